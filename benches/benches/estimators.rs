@@ -1,4 +1,4 @@
-//! The estimators with a game that costs nothing.
+//! Benchmarks of the estimators with a game of negligible cost.
 
 use apportion::Method;
 use apportion_benches::{FreeGame, estimator};

@@ -1,4 +1,5 @@
-//! Values of players on a graph with a game that costs nothing: what finding the coalitions and adding them up takes.
+//! Benchmarks of graph values with a game of negligible cost: the time to find the coalitions and add up the
+//! values.
 
 use std::sync::Arc;
 

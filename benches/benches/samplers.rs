@@ -1,4 +1,4 @@
-//! Drawing coalitions.
+//! Benchmarks of drawing coalitions.
 
 use apportion::samplers::{Bernoulli, FixedCounts, Order, Pairing, Sampler, SizeLaw, WithReplacement};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

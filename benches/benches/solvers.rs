@@ -1,4 +1,5 @@
-//! Weighted least squares on bit-packed rows, as Leverage SHAP and Kernel Banzhaf draw them: the two Gram kernels, and the certificate.
+//! Benchmarks of weighted least squares on bit-packed rows drawn as in Leverage SHAP and Kernel Banzhaf: the
+//! two Gram kernels, and the certificate.
 
 use apportion::samplers::{FixedCounts, Order, Pairing, Sampler, SizeLaw, WithReplacement};
 use apportion::solvers::{Constraint, Design, Kernel, Options, least_squares_with};

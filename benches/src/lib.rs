@@ -1,18 +1,19 @@
-//! Benchmarks of the workspace: criterion benches in `benches/`, programs for side-by-side runs in `src/bin/`, and in `rivals/` the
-//! scripts that time them against peers in one run.
+//! Benchmarks of the workspace: criterion benches in `benches/`, programs for side-by-side runs in
+//! `src/bin/`, and in `rivals/` the scripts that run them and other libraries side by side.
 //!
-//! Data is built outside the timed part, seeds are fixed, sizes are in the benchmark's name.
+//! Data is created outside the timed part, seeds are fixed, and the name of a benchmark contains its sizes.
 
 use apportion::games::{Coalitions, GameError};
 use apportion::{Estimator, Game, Method, Partition, Semivalue, Value};
 
-/// A game that costs next to nothing: an additive part by size and a parity. What is timed on it is the estimator.
+/// A game of negligible cost, so that only the estimator is timed: an additive part by size and a parity.
 pub struct FreeGame {
     /// Number of players.
     pub players: usize,
 }
 
-/// The estimator of a method, of the first value that it estimates: Shapley, Banzhaf, or Owen of players in groups of ten.
+/// Returns the estimator of a method for the first value that it supports: Shapley, Banzhaf, or Owen for
+/// players in groups of ten.
 pub fn estimator(method: Method, players: usize) -> Option<Box<dyn Estimator>> {
     let groups = players.div_ceil(10);
     let members = (0..groups).map(|first| (first..players).step_by(groups).collect());
@@ -34,7 +35,7 @@ impl Game for FreeGame {
     }
 }
 
-/// Peak resident memory of this process in MiB, where the system tells it (Linux).
+/// Returns the peak resident memory of this process in MiB, if the system provides it (Linux).
 pub fn peak_memory_mib() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -42,11 +43,11 @@ pub fn peak_memory_mib() -> Option<f64> {
     Some(kib / 1024.0)
 }
 
-/// Takes an option and what follows it out of the arguments.
+/// Removes an option and its value from the arguments, and returns the value.
 ///
 /// # Errors
 ///
-/// If nothing follows it.
+/// If the value is missing.
 pub fn option(arguments: &mut Vec<String>, name: &str) -> Result<Option<String>, String> {
     let Some(place) = arguments.iter().position(|argument| argument == name) else { return Ok(None) };
     if place + 1 == arguments.len() {

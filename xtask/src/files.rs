@@ -1,14 +1,15 @@
-//! Files that are whole or absent.
+//! Atomic file writes.
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Writes `bytes` in a temporary folder beside `path`, then renames: an interrupted run leaves the old file or none.
+/// Writes `bytes` to a temporary file next to `path`, then renames it, so that an interrupted run leaves
+/// either the old file or no file.
 ///
 /// # Errors
 ///
-/// If the folder cannot be made, or the file not written.
+/// If the directory cannot be created or the file cannot be written.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)

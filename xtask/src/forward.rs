@@ -1,5 +1,5 @@
-//! Commands that other packages have: the laboratory, and the trainer, which is outside the workspace. They take minutes to build, which nobody
-//! waits for who checks the rules.
+//! Commands implemented by other packages: the laboratory, and the trainer, which is outside the workspace.
+//! They take minutes to build, which the quick checks should not have to wait for.
 
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};
@@ -7,15 +7,15 @@ use std::process::{Command, ExitCode};
 use clap::Args;
 use xtask::{aside, workspace};
 
-/// Arguments of another program.
+/// Arguments forwarded to another program.
 #[derive(Debug, Args)]
 pub(crate) struct Forwarded {
-    /// Its arguments; --help lists them
+    /// Arguments of the command; --help lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }
 
-/// Builds and runs a command of the laboratory, as `cargo run --release --package lab` does.
+/// Builds and runs a command of the laboratory, like `cargo run --release --package lab`.
 pub(crate) fn laboratory(command: &str, arguments: &Forwarded) -> ExitCode {
     let manifest = workspace().join("Cargo.toml");
     let mut run = cargo();
@@ -37,7 +37,7 @@ fn cargo() -> Command {
     cargo
 }
 
-/// The exit status of a program, which has printed its own errors.
+/// Returns the exit status of a program, which has printed its own errors.
 fn status(command: &mut Command) -> ExitCode {
     match command.status() {
         Ok(status) => {

@@ -1,11 +1,11 @@
-//! What automation and laboratory share.
+//! Code shared by the automation and the laboratory.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | [`told`] | lines for whoever runs a command, and programs that are run |
-//! | [`files`] | files that are whole or absent |
-//! | [`mod@table`] | tables of numbers and texts |
-//! | [`usage`] | a mistake in the arguments |
+//! | [`told`] | printing of lines, and running of programs |
+//! | [`files`] | atomic file writes |
+//! | [`mod@table`] | tables of numbers and text |
+//! | [`usage`] | errors in the arguments |
 
 pub mod files;
 pub mod table;
@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 
 pub use usage::Usage;
 
-/// The root of the workspace that this program was built in.
+/// Returns the root of the workspace that this program was built in.
 pub fn workspace() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.parent().unwrap_or(manifest).to_owned()
 }
 
-/// The README has nothing to run.
+/// Includes the README in the doctests, as every library does; it has no examples to run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,5 +1,5 @@
-//! Automation of the workspace: `cargo xtask check` checks its rules; `cargo xtask reproduce fig2` regenerates Figure 2 of every paper, by the
-//! laboratory (`xtask/lab`), which this program builds and runs.
+//! Automation of the workspace. `cargo xtask check` checks its rules. `cargo xtask reproduce fig2`
+//! regenerates Figure 2 of every paper with the laboratory (`xtask/lab`), which this program builds and runs.
 
 mod check;
 mod forward;
@@ -13,7 +13,7 @@ use clap::{Parser, Subcommand};
 use forward::Forwarded;
 use xtask::{Usage, aside};
 
-/// Automation of the workspace.
+/// Automation of the workspace
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", subcommand_required = true)]
 struct Arguments {
@@ -23,23 +23,23 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Regenerates figures and tables of the papers, with a verdict on each claim
+    /// Regenerate figures and tables of the papers, with a verdict on each claim
     #[command(disable_help_flag = true)]
     Reproduce(Forwarded),
-    /// Compares estimators on datasets of your own
+    /// Compare estimators on your own datasets
     #[command(disable_help_flag = true)]
     Laboratory(Forwarded),
-    /// Makes the figures and verdicts of a paper in a folder
+    /// Create the figures and verdicts of a paper in a directory
     #[command(disable_help_flag = true)]
     Paper(Forwarded),
-    /// Compares two runs of the laboratory
+    /// Compare two runs of the laboratory
     #[command(disable_help_flag = true)]
     Compare(Forwarded),
-    /// Prints BibTeX entries of the papers
+    /// Print BibTeX entries of the papers
     #[command(disable_help_flag = true)]
     Cite(Forwarded),
     Mutants(mutants::Mutants),
-    /// Trains the networks of the papers; the first time it builds the trainer, which takes minutes
+    /// Train the networks of the papers; the first call builds the trainer, which takes minutes
     #[command(disable_help_flag = true)]
     Train(Forwarded),
     Check(check::Check),
@@ -47,7 +47,8 @@ enum Command {
     Release(release::Release),
 }
 
-/// Exit status 0, 1 (failed) or 2 (wrong arguments); of a program that is run for it, that program's.
+/// Exits with status 0, 1 (failed) or 2 (invalid arguments); forwarded commands keep the status of the
+/// program they run.
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Reproduce(arguments) => return forward::laboratory("reproduce", &arguments),

@@ -1,4 +1,4 @@
-//! Tables of numbers and texts, as CSV and in Markdown.
+//! Tables of numbers and text, written as CSV or Markdown.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -7,21 +7,21 @@ use serde::Serialize;
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub enum Entry {
-    /// A text.
+    /// Text.
     Text(String),
     /// A number.
     Number(f64),
-    /// How many.
+    /// A count.
     Count(usize),
-    /// No such number.
+    /// A missing number.
     Absent(Option<()>),
 }
 
 impl Entry {
-    /// No such number.
+    /// A missing number.
     pub const ABSENT: Self = Self::Absent(None);
 
-    /// Full precision, for CSV.
+    /// Formats in full precision, for CSV.
     fn exact(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -32,7 +32,7 @@ impl Entry {
         }
     }
 
-    /// Three significant digits, for people.
+    /// Formats with three significant digits, for readers.
     pub fn short(&self) -> String {
         match self {
             Self::Number(number) => significant(*number),
@@ -53,7 +53,7 @@ impl From<String> for Entry {
     }
 }
 impl From<f64> for Entry {
-    /// What is not a number is absent, such as the standard error of a single run.
+    /// Maps NaN, such as the standard error of a single run, to an absent entry.
     fn from(number: f64) -> Self {
         if number.is_nan() { Self::ABSENT } else { Self::Number(number) }
     }
@@ -69,7 +69,7 @@ impl From<Option<f64>> for Entry {
     }
 }
 
-/// Three significant digits: `0.00234`, `1.20`, `4.84e-9`.
+/// Formats with three significant digits: `0.00234`, `1.20`, `4.84e-9`.
 pub fn significant(number: f64) -> String {
     if number == 0.0 {
         return "0".to_owned();
@@ -83,7 +83,7 @@ pub fn significant(number: f64) -> String {
     }
 }
 
-/// `1 run`, `2 runs`.
+/// Formats a number of runs: `1 run`, `2 runs`.
 pub fn in_runs(count: usize) -> String {
     format!("{count} run{}", if count == 1 { "" } else { "s" })
 }
@@ -91,16 +91,16 @@ pub fn in_runs(count: usize) -> String {
 /// A table with named columns.
 #[derive(Debug, Clone, Serialize)]
 pub struct Table {
-    /// What it shows.
+    /// Caption.
     pub caption: String,
-    /// Names of the columns.
+    /// Column names.
     pub columns: Vec<String>,
-    /// Rows, each with an entry for each column.
+    /// Rows, each with one entry per column.
     pub rows: Vec<Vec<Entry>>,
 }
 
 impl Table {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub fn new<C: Into<String>>(caption: impl Into<String>, columns: impl IntoIterator<Item = C>) -> Self {
         Self {
             caption: caption.into(),
@@ -113,13 +113,13 @@ impl Table {
     ///
     /// # Panics
     ///
-    /// If it has another length than there are columns.
+    /// If the number of entries differs from the number of columns.
     pub fn push(&mut self, row: Vec<Entry>) {
         assert_eq!(row.len(), self.columns.len(), "a row of another table: {:?}", self.columns);
         self.rows.push(row);
     }
 
-    /// The table as CSV, in full precision.
+    /// Returns the table as CSV, in full precision.
     ///
     /// # Errors
     ///
@@ -133,7 +133,7 @@ impl Table {
         Ok(writer.into_inner()?)
     }
 
-    /// The table in Markdown, with three significant digits.
+    /// Returns the table in Markdown, with three significant digits.
     pub fn markdown(&self) -> String {
         let mut text = format!("**{}**\n\n", self.caption);
         text.push_str(&line(&self.columns));
@@ -145,7 +145,7 @@ impl Table {
     }
 }
 
-/// A table: its caption, the loops over what it holds, and for each column its name and what each round has there.
+/// Builds a table from its caption, the loops over its data, and the name and expression of each column.
 ///
 /// ```text
 /// table!("data", [for one in series; for &draws in &one.draws; let mean = one.mean(draws);]
@@ -161,14 +161,14 @@ macro_rules! table {
         table
     }};
 }
-/// A row of a table.
+/// Builds a row of a table.
 #[macro_export]
 macro_rules! row {
     ($($cell:expr),+ $(,)?) => {
         vec![$($crate::table::Entry::from($cell)),+]
     };
 }
-/// The rows of a [`table`](table!).
+/// Pushes the rows of a [`table`](table!).
 #[macro_export]
 macro_rules! rows {
     ($table:ident, [] $($cell:expr),+) => {
@@ -184,7 +184,7 @@ macro_rules! rows {
         $crate::rows!($table, [$($rounds)*] $($cell),+);
     };
 }
-/// A line of a table in Markdown; bars within cells are escaped, so that they part no cells.
+/// Formats a row of a Markdown table; vertical bars in cells are escaped.
 pub fn line(cells: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     let cells: Vec<String> = cells.into_iter().map(|cell| cell.as_ref().replace('|', "\\|")).collect();
     format!("| {} |\n", cells.join(" | "))

@@ -1,11 +1,11 @@
-//! What is said to whoever runs this, and programs that are run with what they said.
+//! Output for the user, and running of other programs.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// Prints a line. That nobody reads it (`| head`) does not end what is being made.
+/// Prints a line. Ignores a closed pipe (`| head`), so that it does not abort the run.
 #[macro_export]
 macro_rules! say {
     ($($part:tt)*) => {{
@@ -21,10 +21,10 @@ macro_rules! aside {
         let _ = writeln!(std::io::stderr(), $($part)*);
     }};
 }
-/// Lines that are shown of a program that failed.
+/// Number of output lines shown when a program fails.
 const SHOWN: usize = 20;
 
-/// What a program writes, without the last line break.
+/// Runs a program and returns its standard output without trailing whitespace.
 ///
 /// # Errors
 ///
@@ -33,7 +33,7 @@ pub fn line(program: &str, arguments: &[&str]) -> Result<String> {
     line_in(Path::new("."), program, arguments)
 }
 
-/// The same, run in this folder.
+/// Same as [`line`], run in the given directory.
 ///
 /// # Errors
 ///
@@ -52,11 +52,11 @@ pub fn git(root: &Path, arguments: &[&str]) -> Result<()> {
     line_in(root, "git", arguments).map(drop)
 }
 
-/// Runs a program to its end.
+/// Runs a program to completion.
 ///
 /// # Errors
 ///
-/// If it cannot be started, or fails: with the last lines that it wrote.
+/// If it cannot be started, or fails; the error contains the last lines of its output.
 pub fn run(command: &mut Command) -> Result<Output> {
     let name = command.get_program().to_string_lossy().into_owned();
     let arguments: Vec<String> =
@@ -73,16 +73,16 @@ pub fn run(command: &mut Command) -> Result<Output> {
     Ok(output)
 }
 
-/// Whether a program is there; the error says how to get it.
+/// Checks that a program is installed; the error states how to install it.
 ///
 /// # Errors
 ///
-/// If it is not.
+/// If it is not installed.
 pub fn is_there(command: &mut Command, how_to_get_it: &str) -> Result<()> {
     let is_there = command.output().is_ok_and(|output| output.status.success());
     ensure!(
         is_there,
-        "{} is not installed; install it by: {how_to_get_it}",
+        "{} is not installed; install it with: {how_to_get_it}",
         command.get_program().to_string_lossy()
     );
     Ok(())
@@ -104,6 +104,6 @@ mod tests {
     #[test]
     fn a_program_that_is_not_there_is_named_with_how_to_get_it() {
         let error = is_there(&mut Command::new("no-such-program"), "some way").unwrap_err().to_string();
-        assert_eq!(error, "no-such-program is not installed; install it by: some way");
+        assert_eq!(error, "no-such-program is not installed; install it with: some way");
     }
 }

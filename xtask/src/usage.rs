@@ -1,9 +1,9 @@
-//! A mistake in the arguments.
+//! Errors in the command-line arguments.
 
-/// A mistake in the arguments: exit status 2.
+/// Invalid arguments: exit status 2.
 #[derive(Debug)]
 pub struct Usage(
-    /// What is wrong, and what to do.
+    /// The problem, and how to fix it.
     pub String,
 );
 

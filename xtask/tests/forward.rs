@@ -1,4 +1,4 @@
-//! Commands of other packages are built and run with the arguments as they are, and end as these do.
+//! Commands of other packages are built and run with unchanged arguments, and their exit status is passed on.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 
@@ -6,7 +6,8 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 
-/// `cargo xtask` with these arguments, where cargo only prints its own and ends with status 2.
+/// Runs `cargo xtask` with these arguments and a fake cargo that prints its arguments and exits with status
+/// 2.
 fn xtask(arguments: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let cargo = folder.path().join("cargo");

@@ -1,4 +1,5 @@
-//! Instructions of the five kernels where most time goes, counted by valgrind: `cargo xtask instructions`.
+//! Instruction counts of the five kernels that take the most time, measured with valgrind:
+//! `cargo xtask instructions`.
 
 use std::hint::black_box;
 
@@ -47,7 +48,7 @@ fn played() -> (Explained, Sample) {
     (given, coalitions)
 }
 
-// Values of coalitions in the marginal game of a tree ensemble, as every estimator asks for them.
+// Coalition values in the marginal game of a tree ensemble, as evaluated by every estimator.
 #[library_benchmark]
 #[bench::diabetes(played())]
 fn coalition_values((given, sample): (Explained, Sample)) -> Vec<f64> {
@@ -59,7 +60,7 @@ fn coalition_values((given, sample): (Explained, Sample)) -> Vec<f64> {
     black_box(values)
 }
 
-// Coalitions without replacement, in pairs.
+// Sampling of coalitions without replacement, in pairs.
 #[library_benchmark]
 #[bench::players_100((100, 5000))]
 fn sampling((players, coalitions): (usize, usize)) -> Sample {

@@ -1,9 +1,10 @@
-//! Wall and CPU time, and memory, of explaining many rows of a neural network by Leverage SHAP.
+//! Measures wall time, CPU time and memory of explaining many rows of a neural network with Leverage SHAP.
 //!
-//! Prints one JSON line; runs of any number of threads print the same digest of the explanations' bits.
-//! `batch MODEL.onnx TABLE.csv [--threads T] [--rows R] [--background B] [--per-player K]`; by default 1 thread, the first 1000 rows of the
-//! table, 50 background rows spread evenly over all of it, and 10 evaluations per player. The features are the table's first columns;
-//! what follows them, such as a target, is left aside. One run is one process, so that peak memory is the run's own.
+//! Prints one JSON line; the digest of the explanations' bits is the same for any number of threads. Usage:
+//! `batch MODEL.onnx TABLE.csv [--threads T] [--rows R] [--background B] [--per-player K]`. The defaults are
+//! 1 thread, the first 1000 rows of the table, 50 background rows spread evenly over all of it, and 10
+//! evaluations per player. The features are the first columns of the table; the columns after them, such as a
+//! target, are ignored. Each run is a separate process, so that the peak memory is that of the run.
 
 use std::time::Instant;
 
@@ -57,7 +58,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The first `features` columns of a table with a header, row-major; an empty cell is missing.
+/// Reads the first `features` columns of a table with a header, row-major; an empty cell is missing.
 fn read(path: &str, features: usize) -> Result<Vec<f64>, Failure> {
     let mut numbers = Vec::new();
     for (index, line) in std::fs::read_to_string(path)?.lines().enumerate().skip(1) {
@@ -72,7 +73,7 @@ fn read(path: &str, features: usize) -> Result<Vec<f64>, Failure> {
     Ok(numbers)
 }
 
-/// A hash (FNV-1a, word by word) of the bits of all numbers in the explanations.
+/// Returns a hash (FNV-1a, word by word) of the bits of all numbers in the explanations.
 fn digest(explanations: &[Explanation]) -> u64 {
     let numbers = explanations.iter().flat_map(|explanation| {
         let Explanation { values, base, prediction, std_errors, .. } = explanation;

@@ -1,8 +1,8 @@
-//! Time and memory of exact enumeration on a table of all 2^n values, one output.
+//! Measures time and memory of exact enumeration on a table of all 2^n values, with one output.
 //!
-//! Prints one JSON line per n: the least of several runs of Shapley values, and of Shapley interaction indices of order 2 and 3, and the
-//! process's peak memory so far, the table included.
-//! `enumeration [N]…`; by default 20 and 25.
+//! Prints one JSON line per n: the minimum time of several runs for Shapley values and for Shapley
+//! interaction indices of order 2 and 3, and the peak memory of the process so far, including the table.
+//! Usage: `enumeration [N]…`; by default 20 and 25.
 
 use std::time::Instant;
 

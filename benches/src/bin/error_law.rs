@@ -1,12 +1,13 @@
-//! How often errors are within the bounds that standard errors and their law give.
+//! Measures the coverage of the error bounds given by standard errors and their distribution.
 //!
 //! ```text
 //! ‖φ̃ − φ‖² ≤ F_{ν,f}(0.95) Σ_i V_i
 //! ```
 //!
-//! with the directions ν and degrees of freedom f of [`ErrorLaw`](apportion::estimators::ErrorLaw), over many seeds and games, and the share
-//! of single values within ±1.96 standard errors. Columns: method, game, players, evaluations; both shares; medians of ν and f; the mean
-//! squared error over the mean of Σ_i V_i; runs without standard errors.
+//! Here ν are the directions and f the degrees of freedom of [`ErrorLaw`](apportion::estimators::ErrorLaw),
+//! and the coverage is taken over many seeds and games. Also measures the share of single values within ±1.96
+//! standard errors. Columns: method, game, players, evaluations; both shares; medians of ν and f; the mean
+//! squared error divided by the mean of Σ_i V_i; the number of runs without standard errors.
 //!
 //! `cargo run --release -p apportion-benches --bin error_law -- [seeds]`
 
@@ -19,7 +20,7 @@ use apportion::values::Semivalue;
 use rand::RngExt;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-/// A game of a kind, for a seed.
+/// Returns a game of this kind for a seed.
 fn game(kind: &str, players: usize, seed: u64) -> Box<dyn Game> {
     let mut rng = stream(seed, Purpose::Experiment, 1);
     let sum = |sizes: &[usize], seed: u64| {

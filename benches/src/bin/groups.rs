@@ -1,18 +1,20 @@
-//! Errors of the regression estimators of values of players in groups, beside Monte Carlo with nested permutations at equal evaluations.
+//! Compares the errors of the regression estimators for players in groups with Monte Carlo with nested
+//! permutations, at equal evaluations.
 //!
 //! `cargo run --release -p apportion-benches --bin groups -- [repetitions] [value]`
 //!
-//! Games: *leaves*, each worth something where some features are the explicand's and some others are not, as in a marginal game of a tree
-//! ensemble, half of their features from one group; *terms*, random sums of unanimity games of 1 to 4 players. Squared errors are relative
-//! to the squared norm of the values, averaged over the repetitions; permutations come in pairs of an order and its reverse. Coverage is
-//! that of 1.96 standard errors, where there are any.
+//! There are two kinds of games. *leaves* is a sum of terms that are non-zero if some features are those of
+//! the explicand and some others are not, as in a marginal game of a tree ensemble; half of their features
+//! are from one group. *terms* is a random sum of unanimity games of 1 to 4 players. Squared errors are
+//! relative to the squared norm of the values, averaged over the repetitions. Permutations are paired with
+//! their reverse. Coverage is that of ±1.96 standard errors, if the method has any.
 
 use apportion::estimators::{CoalitionalRegression, Estimator, NestedPermutation};
 use apportion::games::{Coalitions, Game, GameError, Partition, Purpose, SumOfUnanimity, stream};
 use apportion::values::{SolutionConcept, Value};
 use rand::RngExt;
 
-/// Worth `c` where all of `present` are members and none of `absent`: the leaves of trees.
+/// A sum of terms like the leaves of trees: `c` if all players in `present` and none in `absent` are members.
 struct Leaves {
     players: usize,
     leaves: Vec<(u64, u64, f64)>,

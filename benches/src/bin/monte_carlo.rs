@@ -1,9 +1,9 @@
-//! Monte Carlo estimators beside each other: their errors at equal evaluations, and their CPU time.
+//! Compares Monte Carlo estimators: their errors at equal evaluations, and their CPU time.
 //!
-//! `monte_carlo errors [N…]` prints for each game, number of players n and budget the mean squared error of each method, summed over
-//! the players, over that of antithetic orders: one JSON line each, 40 seeds.
-//! `monte_carlo time [N M]…` prints the CPU time (the least of several runs) of optimized Monte Carlo on a game that costs nothing, one
-//! thread, and the process's peak memory so far.
+//! `monte_carlo errors [N…]` prints one JSON line for each game, number of players n and budget, with 40
+//! seeds: the mean squared error of each method, summed over the players, divided by that of antithetic
+//! permutations. `monte_carlo time [N M]…` prints the CPU time (the minimum of several runs) of optimized
+//! Monte Carlo on a game of negligible cost with one thread, and the peak memory of the process so far.
 
 use apportion::estimators::{Allocation, MonteCarlo, OptimizedMonteCarlo, Orders, StratifiedMonteCarlo};
 use apportion::games::{Airport, ClosedForm, SumOfUnanimity, WeightedVoting};
@@ -74,7 +74,7 @@ fn errors(sizes: &[usize]) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Interactions among the first third of the players; the others do nothing.
+/// Creates interactions among the first third of the players; the others are dummy players.
 fn few_players(n: usize) -> Result<SumOfUnanimity, Box<dyn std::error::Error>> {
     let active = (n / 3).max(2);
     let drawn = SumOfUnanimity::random(active, 5 * active, 4.min(active), 3);

@@ -1,8 +1,9 @@
-//! CPU time that the estimators spend themselves: one thread, a game that costs nothing.
+//! Measures the CPU time of the estimators themselves: one thread, a game of negligible cost.
 //!
-//! Prints one JSON line per (method, n, m): the least of several runs, and the process's peak memory so far.
-//! `overhead [METHOD] [N M]…`; by default Leverage SHAP and Kernel Banzhaf at the sizes of the project's targets. Each estimates the first
-//! value of Shapley, Banzhaf and Owen (groups of ten) that it can, standard errors included.
+//! Prints one JSON line per (method, n, m): the minimum of several runs, and the peak memory of the process
+//! so far. Usage: `overhead [METHOD] [N M]…`; by default Leverage SHAP and Kernel Banzhaf at the sizes of the
+//! project's targets. Each method estimates the first of Shapley, Banzhaf and Owen values (groups of ten)
+//! that it supports, including standard errors.
 
 use apportion::Method;
 use apportion::estimators::methods;

@@ -1,15 +1,23 @@
-//! CPU time of the oracles of tree ensembles on a model file and rows.
+//! Measures the CPU time of the tree methods on a model file and rows.
 //!
-//! Prints one JSON line: CPU and wall microseconds per row (the least of the repetitions), of plain prediction too, the time to make
-//! the oracle, the latency of one row, peak memory, and the largest gap between prediction and values plus base.
-//! `tree_oracle MODEL ROWS(.npy|.csv) [VALUE] [THREADS] [REPETITIONS] [OUT.npy] [--background FILE] [--groups GROUPS] [--interactions value|remainder]
-//! [--kernel KERNEL] [--fresh] [--indices INDEX --order S]`;
-//! by default `shapley`, 1 thread, 5 repetitions, and the path-dependent game; with a background file the marginal game; with
-//! `--interactions` matrices of pairs, with that on the diagonal; with `--indices` the interaction indices of coalitions of up to S features, in
-//! place of values, of which OUT gets those of the first row, a line for each coalition. KERNEL is the name of one. Of the values of features the choice of kernels and
-//! the predicted time are printed, too. VALUE is any name of a
-//! solution concept (`owen`, `two-step`, `quotient-shapley`, …). GROUPS is the size of groups of neighbours, or feature numbers such as
-//! `0,1;2;3,4`.
+//! Prints one JSON line: CPU and wall time in microseconds per row (the minimum of the repetitions), also of
+//! plain prediction, the time to create the oracle, the latency of one row, the peak memory, and the largest
+//! difference between prediction and base value plus values. For values of features, the choice of kernels
+//! and the predicted time are printed as well.
+//!
+//! Usage: `tree_oracle MODEL ROWS(.npy|.csv) [VALUE] [THREADS] [REPETITIONS] [OUT.npy] [--background FILE]
+//! [--groups GROUPS] [--interactions value|remainder] [--kernel KERNEL] [--fresh] [--indices INDEX --order
+//! S]`
+//!
+//! - VALUE is any name of a solution concept (`owen`, `two-step`, `quotient-shapley`, …). The default is
+//!   `shapley`, with 1 thread and 5 repetitions.
+//! - `--background` selects the marginal game; the default is the path-dependent game.
+//! - `--groups` is the size of groups of adjacent features, or feature numbers such as `0,1;2;3,4`.
+//! - `--interactions` computes matrices of pairs, with the value or the remainder on the diagonal.
+//! - `--kernel` is the name of a kernel.
+//! - `--fresh` creates a new oracle for each run.
+//! - `--indices` computes the interaction indices of coalitions of up to S features instead of values. OUT
+//!   then contains those of the first row, one line for each coalition.
 
 use std::path::Path;
 use std::time::Instant;
@@ -78,14 +86,14 @@ struct Task<'a> {
     background: Option<&'a str>,
     groups: Option<&'a str>,
     interactions: Option<Diagonal>,
-    /// Which indices of coalitions in place of values, and their order.
+    /// The interaction indices to compute instead of values, and their order.
     indices: Option<(InteractionIndex, usize)>,
     settings: Settings,
-    /// Whether each run begins with a new oracle, so that what is derived from the background counts.
+    /// Whether each run creates a new oracle, so that the preparation of the background is included.
     fresh: bool,
 }
 
-/// The values, or the matrices of pairs in their place.
+/// Computes the values, or the matrices of pairs.
 fn explain(
     oracle: &dyn Exact,
     value: &Value,
@@ -129,7 +137,7 @@ impl Task<'_> {
         }
         let groups = value.needs_partition().then(|| partition.clone());
         let asked = Value::of(value.clone(), groups, None)?;
-        // Asked of an oracle of its own, as it may sort the background.
+        // Use a separate oracle for the plan, because planning may sort the background.
         let is_semivalue = matches!(value, SolutionConcept::Semivalue(_));
         let plan = is_semivalue.then(|| make()?.plan_of(&asked, rows.len(), rows)).transpose()?;
         let plan = plan.filter(|_| self.interactions.is_none());
@@ -183,7 +191,8 @@ impl Task<'_> {
 }
 
 impl Task<'_> {
-    /// The indices of coalitions of all rows, by an oracle that is kept, or by one that is made anew.
+    /// Measures the indices of coalitions of all rows, with an existing oracle or with a new one for each
+    /// run.
     fn measure_indices<'o>(
         &self,
         oracle: &dyn Exact,
@@ -220,7 +229,7 @@ impl Task<'_> {
     }
 }
 
-/// Groups as they are given on the command line; every feature alone where they are not.
+/// Parses the groups on the command line; without them, every feature is a group.
 fn partition(groups: Option<&str>, features: usize) -> Result<Partition, Failure> {
     let Some(groups) = groups else { return Ok(Partition::singletons(features)) };
     let members: Vec<Vec<usize>> = match groups.parse() {
@@ -240,7 +249,7 @@ struct Seconds {
     wall: f64,
 }
 
-/// The least time of several runs, and what the last returned.
+/// Returns the minimum time of several runs, and the result of the last one.
 fn least<T>(runs: usize, mut work: impl FnMut() -> T) -> (Seconds, T) {
     let mut least = Seconds { cpu: f64::INFINITY, wall: f64::INFINITY };
     let mut run = || {
@@ -257,7 +266,8 @@ fn least<T>(runs: usize, mut work: impl FnMut() -> T) -> (Seconds, T) {
     (least, result)
 }
 
-/// A `.npy` matrix of little-endian f32 or f64 in C order, or else a table of numbers with commas between them, empty where missing.
+/// Reads a `.npy` matrix of little-endian f32 or f64 in C order, or otherwise a comma-separated table of
+/// numbers, with empty cells for missing values.
 fn read(path: &Path, features: usize) -> Result<Vec<f64>, Failure> {
     let bytes = std::fs::read(path)?;
     let numbers: Vec<f64> = if bytes.starts_with(b"\x93NUMPY\x01") {
@@ -291,7 +301,7 @@ fn read(path: &Path, features: usize) -> Result<Vec<f64>, Failure> {
     }
 }
 
-/// A `.npy` matrix of f64.
+/// Writes a `.npy` matrix of f64.
 fn write(path: &str, numbers: &[f64], rows: usize, columns: usize) -> Result<(), Failure> {
     let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
     header.push_str(&" ".repeat(63 - (10 + header.len()) % 64));

@@ -9,13 +9,14 @@ use apportion_trees::TreeError;
 use apportion_values::{InteractionIndex, Value, ValueError};
 
 use crate::method::Method;
+use crate::options::OptionError;
 
 /// Why there is no explanation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExplainError {
     /// A name that is no method.
-    #[error("unknown method {given:?}; known are {}", Method::all().map(Method::name).collect::<Vec<_>>().join(", "))]
+    #[error("unknown method {given:?}; expected one of: {}", Method::all().map(Method::name).collect::<Vec<_>>().join(", "))]
     UnknownMethod {
         /// The name given.
         given: String,
@@ -77,6 +78,9 @@ pub enum ExplainError {
         "a compiled background has no rows to evaluate the game with: use the methods auto or tree with it, or give the background's rows"
     )]
     NoRows,
+    /// Options that are not valid.
+    #[error(transparent)]
+    Options(Box<OptionError>),
     /// The game could not be built.
     #[error(transparent)]
     Game(#[from] GameError),
@@ -94,4 +98,10 @@ pub enum ExplainError {
     #[cfg(feature = "trees")]
     #[error(transparent)]
     Trees(#[from] TreeError),
+}
+
+impl From<OptionError> for ExplainError {
+    fn from(error: OptionError) -> Self {
+        Self::Options(Box::new(error))
+    }
 }

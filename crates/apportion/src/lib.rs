@@ -1,8 +1,9 @@
 //! Apportion: what each feature contributed to what a model said.
 //!
-//! Game-theoretic attribution (Shapley, Banzhaf and all other semivalues; of features in groups Owen, Banzhaf-Owen, two-step and quotient
-//! values; of words, pixels and anything else on a graph L-Shapley, C-Shapley and Myerson values) for any model that can predict rows, estimated from few
-//! predictions and with standard errors; exact, without sampling, for tree ensembles read from their own files.
+//! Game-theoretic attribution (Shapley, Banzhaf and all other semivalues; of features in groups Owen,
+//! Banzhaf-Owen, two-step and quotient values; of words, pixels and anything else on a graph L-Shapley,
+//! C-Shapley and Myerson values) for any model that can predict rows, estimated from few predictions and with
+//! standard errors; exact, without sampling, for tree ensembles read from their own files.
 //!
 //! # From a model to an explanation
 //!
@@ -34,8 +35,9 @@
 //! | [`models`] | `apportion-models` | tree ensembles: model files, predictions, links |
 //! | [`trees`] | `apportion-trees` | tree ensembles explained: the path-dependent game, exact oracles |
 //!
-//! Each can be used alone. Neural networks in ONNX files are models through the crate `apportion-onnx`, which this one does not depend
-//! on. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`], [`Plan`], [`Follow`] and [`batch`].
+//! Each can be used alone. Neural networks in ONNX files are models through the crate `apportion-onnx`, which
+//! this one does not depend on. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`],
+//! [`Plan`], [`Follow`], [`batch`] and [`options`], all of these as words.
 
 mod batch;
 mod budget;
@@ -50,6 +52,7 @@ mod game_explainer;
 mod marginal;
 mod method;
 mod method_by_name;
+pub mod options;
 mod plan;
 mod source;
 #[cfg(feature = "trees")]

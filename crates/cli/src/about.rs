@@ -16,7 +16,7 @@ pub(crate) fn about(args: &Explain, game: Game, input: &Input) -> Vec<(&'static 
     let output = match &args.space {
         Space::Margin => None,
         Space::Probability => Some(link()),
-        Space::LogLoss(_) => Some(("output", json!(args.space.name()))),
+        Space::LogLoss(_) => Some(("output", json!(args.space.to_string()))),
     };
     let rounds = model.and_then(rounds::in_words).map(|rounds| ("rounds", json!(rounds)));
     let background = background::in_words(args, game, input).map(|words| ("background", json!(words)));

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use apportion::plots::Kind;
-use apportion::trees::{Diagonal, Kernel, Precision, Settings};
+use apportion::trees::Diagonal;
 use apportion::values::InteractionIndex;
 use apportion::{Budget, Method, Rounds, SolutionConcept};
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 
 use crate::graph::GraphOption;
 use crate::groups::{Clustering, Groups};
@@ -19,6 +18,8 @@ use crate::program::ProgramArgs;
 use crate::rounds::rounds;
 use crate::rows::Columns;
 use crate::select::Selection;
+
+pub(crate) use apportion::options::{GameName as Game, OutputName as Space};
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
@@ -70,7 +71,7 @@ pub(crate) struct Explain {
     /// named; or conditional on the present features, by a law fitted on data: gaussian,
     /// copula (Gaussian copula, margins by ranks), empirical (rows near the explicand), frequency (rows that agree with it; for
     /// discrete features)
-    #[arg(long, value_parser = game)]
+    #[arg(long, value_parser = str::parse::<Game>)]
     pub(crate) game: Option<Game>,
 
     #[command(flatten)]
@@ -91,7 +92,7 @@ pub(crate) struct Explain {
     /// What to divide: the margin; probability, what the model says behind its link (a probability, a rate, a score); or log-loss=CLASS,
     /// what a classifier loses (−ln p) on rows that are of this class, by its name or number. The game is then the mean over the background of these
     /// outputs; exact values enumerate what mixtures of a row with the background can reach, and are refused where that takes too long
-    #[arg(long = "output", value_parser = space, default_value = "margin", value_name = "SPACE")]
+    #[arg(long = "output", value_parser = str::parse::<Space>, default_value = "margin", value_name = "SPACE")]
     pub(crate) space: Space,
 
     /// Divide each prediction among pairs of features, too: the interaction index of --value, exactly. index has the values on the
@@ -173,7 +174,7 @@ pub(crate) struct Explain {
 }
 
 /// How the exact oracle of trees computes.
-#[derive(Debug, Args, Serialize)]
+#[derive(Debug, Args)]
 pub(crate) struct Engine {
     /// How exact values of trees are computed: auto takes the least time, tree by tree; tables (values of all patterns of decisions, looked
     /// up; for many rows), quadrature (rows side by side; the path-dependent game, or one background row), walk (leaf by leaf; for few rows), cohorts (a row
@@ -187,32 +188,8 @@ pub(crate) struct Engine {
     pub(crate) precision: PrecisionOption,
 }
 
-impl Engine {
-    pub(crate) fn settings(&self) -> Settings {
-        let kernel = match self.kernel {
-            KernelOption::Auto => None,
-            KernelOption::Tables => Some(Kernel::Tables),
-            KernelOption::Quadrature => Some(Kernel::Quadrature),
-            KernelOption::Walk => Some(Kernel::Walk),
-            KernelOption::Cohorts => Some(Kernel::Cohorts),
-            KernelOption::Masks => Some(Kernel::Masks),
-        };
-        let precision = match self.precision {
-            PrecisionOption::F64 => Precision::Double,
-            PrecisionOption::F32 => Precision::Single,
-        };
-        Settings::default().with_kernel(kernel).with_precision(precision)
-    }
-
-    /// Whether an option differs from the default.
-    pub(crate) fn is_given(&self) -> bool {
-        self.kernel != KernelOption::Auto || self.precision != PrecisionOption::F64
-    }
-}
-
 /// A kernel, or the choice of one.
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum KernelOption {
     Auto,
     Tables,
@@ -223,63 +200,15 @@ pub(crate) enum KernelOption {
 }
 
 /// The numbers in tables.
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum PrecisionOption {
     F64,
     F32,
 }
 
-/// What of a model is divided or predicted.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Space {
-    /// The sum of the leaves, before any link.
-    Margin,
-    /// What the model says behind its link: a probability, a rate, a score.
-    Probability,
-    /// The loss of a classifier on rows of this class, by its name or its number.
-    LogLoss(String),
-}
-
-impl Space {
-    /// Whether that is behind the model's link.
-    pub(crate) fn is_behind_link(&self) -> bool {
-        *self != Self::Margin
-    }
-
-    /// The class of the rows, as it is typed, if the loss is explained.
-    pub(crate) fn class(&self) -> Option<&str> {
-        match self {
-            Self::LogLoss(class) => Some(class),
-            Self::Margin | Self::Probability => None,
-        }
-    }
-
-    /// As it is typed.
-    pub(crate) fn name(&self) -> String {
-        match self {
-            Self::Margin => "margin".to_owned(),
-            Self::Probability => "probability".to_owned(),
-            Self::LogLoss(class) => format!("log-loss={class}"),
-        }
-    }
-}
-
 /// A seed, in digits.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
-}
-
-fn space(text: &str) -> Result<Space, String> {
-    let loss = || text.strip_prefix("log-loss=").filter(|class| !class.is_empty());
-    match text {
-        "margin" => Ok(Space::Margin),
-        "probability" => Ok(Space::Probability),
-        _ => loss().map(|class| Space::LogLoss(class.to_owned())).ok_or_else(|| {
-            "expected one of: margin, probability, log-loss=CLASS with the name or number of the class of the rows".to_owned()
-        }),
-    }
 }
 
 /// The form of interactions.
@@ -310,7 +239,7 @@ fn interactions(text: &str) -> Result<Interactions, String> {
         name => name
             .parse()
             .map(Interactions::Of)
-            .map_err(|error| format!("known are index and remainder, and the names of indices; {error}")),
+            .map_err(|error| format!("expected index, remainder or the name of an index; {error}")),
     }
 }
 
@@ -426,7 +355,7 @@ pub(crate) struct Predict {
     pub(crate) input: Input,
 
     /// What to predict: margin, or probability, what the model says behind its link
-    #[arg(long = "output", value_parser = space, default_value = "margin", value_name = "SPACE")]
+    #[arg(long = "output", value_parser = str::parse::<Space>, default_value = "margin", value_name = "SPACE")]
     pub(crate) space: Space,
 
     #[command(flatten)]
@@ -562,56 +491,10 @@ pub(crate) struct Output {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// The games that can be played.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Game {
-    Marginal,
-    PathDependent,
-    Gaussian,
-    Copula,
-    Empirical,
-    Frequency,
-}
-
-impl Game {
-    const ALL: [Self; 6] =
-        [Self::Marginal, Self::PathDependent, Self::Gaussian, Self::Copula, Self::Empirical, Self::Frequency];
-
-    /// The name in options and results.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Marginal => "marginal",
-            Self::PathDependent => "path-dependent",
-            Self::Gaussian => "gaussian",
-            Self::Copula => "copula",
-            Self::Empirical => "empirical",
-            Self::Frequency => "frequency",
-        }
-    }
-}
-
 /// How many players are told of a row.
 fn top(text: &str) -> Result<usize, String> {
     text.parse()
         .ok()
         .filter(|&top| top > 0)
         .ok_or_else(|| "a number of features is wanted, at least 1".to_owned())
-}
-
-fn game(name: &str) -> Result<Game, String> {
-    let known = Game::ALL.map(Game::name).join(", ");
-    // The name that shapr has for it.
-    let name_of = |name| if name == "independence" { "marginal" } else { name };
-    let game = Game::ALL.into_iter().find(|game| game.name() == name_of(name));
-    game.ok_or_else(|| format!("unknown game {name:?}; known are {known}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unknown_names_are_refused_with_the_known_ones() {
-        assert!(game("other").unwrap_err().contains("marginal, path-dependent, gaussian"));
-    }
 }

@@ -12,11 +12,16 @@ use apportion_rows::Texts;
 use serde_json::{Value, json};
 
 use crate::args::{Explain, Game};
-use crate::conditional::Data;
 use crate::failure::Usage;
 use crate::input::{Input, digest_of_file};
 use crate::messages;
 use crate::rows::{self, Table};
+
+/// Rows of the data, row-major, with their weights if they have some.
+pub(crate) struct Data {
+    pub(crate) values: Vec<f64>,
+    pub(crate) weights: Option<Vec<f64>>,
+}
 
 /// What results say of the rows that absent features come from.
 pub(crate) struct Described {

@@ -30,7 +30,7 @@ fn compile(model: &AnyModel, args: &CompileBackground) -> Result<CompiledBackgro
     let model = model.ensemble("compile-background")?;
     let mut compiler = BackgroundCompiler::new(model)?;
     let mut rows_before = 0;
-    let notes = rows::open(&args.background)?.each_block(&wanted, |block| -> Result<()> {
+    let notes = rows::each_block(&args.background, &wanted, |block| {
         let rows = Rows::new(&block.values, model.feature_count());
         if let Some(column) = args.columns.weights.as_ref().filter(|_| block.weights.is_empty()) {
             let says = format!(

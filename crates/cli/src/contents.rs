@@ -161,7 +161,7 @@ fn of_results(bytes: impl Read) -> Result<Facts> {
         summary: Option<IgnoredAny>,
     }
     let results = Results::deserialize(&mut serde_json::Deserializer::from_reader(bytes))
-        .context("the results are damaged, or were cut off")?;
+        .context("the results are corrupt or truncated")?;
     let what = match () {
         () if results.interactions.is_some() => "results of explain --interactions",
         () if results.summary.is_some() => "results of explain --summary",
@@ -236,7 +236,7 @@ fn of_lines_of_results(bytes: impl BufRead) -> Result<Facts> {
     let row_at = place("row").unwrap_or(0);
     let (mut lines, mut rows, mut last) = (0_u64, 0_u64, None);
     let mut record = csv::StringRecord::new();
-    while table.read_record(&mut record).context("the results are damaged, or were cut off")? {
+    while table.read_record(&mut record).context("the results are corrupt or truncated")? {
         lines += 1;
         let row = record.get(row_at).map(str::to_owned);
         if row != last {
@@ -322,7 +322,7 @@ fn of_rows(file: &Path, args: &Inspect) -> Result<Facts> {
         None => args.columns.all(),
     };
     let (mut rows, mut columns, mut names) = (0, Vec::new(), None);
-    let notes = rows::open(file)?.each_block(&wanted, |block| -> Result<()> {
+    let notes = rows::each_block(file, &wanted, |block| {
         columns.resize_with(block.columns, Column::NEW);
         names = names.take().or_else(|| block.names.clone());
         for row in block.values.chunks_exact(block.columns.max(1)) {

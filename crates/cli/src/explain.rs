@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use apportion::games::GameError;
+use apportion::options::{self, OptionError, Options};
 use apportion::values::ValueError;
 use apportion::{
-    Cancelled, Checkpoint, Ends, ExplainError, Explainer, Explanation, Follow, Method, Model, Progress, Rows,
-    Value,
+    Budget, Cancelled, Checkpoint, Ends, ExplainError, Explainer, Explanation, Follow, Method, Model,
+    Progress, Rows, Until, Value,
 };
 use apportion_files::{CheckpointFile, Destination, FileError, Key, digest};
 use apportion_results::{self as results, Heading, Values};
@@ -18,7 +19,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::about::{about, facts};
-use crate::accuracy;
 use crate::args::{Explain, Game};
 use crate::background::{Described, data_for_groups};
 use crate::checkpoint::Runs;
@@ -34,6 +34,7 @@ use crate::interactions;
 use crate::interrupt;
 use crate::messages;
 use crate::model::{AnyModel, TextsOfRows};
+use crate::option_error::usage;
 use crate::pictures::Wanted;
 use crate::plan;
 use crate::rows;
@@ -44,13 +45,14 @@ use crate::warnings::Warnings;
 
 pub(crate) fn run(args: &Explain) -> Result<()> {
     let started = Instant::now();
-    check(args)?;
+    let mut options = args.options()?;
+    check(args, &options)?;
     let inputs = inputs(args);
     let with_checkpoint: Vec<&Path> = inputs.iter().copied().chain(args.resume.as_deref()).collect();
     let destination = Destination::new(args.output.out.as_deref(), &with_checkpoint)?;
     let checkpoint = checkpoint_destination(args, &inputs, &destination)?;
     let mut wanted = Wanted::new(args, &with_checkpoint, &destination, checkpoint.as_ref())?;
-    let until = accuracy::until(&args.accuracy)?;
+    let until = options.accuracy.until().map_err(usage)?;
     let pairs = args.interactions.is_some();
     let indices = indices::asked(args)?;
     let numbers = |model: &AnyModel, features: usize| {
@@ -63,18 +65,26 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     };
     let (input, mut batches) = Input::read(&args.input, numbers)?;
     if let Some((index, order)) = indices {
-        return indices::run((args, &index, order), &input, &mut batches, started, &destination);
+        return indices::run((args, &options, &index, order), &input, &mut batches, started, &destination);
     }
     if let Some(form) = &args.interactions {
-        return interactions::run((args, form), &input, &mut batches, started, (&destination, wanted));
+        return interactions::run(
+            (args, &options, form),
+            &input,
+            &mut batches,
+            started,
+            (&destination, wanted),
+        );
     }
     let find = |groups: &Groups| {
         groups.structure(&input.features, &args.clustering, || data_for_groups(args, &input))
     };
-    let structure = args.groups.as_ref().map(find).transpose()?;
-    let graph = args.graph.as_ref().map(|graph| graph.graph(&input.features)).transpose()?;
-    let value = groups::value(args.value.clone(), structure, graph)
-        .map_err(|error| Usage(format!("--value {}: {error}", args.value)))?;
+    options.groups = args.groups.as_ref().map(find).transpose()?.map(options::Groups::Structure);
+    options.graph = args.graph.as_ref().map(|graph| graph.read(&input.features)).transpose()?;
+    let value = options.value(&input.features).map_err(|error| match error {
+        OptionError::Value(error) => Usage(format!("--value {}: {error}", args.value)).into(),
+        error => usage(error),
+    })?;
     check_method(args.method, &value)?;
     if value.graph().is_none() {
         value.check(input.columns).map_err(|error| Usage(format!("--value: {error}")))?;
@@ -85,18 +95,9 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     // Of several losses that of the rows' class.
     let class = of_model.output(args.class.as_deref())?.or(of_model.output_of_rows(&args.space)?);
     let game = game::chosen(args, &input.model);
-    let Asked { explainer, background } = explainer(args, game, &input)?;
-    let mut explainer = explainer
-        .value(value.clone())
-        .method(args.method)
-        .budget(args.budget.unwrap_or_default())
-        .seed(args.seed);
-    if let Some(until) = until {
-        explainer = explainer.until(until);
-    }
-    if let Some(rows) = batches.rows_of_each() {
-        explainer = explainer.settings(args.engine.settings().with_rows(rows));
-    }
+    let Asked { explainer, background } = explainer(args, &options, game, &input)?;
+    options.engine.rows = batches.rows_of_each();
+    let explainer = options.explainer(explainer, value.clone()).map_err(usage)?;
     let pool = threads::pool(&args.threads)?;
     let loaded = Instant::now();
     // The oracle is made here, with the threads that were asked for.
@@ -110,7 +111,10 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let runs = match is_followed {
         true => {
             progress.set_style(style_of_runs(batches.count())?);
-            let key = key(args, game, &input, method, budget, &value)?;
+            let mut run = options.clone();
+            (run.game, run.method, run.budget) = (Some(game), method, budget.map(Budget::Evaluations));
+            (run.groups, run.engine.rows) = (options::Groups::of_value(&value), None);
+            let key = key(args, &run, &input)?;
             let every = Duration::from_secs(args.checkpoint_every);
             Some(Runs::new(&key, args.resume.as_deref(), checkpoint.as_ref(), every, &progress)?)
         }
@@ -124,7 +128,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
         let mut about = about(args, game, &input);
         about.extend(background.iter().flat_map(Described::about));
         about.extend(class.map(|class| ("class", class::shown(class, classes.as_deref()))));
-        let accuracy = until.as_ref().map(accuracy::words);
+        let accuracy = until.as_ref().map(Until::words);
         let same_as = same_as.get().cloned().flatten();
         let members = members(&value, input.columns);
         Ok(Values {
@@ -218,10 +222,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
 
 /// All files that are read.
 fn inputs(args: &Explain) -> Vec<&Path> {
-    let graph = match &args.graph {
-        Some(GraphOption::File(path)) => Some(path.as_path()),
-        _ => None,
-    };
+    let graph = args.graph.as_ref().and_then(GraphOption::path);
     let groups = match &args.groups {
         Some(Groups::File(path)) => Some(path.as_path()),
         _ => None,
@@ -298,33 +299,14 @@ fn checkpoint_destination(
     Ok(Some(destination))
 }
 
-/// Returns what the answer depends on, which a checkpoint has to agree with.
-fn key(
-    args: &Explain,
-    game: Game,
-    input: &Input,
-    method: Method,
-    budget: Option<usize>,
-    value: &Value,
-) -> Result<Key> {
+/// Returns what the answer depends on, which a checkpoint has to agree with. The options are those of the run:
+/// the game, the method, the budget and the groups that were chosen.
+fn key(args: &Explain, options: &Options, input: &Input) -> Result<Key> {
     let or = |text: Option<String>, otherwise: &str| text.unwrap_or_else(|| otherwise.to_owned());
     let background = match args.background.as_deref().or(args.background_compiled.as_deref()) {
         Some(path) if path == Path::new("mean") => "mean".to_owned(),
         Some(path) => digest_of_file(path)?,
         None => "none".to_owned(),
-    };
-    let graph = match &args.graph {
-        Some(GraphOption::File(path)) => digest_of_file(path)?,
-        Some(graph) => in_words(graph)?,
-        None => "none".to_owned(),
-    };
-    let groups = match value.hierarchy() {
-        Some(_) => groups::members(value)
-            .map(|groups| groups::listed(&groups, &|feature| feature.to_string()).to_string()),
-        None => value.groups().map(|partition| {
-            let group = |group: &Vec<usize>| group.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-            partition.groups().iter().map(group).collect::<Vec<_>>().join(";")
-        }),
     };
     let model = match (&args.input.model.path, &args.input.model.program.command) {
         (Some(path), _) => digest_of_file(path)?,
@@ -342,21 +324,26 @@ fn key(
         ("columns of the rows", in_words(&args.input.columns)?),
         ("selection of the background", or(background_rows, "all")),
     ];
+    let [value, groups, graph, game, output, engine, distribution, method, budget, accuracy, seed] =
+        options.key().map_err(usage)?.map(|(_, words)| words);
     Ok(Key {
         model,
         rows: digest_of_file(&args.input.rows)?,
         background,
-        value: args.value.to_string(),
-        groups: or(groups, "none"),
-        graph,
-        game: game.name().to_owned(),
-        output: in_words(&args.space)?,
-        engine: in_words(&args.engine)?,
-        distribution: in_words(&args.law)?,
-        method: method.to_string(),
-        budget: or(budget.map(|budget| budget.to_string()), "none"),
-        accuracy: or(accuracy::until(&args.accuracy)?.as_ref().map(accuracy::words), "none"),
-        seed: args.seed.to_string(),
+        value,
+        groups,
+        graph: match args.graph.as_ref().and_then(GraphOption::path) {
+            Some(path) => digest_of_file(path)?,
+            None => graph,
+        },
+        game,
+        output,
+        engine,
+        distribution,
+        method,
+        budget,
+        accuracy,
+        seed,
         more: more.map(|(name, part)| (name.to_owned(), part)).into(),
     })
 }
@@ -419,7 +406,7 @@ impl<'a> Stored<'a> {
                         .resume
                         .as_ref()
                         .map_or_else(String::new, |path| format!("--resume {}", path.display()));
-                    return Err(FileError::OtherModel { what, row, stored, given }.into());
+                    return Err(FileError::OtherModel { what, row, stored, actual: given }.into());
                 }
             }
         }
@@ -442,7 +429,7 @@ fn style_of_runs(rows: Option<usize>) -> Result<ProgressStyle> {
 }
 
 /// Refuses options that contradict each other, before anything is read.
-fn check(args: &Explain) -> Result<()> {
+fn check(args: &Explain, options: &Options) -> Result<()> {
     let refuse = |says: String| Err(Usage(says).into());
     input::check(&args.input, args.output.format)?;
     if rows::is_standard_input(&args.input.rows) && (args.checkpoint.is_some() || args.resume.is_some()) {
@@ -473,9 +460,10 @@ fn check(args: &Explain) -> Result<()> {
         None if args.interactions.is_some() => interactions::check(args)?,
         None => {}
     }
-    check_engine(args, game)?;
+    check_engine(args, options, game)?;
     let names_clustering = args.clustering.dependence.is_some() || args.clustering.linkage.is_some();
-    if names_clustering && !matches!(args.groups, Some(Groups::Auto(_))) {
+    let are_groups_found = args.groups.as_ref().is_some_and(Groups::are_found);
+    if names_clustering && !are_groups_found {
         return refuse(
             "--dependence and --linkage say how --groups auto finds groups; leave them out".to_owned(),
         );
@@ -518,12 +506,12 @@ fn check_files(inputs: &[&Path]) -> Result<()> {
 }
 
 /// Refuses options of the tree engine where it does not play.
-fn check_engine(args: &Explain, game: Game) -> Result<()> {
+fn check_engine(args: &Explain, options: &Options, game: Game) -> Result<()> {
     let asks_oracle = matches!(args.method, Method::Auto | Method::Tree)
         && matches!(game, Game::Marginal | Game::PathDependent)
         && args.graph.is_none();
-    let (is_given, is_compiled) = (args.engine.is_given(), args.background_compiled.is_some());
-    let (is_behind_link, space) = (args.space.is_behind_link(), args.space.name());
+    let (is_given, is_compiled) = (options.engine.is_given(), args.background_compiled.is_some());
+    let (is_behind_link, space) = (args.space.is_behind_link(), args.space.to_string());
     if args.space.class().is_some() && args.class.is_some() {
         return Err(Usage(format!("--output {space} says the class of the rows; leave --class out")).into());
     }
@@ -537,7 +525,7 @@ fn check_engine(args: &Explain, game: Game) -> Result<()> {
             "--background-compiled has no rows: it is for --game marginal with the method tree; give the rows by --background".to_owned(),
         ),
         (
-            is_compiled && matches!(args.groups, Some(Groups::Auto(_))),
+            is_compiled && args.groups.as_ref().is_some_and(Groups::are_found),
             "--groups auto looks at rows, which --background-compiled has none of; name the groups".to_owned(),
         ),
         (

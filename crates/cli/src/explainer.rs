@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use apportion::models::LinkedEnsemble;
+use apportion::options::Options;
 use apportion::{Ensemble, Explainer, Method, Rows, Shared};
 
 use crate::args::{Explain, Game, Space};
 use crate::background::{Described, background, compiled, counted, data, refuse_texts};
 use crate::class::Classes;
-use crate::conditional;
 use crate::failure::Usage;
 use crate::input::{Input, refuse_infinite};
+use crate::option_error::usage;
 
 /// The explainer that the options ask for, and the rows that absent features come from, where there are any.
 pub(crate) struct Asked<'a> {
@@ -20,7 +21,12 @@ pub(crate) struct Asked<'a> {
 }
 
 /// The explainer of the model in the game that the options ask for.
-pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Result<Asked<'a>> {
+pub(crate) fn explainer<'a>(
+    args: &Explain,
+    options: &Options,
+    game: Game,
+    input: &'a Input,
+) -> Result<Asked<'a>> {
     let mut described = None;
     let trees = input.model.trees().map(Shared::from);
     let trees = match (trees, &args.space) {
@@ -42,7 +48,8 @@ pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Res
             input,
         )?;
     }
-    let law = conditional::law(args, game, input.columns, explained, || {
+    options.distribution.check(game).map_err(usage)?;
+    let law = if game.is_conditional() {
         let data = data(args, game, input)?;
         if let Some(at) = data.values.iter().position(|value| value.is_infinite() && game != Game::Frequency)
         {
@@ -60,8 +67,10 @@ pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Res
             Some(texts) => Described::of_texts(rows, weights, texts),
             None => Described::of_rows(rows, weights),
         });
-        Ok(data)
-    })?;
+        options.distribution.fit(game, rows, weights, options.seed, Some(explained)).map_err(usage)?
+    } else {
+        None
+    };
     let mut background = || -> Result<_> {
         let background = background(args, input)?;
         refuse_infinite(input, background.as_rows(), |row| format!("background row {row}"))?;
@@ -73,7 +82,7 @@ pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Res
         Ok(background)
     };
     let Some(model) = trees else {
-        refuse_what_is_of_trees(args, game, input)?;
+        refuse_what_is_of_trees(args, options, game, input)?;
         let model = input.model.as_model();
         let explainer = match law {
             Some(law) => Explainer::conditional(model, law),
@@ -103,22 +112,22 @@ pub(crate) fn explainer<'a>(args: &Explain, game: Game, input: &'a Input) -> Res
         }
         (_, None, None, None) => Explainer::of_trees(model, background()?),
     };
-    Ok(Asked { explainer: explainer.settings(args.engine.settings()), background: described })
+    Ok(Asked { explainer: explainer.settings(options.engine.settings()), background: described })
 }
 
 /// The model whose outputs are what it loses on rows of a class.
 fn with_loss(model: &Ensemble, args: &Explain, input: &Input) -> Result<Ensemble> {
     let place = Classes::new(&input.model).of_rows(&args.space)?.unwrap_or_default();
-    model.clone().with_loss(place as f64).with_context(|| format!("--output {}", args.space.name()))
+    model.clone().with_loss(place as f64).with_context(|| format!("--output {}", args.space))
 }
 
 /// Refuses options that another model than trees has no answer to.
-fn refuse_what_is_of_trees(args: &Explain, game: Game, input: &Input) -> Result<()> {
+fn refuse_what_is_of_trees(args: &Explain, options: &Options, game: Game, input: &Input) -> Result<()> {
     let given = [
         (game == Game::PathDependent, "--game path-dependent"),
-        (args.space.is_behind_link(), &*format!("--output {}", args.space.name())),
+        (args.space.is_behind_link(), &*format!("--output {}", args.space)),
         (args.background_compiled.is_some(), "--background-compiled"),
-        (args.engine.is_given(), "the choice of a kernel"),
+        (options.engine.is_given(), "the choice of a kernel"),
         (args.method == Method::Tree, "--method tree"),
     ];
     given

@@ -116,7 +116,7 @@ fn read(
         Some(model) => model.wanted(columns)?,
         None => Wanted { texts: Some(texts), ..columns.all() },
     };
-    rows::open(path)?.each_block(&wanted, |block| -> Result<()> {
+    rows::each_block(path, &wanted, |block| {
         // The first one says which columns there are.
         sender.send(Message::Rows(std::mem::take(block))).map_err(|_| anyhow!("nobody takes the rows"))
     })

@@ -1,19 +1,21 @@
 //! `apportion groups`: groups of features that depend on each other, and their dendrogram.
 
 use anyhow::{Context, Result, ensure};
+use apportion::options::{self, FindGroups as Find, words_of_groups};
 use apportion::partitions::Cut;
 use apportion_files::Destination;
 use serde_json::json;
 
 use crate::args::FindGroups;
 use crate::failure::Usage;
-use crate::groups::{self, Find, Groups};
+use crate::groups::{self, Groups};
 use crate::output::{Facts, Format};
 use crate::rows;
 use crate::threads;
 
 pub(crate) fn run(args: &FindGroups) -> Result<()> {
-    let Groups::Auto(what @ (Find::Significant | Find::Count(_))) = args.groups else {
+    let Groups::Words(options::Groups::Auto(what @ (Find::Significant | Find::Count(_)))) = args.groups
+    else {
         let says = "apportion groups finds groups: give --groups auto or auto=K";
         return Err(Usage(says.to_owned()).into());
     };
@@ -64,7 +66,7 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         ("dependence", json!(args.clustering.dependence.unwrap_or_default().to_string())),
         ("linkage", json!(args.clustering.linkage.unwrap_or_default().to_string())),
         cut,
-        ("option", json!(groups::typed(found.partition.groups(), &names))),
+        ("option", json!(words_of_groups(found.partition.groups(), &names))),
         ("groups", json!(members)),
     ];
     // For programs; to look at, there is the figure.

@@ -1,144 +1,71 @@
-//! Graphs on the features as they are typed.
+//! Graphs of features: typed, or in a file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context, Result};
-use apportion::games::{Adjacency, Graph};
-use serde::{Serialize, Serializer};
+use apportion::options::{self, OptionError};
 
-use crate::failure::Usage;
-use crate::groups::feature;
+use crate::option_error::usage;
 
-/// The graph that was asked for, not yet compared with the features.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+/// The graph of features that is requested, not yet compared with them.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum GraphOption {
-    /// The features in a row.
-    Line,
-    /// The features row by row in a grid.
-    Grid {
-        rows: usize,
-        columns: usize,
-        #[serde(serialize_with = "neighbours")]
-        adjacency: Adjacency,
-    },
-    /// Edges between features, by name or number.
-    Edges(Vec<String>),
+    /// Words.
+    Words(options::GraphOption),
     /// A file with an edge on each line.
     File(PathBuf),
 }
 
 impl FromStr for GraphOption {
-    type Err = String;
+    type Err = OptionError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let text = text.trim();
-        match text.split_once('=') {
-            None if text == "line" => Ok(Self::Line),
-            Some(("file", path)) => Ok(Self::File(PathBuf::from(path))),
-            Some(("grid", size)) => grid(size).ok_or_else(|| {
-                format!("{text:?} is no grid; write grid=4x5, or grid=4x5,8 for neighbours at corners, too")
-            }),
-            _ => Ok(Self::Edges(text.trim_end_matches(';').split(';').map(str::to_owned).collect())),
+    fn from_str(text: &str) -> Result<Self, OptionError> {
+        match text.trim().strip_prefix("file=") {
+            Some(path) => Ok(Self::File(PathBuf::from(path))),
+            None => text.parse().map(Self::Words),
         }
     }
-}
-
-/// How many neighbours a feature has inside a grid, as it is typed.
-fn neighbours<S: Serializer>(adjacency: &Adjacency, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u8(match adjacency {
-        Adjacency::Four => 4,
-        Adjacency::Eight => 8,
-    })
-}
-
-/// A grid as it is typed: 4x5, or 4x5,8.
-fn grid(size: &str) -> Option<GraphOption> {
-    let (size, adjacency) = match size.split_once(',') {
-        None | Some((_, "4")) => (size.trim_end_matches(",4"), Adjacency::Four),
-        Some((size, "8")) => (size, Adjacency::Eight),
-        Some(_) => return None,
-    };
-    let (rows, columns) = size.split_once('x')?;
-    let (rows, columns): (usize, usize) = (rows.parse().ok()?, columns.parse().ok()?);
-    // A grid that has no feature, or more than any file.
-    rows.checked_mul(columns).filter(|nodes| (1..=1 << 24).contains(nodes))?;
-    Some(GraphOption::Grid { rows, columns, adjacency })
 }
 
 impl GraphOption {
-    /// The graph on the features with these `names`.
-    pub(crate) fn graph(&self, names: &[String]) -> Result<Graph> {
-        let graph = match self {
-            Self::Line => Graph::line(names.len()),
-            Self::Grid { rows, columns, adjacency } => Graph::grid(*rows, *columns, *adjacency),
-            Self::Edges(edges) => from_edges(edges.iter().map(String::as_str), names)?,
-            Self::File(path) => {
-                let says = || format!("cannot read the graph {}", path.display());
-                let text = std::fs::read_to_string(path).with_context(says)?;
-                let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-                from_edges(lines, names).with_context(says)?
-            }
-        };
-        graph.check_players(names.len()).map_err(|error| Usage(format!("--graph: {error}")))?;
-        Ok(graph)
-    }
-}
-
-fn from_edges<'a>(edges: impl Iterator<Item = &'a str>, names: &[String]) -> Result<Graph> {
-    let edge = |edge: &str| -> Result<(usize, usize)> {
-        match edge.split(',').map(str::trim).collect::<Vec<_>>()[..] {
-            [a, b] => Ok((feature("--graph", a, names)?, feature("--graph", b, names)?)),
-            _ => {
-                Err(Usage(format!("--graph: {edge:?} is no edge; write two features, as in age,sex;sex,bmi"))
-                    .into())
-            }
+    /// Returns the path of the file, if there is one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Words(_) => None,
+            Self::File(path) => Some(path),
         }
-    };
-    let edges = edges.map(edge).collect::<Result<Vec<_>>>()?;
-    Graph::from_edges(names.len(), edges).map_err(|error| Usage(format!("--graph: {error}")).into())
+    }
+
+    /// Returns the graph of the features with these `names`: words as given, a file as the graph in it.
+    pub(crate) fn read(&self, names: &[String]) -> Result<options::GraphOption> {
+        let path = match self {
+            Self::Words(graph) => return Ok(graph.clone()),
+            Self::File(path) => path,
+        };
+        let says = || format!("cannot read the graph {}", path.display());
+        let text = std::fs::read_to_string(path).with_context(says)?;
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let edges = options::GraphOption::Edges(lines.map(str::to_owned).collect());
+        edges.graph(names).map(options::GraphOption::Graph).map_err(usage).with_context(says)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn graph(text: &str) -> Result<Graph> {
-        let names = ["age", "sex", "0", "bmi", "bp", "s1"].map(str::to_owned);
-        text.parse::<GraphOption>().map_err(anyhow::Error::msg)?.graph(&names)
-    }
-
     #[test]
-    fn lines_grids_and_edges_are_read() {
-        assert_eq!(graph("line").unwrap(), Graph::line(6));
-        assert_eq!(graph("grid=2x3").unwrap(), Graph::grid(2, 3, Adjacency::Four));
-        assert_eq!(graph("grid=3x2,8").unwrap(), Graph::grid(3, 2, Adjacency::Eight));
-        let wanted = Graph::from_edges(6, [(0, 1), (2, 3), (1, 5)]).unwrap();
-        assert_eq!(graph("age,sex; 0,bmi ;1,5;").unwrap(), wanted);
+    fn edges_are_read_from_a_file() {
+        let names = ["age", "sex", "0", "bmi", "bp", "s1"].map(str::to_owned);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("edges.csv");
         std::fs::write(&path, "age,sex\r\n\n0,bmi\nsex,s1\n").unwrap();
-        assert_eq!(graph(&format!("file={}", path.display())).unwrap(), wanted);
-    }
-
-    #[test]
-    fn what_is_no_graph_of_the_features_is_refused() {
-        for (text, wanted) in [
-            ("grid=2", "grid=4x5"),
-            ("grid=0x3", "grid=4x5"),
-            ("grid=2x3,6", "grid=4x5"),
-            ("grid=2x4", "8 nodes"),
-            ("age", "no edge"),
-            ("age,sex,bmi", "no edge"),
-            ("age,weight", "\"weight\", which is no feature"),
-            ("age,9", "\"9\", which is no feature"),
-            ("age,age", "from a node to itself"),
-            ("age,sex;sex,age", "more than once"),
-            ("file=/nowhere/edges", "cannot read the graph"),
-        ] {
-            let message = format!("{:#}", graph(text).unwrap_err());
-            assert!(message.contains(wanted), "{text}: {message}");
-        }
+        let read =
+            |text: &str| text.parse::<GraphOption>().unwrap().read(&names).unwrap().graph(&names).unwrap();
+        assert_eq!(read(&format!("file={}", path.display())), read("age,sex;0,bmi;sex,s1"));
+        let message =
+            format!("{:#}", "file=/nowhere/edges".parse::<GraphOption>().unwrap().read(&names).unwrap_err());
+        assert!(message.contains("cannot read the graph"), "{message}");
     }
 }

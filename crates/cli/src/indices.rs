@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use apportion::estimators::methods;
+use apportion::options::Options;
 use apportion::values::interactions::MOST_INTERACTIONS;
 use apportion::values::{InteractionIndex, Interactions};
 use apportion::{Method, Partition, Rows, SolutionConcept};
@@ -89,7 +90,7 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
 
 /// Explains the rows that are meant, and writes the indices.
 pub(crate) fn run(
-    (args, index, order): (&Explain, &InteractionIndex, usize),
+    (args, options, index, order): (&Explain, &Options, &InteractionIndex, usize),
     input: &Input,
     batches: &mut Batches,
     started: Instant,
@@ -108,7 +109,7 @@ pub(crate) fn run(
     let of_model = Classes::new(&input.model);
     let class = of_model.output(args.class.as_deref())?.or(of_model.output_of_rows(&args.space)?);
     let game = game::chosen(args, &input.model);
-    let Asked { explainer, background } = explainer(args, game, input)?;
+    let Asked { explainer, background } = explainer(args, options, game, input)?;
     let explainer = explainer.method(args.method).budget(args.budget.unwrap_or_default()).seed(args.seed);
     game::note_what_was_chosen(args, game, input);
     let pool = threads::pool(&args.threads)?;

@@ -160,8 +160,8 @@ impl Input {
             let weights = table.weights.as_deref().unwrap_or_default();
             return receive(Rows::new(&table.values, self.columns), weights);
         }
-        let source = rows::open(self.path_to_read_again()?)?;
-        source.each_block(&self.model.wanted(&self.meaning)?, |block| -> Result<()> {
+        let path = self.path_to_read_again()?;
+        rows::each_block(path, &self.model.wanted(&self.meaning)?, |block| {
             receive(Rows::new(&block.values, block.columns), &block.weights)
         })?;
         Ok(())

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
+use apportion::options::Options;
 use apportion::{Method, Rows, SolutionConcept, Value};
 use apportion_files::Destination;
 use apportion_results::{self as results, Form, Heading, Interactions};
@@ -55,7 +56,7 @@ fn not_of_pairs() -> Usage {
 
 /// Explains the rows that are meant, and writes the matrices.
 pub(crate) fn run(
-    (args, form): (&Explain, &args::Interactions),
+    (args, options, form): (&Explain, &Options, &args::Interactions),
     input: &Input,
     batches: &mut Batches,
     started: Instant,
@@ -79,7 +80,7 @@ pub(crate) fn run(
     let class = Classes::new(&input.model).output(args.class.as_deref())?;
     let game = game::chosen(args, &input.model);
     input.model.ensemble("--interactions")?;
-    let Asked { explainer, background } = explainer(args, game, input)?;
+    let Asked { explainer, background } = explainer(args, options, game, input)?;
     let explainer = explainer.value(value);
     game::note_what_was_chosen(args, game, input);
     let pool = threads::pool(&args.threads)?;

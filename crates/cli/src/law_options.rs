@@ -1,12 +1,10 @@
 //! What may be said of the law of a conditional game.
 
-use std::str::FromStr;
-
+use apportion::options::Bandwidth;
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 
 /// What is said of the law of a conditional game.
-#[derive(Debug, Clone, Args, Serialize)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct LawOptions {
     /// Rows per coalition in a conditional game: as many are drawn (gaussian, copula), or at most so many are kept (empirical)
     /// [default: 500]
@@ -33,38 +31,15 @@ pub(crate) struct LawOptions {
     pub(crate) fallback: Option<FallbackOption>,
 }
 
-/// The width of a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Bandwidth {
-    Given(f64),
-    Aicc,
-}
-
-impl FromStr for Bandwidth {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.to_ascii_lowercase().as_str() {
-            "aicc" => Ok(Self::Aicc),
-            number => {
-                number.parse().map(Self::Given).map_err(|_| "a number above 0 is wanted, or aicc".to_owned())
-            }
-        }
-    }
-}
-
 /// As what an empirical law was published.
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Variant {
     Paper,
     Shapr,
 }
 
 /// What is said of a coalition that no row agrees on.
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum FallbackOption {
     Refuse,
     Marginal,

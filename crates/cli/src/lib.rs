@@ -2,16 +2,16 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `commands`, `args`, `select`, `help` | what may be written on the command line |
+//! | `commands`, `args`, `select`, `options`, `help` | what may be written on the command line |
 //! | `explain`, `interactions`, `indices`, `compile`, `find_groups`, `predict` | the commands on rows |
 //! | `inspect`, `contents` | what files of any kind hold |
 //! | `pictures` | results to look at: figures, and a report |
 //! | `methods`, `manual`, `version` | what it says of itself |
 //! | `media` | `explain-text` and `explain-image`, with the feature `networks`; `without_networks` says how to get it |
-//! | `input`, `feed`, `model`, `program`, `rows`, `background`, `conditional`, `groups`, `groups_file`, `graph`, `quoted`, `explainer` | what they read, and make of it |
+//! | `input`, `feed`, `model`, `program`, `rows`, `background`, `groups`, `groups_file`, `graph`, `explainer` | what they read, and make of it |
 //! | `plan` | the budget beside what would be done |
 //! | `stream`, `class` | from rows to results, batch by batch |
-//! | `accuracy`, `checkpoint`, `interrupt`, `warnings`, `threads`, `timings`, `failure`, `messages` | how they run, stop, go on, for how long, and how they fail |
+//! | `checkpoint`, `interrupt`, `warnings`, `threads`, `timings`, `failure`, `messages` | how they run, stop, go on, for how long, and how they fail |
 //! | `output` | what they write, and where |
 //!
 //! Exit status 0 where all went well, 1 where something failed or not all could be written, 2 where the request makes no sense.
@@ -24,14 +24,12 @@
 //! ```
 
 mod about;
-mod accuracy;
 mod args;
 mod background;
 mod checkpoint;
 mod class;
 mod commands;
 mod compile;
-mod conditional;
 mod contents;
 mod explain;
 mod explainer;
@@ -56,13 +54,14 @@ mod media;
 mod messages;
 mod methods;
 mod model;
+mod option_error;
+mod options;
 mod output;
 mod panics;
 mod pictures;
 mod plan;
 mod predict;
 mod program;
-mod quoted;
 mod rounds;
 mod rows;
 mod select;

@@ -38,7 +38,8 @@ pub(crate) fn man(args: &Man, mut all: clap::Command) -> Result<()> {
         None => all,
         Some(name) => {
             let known: Vec<&str> = all.get_subcommands().map(clap::Command::get_name).collect();
-            let unknown = || Usage(format!("there is no command {name:?}; known are {}", known.join(", ")));
+            let unknown =
+                || Usage(format!("unknown command {name:?}; expected one of: {}", known.join(", ")));
             let found = all.find_subcommand(name).ok_or_else(unknown)?;
             let page = format!("{NAME}-{}", found.get_name());
             found.clone().name(page)

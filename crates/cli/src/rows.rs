@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Result;
-use apportion_rows::{Sentinel, Source};
+use anyhow::{Error, Result};
+use apportion::options::quoted;
+use apportion_rows::{Block, ChoiceError, ColumnUse, RowsError, Sentinel, Source};
 use clap::Args;
 use serde::{Serialize, Serializer};
 
 use crate::failure::Usage;
-use crate::quoted;
 
 pub(crate) use apportion_rows::{Ids, Table, Wanted};
 
@@ -102,8 +102,21 @@ impl Columns {
     }
 }
 
-/// Opens a file of rows, or standard input where `-` is in its place.
-pub(crate) fn open(path: &Path) -> Result<Source<'static>> {
+/// Reads the features that `wanted` asks for from a file, or from standard input if the path is `-`.
+pub(crate) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table> {
+    open(path)?.read(wanted).map_err(|error| in_words(error.into()))
+}
+
+/// Reads the same, and passes the rows on in blocks. Returns what the reader of results should know.
+pub(crate) fn each_block(
+    path: &Path,
+    wanted: &Wanted<'_>,
+    receive: impl FnMut(&mut Block) -> Result<()>,
+) -> Result<Vec<String>> {
+    open(path)?.each_block(wanted, receive).map_err(in_words)
+}
+
+fn open(path: &Path) -> Result<Source<'static>> {
     static IS_READ: AtomicBool = AtomicBool::new(false);
     if !is_standard_input(path) {
         return Ok(Source::open(path)?);
@@ -115,9 +128,27 @@ pub(crate) fn open(path: &Path) -> Result<Source<'static>> {
     Ok(Source::stream("standard input", std::io::stdin().lock()))
 }
 
-/// Reads the features that `wanted` asks for from a file, or from standard input.
-pub(crate) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table> {
-    Ok(open(path)?.read(wanted)?)
+/// Names options of the command in an error of choosing columns.
+fn in_words(error: Error) -> Error {
+    let with_options = |error: &ChoiceError| RowsError::Columns {
+        problem: error.in_words(|of| match of {
+            ColumnUse::Target => Some("--target"),
+            ColumnUse::Id => Some("--id"),
+            ColumnUse::Ignored => Some("--ignore"),
+            _ => None,
+        }),
+    };
+    match error.downcast() {
+        Ok(RowsError::In { name, source }) => {
+            let source = match *source {
+                RowsError::Choice(error) => with_options(&error),
+                other => other,
+            };
+            RowsError::In { name, source: Box::new(source) }.into()
+        }
+        Ok(other) => other.into(),
+        Err(error) => error,
+    }
 }
 
 pub(crate) fn is_standard_input(path: &Path) -> bool {

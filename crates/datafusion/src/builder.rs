@@ -1,33 +1,36 @@
-//! What is asked of a model, before batches come.
+//! Options of an explainer of batches.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use apportion::{
-    Background, Budget, Ensemble, ExplainError, Explainer, Method, Model, Rows, Semivalue, Settings, Until,
-    Value,
-};
+use apportion::options::Options;
+use apportion::{Background, Budget, Ensemble, ExplainError, Explainer, Method, Model, Rows, Until, Value};
 use rayon::ThreadPool;
 
 use crate::error::BatchError;
 use crate::explainer::{About, BatchExplainer, Inner, Source};
 use crate::results::{Layout, Shape};
 
-/// The version of the schema of results.
+/// Version of the schema of results.
 const SCHEMA: u32 = 1;
-/// How trees are computed is chosen as for so many rows, whatever the batches: values of a row do not depend on the batch it comes in.
+/// Number of rows for which the tree algorithms are chosen, whatever the actual batches, so that the values
+/// of a row do not depend on its batch.
 const ROWS: usize = 4096;
 
-/// What is to be asked of a model: [`build`](Self::build) prepares it and says what does not fit.
+/// Options of the library that batches do not have: the game and the output follow from the background and
+/// from [`Builder::behind_link`], and kernels are chosen for a fixed number of rows.
+const OF_OTHERS: [&str; 8] = ["game", "output", "rows", "draws", "bandwidth", "share", "variant", "fallback"];
+
+/// Options of a [`BatchExplainer`]; [`build`](Self::build) validates them and prepares the explainer.
 pub struct Builder {
     source: Source,
     background: Option<Background>,
     is_behind_link: bool,
-    value: Value,
-    method: Method,
-    budget: Budget,
+    options: Options,
+    /// The value, if it is given with its groups or its graph.
+    value: Option<Value>,
+    /// The accuracy, if it is given with its budget.
     until: Option<Until>,
-    seed: u64,
     names: Option<Vec<String>>,
     output_names: Option<Vec<String>>,
     threads: Option<usize>,
@@ -37,7 +40,7 @@ pub struct Builder {
 }
 
 impl BatchExplainer {
-    /// Of a tree ensemble or linear model in a file of any format that [`Ensemble::from_path`] reads.
+    /// Explains a tree ensemble or linear model in a file of any format that [`Ensemble::from_path`] reads.
     ///
     /// # Errors
     ///
@@ -46,13 +49,14 @@ impl BatchExplainer {
         Ok(Self::of_trees(Ensemble::from_path(path)?))
     }
 
-    /// Of a tree ensemble or linear model. Without a [background](Builder::background) its path-dependent game is played, which needs the
-    /// covers of the training in the model.
+    /// Explains a tree ensemble or linear model. Without a [background](Builder::background), the
+    /// path-dependent game is used, which requires the training cover in the model.
     pub fn of_trees(ensemble: impl Into<Arc<Ensemble>>) -> Builder {
         Builder::new(Source::Trees(ensemble.into()))
     }
 
-    /// Of any model, by its marginal game against a background. Several threads may ask it at once.
+    /// Explains any model with its marginal game and a background. It may be called from several threads at
+    /// once.
     pub fn of_model<M: Model + 'static>(model: Arc<M>, background: Background) -> Builder {
         Builder::new(Source::Model(model)).background(background)
     }
@@ -64,11 +68,9 @@ impl Builder {
             source,
             background: None,
             is_behind_link: false,
-            value: Semivalue::Shapley.into(),
-            method: Method::Auto,
-            budget: Budget::Auto,
+            options: Options::default(),
+            value: None,
             until: None,
-            seed: 0,
             names: None,
             output_names: None,
             threads: None,
@@ -78,105 +80,132 @@ impl Builder {
         }
     }
 
-    /// Rows that stand in for absent features: the marginal game. Its columns are the features in the order of the model.
+    /// Sets the background rows, which selects the marginal game. Its columns are the features in the order
+    /// of the model.
     #[must_use]
     pub fn background(mut self, background: Background) -> Self {
         self.background = Some(background);
         self
     }
 
-    /// Explains what trees say behind their link (probabilities, rates, scores) instead of margins. It needs a background.
+    /// Explains the output of trees after the link function (probabilities, rates, scores) instead of
+    /// margins. Requires a background.
     #[must_use]
     pub fn behind_link(mut self) -> Self {
         self.is_behind_link = true;
         self
     }
 
-    /// Which value to compute; Shapley values by default.
+    /// Sets an option from words, by the name of [`Options::NAMES`]: `set("budget", "20n")`. Groups and graphs
+    /// contain names or indices of features.
+    ///
+    /// # Errors
+    ///
+    /// [`BatchError::Explain`] for an unknown option or an invalid value, and [`BatchError::Option`] for an
+    /// option that batches do not have: the game and the output follow from the background and from
+    /// [`behind_link`](Self::behind_link).
+    pub fn set(mut self, name: &str, words: &str) -> Result<Self, BatchError> {
+        if OF_OTHERS.contains(&name) {
+            return Err(BatchError::Option { name: name.to_owned() });
+        }
+        self.options.set(name, words).map_err(ExplainError::from)?;
+        if matches!(name, "value" | "groups" | "graph") {
+            self.value = None;
+        }
+        Ok(self)
+    }
+
+    /// Sets the value to compute; Shapley values by default.
     #[must_use]
     pub fn value(mut self, value: impl Into<Value>) -> Self {
-        self.value = value.into();
+        self.value = Some(value.into());
         self
     }
 
-    /// How to compute it; [`Method::Auto`] by default, which is exact for trees.
+    /// Sets the method; [`Method::Auto`] by default, which is exact for trees.
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
-        self.method = method;
+        self.options.method = method;
         self
     }
 
-    /// How many evaluations for each row a sampled method may use.
+    /// Sets the maximum number of evaluations per row for sampling methods.
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
-        self.budget = budget;
+        self.options.budget = Some(budget);
         self
     }
 
-    /// An accuracy instead of a budget. Results then have `stopped_by`: `tolerance` where the accuracy is certified.
+    /// Sets a tolerance instead of a budget. Results then contain `stopped_by`, which is `tolerance` if the
+    /// accuracy is certified.
     #[must_use]
     pub fn until(mut self, until: Until) -> Self {
         self.until = Some(until);
         self
     }
 
-    /// The seed of all draws; 0 by default.
+    /// Sets the seed of all draws; 0 by default.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
+        self.options.seed = seed;
         self
     }
 
-    /// What the features are called, where the model does not say it or says otherwise: columns are found by these names.
+    /// Sets the names of the features, if the model does not store any, or to replace them. Columns are
+    /// matched by these names.
     #[must_use]
     pub fn feature_names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.names = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// What the outputs are called, where the model does not say it or says otherwise.
+    /// Sets the names of the outputs, if the model does not store any, or to replace them.
     #[must_use]
     pub fn output_names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.output_names = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// A pool of so many threads of its own. By default all explainers of a process share one with a thread for each core, so that
-    /// partitions of a query do not start more threads than there are cores.
+    /// Uses a separate pool with this number of threads. By default, all explainers of a process share a pool
+    /// with one thread per core, so that the partitions of a query do not start more threads than there are
+    /// cores.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
     }
 
-    /// Keeps the tables of trees from batch to batch instead of making them for each: for many small batches. Those of all trees are in
-    /// memory then. They are laid out otherwise: the last bits of values may be others than without, and are the same in all batches.
+    /// Keeps the tables of trees between batches instead of computing them for each, which is faster for many
+    /// small batches but needs memory for the tables of all trees. The tables have a different layout, so the
+    /// last bits of values may differ from those without this option. They are the same in all batches.
     #[must_use]
     pub fn keep_tables(mut self) -> Self {
         self.keeps_tables = true;
         self
     }
 
-    /// How results of batches are laid out; [`Layout::Columns`] by default. Functions of SQL have a layout of their own.
+    /// Sets the layout of results of batches; [`Layout::Columns`] by default. SQL functions have a separate
+    /// layout.
     #[must_use]
     pub fn layout(mut self, layout: Layout) -> Self {
         self.layout = layout;
         self
     }
 
-    /// Columns of batches that results have, too, such as an id. They are features only where the model names them.
+    /// Sets the columns of batches that are copied to the results, such as an ID. They are features only if
+    /// the model has features with these names.
     #[must_use]
     pub fn keep<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.keep = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Prepares all that does not depend on rows.
+    /// Prepares everything that does not depend on rows.
     ///
     /// # Errors
     ///
-    /// [`BatchError`] where the model has no covers and there is no background, where the background, groups or names do not fit the model,
-    /// or the method cannot compute the value.
+    /// [`BatchError`] if the model has no cover and there is no background; if the background, groups or
+    /// names do not match the model; or if the method cannot compute the value.
     pub fn build(self) -> Result<BatchExplainer, BatchError> {
         let outputs = match &self.source {
             Source::Trees(ensemble) => ensemble.output_count(),
@@ -192,7 +221,7 @@ impl Builder {
         if let Some(given) =
             self.background.as_ref().map(Background::columns).filter(|&given| given != features)
         {
-            return Err(BatchError::Background { given, wanted: features });
+            return Err(BatchError::Background { actual: given, expected: features });
         }
         let game = if self.background.is_some() { "marginal" } else { "path-dependent" };
         let explainer = match (&self.source, self.background, self.is_behind_link) {
@@ -206,13 +235,6 @@ impl Builder {
             (Source::Model(model), Some(background), false) => Explainer::new(Arc::clone(model), background),
             _ => return Err(BatchError::Link),
         };
-        let settings = Settings::default().with_rows(ROWS).with_keep_tables(self.keeps_tables);
-        let explainer = explainer.settings(settings).value(self.value.clone()).method(self.method);
-        let explainer = explainer.budget(self.budget).seed(self.seed);
-        let explainer = match self.until {
-            Some(until) => explainer.until(until),
-            None => explainer,
-        };
         let names = match &self.source {
             Source::Trees(ensemble) => {
                 self.names.or_else(|| ensemble.feature_names().map(<[String]>::to_vec))
@@ -225,18 +247,32 @@ impl Builder {
             }
             Source::Model(_) => self.output_names,
         };
-        // A single output needs no name to be told from others.
+        // A single output needs no name.
         let output_names = output_names.filter(|_| outputs > 1);
         for (what, names, wanted) in [("features", &names, features), ("outputs", &output_names, outputs)] {
             if let Some(given) = names.as_ref().map(Vec::len).filter(|&given| given != wanted) {
-                return Err(BatchError::Names { what, given, wanted });
+                return Err(BatchError::Names { what, actual: given, expected: wanted });
             }
         }
-        self.value.check(features).map_err(ExplainError::from)?;
+        let value = match self.value {
+            Some(value) => value,
+            None => {
+                let numbered = || (0..features).map(|feature| format!("f{feature}")).collect();
+                let names: Vec<String> = names.clone().unwrap_or_else(numbered);
+                self.options.value(&names).map_err(ExplainError::from)?
+            }
+        };
+        value.check(features).map_err(ExplainError::from)?;
+        let settings = self.options.engine.settings().with_rows(ROWS).with_keep_tables(self.keeps_tables);
+        let explainer = self.options.explainer(explainer, value.clone()).map_err(ExplainError::from)?;
+        let explainer = match self.until {
+            Some(until) => explainer.settings(settings).until(until),
+            None => explainer.settings(settings),
+        };
         let row = vec![0.0; features];
         let plan = explainer.plan(ROWS, Rows::try_new(&row, features).map_err(ExplainError::from)?)?;
         let pool = self.threads.map(threads).transpose()?;
-        let groups = match &self.value {
+        let groups = match &value {
             Value::Quotient(_, groups) => Some(groups.groups().to_vec()),
             _ => None,
         };
@@ -245,14 +281,15 @@ impl Builder {
             version: env!("CARGO_PKG_VERSION"),
             schema: SCHEMA,
             layout: self.layout.name(),
-            value: self.value.concept().to_string(),
+            value: value.concept().to_string(),
             game,
             method: plan.method.name(),
-            seed: self.seed,
+            seed: self.options.seed,
             features: Vec::new(),
             outputs: output_names.clone(),
         };
-        let shape = Shape { outputs, is_estimate, has_accuracy: self.until.is_some() };
+        let has_accuracy = self.until.is_some() || self.options.accuracy.tolerance.is_some();
+        let shape = Shape { outputs, is_estimate, has_accuracy };
         let inner = Inner {
             source: self.source,
             explainer,
@@ -270,7 +307,7 @@ impl Builder {
     }
 }
 
-/// A pool of threads.
+/// Creates a thread pool.
 fn threads(threads: usize) -> Result<ThreadPool, BatchError> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|error| BatchError::Threads { threads, problem: error.to_string() })

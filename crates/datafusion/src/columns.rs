@@ -1,17 +1,16 @@
-//! Columns that are features: which they are, and their numbers.
-
-use std::collections::HashSet;
+//! Columns of features: their selection and conversion to numbers.
 
 use apportion::Ensemble;
 use apportion::trees::Words;
-use apportion_rows::{CellError, Feature as Cells, are_numbered, match_names};
-use datafusion::arrow::array::{Array, ArrayRef, AsArray};
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UInt64Type};
+use apportion_rows::{CellError, Feature as Cells, Header, Wanted, choose};
+use datafusion_common::arrow::array::{Array, ArrayRef, AsArray};
+use datafusion_common::arrow::compute::cast;
+use datafusion_common::arrow::datatypes::{DataType, Float64Type, Int64Type, Schema, UInt64Type};
 
 use crate::error::BatchError;
 
-/// The places of the features among the columns of a schema: all that the names tell, else all that are not kept, in their order.
+/// Returns the positions of the features among the columns of a schema: the columns with the names of the
+/// features, or all columns that are not kept, in order.
 pub(crate) fn chosen(
     schema: &Schema,
     names: Option<&[String]>,
@@ -19,42 +18,28 @@ pub(crate) fn chosen(
     kept: &[String],
     names_are_rewritten: bool,
 ) -> Result<Vec<usize>, BatchError> {
-    let columns: Vec<&String> = schema.fields().iter().map(|field| field.name()).collect();
-    let mut seen = HashSet::new();
-    if let Some(name) = columns.iter().find(|name| !seen.insert(**name)) {
-        return Err(BatchError::SameName { name: (*name).clone() });
+    let columns: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+    let all = Wanted {
+        names,
+        named_by: "the model",
+        names_are_rewritten,
+        count: Some(count),
+        keeps_all: true,
+        ..Wanted::default()
+    };
+    // A feature may be kept, too.
+    if let (Some(_), Ok(choice)) = (names, choose(Header::Names(&columns), &all))
+        && !choice.in_order
+    {
+        return Ok(choice.features);
     }
-    let rest: Vec<usize> = (0..columns.len()).filter(|&place| !kept.contains(columns[place])).collect();
-    let texts = |places: &[usize]| places.iter().map(|&place| columns[place].clone()).collect::<Vec<_>>();
-    if let Some(names) = names {
-        let names_of_columns: Vec<String> = columns.iter().map(|&name| name.clone()).collect();
-        let found = match_names(&names_of_columns, names, names_are_rewritten);
-        let lacking: Vec<String> = names
-            .iter()
-            .zip(&found)
-            .filter(|(_, place)| place.is_none())
-            .map(|(name, _)| name.clone())
-            .collect();
-        if lacking.is_empty() {
-            return Ok(found.into_iter().flatten().collect());
-        }
-        // Names that only number the columns, on either side, say no more than their order does.
-        let in_order = lacking.len() == names.len()
-            && rest.len() == count
-            && (are_numbered(names.iter().map(String::as_str))
-                || are_numbered(texts(&rest).iter().map(String::as_str)));
-        if !in_order {
-            let columns = columns.into_iter().cloned().collect();
-            return Err(BatchError::Lacking { features: count, lacking, columns });
-        }
-    }
-    if rest.len() != count {
-        return Err(BatchError::Count { columns: texts(&rest), wanted: count });
-    }
-    Ok(rest)
+    let is_feature = |name: &&String| names.is_some_and(|names| names.contains(name));
+    let ignored = kept.iter().filter(|name| !is_feature(name)).map(String::as_str).collect();
+    let choice = choose(Header::Names(&columns), &Wanted { ignored, ..all });
+    Ok(choice.map_err(BatchError::Columns)?.features)
 }
 
-/// One feature: the column or argument that holds it, and the categories that the model has for it.
+/// A feature: the column or argument that contains it, and its categories in the model.
 pub(crate) struct Feature<'a> {
     pub(crate) place: String,
     pub(crate) words: Option<&'a Words>,
@@ -65,19 +50,19 @@ impl<'a> Feature<'a> {
         Self { place, words: ensemble.and_then(|ensemble| ensemble.words(feature)) }
     }
 
-    /// Refuses a type that holds neither numbers nor texts.
+    /// Returns an error for a type that contains neither numbers nor texts.
     pub(crate) fn check(&self, given: &DataType) -> Result<(), BatchError> {
         if is_number(given) || is_text(given) {
             return Ok(());
         }
         Err(BatchError::Type {
             place: self.place.clone(),
-            given: given.clone(),
+            actual: given.clone(),
             has_categories: self.words.is_some(),
         })
     }
 
-    /// Writes the numbers of a column to every `step`th place of `out`, NaN where a value is missing.
+    /// Writes the numbers of a column to every `step`th element of `out`, NaN for missing values.
     pub(crate) fn write(&self, column: &ArrayRef, out: &mut [f64], step: usize) -> Result<(), BatchError> {
         let given = column.data_type();
         self.check(given)?;
@@ -128,14 +113,14 @@ impl<'a> Feature<'a> {
         let place = self.place.clone();
         match error {
             CellError::UnknownCategory { word, categories, .. } => {
-                BatchError::Category { place, given: word, known: categories }
+                BatchError::Category { place, actual: word, known: categories }
             }
             problem => BatchError::Cell { place, problem },
         }
     }
 }
 
-/// The type of the values, which a dictionary has once each.
+/// Returns the type of the values, which for a dictionary is that of its entries.
 fn values_of(given: &DataType) -> &DataType {
     match given {
         DataType::Dictionary(_, values) => values_of(values),

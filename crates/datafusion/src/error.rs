@@ -1,216 +1,197 @@
-//! What can go wrong when batches are explained.
+//! Errors of explaining batches.
 
 use apportion::ExplainError;
 use apportion::games::GameError;
 use apportion::models::ModelError;
-use apportion_rows::CellError;
-use datafusion::arrow::datatypes::DataType;
-use datafusion::arrow::error::ArrowError;
-use datafusion::error::DataFusionError;
+use apportion_rows::{CellError, ChoiceError, ColumnUse};
+use datafusion_common::DataFusionError;
+use datafusion_common::arrow::datatypes::DataType;
+use datafusion_common::arrow::error::ArrowError;
 
-/// Names in a message, at most.
+/// Maximum number of names in a message.
 const MOST_NAMES: usize = 8;
 
-/// Why batches, or the arguments of a function, could not be explained.
+/// An error while explaining batches or the arguments of a function.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
-    /// What was asked cannot be computed, or the model failed.
+    /// The request cannot be computed, or the model failed.
     #[error(transparent)]
     Explain(#[from] ExplainError),
-    /// A model file that could not be read.
+    /// The model file cannot be read.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The model that a query names cannot be used.
+    /// The model named in a query cannot be used.
     #[error("{function}: the model {path:?}: {problem}")]
     InQuery {
         /// The function.
         function: String,
-        /// What the query calls the model.
+        /// The name of the model in the query.
         path: String,
-        /// What is wrong with it.
+        /// The underlying error.
         problem: Box<BatchError>,
     },
-    /// Columns that are features of the model, and are not there.
-    #[error(
-        "the model has {features} features, of which the batches lack {}: {}; they have {}: name the columns as the features",
-        lacking.len(), listed(lacking), listed(columns)
-    )]
-    Lacking {
-        /// How many features there are.
-        features: usize,
-        /// Those without a column.
-        lacking: Vec<String>,
-        /// The columns that are there.
-        columns: Vec<String>,
-    },
-    /// Columns that are taken in order, and are not as many as features.
-    #[error(
-        "the batches have {} columns that may be features ({}), and the model wants {wanted}, one for each: leave others out, or name \
-         them in keep", columns.len(), listed(columns)
-    )]
-    Count {
-        /// The columns that are there and are not kept.
-        columns: Vec<String>,
-        /// How many features there are.
-        wanted: usize,
-    },
-    /// Two columns of one name.
-    #[error("the batches have two columns {name:?}; give each a name of its own")]
-    SameName {
-        /// The name.
+    /// The columns of the batches cannot be the features.
+    #[error("the batches: {}", .0.in_words(|of| (of == ColumnUse::Ignored).then_some("keep")))]
+    Columns(ChoiceError),
+    /// An option that batches do not have.
+    #[error("option {name} is not supported for batches")]
+    Option {
+        /// The name of the option.
         name: String,
     },
-    /// A column that holds no numbers.
-    #[error("{place} is of the type {given}; {}", wanted_type(*has_categories))]
+    /// The type of a column is not supported.
+    #[error("{place} has the type {actual}; {}", wanted_type(*has_categories))]
     Type {
         /// The column or the argument.
         place: String,
         /// Its type.
-        given: DataType,
+        actual: DataType,
         /// Whether the model has categories for it.
         has_categories: bool,
     },
-    /// A category that was not there in training, of a model that refuses those.
+    /// A category did not occur in training, and the model rejects unknown categories.
     #[error(
-        "{place} holds {given:?}, which is no category of it in training; there are {}: give one of them, or leave the value missing",
+        "unknown category {actual:?} in {place}; categories seen in training: {} (or leave the value \
+         missing)",
         listed(known)
     )]
     Category {
         /// The column or the argument.
         place: String,
-        /// What it holds.
-        given: String,
+        /// The value of the cell.
+        actual: String,
         /// The categories of the model.
         known: Vec<String>,
     },
-    /// A cell that is neither a number nor one of the categories.
+    /// A cell is neither a number nor a category.
     #[error(
-        "{place} {problem}; give the number or category that the model was trained on, or leave the value missing"
+        "{place} {problem}; pass the number or category that the model was trained on, or leave the value \
+         missing"
     )]
     Cell {
         /// The column or the argument.
         place: String,
-        /// What is wrong with it.
+        /// The problem found.
         problem: CellError,
     },
-    /// Columns to keep that are not there.
-    #[error("keep names {}, and the batches have {}", listed(lacking), listed(columns))]
+    /// Columns to keep do not exist.
+    #[error("unknown columns {} in keep; available columns: {}", listed(lacking), listed(columns))]
     Keep {
-        /// Those that are not there.
+        /// The missing columns.
         lacking: Vec<String>,
-        /// The columns that are there.
+        /// The existing columns.
         columns: Vec<String>,
     },
-    /// Two columns of the results would have one name.
+    /// Two columns of the results would have the same name.
     #[error(
-        "the results would have two columns {name:?}; rename the one that is kept, or ask for the layout of lists"
+        "the results would contain two columns {name:?}; rename the kept one, or use the layout of lists"
     )]
     SameResult {
         /// The name.
         name: String,
     },
-    /// Two players of one name, where each is a field.
+    /// Two players have the same name, although each is a field of the result.
     #[error(
-        "two features of the model are called {name:?}, and each is a field of the result; give them other names by feature_names"
+        "duplicate feature {name:?}; features are fields of the result, so pass unique names with \
+         feature_names"
     )]
     SamePlayer {
         /// The name.
         name: String,
     },
-    /// As many names as there are features, or outputs, are wanted.
-    #[error(
-        "there are {given} names of {what}, and the model has {wanted}; give one for each, in the order of the model"
-    )]
+    /// The number of names differs from the number of features or outputs.
+    #[error("expected {expected} names of {what}, in the order of the model, got {actual}")]
     Names {
-        /// Features, or outputs.
+        /// "features" or "outputs".
         what: &'static str,
-        /// How many names are given.
-        given: usize,
-        /// How many are wanted.
-        wanted: usize,
+        /// Number of names passed.
+        actual: usize,
+        /// Expected number of names.
+        expected: usize,
     },
-    /// A background that is not one of this model.
-    #[error(
-        "rows of the background have {given} numbers, and the model wants {wanted}, one for each feature"
-    )]
+    /// The width of the background differs from the number of features.
+    #[error("the background has {actual} columns, expected {expected} (one per feature)")]
     Background {
-        /// The columns of the background.
-        given: usize,
-        /// The features of the model.
-        wanted: usize,
+        /// Number of columns of the background.
+        actual: usize,
+        /// Number of features of the model.
+        expected: usize,
     },
-    /// What is behind the link was asked for without a background, or of a model that has no link.
-    #[error(
-        "what the model says behind its link is explained against rows: give a background and a tree ensemble, or leave behind_link out"
-    )]
+    /// The output after the link function was requested without a background, or for a model without a link
+    /// function.
+    #[error("behind_link requires a tree ensemble and a background")]
     Link,
-    /// Numbers of arguments that do not fit.
+    /// The number of arguments is wrong.
     #[error(
-        "{function} wants {wanted} numbers{}, one for each feature of the model in its order ({}), and is given {given}",
+        "{function} requires {expected} arguments{}, one per feature in the order of the model ({}), got \
+         {actual}",
         if *after_model { " after the model" } else { "" }, listed(features)
     )]
     Arguments {
         /// The function.
         function: String,
-        /// How many arguments are given.
-        given: usize,
-        /// How many are wanted.
-        wanted: usize,
-        /// Whether these come after that which names the model.
+        /// Number of arguments passed.
+        actual: usize,
+        /// Expected number of arguments.
+        expected: usize,
+        /// Whether these come after the argument that names the model.
         after_model: bool,
         /// The names of the features.
         features: Vec<String>,
     },
-    /// The model is not named by a text that is written in the query.
+    /// The first argument is not a text literal that names the model.
     #[error(
-        "{function} wants the model first, as a text in the query: {function}('model.json', a, b, …); it is read when the query is \
-         planned, so that a column or the result of another function cannot name it"
+        "{function} requires the model as its first argument, as a string literal: {function}('model.json', \
+         a, b, …); it is read when the query is planned, so columns and function results are not supported"
     )]
     NoModel {
         /// The function.
         function: String,
     },
-    /// More numbers than lists of a batch can hold.
+    /// The lists of a batch would exceed the maximum length.
     #[error(
-        "a batch of {rows} rows has more values than lists of Arrow hold (2147483647): give smaller batches, or ask for the layout \
-         of columns"
+        "a batch of {rows} rows exceeds the maximum of 2147483647 values in Arrow lists; use smaller \
+         batches, or the layout of columns"
     )]
     TooLong {
-        /// How many rows.
+        /// Number of rows.
         rows: usize,
     },
-    /// The threads could not be started.
+    /// The threads cannot be started.
     #[error("cannot start {threads} threads: {problem}")]
     Threads {
-        /// How many.
+        /// Number of threads.
         threads: usize,
-        /// What the system said.
+        /// The error of the system.
         problem: String,
     },
-    /// Whoever gives the batches, or the models that queries name, failed.
+    /// The source of the batches, or of the models named in queries, failed.
     #[error("{0}")]
     Input(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Arrays of Arrow could not be made or read.
+    /// An error of Arrow arrays.
     #[error(transparent)]
     Arrow(#[from] ArrowError),
+    /// The session does not accept the function.
+    #[error(transparent)]
+    Register(#[from] DataFusionError),
 }
 
 impl BatchError {
-    /// As an error of a query that is planned.
+    /// Converts to an error in the planning of a query.
     pub(crate) fn in_plan(self) -> DataFusionError {
         DataFusionError::Plan(self.to_string())
     }
 }
 
-/// Of a background that cannot be made.
+/// An error of creating a background.
 impl From<GameError> for BatchError {
     fn from(error: GameError) -> Self {
         Self::Explain(error.into())
     }
 }
 
-/// As an error of a query that runs.
+/// Converts to an error in the execution of a query.
 impl From<BatchError> for DataFusionError {
     fn from(error: BatchError) -> Self {
         Self::External(Box::new(error))
@@ -219,14 +200,14 @@ impl From<BatchError> for DataFusionError {
 
 fn wanted_type(has_categories: bool) -> &'static str {
     if has_categories {
-        "the model has categories for it: give texts, numbers or booleans"
+        "expected strings, numbers or booleans, as the model has categories for it"
     } else {
-        "wanted are integers, floating-point numbers, decimals or booleans: give the number or code that the model was trained on, or \
-         cast it"
+        "expected integers, floating-point numbers, decimals or booleans; pass the number or code that the \
+         model was trained on, or cast it"
     }
 }
 
-/// Names in a line: the first of them, and how many more there are.
+/// Formats the first names, and the number of the others.
 fn listed(names: &[String]) -> String {
     if names.is_empty() {
         return "none".to_owned();

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use apportion::results::Batch;
 use apportion::{Ensemble, Explainer, Model, Rows};
-use datafusion::arrow::array::{ArrayRef, RecordBatch, UInt64Array};
-use datafusion::arrow::compute::take;
-use datafusion::arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
+use datafusion_common::arrow::array::{ArrayRef, RecordBatch, UInt64Array};
+use datafusion_common::arrow::compute::take;
+use datafusion_common::arrow::datatypes::{Field, FieldRef, Schema, SchemaRef};
 use rayon::ThreadPool;
 use serde::Serialize;
 
@@ -15,21 +15,22 @@ use crate::columns::{Feature, chosen};
 use crate::error::BatchError;
 use crate::results::{Layout, Shape, metadata};
 
-/// Explains record batches: a model, what is asked of it, and how results are laid out.
+/// An explainer of record batches: a model, the options of the explanation, and the layout of results.
 ///
-/// It is made by [`of_file`](Self::of_file), [`of_trees`](Self::of_trees) or [`of_model`](Self::of_model), which return a
-/// [`Builder`](crate::Builder). A clone is cheap and shares all that was prepared.
+/// It is created with [`of_file`](Self::of_file), [`of_trees`](Self::of_trees) or
+/// [`of_model`](Self::of_model), which return a [`Builder`](crate::Builder). Cloning is cheap; clones share
+/// everything that was prepared.
 ///
-/// The values of a row depend on the row and the seed alone, to the last bit: not on the batch that it comes in, the number of threads or
-/// the order of rows.
+/// The values of a row depend only on the row and the seed. They are bitwise identical for any batch, number
+/// of threads and order of rows.
 ///
 /// ```
 /// use std::sync::Arc;
 ///
 /// use apportion::Background;
 /// use apportion_datafusion::BatchExplainer;
-/// use datafusion::arrow::array::{AsArray, Float64Array, Int64Array, RecordBatch};
-/// use datafusion::arrow::datatypes::Float64Type;
+/// use datafusion_common::arrow::array::{AsArray, Float64Array, Int64Array, RecordBatch};
+/// use datafusion_common::arrow::datatypes::Float64Type;
 ///
 /// let model = Arc::new(|row: &[f64]| row[0] * row[1]);
 /// let explainer = BatchExplainer::of_model(model, Background::baseline(vec![0.0; 2])?)
@@ -52,21 +53,21 @@ pub struct BatchExplainer {
     pub(crate) inner: Arc<Inner>,
 }
 
-/// What is explained.
+/// The explained model.
 pub(crate) enum Source {
     Trees(Arc<Ensemble>),
     Model(Arc<dyn Model>),
 }
 
-/// A model with what is asked of it, prepared.
+/// A model with the prepared explainer and its options.
 pub(crate) struct Inner {
     pub(crate) source: Source,
     pub(crate) explainer: Explainer<'static>,
     pub(crate) pool: Option<ThreadPool>,
     pub(crate) features: usize,
-    /// Of the features, where they are known.
+    /// The names of the features, if known.
     pub(crate) names: Option<Vec<String>>,
-    /// The features of each player, where players are groups.
+    /// The features of each player, if players are groups.
     pub(crate) groups: Option<Vec<Vec<usize>>>,
     pub(crate) output_names: Option<Vec<String>>,
     pub(crate) shape: Shape,
@@ -75,7 +76,7 @@ pub(crate) struct Inner {
     pub(crate) keep: Vec<String>,
 }
 
-/// What was asked, as the metadata of results have it.
+/// Description of the request in the metadata of results.
 #[derive(Clone, Serialize)]
 pub(crate) struct About {
     pub(crate) version: &'static str,
@@ -90,41 +91,45 @@ pub(crate) struct About {
 }
 
 impl BatchExplainer {
-    /// The schema of the results of batches with the schema `input`, known before any row is explained.
+    /// Returns the schema of the results for batches with the schema `input`, before any row is explained.
     ///
-    /// With [`Layout::Columns`] the kept columns, `output` where there are several, `base`, `prediction`, a column for each player, and
-    /// where values are estimates `std error of PLAYER` and `evaluations`; a line for each row and output. With [`Layout::Lists`] a line
-    /// for each row: the kept columns, `base` and `prediction`, lists of them where there are several outputs; `values`, a list by players,
-    /// of lists by outputs; `std_errors` alike, and `evaluations`. Where an accuracy is asked for, `stopped_by`, too.
+    /// With [`Layout::Columns`], there is one line for each row and output. Its columns are the kept columns,
+    /// `output` if there are several, `base`, `prediction`, one column for each player, and for estimates
+    /// `std error of PLAYER` and `evaluations`. With [`Layout::Lists`], there is one line for each row. Its
+    /// columns are the kept columns; `base` and `prediction`, which are lists if there are several outputs;
+    /// `values`, a list by player, of lists by output; and for estimates `std_errors` with the same type and
+    /// `evaluations`. If a tolerance was set, both have `stopped_by`, too.
     ///
-    /// The metadata have under `apportion` the version of the schema and what was asked, as JSON.
+    /// The metadata contain, under `apportion`, the version of the schema and a description of the request,
+    /// as JSON.
     ///
     /// # Errors
     ///
-    /// [`BatchError`] where columns are lacking, too many, of one name or of a type that holds no numbers.
+    /// [`BatchError`] if there are missing or surplus columns, two columns with the same name, or columns of
+    /// a type without numbers.
     pub fn schema(&self, input: &Schema) -> Result<Schema, BatchError> {
         Ok(self.layout_of(input)?.schema.as_ref().clone())
     }
 
-    /// The results of a batch. A batch of no rows gives one of no rows.
+    /// Explains a batch. The result for a batch without rows has no rows.
     ///
     /// # Errors
     ///
-    /// As [`schema`](Self::schema), and [`BatchError`] where a row cannot be explained or the model fails.
+    /// Same as [`schema`](Self::schema), and [`BatchError`] if a row cannot be explained or the model fails.
     pub fn explain(&self, batch: &RecordBatch) -> Result<RecordBatch, BatchError> {
         self.explain_in(batch, &self.layout_of(batch.schema_ref())?)
     }
 
-    /// The results of batches, one after the other, in memory of one. Where a batch cannot be had or explained, the error
-    /// stands in its place.
+    /// Explains batches one after the other, with memory for a single one. If a batch cannot be read or
+    /// explained, its item is the error.
     ///
     /// ```
     /// use std::sync::Arc;
     ///
     /// use apportion::Background;
     /// use apportion_datafusion::BatchExplainer;
-    /// use datafusion::arrow::array::{Float64Array, RecordBatch};
-    /// use datafusion::arrow::error::ArrowError;
+    /// use datafusion_common::arrow::array::{Float64Array, RecordBatch};
+    /// use datafusion_common::arrow::error::ArrowError;
     ///
     /// let model = Arc::new(|row: &[f64]| 2.0 * row[0]);
     /// let explainer = BatchExplainer::of_model(model, Background::baseline(vec![0.0])?).build()?;
@@ -157,7 +162,7 @@ impl BatchExplainer {
         })
     }
 
-    /// How results of batches with this schema are made.
+    /// Returns the layout of the results for batches with this schema.
     fn layout_of(&self, input: &Schema) -> Result<Laid, BatchError> {
         let inner = &self.inner;
         let column = |name: &String| input.fields().iter().position(|field| field.name() == name);
@@ -214,7 +219,8 @@ impl BatchExplainer {
         Ok(RecordBatch::try_new(Arc::clone(&laid.schema), arrays)?)
     }
 
-    /// The numbers of rows whose features are these arrays of a length of `rows`, each with what messages call it.
+    /// Returns the numbers of rows whose features are these arrays of length `rows`, each with its name in
+    /// messages.
     pub(crate) fn numbers(
         &self,
         columns: &[(String, &ArrayRef)],
@@ -228,7 +234,7 @@ impl BatchExplainer {
         Ok(numbers)
     }
 
-    /// What is found of rows that have these numbers.
+    /// Explains rows with these numbers.
     pub(crate) fn found(&self, numbers: &[f64]) -> Result<Batch, BatchError> {
         let explicands = Rows::new(numbers, self.inner.features);
         match &self.inner.pool {
@@ -243,7 +249,7 @@ impl BatchExplainer {
         if rows == 0 {
             return Ok(Batch::default());
         }
-        // The oracle's answer for all rows at once has no certificates.
+        // The exact result for all rows at once has no certificates.
         if !shape.has_accuracy
             && let Some(found) = explainer.exact(explicands)?
         {
@@ -266,13 +272,13 @@ impl BatchExplainer {
         self.inner.shape
     }
 
-    /// The names of the features; where none are known they are numbered.
+    /// Returns the names of the features, which are numbered if unknown.
     pub(crate) fn feature_names(&self) -> Vec<String> {
         let numbered = || (0..self.inner.features).map(|feature| format!("f{feature}")).collect();
         self.inner.names.clone().unwrap_or_else(numbered)
     }
 
-    /// What is known of a feature that messages call `place`.
+    /// Returns a feature, with its name `place` in messages.
     pub(crate) fn feature(&self, feature: usize, place: String) -> Feature<'_> {
         let ensemble = match &self.inner.source {
             Source::Trees(ensemble) => Some(&**ensemble),
@@ -281,7 +287,7 @@ impl BatchExplainer {
         Feature::new(place, ensemble, feature)
     }
 
-    /// What those are called who have values: the features, or groups that play as one.
+    /// Returns the names of the players: the features, or groups of features that are single players.
     pub(crate) fn players(&self, names: &[String]) -> Vec<String> {
         match &self.inner.groups {
             None => names.to_vec(),
@@ -295,10 +301,10 @@ impl BatchExplainer {
         }
     }
 
-    /// What was asked, as JSON.
+    /// Returns the description of the request as JSON.
     pub(crate) fn about(&self, layout: &'static str, features: Vec<String>) -> String {
         let about = About { layout, features, ..self.inner.about.clone() };
-        // Texts and numbers alone, which JSON has for all.
+        // This cannot fail for a struct of texts and numbers.
         serde_json::to_string(&about).unwrap_or_default()
     }
 
@@ -311,7 +317,7 @@ impl BatchExplainer {
         self.inner.output_names.clone().unwrap_or_else(numbered)
     }
 
-    /// Whether columns may have signs in their names that the library of the model does not store.
+    /// Returns whether the library of the model replaces some characters in the names of columns.
     fn names_are_rewritten(&self) -> bool {
         match &self.inner.source {
             Source::Trees(ensemble) => ensemble.origin().format.starts_with("LightGBM"),
@@ -327,21 +333,21 @@ impl std::fmt::Debug for BatchExplainer {
     }
 }
 
-/// How results of batches of one schema are made.
+/// The layout of the results for batches with one schema.
 struct Laid {
     schema: SchemaRef,
-    /// The places of the columns that are kept.
+    /// The positions of the kept columns.
     kept: Vec<usize>,
-    /// The places of the features.
+    /// The positions of the features.
     features: Vec<usize>,
 }
 
-/// What messages call a column.
+/// Returns the name of a column in messages.
 fn in_column(field: &Field) -> String {
     format!("column {:?}", field.name())
 }
 
-/// A name that comes twice.
+/// Returns a name that occurs twice.
 pub(crate) fn repeated<'n>(names: impl Iterator<Item = &'n String>) -> Option<String> {
     let mut seen = std::collections::HashSet::new();
     names.into_iter().find(|name| !seen.insert(*name)).cloned()

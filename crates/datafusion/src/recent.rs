@@ -1,22 +1,22 @@
-//! Results that were just found, for calls that come again.
+//! Cache of the most recent results.
 //!
-//! Where a query asks for several fields of one call, DataFusion's optimizer may write the call down once for each field: access to fields
-//! moves towards the table, through projections that would have computed the call once. All of these calls come one after the other with
-//! the same numbers.
+//! If a query selects several fields of one call, DataFusion's optimizer may repeat the call for each field:
+//! it pushes the field access towards the table, past projections that would have computed the call once. All
+//! of these calls follow each other with the same numbers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use datafusion::arrow::array::ArrayRef;
+use datafusion_common::arrow::array::ArrayRef;
 
-/// The last results of a function, one for each thread that may be in the middle of a batch.
+/// The last results of a function, one for each thread that may currently process a batch.
 #[derive(Debug)]
 pub(crate) struct Recent {
     results: Mutex<VecDeque<Arc<Entry>>>,
     most: usize,
 }
 
-/// Numbers of rows, and what was found of them.
+/// The numbers of rows, and their result.
 #[derive(Debug)]
 struct Entry {
     numbers: Vec<f64>,
@@ -26,14 +26,14 @@ struct Entry {
 impl Recent {
     pub(crate) fn new() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        // Two, so that a query with two calls of other arguments finds both.
+        // At least two, for queries with two calls with different arguments.
         Self { results: Mutex::default(), most: threads.max(2) }
     }
 
-    /// What was found of exactly these numbers.
+    /// Returns the cached result for exactly these numbers.
     pub(crate) fn get(&self, numbers: &[f64]) -> Option<ArrayRef> {
         let entries: Vec<Arc<Entry>> = self.locked(|results| results.iter().cloned().collect());
-        // By their bits: missing values are equal, and the two zeros are not.
+        // Compare bits: missing values are equal, and the two zeros are not.
         let is_same = |entry: &&Arc<Entry>| {
             entry.numbers.len() == numbers.len()
                 && entry.numbers.iter().zip(numbers).all(|(one, other)| one.to_bits() == other.to_bits())
@@ -41,19 +41,19 @@ impl Recent {
         entries.iter().find(is_same).map(|entry| Arc::clone(&entry.result))
     }
 
-    /// Remembers what was found, in the place of the oldest.
+    /// Caches a result, replacing the oldest one.
     pub(crate) fn put(&self, numbers: Vec<f64>, result: &ArrayRef) {
         let entry = Arc::new(Entry { numbers, result: Arc::clone(result) });
         let dropped = self.locked(|results| {
             results.push_front(entry);
             if results.len() > self.most { results.pop_back() } else { None }
         });
-        // Memory is given back when others may go on.
+        // Free the memory after releasing the lock.
         drop(dropped);
     }
 
     fn locked<T>(&self, act: impl FnOnce(&mut VecDeque<Arc<Entry>>) -> T) -> T {
-        // Whoever panicked meanwhile has left the list whole.
+        // Ignore poisoning: a panic cannot leave the list inconsistent.
         act(&mut self.results.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -1,19 +1,19 @@
-//! Numbers that were found, as arrays of Arrow.
+//! Conversion of results to Arrow arrays.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{
+use datafusion_common::arrow::array::{
     Array, ArrayRef, Float64Array, Int64Array, ListArray, StringArray, StructArray,
 };
-use datafusion::arrow::buffer::OffsetBuffer;
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields};
+use datafusion_common::arrow::buffer::OffsetBuffer;
+use datafusion_common::arrow::datatypes::{DataType, Field, FieldRef, Fields};
 
 use apportion::results::Batch;
 
 use crate::error::BatchError;
 
-/// What results have beside values.
+/// The optional parts of results.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) outputs: usize,
@@ -21,18 +21,18 @@ pub(crate) struct Shape {
     pub(crate) has_accuracy: bool,
 }
 
-/// How the results of a batch are laid out.
+/// The layout of the results of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
-    /// A column for each player, and a line for each row and output.
+    /// One column for each player, and one line for each row and output.
     #[default]
     Columns,
-    /// A line for each row, and its values as one list.
+    /// One line for each row, with its values as a list.
     Lists,
 }
 
 impl Layout {
-    /// Its name, as in the metadata of results.
+    /// Returns the name in the metadata of results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Columns => "columns",
@@ -40,7 +40,7 @@ impl Layout {
         }
     }
 
-    /// The fields of results beside the columns that are kept.
+    /// Returns the fields of results, except the kept columns.
     pub(crate) fn fields(self, players: &[String], shape: Shape) -> Vec<Field> {
         let mut fields = Vec::new();
         match self {
@@ -67,7 +67,7 @@ impl Layout {
         fields
     }
 
-    /// The arrays of these fields.
+    /// Returns the arrays of these fields.
     pub(crate) fn arrays(
         self,
         found: &Batch,
@@ -83,12 +83,12 @@ impl Layout {
 }
 
 impl Shape {
-    /// The type of a number of a row, or of a list of those where there are several outputs.
+    /// Returns the type of a number of a row, which is a list if there are several outputs.
     fn per_row(self) -> DataType {
         if self.outputs > 1 { list(DataType::Float64) } else { DataType::Float64 }
     }
 
-    /// What comes last.
+    /// Returns the last fields.
     fn ends(self) -> Vec<Field> {
         let mut fields = Vec::new();
         if self.is_estimate {
@@ -100,7 +100,7 @@ impl Shape {
         fields
     }
 
-    /// The arrays of what comes last, with `each` lines for a row.
+    /// Returns the arrays of the last fields, with `each` lines for a row.
     fn end_arrays(self, found: &Batch, each: usize) -> Vec<ArrayRef> {
         let mut arrays: Vec<ArrayRef> = Vec::new();
         if self.is_estimate {
@@ -118,7 +118,8 @@ impl Shape {
         arrays
     }
 
-    /// The fields of a struct of a row: `base`, `prediction`, and `values` with a field for each player.
+    /// Returns the fields of the struct for a row: `base`, `prediction`, and `values` with a field for each
+    /// player.
     pub(crate) fn struct_fields(self, players: &[String]) -> Fields {
         let per_row = self.per_row();
         let each: Fields = players.iter().map(|name| Field::new(name, per_row.clone(), true)).collect();
@@ -134,7 +135,7 @@ impl Shape {
         fields.into()
     }
 
-    /// The structs of all rows.
+    /// Returns the structs of all rows.
     pub(crate) fn structs(self, found: &Batch, players: &[String]) -> Result<StructArray, BatchError> {
         let fields = self.struct_fields(players);
         let each = |numbers: &[f64], holed: bool| -> Result<ArrayRef, BatchError> {
@@ -159,7 +160,8 @@ impl Shape {
         Ok(StructArray::try_new(fields, arrays, None)?)
     }
 
-    /// Numbers that are rows × outputs: as they are, or as lists where there are several outputs.
+    /// Returns an array of numbers that are rows × outputs, or an array of lists if there are several
+    /// outputs.
     fn lines(self, numbers: Vec<f64>, rows: usize, holed: bool) -> Result<ArrayRef, BatchError> {
         let count = numbers.len();
         let leaves = leaves(numbers, holed);
@@ -167,7 +169,7 @@ impl Shape {
     }
 }
 
-/// The metadata of results, as all of them have it.
+/// Returns the metadata, which is the same for all results.
 pub(crate) fn metadata(about: String) -> HashMap<String, String> {
     HashMap::from([("apportion".to_owned(), about)])
 }
@@ -210,7 +212,7 @@ fn in_lists(found: &Batch, shape: Shape) -> Result<Vec<ArrayRef>, BatchError> {
     Ok(arrays)
 }
 
-/// An array of numbers, with nulls for NaN where it is `holed`.
+/// Returns an array of numbers, with nulls for NaN if `holed`.
 fn leaves(numbers: Vec<f64>, holed: bool) -> ArrayRef {
     if holed {
         let known = numbers.into_iter().map(|number| Some(number).filter(|number| !number.is_nan()));
@@ -219,9 +221,9 @@ fn leaves(numbers: Vec<f64>, holed: bool) -> ArrayRef {
     Arc::new(Float64Array::from(numbers))
 }
 
-/// `count` lists, of equally many `leaves` each.
+/// Returns `count` lists with an equal number of `leaves` each.
 fn lists(leaves: ArrayRef, count: usize, rows: usize) -> Result<ArrayRef, BatchError> {
-    // Where lists begin are numbers of 32 bits.
+    // Offsets of lists are 32-bit numbers.
     if i32::try_from(leaves.len()).is_err() {
         return Err(BatchError::TooLong { rows });
     }

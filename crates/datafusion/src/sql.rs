@@ -1,15 +1,14 @@
-//! Functions of SQL.
+//! SQL functions.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use datafusion::arrow::array::{Array, ArrayRef};
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
-use datafusion::common::ScalarValue;
-use datafusion::error::Result;
-use datafusion::execution::context::SessionContext;
-use datafusion::logical_expr::{
+use datafusion_common::arrow::array::{Array, ArrayRef};
+use datafusion_common::arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion_common::{Result, ScalarValue};
+use datafusion_expr::registry::FunctionRegistry;
+use datafusion_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature,
     Volatility,
 };
@@ -19,39 +18,40 @@ use crate::explainer::{BatchExplainer, repeated};
 use crate::recent::Recent;
 use crate::results::metadata;
 
-/// The layout of what functions return, as their metadata name it.
+/// The name of the functions' result layout in the metadata.
 const LAYOUT: &str = "struct";
 
-/// Gives a session the function `name`, whose arguments are the features of the explainer's model in its order.
+/// Registers the function `name` in a session. Its arguments are the features of the explainer's model, in
+/// order.
 ///
 /// ```sql
 /// SELECT id, explain_risk(age, bmi, bp) FROM patients
 /// ```
 ///
-/// It returns a struct for each row: `base` and `prediction`, numbers, or lists of them where the model has several outputs; `values`, a
-/// struct with a field for each player, of the same type; where these are estimates `std_errors` alike, and `evaluations`; where an
-/// accuracy is asked for, `stopped_by`. The number of arguments and their types are checked when the query is planned. NULL is a missing
-/// value. A name without capitals that is no
-/// word of SQL needs no quotes in a query. The [columns to keep](crate::Builder::keep) and the layout of the explainer play
-/// no part.
+/// It returns a struct for each row. `base` and `prediction` are numbers, or lists of them if the model has
+/// several outputs. `values` is a struct with a field of the same type for each player. For estimates, there
+/// are `std_errors` with the same type and `evaluations`; if a tolerance was set, there is `stopped_by`. The
+/// number of arguments and their types are checked when the query is planned. NULL is a missing value. A
+/// lower-case name that is not an SQL keyword needs no quotes in a query. The [columns to
+/// keep](crate::Builder::keep) and the layout of the explainer are ignored.
 ///
 /// # Errors
 ///
-/// [`BatchError::SamePlayer`] where two players have one name.
+/// [`BatchError::SamePlayer`] if two players have the same name.
 pub fn register(
-    session: &SessionContext,
+    session: &mut dyn FunctionRegistry,
     name: impl Into<String>,
     explainer: BatchExplainer,
 ) -> std::result::Result<(), BatchError> {
-    session.register_udf(function(name, explainer)?);
+    session.register_udf(Arc::new(function(name, explainer)?))?;
     Ok(())
 }
 
-/// The function that [`register`] gives a session, for expressions that are put together in Rust.
+/// Returns the function that [`register`] registers, for expressions built in Rust.
 ///
 /// # Errors
 ///
-/// As [`register`].
+/// Same as [`register`].
 pub fn function(
     name: impl Into<String>,
     explainer: BatchExplainer,
@@ -60,51 +60,57 @@ pub fn function(
     Ok(ScalarUDF::from(Function { name: name.into(), signature: any(), of: Of::One(Arc::new(prepared)) }))
 }
 
-/// Gives a session the function `explain`, which is told the model first: the path of a file of trees with covers, whose path-dependent
-/// game is played. Its other name is `explain_row`.
+/// Registers the function `explain` in a session, whose first argument is the model: the path of a file of
+/// trees with cover, explained with the path-dependent game. Its alias is `explain_row`.
 ///
 /// ```sql
 /// SELECT explain('model.json', age, bmi, bp) FROM patients;
 /// SELECT id, explain_row('model.json', age, bmi, bp) FROM patients;
 /// ```
 ///
-/// `EXPLAIN` is a word of SQL, too, and the parser of DataFusion's own dialect takes it for the end of a list where it comes after a
-/// comma: there say `explain_row`, or `"explain"` with quotes.
+/// `EXPLAIN` is also an SQL keyword. After a comma, the parser of DataFusion's default dialect ends the list
+/// there; in this case, write `explain_row`, or `"explain"` with quotes.
 ///
-/// The path is a text in the query. The file is read when a query is planned that names it first, and its model stays in memory with the
-/// session: a file that changes is read anew by a new call of this function.
+/// The path must be a text literal in the query. The file is read when the first query that names it is
+/// planned, and its model stays in the memory of the session. To read a changed file again, call this
+/// function again.
 ///
-/// Whoever writes the SQL names files, and the process opens them. Where that is not to be, [`register`] one model, or give
-/// [`register_models`] the models that may be named.
-pub fn register_all(session: &SessionContext) {
+/// Authors of queries choose the files that the process opens. To prevent this, [`register`] a single model,
+/// or pass the permitted models to [`register_models`].
+pub fn register_all(session: &mut dyn FunctionRegistry) -> std::result::Result<(), BatchError> {
     let load = |path: &str| BatchExplainer::of_file(path)?.build();
-    session.register_udf(of_models("explain".to_owned(), load).with_aliases(["explain_row"]));
+    session.register_udf(Arc::new(of_models("explain".to_owned(), load).with_aliases(["explain_row"])))?;
+    Ok(())
 }
 
-/// As [`register_all`], with a function that makes the explainer of what a query calls a model: names instead of paths, models from an
-/// object store, other games and values. It is asked once for each name; an error is not remembered.
-/// What is none of this crate's errors it may return as [`BatchError::Input`].
+/// Registers a function like [`register_all`], with a function `load` that creates the explainer for the
+/// model name in a query: for names instead of paths, models from an object store, other games and values. It
+/// is called once for each name, except that errors are not cached. It may return errors of other crates as
+/// [`BatchError::Input`].
 ///
 /// ```
 /// use apportion_datafusion::{BatchExplainer, register_models};
-/// use datafusion::prelude::SessionContext;
+/// use datafusion_expr::registry::MemoryFunctionRegistry;
 ///
-/// let session = SessionContext::new();
+/// // In a program: datafusion::prelude::SessionContext::new().
+/// let mut session = MemoryFunctionRegistry::new();
 /// // SELECT explain_by('risk', …) reads /models/risk.json, and no other folder can be named.
-/// register_models(&session, "explain_by", |name| {
+/// register_models(&mut session, "explain_by", |name| {
 ///     let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
 ///     BatchExplainer::of_file(format!("/models/{letters}.json"))?.seed(7).build()
-/// });
+/// })?;
+/// # Ok::<(), apportion_datafusion::BatchError>(())
 /// ```
 pub fn register_models(
-    session: &SessionContext,
+    session: &mut dyn FunctionRegistry,
     name: impl Into<String>,
     load: impl Fn(&str) -> std::result::Result<BatchExplainer, BatchError> + Send + Sync + 'static,
-) {
-    session.register_udf(of_models(name.into(), load));
+) -> std::result::Result<(), BatchError> {
+    session.register_udf(Arc::new(of_models(name.into(), load)))?;
+    Ok(())
 }
 
-/// The function that knows models by their names.
+/// Returns a function whose first argument is the name of a model.
 fn of_models(
     name: String,
     load: impl Fn(&str) -> std::result::Result<BatchExplainer, BatchError> + Send + Sync + 'static,
@@ -113,12 +119,12 @@ fn of_models(
     ScalarUDF::from(Function { name, signature: any(), of: Of::Named(Arc::new(models)) })
 }
 
-/// Any arguments: what does not fit is refused in words of our own.
+/// Accepts any arguments, so that errors have the messages of this crate.
 fn any() -> Signature {
     Signature::one_of(vec![TypeSignature::Nullary, TypeSignature::VariadicAny], Volatility::Immutable)
 }
 
-/// A function of SQL. Two are equal where they share what they explain.
+/// An SQL function. Two functions are equal if they share the explained model.
 #[derive(Debug)]
 struct Function {
     name: String,
@@ -126,16 +132,16 @@ struct Function {
     of: Of,
 }
 
-/// What is explained.
+/// The explained model.
 #[derive(Debug)]
 enum Of {
-    /// One model.
+    /// A fixed model.
     One(Arc<Prepared>),
-    /// The model that the first argument names.
+    /// The model named by the first argument.
     Named(Arc<Models>),
 }
 
-/// An explainer with the type of what its function returns.
+/// An explainer with the type of its function's result.
 #[derive(Debug)]
 struct Prepared {
     explainer: BatchExplainer,
@@ -145,10 +151,10 @@ struct Prepared {
     recent: Recent,
 }
 
-/// Makes the explainer of what a query calls a model.
+/// Creates the explainer for the model name in a query.
 type Load = dyn Fn(&str) -> std::result::Result<BatchExplainer, BatchError> + Send + Sync;
 
-/// Models by what queries call them.
+/// Models by their names in queries.
 struct Models {
     load: Box<Load>,
     known: Mutex<HashMap<String, Arc<Prepared>>>,
@@ -167,7 +173,7 @@ impl Prepared {
         Ok(Self { explainer, features, players, returns, recent: Recent::new() })
     }
 
-    /// Checks the types of the numbers, the first of which is argument number `first` of the function.
+    /// Checks the types of the features; the first feature is argument number `first` of the function.
     fn check(
         &self,
         function: &str,
@@ -178,8 +184,8 @@ impl Prepared {
         if types.len() != wanted {
             return Err(BatchError::Arguments {
                 function: function.to_owned(),
-                given: types.len(),
-                wanted,
+                actual: types.len(),
+                expected: wanted,
                 after_model: first > 1,
                 features: self.features.clone(),
             });
@@ -190,7 +196,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// What messages call an argument.
+    /// Returns the name of an argument in messages.
     fn place(&self, function: &str, feature: usize, first: usize) -> String {
         format!("argument {} of {function} ({:?})", first + feature, self.features[feature])
     }
@@ -204,7 +210,7 @@ impl Prepared {
     ) -> Result<ColumnarValue> {
         let types: Vec<DataType> = arguments.iter().map(ColumnarValue::data_type).collect();
         self.check(function, &types.iter().collect::<Vec<_>>(), first)?;
-        // A row of constants is explained once, however many rows it stands for.
+        // Explain a row of constants only once, regardless of the number of rows.
         let is_constant = arguments.iter().all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
         let rows = if is_constant { 1 } else { rows };
         let arrays = arguments.iter().map(|argument| argument.to_array(rows));
@@ -231,7 +237,7 @@ impl Prepared {
 
 impl Models {
     fn get(&self, function: &str, name: &str) -> std::result::Result<Arc<Prepared>, BatchError> {
-        // Whoever panicked while it held the models has left them whole.
+        // Ignore poisoning: a panic cannot leave the map inconsistent.
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(prepared) = known.get(name) {
             return Ok(Arc::clone(prepared));
@@ -254,7 +260,7 @@ impl std::fmt::Debug for Models {
 }
 
 impl Function {
-    /// The explainer, and the arguments that come before the numbers.
+    /// Returns the explainer, and the number of arguments before the features.
     fn prepared(
         &self,
         first: Option<&ScalarValue>,
@@ -269,7 +275,7 @@ impl Function {
         }
     }
 
-    /// Where what it explains is in memory: by that functions are told apart.
+    /// Returns the identity of the function: the address of the explained model, and the name.
     fn identity(&self) -> (usize, &str) {
         let place = match &self.of {
             Of::One(prepared) => Arc::as_ptr(prepared).addr(),

@@ -1,55 +1,57 @@
-//! Estimators: values of a game from few evaluations.
+//! Estimators of Shapley values, Banzhaf values and other solution concepts from few evaluations of a game.
 //!
 //! | type | draws | weights | exact at 2^n | standard errors |
 //! |---|---|---|---|---|
-//! | [`LeverageShap`] | pairs without replacement, every size alike | kernel over inclusion probability | yes | yes |
-//! | [`LearnedSpectrum`] | as [`LeverageShap`], for Banzhaf values as [`KernelBanzhaf`] without replacement | the same, with a prior on interactions that is learned from the sample | yes | yes |
-//! | [`KernelShap`] | with replacement by the Shapley kernel, plain or paired | equal | yes | yes |
-//! | [`OptimizedKernelShap`] | small sizes enumerated, the rest paired with replacement | as the `shap` library | yes | yes |
+//! | [`LeverageShap`] | pairs without replacement, all coalition sizes equally likely | kernel over inclusion probability | yes | yes |
+//! | [`LearnedSpectrum`] | like [`LeverageShap`]; for Banzhaf values, like [`KernelBanzhaf`] without replacement | the same, with a prior on interactions learned from the sample | yes | yes |
+//! | [`KernelShap`] | with replacement from the Shapley kernel, plain or paired | equal | yes | yes |
+//! | [`OptimizedKernelShap`] | small sizes enumerated, the rest paired with replacement | as in the `shap` library | yes | yes |
 //! | [`PermutationShap`] | permutations and their reverses | equal | yes | yes |
 //! | [`OptimizedMonteCarlo`] | orders: independent, with their reverses, or all rotations of one; streaming | equal | yes | yes |
-//! | [`ProjectedGradient`] | with replacement, pairs of nearly uniform sizes or any of the paper's laws | importance, one step each | with `FullBudget::Enumerate` | yes |
-//! | [`KernelBanzhaf`] | pairs with or without replacement, every coalition alike | equal | without replacement | yes |
-//! | [`MonteCarlo`] | each player's own, by the law of the value | equal | with `FullBudget::Enumerate` | yes |
-//! | [`StratifiedMonteCarlo`] | each player's own from every size of coalition, equally or by their variances | equal in a size | yes | yes |
-//! | [`MaximumSampleReuse`] | any law, shared by all players; regression-adjusted or not | importance | without replacement | yes |
-//! | [`ProxyResidual`] | as Leverage SHAP, Kernel Banzhaf or adjusted sample reuse, of what a surrogate leaves | as these | yes | yes |
-//! | [`RegressionMsr`], [`ProxyShap`] | to compare with: pairs without replacement; trees or a linear model fitted first | importance | yes | no |
-//! | [`OddShap`], [`PolyShap`] | to compare with: as Leverage SHAP, regressed on products of players | kernel over inclusion probability | yes | no |
-//! | [`ProductSpace`] | each player's own coalitions, each with a scenario, for every solution concept | equal | yes | yes |
-//! | [`NestedPermutation`] | orders of groups and inside them, each with a scenario | equal | yes | yes |
-//! | [`CoalitionalRegression`] | for groups and for the members of each: pairs without replacement, by leverage at both levels | law over inclusion probability | yes | yes |
-//! | [`LocalSampling`] | each player's own from its neighbourhood in a graph, singly or for a regression | equal, or as Leverage SHAP | of all neighbourhoods | yes |
-//! | [`OnGraph`] | nothing: all coalitions that a value of players on a graph is made of | by definition | at any budget that suffices | zero |
+//! | [`ProjectedGradient`] | with replacement: pairs of nearly uniform sizes, or any distribution of the paper | importance, one step each | with `FullBudget::Enumerate` | yes |
+//! | [`KernelBanzhaf`] | pairs with or without replacement, all coalitions equally likely | equal | without replacement | yes |
+//! | [`MonteCarlo`] | separate for each player, from the distribution that defines the value | equal | with `FullBudget::Enumerate` | yes |
+//! | [`StratifiedMonteCarlo`] | separate for each player and coalition size, equally many or by variance | equal within a size | yes | yes |
+//! | [`MaximumSampleReuse`] | any distribution, shared by all players; optionally regression-adjusted | importance | without replacement | yes |
+//! | [`ProxyResidual`] | like Leverage SHAP, Kernel Banzhaf or adjusted sample reuse, on the residuals of a surrogate | as in these | yes | yes |
+//! | [`RegressionMsr`], [`ProxyShap`] | for comparison: pairs without replacement, after fitting trees or a linear model | importance | yes | no |
+//! | [`OddShap`], [`PolyShap`] | for comparison: like Leverage SHAP, with a regression on products of players | kernel over inclusion probability | yes | no |
+//! | [`ProductSpace`] | separate coalitions for each player, each with a scenario, for every solution concept | equal | yes | yes |
+//! | [`NestedPermutation`] | orders of groups and of members inside them, each with a scenario | equal | yes | yes |
+//! | [`CoalitionalRegression`] | for groups and for the members of each: pairs without replacement, by leverage at both levels | probability over inclusion probability | yes | yes |
+//! | [`LocalSampling`] | separate for each player, from its neighbourhood in a graph, averaged or for a regression | equal, or as in Leverage SHAP | if all neighbourhoods are enumerated | yes |
+//! | [`OnGraph`] | nothing: evaluates every coalition in the definition of a value of players on a graph | by definition | at any sufficient budget | zero |
 //! | [`ConnectedRegression`] | nothing: small connected coalitions | Shapley kernel | no, an approximation | no |
 //! | [`exact`] | all coalitions | by definition | – | zero |
 //!
-//! [`MonteCarlo`], [`StratifiedMonteCarlo`], [`MaximumSampleReuse`] and [`exact`] take every semivalue, [`ProductSpace`] and
-//! [`exact_of`] every value but those on graphs, over hierarchies of groups too. Which to use: the learned spectrum for Shapley and Banzhaf, Leverage SHAP and Kernel Banzhaf where an evaluation
-//! takes much less than a quarter of a millisecond or players are many hundreds, Kernel Banzhaf for weighted Banzhaf,
-//! [`MaximumSampleReuse::adjusted`] for Beta-Shapley, mixtures and weights by size.
+//! [`MonteCarlo`], [`StratifiedMonteCarlo`], [`MaximumSampleReuse`] and [`exact`] support every semivalue.
+//! [`ProductSpace`] and [`exact_of`] support every value except those on graphs, including hierarchies of
+//! groups. Which to use: for Shapley and Banzhaf values, the learned spectrum, or Leverage SHAP and Kernel
+//! Banzhaf if an evaluation takes much less than a quarter of a millisecond or there are many hundreds of
+//! players; for weighted Banzhaf values, Kernel Banzhaf; for Beta-Shapley values, mixtures and weights by
+//! size, [`MaximumSampleReuse::adjusted`].
 //!
-//! All of them implement [`Estimator`], take a [`Game`], a budget of evaluations and a seed, and answer with an
-//! [`Explanation`]: values n × k (players × outputs), v(∅), v(N), what it cost and how far it can be trusted.
+//! All of them implement [`Estimator`]: they take a [`Game`], a budget of evaluations and a seed, and return
+//! an [`Explanation`] with values n × k (players × outputs), v(∅), v(N), the cost, and error estimates.
 //!
-//! [`Anytime`] runs any of them on growing samples, [`Until`] an accuracy is reached, through interruptions ([`Checkpoint`]), and certifies
-//! the error ([`Certificate`]).
+//! [`Anytime`] runs any estimator on growing samples until a tolerance is reached ([`Until`]), survives
+//! interruptions ([`Checkpoint`]), and certifies the error ([`Certificate`]).
 //!
-//! # Rooms
+//! # Modules
 //!
-//! | folder | holds |
+//! | directory | contents |
 //! |---|---|
-//! | `error` | what can go wrong |
-//! | `report` | results: explanations, the law of their errors, certificates |
-//! | `run` | the interface of all estimators, evaluations, runs that go on |
+//! | `error` | error types |
+//! | `report` | results: explanations, the distribution of their errors, certificates |
+//! | `run` | the interface of all estimators, evaluations, resumable runs |
 //! | `surrogate` | models of games whose values are known, such as boosted trees on coalition bits, and priors on a game's Walsh spectrum |
-//! | `support` | what methods share: draws, regressions, folds, draws on the product space |
+//! | `support` | shared code of the methods: draws, regressions, folds, draws on the product space |
 //! | `sampling`, `regression`, `projected_gradient` | methods: means over draws, weighted least squares, stochastic gradients |
 //! | `in_groups`, `on_graph` | methods for players in groups, and on graphs |
 //! | `proxies` | methods that learn a model of the game first |
 //! | [`methods`] | all methods by name |
 //!
-//! A room imports those above it only.
+//! A module imports only modules above it in this table.
 //!
 //! # Example
 //!
@@ -80,7 +82,8 @@ mod setters;
 mod support;
 mod surrogate;
 
-/// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
+/// Types of lower crates that appear in signatures of this crate, so that its users need no other dependency
+/// for them.
 #[doc(no_inline)]
 pub use apportion_games::{
     Background, Coalitions, Game, GameError, Graph, MarginalGame, Model, Partition, Rows,
@@ -126,7 +129,7 @@ pub use surrogate::k_additive::KAdditiveSurrogate;
 pub use surrogate::linear::LinearSurrogate;
 pub use surrogate::trees::TreeSurrogate;
 
-/// The example of the README is a test.
+/// Runs the examples of the README as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

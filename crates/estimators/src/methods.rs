@@ -1,15 +1,16 @@
-//! The methods of this crate by name: the text that names each on the command line and in results.
+//! The methods of this crate by name, as used on the command line and in results.
 //!
-//! Each has a file or a folder in that of its family, which ends with its [`MethodSpec`]s.
+//! The source file or directory of each method ends with its [`MethodSpec`]s.
 
 use crate::registry::MethodSpec;
 
-/// Lists the methods of the modules: as public statics, and in the order in which they are shown to users.
+/// Re-exports the methods of the modules as public statics and lists them in the order in which they are
+/// shown to users.
 macro_rules! methods {
     ($($family:ident$(::$module:ident)?: $($name:ident)+;)+) => {
         $(pub use crate::$family$(::$module)?::{$($name),+};)+
 
-        /// All of them, in the order in which they are shown to users.
+        /// All methods, in the order in which they are shown to users.
         pub static ALL: &[&MethodSpec] = &[$($(&$name),+),+];
     };
 }
@@ -46,7 +47,7 @@ methods! {
     on_graph: ON_GRAPH L_SHAPLEY_PERMUTATION L_SHAPLEY_LEVERAGE LOCAL_MONTE_CARLO L_BANZHAF_KERNEL C_SHAPLEY_REGRESSION;
 }
 
-/// The method of this name.
+/// Returns the method with this name.
 ///
 /// ```
 /// use apportion_estimators::methods;

@@ -1,12 +1,14 @@
-//! The methods by name: each estimator says beside itself what it is called, what it does, and how it is made for a value.
+//! Methods by name: each estimator declares its name, its help line and a constructor next to its
+//! implementation.
 
 use apportion_values::{Semivalue, Value};
 
 use crate::run::Estimator;
 
-/// A named way to estimate values.
+/// A named method to estimate values.
 ///
-/// Estimators of this crate declare theirs in [`methods`](crate::methods). Anyone may declare another:
+/// Estimators of this crate declare their methods in [`methods`](crate::methods). Other crates can declare
+/// more:
 ///
 /// ```
 /// use apportion_estimators::{MethodSpec, MonteCarlo};
@@ -27,52 +29,55 @@ pub struct MethodSpec {
     is_variant: bool,
 }
 
-/// Makes the estimator of a value; what it makes may be of another value, which [`MethodSpec::build`] sees.
+/// Builds the estimator for a value. The result may estimate a different value; [`MethodSpec::build`] checks
+/// that.
 type Build = fn(&Value) -> Option<Box<dyn Estimator>>;
 
 impl MethodSpec {
-    /// A method of this name. `help` is one line; `build` makes the estimator of a value, none where it cannot.
+    /// Creates a method with this name. `help` is one line; `build` returns the estimator for a value, or
+    /// `None` if the method does not support the value.
     pub const fn new(name: &'static str, help: &'static str, build: Build) -> Self {
         Self { name, help, build, draws_scenarios: false, is_variant: false }
     }
 
-    /// The same, which looks at one scenario of a game at a time, such as one background row.
+    /// Marks the method as one that evaluates single scenarios of a game, such as one background row at a
+    /// time.
     pub const fn drawing_scenarios(self) -> Self {
         Self { draws_scenarios: true, ..self }
     }
 
-    /// The same, as a variant of another method: for comparison, so that lists of methods pass over it.
+    /// Marks the method as a variant of another one, for comparison only: lists of methods skip it.
     pub const fn variant(self) -> Self {
         Self { is_variant: true, ..self }
     }
 
-    /// The name on the command line and in results.
+    /// Returns the name used on the command line and in results.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// What it does, in one line.
+    /// Returns the description of the method, in one line.
     pub fn help(&self) -> &'static str {
         self.help
     }
 
-    /// Whether it is a variant of another method, for comparison.
+    /// Returns whether the method is a variant of another one, for comparison only.
     pub fn is_variant(&self) -> bool {
         self.is_variant
     }
 
-    /// Whether it looks at one scenario of a game at a time.
+    /// Returns whether the method evaluates single scenarios of a game.
     pub fn draws_scenarios(&self) -> bool {
         self.draws_scenarios
     }
 
-    /// The estimator of `value`; none where the method cannot compute it.
+    /// Returns the estimator for `value`, or `None` if the method cannot compute it.
     pub fn build(&self, value: &Value) -> Option<Box<dyn Estimator>> {
         let value = value.simplified();
         (self.build)(&value).filter(|estimator| estimator.value() == value.concept())
     }
 
-    /// Whether the method can compute `value`.
+    /// Returns whether the method can compute `value`.
     pub fn computes(&self, value: &Value) -> bool {
         self.build(value).is_some()
     }
@@ -92,7 +97,8 @@ impl std::hash::Hash for MethodSpec {
     }
 }
 
-/// Declares methods, with documentation from the name and the line of help: `CONSTANT = "name" marks: "help", how it is made for a value;`.
+/// Declares methods, documented by their names and help lines:
+/// `CONSTANT = "name" marks: "help", constructor;`.
 macro_rules! specs {
     ($($constant:ident = $name:literal $($mark:ident)*: $help:literal, $build:expr;)+) => {
         $(
@@ -104,7 +110,7 @@ macro_rules! specs {
 }
 pub(crate) use specs;
 
-/// The semivalue of single players that `value` is.
+/// Returns the semivalue in `value`, or `None` if `value` is of another kind.
 pub(crate) fn semivalue(value: &Value) -> Option<Semivalue> {
     match value {
         Value::Semivalue(semivalue) => Some(semivalue.clone()),

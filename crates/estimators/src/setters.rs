@@ -1,6 +1,6 @@
-//! Options are set one after the other, so that a further one breaks nobody's code.
+//! Setters for option structs: options are set one by one, so that adding an option does not break callers.
 
-/// For each field of a struct of options a method that sets it.
+/// Defines a setter for each field of an option struct.
 macro_rules! setters {
     ($options:ident { $($set:ident => $field:ident: $kind:ty),+ $(,)? }) => {
         impl $options {

@@ -1,4 +1,5 @@
-//! Runs that survive the process: the rows that are done, and the state of those that are not, in a file.
+//! Checkpoints: files with the finished rows of a run and the state of the others, so that another process
+//! can resume it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -19,9 +20,9 @@ use crate::digest::hexadecimal;
 use crate::error::FileError;
 use crate::key::Key;
 
-/// How every version of the file begins.
+/// The first bytes of a checkpoint of any version.
 pub const BEGINNING: &[u8] = br#"{"apportion_checkpoint":"#;
-/// Version of the format of the file.
+/// Version of the file format.
 const FORMAT: u32 = 3;
 
 /// The parts of a [`Key`], by name.
@@ -33,54 +34,57 @@ struct Stored {
     apportion_checkpoint: u32,
     version: String,
     request: Request,
-    /// Explained rows, by their place among the selected ones.
+    /// Finished rows, by their index among the selected ones.
     finished: BTreeMap<usize, Explanation>,
-    /// States of the rows that were begun.
+    /// States of the unfinished rows.
     begun: BTreeMap<usize, Checkpoint>,
-    /// SHA-256 of the rest.
+    /// SHA-256 of the other fields.
     digest: String,
 }
 
-/// What every version of the file has.
+/// The fields that every version of the file has.
 #[derive(Deserialize)]
 struct Head {
     apportion_checkpoint: u32,
     version: String,
 }
 
-/// The checkpoint of a run: what an earlier process has left in it, and what this one writes to it.
+/// The checkpoint of a run, with the rows stored by an earlier process and those that this one adds.
 ///
-/// Rows are counted from 0 among those that are explained. Its methods may be called from any thread. The file is whole at any time, and
-/// locked while this value lives (on Unix): another run, in this process or another, is refused.
+/// Rows are counted from 0 among those that are explained. All methods may be called from any thread. The
+/// file is complete at any time. On Unix, it is locked for the lifetime of this value: other runs, in this
+/// process or another, cannot use it.
 pub struct CheckpointFile {
     destination: Option<Destination>,
-    /// Time between two times that the file is written, unless writing takes long.
+    /// Minimum time between two writes of the file; longer if writing is slow.
     every: Duration,
     before: Stored,
     now: Mutex<Now>,
 }
 
-/// What the file contains next.
+/// The next contents of the file.
 struct Now {
     stored: Stored,
     written: Instant,
-    /// How long writing took.
+    /// Duration of the last write.
     took: Duration,
     failed: Option<FileError>,
-    /// The file as it was written last. While it is open, it is locked.
+    /// The last version of the file. It is locked while it is open.
     held: Option<File>,
 }
 
 impl CheckpointFile {
-    /// Opens the checkpoint of the run with this key: the rows that are in the file `resume`, if there is one, and the file that is written.
-    /// It is written at once, so that a name that cannot be written costs no work, then at most once in `every`.
+    /// Opens the checkpoint of the run with this key. It contains the rows of the file `resume`, if any, and
+    /// is written to `destination`. The file is written once immediately, so that an invalid path is reported
+    /// before any work, and then at most once in `every`.
     ///
-    /// `what` names `resume` in messages.
+    /// Messages refer to `resume` as `what`.
     ///
     /// # Errors
     ///
-    /// [`FileError`] if `resume` cannot be read, is corrupt, of another version or of another run; if the file that is written is used by another
-    /// run, has an earlier run that is not resumed, or is another file than a checkpoint; and if it cannot be written.
+    /// [`FileError`] if `resume` cannot be read, is corrupt, has a different version or belongs to a
+    /// different run; if the file to write is in use by another run, contains an earlier run that is not
+    /// resumed, or is not a checkpoint; or if it cannot be written.
     pub fn open(
         key: &Key,
         resume: Option<(&str, &Path)>,
@@ -106,11 +110,12 @@ impl CheckpointFile {
         Ok(Self { destination: destination.cloned(), every, before, now: Mutex::new(now) })
     }
 
-    /// Refuses a file that [`open`](Self::open) would not write to, before any work. Returns the file, locked, if it exists.
+    /// Checks a destination before any work, with the same errors as [`open`](Self::open). Returns the file,
+    /// locked, if it exists.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Same as [`open`](Self::open).
     pub fn check(
         destination: &Destination,
         resume: Option<(&str, &Path)>,
@@ -123,22 +128,23 @@ impl CheckpointFile {
         Ok(held)
     }
 
-    /// Returns the explanation of a row that an earlier process has finished.
+    /// Returns the explanation of a row that an earlier process finished.
     pub fn finished(&self, row: usize) -> Option<&Explanation> {
         self.before.finished.get(&row)
     }
 
-    /// Returns the rows that earlier processes have finished, in their order.
+    /// Returns the rows that earlier processes finished, in order.
     pub fn finished_rows(&self) -> impl Iterator<Item = (usize, &Explanation)> {
         self.before.finished.iter().map(|(&row, explanation)| (row, explanation))
     }
 
-    /// Returns the state of a row that an earlier process has begun.
+    /// Returns the state of a row that an earlier process started.
     pub fn begun(&self, row: usize) -> Option<Checkpoint> {
         self.before.begun.get(&row).cloned()
     }
 
-    /// Keeps the state of a row, if it is time to write the file, or if this is the last chance. Breaks if the file cannot be written.
+    /// Stores the state of a row if the file is due to be written, or if `is_last`. Breaks if the file cannot
+    /// be written.
     pub fn progress(&self, row: usize, progress: &Progress<'_>, is_last: bool) -> ControlFlow<()> {
         let Some(destination) = &self.destination else { return ControlFlow::Continue(()) };
         let mut now = self.now();
@@ -149,7 +155,7 @@ impl CheckpointFile {
         if now.failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Keeps the explanation of a row, and writes the file if it is time to.
+    /// Stores the explanation of a row, and writes the file if it is due.
     pub fn done(&self, row: usize, explanation: &Explanation) {
         let Some(destination) = &self.destination else { return };
         let mut now = self.now();
@@ -160,11 +166,11 @@ impl CheckpointFile {
         }
     }
 
-    /// Writes the file with all that is known.
+    /// Writes the file with all rows stored so far.
     ///
     /// # Errors
     ///
-    /// [`FileError::Write`], now or when it was written before.
+    /// [`FileError::Write`], from this or an earlier write.
     pub fn write(&self) -> Result<(), FileError> {
         let mut now = self.now();
         if let Some(failed) = now.failed.take() {
@@ -176,25 +182,25 @@ impl CheckpointFile {
         }
     }
 
-    /// Writes the file with all that is known, and lets other runs use it.
+    /// Writes the file with all rows stored so far, and unlocks it for other runs.
     ///
     /// # Errors
     ///
-    /// As [`write`](Self::write).
+    /// Same as [`write`](Self::write).
     pub fn finish(&self) -> Result<(), FileError> {
         let written = self.write();
         self.now().held = None;
         written
     }
 
-    /// No state is left half changed where a thread panics.
+    /// Ignore poisoning: a panic cannot leave the state inconsistent.
     fn now(&self) -> MutexGuard<'_, Now> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Now {
-    /// Returns whether it is time to write again: at most a twentieth of the time goes into it.
+    /// Returns whether the file is due to be written. Writing takes at most a twentieth of the time.
     fn is_due(&self, every: Duration) -> bool {
         self.written.elapsed() >= every.max(20 * self.took)
     }
@@ -208,7 +214,7 @@ impl Now {
         self.took = started.elapsed();
     }
 
-    /// Writes the file, which is locked under its new name before it loses the old one.
+    /// Writes the file. The new file is locked before it replaces the old one.
     fn write(&mut self, destination: &Destination) -> Result<(), FileError> {
         let is_new = self.held.is_none() && destination.replaces().is_none();
         self.stored.digest = self.stored.digest_of_the_rest()?;
@@ -219,7 +225,7 @@ impl Now {
         })?;
         match sink.finish_as(is_new) {
             Ok(file) => self.held = file.filter(|_| cfg!(unix)),
-            // Another run has made the file at the same time.
+            // Another run has created the file in the meantime.
             Err(FileError::Write(error)) if is_new && error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(FileError::InUse { what: destination.what() });
             }
@@ -250,7 +256,8 @@ impl Stored {
     }
 }
 
-/// Locks a file that exists, so that no other run writes to it. A file system without locks locks nothing.
+/// Locks an existing file, so that no other run writes to it. On file systems without locks, this has no
+/// effect.
 fn lock(path: &Path, what: &str) -> Result<Option<File>, FileError> {
     if !cfg!(unix) {
         return Ok(None);
@@ -271,14 +278,15 @@ fn lock(path: &Path, what: &str) -> Result<Option<File>, FileError> {
     }
 }
 
-/// The numbers of rows that are lost with a checkpoint of any version.
+/// The numbers of rows that would be lost with a checkpoint of any version.
 #[derive(Deserialize)]
 struct RowCounts {
     finished: BTreeMap<usize, IgnoredAny>,
     begun: BTreeMap<usize, IgnoredAny>,
 }
 
-/// Refuses to replace a file that is not resumed: the work of another run, or a file that is not a checkpoint.
+/// Returns an error if the destination would overwrite a file that is not resumed: the checkpoint of another
+/// run, or a file that is not a checkpoint.
 fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<(), FileError> {
     let Some(path) = destination.replaces() else { return Ok(()) };
     if resume.is_some_and(|resume| destination.is_path(resume)) {
@@ -289,12 +297,12 @@ fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<()
         None => Ok(()),
         Some(false) => Err(FileError::NotACheckpoint { what }),
         Some(true) => {
-            // One that cannot be read to its end may be of another version, and hold anything.
+            // A file that cannot be parsed may be of another version, with unknown contents.
             let held = fs::read(path).ok().and_then(|text| serde_json::from_slice::<RowCounts>(&text).ok());
             let rows = match held {
                 Some(held) if held.finished.is_empty() && held.begun.is_empty() => return Ok(()),
                 Some(held) => {
-                    format!(" (rows explained: {}, begun: {})", held.finished.len(), held.begun.len())
+                    format!(" ({} rows done, {} in progress)", held.finished.len(), held.begun.len())
                 }
                 None => String::new(),
             };
@@ -303,11 +311,11 @@ fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<()
     }
 }
 
-/// Returns what the text of a checkpoint shows of any run: facts by name.
+/// Returns facts about any run that are shown for the text of a checkpoint, by name.
 ///
 /// # Errors
 ///
-/// [`FileError::Corrupt`] if it is truncated, or of another version.
+/// [`FileError::Corrupt`] if it is truncated, or has a different version.
 pub fn facts(text: &[u8]) -> Result<Vec<(&'static str, Value)>, FileError> {
     #[derive(Deserialize)]
     struct Contents {
@@ -327,7 +335,7 @@ pub fn facts(text: &[u8]) -> Result<Vec<(&'static str, Value)>, FileError> {
     ])
 }
 
-/// Returns whether a file begins as a checkpoint of any version; `None` for an empty one.
+/// Returns whether a file starts like a checkpoint of any version; `None` for an empty file.
 ///
 /// # Errors
 ///
@@ -338,12 +346,12 @@ pub fn is_checkpoint(path: &Path) -> io::Result<Option<bool>> {
     Ok((!start.is_empty()).then_some(start == BEGINNING))
 }
 
-/// Reads the checkpoint in a file, if it is one of this request.
+/// Reads the checkpoint in a file, and checks that it belongs to this request.
 fn read(what: &str, path: &Path, request: &Request) -> Result<Stored, FileError> {
     let what = || format!("{what}{}{}", if what.is_empty() { "" } else { " " }, path.display());
     let text = fs::read(path).map_err(|source| FileError::Read { what: what(), source })?;
     let corrupt = |problem: String| FileError::Corrupt { what: what(), problem };
-    // Another version may hold anything else.
+    // Other versions may have different contents.
     let head: Head = serde_json::from_slice(&text).map_err(|error| corrupt(error.to_string()))?;
     if (head.version.as_str(), head.apportion_checkpoint) != (env!("CARGO_PKG_VERSION"), FORMAT) {
         return Err(FileError::Version {
@@ -358,13 +366,13 @@ fn read(what: &str, path: &Path, request: &Request) -> Result<Stored, FileError>
     if stored.digest_of_the_rest()? != stored.digest {
         return Err(corrupt("it was changed after it was written".to_owned()));
     }
-    // First what people change most, which others may follow from.
+    // Compare the parts that users change most often first, since other differences may follow from these.
     let first = ["model", "rows", "background"].into_iter();
     for part in first.chain(request.keys().chain(stored.request.keys()).map(String::as_str)) {
         let of = |request: &Request| request.get(part).map_or("nothing", String::as_str).to_owned();
-        let (before, given) = (of(&stored.request), of(request));
-        if before != given {
-            return Err(FileError::OtherRun { what: what(), part: part.to_owned(), stored: before, given });
+        let (before, actual) = (of(&stored.request), of(request));
+        if before != actual {
+            return Err(FileError::OtherRun { what: what(), part: part.to_owned(), stored: before, actual });
         }
     }
     Ok(stored)
@@ -397,19 +405,20 @@ mod tests {
         let says = refusal(held, false).unwrap();
         assert!(
             says.ends_with(
-                "has an earlier run (rows explained: 1, begun: 0); continue it (--resume), or remove it to restart"
+                "contains an unfinished run (1 rows done, 0 in progress); pass --resume to continue it, or \
+                 delete the file"
             ),
             "{says}"
         );
         assert_eq!(refusal(held, true), None);
         let cut_off = refusal(&held[..60], false).unwrap();
         assert!(
-            cut_off.ends_with("has an earlier run; continue it (--resume), or remove it to restart"),
+            cut_off.ends_with("contains an unfinished run; pass --resume to continue it, or delete the file"),
             "{cut_off}"
         );
         let foreign = refusal("my thesis", false).unwrap();
         assert!(
-            foreign.ends_with("exists and is not a checkpoint; use another name, or remove it"),
+            foreign.ends_with("exists and is not a checkpoint; choose another path or delete it"),
             "{foreign}"
         );
         assert!(refusal("{}", false).is_some());
@@ -457,7 +466,7 @@ mod tests {
         }
         drop(first);
         drop(open(&path, true, "1").unwrap());
-        // Several that begin at the same time: one wins.
+        // If several runs start at the same time, only one succeeds.
         for _ in 0..20 {
             fs::remove_file(&path).unwrap();
             let begun: Vec<_> = std::thread::scope(|scope| {

@@ -1,7 +1,8 @@
-//! Where results go: standard output, or a file that appears whole or not at all.
+//! Destinations of results: standard output, or a file that is written atomically.
 //!
-//! A file is written under a name of its own in the same directory, brought to the disk, and renamed. What was there before stays until then.
-//! The temporary file is locked while its process lives, so that the next run can tell what a killed one has left behind and takes it away.
+//! A file is written to a temporary file in the same directory, synced to disk, and renamed. Until then, the
+//! previous file remains. The temporary file is locked during the lifetime of its process, so that the next
+//! run can detect and delete the temporary files of killed runs.
 
 use std::fmt;
 use std::fs::{self, File, Metadata, TryLockError};
@@ -12,42 +13,44 @@ use tempfile::NamedTempFile;
 
 use crate::error::FileError;
 
-/// Names of temporary files: this, letters and digits, and [`END`].
+/// Temporary files are named with this prefix, letters and digits, and [`END`].
 const BEGINNING: &str = ".apportion-";
 const END: &str = ".part";
-/// Letters and digits in the name of a temporary file.
+/// Number of letters and digits in the name of a temporary file.
 const LETTERS: usize = 12;
-/// Times that a temporary file is made anew because another run took it for a left-over.
+/// Maximum number of attempts to create a temporary file, if other runs delete it as a left-over.
 const ATTEMPTS: usize = 100;
-/// Bytes that are gathered before they are written.
+/// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 16;
 
-/// Where results go. Made before the work starts, so that a name that cannot be written costs no time.
+/// A destination of results. It is created before the work starts, so that an invalid path is reported
+/// immediately.
 #[derive(Debug, Clone)]
 pub enum Destination {
     /// Standard output.
     Standard,
-    /// A file, written under another name in `directory` and renamed when it is whole.
+    /// A file, which is written under a temporary name in `directory` and renamed when it is complete.
     File {
-        /// Its name, links resolved.
+        /// Its path, with links resolved.
         path: PathBuf,
-        /// The directory it is in.
+        /// Its directory.
         directory: PathBuf,
-        /// What messages call it: an option and the name as it was given, or the name alone.
+        /// Its name in messages: an option and the path as given, or the path alone.
         what: String,
-        /// Its name as it was given.
+        /// Its path as given.
         given: PathBuf,
     },
-    /// A descriptor, a pipe or a device, which is written to and not replaced.
+    /// A descriptor, a pipe or a device, which is written to instead of replaced.
     Special(PathBuf),
 }
 
 impl Destination {
-    /// Returns the destination that `--out` names, which must not be one of the `inputs`; standard output if there is none.
+    /// Returns the destination set with `--out`, which must not be one of the `inputs`; standard output if
+    /// `out` is `None`.
     ///
     /// # Errors
     ///
-    /// [`FileError`] if it cannot be written, is an input, or standard output is redirected to an input.
+    /// [`FileError`] if it cannot be written or is an input, or if standard output is redirected to an input.
     pub fn new(out: Option<&Path>, inputs: &[&Path]) -> Result<Self, FileError> {
         match out {
             Some(given) => Self::of_option("--out", given, inputs),
@@ -55,12 +58,12 @@ impl Destination {
         }
     }
 
-    /// Returns the destination that an option of the command names, which must not be one of the `inputs`. `-` is standard output, for
-    /// `--out` alone: nothing else goes among the results.
+    /// Returns the destination set with an option of the command, which must not be one of the `inputs`. `-`
+    /// is standard output, for `--out` only, because other output must not be mixed with the results.
     ///
     /// # Errors
     ///
-    /// As [`file`](Self::file), and [`FileError::StandardOutput`] for other options.
+    /// Same as [`file`](Self::file), and [`FileError::StandardOutput`] for other options.
     pub fn of_option(option: &str, given: &Path, inputs: &[&Path]) -> Result<Self, FileError> {
         let what = format!("{option} {}", given.display());
         if given == Path::new("-") || descriptor(given) == Some(1) {
@@ -72,11 +75,13 @@ impl Destination {
         Self::named(what, given, inputs)
     }
 
-    /// Returns the destination of this path, which must not be one of the `inputs`. Errors name it with the words in `what`, if there are some.
+    /// Returns the destination with this path, which must not be one of the `inputs`. Error messages prefix
+    /// the path with `what`, unless that is empty.
     ///
     /// # Errors
     ///
-    /// [`FileError`] if it is an input, a directory, a broken link, in a directory that does not exist, or if the system refuses it.
+    /// [`FileError`] if it is an input, a directory, a broken link, in a directory that does not exist, or if
+    /// the system rejects it.
     pub fn file(what: &str, given: &Path, inputs: &[&Path]) -> Result<Self, FileError> {
         let space = if what.is_empty() { "" } else { " " };
         Self::named(format!("{what}{space}{}", given.display()), given, inputs)
@@ -121,7 +126,7 @@ impl Destination {
         Ok(Self::File { path, directory, what, given: given.to_owned() })
     }
 
-    /// Standard output, which must not be redirected to one of the `inputs`.
+    /// Returns standard output, which must not be redirected to one of the `inputs`.
     fn standard(inputs: &[&Path]) -> Result<Self, FileError> {
         if let Some(input) = inputs.iter().find(|input| is_standard_output(input)) {
             let input = if is_standard_input(input) {
@@ -134,7 +139,8 @@ impl Destination {
         Ok(Self::Standard)
     }
 
-    /// Returns whether a path names a descriptor of this process, such as `/dev/fd/3`: a file that others may write to as well.
+    /// Returns whether a path names a descriptor of this process, such as `/dev/fd/3`: a file that other
+    /// processes may write to as well.
     pub fn is_descriptor(path: &Path) -> bool {
         descriptor(path).is_some()
     }
@@ -153,7 +159,7 @@ impl Destination {
         }
     }
 
-    /// Returns the file that is replaced, as its name was given; `None` if there is none.
+    /// Returns the file that is replaced, with its path as given; `None` if there is none.
     pub fn replaces(&self) -> Option<&Path> {
         match self {
             Self::File { path, given, .. } => path.exists().then_some(given),
@@ -161,22 +167,22 @@ impl Destination {
         }
     }
 
-    /// Returns whether it is the file `path`, by whatever name.
+    /// Returns whether the destination is the file `path`, under any name.
     pub fn is_path(&self, path: &Path) -> bool {
         matches!(self, Self::File { path: own, .. } if is_same(own, path))
     }
 
-    /// Begins to write. Nothing is seen of it in a file before [`Sink::finish`].
+    /// Opens the destination for writing. A file does not change before [`Sink::finish`].
     ///
     /// # Errors
     ///
-    /// [`FileError::Write`] if nothing can be written there.
+    /// [`FileError::Write`] if the destination cannot be written.
     pub fn open(&self) -> Result<Sink, FileError> {
         let failed = |error| Failed::of(&self.name(), error);
         let open = match self {
             Self::Standard => Open::Standard(io::stdout()),
             Self::Special(path) => {
-                // What is opened already may be a file that others write to as well.
+                // An open descriptor may refer to a file that other processes write to as well.
                 let file = File::options().append(descriptor(path).is_some()).write(true).open(path);
                 Open::Special(file.map_err(failed)?)
             }
@@ -195,11 +201,11 @@ impl Destination {
         Ok(Sink { out: BufWriter::with_capacity(BUFFER, out) })
     }
 
-    /// Writes what `write` writes. A file is left as it was if that fails.
+    /// Writes the output of `write`. If that fails, a file is not changed.
     ///
     /// # Errors
     ///
-    /// What `write` returns, and [`FileError::Write`].
+    /// The errors of `write`, and [`FileError::Write`].
     pub fn write<E: From<FileError>>(
         &self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
@@ -209,7 +215,7 @@ impl Destination {
         Ok(sink.finish()?)
     }
 
-    /// Returns what messages about writing call it.
+    /// Returns the name in messages about writing.
     fn name(&self) -> String {
         match self {
             Self::Standard => "to standard output".to_owned(),
@@ -217,7 +223,7 @@ impl Destination {
         }
     }
 
-    /// Returns what messages about the request call it: the option, and the name as it was given.
+    /// Returns the name in messages about the request: the option, and the path as given.
     pub(crate) fn what(&self) -> String {
         match self {
             Self::File { what, .. } => what.clone(),
@@ -226,23 +232,25 @@ impl Destination {
     }
 }
 
-/// A destination that is being written to. Where it is dropped before [`Self::finish`], a file is left as it was.
+/// A destination that is open for writing. If it is dropped before [`Self::finish`], a file is not changed.
 #[derive(Debug)]
 pub struct Sink {
     out: BufWriter<Named>,
 }
 
 impl Sink {
-    /// Ends what is written. A file then has its name, and the mode and the owner of the one that it replaces.
+    /// Completes writing. A file then appears under its path, with the mode and the owner of the file that it
+    /// replaces.
     ///
     /// # Errors
     ///
-    /// [`FileError::Write`]; a file is left as it was then.
+    /// [`FileError::Write`]; then a file is not changed.
     pub fn finish(self) -> Result<(), FileError> {
         self.finish_as(false).map(drop)
     }
 
-    /// Ends what is written, and returns the file, which stays locked as long as it is open. It must not replace another if it `is_new`.
+    /// Completes writing, and returns the file, which stays locked as long as it is open. If `is_new`, it
+    /// must not replace an existing file.
     pub(crate) fn finish_as(self, is_new: bool) -> Result<Option<File>, FileError> {
         let mut out = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         out.flush()?;
@@ -266,7 +274,7 @@ impl Write for Sink {
     }
 }
 
-/// What is open, and what messages call it.
+/// The open destination, and its name in messages.
 #[derive(Debug)]
 struct Named {
     open: Open,
@@ -285,7 +293,7 @@ impl Named {
         match &mut self.open {
             Open::Standard(out) => out,
             Open::Special(file) => file,
-            // Not by its own name, which is nobody's matter.
+            // Bypass `NamedTempFile`, whose errors contain the temporary name.
             Open::File(temporary) => temporary.file.as_file_mut(),
         }
     }
@@ -309,13 +317,13 @@ impl Write for Named {
     }
 }
 
-/// A file under a name of its own, which takes the place of `path`.
+/// A temporary file that will replace `path`.
 #[derive(Debug)]
 struct Temporary {
     file: NamedTempFile,
     path: PathBuf,
     directory: PathBuf,
-    /// The file that is replaced, as it was in the beginning.
+    /// The metadata of the replaced file when writing started.
     before: Option<Metadata>,
 }
 
@@ -333,7 +341,7 @@ impl Temporary {
     }
 }
 
-/// A failure with the name of what could not be written.
+/// An error with the name of the destination.
 #[derive(Debug)]
 struct Failed {
     name: String,
@@ -352,7 +360,7 @@ impl fmt::Display for Failed {
         write!(f, "cannot write {name}: {error}")?;
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                f.write_str("; make room, or write to another place")
+                f.write_str("; free some space, or choose another path")
             }
             _ => Ok(()),
         }
@@ -365,19 +373,20 @@ impl std::error::Error for Failed {
     }
 }
 
-/// Whoever read standard output does so no more, as `head` does.
+/// The error of a standard output that was closed by its reader, such as `head`.
 #[derive(Debug)]
 struct ReaderIsGone;
 
 impl fmt::Display for ReaderIsGone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nobody reads standard output any more")
+        f.write_str("standard output was closed by its reader")
     }
 }
 
 impl std::error::Error for ReaderIsGone {}
 
-/// Returns whether `error` is, or is caused by, a closed pipe at standard output, as `head` leaves it: nothing can be reported there.
+/// Returns whether `error` is, or is caused by, a closed standard output, as with `head`. In this case,
+/// nothing can be reported there.
 pub fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -393,13 +402,14 @@ pub fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-/// A locked file of a name of its own, taken away unless it is renamed; for its owner alone where it `is_private`.
+/// Creates a locked temporary file, which is deleted unless it is renamed. It is accessible to its owner only
+/// if `is_private`.
 fn new_file(directory: &Path, is_private: bool) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(BEGINNING).rand_bytes(LETTERS).suffix(END);
     #[cfg(unix)]
     {
-        // The process's mask is taken off.
+        // The umask of the process is applied to this mode.
         let mode = if is_private { 0o600 } else { 0o666 };
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
     }
@@ -407,16 +417,17 @@ fn new_file(directory: &Path, is_private: bool) -> io::Result<NamedTempFile> {
     let _ = is_private;
     for _ in 0..ATTEMPTS {
         let file = builder.tempfile_in(directory).map_err(without_temporary_name)?;
-        // Before it was locked, another run may have taken it for a left-over. Where nothing can be locked, nothing is taken away either.
+        // Before it was locked, another run may have deleted it as a left-over. On file systems without
+        // locks, left-overs are not deleted either.
         let is_ours = !matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
         if is_ours && is_still(file.path(), file.as_file()) {
             return Ok(file);
         }
     }
-    Err(io::Error::other("other runs take temporary files away"))
+    Err(io::Error::other("another run removes temporary files"))
 }
 
-/// Returns the error of the system without the name of the temporary file, which only confuses.
+/// Returns the error of the system without the name of the temporary file, which would be confusing.
 fn without_temporary_name(error: io::Error) -> io::Error {
     #[cfg(unix)]
     if error.raw_os_error().is_none() {
@@ -435,7 +446,8 @@ fn without_temporary_name(error: io::Error) -> io::Error {
     error
 }
 
-/// Takes away the temporary files in `directory` that no running process has locked. What cannot be taken away is left.
+/// Deletes the temporary files in `directory` that no running process has locked. Files that cannot be
+/// deleted are skipped.
 fn take_left_overs_away(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
@@ -445,7 +457,7 @@ fn take_left_overs_away(directory: &Path) {
         }
         let path = entry.path();
         let Ok(file) = File::options().write(true).open(&path) else { continue };
-        // Locked until it is away, so that whoever has just made it notices.
+        // Keep the lock until the file is deleted, so that a run that has just created it notices.
         if file.try_lock().is_ok() && is_still(&path, &file) {
             let _ = fs::remove_file(&path);
         }
@@ -459,7 +471,7 @@ fn is_temporary_name(name: &str) -> bool {
     })
 }
 
-/// Whether `path` still is the name of the open `file`.
+/// Returns whether `path` still refers to the open `file`.
 pub(crate) fn is_still(path: &Path, file: &File) -> bool {
     match (fs::symlink_metadata(path), file.metadata()) {
         (Ok(named), Ok(open)) => are_one(&named, &open).unwrap_or(true),
@@ -467,7 +479,8 @@ pub(crate) fn is_still(path: &Path, file: &File) -> bool {
     }
 }
 
-/// Returns whether an input and a path are one file, through links of any kind. The input may be standard input, `-`.
+/// Returns whether an input and a path are the same file, also through links of any kind. The input may be
+/// standard input, `-`.
 fn is_same(input: &Path, path: &Path) -> bool {
     let are_one_file = match (metadata_of_input(input), fs::metadata(path)) {
         (Ok(metadata), Ok(other)) => {
@@ -485,7 +498,8 @@ fn is_same(input: &Path, path: &Path) -> bool {
     })
 }
 
-/// Returns whether reading and writing the same file would mix both up. A terminal, a device or a socket may be an input and an output.
+/// Returns whether reading and writing the same file would interfere. Terminals, devices and sockets may be
+/// both an input and an output.
 fn is_kept(metadata: &Metadata) -> bool {
     #[cfg(unix)]
     {
@@ -515,7 +529,7 @@ fn metadata_of_input(input: &Path) -> io::Result<Metadata> {
     fs::metadata(input)
 }
 
-/// Whether both are of one file, where the system tells.
+/// Returns whether both belong to the same file, if the system provides this information.
 #[cfg(unix)]
 fn are_one(metadata: &Metadata, other: &Metadata) -> Option<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -527,7 +541,7 @@ fn are_one(_: &Metadata, _: &Metadata) -> Option<bool> {
     None
 }
 
-/// Whether standard output goes into the file `path`.
+/// Returns whether standard output is redirected to the file `path`.
 #[cfg(unix)]
 fn is_standard_output(path: &Path) -> bool {
     use std::os::fd::AsFd;
@@ -543,7 +557,7 @@ fn is_standard_output(_: &Path) -> bool {
     false
 }
 
-/// Returns the descriptor of this process that `path` names, which is written on and not replaced.
+/// Returns the descriptor of this process that `path` names, which is written to instead of replaced.
 fn descriptor(path: &Path) -> Option<u32> {
     let standard = [("/dev/stdin", 0), ("/dev/stdout", 1), ("/dev/stderr", 2)];
     if let Some((_, number)) = standard.into_iter().find(|(name, _)| path == Path::new(name)) {
@@ -555,19 +569,20 @@ fn descriptor(path: &Path) -> Option<u32> {
     ["/dev/fd", "/proc/self/fd"].into_iter().any(is_of_descriptors).then_some(number)
 }
 
-/// Refuses a file that cannot be replaced, or that its owner has protected, which the system does not refuse root.
+/// Returns an error for a file that cannot be replaced or is read-only. The system would let root write to a
+/// read-only file.
 fn check_writable(path: &Path, metadata: &Metadata) -> io::Result<()> {
     if metadata.permissions().readonly() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     match File::options().write(true).open(path) {
-        // A program that runs can be replaced.
+        // The executable of a running program can be replaced, although it cannot be written.
         Err(error) if error.kind() != io::ErrorKind::ExecutableFileBusy => Err(error),
         _ => Ok(()),
     }
 }
 
-/// Gives `file` the mode of the one that it replaces, and its owner and group as far as this process may.
+/// Copies the mode of the replaced file to `file`, and its owner and group if this process is allowed to.
 #[cfg(unix)]
 fn keep_owner_and_mode(file: &File, before: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -586,7 +601,7 @@ fn keep_owner_and_mode(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until `file` is on the disk, on file systems that can tell.
+/// Syncs `file` to disk, on file systems that support it.
 fn on_disk(file: &File) -> io::Result<()> {
     match file.sync_all() {
         Err(error) if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => {
@@ -596,7 +611,7 @@ fn on_disk(file: &File) -> io::Result<()> {
     }
 }
 
-/// Waits until the new name is on the disk. A directory that cannot be opened is brought there by the system, later.
+/// Syncs the new name to disk. If the directory cannot be opened, the system syncs it later.
 #[cfg(unix)]
 fn on_disk_of_directory(directory: &Path) -> io::Result<()> {
     File::open(directory).map_or(Ok(()), |directory| on_disk(&directory))
@@ -670,7 +685,7 @@ mod tests {
         fs::write(&input, "{}").unwrap();
         let refusal = |path: &Path| Destination::new(Some(path), &[&input]).unwrap_err().to_string();
         assert!(refusal(directory.path()).contains("is a directory"));
-        assert!(refusal(&input).contains("is also an input file"));
+        assert!(refusal(&input).contains("would overwrite an input file"));
         assert!(refusal(&directory.path().join("none/results.json")).contains("does not exist"));
     }
 
@@ -686,7 +701,7 @@ mod tests {
         let model = at("model.json");
         for name in ["hard", "soft"] {
             let refusal = Destination::new(Some(&at(name)), &[&model]).unwrap_err().to_string();
-            assert!(refusal.contains("is also an input file"), "{refusal}");
+            assert!(refusal.contains("would overwrite an input file"), "{refusal}");
         }
         let refusal = Destination::new(Some(&at("dangling")), &[]).unwrap_err().to_string();
         assert!(refusal.contains("is a broken symbolic link"), "{refusal}");
@@ -744,6 +759,6 @@ mod tests {
         let destination = Destination::new(Some(Path::new("/dev/full")), &[]).unwrap();
         let says = destination.write(|out| -> Written { Ok(out.write_all(b"x")?) }).unwrap_err().to_string();
         assert!(says.starts_with("cannot write /dev/full: No space left on device"), "{says}");
-        assert!(says.ends_with("; make room, or write to another place"), "{says}");
+        assert!(says.ends_with("; free some space, or choose another path"), "{says}");
     }
 }

@@ -34,13 +34,14 @@ pub fn of_bytes(bytes: &[u8]) -> String {
     named(&Sha256::digest(bytes))
 }
 
-/// Returns a number that stands for a text in a digest of numbers: the first bits of the digest of the text.
+/// Returns a number that represents a text in a digest of numbers: the first bits of the digest of the text.
 pub fn number_of_text(text: &str) -> f64 {
     let first = Sha256::digest(text).iter().take(8).fold(0, |bits: u64, &byte| bits << 8 | u64::from(byte));
     f64::from_bits(first)
 }
 
-/// Returns the digests of the files that a command names as words, with their names, except those that it writes to. What else a program reads cannot be seen from its command.
+/// Returns the names and digests of the files that occur as words in a command, except those that it writes
+/// to. Other files that a program reads cannot be determined from its command.
 ///
 /// ```
 /// # let directory = tempfile::tempdir()?;
@@ -52,7 +53,7 @@ pub fn number_of_text(text: &str) -> f64 {
 /// ```
 pub fn of_files_in(command: &str) -> Vec<(String, String)> {
     let digest = |word: String| {
-        // An option with a value: --model=m.pkl.
+        // An option with a value, such as --model=m.pkl.
         let value = word.split_once('=').map(|(_, value)| value.to_owned());
         let path = [Some(word), value].into_iter().flatten().find(|path| Path::new(path).is_file())?;
         of_file(Path::new(&path)).ok().map(|digest| (path, digest))
@@ -60,7 +61,7 @@ pub fn of_files_in(command: &str) -> Vec<(String, String)> {
     words(command).into_iter().filter_map(digest).collect()
 }
 
-/// Splits a command into words, as far as quotes show them. Files that it writes to (`>`) are left out.
+/// Splits a command into words, respecting quotes. Files that it writes to (`>`) are omitted.
 fn words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut quote, mut is_written) = (Vec::new(), String::new(), None, false);
     for character in command.chars().chain([' ']) {

@@ -1,100 +1,101 @@
-//! What cannot be written, read or resumed.
+//! Errors of writing, reading and resuming.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a file cannot be written, or a run not be resumed.
+/// An error while writing a file or resuming a run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// Something else than results would be mixed with them.
-    #[error("{what} cannot be written to standard output, which is for results; use the name of a file")]
+    /// Other output would be mixed with the results.
+    #[error("{what} cannot be written to standard output, which is for results; choose a file path")]
     StandardOutput {
-        /// The option, and the path as it was given.
+        /// The option and the path, as given.
         what: String,
     },
-    /// A symbolic link to a file that does not exist.
-    #[error("{what} is a broken symbolic link; use another name")]
+    /// The path is a symbolic link to a file that does not exist.
+    #[error("{what} is a broken symbolic link; choose another path")]
     BrokenLink {
-        /// The option, and the path as it was given.
+        /// The option and the path, as given.
         what: String,
     },
-    /// A file that is read as well.
-    #[error("{what} is also an input file; use another name")]
+    /// The file is also an input.
+    #[error("{what} would overwrite an input file; choose another path")]
     Input {
-        /// The option, and the path as it was given.
+        /// The option and the path, as given.
         what: String,
     },
-    /// Standard output is redirected to a file that is read.
+    /// Standard output is redirected to an input file.
     #[error(
-        "standard output is redirected to {input}, which is also an input file; redirect it to another file"
+        "standard output is redirected to {input}, which would overwrite an input file; redirect it to \
+         another file"
     )]
     StandardOutputIsInput {
         /// The name of the input.
         input: String,
     },
-    /// The path of a directory.
-    #[error("{what} is a directory; use the name of a file")]
+    /// The path is a directory.
+    #[error("{what} is a directory; choose a file path")]
     Directory {
-        /// The option, and the path as it was given.
+        /// The option and the path, as given.
         what: String,
     },
     /// The directory of the file does not exist.
-    #[error("{what}: directory {directory} does not exist; create it, or use another name")]
+    #[error("{what}: directory {directory} does not exist; create it or choose another path")]
     NoDirectory {
-        /// The option, and the path as it was given.
+        /// The option and the path, as given.
         what: String,
         /// The directory.
         directory: PathBuf,
     },
-    /// A file that may not be changed, or a name that cannot be a file's.
-    #[error("{what} cannot be written: {source}; use another name")]
+    /// The file is not writable, or the path is not a valid file name.
+    #[error("{what} cannot be written: {source}; choose another path")]
     NotWritable {
-        /// The option, and the path as it was given.
+        /// The option and the path, as given.
         what: String,
-        /// What the system reports.
+        /// The I/O error.
         source: io::Error,
     },
-    /// A descriptor, a pipe or a device, which cannot be replaced.
+    /// The path is a descriptor, a pipe or a device, which cannot be replaced.
     #[error("{what} is not a regular file; a checkpoint requires one")]
     NotRegular {
-        /// The option, and the path as it was given.
+        /// The option and the path, as given.
         what: String,
     },
     /// Writing failed; the message names the file.
     #[error(transparent)]
     Write(#[from] io::Error),
-    /// What is written could not be formatted.
+    /// The content could not be formatted.
     #[error("cannot format {what}: {source}")]
     Format {
-        /// What was to be written.
+        /// The content.
         what: &'static str,
-        /// Why.
+        /// The error of the formatter.
         source: serde_json::Error,
     },
-    /// A checkpoint that cannot be read.
+    /// The checkpoint cannot be read.
     #[error("cannot read {what}: {source}")]
     Read {
-        /// The option, and the path as it was given.
+        /// The option and the path, as given.
         what: String,
-        /// What the system reports.
+        /// The I/O error.
         source: io::Error,
     },
-    /// A file that is not a checkpoint, or a corrupt one.
-    #[error("{what} is not a checkpoint, or is corrupt ({problem}); remove it to restart")]
+    /// The file is not a checkpoint, or is corrupt.
+    #[error("{what} is not a checkpoint, or is corrupt ({problem}); delete it to restart")]
     Corrupt {
-        /// The option, and the path as it was given.
+        /// The option and the path, as given.
         what: String,
-        /// What is wrong with it.
+        /// The problem found.
         problem: String,
     },
-    /// A checkpoint of another version.
+    /// The checkpoint has a different version.
     #[error(
-        "{what} was written by version {version} in format {format}, this is version {own_version} with format {own_format}; \
-         remove it to restart"
+        "{what} was written by version {version} in format {format}, this is version {own_version} with \
+         format {own_format}; delete it to restart"
     )]
     Version {
-        /// The option, and the path as it was given.
+        /// The option and the path, as given.
         what: String,
         /// The version that wrote it.
         version: String,
@@ -105,69 +106,70 @@ pub enum FileError {
         /// The format of this version.
         own_format: u32,
     },
-    /// A checkpoint of another run.
+    /// The checkpoint belongs to a different run.
     #[error(
-        "{what} is the checkpoint of another run: {part} was {stored}, and is {given}; resume with the same {part}, or remove the file to restart"
+        "{what} is the checkpoint of another run: {part} was {stored}, and is {actual}; resume with the \
+         same {part}, or delete the file to restart"
     )]
     OtherRun {
-        /// The option, and the path as it was given.
+        /// The option and the path, as given.
         what: String,
-        /// What is different.
+        /// The name of the part that differs.
         part: String,
-        /// As the checkpoint has it.
+        /// The part in the checkpoint.
         stored: String,
-        /// As it is now.
-        given: String,
+        /// The part of this run.
+        actual: String,
     },
-    /// The model predicts something else than when the checkpoint was written.
+    /// The model's predictions differ from those when the checkpoint was written.
     #[error(
-        "{what} is the checkpoint of another model: the prediction for row {row} was {stored}, and is {given}; restore the model, or remove the file to \
-         restart"
+        "{what} is the checkpoint of another model: the prediction for row {row} was {stored}, and is \
+         {actual}; restore the model, or delete the file to restart"
     )]
     OtherModel {
-        /// The option, and the path as it was given.
+        /// The option and the path, as given.
         what: String,
         /// The row, counted from 0 among those that are explained.
         row: usize,
         /// The prediction in the checkpoint.
         stored: f64,
         /// The prediction now.
-        given: f64,
+        actual: f64,
     },
-    /// A checkpoint that another run writes to.
-    #[error("{what} is in use by another run; wait until it ends, or use another name")]
+    /// The checkpoint is in use by another run.
+    #[error("{what} is in use by another run; wait until it ends, or choose another path")]
     InUse {
-        /// The option, and the path as it was given.
+        /// The option and the path, as given.
         what: String,
     },
-    /// A file that would be lost.
-    #[error("{what} exists and is not a checkpoint; use another name, or remove it")]
+    /// The path would overwrite a file that is not a checkpoint.
+    #[error("{what} exists and is not a checkpoint; choose another path or delete it")]
     NotACheckpoint {
-        /// The option, and the path as it was given.
+        /// The option and the path, as given.
         what: String,
     },
-    /// A checkpoint that would be lost.
-    #[error("{what} has an earlier run{rows}; continue it (--resume), or remove it to restart")]
+    /// The path would overwrite the checkpoint of an earlier run.
+    #[error("{what} contains an unfinished run{rows}; pass --resume to continue it, or delete the file")]
     EarlierRun {
-        /// The option, and the path as it was given.
+        /// The option and the path, as given.
         what: String,
-        /// How many rows it has, in parentheses; empty if it cannot be read.
+        /// Its numbers of rows, in parentheses; empty if it cannot be read.
         rows: String,
     },
 }
 
 impl FileError {
-    /// Returns whether the request is wrong whatever the files contain.
+    /// Returns whether the request is wrong, regardless of the contents of files.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::StandardOutput { .. })
     }
 
-    /// Returns whether a file that was read is wrong, rather than the request.
+    /// Returns whether an input file is wrong, as opposed to the request.
     pub fn is_data(&self) -> bool {
         matches!(self, Self::Corrupt { .. } | Self::Version { .. })
     }
 
-    /// Returns the number that the system has for this error, if it is one of the file system.
+    /// Returns the error number of the system, if this is an error of the file system.
     pub fn os_error(&self) -> Option<i32> {
         #[cfg(unix)]
         use rustix::io::Errno;
@@ -183,10 +185,10 @@ impl FileError {
     }
 }
 
-/// An error of input or output, for one that has no number.
+/// The number of an I/O error, used for errors without a number.
 const EIO: i32 = 5;
 
-/// Returns the number of the error behind one that names the file.
+/// Returns the number of the underlying error of one that names the file.
 fn os_error_of(error: &io::Error) -> Option<i32> {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {

@@ -1,46 +1,47 @@
-//! What a run depends on.
+//! The key of a run: everything that its results depend on.
 
 use std::collections::BTreeMap;
 
-/// What an answer depends on. A checkpoint resumes only with the same key, whichever program it is written by.
+/// Everything that the results of a run depend on. A checkpoint resumes only with the same key, whichever
+/// program wrote it.
 ///
-/// Files, models and tables are given by their [digests](crate::digest), options as text.
+/// Files, models and tables are represented by their [digests](crate::digest), options by text.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Key {
-    /// The model: a digest of what it computes, or of its answers if only these are known.
+    /// The model: a digest of its definition, or of its predictions if only these are known.
     pub model: String,
     /// The rows that are explained.
     pub rows: String,
     /// The background, with its weights.
     pub background: String,
-    /// The value, by name: `shapley`.
+    /// The name of the value: `shapley`.
     pub value: String,
     /// The groups of features.
     pub groups: String,
     /// The graph of features.
     pub graph: String,
-    /// The game, by name: `marginal`.
+    /// The name of the game: `marginal`.
     pub game: String,
-    /// The output of the model that is explained.
+    /// The explained output of the model.
     pub output: String,
     /// Options of the tree algorithms.
     pub engine: String,
     /// Options of the distribution of a conditional game.
     pub distribution: String,
-    /// The method, by name.
+    /// The name of the method.
     pub method: String,
-    /// The evaluations of each row.
+    /// The number of evaluations of each row.
     pub budget: String,
     /// The accuracy at which a run stops.
     pub accuracy: String,
     /// The seed of all draws.
     pub seed: String,
-    /// What else the answer depends on, by name.
+    /// Other parts that the results depend on, with their names.
     pub more: Vec<(String, String)>,
 }
 
 impl Key {
-    /// Returns the parts by name, as files store them.
+    /// Returns the parts by name, as stored in files.
     pub(crate) fn parts(&self) -> BTreeMap<String, String> {
         let parts = [
             ("model", &self.model),

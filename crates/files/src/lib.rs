@@ -1,4 +1,4 @@
-//! Files of results: written whole or not at all, and checkpoints of runs.
+//! Atomic writing of result files, and checkpoints of runs.
 //!
 //! ```
 //! use std::io::Write;
@@ -13,13 +13,13 @@
 //! # Ok::<(), FileError>(())
 //! ```
 //!
-//! | item | what it is |
+//! | item | description |
 //! |---|---|
-//! | [`Destination`], [`Sink`] | a file that appears whole or not at all, standard output, or a device |
-//! | [`CheckpointFile`] | the rows of a run that are done, and its state in those that are not, in a file |
-//! | [`Key`] | what a run depends on: a checkpoint resumes only with the same |
-//! | [`digest`] | SHA-256 of files, numbers and texts, as keys contain them |
-//! | [`FileError`] | what cannot be written, read or resumed, and what to do |
+//! | [`Destination`], [`Sink`] | a file that is written atomically, standard output, or a device |
+//! | [`CheckpointFile`] | a file with the finished rows of a run and its state in the others |
+//! | [`Key`] | everything that a run depends on: a checkpoint resumes only with the same key |
+//! | [`digest`] | SHA-256 of files, numbers and texts, for keys |
+//! | [`FileError`] | errors of writing, reading and resuming, and what to do |
 
 mod checkpoint;
 mod destination;
@@ -32,7 +32,7 @@ pub use destination::{Destination, Sink, is_closed_pipe};
 pub use error::FileError;
 pub use key::Key;
 
-/// The examples of the README are tests.
+/// Runs the examples of the README as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,5 @@
-//! What a coalition of a conditional game costs beside the model, on one thread: milliseconds for n features and 500 draws.
+//! Measures the single-threaded cost of a coalition in a conditional game, excluding the model: milliseconds
+//! for n features and 500 draws.
 //!
 //! `cargo run --release -p apportion-games --example conditional_timing`
 
@@ -36,7 +37,8 @@ fn main() -> Result<(), GameError> {
     Ok(())
 }
 
-/// Normal features that share a factor; the last column is the sum of the first two where `collinear`.
+/// Returns normal features that share a common factor; if `collinear`, the last column is the sum of the
+/// first two.
 fn rows(n: usize, collinear: bool) -> Vec<f64> {
     let mut rng = stream(2, Purpose::Experiment, n as u64);
     let mut data = Vec::with_capacity(ROWS * n);
@@ -54,7 +56,7 @@ fn rows(n: usize, collinear: bool) -> Vec<f64> {
     data
 }
 
-/// The least of several runs over coalitions of all sizes.
+/// Returns the minimum time of several runs over coalitions of all sizes.
 fn milliseconds(law: &dyn ConditionalLaw) -> Result<f64, GameError> {
     let n = law.columns();
     let mut rng = stream(3, Purpose::Experiment, n as u64);

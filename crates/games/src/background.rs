@@ -1,10 +1,10 @@
-//! The background: the rows that stand in for players who are absent.
+//! The background: the rows that provide the values of absent players.
 //!
 //! # Notation
 //!
-//! `B` rows of `n` features, row `b` with weight `w_b`; the weights are not negative and sum to 1. One row is a *baseline*.
-//! NaN means that the value is missing. Infinite values are legal, too: rows are mixed without arithmetic, and what a model makes of an
-//! infinite value is up to the model.
+//! `B` rows of `n` features, row `b` with weight `w_b`; the weights are non-negative and sum to 1. A single
+//! row is a *baseline*. NaN marks a missing value. Infinite values are allowed: rows are mixed without
+//! arithmetic, and the model decides how to handle them.
 
 use rand::RngExt;
 
@@ -12,7 +12,7 @@ use crate::error::GameError;
 use crate::model::{Rows, check_whole};
 use crate::stream::{Purpose, stream};
 
-/// One baseline row, or a set of rows with weights.
+/// A single baseline row, or a set of weighted rows.
 ///
 /// ```
 /// use apportion_games::Background;
@@ -33,7 +33,7 @@ pub struct Background {
 }
 
 impl Background {
-    /// One row.
+    /// Creates a background of a single row.
     ///
     /// # Errors
     ///
@@ -44,12 +44,13 @@ impl Background {
         Self::rows(values, columns)
     }
 
-    /// The rows of `columns` numbers each that lie one after the other in `values`, all of the same weight.
+    /// Creates a background of equally weighted rows of `columns` numbers each, stored consecutively in
+    /// `values`.
     ///
     /// # Errors
     ///
-    /// [`GameError::EmptyBackground`] without rows, [`GameError::Parameter`] without columns, [`GameError::Width`] if the last row
-    /// is incomplete.
+    /// [`GameError::EmptyBackground`] without rows, [`GameError::Parameter`] without columns,
+    /// [`GameError::Width`] if the last row is incomplete.
     pub fn rows(values: impl Into<Vec<f64>>, columns: usize) -> Result<Self, GameError> {
         let values = values.into();
         check_whole("background row", values.len(), columns)?;
@@ -60,25 +61,27 @@ impl Background {
         Ok(Self { values, columns, weights: vec![1.0 / rows as f64; rows] })
     }
 
-    /// At most `most` of `rows`, drawn without replacement by `seed` and in their order, all of the same weight: all rows, where
-    /// there are no more.
+    /// Draws at most `most` of `rows` without replacement, with the given seed. They keep their order and are
+    /// weighted equally. Returns all rows if there are at most `most`.
     ///
     /// # Errors
     ///
-    /// As [`rows`](Self::rows); [`GameError::EmptyBackground`] where `most` is 0, too.
+    /// Same as [`rows`](Self::rows); also [`GameError::EmptyBackground`] if `most` is 0.
     pub fn sample(rows: Rows<'_>, most: usize, seed: u64) -> Result<Self, GameError> {
         let sampled = Self::sampled_rows(rows.len(), most, seed);
         let values: Vec<f64> = sampled.into_iter().flat_map(|row| rows.row(row)).copied().collect();
         Self::rows(values, rows.columns())
     }
 
-    /// Which of `count` rows [`sample`](Self::sample) takes, in their order: for rows that are not all in memory.
+    /// Returns the ascending indices of the rows that [`sample`](Self::sample) draws from `count` rows, for
+    /// rows that do not fit in memory.
     pub fn sampled_rows(count: usize, most: usize, seed: u64) -> Vec<usize> {
         let mut random = stream(seed, Purpose::Background, 0);
         let mut wanted = most.min(count);
         let mut sampled = Vec::with_capacity(wanted);
         for row in 0..count {
-            // Each row comes with the share of what is wanted in what is left (Knuth, The Art of Computer Programming, 3.4.2, S).
+            // Select a row with probability (rows still needed) / (rows remaining): Knuth, The Art of
+            // Computer Programming, section 3.4.2, algorithm S.
             if random.random_range(0..(count - row) as u64) < wanted as u64 {
                 sampled.push(row);
                 wanted -= 1;
@@ -87,37 +90,39 @@ impl Background {
         sampled
     }
 
-    /// The same rows with the weights `weights`, which are divided by their sum.
+    /// Replaces the weights, normalized to sum 1.
     ///
-    /// A row of weight zero is still evaluated and must have finite predictions: leave it out where that is not wanted.
+    /// A row of weight zero is still evaluated and must have finite predictions; remove it if that is not
+    /// desired.
     ///
     /// # Errors
     ///
-    /// [`GameError::BackgroundWeights`] unless there is one weight per row, all finite, none negative, not all zero.
+    /// [`GameError::BackgroundWeights`] unless there is one weight per row, all of them finite and
+    /// non-negative, and at least one positive.
     pub fn with_weights(mut self, weights: &[f64]) -> Result<Self, GameError> {
         let largest = check_weights(weights, self.len())?;
-        // By the largest first: the sum of weights near the end of the range would overflow.
+        // Divide by the largest weight first: the sum of very large weights would overflow.
         let total: f64 = weights.iter().map(|weight| weight / largest).sum();
         self.weights = weights.iter().map(|weight| weight / largest / total).collect();
         Ok(self)
     }
 
-    /// Number of rows `B`.
+    /// Returns the number of rows `B`.
     pub fn len(&self) -> usize {
         self.weights.len()
     }
 
-    /// Never: a background has at least one row.
+    /// Returns `false`: a background has at least one row.
     pub fn is_empty(&self) -> bool {
         self.weights.is_empty()
     }
 
-    /// Numbers per row `n`.
+    /// Returns the number of columns `n`.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Row `index`.
+    /// Returns row `index`.
     ///
     /// # Panics
     ///
@@ -126,22 +131,22 @@ impl Background {
         &self.values[index * self.columns..(index + 1) * self.columns]
     }
 
-    /// All rows, as a model takes them.
+    /// Returns all rows, in the form that models take.
     pub fn as_rows(&self) -> Rows<'_> {
         Rows::new(&self.values, self.columns)
     }
 
-    /// The weights `w_b`, one per row; they sum to 1 up to rounding.
+    /// Returns the weights `w_b`, one per row; they sum to 1 up to rounding.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 }
 
-/// The largest of the weights of `rows` rows; refuses weights that cannot be normalized.
+/// Returns the largest weight, or an error if the weights cannot be normalized or their number is not `rows`.
 pub(crate) fn check_weights(weights: &[f64], rows: usize) -> Result<f64, GameError> {
     let refuse = |problem| Err(GameError::BackgroundWeights { rows, problem });
     if weights.len() != rows {
-        return refuse(format!("{} were given", weights.len()));
+        return refuse(format!("got {}", weights.len()));
     }
     if let Some(row) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
         return refuse(format!("weight {row} is {}", weights[row]));
@@ -177,14 +182,14 @@ mod tests {
             assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");
             firsts.into_iter().for_each(|row| counts[row] += 1);
         }
-        // 800 each, with a standard deviation of 22.
+        // Each row is expected 800 times, with a standard deviation of 22.
         assert!(counts.iter().all(|count| (690..910).contains(count)), "{counts:?}");
         assert_eq!(Background::sample(rows, 10, 1).unwrap(), Background::rows(numbers.clone(), 2).unwrap());
         assert_eq!(Background::sample(rows, 100, 1).unwrap().len(), 10);
         assert!(matches!(Background::sample(rows, 0, 1), Err(GameError::EmptyBackground)));
     }
 
-    // Results name their seed.
+    // Result files record the seed, so samples must not change between versions.
     #[test]
     fn first_samples_are_fixed() {
         let numbers: Vec<f64> = (0..100).map(f64::from).collect();
@@ -216,7 +221,7 @@ mod tests {
         assert!(matches!(Background::baseline([]), Err(GameError::Parameter { .. })));
         assert!(matches!(
             Background::rows([1.0, 2.0, 3.0], 2),
-            Err(GameError::Width { given: 1, wanted: 2, .. })
+            Err(GameError::Width { actual: 1, expected: 2, .. })
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! Stops work that is under way, from any thread.
+//! Cancels running work, from any thread.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -8,20 +8,21 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a thread waits for another before it checks whether it is to stop.
+/// How long a thread waits for another before it checks for cancellation.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Stops the work that is done under it, from any thread, within a fraction of a second.
+/// Cancels the work that runs under it, from any thread, within a fraction of a second.
 ///
-/// Games, estimators, solvers and tree methods check it at short intervals. When it was cancelled they unwind, like a panic but without a
-/// message, up to [`run`](Self::run), which returns [`Cancelled`]. No partial result is kept, so the same call gives the same bytes when it
-/// is repeated. A check takes nanoseconds and does not change a result.
+/// Games, estimators, solvers and tree methods check it at short intervals. After cancellation they unwind,
+/// like a panic but without a message, up to [`run`](Self::run), which returns [`Cancelled`]. No partial
+/// result is kept, so repeating the call returns the same bytes. A check takes nanoseconds and does not
+/// change a result.
 ///
 /// Clones share one state. A cancelled token stays cancelled; use a new one for the next call.
 ///
-/// The parallel loops of these crates pass the token on to their threads. A parallel loop of yours does not: call [`run`](Self::run) inside
-/// it. A model that predicts for a long time may call [`check`](Self::check) itself, and must not catch the panic. With `panic = "abort"`
-/// nothing can unwind, and work runs to its end.
+/// The parallel loops of these crates pass the token on to their threads. Your own parallel loops do not:
+/// call [`run`](Self::run) inside them. A slow model may call [`check`](Self::check) itself, and must not
+/// catch the panic. With `panic = "abort"` unwinding is impossible, and the work runs to its end.
 ///
 /// ```
 /// use std::time::Duration;
@@ -48,7 +49,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 #[derive(Debug, Clone, Default)]
 pub struct Cancellation(Arc<AtomicBool>);
 
-/// The work was cancelled before its end.
+/// Error for work that was cancelled before its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -60,10 +61,10 @@ impl fmt::Display for Cancelled {
 
 impl std::error::Error for Cancelled {}
 
-/// The payload of a panic that leads to [`Cancellation::run`].
+/// The panic payload that unwinds to [`Cancellation::run`].
 struct Unwinding;
 
-/// A token that some work is done under, and the one outside of it.
+/// The token of the current work, and the enclosing scope.
 struct Scope {
     token: Cancellation,
     outer: Option<Arc<Scope>>,
@@ -84,18 +85,19 @@ impl Cancellation {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether it was cancelled.
+    /// Returns whether the token was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Does `work` under this token, and inside of the one that this thread works under already.
+    /// Runs `work` under this token, nested inside the current token of this thread, if any.
     ///
-    /// Other panics of `work` are passed on.
+    /// Other panics of `work` are propagated.
     ///
     /// # Errors
     ///
-    /// [`Cancelled`] if the token was cancelled before the end of the work; work that has not begun is not begun.
+    /// [`Cancelled`] if the token was cancelled before the end of the work. If it was cancelled before the
+    /// call, the work is not started.
     pub fn run<R>(&self, work: impl FnOnce() -> R) -> Result<R, Cancelled> {
         if self.is_cancelled() {
             return Err(Cancelled);
@@ -111,7 +113,7 @@ impl Cancellation {
         }
     }
 
-    /// Unwinds to [`run`](Self::run) if a token that this thread works under was cancelled.
+    /// Unwinds to [`run`](Self::run) if a token of this thread was cancelled.
     #[inline]
     pub fn check() {
         let is_cancelled =
@@ -122,7 +124,7 @@ impl Cancellation {
     }
 }
 
-/// Unwinds, where that can be done: not with `panic = "abort"`, nor while a panic is dropping values.
+/// Unwinds if possible: not with `panic = "abort"`, nor while values are dropped during another panic.
 #[cold]
 fn unwind() {
     if cfg!(panic = "unwind") && !std::thread::panicking() {
@@ -136,25 +138,26 @@ impl Scope {
     }
 }
 
-/// The tokens that a thread works under, to be handed to other threads.
+/// The tokens of a thread, to be passed to other threads.
 pub(crate) struct Current(Option<Arc<Scope>>);
 
-/// Puts the tokens of a thread back.
+/// Guard that restores the tokens of a thread when dropped.
 pub(crate) struct Restore(Current);
 
 impl Current {
-    /// Takes the tokens from this thread until what is returned is dropped: a thread that waits for others may do other work meanwhile.
+    /// Takes the tokens from this thread until the returned guard is dropped: while it waits for others, a
+    /// thread may run other work.
     pub(crate) fn take() -> Restore {
         Restore(Self(CURRENT.take()))
     }
 
-    /// Does `work` under these tokens.
+    /// Runs `work` under these tokens.
     pub(crate) fn enter<R>(&self, work: impl FnOnce() -> R) -> R {
         let _restore = Restore(Self(CURRENT.replace(self.0.clone())));
         work()
     }
 
-    /// Returns whether the work is to stop: only if it can unwind.
+    /// Returns whether the work should stop, which is only possible if it can unwind.
     pub(crate) fn is_cancelled(&self) -> bool {
         cfg!(panic = "unwind") && self.0.as_ref().is_some_and(|scope| scope.is_cancelled())
     }
@@ -174,14 +177,16 @@ impl Drop for Restore {
     }
 }
 
-/// Floating-point operations of dense linear algebra that take no more than a tenth of a second or two.
+/// Number of floating-point operations of dense linear algebra that take at most one or two tenths of a
+/// second.
 #[doc(hidden)]
 pub const FEW_OPERATIONS: f64 = 5e8;
 
-/// Returns the result of `work`, a call of another library that makes no checks and takes this number of floating-point operations.
+/// Runs `work`, a call of another library that makes no checks, and returns its result; `operations` is its
+/// number of floating-point operations.
 ///
-/// Where they are many, and under a token, it is done on a separate thread, which is left alone when the token is cancelled: it ends by itself,
-/// without being waited for.
+/// If `operations` is large and there is a token, the work runs on a separate thread. After cancellation this
+/// thread is detached: it ends by itself and is not waited for.
 ///
 /// # Panics
 ///
@@ -198,11 +203,11 @@ pub fn uninterrupted<R: Send + 'static>(operations: f64, work: impl FnOnce() -> 
     let taken = Arc::clone(&work);
     let thread = std::thread::Builder::new().name("apportion-linear".to_owned()).spawn(move || {
         if let Some(work) = take(&taken) {
-            // Nobody receives it if the work was cancelled.
+            // There is no receiver if the work was cancelled.
             let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
         }
     });
-    // The system may have no thread to spare.
+    // The system may be unable to start a thread.
     let left = if thread.is_err() { take(&work) } else { None };
     if let Some(work) = left {
         return work();
@@ -227,7 +232,7 @@ mod tests {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool")
     }
 
-    /// Waits until it is cancelled.
+    /// Runs until it is cancelled.
     fn forever() {
         loop {
             Cancellation::check();
@@ -304,7 +309,7 @@ mod tests {
             };
             assert_eq!(pool.install(|| token.run(work)).map(|all| all.len()), Err(Cancelled));
             user.join().expect("it cancels");
-            // Items that had not begun are not begun.
+            // Items that had not been started are not started after the cancellation.
             assert!(begun.into_inner() <= threads);
             let squares = pool.install(|| Cancellation::new().run(|| parallel::map(0..100, |at| at * at)));
             assert_eq!(squares.map(|all| all.len()), Ok(100));

@@ -1,18 +1,18 @@
-//! One coalition: a set of players, kept as bits.
+//! A single coalition: a set of players, stored as bits.
 //!
 //! # Notation
 //!
-//! `n` is the number of players, numbered `0..n`. Player `i` is bit `i % 64` of word `i / 64`. Bits at and above `n` are
-//! always zero, so that words can be compared, hashed and counted as they are.
+//! `n` is the number of players, numbered `0..n`. Player `i` is bit `i % 64` of word `i / 64`. Bits at and
+//! above `n` are always zero, so that words can be compared, hashed and counted directly.
 
 use std::fmt;
 
-/// Number of `u64` words that hold one coalition of `players` players.
+/// Returns the number of `u64` words that store one coalition of `players` players.
 pub const fn words_for(players: usize) -> usize {
     players.div_ceil(64)
 }
 
-/// The bits of the last word that belong to players.
+/// Returns the bits of the last word that belong to players.
 pub(crate) const fn last_word_mask(players: usize) -> u64 {
     match players % 64 {
         0 => u64::MAX,
@@ -33,22 +33,22 @@ impl<'a> CoalitionView<'a> {
         Self { players, words }
     }
 
-    /// Number of players `n` of the game, not of members.
+    /// Returns the number of players `n` of the game, not of members.
     pub fn players(self) -> usize {
         self.players
     }
 
-    /// The bits, `n` rounded up to whole words.
+    /// Returns the bits as `⌈n/64⌉` words.
     pub fn words(self) -> &'a [u64] {
         self.words
     }
 
-    /// Number of members `s = |S|`.
+    /// Returns the number of members `s = |S|`.
     pub fn size(self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether `player` is a member.
+    /// Returns whether `player` is a member.
     ///
     /// # Panics
     ///
@@ -58,12 +58,12 @@ impl<'a> CoalitionView<'a> {
         self.words[player / 64] >> (player % 64) & 1 == 1
     }
 
-    /// Whether every member of `self` is a member of `other`.
+    /// Returns whether every member of `self` is a member of `other`.
     pub fn is_subset_of(self, other: CoalitionView<'_>) -> bool {
         self.words.iter().zip(other.words).all(|(a, b)| a & !b == 0)
     }
 
-    /// The members in ascending order.
+    /// Returns the members in ascending order.
     pub fn members(self) -> impl Iterator<Item = usize> + 'a {
         self.words.iter().enumerate().flat_map(|(index, &word)| {
             std::iter::successors((word != 0).then_some(word), |rest| {
@@ -73,7 +73,7 @@ impl<'a> CoalitionView<'a> {
         })
     }
 
-    /// The coalition of all players that are not members.
+    /// Returns the coalition of all players that are not members.
     pub fn complement(self) -> Coalition {
         let mut words: Vec<u64> = self.words.iter().map(|word| !word).collect();
         if let Some(last) = words.last_mut() {
@@ -82,7 +82,7 @@ impl<'a> CoalitionView<'a> {
         Coalition { players: self.players, words }
     }
 
-    /// An owned copy.
+    /// Returns an owned copy.
     pub fn to_coalition(self) -> Coalition {
         Coalition { players: self.players, words: self.words.to_vec() }
     }
@@ -94,7 +94,7 @@ impl fmt::Debug for CoalitionView<'_> {
     }
 }
 
-/// The members in braces: `{0, 3, 4} of 6`.
+/// Formats the members in braces: `{0, 3, 4} of 6`.
 impl fmt::Display for CoalitionView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("{")?;
@@ -125,17 +125,17 @@ pub struct Coalition {
 }
 
 impl Coalition {
-    /// The coalition without members.
+    /// Creates the empty coalition.
     pub fn empty(players: usize) -> Self {
         Self { players, words: vec![0; words_for(players)] }
     }
 
-    /// The coalition of all players, the grand coalition.
+    /// Creates the coalition of all players, the grand coalition.
     pub fn full(players: usize) -> Self {
         Self::empty(players).view().complement()
     }
 
-    /// The coalition of the listed players; repetitions count once.
+    /// Creates the coalition of the given players; repetitions count once.
     ///
     /// # Panics
     ///
@@ -158,7 +158,7 @@ impl Coalition {
         self.words[player / 64] |= 1 << (player % 64);
     }
 
-    /// Takes `player` out.
+    /// Removes `player`.
     ///
     /// # Panics
     ///
@@ -168,7 +168,7 @@ impl Coalition {
         self.words[player / 64] &= !(1 << (player % 64));
     }
 
-    /// The borrowed form, which has the reading methods.
+    /// Returns the borrowed form, which has the methods for reading.
     pub fn view(&self) -> CoalitionView<'_> {
         CoalitionView::new(self.players, &self.words)
     }

@@ -1,7 +1,8 @@
-//! A batch of coalitions: an m × n matrix of bits.
+//! A batch of coalitions: an m × n bit matrix.
 //!
-//! Everything hot in this workspace is popcounts and word operations on these rows: complements, sub-games, Gram matrices, tree
-//! masks. A batch takes `m · ⌈n/64⌉` words and remembers the size of each row.
+//! The performance-critical code of this workspace is popcounts and word operations on these rows:
+//! complements, sub-games, Gram matrices, tree masks. A batch takes `m · ⌈n/64⌉` words and stores the size of
+//! each row.
 
 use crate::coalition::{Coalition, CoalitionView, last_word_mask, words_for};
 
@@ -25,12 +26,12 @@ pub struct Coalitions {
 }
 
 impl Coalitions {
-    /// No coalitions yet, of `players` players.
+    /// Creates an empty batch for `players` players.
     pub fn new(players: usize) -> Self {
         Self::with_capacity(players, 0)
     }
 
-    /// No coalitions yet, with room for `rows`.
+    /// Creates an empty batch with capacity for `rows` coalitions.
     pub fn with_capacity(players: usize, rows: usize) -> Self {
         Self {
             players,
@@ -39,7 +40,7 @@ impl Coalitions {
         }
     }
 
-    /// The coalitions whose masks are `masks`, in that order; bit `i` of a mask is player `i`.
+    /// Creates the batch of coalitions given by `masks`, in that order; bit `i` of a mask is player `i`.
     ///
     /// ```
     /// use apportion_games::Coalitions;
@@ -52,48 +53,52 @@ impl Coalitions {
     ///
     /// If there are more than 64 players, or a mask has a bit at or above `players`.
     pub fn from_masks(players: usize, masks: impl IntoIterator<Item = u64>) -> Self {
-        assert!(players <= 64, "a mask of 64 bits cannot hold {players} players");
+        assert!(players <= 64, "a mask of 64 bits cannot represent {players} players");
         let masks = masks.into_iter();
         let mut batch = Self::with_capacity(players, masks.size_hint().0);
         for mask in masks {
-            assert!(players == 64 || mask >> players == 0, "mask {mask:#b} names a player beyond {players}");
+            assert!(
+                players == 64 || mask >> players == 0,
+                "mask {mask:#b} contains a player beyond {players}"
+            );
             batch.words.extend((players > 0).then_some(mask));
             batch.sizes.push(mask.count_ones());
         }
         batch
     }
 
-    /// Number of players `n`: the columns.
+    /// Returns the number of players `n`, the columns.
     pub fn players(&self) -> usize {
         self.players
     }
 
-    /// Number of coalitions `m`: the rows.
+    /// Returns the number of coalitions `m`, the rows.
     pub fn len(&self) -> usize {
         self.sizes.len()
     }
 
-    /// Whether there are no coalitions.
+    /// Returns whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.sizes.is_empty()
     }
 
-    /// Words that one row takes: `⌈n/64⌉`.
+    /// Returns the number of words per row: `⌈n/64⌉`.
     pub fn words_per_row(&self) -> usize {
         words_for(self.players)
     }
 
-    /// All words, row-major: row `k` is `words[k·w .. (k+1)·w]` with `w` = [`words_per_row`](Self::words_per_row).
+    /// Returns all words, row-major: row `k` is `words[k·w .. (k+1)·w]` with `w` =
+    /// [`words_per_row`](Self::words_per_row).
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// The sizes `|S_k|` of the rows.
+    /// Returns the sizes `|S_k|` of the rows.
     pub fn sizes(&self) -> &[u32] {
         &self.sizes
     }
 
-    /// Row `index`.
+    /// Returns row `index`.
     ///
     /// # Panics
     ///
@@ -104,7 +109,7 @@ impl Coalitions {
         CoalitionView::new(self.players, &self.words[index * width..(index + 1) * width])
     }
 
-    /// The rows in order.
+    /// Returns an iterator over the rows.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = CoalitionView<'_>> {
         (0..self.len()).map(|index| self.row(index))
     }
@@ -113,14 +118,14 @@ impl Coalitions {
     ///
     /// # Panics
     ///
-    /// If it has another number of players.
+    /// If its number of players differs from that of the batch.
     pub fn push(&mut self, coalition: CoalitionView<'_>) {
-        assert_eq!(coalition.players(), self.players, "a coalition of another game");
+        assert_eq!(coalition.players(), self.players, "the coalition belongs to another game");
         self.words.extend_from_slice(coalition.words());
         self.sizes.push(coalition.size() as u32);
     }
 
-    /// Appends the coalition of the listed players.
+    /// Appends the coalition of the given players.
     ///
     /// # Panics
     ///
@@ -133,13 +138,14 @@ impl Coalitions {
     ///
     /// # Panics
     ///
-    /// If there are not [`words_per_row`](Self::words_per_row) words, or a bit at or above `players` is set.
+    /// If the number of words is not [`words_per_row`](Self::words_per_row), or a bit at or above `players`
+    /// is set.
     pub fn push_words(&mut self, words: &[u64]) {
-        assert_eq!(words.len(), self.words_per_row(), "words of a coalition of another game");
+        assert_eq!(words.len(), self.words_per_row(), "the words belong to a coalition of another game");
         let used = self.players % 64;
         assert!(
             used == 0 || words[words.len() - 1] >> used == 0,
-            "a bit names a player beyond {}",
+            "a bit is set for a player beyond {}",
             self.players
         );
         self.push(CoalitionView::new(self.players, words));
@@ -178,14 +184,14 @@ impl Coalitions {
     ///
     /// # Panics
     ///
-    /// If it has another number of players.
+    /// If the numbers of players differ.
     pub fn extend(&mut self, other: &Coalitions) {
-        assert_eq!(other.players, self.players, "coalitions of another game");
+        assert_eq!(other.players, self.players, "the coalitions belong to another game");
         self.words.extend_from_slice(&other.words);
         self.sizes.extend_from_slice(&other.sizes);
     }
 
-    /// A copy of the rows in `range`.
+    /// Returns a copy of the rows in `range`.
     ///
     /// # Panics
     ///
@@ -199,7 +205,7 @@ impl Coalitions {
         }
     }
 
-    /// Takes all rows out and keeps the memory.
+    /// Removes all rows and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.words.clear();
         self.sizes.clear();

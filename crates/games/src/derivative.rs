@@ -1,4 +1,4 @@
-//! The derivative of a game by a player: what it adds to each coalition of the others.
+//! The derivative of a game by a player: its marginal contributions to coalitions of the other players.
 
 use crate::coalition::Coalition;
 use crate::coalitions::Coalitions;
@@ -6,15 +6,17 @@ use crate::error::GameError;
 use crate::game::Game;
 use crate::sub_game::SubGame;
 
-/// What a player j adds to coalitions of the others: a game among these.
+/// The marginal contributions of a player j, as a game of the other players.
 ///
 /// ```text
 /// ∂_j v(S) = v(S ∪ {j}) − v(S),    S ⊆ N∖{j}
 /// ```
 ///
-/// Its values by a semivalue are the interaction indices of j with each other player: of `I_ij = Σ_S p(|S|) (∂_i ∂_j v)(S)`, S ⊆ N∖{i, j}, the p are those of
-/// the value of i in a game of n − 1 players. So every method for values tells the indices of one player's pairs, with all that goes with it: standard errors,
-/// accuracies, certificates. A coalition takes two of v. Errors name coalitions of v.
+/// A semivalue of this game yields the interaction indices of j with each other player: in
+/// `I_ij = Σ_S p(|S|) (∂_i ∂_j v)(S)`, S ⊆ N∖{i, j}, the weights p are those of the value of i in a game of n
+/// − 1 players. So every method for values also computes the interaction indices of one player's pairs,
+/// including standard errors, tolerances and certificates. Evaluating a coalition takes two evaluations of v.
+/// Errors name coalitions of v.
 ///
 /// ```
 /// use apportion_games::{DerivativeGame, Game, SumOfUnanimity, TabulatedGame};
@@ -31,18 +33,16 @@ pub struct DerivativeGame<G> {
 }
 
 impl<G: Game + Clone> DerivativeGame<G> {
-    /// The derivative of `game` by `player`.
+    /// Creates the derivative of `game` by `player`.
     ///
     /// # Errors
     ///
-    /// [`GameError::Parameter`] if there is no such player.
+    /// [`GameError::Parameter`] if the player does not exist.
     pub fn new(game: G, player: usize) -> Result<Self, GameError> {
         let players = game.players();
         if player >= players {
-            let what = format!(
-                "no derivative by player {player}: the game has the players 0 to {}",
-                players as i64 - 1
-            );
+            let what =
+                format!("unknown player {player} for a derivative; players are 0 to {}", players as i64 - 1);
             return Err(GameError::Parameter { what });
         }
         let absent = SubGame::without(game, Coalition::from_members(players, [player]).view());
@@ -51,7 +51,7 @@ impl<G: Game + Clone> DerivativeGame<G> {
 }
 
 impl<G: Game> DerivativeGame<G> {
-    /// The players: player `k` of this game is player `others()[k]` of v.
+    /// Returns the players: player `k` of this game is player `others()[k]` of v.
     pub fn others(&self) -> &[usize] {
         self.absent.keep()
     }

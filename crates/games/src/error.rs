@@ -1,229 +1,239 @@
-//! What can go wrong when a game is built or asked.
+//! Errors of building and evaluating games.
 
 use crate::coalition::{Coalition, CoalitionView};
 
-/// The cause that a model gives for its failure.
+/// The underlying error of a model.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a game could not be built, or could not say what a coalition is worth.
+/// Error returned when a game cannot be built or evaluated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GameError {
-    /// The model behind the game returned an error.
+    /// The model of the game returned an error.
     #[error("the model failed on the rows of coalition {coalition}: {source}")]
     Model {
         /// The first coalition of the failed chunk of rows.
         coalition: Coalition,
-        /// What the model said.
+        /// The error of the model.
         source: BoxError,
     },
-    /// The model wrote another count of numbers than rows × outputs.
-    #[error("the model returned {given} numbers for {rows} rows of {outputs} outputs; it must return {}", rows * outputs)]
+    /// The number of values that the model wrote is not rows × outputs.
+    #[error(
+        "the model returned {actual} values for {rows} rows of {outputs} outputs; expected {}",
+        rows * outputs
+    )]
     ModelCount {
-        /// Numbers returned.
-        given: usize,
-        /// Rows asked for.
+        /// Number of values returned.
+        actual: usize,
+        /// Number of rows evaluated.
         rows: usize,
-        /// Outputs per row that the model declares.
+        /// Number of outputs per row that the model declares.
         outputs: usize,
     },
     /// A value of the game is not finite.
     #[error(
-        "the value of coalition {coalition} (output {output}) is {value}; a game needs finite values, so check the model at that row"
+        "the value of coalition {coalition} (output {output}) is {value}; coalition values must be finite, \
+         so check the model for this row"
     )]
     NotFinite {
-        /// The coalition asked for.
+        /// The evaluated coalition.
         coalition: Coalition,
-        /// Which of the outputs.
+        /// Index of the output.
         output: usize,
-        /// What came back.
+        /// The value.
         value: f64,
     },
-    /// More memory than there is.
+    /// The computation needs more memory than is available.
     #[error(transparent)]
     Memory(#[from] crate::memory::TooMuchMemory),
-    /// A row has another length than the model or the game has features.
-    #[error("{what} has {given} values, but {wanted} are wanted, one per feature")]
+    /// The length of a row differs from the number of features.
+    #[error("{what} has {actual} values, expected {expected} (one per feature)")]
     Width {
-        /// Which row: "explicand", "background row 3".
+        /// The row: "explicand", "background row 3".
         what: String,
         /// Its length.
-        given: usize,
-        /// The length wanted.
-        wanted: usize,
+        actual: usize,
+        /// The expected length.
+        expected: usize,
     },
-    /// A row holds an infinite value, and the model or the game computes with it. Models that only compare values take infinite ones, and
-    /// so does the marginal game. NaN stands for a missing value and is legal.
+    /// A row contains an infinite value, and the model or the game computes with it. Models that only compare
+    /// values accept infinite ones, as does the marginal game. NaN marks a missing value and is allowed.
     #[error("{what} has the value {value:?} in column {column}, and {reason}")]
     InfiniteInput {
-        /// Which row.
+        /// The row.
         what: String,
         /// Its column.
         column: usize,
-        /// The value, before it is rounded to the width of the model.
+        /// The value, before rounding to the precision of the model.
         value: f64,
-        /// Which computation needs a finite number, and what to do.
+        /// The computation that needs a finite number, and what to do.
         reason: &'static str,
     },
-    /// A row of data or an explicand with a missing value, where the law of a conditional game has no place for one.
+    /// A row of data or an explicand has a missing value, which the distribution of the conditional game does
+    /// not support.
     #[error(
-        "{what} has no value in column {column}; the law of a conditional game needs all of them: fill it in or leave the row out, or use frequencies, for which a missing value is one category more"
+        "{what} has a missing value in column {column}, which the distribution of a conditional game does \
+         not support; impute it or remove the row, or use frequencies, which count missing values as a \
+         category"
     )]
     MissingValue {
-        /// Which row.
+        /// The row.
         what: String,
         /// Its column.
         column: usize,
     },
-    /// A missing value in a row for a model that takes none.
+    /// A row has a missing value, which the model does not support.
     #[error(
-        "{what} has no value in column {column}, and the model says nothing of rows without it: fill it in or leave the row out"
+        "{what} has a missing value in column {column}, which the model does not support; impute it or \
+         remove the row"
     )]
     MissingInput {
-        /// Which row.
+        /// The row.
         what: String,
         /// Its column.
         column: usize,
     },
-    /// Too few rows of data to fit a law.
-    #[error("{law} takes at least {least} rows of data, {given} were given; {hint}")]
+    /// There are too few rows of data to fit a distribution.
+    #[error("{law} requires at least {min} rows of data, got {actual}; {hint}")]
     TooFewRows {
-        /// What was to be fitted.
+        /// The distribution.
         law: &'static str,
-        /// Rows given.
-        given: usize,
-        /// The fewest.
-        least: usize,
-        /// What to do.
+        /// Number of rows given.
+        actual: usize,
+        /// Minimum number of rows.
+        min: usize,
+        /// Advice for the user.
         hint: &'static str,
     },
-    /// A matrix that is no covariance.
-    #[error("a covariance is a finite, symmetric, positive semidefinite matrix; {problem}")]
+    /// The matrix is not a valid covariance matrix.
+    #[error("the covariance must be a finite, symmetric, positive semidefinite matrix: {problem}")]
     Covariance {
-        /// What is wrong with it.
+        /// The reason.
         problem: String,
     },
-    /// No row of the data agrees with the explicand on a coalition.
+    /// No row of the data matches the explicand on a coalition.
     #[error(
-        "no row of the data agrees with the explicand on coalition {coalition}, so that frequencies say nothing there; give more rows or coarser categories, or a fallback: the marginal law, or the nearest rows"
+        "no row of the data matches the explicand on coalition {coalition}, so the frequencies are \
+         undefined; use more rows, coarser categories, or a fallback (the marginal distribution or the \
+         nearest rows)"
     )]
     NoAgreement {
-        /// The coalition asked for.
+        /// The evaluated coalition.
         coalition: Coalition,
     },
-    /// An edge to a node that a graph does not have.
-    #[error("the edge {}–{} names a node that is not there: the graph has {nodes} nodes, counted from 0", edge.0, edge.1)]
+    /// An edge refers to a node that the graph does not have.
+    #[error("invalid edge {}–{}: the graph has {nodes} nodes, numbered from 0", edge.0, edge.1)]
     NoSuchNode {
-        /// The edge given.
+        /// The edge.
         edge: (usize, usize),
-        /// Nodes of the graph.
+        /// Number of nodes of the graph.
         nodes: usize,
     },
-    /// An edge from a node to itself.
-    #[error(
-        "the edge {node}–{node} leads from a node to itself; leave it out: a player always works with itself"
-    )]
+    /// An edge joins a node to itself.
+    #[error("invalid edge {node}–{node}: it joins a node to itself; remove it")]
     SelfLoop {
         /// The node.
         node: usize,
     },
-    /// An edge that is given more than once.
-    #[error("the edge {}–{} is given more than once; give each edge once, in one direction", edge.0, edge.1)]
+    /// An edge is given more than once.
+    #[error("duplicate edge {}–{}; specify each edge once, in one direction", edge.0, edge.1)]
     DuplicateEdge {
-        /// The edge, its lower node first.
+        /// The edge, with its lower node first.
         edge: (usize, usize),
     },
-    /// A graph on other players than the game's.
-    #[error("the graph has {nodes} nodes, but the game has {players} players; give one node for each player")]
+    /// The number of nodes of a graph differs from the number of players of the game.
+    #[error("the graph has {nodes} nodes, but the game has {players} players; expected one node per player")]
     GraphOfOthers {
-        /// Nodes of the graph.
+        /// Number of nodes of the graph.
         nodes: usize,
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
     },
-    /// A background set without rows.
-    #[error("the background has no rows; give at least one")]
+    /// The background has no rows.
+    #[error("the background has no rows; expected at least one")]
     EmptyBackground,
-    /// Weights of the rows of a background, or of data, that cannot be normalized.
-    #[error("weights of rows must be {rows} finite numbers, none negative and not all zero; {problem}")]
+    /// The weights of the rows of a background or of data cannot be normalized.
+    #[error("row weights must be {rows} finite, non-negative numbers, not all zero: {problem}")]
     BackgroundWeights {
-        /// Rows that there are.
+        /// Number of rows.
         rows: usize,
-        /// What is wrong with them.
+        /// The reason.
         problem: String,
     },
-    /// A table of values whose length is not a power of two times the outputs.
+    /// The length of a table of values is not a power of two times the number of outputs.
     #[error(
-        "a table of {given} values cannot hold 2^n coalitions of {outputs} outputs for any n up to {most}"
+        "invalid table length {actual}; expected 2^n coalitions × {outputs} outputs, with n at most {max}"
     )]
     TableLength {
-        /// Numbers given.
-        given: usize,
-        /// Outputs per coalition.
+        /// Length of the table.
+        actual: usize,
+        /// Number of outputs per coalition.
         outputs: usize,
-        /// The most players a table may have.
-        most: usize,
+        /// Maximum number of players of a table.
+        max: usize,
     },
-    /// A game without players, or with more than the operation can take.
-    #[error("{what} takes {least} to {most} players; this game has {given}")]
+    /// The game has no players, or more than the operation supports.
+    #[error("{what} supports {min} to {max} players, got {actual}")]
     Players {
         /// The operation.
         what: &'static str,
-        /// Players of the game.
-        given: usize,
-        /// The fewest.
-        least: usize,
-        /// The most.
-        most: usize,
+        /// Number of players of the game.
+        actual: usize,
+        /// Minimum number of players.
+        min: usize,
+        /// Maximum number of players.
+        max: usize,
     },
-    /// Groups that are no partition of the players.
-    #[error("the groups must hold every player once: {problem}")]
+    /// The groups are not a partition of the players.
+    #[error("each player must be in exactly one group: {problem}")]
     Partition {
-        /// What is wrong with them.
+        /// The reason.
         problem: PartitionProblem,
     },
-    /// A partition of another number of players than the game has.
-    #[error("the partition is of {given} players, the game has {wanted}")]
+    /// The number of players of a partition differs from that of the game.
+    #[error("the partition has {actual} players, but the game has {expected}")]
     PartitionOfOthers {
-        /// Players of the partition.
-        given: usize,
-        /// Players of the game.
-        wanted: usize,
+        /// Number of players of the partition.
+        actual: usize,
+        /// Number of players of the game.
+        expected: usize,
     },
-    /// Groups within groups that are no hierarchy of the players.
-    #[error("the groups must hold every player once, and each other as branches of one tree: {problem}")]
+    /// The nested groups are not a hierarchy of the players.
+    #[error("each player must be in exactly one group, and the groups must form a tree: {problem}")]
     Hierarchy {
-        /// What is wrong with them.
+        /// The reason.
         problem: HierarchyProblem,
     },
-    /// A hierarchy of another number of players than the game has.
-    #[error("the hierarchy is of {given} players, the game has {wanted}")]
+    /// The number of players of a hierarchy differs from that of the game.
+    #[error("the hierarchy has {actual} players, but the game has {expected}")]
     HierarchyOfOthers {
-        /// Players of the hierarchy.
-        given: usize,
-        /// Players of the game.
-        wanted: usize,
+        /// Number of players of the hierarchy.
+        actual: usize,
+        /// Number of players of the game.
+        expected: usize,
     },
-    /// Whoever watched the evaluations asked to stop.
+    /// An observer of the evaluations requested a stop.
     #[error(
-        "interrupted after {evaluations} evaluations; what was evaluated is kept, so that a run can go on from there"
+        "interrupted after {evaluations} evaluations; the evaluated coalitions are kept, so the run can be \
+         resumed"
     )]
     Interrupted {
-        /// Evaluations made so far.
+        /// Number of evaluations made so far.
         evaluations: usize,
     },
-    /// A parameter of a textbook game, an adapter or a sub-game outside its range.
+    /// A parameter of a textbook game, an adapter or a sub-game is out of range.
     #[error("{what}")]
     Parameter {
-        /// What was given and what is wanted.
+        /// The invalid parameter and the expected values.
         what: String,
     },
 }
 
 impl GameError {
-    /// What a model's failure on a chunk of rows, whose first coalition is `first`, means for the game.
+    /// Converts the error of a model on a chunk of rows whose first coalition is `first`.
     ///
-    /// A [`GameError`] in the box, such as the wrong count that [`batch_model`](crate::batch_model) finds, is the error itself.
+    /// A boxed [`GameError`], such as the wrong count that [`batch_model`](crate::batch_model) detects, is
+    /// returned unchanged.
     pub(crate) fn from_model(source: BoxError, first: CoalitionView<'_>) -> Self {
         match source.downcast::<Self>() {
             Ok(error) => *error,
@@ -244,123 +254,129 @@ impl From<HierarchyProblem> for GameError {
     }
 }
 
-/// Why groups within groups are no hierarchy of the players.
+/// Error of nested groups that are not a hierarchy of the players.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HierarchyProblem {
-    /// A group without members.
-    #[error("{group} is empty; leave it out, or say who is in it")]
+    /// A group has no members.
+    #[error("{group} is empty; remove it or add members")]
     Empty {
-        /// Which group: its place in the group that it is in, after the places of those around it, or its number.
+        /// The group: its index in the enclosing group, after the indices of the enclosing groups, or its
+        /// number.
         group: String,
     },
-    /// A player that the game does not have.
-    #[error("there is no player {player}; the players are 0 to {}", *players as i64 - 1)]
+    /// A player does not exist in the game.
+    #[error("unknown player {player}; players are 0 to {}", *players as i64 - 1)]
     UnknownPlayer {
         /// The player.
         player: usize,
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
     },
-    /// A name that no player has.
-    #[error("{name:?} is a name that no player has")]
+    /// No player has the given name.
+    #[error("unknown player {name:?}")]
     UnknownName {
         /// The name.
         name: String,
     },
-    /// A player that stands twice.
-    #[error("player {player} stands twice; name each once")]
+    /// A player occurs twice.
+    #[error("player {player} is listed twice; list each player once")]
     Twice {
         /// The player.
         player: usize,
     },
-    /// Players in no group.
+    /// Some players are in no group.
     #[error(
-        "{} of {players} players are nowhere, the first being {}; name every one, alone at the top if it belongs to none",
+        "{} of {players} players are not listed, the first being {}; list every player, at the top level if \
+         it belongs to no group",
         missing.len(),
         missing.first().copied().unwrap_or_default()
     )]
     Missing {
-        /// Those players, in ascending order.
+        /// The missing players, in ascending order.
         missing: Vec<usize>,
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
     },
-    /// A node that is said to be in what is no group.
-    #[error("node {node} is in node {parent}, which is no group; groups are the nodes {players} to {}", *nodes as i64 - 1)]
+    /// The parent of a node is not a group.
+    #[error("invalid parent {parent} of node {node}; groups are nodes {players} to {}", *nodes as i64 - 1)]
     UnknownGroup {
         /// The node.
         node: usize,
-        /// What it is said to be in.
+        /// The given parent.
         parent: usize,
-        /// Players of the game, which are the nodes before the groups.
+        /// Number of players of the game; the nodes below it are players.
         players: usize,
-        /// Players and groups.
+        /// Number of players and groups.
         nodes: usize,
     },
-    /// A group that is in itself.
-    #[error("node {node} is in itself, through the groups that it is in; one group is in no other")]
+    /// A group contains itself.
+    #[error("node {node} contains itself; the groups must form a tree with a single root")]
     Cycle {
-        /// A group of the circle.
+        /// A group of the cycle.
         node: usize,
     },
-    /// Two groups that are in no other.
-    #[error("nodes {first} and {second} are both in no group; put them into one")]
+    /// Two groups have no parent.
+    #[error("nodes {first} and {second} both have no parent; put them into one group")]
     Tops {
-        /// The one.
+        /// The first of them.
         first: usize,
-        /// The other.
+        /// The second.
         second: usize,
     },
 }
 
-/// Why groups are no partition of the players.
+/// Error of groups that are not a partition of the players.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartitionProblem {
-    /// A group without players.
+    /// A group has no players.
     #[error("group {group} is empty")]
     Empty {
-        /// Which group, from 0.
+        /// Index of the group, from 0.
         group: usize,
     },
-    /// A player that the game does not have.
-    #[error("group {group} has the player {player}, but the players are 0 to {}", *players as i64 - 1)]
+    /// A player does not exist in the game.
+    #[error("group {group} contains the unknown player {player}; players are 0 to {}", *players as i64 - 1)]
     UnknownPlayer {
-        /// The group.
+        /// Index of the group.
         group: usize,
         /// The player.
         player: usize,
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
     },
-    /// A name that no player has.
-    #[error("group {group} has the player {name:?}, a name that no player has")]
+    /// No player has the given name.
+    #[error("group {group} contains the unknown player {name:?}")]
     UnknownName {
-        /// The group.
+        /// Index of the group.
         group: usize,
         /// The name.
         name: String,
     },
-    /// A player that stands twice.
+    /// A player occurs twice.
     #[error(
         "player {player} is {}",
-        if first == second { format!("twice in group {first}") } else { format!("in group {first} and again in group {second}") }
+        if first == second {
+            format!("listed twice in group {first}")
+        } else {
+            format!("in both group {first} and group {second}")
+        }
     )]
     Twice {
         /// The player.
         player: usize,
-        /// The group in which it stands first.
+        /// The first group that contains it.
         first: usize,
-        /// The group in which it stands again; the same where it is named twice in one.
+        /// The second group that contains it; the same as the first if the player occurs twice in one group.
         second: usize,
     },
-    /// Players in no group.
+    /// Some players are in no group.
     #[error("{} of {players} players are in no group, the first being {}", missing.len(), missing.first().copied().unwrap_or_default())]
     Missing {
-        /// Those players, in ascending order.
+        /// The missing players, in ascending order.
         missing: Vec<usize>,
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! The value function `v : 2^N → R^k`, asked in batches.
+//! The value function `v : 2^N → R^k`, evaluated in batches.
 
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
@@ -7,17 +7,18 @@ use crate::error::GameError;
 ///
 /// # Contract
 ///
-/// - `values` is a function: one coalition has one value, whatever else is in the batch and whichever thread asks. Estimators rely
-///   on this to cache, to pair a coalition with its complement, and to resume.
-/// - The empty coalition is a legal question. Its value need not be zero.
-/// - A value that cannot be had, or is not finite, is an error, never a NaN.
+/// - `values` is a function: a coalition always has the same value, whatever else is in the batch and
+///   whichever thread calls. Estimators rely on this for caching, for pairing a coalition with its
+///   complement, and for resuming.
+/// - The empty coalition is allowed. Its value need not be zero.
+/// - A value that cannot be computed or is not finite is an error, never a NaN.
 ///
 /// # Example
 ///
 /// ```
 /// use apportion_games::{Coalitions, Game, GameError};
 ///
-/// /// Worth the square of the number of members.
+/// /// The value is the square of the number of members.
 /// struct Square(usize);
 ///
 /// impl Game for Square {
@@ -38,43 +39,47 @@ use crate::error::GameError;
 /// # Ok::<(), GameError>(())
 /// ```
 pub trait Game: Sync {
-    /// Number of players `n`.
+    /// Returns the number of players `n`.
     fn players(&self) -> usize;
 
-    /// Number of outputs `k` of one coalition.
+    /// Returns the number of outputs `k` per coalition.
     fn outputs(&self) -> usize {
         1
     }
 
-    /// Rows that a model behind the game predicts for one coalition; 0 where there is no model.
+    /// Returns the number of rows that the model of the game predicts per coalition, or 0 for games without a
+    /// model.
     fn rows_per_coalition(&self) -> usize {
         0
     }
 
-    /// Whether several threads may call [`values`](Self::values) at once and gain by it, as
-    /// [`Model::parallel`](crate::Model::parallel) says of a model. Where not, ask for one batch after the other.
+    /// Returns whether concurrent calls of [`values`](Self::values) from several threads are faster, as for
+    /// [`Model::parallel`](crate::Model::parallel). If not, evaluate one batch after the other.
     fn parallel(&self) -> bool {
         true
     }
 
-    /// All 2^n × k values in mask order, where the game holds them as such a table; bit `i` of a mask is player `i`.
+    /// Returns all 2^n × k values in mask order, if the game stores such a table; bit `i` of a mask is player
+    /// `i`.
     ///
-    /// Enumeration reads the table in place rather than asking for batches. Only a game that *is* a table overrides this.
+    /// Enumeration reads the table directly instead of evaluating batches. Only games that *are* a table
+    /// override this.
     fn table(&self) -> Option<&[f64]> {
         None
     }
 
-    /// Number of scenarios that the game is the average of; 1 for a game that averages nothing.
+    /// Returns the number of scenarios that the game averages over; 1 if there is no such average.
     ///
-    /// A scenario is what chance decides before the coalition's value is known: in a marginal game which row of the background stands
-    /// in for those who are absent. `v(S) = Σ_b w_b v_b(S)` over the scenarios `b`, with v_b from
-    /// [`values_in_scenarios`](Self::values_in_scenarios). Monte Carlo on the product space of coalitions and scenarios asks for v_b
-    /// alone, at [`rows_per_coalition`](Self::rows_per_coalition) / `scenarios` model rows each.
+    /// A scenario is the random part of the value of a coalition: in a marginal game, the row of the
+    /// background that provides the values of absent features. `v(S) = Σ_b w_b v_b(S)` over the scenarios
+    /// `b`, with v_b from [`values_in_scenarios`](Self::values_in_scenarios). Monte Carlo on the product
+    /// space of coalitions and scenarios only evaluates v_b, at
+    /// [`rows_per_coalition`](Self::rows_per_coalition) / `scenarios` model rows each.
     fn scenarios(&self) -> usize {
         1
     }
 
-    /// The weights `w_b` of the scenarios, not negative and of sum 1; `None` where all are alike.
+    /// Returns the weights `w_b` of the scenarios, non-negative and of sum 1; `None` if they are equal.
     fn scenario_weights(&self) -> Option<&[f64]> {
         None
     }
@@ -83,11 +88,12 @@ pub trait Game: Sync {
     ///
     /// # Errors
     ///
-    /// As [`values`](Self::values).
+    /// Same as [`values`](Self::values).
     ///
     /// # Panics
     ///
-    /// May panic as [`values`](Self::values), if there is not one scenario per coalition, or a scenario does not exist.
+    /// May panic as [`values`](Self::values) does, or if the number of scenarios differs from that of
+    /// coalitions, or a scenario does not exist.
     fn values_in_scenarios(
         &self,
         batch: &Coalitions,
@@ -95,7 +101,7 @@ pub trait Game: Sync {
         out: &mut [f64],
     ) -> Result<(), GameError> {
         assert_eq!(scenarios.len(), batch.len(), "one scenario per coalition");
-        assert!(self.scenarios() == 1, "a game of several scenarios says its values in each");
+        assert!(self.scenarios() == 1, "a game with several scenarios must override `values_in_scenarios`");
         self.values(batch, out)
     }
 
@@ -103,11 +109,12 @@ pub trait Game: Sync {
     ///
     /// # Errors
     ///
-    /// [`GameError`] if a value cannot be had or is not finite; `out` is then unspecified.
+    /// [`GameError`] if a value cannot be computed or is not finite; the contents of `out` are then
+    /// unspecified.
     ///
     /// # Panics
     ///
-    /// May panic if `out.len()` is not `batch.len() · k`, or the batch has another number of players.
+    /// May panic if `out.len()` is not `batch.len() · k`, or the number of players of the batch differs.
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError>;
 }
 
@@ -153,7 +160,7 @@ macro_rules! forward_game {
 forward_game!(&G);
 forward_game!(Box<G>);
 
-/// Checks what a game or a model wrote for `batch`: row-major `out` of `outputs` per coalition.
+/// Checks that all values for `batch` are finite; `out` is row-major with `outputs` values per coalition.
 ///
 /// # Errors
 ///

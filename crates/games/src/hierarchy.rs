@@ -1,13 +1,15 @@
-//! A hierarchy of groups: groups within groups, to any depth.
+//! Hierarchies: nested groups of players, of any depth.
 //!
 //! # Notation
 //!
-//! The *nodes* of a hierarchy of n players are the players, 0 to n − 1, and its groups, from n on. Node n is the *root*, the group of all.
-//! A group has two *children* or more, players and groups in any mixture, and a higher number than the group that it is in.
+//! The *nodes* of a hierarchy of n players are the players, 0 to n − 1, and its groups, from n on. Node n is
+//! the *root*, the group of all players. A group has at least two *children*, which are players or groups,
+//! and a higher number than its parent.
 //!
 //! # Source
 //!
-//! Winter, *A value for cooperative games with levels structure of cooperation*, International Journal of Game Theory 18, 1989.
+//! Winter, *A value for cooperative games with levels structure of cooperation*, International Journal of
+//! Game Theory 18, 1989.
 
 use std::collections::VecDeque;
 
@@ -16,10 +18,10 @@ use crate::error::{GameError, HierarchyProblem};
 use crate::memory::{self, TooMuchMemory};
 use crate::partition::Partition;
 
-/// A rooted tree with the players `0..n` at its leaves: who stands together, and which groups stand together.
+/// A rooted tree with the players `0..n` as leaves: a levels structure of nested groups.
 ///
-/// A partition is a hierarchy of two levels, a binary dendrogram one of up to n − 1. A group with one member is that member. Groups keep the
-/// order in which they are given, and so do their members.
+/// A partition is a hierarchy of two levels, a binary dendrogram one of up to n − 1. A group with a single
+/// member is replaced by that member. Groups and their members keep the order in which they are given.
 ///
 /// ```
 /// use apportion_games::{Hierarchy, Member, Partition};
@@ -40,45 +42,45 @@ use crate::partition::Partition;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hierarchy {
     players: usize,
-    /// Of every node; none of the root.
+    /// The parent of each node; `None` for the root.
     parents: Vec<Option<usize>>,
-    /// From the root on, level by level.
+    /// The groups, level by level from the root.
     groups: Vec<Group>,
 }
 
-/// What a group of a [`Hierarchy`] has: a player, by number or by name, or a group within the group.
+/// A member of a group of a [`Hierarchy`]: a player, by number or by name, or a nested group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Member<T = usize> {
     /// A player.
     Player(T),
-    /// A group of its members.
+    /// A group with its members.
     Group(Vec<Member<T>>),
 }
 
-/// A group and the nodes in it.
+/// A group and its child nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Group {
     children: Vec<usize>,
-    /// How many groups it was given in, those of one member too.
+    /// The number of enclosing groups in the input, including those with a single member.
     level: usize,
 }
 
 impl Hierarchy {
-    /// The hierarchy of `players` that has these `members` at the top.
+    /// Creates a hierarchy of `players` players from the members of the root.
     ///
     /// # Errors
     ///
-    /// [`GameError::Hierarchy`] where a group is empty, or players are unknown, stand twice, or are missing.
+    /// [`GameError::Hierarchy`] if a group is empty, or players are unknown, repeated or missing.
     pub fn new(players: usize, members: Vec<Member>) -> Result<Self, GameError> {
         Self::build(players, members, Ok)
     }
 
-    /// The hierarchy of the players with these `names` that has these `members` at the top. Of several players of one name the first is
-    /// meant.
+    /// Creates a hierarchy of the players with these names from the members of the root. If several players
+    /// have the same name, it refers to the first of them.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new), and for a name that no player has.
+    /// Same as [`new`](Self::new), and for a name that no player has.
     pub fn by_name<S: AsRef<str>, T: AsRef<str>>(
         names: &[S],
         members: Vec<Member<T>>,
@@ -90,13 +92,13 @@ impl Hierarchy {
         })
     }
 
-    /// The hierarchy whose node i is in the group `parents[i]`: the nodes are the players, then the groups in any order, one of which is in
-    /// no other.
+    /// Creates the hierarchy in which the parent of node i is `parents[i]`: the nodes are the players, then
+    /// the groups in any order, exactly one of which has no parent.
     ///
     /// ```
     /// use apportion_games::Hierarchy;
     ///
-    /// // The merges of a dendrogram: 1 and 2 make 3, and 0 joins them in 4.
+    /// // The merges of a dendrogram: 1 and 2 form node 3, which joins 0 in node 4.
     /// let hierarchy = Hierarchy::from_parents(3, &[Some(4), Some(3), Some(3), Some(4), None])?;
     /// assert_eq!(hierarchy.children(hierarchy.root()), [0, 4]);
     /// let refused = Hierarchy::from_parents(2, &[Some(2), Some(3), Some(3), Some(2)]).unwrap_err();
@@ -106,8 +108,8 @@ impl Hierarchy {
     ///
     /// # Errors
     ///
-    /// [`GameError::Hierarchy`] where there are fewer nodes than players, a group is unknown, a player or empty, nodes go round in a circle, or
-    /// several of them are in no group.
+    /// [`GameError::Hierarchy`] if there are fewer nodes than players, a parent does not exist or is a
+    /// player, a group is empty, there is a cycle, or several nodes have no parent.
     pub fn from_parents(players: usize, parents: &[Option<usize>]) -> Result<Self, GameError> {
         let nodes = parents.len();
         if nodes < players {
@@ -138,7 +140,7 @@ impl Hierarchy {
         let Some(top) = top else {
             return match nodes {
                 0 => Ok(Self::normal(0, vec![Group { children: Vec::new(), level: 0 }], 0)),
-                // From any node on, more steps than there are nodes end in a circle.
+                // From any node, as many steps up as there are nodes end in a cycle.
                 _ => Err(HierarchyProblem::Cycle { node: ahead(parents, 0) }.into()),
             };
         };
@@ -171,7 +173,8 @@ impl Hierarchy {
         let mut open = VecDeque::from([(0, members, String::new())]);
         while let Some((group, members, path)) = open.pop_front() {
             if members.is_empty() && players > 0 {
-                let group = if path.is_empty() { "the whole".to_owned() } else { format!("group {path}") };
+                let group =
+                    if path.is_empty() { "the root group".to_owned() } else { format!("group {path}") };
                 return Err(HierarchyProblem::Empty { group }.into());
             }
             for (place, member) in members.into_iter().enumerate() {
@@ -203,7 +206,8 @@ impl Hierarchy {
         Ok(Self::normal(players, groups, players))
     }
 
-    /// The hierarchy of groups that form a tree under `top`, those of one member left out, the others numbered level by level.
+    /// Normalizes the tree of `groups` below `top`: collapses groups with a single member and numbers the
+    /// others level by level.
     fn normal(players: usize, groups: Vec<Group>, top: usize) -> Self {
         let inner = |mut node: usize| {
             while let Some(Group { children, .. }) = node.checked_sub(players).map(|group| &groups[group])
@@ -217,7 +221,7 @@ impl Hierarchy {
         let mut parents = vec![None; players + 1];
         let top = inner(top);
         if top < players {
-            // One player alone.
+            // There is a single player.
             (normal[0].children, parents[top]) = (vec![top], Some(players));
             return Self { players, parents, groups: normal };
         }
@@ -243,59 +247,60 @@ impl Hierarchy {
         Self { players, parents, groups: normal }
     }
 
-    /// Number of players n.
+    /// Returns the number of players n.
     pub fn players(&self) -> usize {
         self.players
     }
 
-    /// Number of players and groups.
+    /// Returns the number of players and groups.
     pub fn nodes(&self) -> usize {
         self.parents.len()
     }
 
-    /// The group of all, which is node n.
+    /// Returns the root, which is node n.
     pub fn root(&self) -> usize {
         self.players
     }
 
-    /// The groups, from the root on: the nodes from n on. The group that another is in comes before it.
+    /// Returns the groups, level by level from the root: the nodes from n on. A group comes after its parent.
     pub fn groups(&self) -> std::ops::Range<usize> {
         self.players..self.nodes()
     }
 
-    /// The nodes in a group.
+    /// Returns the children of a group.
     ///
     /// # Panics
     ///
-    /// If there is no such group.
+    /// If the group does not exist.
     pub fn children(&self, group: usize) -> &[usize] {
         &self.groups[group - self.players].children
     }
 
-    /// The group that a node is in; none for the root.
+    /// Returns the parent of a node; `None` for the root.
     ///
     /// # Panics
     ///
-    /// If there is no such node.
+    /// If the node does not exist.
     pub fn parent(&self, node: usize) -> Option<usize> {
         self.parents[node]
     }
 
-    /// How many groups a group was given in, 0 for the root; groups of one member, which are left out, count.
+    /// Returns the number of enclosing groups of a group in the input, 0 for the root; collapsed groups with
+    /// a single member count.
     ///
     /// # Panics
     ///
-    /// If there is no such group.
+    /// If the group does not exist.
     pub fn level(&self, group: usize) -> usize {
         self.groups[group - self.players].level
     }
 
-    /// The groups that a node is in, from the smallest to the root.
+    /// Returns the groups that contain a node, from the smallest to the root.
     pub fn above(&self, node: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(self.parent(node), |&group| self.parent(group))
     }
 
-    /// Levels: the most groups that a player is in, the root being one.
+    /// Returns the depth: the maximum number of groups that contain a player, including the root.
     pub fn depth(&self) -> usize {
         let mut depths = vec![1; self.groups.len()];
         for group in self.groups().skip(1) {
@@ -305,11 +310,11 @@ impl Hierarchy {
         depths.into_iter().max().unwrap_or(1)
     }
 
-    /// The players at a node, in their order.
+    /// Returns the players of a node, in order: those of the group, or the player itself.
     ///
     /// # Panics
     ///
-    /// If there is no such node.
+    /// If the node does not exist.
     pub fn players_at(&self, node: usize) -> Vec<usize> {
         let (mut players, mut open) = (Vec::new(), vec![node]);
         while let Some(node) = open.pop() {
@@ -322,7 +327,8 @@ impl Hierarchy {
         players
     }
 
-    /// The [players at every node](Self::coalitions), unless they take more memory than there is.
+    /// Returns the [coalitions of all nodes](Self::coalitions), unless they need more memory than is
+    /// available.
     ///
     /// # Errors
     ///
@@ -334,7 +340,7 @@ impl Hierarchy {
         Ok(self.coalitions())
     }
 
-    /// The players at every node: a coalition for each.
+    /// Returns the coalition of the players of every node, in the order of the nodes.
     pub fn coalitions(&self) -> Coalitions {
         let words = crate::words_for(self.players);
         let mut bits = vec![vec![0u64; words]; self.nodes()];
@@ -351,7 +357,8 @@ impl Hierarchy {
         coalitions
     }
 
-    /// What [`new`](Self::new) makes the hierarchy of, groups of one member left out.
+    /// Returns the members of the root, from which [`new`](Self::new) creates the same hierarchy, with groups
+    /// of a single member collapsed.
     pub fn members(&self) -> Vec<Member> {
         let mut members: Vec<Vec<Member>> = vec![Vec::new(); self.groups.len()];
         for (group, Group { children, .. }) in self.groups.iter().enumerate().rev() {
@@ -364,9 +371,10 @@ impl Hierarchy {
         members.swap_remove(0)
     }
 
-    /// The partition that this is, where no group within the whole has groups in it: players at the top are groups of one.
+    /// Returns the hierarchy as a partition if it has at most two levels; players that are children of the
+    /// root become groups of one.
     ///
-    /// None where there is a third level, and where the whole was given in a group of its own.
+    /// Returns `None` if there is a third level, or if the root was given inside another group.
     pub fn partition(&self) -> Option<Partition> {
         let flat = self.groups.iter().skip(1).flat_map(|group| &group.children);
         if self.groups[0].level > 0 || flat.into_iter().any(|&member| member >= self.players) {
@@ -376,20 +384,21 @@ impl Hierarchy {
         Partition::new(self.players, members).ok()
     }
 
-    /// The hierarchy among the players `keep` alone, who get the numbers of their places in it. Groups without players are left out.
+    /// Returns the hierarchy restricted to the players `keep`, renumbered by their position in it. Groups
+    /// without remaining players are removed.
     ///
     /// # Panics
     ///
-    /// If there is no such player, or a player is named twice.
+    /// If a player does not exist, or is listed twice.
     pub fn among(&self, keep: &[usize]) -> Self {
         let players = keep.len();
         let mut place_of = vec![None; self.nodes()];
         for (place, &player) in keep.iter().enumerate() {
-            assert!(player < self.players, "there is no player {player}");
-            assert!(place_of[player].replace(place).is_none(), "player {player} is named twice");
+            assert!(player < self.players, "unknown player {player}");
+            assert!(place_of[player].replace(place).is_none(), "player {player} is listed twice");
         }
         let mut groups = Vec::with_capacity(self.groups.len());
-        // The smallest groups first, the root last.
+        // Children come before their parents, the root last.
         for group in self.groups().rev() {
             let children: Vec<usize> =
                 self.children(group).iter().filter_map(|&child| place_of[child]).collect();
@@ -402,21 +411,21 @@ impl Hierarchy {
         Self::normal(players, groups, top)
     }
 
-    /// Refuses a game of another number of players.
+    /// Checks that the number of players is that of the hierarchy.
     ///
     /// # Errors
     ///
-    /// [`GameError::HierarchyOfOthers`].
+    /// [`GameError::HierarchyOfOthers`] if the numbers differ.
     pub fn check_players(&self, players: usize) -> Result<(), GameError> {
         if players == self.players {
             return Ok(());
         }
-        Err(GameError::HierarchyOfOthers { given: self.players, wanted: players })
+        Err(GameError::HierarchyOfOthers { actual: self.players, expected: players })
     }
 }
 
 impl From<&Partition> for Hierarchy {
-    /// The hierarchy of two levels: the groups, and the players in each.
+    /// Creates the hierarchy of two levels: the groups, and the players of each.
     fn from(partition: &Partition) -> Self {
         let players = partition.players();
         let top = Group { children: (1..=partition.len()).map(|group| players + group).collect(), level: 0 };
@@ -426,7 +435,7 @@ impl From<&Partition> for Hierarchy {
     }
 }
 
-/// A node that is in itself, where the way from `node` up never ends.
+/// Returns a node of the cycle that the path from `node` upwards ends in.
 fn ahead(parents: &[Option<usize>], node: usize) -> usize {
     (0..parents.len()).fold(node, |node, _| parents[node].unwrap_or(node))
 }
@@ -449,7 +458,7 @@ mod tests {
         assert_eq!(problem(empty), HierarchyProblem::Empty { group: "group 1.1".to_owned() });
         assert_eq!(
             problem(Hierarchy::new(1, vec![])),
-            HierarchyProblem::Empty { group: "the whole".to_owned() }
+            HierarchyProblem::Empty { group: "the root group".to_owned() }
         );
         let unknown = Hierarchy::new(2, vec![P(0), P(2)]);
         assert_eq!(problem(unknown), HierarchyProblem::UnknownPlayer { player: 2, players: 2 });
@@ -516,7 +525,7 @@ mod tests {
         let partition = Partition::new(4, vec![vec![3, 0], vec![1], vec![2]]).unwrap();
         assert_eq!(Hierarchy::from(&partition).partition(), Some(partition));
         assert_eq!(Hierarchy::from(&Partition::singletons(3)).partition(), Some(Partition::singletons(3)));
-        // The members of one group of all are of the second level.
+        // The members of a single group of all players are on the second level.
         assert_eq!(Hierarchy::from(&Partition::whole(3)).partition(), None);
         let three = Hierarchy::new(3, vec![P(2), G(vec![P(0), G(vec![P(1)])])]).unwrap();
         assert_eq!(three.partition(), Partition::new(3, vec![vec![2], vec![0, 1]]).ok());

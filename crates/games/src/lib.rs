@@ -1,7 +1,7 @@
-//! Cooperative games: who plays, and what every coalition is worth.
+//! Cooperative games: players, coalitions and value functions.
 //!
-//! A model, a row to explain and a background become a game on the row's features; a batch of coalitions goes in, their values come
-//! out. Everything else in the workspace takes a [`Game`] and does not know what is behind it.
+//! A model, a row to explain and a background define a game on the row's features, which maps a batch of
+//! coalitions to their values. All other crates of the workspace work with any [`Game`].
 //!
 //! ```
 //! use apportion_games::{Background, Coalitions, Game, MarginalGame};
@@ -20,41 +20,42 @@
 //! # Ok::<(), apportion_games::GameError>(())
 //! ```
 //!
-//! # What is here
+//! # Overview
 //!
 //! | | |
 //! |---|---|
 //! | [`Coalition`], [`CoalitionView`], [`Coalitions`] | one coalition as bits, and a batch of `m` of them as an m × n bit matrix |
-//! | [`Game`] | the value function `v : 2^N → R^k`, asked in batches |
-//! | [`Model`], [`Rows`], [`batch_model`] | functions from rows of features to outputs; closures included |
-//! | [`Shared`] | a model, or anything else, that is borrowed or shared |
-//! | [`NearReference`], [`Changes`] | models that predict rows near one that they know at less cost |
-//! | [`Background`], [`MarginalGame`] | what stands in for absent features, and the game of an explicand against it |
-//! | [`TabulatedGame`] | all 2^n values, written down |
-//! | [`SubGame`] | a game among some of the players; null players taken out and put back |
-//! | [`DerivativeGame`] | what a player adds to each coalition of the others; its values are interaction indices |
-//! | [`Partition`], [`QuotientGame`] | players in groups, and the game among the groups |
-//! | [`Hierarchy`], [`Member`] | groups within groups, to any depth |
-//! | [`Graph`], [`GraphRestrictedGame`] | who can speak to whom: lines, grids, any graph; neighbourhoods, connected sets ([`ConnectedSet`]), components; and the game in which only connected coalitions work together |
-//! | [`Counted`], [`Cached`], [`Centred`] | adapters: a game made of a game |
-//! | [`Additive`], [`SumOfUnanimity`], [`Glove`], [`Airport`], [`WeightedVoting`], [`Cooking`] | textbook games whose values are known: [`ClosedForm`] |
+//! | [`Game`] | the value function `v : 2^N → R^k`, evaluated in batches |
+//! | [`Model`], [`Rows`], [`batch_model`] | functions from rows of features to outputs, including closures |
+//! | [`Shared`] | a borrowed or shared model (or any other value) |
+//! | [`NearReference`], [`Changes`] | models that predict rows close to a reference row at lower cost |
+//! | [`Background`], [`MarginalGame`] | the values of absent features, and the marginal game of an explicand |
+//! | [`TabulatedGame`] | a table of all 2^n values |
+//! | [`SubGame`] | a game of some of the players; null players removed and restored |
+//! | [`DerivativeGame`] | the marginal contributions of a player; its values are interaction indices |
+//! | [`Partition`], [`QuotientGame`] | groups of players, and the game of the groups |
+//! | [`Hierarchy`], [`Member`] | nested groups, of any depth |
+//! | [`Graph`], [`GraphRestrictedGame`] | graphs of players (lines, grids, general graphs) with neighbourhoods, connected sets ([`ConnectedSet`]) and components; and the game in which only connected coalitions cooperate |
+//! | [`Counted`], [`Cached`], [`Centred`] | adapters that wrap a game |
+//! | [`Additive`], [`SumOfUnanimity`], [`Glove`], [`Airport`], [`WeightedVoting`], [`Cooking`] | textbook games with closed-form values: [`ClosedForm`] |
 //! | [`stream`], [`Purpose`], [`coalition_unit`] | random streams that make every result a function of its seed |
-//! | [`memory`], [`TooMuchMemory`] | the memory that a computation needs, checked before it is allocated |
-//! | [`Cancellation`], [`Cancelled`] | stops work that is under way, from another thread |
-//! | [`GameError`] | what can go wrong |
+//! | [`memory`], [`TooMuchMemory`] | the memory that a computation needs, checked before allocation |
+//! | [`Cancellation`], [`Cancelled`] | cancellation of running work, from another thread |
+//! | [`GameError`] | errors |
 //!
-//! With the feature `conditional`, which takes a library of linear algebra:
+//! With the feature `conditional`, which depends on a linear algebra library:
 //!
 //! | | |
 //! |---|---|
-//! | `ConditionalGame` | the game of an explicand given what is present, `v(S) = E[f(X) \| X_S = x_S]` |
-//! | `ErrorsOfDraws` | the same beside copies that are off by what its draws leave to chance |
-//! | `GaussianLaw`, `CopulaLaw`, `EmpiricalLaw`, `FrequencyLaw` | how absent features are distributed given the present ones, fitted on data, weighted or not: `ConditionalLaw`, `Sampling` |
-//! | `AdaptedEmpiricalLaw`, `Fallback` | an empirical law whose bandwidth is chosen by AICc; what frequencies say where no row agrees |
+//! | `ConditionalGame` | the conditional game of an explicand, `v(S) = E[f(X) \| X_S = x_S]` |
+//! | `ErrorsOfDraws` | the conditional game with extra outputs that are perturbed by the errors of its draws |
+//! | `GaussianLaw`, `CopulaLaw`, `EmpiricalLaw`, `FrequencyLaw` | the distribution of absent features given the present ones, fitted to data, weighted or not: `ConditionalLaw`, `Sampling` |
+//! | `AdaptedEmpiricalLaw`, `Fallback` | an empirical distribution with a bandwidth chosen by AICc; the fallback of frequencies if no row matches |
 //!
 //! # Shapes
 //!
-//! `n` players, `m` coalitions, `k` outputs, `B` background rows. Values are m × k, row-major; rows are rows × n, row-major; all f64.
+//! `n` players, `m` coalitions, `k` outputs, `B` background rows. Values are m × k, row-major; rows are rows
+//! × n, row-major; all numbers are f64.
 
 #[macro_use]
 mod adapters;
@@ -115,7 +116,7 @@ pub use synthetic::SyntheticRows;
 pub use tabulated::TabulatedGame;
 pub use textbook::{Additive, Airport, ClosedForm, Cooking, Glove, SumOfUnanimity, WeightedVoting};
 
-/// The example of the README is a test.
+/// Runs the examples of the README as doctests.
 #[cfg(all(doctest, feature = "conditional"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,9 +1,10 @@
-//! The marginal game: a model, an explicand and a background made into a value function.
+//! The marginal game: the value function of a model, an explicand and a background.
 //!
 //! # Notation
 //!
-//! `x` is the explicand, a row of `n` features; `b` runs over the `B` background rows with weights `w_b`; `(x_S, b_{N∖S})` is the
-//! *synthetic row* that has the explicand's values in `S` and the background row's elsewhere. `f` is the model, with `k` outputs.
+//! `x` is the explicand, a row of `n` features; `b` runs over the `B` background rows with weights `w_b`;
+//! `(x_S, b_{N∖S})` is the *synthetic row* that has the explicand's values in `S` and those of the background
+//! row elsewhere. `f` is the model, with `k` outputs.
 //!
 //! ```text
 //! v(S) = Σ_b w_b f(x_S, b_{N∖S})
@@ -11,7 +12,8 @@
 //!
 //! # Source
 //!
-//! Lundberg and Lee, *A Unified Approach to Interpreting Model Predictions*, 2017; also called the interventional game.
+//! Lundberg and Lee, *A Unified Approach to Interpreting Model Predictions*, 2017; also called the
+//! interventional game.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -26,17 +28,19 @@ use crate::near::{Changes, NearReference};
 use crate::sub_game::SubGame;
 use crate::synthetic::{AnyAveraged, Averaged, SyntheticRows};
 
-/// The game of one explicand against a background: the players are the features.
+/// The marginal game of an explicand with a background; the players are the features.
 ///
 /// ```text
 /// v(S) = Σ_b w_b f(x_S, b_{N∖S})
 /// ```
 ///
-/// The prediction where the features in S are those of the explicand x and the others those of a background row b, averaged with the
-/// weights w_b (Lundberg and Lee, 2017; also called the interventional game).
+/// This is the prediction for rows whose features in S have the values of the explicand x and whose other
+/// features have those of a background row b, averaged with the weights w_b (Lundberg and Lee, 2017; also
+/// called the interventional game).
 ///
-/// One coalition takes B predictions of the model. A batch of `m` takes `m · B` predictions and `O(m · B · n)` time beside them;
-/// memory is one chunk per thread. Against one baseline, a model that [knows it](Model::near) predicts small coalitions from there.
+/// One coalition takes B predictions of the model. A batch of `m` takes `m · B` predictions and
+/// `O(m · B · n)` additional time; memory is one chunk per thread. With a single baseline, a model that
+/// supports [`near`](Model::near) predicts small coalitions from the baseline.
 ///
 /// ```
 /// use apportion_games::{Background, Coalitions, Game, MarginalGame};
@@ -57,53 +61,55 @@ pub struct MarginalGame<'a, M: ?Sized> {
     near: OnceLock<Option<Box<dyn NearReference>>>,
 }
 
-/// What the game is whatever the model: it is compiled once for all models.
+/// The part of the game that does not depend on the model, so that it is compiled once for all models.
 #[derive(Debug)]
 struct Substitution<'a> {
     explicand: Vec<f64>,
     background: &'a Background,
 }
 
-/// Coalitions near the baseline that one thread predicts at once.
+/// Number of coalitions near the baseline that one thread predicts in one call.
 const NEAR_COALITIONS: usize = 256;
 
 impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
-    /// The game of `explicand` against `background`.
+    /// Creates the game of `explicand` with `background`.
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`] if explicand, background and model do not have the same number of features,
-    /// [`GameError::Parameter`] if the model has no outputs. NaN and infinite values are legal.
+    /// [`GameError::Width`] if explicand, background and model have different numbers of features,
+    /// [`GameError::Parameter`] if the model has no outputs. NaN and infinite values are allowed.
     pub fn new(model: &'a M, explicand: &[f64], background: &'a Background) -> Result<Self, GameError> {
         let model = Averaged::new(model, background.columns(), "background row 0")?;
         Ok(Self { model, rows: Substitution::new(explicand, background)?, near: OnceLock::new() })
     }
 
-    /// The row that is explained.
+    /// Returns the row that is explained.
     pub fn explicand(&self) -> &[f64] {
         &self.rows.explicand
     }
 
-    /// The rows that stand in for absent players.
+    /// Returns the rows that provide the values of absent features.
     pub fn background(&self) -> &'a Background {
         self.rows.background
     }
 
-    /// The players that cannot matter: the explicand's value equals that of every background row, bit by bit or both missing.
+    /// Returns the players that cannot have an effect: the explicand's value equals that of every background
+    /// row, bitwise or because both are missing.
     ///
-    /// Such a player changes no synthetic row, so every value that gives null players nothing is zero there.
+    /// Such a player does not change any synthetic row, so its attribution is zero for every value with the
+    /// null-player property.
     pub fn null_players(&self) -> Coalition {
         self.rows.null_players()
     }
 
-    /// The game of the players that can matter, the [null players](Self::null_players) taken out.
+    /// Returns the game without the [null players](Self::null_players).
     ///
-    /// [`SubGame::expand`] puts them back as zeros. Where no player can matter the game has no players.
+    /// [`SubGame::expand`] restores them as zeros. If all players are null players, the game has no players.
     pub fn without_null_players(&self) -> SubGame<&Self> {
         SubGame::without(self, self.null_players().view())
     }
 
-    /// The model about the baseline, where there is only one and the model can make use of it.
+    /// Returns the model near the baseline, if there is a single baseline and the model supports it.
     fn near(&self) -> Option<&dyn NearReference> {
         let background = self.rows.background;
         let about = || match background.len() {
@@ -119,8 +125,8 @@ impl<'a> Substitution<'a> {
         if explicand.len() != background.columns() {
             return Err(GameError::Width {
                 what: "the explicand".to_owned(),
-                given: explicand.len(),
-                wanted: background.columns(),
+                actual: explicand.len(),
+                expected: background.columns(),
             });
         }
         Ok(Self { explicand: explicand.to_vec(), background })
@@ -138,16 +144,18 @@ impl<'a> Substitution<'a> {
         null
     }
 
-    /// The features of `coalition` in which the explicand is not the baseline, with its values.
+    /// Returns the features of `coalition` in which the explicand differs from the baseline, with the
+    /// explicand's values.
     fn changes<'b>(&'b self, coalition: CoalitionView<'b>) -> impl Iterator<Item = (usize, f64)> + 'b {
         let baseline = self.background.row(0);
         let members = coalition.members().map(|member| (member, self.explicand[member]));
         members.filter(|&(member, value)| !same(value, baseline[member]))
     }
 
-    /// Writes the values of `batch`: of coalitions near the baseline from there, of the others from their rows.
+    /// Writes the values of `batch`: those of coalitions near the baseline from there, the others from their
+    /// rows.
     ///
-    /// Which of the two depends on the coalition alone.
+    /// Which of the two is used depends on the coalition only.
     fn values_about(
         &self,
         near: &dyn NearReference,
@@ -205,13 +213,13 @@ impl<'a> Substitution<'a> {
         model.values_in_scenarios(batch, scenarios, &|coalition| Ok(self.rows_of(coalition)), out)
     }
 
-    /// The background rows with the explicand's values in `coalition`.
+    /// Returns the background rows with the explicand's values in `coalition`.
     fn rows_of<'b>(&'b self, coalition: CoalitionView<'b>) -> SubstitutedRows<'b> {
         SubstitutedRows { explicand: &self.explicand, background: self.background, coalition }
     }
 }
 
-/// Whether two values are the same to a model: bit by bit, or both missing.
+/// Returns whether two values are identical for a model: bitwise equal, or both missing.
 fn same(a: f64, b: f64) -> bool {
     a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan()
 }
@@ -240,7 +248,7 @@ impl SyntheticRows for SubstitutedRows<'_> {
     }
 }
 
-/// Without the model, which need not be `Debug`.
+/// Omits the model, which need not implement `Debug`.
 impl<M: ?Sized> std::fmt::Debug for MarginalGame<'_, M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("MarginalGame")

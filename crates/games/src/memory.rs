@@ -1,20 +1,21 @@
-//! Memory that a computation needs, checked before it is allocated: an allocation that fails ends the process.
+//! Checks of the memory that a computation needs before it is allocated: a failed allocation aborts the
+//! process.
 
 use std::fmt;
 use std::sync::OnceLock;
 
-/// The environment variable that sets the limit instead of the memory of the machine: a number of bytes, or with a unit, as in `8GB`.
+/// The environment variable that overrides the memory limit: a number of bytes, or with a unit, as in `8GB`.
 pub const MAX_MEMORY: &str = "APPORTION_MAX_MEMORY";
 
-/// Bytes that are never refused, so that small requests cost no look at the machine.
+/// Requests up to this many bytes always succeed, so that small ones do not query the system.
 const FREE: u128 = 1 << 26;
 
-/// The limit where the system does not report its memory.
+/// Memory limit if the system does not report its memory.
 const UNKNOWN: u64 = 8 << 30;
 
-/// A computation that needs more memory than there is.
+/// Error for a computation that needs more memory than is available.
 ///
-/// Its text has the bytes needed, the bytes that may be used and what can be done instead.
+/// The message states the required and the available bytes, and what to do instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TooMuchMemory {
     what: String,
@@ -24,12 +25,12 @@ pub struct TooMuchMemory {
 }
 
 impl TooMuchMemory {
-    /// Returns the bytes that the computation needs.
+    /// Returns the required bytes.
     pub fn bytes(&self) -> u128 {
         self.bytes
     }
 
-    /// Returns the bytes that may be used.
+    /// Returns the available bytes.
     pub fn limit(&self) -> u64 {
         self.limit
     }
@@ -41,14 +42,15 @@ impl fmt::Display for TooMuchMemory {
         let (bytes, limit) = (Size(*bytes), Size((*limit).into()));
         write!(
             f,
-            "{what} would take {bytes} of memory, and {limit} can be used; {instead}, or set {MAX_MEMORY}"
+            "{what} would take {bytes} of memory, but only {limit} is available; {instead}, or set \
+             {MAX_MEMORY}"
         )
     }
 }
 
 impl std::error::Error for TooMuchMemory {}
 
-/// A number of bytes in the largest unit of which there is at least one.
+/// A number of bytes, formatted with a suitable unit.
 struct Size(u128);
 
 impl fmt::Display for Size {
@@ -67,7 +69,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// Returns the product of numbers, such as those of rows, columns and bytes of each, or the largest number if it is beyond that.
+/// Returns the saturating product of numbers, such as those of rows, columns and bytes per entry.
 pub fn product<const N: usize>(factors: [usize; N]) -> u128 {
     match factors.contains(&0) {
         true => 0,
@@ -75,12 +77,12 @@ pub fn product<const N: usize>(factors: [usize; N]) -> u128 {
     }
 }
 
-/// Checks that a computation which takes `bytes` at its peak fits into memory. `what` names it in the error ("the matrix of …"), and
-/// `instead` what the user can do ("group the features"), as a command.
+/// Checks that a computation whose peak memory is `bytes` fits into memory. In the error, `what` names the
+/// data ("the matrix of …"), and `instead` is the advice, in the imperative ("group the features").
 ///
 /// # Errors
 ///
-/// [`TooMuchMemory`] for more than [`available`] bytes; never for 64 MiB or less.
+/// [`TooMuchMemory`] for more than [`available`] bytes; never for at most 64 MiB.
 ///
 /// ```
 /// use apportion_games::memory;
@@ -101,18 +103,20 @@ pub fn check(bytes: u128, what: impl FnOnce() -> String, instead: &'static str) 
     }
 }
 
-/// Returns the bytes that a computation may allocate now: 90% of the smallest of the memory that the system has available, that which the
-/// control group of the process has left and that which its limit on address space (`ulimit -v`) leaves. The environment variable
-/// [`MAX_MEMORY`] sets another number. Where the system reports nothing it is 90% of 8 GiB.
+/// Returns the bytes that a computation may allocate now: 90% of the smallest of the available memory of the
+/// system, the memory left to the control group of the process, and the address space left by its limit
+/// (`ulimit -v`). The environment variable [`MAX_MEMORY`] overrides it. If the system reports nothing, it is
+/// 90% of 8 GiB.
 ///
-/// A value of the variable that is not a number of bytes sets nothing: programs refuse it with [`check_setting`] when they begin.
+/// A value of the variable that is not a number of bytes is ignored; programs reject it at startup with
+/// [`check_setting`].
 pub fn available() -> u64 {
     static SET: OnceLock<Option<u64>> = OnceLock::new();
     let set = SET.get_or_init(|| setting().and_then(|text| bytes_of(&text)));
     set.unwrap_or_else(|| system::available().unwrap_or(UNKNOWN) / 10 * 9)
 }
 
-/// The text of the environment variable, if it is set and not empty.
+/// Returns the value of the environment variable, if it is set and not empty.
 fn setting() -> Option<String> {
     let text = std::env::var_os(MAX_MEMORY)?;
     Some(text.to_string_lossy().into_owned()).filter(|text| !text.is_empty())
@@ -122,7 +126,7 @@ fn setting() -> Option<String> {
 ///
 /// # Errors
 ///
-/// A sentence with its value, if that is not a number of bytes.
+/// A message with the value, if it is not a number of bytes.
 pub fn check_setting() -> Result<(), String> {
     setting().map_or(Ok(()), |text| checked(&text))
 }
@@ -136,7 +140,7 @@ fn checked(text: &str) -> Result<(), String> {
     }
 }
 
-/// A number of bytes, with a unit or without.
+/// Parses a number of bytes, with or without a unit.
 fn bytes_of(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(text.len());
@@ -162,33 +166,34 @@ mod system {
     use std::fs;
     use std::path::Path;
 
-    /// The bytes that can be allocated, if the system reports any.
+    /// Returns the bytes that can be allocated, if the system reports any.
     pub(super) fn available() -> Option<u64> {
         [of_machine(), of_address_space(), of_groups()].into_iter().flatten().min()
     }
 
-    /// Memory that can be had without swapping.
+    /// Returns the memory available without swapping.
     fn of_machine() -> Option<u64> {
         kilobytes(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
     }
 
-    /// What the limit on addresses leaves.
+    /// Returns the address space left by the limit.
     fn of_address_space() -> Option<u64> {
         let limits = fs::read_to_string("/proc/self/limits").ok()?;
         let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
-        // "unlimited" is not a number.
+        // The value "unlimited" does not parse as a number, so there is no limit.
         let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
         let used = kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmSize:")?;
         Some(limit.saturating_sub(used))
     }
 
-    /// What the control groups of the process leave, in either version of their files.
+    /// Returns the memory left to the control groups of the process, for version 1 or 2.
     fn of_groups() -> Option<u64> {
         let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
         groups.lines().filter_map(of_group).min()
     }
 
-    /// A line is `number:controllers:path`, without controllers for version 2.
+    /// Returns the memory left to a group. A line is `number:controllers:path`, with empty controllers for
+    /// version 2.
     fn of_group(line: &str) -> Option<u64> {
         let mut parts = line.splitn(3, ':').skip(1);
         let (controllers, path) = (parts.next()?, parts.next()?);
@@ -202,7 +207,7 @@ mod system {
             ),
             _ => return None,
         };
-        // In a container the path may be that of the host, and the files of the container at the root.
+        // In a container, the path may be that of the host, while the files of the container are at the root.
         let own = Path::new(root).join(path.trim_start_matches('/'));
         let above = own.ancestors().take_while(|folder| folder.starts_with(root));
         above
@@ -210,7 +215,7 @@ mod system {
                 let number =
                     |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
                 let (limit, usage) = (number(limit)?, number(usage)?);
-                // Pages of files can be dropped.
+                // The page cache can be reclaimed.
                 let cache = fs::read_to_string(folder.join("memory.stat")).ok().and_then(|stat| {
                     stat.lines().find_map(|line| line.strip_prefix(cache)?.trim().parse::<u64>().ok())
                 });
@@ -219,7 +224,7 @@ mod system {
             .min()
     }
 
-    /// The number behind a name in lines of `name: number kB`.
+    /// Returns the number of bytes of a line `name: number kB`.
     fn kilobytes(text: &str, name: &str) -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
         let number: u64 = line.split_whitespace().next()?.parse().ok()?;
@@ -243,7 +248,7 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    /// Not known.
+    /// Returns `None`: memory is only queried on Linux.
     pub(super) fn available() -> Option<u64> {
         None
     }
@@ -271,7 +276,8 @@ mod tests {
         };
         assert_eq!(
             error.to_string(),
-            "the dependence of 60000 features would take 28.8 GB of memory, and 2.1 GB can be used; use fewer, or set APPORTION_MAX_MEMORY"
+            "the dependence of 60000 features would take 28.8 GB of memory, but only 2.1 GB is available; \
+             use fewer, or set APPORTION_MAX_MEMORY"
         );
     }
 

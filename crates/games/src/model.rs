@@ -11,7 +11,7 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// The rows of `columns` numbers each that lie one after the other in `values`.
+    /// Creates a view of rows of `columns` numbers each, stored consecutively in `values`.
     ///
     /// # Panics
     ///
@@ -19,13 +19,14 @@ impl<'a> Rows<'a> {
     pub fn new(values: &'a [f64], columns: usize) -> Self {
         assert!(
             columns > 0 && values.len().is_multiple_of(columns),
-            "{} values are not rows of {columns} columns",
+            "{} values cannot form rows of {columns} columns",
             values.len()
         );
         Self { values, columns }
     }
 
-    /// As [`new`](Self::new), for values whose number is not known to be right: rows that come from a file or over the wire.
+    /// Creates a view like [`new`](Self::new), but returns an error for invalid lengths; for rows that are
+    /// read from a file or received over a network.
     ///
     /// ```
     /// use apportion_games::Rows;
@@ -43,45 +44,45 @@ impl<'a> Rows<'a> {
         Ok(Self { values, columns })
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(self) -> usize {
         self.values.len() / self.columns
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     pub fn is_empty(self) -> bool {
         self.values.is_empty()
     }
 
-    /// Numbers per row.
+    /// Returns the number of columns.
     pub fn columns(self) -> usize {
         self.columns
     }
 
-    /// All numbers, row-major.
+    /// Returns all numbers, row-major.
     pub fn values(self) -> &'a [f64] {
         self.values
     }
 
-    /// Row `index`.
+    /// Returns row `index`.
     ///
     /// # Panics
     ///
-    /// If there is no such row.
+    /// If the row does not exist.
     pub fn row(self, index: usize) -> &'a [f64] {
         &self.values[index * self.columns..(index + 1) * self.columns]
     }
 
-    /// The rows in order.
+    /// Returns an iterator over the rows.
     pub fn iter(self) -> impl ExactSizeIterator<Item = &'a [f64]> {
         self.values.chunks_exact(self.columns)
     }
 
-    /// The rows in `range`.
+    /// Returns the rows in `range`.
     ///
     /// # Panics
     ///
-    /// If the range reaches beyond the rows.
+    /// If the range is out of bounds.
     pub fn slice(self, range: std::ops::Range<usize>) -> Self {
         Self {
             values: &self.values[range.start * self.columns..range.end * self.columns],
@@ -90,24 +91,25 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Refuses rows without columns, and a last row that is too short. `what` a row is: "background row".
+/// Rejects rows without columns, and an incomplete last row. `what` names a row: "background row".
 pub(crate) fn check_whole(what: &str, values: usize, columns: usize) -> Result<(), GameError> {
     if columns == 0 {
-        return Err(GameError::Parameter { what: format!("a {what} has at least one column, not 0") });
+        return Err(GameError::Parameter { what: format!("a {what} must have at least one column") });
     }
     if values.is_multiple_of(columns) {
         return Ok(());
     }
     Err(GameError::Width {
         what: format!("{what} {}", values / columns),
-        given: values % columns,
-        wanted: columns,
+        actual: values % columns,
+        expected: columns,
     })
 }
 
 /// A function from rows of features to `k` outputs per row.
 ///
-/// A closure from one row to one number is a model; [`batch_model`] makes one of a closure over many rows.
+/// A closure from one row to one number is a model; [`batch_model`] creates a model from a closure over many
+/// rows.
 ///
 /// ```
 /// use apportion_games::{Model, Rows};
@@ -119,39 +121,42 @@ pub(crate) fn check_whole(what: &str, values: usize, columns: usize) -> Result<(
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub trait Model: Send + Sync {
-    /// Number of outputs `k`.
+    /// Returns the number of outputs `k`.
     fn outputs(&self) -> usize {
         1
     }
 
-    /// Number of features that a row must have, where the model knows it.
+    /// Returns the number of features that a row must have, if the model specifies it.
     fn features(&self) -> Option<usize> {
         None
     }
 
-    /// Whether several threads may call [`predict`](Self::predict) at once and gain by it. Where not, batches are sent one after
-    /// the other.
+    /// Returns whether concurrent calls of [`predict`](Self::predict) from several threads are faster. If
+    /// not, batches are predicted one after the other.
     fn parallel(&self) -> bool {
         true
     }
 
-    /// The most rows that one call should be given where several threads predict at once. Few, so that a slow model keeps every thread
-    /// busy; more where a call costs something beside its rows. Values of games do not depend on it.
+    /// Returns the maximum number of rows per call when several threads predict at once. It should be small,
+    /// so that a slow model keeps every thread busy; larger if calls have an overhead. The values of games do
+    /// not depend on it.
     fn rows_per_call(&self) -> usize {
         64
     }
 
-    /// Whether outputs are affine functions of the features, of rows without missing values, up to rounding: the mean of predictions is
-    /// then the prediction of the mean.
+    /// Returns whether outputs are affine functions of the features, for rows without missing values and up
+    /// to rounding: the mean of predictions is then the prediction of the mean.
     ///
-    /// Conditional games whose law [knows its means](crate::ConditionalLaw::mean) ask for it, and need no draws then.
+    /// Conditional games whose distribution [provides means](crate::ConditionalLaw::mean) then need no draws.
     fn is_affine(&self) -> bool {
         false
     }
 
-    /// This model about one row, where rows that differ from it in few features cost it less than others; none where they do not.
+    /// Returns this model near one row, if it predicts rows that differ from it in few features at lower
+    /// cost; otherwise `None`.
     ///
-    /// Games of one baseline ask for it, and take it for small coalitions. Making it may cost as much as a few predictions.
+    /// Games with a single baseline use it for small coalitions. Creating it may cost as much as a few
+    /// predictions.
     fn near(&self, reference: &[f64]) -> Option<Box<dyn NearReference>> {
         let _ = reference;
         None
@@ -161,12 +166,12 @@ pub trait Model: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Whatever the model cannot do, boxed; the game that asked adds the coalition. A model that produces its outputs as a list
-    /// must check the count ([`batch_model`] does).
+    /// Any error of the model, boxed; the game adds the coalition. A model that produces its outputs as a
+    /// list must check their number, as [`batch_model`] does.
     fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError>;
 }
 
-/// One row in, one number out.
+/// Maps one row to one number.
 impl<F: Fn(&[f64]) -> f64 + Send + Sync> Model for F {
     fn predict(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError> {
         for (value, row) in out.iter_mut().zip(rows.iter()) {
@@ -176,7 +181,7 @@ impl<F: Fn(&[f64]) -> f64 + Send + Sync> Model for F {
     }
 }
 
-/// A model made of a closure over many rows; see [`batch_model`].
+/// A model that wraps a closure over many rows; see [`batch_model`].
 #[derive(Debug, Clone)]
 pub struct BatchModel<F> {
     outputs: usize,
@@ -184,7 +189,8 @@ pub struct BatchModel<F> {
     parallel: bool,
 }
 
-/// Makes a model of a closure that takes all rows at once and returns rows × `outputs` numbers, row-major, or an error.
+/// Creates a model from a closure that takes all rows at once and returns rows × `outputs` numbers,
+/// row-major, or an error.
 ///
 /// ```
 /// use apportion_games::{Model, Rows, batch_model};
@@ -203,7 +209,7 @@ where
 }
 
 impl<F> BatchModel<F> {
-    /// The same model, never called by two threads at once.
+    /// Makes the model serial: it is never called by two threads at once.
     pub fn serial(mut self) -> Self {
         self.parallel = false;
         self
@@ -226,7 +232,7 @@ where
         let predictions = (self.predict)(rows)?;
         if predictions.len() != out.len() {
             return Err(Box::new(GameError::ModelCount {
-                given: predictions.len(),
+                actual: predictions.len(),
                 rows: rows.len(),
                 outputs: self.outputs,
             }));

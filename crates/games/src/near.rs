@@ -1,38 +1,39 @@
-//! Models that predict rows near one that they know.
+//! Models that predict rows near a reference row at lower cost.
 
 use crate::error::BoxError;
 
-/// Rows that differ from a reference row in some features: for each row the features that differ, and their values.
+/// Rows that differ from a reference row in some features: for each row the changed features and their
+/// values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
     features: Vec<(usize, f64)>,
-    /// Where the changes of each row end.
+    /// The end of the changes of each row in `features`.
     ends: Vec<usize>,
 }
 
 impl Changes {
-    /// No rows.
+    /// Creates an empty list of rows.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Appends a row that differs from the reference in these features, each named once.
+    /// Appends a row that differs from the reference in these features, each listed once.
     pub fn push(&mut self, features: impl IntoIterator<Item = (usize, f64)>) {
         self.features.extend(features);
         self.ends.push(self.features.len());
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The changes of each row, in order.
+    /// Returns an iterator over the changes of each row.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[(usize, f64)]> {
         (0..self.len()).map(|row| {
             let start = if row == 0 { 0 } else { self.ends[row - 1] };
@@ -41,26 +42,27 @@ impl Changes {
     }
 }
 
-/// A model that has predicted one row, the reference, and predicts rows that differ from it in few features at less cost than others.
+/// A model that has predicted a reference row, and predicts rows that differ from it in few features at lower
+/// cost.
 ///
-/// A convolutional network knows what it computed for the reference, and follows only what a changed pixel reaches. That is what makes
-/// values of small coalitions of pixels affordable: with one reference in place of absent features, a coalition of s players is a row
-/// with s changes.
+/// A convolutional network, for example, reuses the activations of the reference and only recomputes those
+/// that a changed pixel affects. This makes values of small coalitions of pixels affordable: with a single
+/// baseline, a coalition of s players is a row with s changes.
 ///
 /// # Contract
 ///
-/// - `predict` agrees with [`Model::predict`](crate::Model::predict) up to rounding, and the prediction of a row depends on its changes
-///   alone, not on the other rows or on the thread.
-/// - Several threads may call it at once.
+/// - `predict` agrees with [`Model::predict`](crate::Model::predict) up to rounding, and the prediction of a
+///   row depends only on its changes, not on the other rows or on the thread.
+/// - It may be called by several threads at once.
 pub trait NearReference: Send + Sync {
-    /// The most changes of a row that is cheaper here than predicted as a whole.
+    /// Returns the maximum number of changes for which this is cheaper than predicting the whole row.
     fn most_changes(&self) -> usize;
 
     /// Writes the outputs of row `j` to `out[j·k .. (j+1)·k]`.
     ///
     /// # Errors
     ///
-    /// As [`Model::predict`](crate::Model::predict).
+    /// Same as [`Model::predict`](crate::Model::predict).
     fn predict(&self, rows: &Changes, out: &mut [f64]) -> Result<(), BoxError>;
 }
 

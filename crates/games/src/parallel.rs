@@ -1,7 +1,8 @@
-//! Loops that the threads of the pool share, compiled once for all who use them.
+//! Parallel loops on the thread pool, compiled once for all uses.
 //!
-//! A parallel iterator is compiled anew at every use; nearly a quarter of the tree engine's object code was such copies. Here the loop is
-//! compiled once, over a closure that it calls through a pointer. That costs a lock and a call for each item, so an item should take microseconds.
+//! A parallel iterator is compiled separately for every use; these copies made up nearly a quarter of the
+//! object code of the tree engine. Here the loop is compiled once and calls a closure through a pointer. This
+//! costs a lock and an indirect call per item, so an item should take microseconds.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,17 +11,18 @@ use rayon::prelude::*;
 
 use crate::cancellation::{Cancellation, Current};
 
-/// Calls `each` with all numbers below `count`, unless the work is [cancelled](Cancellation), which is checked before each.
+/// Calls `each` with all numbers below `count`, checking for [cancellation](Cancellation) before each.
 pub fn for_each(count: usize, each: &(dyn Fn(usize) + Sync)) {
     Cancellation::check();
-    // What a single item takes is less than it takes to wake another thread.
+    // For a single item, waking another thread costs more than it saves.
     match count {
         0 => {}
         1 => each(0),
         _ => {
             let here = Current::take();
             (0..count).into_par_iter().with_max_len(1).for_each(|item| {
-                // One thread unwinds in the middle of its item. To unwind from each of the others would take long.
+                // One thread unwinds in the middle of its item. The others just stop: unwinding each of them
+                // would be slow.
                 if !here.is_cancelled() {
                     here.enter(|| each(item));
                 }
@@ -31,7 +33,7 @@ pub fn for_each(count: usize, each: &(dyn Fn(usize) + Sync)) {
     }
 }
 
-/// Calls both, on two threads if one has nothing else to do.
+/// Calls both closures, on two threads if one is idle.
 pub fn join<A: Send, B: Send>(first: impl FnOnce() -> A + Send, second: impl FnOnce() -> B + Send) -> (A, B) {
     Cancellation::check();
     let here = Current::take();
@@ -47,12 +49,13 @@ pub fn join<A: Send, B: Send>(first: impl FnOnce() -> A + Send, second: impl FnO
     )
 }
 
-/// What `each` makes of the items, in their order.
+/// Returns the results of `each` for the items, in order.
 pub fn map<T: Send, R: Send>(items: impl IntoIterator<Item = T>, each: impl Fn(T) -> R + Sync) -> Vec<R> {
     map_with(items, || (), |(), item| each(item))
 }
 
-/// What `each` makes of the items, in their order. It is lent memory that `make` made, which others may have used before.
+/// Returns the results of `each` for the items, in order. Each call borrows scratch memory created by `make`,
+/// which earlier calls may have used.
 pub fn map_with<M: Send, T: Send, R: Send>(
     items: impl IntoIterator<Item = T>,
     make: impl Fn() -> M + Sync,
@@ -62,7 +65,7 @@ pub fn map_with<M: Send, T: Send, R: Send>(
         items.into_iter().map(|item| Mutex::new(Place { item: Some(item), result: None })).collect();
     let idle = Mutex::new(Vec::new());
     for_each(places.len(), &|at| {
-        // No lock is held while the item is worked on: the thread may take up another one in the meantime.
+        // Do not hold a lock while the item is processed: the thread may start another item meanwhile.
         let Some(item) = open(&places[at]).item.take() else { return };
         let kept = open(&idle).pop();
         let mut memory = kept.unwrap_or_else(&make);
@@ -75,14 +78,16 @@ pub fn map_with<M: Send, T: Send, R: Send>(
     places.into_iter().filter_map(result).collect()
 }
 
-/// The same of what may fail: the failure of the first item that fails. Items after one that failed may be left out.
+/// Returns the results of the fallible `each`, or the error of the first item that fails; see [`map`]. Items
+/// after a failed one may be skipped.
 pub fn try_map<T: Send, R: Send, E: Send>(
     items: impl IntoIterator<Item = T>,
     each: impl Fn(T) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
     let failed = AtomicUsize::new(usize::MAX);
     let results = map(items.into_iter().enumerate(), |(at, item)| {
-        // Those before it are worked on in any case: one of them may fail, too, and is the first then.
+        // Items before the failed one are still processed: one of them may fail too and would then be the
+        // first.
         let wanted = at < failed.load(Ordering::Relaxed);
         let result = wanted.then(|| each(item));
         if matches!(result, Some(Err(_))) {
@@ -98,7 +103,8 @@ struct Place<T, R> {
     result: Option<R>,
 }
 
-/// A panic of another thread is passed on by the pool; what is behind the lock is whole.
+/// Locks a mutex, ignoring poisoning: the pool propagates panics of other threads, and the data are
+/// consistent.
 fn open<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,10 +1,10 @@
-//! A coalition structure: the players in groups.
+//! Coalition structures: partitions of the players into groups.
 
 use crate::error::{GameError, PartitionProblem};
 
-/// A partition of the players `0..n` into m groups, none empty: who stands together.
+/// A partition of the players `0..n` into m non-empty groups.
 ///
-/// Groups keep the order in which they are given, and so do their members.
+/// Groups and their members keep the order in which they are given.
 ///
 /// ```
 /// use apportion_games::Partition;
@@ -17,16 +17,16 @@ use crate::error::{GameError, PartitionProblem};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partition {
     groups: Vec<Vec<usize>>,
-    /// The group of each player.
+    /// The group index of each player.
     group_of: Vec<usize>,
 }
 
 impl Partition {
-    /// The partition of `players` into `groups` of player numbers.
+    /// Creates a partition of `players` players from the player numbers of each group.
     ///
     /// # Errors
     ///
-    /// [`GameError::Partition`] where a group is empty, or players are unknown, stand twice, or are missing.
+    /// [`GameError::Partition`] if a group is empty, or players are unknown, repeated or missing.
     pub fn new(players: usize, groups: Vec<Vec<usize>>) -> Result<Self, GameError> {
         let mut group_of: Vec<Option<usize>> = vec![None; players];
         for (group, members) in groups.iter().enumerate() {
@@ -50,11 +50,12 @@ impl Partition {
         Ok(Self { groups, group_of: group_of.into_iter().flatten().collect() })
     }
 
-    /// The partition of the players with these `names` into groups of names. Of several players of one name the first is meant.
+    /// Creates a partition of the players with these names from the names of each group. If several players
+    /// have the same name, it refers to the first of them.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new), and for a name that no player has.
+    /// Same as [`new`](Self::new), and for a name that no player has.
     pub fn by_name<S: AsRef<str>, T: AsRef<str>>(names: &[S], groups: &[Vec<T>]) -> Result<Self, GameError> {
         let number = |group: usize, name: &T| {
             let name = name.as_ref();
@@ -70,35 +71,36 @@ impl Partition {
         Self::new(names.len(), groups?)
     }
 
-    /// Everyone alone: n groups of one.
+    /// Creates the partition into n groups of one player each.
     pub fn singletons(players: usize) -> Self {
         Self { groups: (0..players).map(|player| vec![player]).collect(), group_of: (0..players).collect() }
     }
 
-    /// All players in one group; no group where there are no players.
+    /// Creates the partition with all players in one group, or no group without players.
     pub fn whole(players: usize) -> Self {
         let groups = if players == 0 { Vec::new() } else { vec![(0..players).collect()] };
         Self { groups, group_of: vec![0; players] }
     }
 
-    /// Number of players n.
+    /// Returns the number of players n.
     pub fn players(&self) -> usize {
         self.group_of.len()
     }
 
-    /// Refuses a game of another number of players.
+    /// Checks that the number of players is that of the partition.
     ///
     /// # Errors
     ///
-    /// [`GameError::PartitionOfOthers`].
+    /// [`GameError::PartitionOfOthers`] if the numbers differ.
     pub fn check_players(&self, players: usize) -> Result<(), GameError> {
         if players == self.players() {
             return Ok(());
         }
-        Err(GameError::PartitionOfOthers { given: self.players(), wanted: players })
+        Err(GameError::PartitionOfOthers { actual: self.players(), expected: players })
     }
 
-    /// The partition among the players `keep` alone, who get the numbers of their places in it, and the groups that have players left.
+    /// Returns the partition restricted to the players `keep`, renumbered by their position in it, and the
+    /// indices of the remaining groups.
     ///
     /// ```
     /// use apportion_games::Partition;
@@ -112,12 +114,12 @@ impl Partition {
     ///
     /// # Panics
     ///
-    /// If there is no such player, or a player is named twice.
+    /// If a player does not exist, or is listed twice.
     pub fn among(&self, keep: &[usize]) -> (Self, Vec<usize>) {
         let mut left = vec![Vec::new(); self.len()];
         let mut seen = vec![false; self.players()];
         for (place, &player) in keep.iter().enumerate() {
-            assert!(!std::mem::replace(&mut seen[player], true), "player {player} is named twice");
+            assert!(!std::mem::replace(&mut seen[player], true), "player {player} is listed twice");
             left[self.group_of(player)].push(place);
         }
         let groups: Vec<usize> = (0..self.len()).filter(|&group| !left[group].is_empty()).collect();
@@ -129,36 +131,36 @@ impl Partition {
         (Self { groups: left, group_of }, groups)
     }
 
-    /// Number of groups m.
+    /// Returns the number of groups m.
     #[allow(clippy::len_without_is_empty, reason = "only a game without players has no groups")]
     pub fn len(&self) -> usize {
         self.groups.len()
     }
 
-    /// The groups, each with the numbers of its players.
+    /// Returns the player numbers of each group.
     pub fn groups(&self) -> &[Vec<usize>] {
         &self.groups
     }
 
-    /// The players of one group.
+    /// Returns the players of one group.
     ///
     /// # Panics
     ///
-    /// If there is no such group.
+    /// If the group does not exist.
     pub fn group(&self, group: usize) -> &[usize] {
         &self.groups[group]
     }
 
-    /// The group of a player.
+    /// Returns the group index of a player.
     ///
     /// # Panics
     ///
-    /// If there is no such player.
+    /// If the player does not exist.
     pub fn group_of(&self, player: usize) -> usize {
         self.group_of[player]
     }
 
-    /// Players of the largest group.
+    /// Returns the size of the largest group.
     pub fn largest(&self) -> usize {
         self.groups.iter().map(Vec::len).max().unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! The quotient game: groups as players.
+//! The quotient game, whose players are groups.
 
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
@@ -6,11 +6,12 @@ use crate::game::Game;
 use crate::memory;
 use crate::partition::Partition;
 
-/// The game among the groups of a partition: `v^P(A) = v(∪_{j∈A} S_j)` (Kotsiopoulos et al., *Approximation of group explainers with
-/// coalition structure using Monte Carlo sampling on the product space of coalitions and features*, 2023, Definition 2.1).
+/// The game of the groups of a partition: `v^P(A) = v(∪_{j∈A} S_j)` (Kotsiopoulos et al., *Approximation of
+/// group explainers with coalition structure using Monte Carlo sampling on the product space of coalitions
+/// and features*, 2023, Definition 2.1).
 ///
-/// Player j of this game is group j of the partition. A coalition costs what it costs in the game behind, and errors name coalitions
-/// of that.
+/// Player j of this game is group j of the partition. A coalition costs the same as in the original game, and
+/// errors name coalitions of the original game.
 ///
 /// ```
 /// use apportion_games::{Additive, Coalitions, Game, Partition, QuotientGame};
@@ -31,12 +32,12 @@ pub struct QuotientGame<'a, G> {
 }
 
 impl<'a, G: Game> QuotientGame<'a, G> {
-    /// The game among the groups of `partition`.
+    /// Creates the game of the groups of `partition`.
     ///
     /// # Errors
     ///
-    /// [`GameError::PartitionOfOthers`] where the partition is of another number of players, [`GameError::Memory`] for more groups of more
-    /// players than there is memory for their bits.
+    /// [`GameError::PartitionOfOthers`] if the numbers of players differ, [`GameError::Memory`] if the bits
+    /// of the groups do not fit in memory.
     pub fn new(game: G, partition: &'a Partition) -> Result<Self, GameError> {
         let players = game.players();
         partition.check_players(players)?;
@@ -49,12 +50,12 @@ impl<'a, G: Game> QuotientGame<'a, G> {
         Ok(Self { game, partition, words })
     }
 
-    /// The groups that play.
+    /// Returns the partition.
     pub fn partition(&self) -> &'a Partition {
         self.partition
     }
 
-    /// The coalitions of players that the coalitions of groups in `batch` mean.
+    /// Converts coalitions of groups to coalitions of players.
     fn lift(&self, batch: &Coalitions) -> Coalitions {
         let players = self.game.players();
         let mut lifted = Coalitions::with_capacity(players, batch.len());
@@ -87,7 +88,7 @@ impl<G: Game> Game for QuotientGame<'_, G> {
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        assert_eq!(batch.players(), self.players(), "coalitions of another game");
+        assert_eq!(batch.players(), self.players(), "the coalitions belong to another game");
         self.game.values(&self.lift(batch), out)
     }
 }
@@ -121,6 +122,6 @@ mod tests {
     fn a_partition_of_other_players_is_refused() {
         let refused =
             QuotientGame::new(Additive::new([1.0, 2.0]).unwrap(), &Partition::whole(3)).unwrap_err();
-        assert!(matches!(refused, GameError::PartitionOfOthers { given: 3, wanted: 2 }), "{refused}");
+        assert!(matches!(refused, GameError::PartitionOfOthers { actual: 3, expected: 2 }), "{refused}");
     }
 }

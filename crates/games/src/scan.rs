@@ -1,10 +1,10 @@
-//! A search in many numbers for one that is rarely there.
+//! A fast search for rare numbers in a slice.
 
-/// Numbers that are looked at together.
+/// Number of elements per block.
 const BLOCK: usize = 64;
 
-/// The index of the first number that is `wanted`, as `Iterator::position` finds it. Numbers are looked at in blocks without a branch for
-/// each, so that a pass over many of which none is wanted takes wide instructions.
+/// Returns the index of the first number that satisfies `wanted`, like `Iterator::position`. Blocks are
+/// tested without branches, so that the search is vectorized while no number matches.
 pub fn position(numbers: &[f64], wanted: impl Fn(f64) -> bool) -> Option<usize> {
     let in_block = numbers
         .chunks(BLOCK)

@@ -1,4 +1,4 @@
-//! What is borrowed or shared.
+//! References that are either borrowed or shared.
 
 use std::fmt;
 use std::ops::Deref;
@@ -8,10 +8,11 @@ use std::sync::Arc;
 use crate::conditional::ConditionalLaw;
 use crate::model::Model;
 
-/// A model, or anything else that an explainer needs as long as it lives: borrowed, or shared with others.
+/// A model, or any other value that an explainer needs for its lifetime, either borrowed or shared.
 ///
-/// Made by `into` of `&T` or `Arc<T>`, and of `T` itself where T has a size; of a model or of a law also as a trait object. What holds a
-/// shared one is `'static`, and can be kept in a service or sent to another thread.
+/// Created with `into` from `&T` or `Arc<T>`, or from a sized `T` itself; models and conditional
+/// distributions also convert to trait objects. A struct that contains a shared value is `'static`, and can
+/// be kept in a service or sent to another thread.
 ///
 /// ```
 /// use std::sync::Arc;

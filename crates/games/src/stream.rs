@@ -1,14 +1,15 @@
-//! Random streams: every draw of the workspace is a function of (seed, purpose, unit).
+//! Random streams: every draw of the workspace is determined by (seed, purpose, unit).
 //!
-//! A unit of work (a size class, a permutation, a coalition) has a stream of its own, so that results do not depend on how many
-//! threads ran or on which thread ran what. ChaCha8 is used by name because its values are stable across releases.
+//! Each unit of work (a size class, a permutation, a coalition) has a separate stream, so that results do not
+//! depend on the number of threads or on their scheduling. ChaCha8 is chosen explicitly because its values
+//! are stable across releases.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::coalition::CoalitionView;
 
-/// What a stream is for. The numbers belong to every stored result: never reuse one, never renumber.
+/// The purpose of a stream. Stored results depend on the numbers: never reuse or change one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Purpose {
@@ -22,23 +23,24 @@ pub enum Purpose {
     Counts = 4,
     /// Experiments: explicands, synthetic targets; the unit is the run.
     Experiment = 5,
-    /// The order of equal numbers in a column of data; the unit is the column.
+    /// The order of ties in a column of data; the unit is the column.
     Ties = 6,
-    /// Draws of coalitions together with scenarios; the unit is the player, shifted by 28 bits, and the block of draws.
+    /// Joint draws of coalitions and scenarios; the unit is the player, shifted by 28 bits, and the block of
+    /// draws.
     ProductSpace = 7,
-    /// Draws of permutations together with scenarios; the unit is the block of draws, or the draw.
+    /// Joint draws of permutations and scenarios; the unit is the block of draws, or the draw.
     NestedPermutations = 8,
     /// Draws of absent features given the present ones; the unit is a hash of the coalition.
     Conditional = 9,
-    /// Seeds of the parts of a computation that have streams of their own; the unit is the part.
+    /// Seeds of the parts of a computation that have separate streams; the unit is the part.
     Parts = 10,
     /// Draws of coalitions for stochastic gradients; the unit is the block of steps.
     Gradients = 11,
-    /// Draws of contributions in strata of players and sizes; the unit is the stratum.
+    /// Draws of marginal contributions in strata of players and sizes; the unit is the stratum.
     Strata = 12,
-    /// Orders in which samples grow; the unit is the size class.
+    /// The order in which samples grow; the unit is the size class.
     Growth = 13,
-    /// Random directions in which errors are measured; the unit is the direction.
+    /// Random directions for measuring errors; the unit is the direction.
     Directions = 14,
     /// Draws of coalitions in the neighbourhood of a player; the unit is the player.
     Neighbourhoods = 15,
@@ -46,14 +48,14 @@ pub enum Purpose {
     Surrogates = 16,
     /// Draws of background rows; the unit is 0.
     Background = 17,
-    /// Which coalition of a pair is asked; the unit is 0.
+    /// Which coalition of a pair is evaluated; the unit is 0.
     Halves = 18,
 }
 
-/// The units of a purpose: 2^48.
+/// Number of bits of a unit.
 const UNIT_BITS: u32 = 48;
 
-/// The generator for unit `unit` of `purpose` under `seed`.
+/// Returns the generator for unit `unit` of `purpose` with `seed`.
 ///
 /// ```
 /// use apportion_games::{Purpose, stream};
@@ -73,10 +75,12 @@ pub fn stream(seed: u64, purpose: Purpose, unit: u64) -> ChaCha8Rng {
     rng
 }
 
-/// The unit of a coalition's own stream: a hash of 48 bits, each word mixed in by the finalizer of SplitMix64 (Steele, Lea and Flood,
-/// 2014). Of a million coalitions, two share their stream with probability 0.002.
+/// Returns the unit for the stream of a coalition: a hash of 48 bits that mixes in each word with the
+/// finalizer of SplitMix64 (Steele, Lea and Flood, 2014). Among a million coalitions, some two share a stream
+/// with probability 0.002.
 ///
-/// What is drawn from that stream is a function of the seed and the coalition: a game that adds it to its values is still a game.
+/// Draws from this stream are determined by the seed and the coalition, so a game that adds them to its
+/// values is still deterministic.
 pub fn coalition_unit(coalition: CoalitionView<'_>) -> u64 {
     let mixed = coalition.words().iter().fold(0, |state: u64, word| {
         let mut z = (state ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -92,7 +96,8 @@ mod tests {
     use super::*;
     use rand::Rng;
 
-    // Stored results name their seed: if these words change, every one of those results stops being reproducible.
+    // Stored results record their seed: if these words change, all of these results are no longer
+    // reproducible.
     #[test]
     fn first_words_are_fixed() {
         let word = |purpose, unit| stream(42, purpose, unit).next_u64();

@@ -1,8 +1,9 @@
-//! The sub-game: a game restricted to some of its players, the others held absent or present.
+//! Sub-games: a game restricted to some of its players, with the others always absent or always present.
 //!
 //! # Notation
 //!
-//! `K` is the list of players kept, `R = N∖K` the rest. Player `j` of the sub-game is player `K[j]` of the game.
+//! `K` is the list of kept players, `R = N∖K` the rest. Player `j` of the sub-game is player `K[j]` of the
+//! original game.
 //!
 //! ```text
 //! v_K(S) = v(S)        the rest absent (the restriction of v to K)
@@ -14,10 +15,11 @@ use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
 
-/// A game among some of the players of another game.
+/// A game restricted to some of its players.
 ///
-/// A sub-game of no players is legal: it has one coalition, the empty one. Whoever computes values refuses it, and
-/// [`expand`](Self::expand) of no values gives all zeros. Errors name coalitions of the game that this one is part of.
+/// A sub-game without players is allowed: its only coalition is the empty one. Methods that compute
+/// attributions reject it, and [`expand`](Self::expand) of an empty slice returns zeros. Errors name
+/// coalitions of the original game.
 ///
 /// ```
 /// use apportion_games::{Additive, Coalitions, Game, SubGame};
@@ -26,7 +28,7 @@ use crate::game::Game;
 /// let mut values = [0.0; 4];
 /// game.values(&Coalitions::from_masks(2, 0..4), &mut values)?;
 /// assert_eq!(values, [0.0, 100.0, 1.0, 101.0]);
-/// // What the players 2 and 0 get, among all three.
+/// // The values of players 2 and 0, expanded to all three players.
 /// assert_eq!(game.expand(&[100.0, 1.0]), [1.0, 0.0, 100.0]);
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```
@@ -34,16 +36,16 @@ use crate::game::Game;
 pub struct SubGame<G> {
     game: G,
     keep: Vec<usize>,
-    /// The members that every coalition has besides those of the sub-game: none, or all others.
+    /// The members of every coalition besides those of the sub-game: none, or all other players.
     others: Coalition,
 }
 
 impl<G: Game> SubGame<G> {
-    /// The game among the players `keep`, in that order, the others absent.
+    /// Restricts `game` to the players `keep`, in that order; the others are absent.
     ///
     /// # Errors
     ///
-    /// [`GameError::Parameter`] if a player of `keep` does not exist or is named twice.
+    /// [`GameError::Parameter`] if a player of `keep` does not exist or is listed twice.
     pub fn new(game: G, keep: &[usize]) -> Result<Self, GameError> {
         let players = game.players();
         let mut seen = Coalition::empty(players);
@@ -51,14 +53,14 @@ impl<G: Game> SubGame<G> {
             if player >= players {
                 return Err(GameError::Parameter {
                     what: format!(
-                        "a sub-game cannot keep player {player}: the game has the players 0 to {}",
+                        "unknown player {player} for a sub-game; players are 0 to {}",
                         players as i64 - 1
                     ),
                 });
             }
             if seen.view().contains(player) {
                 return Err(GameError::Parameter {
-                    what: format!("a sub-game keeps each player once; player {player} is named twice"),
+                    what: format!("player {player} is listed twice; a sub-game keeps each player once"),
                 });
             }
             seen.insert(player);
@@ -66,48 +68,53 @@ impl<G: Game> SubGame<G> {
         Ok(Self::of_checked(game, keep.to_vec()))
     }
 
-    /// The game among the players that are not in `absent`, in ascending order.
+    /// Restricts `game` to the players that are not in `absent`, in ascending order.
     ///
     /// # Panics
     ///
-    /// If `absent` is a coalition of a game with another number of players.
+    /// If the number of players of `absent` is not that of the game.
     pub fn without(game: G, absent: CoalitionView<'_>) -> Self {
-        assert_eq!(absent.players(), game.players(), "a coalition of another game");
+        assert_eq!(absent.players(), game.players(), "the coalition belongs to another game");
         let keep = absent.complement().view().members().collect();
         Self::of_checked(game, keep)
     }
 
-    /// The game among distinct players that exist.
+    /// Creates the sub-game of distinct players that exist.
     fn of_checked(game: G, keep: Vec<usize>) -> Self {
         let others = Coalition::empty(game.players());
         Self { game, keep, others }
     }
 
-    /// The same game with the others present in every coalition.
+    /// Makes the other players present in every coalition.
     pub fn with_others_present(mut self) -> Self {
         let kept = Coalition::from_members(self.game.players(), self.keep.iter().copied());
         self.others = kept.view().complement();
         self
     }
 
-    /// The players kept: player `j` of this game is player `keep()[j]` of the other.
+    /// Returns the kept players: player `j` of this game is player `keep()[j]` of the original game.
     pub fn keep(&self) -> &[usize] {
         &self.keep
     }
 
-    /// The game that this one is part of.
+    /// Returns the original game.
     pub fn inner(&self) -> &G {
         &self.game
     }
 
-    /// Puts numbers of the players kept, players × k row-major, back among all n players: n × k with zeros elsewhere.
+    /// Expands the values of the kept players, players × k row-major, to all n players: n × k, with zeros for
+    /// the others.
     ///
     /// # Panics
     ///
-    /// If `values` has another length than players × outputs of this game.
+    /// If the length of `values` is not players × outputs of this game.
     pub fn expand(&self, values: &[f64]) -> Vec<f64> {
         let outputs = self.game.outputs();
-        assert_eq!(values.len(), self.keep.len() * outputs, "one number per player kept and output");
+        assert_eq!(
+            values.len(),
+            self.keep.len() * outputs,
+            "expected one number per remaining player and output"
+        );
         let mut all = vec![0.0; self.game.players() * outputs];
         for (row, &player) in values.chunks_exact(outputs).zip(&self.keep) {
             all[player * outputs..(player + 1) * outputs].copy_from_slice(row);
@@ -115,7 +122,7 @@ impl<G: Game> SubGame<G> {
         all
     }
 
-    /// The coalitions of the other game that the rows of `batch` mean.
+    /// Converts coalitions of the sub-game to coalitions of the original game.
     fn lift(&self, batch: &Coalitions) -> Coalitions {
         let mut lifted = Coalitions::with_capacity(self.game.players(), batch.len());
         let mut words = self.others.view().words().to_vec();
@@ -148,7 +155,7 @@ impl<G: Game> Game for SubGame<G> {
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        assert_eq!(batch.players(), self.players(), "coalitions of another game");
+        assert_eq!(batch.players(), self.players(), "the coalitions belong to another game");
         self.game.values(&self.lift(batch), out)
     }
 }

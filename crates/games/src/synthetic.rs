@@ -1,9 +1,9 @@
-//! Synthetic rows: a model's weighted mean over the rows that stand for a coalition.
+//! Synthetic rows: the weighted mean of a model over the rows of a coalition.
 //!
 //! # Notation
 //!
-//! A *synthetic row* of a coalition `S` has the explicand's values in `S`, and values that stand in for absent features elsewhere. `f` is
-//! the model, with `k` outputs; a coalition's rows `r` have weights `w_r` of sum 1.
+//! A *synthetic row* of a coalition `S` has the explicand's values in `S`, and replacement values for absent
+//! features. `f` is the model, with `k` outputs; the rows `r` of a coalition have weights `w_r` of sum 1.
 //!
 //! ```text
 //! v(S) = Σ_r w_r f(r)
@@ -11,10 +11,11 @@
 //!
 //! # Chunks
 //!
-//! Synthetic rows are made and predicted in chunks of a fixed number of cells, so that memory does not grow with the number of coalitions
-//! times that of rows. A chunk holds whole coalitions, or a part of one coalition whose rows do not fit. Sums are pairwise by the row's
-//! number among those of its coalition, and chunks cut at powers of two: the bits of v(S) do not depend on the chunks, on the batch or on
-//! the threads (where the model's prediction of a row does not depend on the other rows that it is given).
+//! Synthetic rows are built and predicted in chunks of a fixed number of cells, so that memory does not grow
+//! with coalitions × rows. A chunk contains whole coalitions, or a part of one coalition whose rows do not
+//! fit. Sums are pairwise by the row's index within its coalition, and chunks are split at powers of two: the
+//! bits of v(S) do not depend on the chunks, the batch or the threads (if the model's prediction of a row
+//! does not depend on the other rows of the call).
 
 use crate::parallel;
 use std::ops::Range;
@@ -27,19 +28,20 @@ use crate::game::check_finite;
 use crate::model::{Model, Rows};
 use crate::near::NearReference;
 
-/// Cells (f64 numbers) of one chunk of synthetic rows, half a MiB; a row with more columns than that is a chunk of its own.
+/// Number of cells (f64 numbers) of a chunk of synthetic rows, half a MiB; a row with more columns is a chunk
+/// by itself.
 const CHUNK_CELLS: usize = 1 << 16;
 
-/// The rows that stand for one coalition, and their weights. A game may panic where their numbers do not agree.
+/// The rows of a coalition, and their weights. A game may panic if their numbers do not match.
 pub trait SyntheticRows: Sync {
-    /// The weights of the rows, not negative and of sum 1: one per row, at least one.
+    /// Returns the weights of the rows, non-negative and of sum 1: one per row, at least one.
     fn weights(&self) -> &[f64];
 
-    /// Appends the rows in `range` to `rows`, one after the other. A row is the same whatever range it is asked for in.
+    /// Appends the rows in `range` to `rows`, one after the other. A row must not depend on the range.
     ///
     /// # Panics
     ///
-    /// May panic if the range reaches beyond the rows.
+    /// May panic if the range is out of bounds.
     fn append(&self, range: Range<usize>, rows: &mut Vec<f64>);
 }
 
@@ -68,12 +70,12 @@ impl<R: SyntheticRows + ?Sized> SyntheticRows for Box<R> {
     }
 }
 
-/// A model that is averaged over synthetic rows.
+/// A model to be averaged over synthetic rows.
 pub(crate) struct Averaged<'a, M: ?Sized> {
     model: &'a M,
     outputs: usize,
     columns: usize,
-    /// Rows of a chunk, a power of two.
+    /// Number of rows of a chunk, a power of two.
     chunk_rows: usize,
 }
 
@@ -83,7 +85,7 @@ impl<M: ?Sized> Averaged<'_, M> {
     }
 }
 
-/// The same of any model, called through a pointer: what it does is compiled once for all.
+/// An [`Averaged`] of any model, called through a pointer, so that its methods are compiled once.
 pub(crate) struct AnyAveraged<'a> {
     predict: &'a dyn Predict,
     parallel: bool,
@@ -92,7 +94,7 @@ pub(crate) struct AnyAveraged<'a> {
     chunk_rows: usize,
 }
 
-/// A borrowed model, whose own type may have no size.
+/// A borrowed model that may be unsized.
 trait Predict: Sync {
     fn predict_rows(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), BoxError>;
 }
@@ -103,25 +105,25 @@ impl<M: Model + ?Sized> Predict for &M {
     }
 }
 
-/// The rows of a coalition.
+/// A function that returns the rows of a coalition.
 type RowsOf<'f, 'b, R> = &'f (dyn Fn(CoalitionView<'b>) -> Result<R, GameError> + Sync + 'f);
 
-/// What is done with each piece of a list, which comes with its number.
+/// The work on a piece of a slice, which is passed with its index.
 type Work<'f> = &'f (dyn Fn((usize, &mut [f64])) -> Result<(), GameError> + Sync + 'f);
 
 impl<'a, M: Model + ?Sized> Averaged<'a, M> {
-    /// `model` on rows of `columns` numbers, at least one; `what` names a row of that width.
+    /// Wraps `model` for rows of `columns` numbers, at least one; `what` names a row of this width.
     pub(crate) fn new(model: &'a M, columns: usize, what: &str) -> Result<Self, GameError> {
         if let Some(wanted) = model.features().filter(|&features| features != columns) {
-            return Err(GameError::Width { what: what.to_owned(), given: columns, wanted });
+            return Err(GameError::Width { what: what.to_owned(), actual: columns, expected: wanted });
         }
         let outputs = model.outputs();
         if outputs == 0 {
-            return Err(GameError::Parameter { what: "a model has at least one output, not 0".to_owned() });
+            return Err(GameError::Parameter { what: "a model must have at least one output".to_owned() });
         }
         let fitting = (CHUNK_CELLS / columns).max(1);
         let rows = if model.parallel() { fitting.min(model.rows_per_call()).max(1) } else { fitting };
-        // The largest power of two that is not above `rows`.
+        // Round down to a power of two.
         Ok(Self { model, outputs, columns, chunk_rows: 1 << rows.ilog2() })
     }
 
@@ -129,12 +131,12 @@ impl<'a, M: Model + ?Sized> Averaged<'a, M> {
         self.model.parallel()
     }
 
-    /// The model about one row, where it can make use of it.
+    /// Returns the model near one row, if it supports it.
     pub(crate) fn near(&self, reference: &[f64]) -> Option<Box<dyn NearReference>> {
         self.model.near(reference)
     }
 
-    /// The same of any model.
+    /// Returns the type-erased form.
     pub(crate) fn any(&self) -> AnyAveraged<'_> {
         AnyAveraged {
             predict: &self.model,
@@ -151,7 +153,8 @@ impl AnyAveraged<'_> {
         self.outputs
     }
 
-    /// Writes v(S) for each coalition of `batch`, which `rows_of` gives its rows, `usual_rows` of them as a rule.
+    /// Writes v(S) for each coalition of `batch`; `rows_of` returns the rows of a coalition, usually
+    /// `usual_rows` of them.
     pub(crate) fn values<'b, R: SyntheticRows>(
         &self,
         batch: &'b Coalitions,
@@ -159,8 +162,12 @@ impl AnyAveraged<'_> {
         rows_of: RowsOf<'_, 'b, R>,
         out: &mut [f64],
     ) -> Result<(), GameError> {
-        assert_eq!(batch.players(), self.columns, "coalitions of another game");
-        assert_eq!(out.len(), batch.len() * self.outputs, "room for one value per coalition and output");
+        assert_eq!(batch.players(), self.columns, "the coalitions belong to another game");
+        assert_eq!(
+            out.len(),
+            batch.len() * self.outputs,
+            "`out` must hold one value per coalition and output"
+        );
         let coalitions = (self.chunk_rows / usual_rows.max(1)).max(1);
         self.pieces(out, coalitions * self.outputs, &|(index, out)| {
             let first = index * coalitions;
@@ -181,7 +188,7 @@ impl AnyAveraged<'_> {
         check_finite(batch, self.outputs, out)
     }
 
-    /// Writes the prediction of row `scenarios[j]` of each coalition S_j of `batch`; of its only row, where it has one.
+    /// Writes the prediction of row `scenarios[j]` of each coalition S_j of `batch`, or of its only row.
     pub(crate) fn values_in_scenarios<'b, R: SyntheticRows>(
         &self,
         batch: &'b Coalitions,
@@ -189,9 +196,13 @@ impl AnyAveraged<'_> {
         rows_of: RowsOf<'_, 'b, R>,
         out: &mut [f64],
     ) -> Result<(), GameError> {
-        assert_eq!(batch.players(), self.columns, "coalitions of another game");
+        assert_eq!(batch.players(), self.columns, "the coalitions belong to another game");
         assert_eq!(scenarios.len(), batch.len(), "one scenario per coalition");
-        assert_eq!(out.len(), batch.len() * self.outputs, "room for one value per coalition and output");
+        assert_eq!(
+            out.len(),
+            batch.len() * self.outputs,
+            "`out` must hold one value per coalition and output"
+        );
         self.pieces(out, self.chunk_rows * self.outputs, &|(index, out)| {
             let first = index * self.chunk_rows;
             let count = out.len() / self.outputs;
@@ -207,7 +218,7 @@ impl AnyAveraged<'_> {
         check_finite(batch, self.outputs, out)
     }
 
-    /// The predictions of all rows of one coalition, row-major.
+    /// Returns the predictions of all rows of one coalition, row-major.
     #[cfg(feature = "conditional")]
     pub(crate) fn predictions(
         &self,
@@ -225,7 +236,8 @@ impl AnyAveraged<'_> {
         Ok(predictions)
     }
 
-    /// Runs `work` on each piece of `out` with its number; of several failures the one of the lowest number is returned.
+    /// Runs `work` on each piece of `out` with its index; if several fail, returns the error with the lowest
+    /// index.
     pub(crate) fn pieces(&self, out: &mut [f64], piece: usize, work: Work<'_>) -> Result<(), GameError> {
         let in_parallel = self.parallel && out.len() > piece;
         let mut pieces = out.chunks_mut(piece).enumerate();
@@ -238,7 +250,7 @@ impl AnyAveraged<'_> {
         })
     }
 
-    /// Writes the values of coalitions, the first of which is `first`, whose rows make one chunk.
+    /// Writes the values of consecutive coalitions from `first` on, whose rows fit in one chunk.
     fn whole<R: SyntheticRows>(
         &self,
         first: CoalitionView<'_>,
@@ -260,7 +272,7 @@ impl AnyAveraged<'_> {
         Ok(())
     }
 
-    /// Writes the value of one coalition whose rows may take several chunks.
+    /// Writes the value of one coalition whose rows may need several chunks.
     fn split(
         &self,
         coalition: CoalitionView<'_>,
@@ -287,10 +299,10 @@ impl AnyAveraged<'_> {
         synthetic
     }
 
-    /// The outputs of all synthetic rows of a chunk, whose first coalition is `first`.
+    /// Returns the outputs for all synthetic rows of a chunk, whose first coalition is `first`.
     fn predict(&self, synthetic: &[f64], first: CoalitionView<'_>) -> Result<Vec<f64>, GameError> {
         let rows = Rows::new(synthetic, self.columns);
-        // A model that leaves an output unwritten is found out by the NaN.
+        // NaN reveals outputs that the model did not write.
         let mut predictions = vec![f64::NAN; rows.len() * self.outputs];
         match self.predict.predict_rows(rows, &mut predictions) {
             Ok(()) => Ok(predictions),
@@ -307,9 +319,10 @@ pub(crate) fn weigh(rows: &mut [f64], weights: &[f64]) {
     }
 }
 
-/// The sum of the rows of `k` numbers in `rows`, neighbours first, then neighbouring pairs, and so on; destroys `rows`.
+/// Returns the sum of the rows of `k` numbers in `rows`, by pairwise summation; overwrites `rows`.
 ///
-/// Row `2^p · j` to `2^p · (j + 1)` form a subtree of their own, so that sums of such blocks may be summed apart with the same bits.
+/// Rows `2^p · j` to `2^p · (j + 1)` form a separate subtree, so that sums of such blocks can be computed
+/// separately with identical bits.
 pub(crate) fn pairwise(rows: &mut [f64], k: usize) -> &[f64] {
     let mut count = rows.len() / k;
     while count > 1 {

@@ -1,9 +1,9 @@
-//! The tabulated game: every coalition's value, written down.
+//! Tabulated games: a table of the values of all coalitions.
 //!
 //! # Notation
 //!
-//! The value of coalition `S` is at its *mask*, the number whose bit `i` says whether player `i` is a member. The table has
-//! 2^n × k numbers, row-major: the k outputs of mask 0, of mask 1, and so on.
+//! The value of coalition `S` is stored at its *mask*, the number whose bit `i` is set if player `i` is a
+//! member. The table has 2^n × k numbers, row-major: the k outputs of mask 0, of mask 1, and so on.
 
 use crate::cancellation::Cancellation;
 use crate::coalitions::Coalitions;
@@ -12,10 +12,10 @@ use crate::game::Game;
 use crate::memory;
 use crate::parallel;
 
-/// The most players of a table: 8 GiB for one output.
+/// Maximum number of players of a table: 8 GiB for one output.
 const MOST_PLAYERS: usize = 30;
 
-/// Masks that a game is asked for at once when its table is made.
+/// Number of masks evaluated at once when a game is tabulated.
 const BLOCK: usize = 1 << 12;
 
 /// A game that is a table of 2^n × k values.
@@ -23,7 +23,7 @@ const BLOCK: usize = 1 << 12;
 /// ```
 /// use apportion_games::TabulatedGame;
 ///
-/// // Two players, worth 3 alone and 10 together.
+/// // Two players, with the value 3 alone and 10 together.
 /// let game = TabulatedGame::new(vec![0.0, 3.0, 3.0, 10.0], 1)?;
 /// assert_eq!(game.value(0b11), [10.0]);
 /// # Ok::<(), apportion_games::GameError>(())
@@ -36,14 +36,15 @@ pub struct TabulatedGame {
 }
 
 impl TabulatedGame {
-    /// The game whose values are `values`: 2^n × `outputs` numbers in the order of masks. The number of players follows.
+    /// Creates the game with the values `values`: 2^n × `outputs` numbers in mask order. The number of
+    /// players is inferred.
     ///
     /// # Errors
     ///
-    /// [`GameError::TableLength`] unless the length is 2^n × `outputs` with n at most 30, [`GameError::NotFinite`] with the first
-    /// coalition that has a NaN or an infinite value.
+    /// [`GameError::TableLength`] unless the length is 2^n × `outputs` with n at most 30,
+    /// [`GameError::NotFinite`] with the first coalition that has a NaN or an infinite value.
     pub fn new(values: Vec<f64>, outputs: usize) -> Result<Self, GameError> {
-        let wrong = || GameError::TableLength { given: values.len(), outputs, most: MOST_PLAYERS };
+        let wrong = || GameError::TableLength { actual: values.len(), outputs, max: MOST_PLAYERS };
         if outputs == 0 || !values.len().is_multiple_of(outputs) {
             return Err(wrong());
         }
@@ -59,22 +60,24 @@ impl TabulatedGame {
         Ok(Self { players, outputs, values })
     }
 
-    /// The table of a function of masks, with one output.
+    /// Creates the table of a function of masks, with one output.
     ///
     /// # Errors
     ///
-    /// [`GameError::Players`] for more than 30 players, [`GameError::NotFinite`] if a value is not.
+    /// [`GameError::Players`] for more than 30 players, [`GameError::NotFinite`] for values that are not
+    /// finite.
     pub fn from_fn(players: usize, value: impl FnMut(u64) -> f64) -> Result<Self, GameError> {
         check_players(players)?;
         Self::new((0..1 << players).map(value).collect(), 1)
     }
 
-    /// The table of any game: asks it for all 2^n coalitions, in blocks.
+    /// Tabulates a game: evaluates all 2^n coalitions, in blocks.
     ///
     /// # Errors
     ///
-    /// [`GameError::Players`] for more than 30 players, [`GameError::Memory`] for more outputs than there is memory for,
-    /// [`GameError::NotFinite`] if a value is not, and whatever the game says; of several, that of the first block.
+    /// [`GameError::Players`] for more than 30 players, [`GameError::Memory`] if the table does not fit in
+    /// memory, [`GameError::NotFinite`] for values that are not finite, and any error of the game; if several
+    /// blocks fail, that of the first.
     pub fn from_game(game: &(impl Game + ?Sized)) -> Result<Self, GameError> {
         let (players, outputs) = (game.players(), game.outputs());
         check_players(players)?;
@@ -96,7 +99,7 @@ impl TabulatedGame {
         Self::new(values, outputs)
     }
 
-    /// The k outputs of the coalition `mask`.
+    /// Returns the k outputs of the coalition `mask`.
     ///
     /// # Panics
     ///
@@ -106,7 +109,7 @@ impl TabulatedGame {
         &self.values[at..at + self.outputs]
     }
 
-    /// All 2^n × k values in the order of masks.
+    /// Returns all 2^n × k values in mask order.
     pub fn values_in_order(&self) -> &[f64] {
         &self.values
     }
@@ -116,9 +119,9 @@ fn check_players(players: usize) -> Result<(), GameError> {
     if players > MOST_PLAYERS {
         return Err(GameError::Players {
             what: "a table of all coalitions",
-            given: players,
-            least: 0,
-            most: MOST_PLAYERS,
+            actual: players,
+            min: 0,
+            max: MOST_PLAYERS,
         });
     }
     Ok(())
@@ -138,8 +141,12 @@ impl Game for TabulatedGame {
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        assert_eq!(batch.players(), self.players, "coalitions of another game");
-        assert_eq!(out.len(), batch.len() * self.outputs, "room for one value per coalition and output");
+        assert_eq!(batch.players(), self.players, "the coalitions belong to another game");
+        assert_eq!(
+            out.len(),
+            batch.len() * self.outputs,
+            "`out` must hold one value per coalition and output"
+        );
         if self.players == 0 {
             out.chunks_exact_mut(self.outputs).for_each(|out| out.copy_from_slice(&self.values));
         } else if self.outputs == 1 {
@@ -200,6 +207,6 @@ mod tests {
     #[test]
     fn more_players_than_a_table_holds_are_refused_before_any_work() {
         let game = SumOfUnanimity::random(31, 1, 1, 3);
-        assert!(matches!(TabulatedGame::from_game(&game), Err(GameError::Players { given: 31, .. })));
+        assert!(matches!(TabulatedGame::from_game(&game), Err(GameError::Players { actual: 31, .. })));
     }
 }

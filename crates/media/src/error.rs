@@ -1,58 +1,60 @@
-//! What can go wrong on the way from a text or an image to a game.
+//! Errors of the conversion of texts and images to games.
 
 use apportion_games::GameError;
 
-/// Why a text or an image could not be read, or made into a game.
+/// An error while reading a text or an image, or while converting it to a game.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MediaError {
-    /// A feature that a player is given does not exist.
-    #[error("player {player} has feature {feature}, but a row has the features 0 to {}", *features as i64 - 1)]
+    /// A feature assigned to a player does not exist.
+    #[error("player {player} has the invalid feature {feature}; expected 0 to {}", *features as i64 - 1)]
     NoSuchFeature {
         /// The player.
         player: usize,
-        /// The feature given.
+        /// The nonexistent feature.
         feature: usize,
-        /// Features of a row.
+        /// Number of features of a row.
         features: usize,
     },
-    /// A feature is in the hands of two players, or twice of one.
+    /// A feature is assigned to two players, or twice to the same player.
     #[error(
-        "feature {feature} belongs to player {first} and to player {second}; give each feature to one player at most, once"
+        "feature {feature} belongs to player {first} and to player {second}; each feature can belong to one \
+         player only"
     )]
     SharedFeature {
         /// The feature.
         feature: usize,
-        /// Who has it first.
+        /// The first player that has the feature.
         first: usize,
-        /// Who has it again.
+        /// The second player that has the feature.
         second: usize,
     },
-    /// A player without features.
-    #[error("player {player} has no features; leave it out")]
+    /// A player has no features.
+    #[error("player {player} has no features; remove it")]
     NoFeatures {
         /// The player.
         player: usize,
     },
-    /// A vocabulary without tokens.
-    #[error("the vocabulary has no tokens; it takes one token per line")]
+    /// The vocabulary is empty.
+    #[error("the vocabulary is empty; expected one token per line")]
     EmptyVocabulary,
-    /// A vocabulary whose bytes are no text.
+    /// The vocabulary is not valid UTF-8.
     #[error("line {line} (from 0) of the vocabulary is not UTF-8; convert the file")]
     VocabularyEncoding {
         /// The line, from 0.
         line: usize,
     },
-    /// A token without characters.
+    /// A line of the vocabulary is empty.
     #[error(
-        "line {line} (from 0) of the vocabulary is empty; a token's id is its line, so every line holds one token"
+        "line {line} (from 0) of the vocabulary is empty; expected one token per line, as token IDs are \
+         line numbers"
     )]
     EmptyToken {
-        /// The line, from 0, which would be the token's id.
+        /// The line, counted from 0; it would be the token's id.
         line: usize,
     },
-    /// A token that has two ids.
-    #[error("the token {token:?} has the ids {first} and {second}; a vocabulary has each token once")]
+    /// A token occurs twice in the vocabulary.
+    #[error("duplicate token {token:?} in the vocabulary, with the IDs {first} and {second}")]
     DuplicateToken {
         /// The token.
         token: String,
@@ -61,155 +63,158 @@ pub enum MediaError {
         /// Its second id.
         second: usize,
     },
-    /// A token asked for by name that the vocabulary does not have.
-    #[error(
-        "the vocabulary has no token {token:?}; name one of its tokens, in the case in which it is written there"
-    )]
+    /// A token requested by name is not in the vocabulary.
+    #[error("unknown token {token:?}; expected a token of the vocabulary (case-sensitive)")]
     NotInVocabulary {
         /// The token.
         token: String,
     },
-    /// A model of another vocabulary.
+    /// The model's embedding does not match the size of the vocabulary.
     #[error(
-        "the vocabulary has {tokens} tokens, but the model's embedding has {rows} rows, one per token; give the vocabulary that the model was trained with"
+        "the vocabulary has {tokens} tokens, but the model's embedding has {rows} rows, one per token; use \
+         the vocabulary of the training"
     )]
     VocabularySize {
-        /// Tokens of the vocabulary.
+        /// Number of tokens of the vocabulary.
         tokens: usize,
-        /// Rows of the embedding.
+        /// Number of rows of the embedding.
         rows: usize,
     },
-    /// A word that is not in a vocabulary without a token for such words.
+    /// A word is not in the vocabulary, and the vocabulary has no token for unknown words.
     #[error(
-        "{word:?} (at byte {at}) is not in the vocabulary, which has no token for unknown words; name one, or leave the word out"
+        "{word:?} (at byte {at}) is not in the vocabulary, and no token for unknown words is set; set one, \
+         or remove the word"
     )]
     UnknownWord {
-        /// The word as it is written.
+        /// The word, spelled as in the text.
         word: String,
-        /// Where it starts in the text, in bytes.
+        /// Its start in the text, in bytes.
         at: usize,
     },
-    /// A text that maps to no token.
-    #[error("the text {text:?} maps to no token; give at least one word")]
+    /// The text contains no token.
+    #[error("the text {text:?} contains no tokens; pass at least one word")]
     NoTokens {
         /// The text.
         text: String,
     },
-    /// A list of tokens and a list of ids that do not match.
-    #[error("{tokens} tokens were given, and {ids} ids; give one id per token")]
+    /// The numbers of tokens and of ids differ.
+    #[error("expected {tokens} token IDs (one per token), got {ids}")]
     TokenIds {
-        /// Tokens given.
+        /// Number of tokens.
         tokens: usize,
-        /// Ids given.
+        /// Number of ids.
         ids: usize,
     },
-    /// A token that a player is given does not exist.
-    #[error("player {player} has token {token}, but the text has the tokens 0 to {}", *tokens as i64 - 1)]
+    /// A token assigned to a player does not exist.
+    #[error("player {player} has the invalid token {token}; expected 0 to {}", *tokens as i64 - 1)]
     NoSuchToken {
         /// The player.
         player: usize,
-        /// The token given.
+        /// The nonexistent token.
         token: usize,
-        /// Tokens of the text.
+        /// Number of tokens of the text.
         tokens: usize,
     },
-    /// A text with more tokens than a row of the model holds.
-    #[error(
-        "the text has {tokens} tokens, but a row of the model holds {width}; shorten it, or ask for it to be cut"
-    )]
+    /// The text has more tokens than fit into a row of the model.
+    #[error("the text has {tokens} tokens, but rows of the model have {width}; shorten or truncate it")]
     TextTooLong {
-        /// Tokens of the text.
+        /// Number of tokens of the text.
         tokens: usize,
-        /// Tokens of a row.
+        /// Number of tokens of a row.
         width: usize,
     },
-    /// Scores to be shown of another number of players.
-    #[error("{given} scores were given for {players} players; give one per player")]
+    /// The number of scores differs from the number of players.
+    #[error("expected {players} scores (one per player), got {actual}")]
     ScoreCount {
-        /// Scores given.
-        given: usize,
-        /// Players that there are.
+        /// Number of scores passed.
+        actual: usize,
+        /// Number of players.
         players: usize,
     },
-    /// A score that has no colour.
-    #[error("the score of player {player} is {value}; only finite scores can be shown")]
+    /// A score to display is not finite.
+    #[error("the score of player {player} is {value}; scores must be finite")]
     ScoreNotFinite {
         /// The player.
         player: usize,
         /// Its score.
         value: f64,
     },
-    /// A class that a classifier does not have.
-    #[error("class {class} does not exist: the classifier has the classes 0 to {}", *classes as i64 - 1)]
+    /// The classifier does not have the requested class.
+    #[error("invalid class {class}; expected 0 to {}", *classes as i64 - 1)]
     NoSuchClass {
-        /// The class asked for.
+        /// The requested class.
         class: usize,
-        /// Classes that there are.
+        /// Number of classes.
         classes: usize,
     },
-    /// A law over the classes that is none.
-    #[error("a law over the classes is {classes} numbers in [0, 1] of sum 1; {problem}")]
+    /// The distribution over the classes is invalid.
+    #[error(
+        "invalid distribution over the classes: {problem}; expected {classes} numbers in [0, 1] that sum to 1"
+    )]
     LawOfClasses {
-        /// Classes of the classifier.
+        /// Number of classes of the classifier.
         classes: usize,
-        /// What is wrong with it.
+        /// Why it is invalid.
         problem: String,
     },
-    /// An output of a classifier that is no logit.
-    #[error("output {output} of the classifier is {value}; logits are finite numbers")]
+    /// An output of the classifier is not a valid logit.
+    #[error("output {output} of the classifier is {value}; logits must be finite")]
     NotALogit {
-        /// Which of the outputs.
+        /// Index of the output.
         output: usize,
         /// Its value.
         value: f64,
     },
-    /// An output of a classifier that is no probability.
+    /// An output of the classifier is not a valid probability.
     #[error(
-        "output {output} of the classifier is {value}; probabilities are in [0, 1]: if these are logits, say so"
+        "output {output} of the classifier is {value}; probabilities must be in [0, 1] (declare logits as \
+         such)"
     )]
     NotAProbability {
-        /// Which of the outputs.
+        /// Index of the output.
         output: usize,
         /// Its value.
         value: f64,
     },
-    /// Probabilities of all classes that do not add up.
-    #[error("the probabilities of the classes add up to {sum}, not to 1; a score takes exclusive classes")]
+    /// The probabilities of all classes do not sum to 1.
+    #[error("the class probabilities sum to {sum}, expected 1; the classes must be mutually exclusive")]
     ProbabilitySum {
-        /// What they add up to.
+        /// Their sum.
         sum: f64,
     },
-    /// Logits that were averaged over several rows.
+    /// The game averages logits over several rows, where the score requires averaged probabilities.
     #[error(
-        "the game averages logits over {scenarios} rows, but it is probabilities that are averaged before the logarithm; make them of the model's logits first"
+        "the game averages logits over {scenarios} rows, but probabilities must be averaged before the \
+         logarithm; convert the logits of the model to probabilities first"
     )]
     AveragedLogits {
-        /// Rows, or draws, that the game averages over.
+        /// Number of rows, or draws, that the game averages over.
         scenarios: usize,
     },
-    /// A file that cannot be read.
-    #[error("{} cannot be read: {source}", path.display())]
+    /// The file cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
     File {
         /// The file.
         path: std::path::PathBuf,
-        /// Why.
+        /// The I/O error.
         source: std::io::Error,
     },
-    /// A file that is no PNG file.
-    #[error("the file is no PNG file; convert the image to PNG")]
+    /// The file is not a PNG file.
+    #[error("the file is not a PNG file; convert the image to PNG")]
     NotPng,
-    /// A PNG file that ends too early.
-    #[error("the PNG file ends before the image does; copy it again")]
+    /// The PNG file is truncated.
+    #[error("the PNG file is truncated; copy it again")]
     TruncatedPng,
-    /// A PNG file that cannot be decoded, or an image that cannot be made one.
-    #[error("the PNG file is damaged: {problem}")]
+    /// The PNG file cannot be decoded, or the image cannot be encoded.
+    #[error("the PNG file is corrupt: {problem}")]
     BadPng {
-        /// What is wrong.
+        /// The problem found.
         problem: String,
     },
-    /// A pixel that one can see through.
+    /// A pixel is not fully opaque.
     #[error(
-        "the pixel in row {row}, column {column} is not opaque, and models have no alpha channel; put the image on a background first"
+        "the pixel in row {row}, column {column} is not opaque, but models have no alpha channel; flatten \
+         the image onto a background first"
     )]
     Transparent {
         /// Its row, from 0.
@@ -217,147 +222,161 @@ pub enum MediaError {
         /// Its column, from 0.
         column: usize,
     },
-    /// An image without pixels.
-    #[error("an image of {height} × {width} pixels is empty; both sides are at least 1")]
+    /// The image has no pixels.
+    #[error("invalid image size of {height} × {width} pixels; both sides must be at least 1")]
     EmptyImage {
-        /// Rows of pixels.
+        /// Number of rows of pixels.
         height: usize,
-        /// Pixels of a row.
+        /// Number of pixels of a row.
         width: usize,
     },
-    /// A larger image than is taken.
-    #[error("{height} × {width} pixels are too many; an image has at most {most}: make it smaller")]
+    /// The image has too many pixels.
+    #[error("{height} × {width} pixels exceed the maximum of {max}; use a smaller image")]
     TooManyPixels {
-        /// Rows of pixels.
+        /// Number of rows of pixels.
         height: usize,
-        /// Pixels of a row.
+        /// Number of pixels of a row.
         width: usize,
-        /// The most pixels.
-        most: usize,
+        /// Maximum number of pixels.
+        max: usize,
     },
-    /// An image that is neither grey nor red, green and blue.
-    #[error("{given} channels were given; an image has 1 (grey) or 3 (red, green, blue)")]
+    /// The image has neither one channel (grey) nor three (red, green, blue).
+    #[error("expected 1 channel (grey) or 3 (red, green, blue), got {actual}")]
     ChannelCount {
-        /// Channels given.
-        given: usize,
+        /// Number of channels passed.
+        actual: usize,
     },
-    /// Another count of numbers than the image has.
-    #[error("{given} numbers are no image of {height} × {width} pixels with {channels} channels, which has {}", height * width * channels)]
+    /// The number of values does not match the size of the image.
+    #[error(
+        "{actual} numbers do not match an image of {height} × {width} pixels with {channels} channels; \
+         expected {}",
+        height * width * channels
+    )]
     PixelCount {
-        /// Numbers given.
-        given: usize,
-        /// Rows of pixels.
+        /// Number of values passed.
+        actual: usize,
+        /// Number of rows of pixels.
         height: usize,
-        /// Pixels of a row.
+        /// Number of pixels of a row.
         width: usize,
-        /// Numbers of a pixel.
+        /// Number of channels.
         channels: usize,
     },
-    /// A number that is no brightness.
+    /// A pixel value is not between 0 and 1.
     #[error(
-        "the pixel in row {row}, column {column} has the value {value}; values are from 0 to 1: divide bytes by 255"
+        "the pixel in row {row}, column {column} has the value {value}; values must be in [0, 1] (divide \
+         bytes by 255)"
     )]
     PixelRange {
         /// Its row, from 0.
         row: usize,
         /// Its column, from 0.
         column: usize,
-        /// The number.
+        /// The value.
         value: f64,
     },
-    /// A shape that is not that of one kind of images.
-    #[error("rows of shape {shape:?} are no images that can be told: {problem}")]
+    /// The shape of a row is not a shape of images, or an ambiguous one.
+    #[error("cannot infer the image layout from rows of shape {shape:?}: {problem}")]
     Shape {
         /// The shape of a row.
         shape: Vec<usize>,
-        /// What is wrong with it, or what to do.
+        /// Why the shape is rejected, or what to do.
         problem: &'static str,
     },
-    /// An image of another size or other channels than the one it goes with.
+    /// The image has a different size or different channels than expected.
     #[error(
-        "{what} has {} × {} pixels and channels: {}; wanted are {} × {} and channels: {}: scale or crop it, or convert between grey and colour",
-        given.0, given.1, given.2, wanted.0, wanted.1, wanted.2
+        "{what} has {} × {} pixels and channels: {}, expected {} × {} and channels: {}; scale or crop it, \
+         or convert between grey and colour",
+        actual.0, actual.1, actual.2, expected.0, expected.1, expected.2
     )]
     ImageMismatch {
-        /// Which image.
+        /// The role of the image.
         what: &'static str,
         /// Its height, width and channels.
-        given: (usize, usize, usize),
-        /// The height, width and channels wanted.
-        wanted: (usize, usize, usize),
+        actual: (usize, usize, usize),
+        /// The expected height, width and channels.
+        expected: (usize, usize, usize),
     },
-    /// A pixel scale for another number of channels.
+    /// The pixel scale is for a different number of channels.
     #[error(
-        "the pixel scale is for {given} channels, the model takes {wanted}; give one for all, or one for each"
+        "the pixel scale has {actual} channels, expected {expected}; pass one range for all channels, or \
+         one for each"
     )]
     ScaleMismatch {
-        /// Channels of the scale.
-        given: usize,
-        /// Channels of the model.
-        wanted: usize,
+        /// Number of channels of the scale.
+        actual: usize,
+        /// Number of channels of the model.
+        expected: usize,
     },
-    /// Ends between which there is no scale.
-    #[error("pixels cannot go from {low} to {high}; give two finite numbers that differ, such as 0 and 255")]
+    /// The ends of a pixel scale are equal or not finite.
+    #[error(
+        "invalid pixel range from {low} to {high}; expected two different finite numbers, e.g. 0 and 255"
+    )]
     Scale {
-        /// What 0 was to be.
+        /// The value that pixel 0 would map to.
         low: f64,
-        /// What 1 was to be.
+        /// The value that pixel 1 would map to.
         high: f64,
     },
-    /// A value for absent pixels that is no brightness.
+    /// The reference value for absent pixels is not between 0 and 1.
     #[error(
-        "the reference value {value} is not from 0 to 1; give it as the image has it, before the model's scale"
+        "invalid reference value {value}; expected 0 to 1, as in the image, before the scale of the model"
     )]
     ReferenceValue {
         /// The value.
         value: f64,
     },
-    /// Patches without pixels, or larger than the image.
+    /// The patches are empty, or larger than the image.
     #[error(
-        "patches of {patch} × {patch} pixels: the side is from 1 to {longest}, the longer side of the image"
+        "invalid patches of {patch} × {patch} pixels; the side must be 1 to {longest}, the longer side of \
+         the image"
     )]
     Patch {
-        /// The side asked for.
+        /// The requested side length.
         patch: usize,
         /// The longer side of the image.
         longest: usize,
     },
-    /// Labels that are not one per pixel.
-    #[error("{given} labels were given for {height} × {width} pixels; give one per pixel, row by row")]
+    /// The number of labels differs from the number of pixels.
+    #[error("expected one label for each of {height} × {width} pixels, row by row, got {actual}")]
     LabelCount {
-        /// Labels given.
-        given: usize,
-        /// Rows of pixels.
+        /// Number of labels passed.
+        actual: usize,
+        /// Number of rows of pixels.
         height: usize,
-        /// Pixels of a row.
+        /// Number of pixels of a row.
         width: usize,
     },
-    /// Players of an image of another size.
-    #[error("the players have {} × {} pixels, the image {} × {}", given.0, given.1, wanted.0, wanted.1)]
+    /// The segmentation has a different size than the image.
+    #[error(
+        "the segmentation has {} × {} pixels, expected {} × {} as in the image",
+        actual.0, actual.1, expected.0, expected.1
+    )]
     SegmentationMismatch {
         /// Height and width of the segmentation.
-        given: (usize, usize),
+        actual: (usize, usize),
         /// Height and width of the image.
-        wanted: (usize, usize),
+        expected: (usize, usize),
     },
-    /// A player that does not exist.
-    #[error("player {player} does not exist: there are the players 0 to {}", *players as i64 - 1)]
+    /// The player does not exist.
+    #[error("invalid player {player}; expected 0 to {}", *players as i64 - 1)]
     NoSuchPlayer {
         /// The player.
         player: usize,
-        /// Players that there are.
+        /// Number of players.
         players: usize,
     },
-    /// A step of differences that is none.
+    /// The step of the finite differences is not positive and finite.
     #[error(
-        "differences take a positive, finite step, not {step}; 0.01 suits networks that take pixels from 0 to 1"
+        "the step of differences must be positive and finite, got {step}; 0.01 suits networks with pixels \
+         from 0 to 1"
     )]
     Step {
-        /// The step given.
+        /// The step passed.
         step: f64,
     },
-    /// A step that a number swallows.
-    #[error("feature {feature} is {value}, to which a step of {step} adds nothing; give a larger step")]
+    /// Adding the step does not change the feature, because of rounding.
+    #[error("feature {feature} is {value}, which a step of {step} does not change; use a larger step")]
     StepLost {
         /// The feature.
         feature: usize,
@@ -366,15 +385,16 @@ pub enum MediaError {
         /// The step.
         step: f64,
     },
-    /// A missing value, along which there is no derivative.
+    /// A feature is missing, so the derivative along it is undefined.
     #[error(
-        "feature {feature} has no value, so nothing has a derivative along it; fill it in, or leave it to no player"
+        "feature {feature} has no value, so its derivative is undefined; fill it in, or do not assign it to \
+         a player"
     )]
     NoDerivative {
         /// The feature.
         feature: usize,
     },
-    /// What the game behind reports.
+    /// An error of the underlying game.
     #[error(transparent)]
     Game(#[from] GameError),
 }

@@ -1,22 +1,23 @@
 //! Texts and images as cooperative games: tokens, pixels, patches and superpixels as players.
 //!
-//! A model takes rows of numbers: token ids, pixels. Here is what makes such rows of a text or an image, says which numbers of a row
-//! belong to which player, what stands in for players that are absent, and shows what every player got.
+//! A model takes rows of numbers, such as token ids or pixels. This crate converts texts and images to such
+//! rows, assigns the numbers of a row to players, chooses the values of absent players, and displays the
+//! attributions of the players.
 //!
-//! # What is here
+//! # Items
 //!
 //! | | |
 //! |---|---|
-//! | [`Masked`], [`MaskedGame`] | an explicand whose features are in the hands of players, a reference for those who are absent, and their game |
-//! | [`Vocabulary`], [`Tokenizer`], [`Token`] | the tokens that a model knows, and where they are in a text: [`Splitting`], [`Case`] |
+//! | [`Masked`], [`MaskedGame`] | an explicand whose features are assigned to players, the reference for absent players, and the resulting game |
+//! | [`Vocabulary`], [`Tokenizer`], [`Token`] | the tokens of a model, and their positions in a text: [`Splitting`], [`Case`] |
 //! | [`Text`] | a text whose tokens, words or groups of tokens are players; coloured by their scores |
-//! | [`Image`], [`Layout`], [`PixelScale`] | images from PNG files and to them, and where their pixels are in a model's rows |
-//! | [`Segmentation`], [`Reference`] | pixels, patches or superpixels as players and the graph of their borders; what stands in for absent ones |
-//! | [`overlay`], [`masked_picture`] | pictures of what players got |
-//! | [`Saliency`] | derivatives by the features of each player, by differences |
-//! | [`Score`], [`ScoredGame`], [`Outputs`] | what a coalition is worth by the outputs of a classifier: log-probabilities, log-odds |
+//! | [`Image`], [`Layout`], [`PixelScale`] | images read from and written to PNG files, and the positions of their pixels in a model's rows |
+//! | [`Segmentation`], [`Reference`] | pixels, patches or superpixels as players, with the graph of their borders; the values of absent ones |
+//! | [`overlay`], [`masked_picture`] | pictures of the players' attributions |
+//! | [`Saliency`] | derivatives with respect to the features of each player, by finite differences |
+//! | [`Score`], [`ScoredGame`], [`Outputs`] | coalition values computed from the outputs of a classifier: log-probabilities, log-odds |
 //! | [`Probabilities`] | a classifier's probabilities as a model |
-//! | [`MediaError`] | what can go wrong |
+//! | [`MediaError`] | the errors of this crate |
 //!
 //! # Example
 //!
@@ -41,7 +42,8 @@ mod saliency;
 mod score;
 mod text;
 
-/// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
+/// Types of lower-level crates in the signatures of this crate, re-exported so that users need no other
+/// dependency.
 #[doc(no_inline)]
 pub use apportion_games::{Adjacency, Background, Coalitions, Game, GameError, Graph, Model};
 
@@ -54,7 +56,7 @@ pub use saliency::Saliency;
 pub use score::{Outputs, Probabilities, Score, ScoredGame};
 pub use text::{Case, Splitting, Text, Token, Tokenizer, Vocabulary};
 
-/// The example of the README is a test.
+/// Runs the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

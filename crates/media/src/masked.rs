@@ -1,16 +1,18 @@
-//! An explicand whose features are in the hands of players.
+//! An explicand whose features are assigned to players.
 
 use apportion_games::{Background, Coalitions, Game, GameError, MarginalGame, Model, words_for};
 
 use crate::error::MediaError;
 
-/// An explicand whose features are in the hands of players, and what stands in for those of absent players.
+/// An explicand whose features are assigned to players, with reference values for absent players.
 ///
-/// A pixel of a colour image is three features of one player, a word of two tokens two; the padding behind a text belongs to nobody.
-/// Features of no player are always as in the explicand.
+/// A pixel of a colour image is one player with three features, and a word of two tokens is one player with
+/// two. The padding at the end of a text belongs to no player. Features without a player always keep the
+/// value of the explicand.
 ///
-/// With one reference row this is the plug-in estimate of section 2.1 of Chen, Song, Wainwright and Jordan, *L-Shapley and
-/// C-Shapley: efficient model interpretation for structured data*, 2019; with several rows the empirical average there.
+/// With one reference row, the game is the plug-in estimate of section 2.1 of Chen, Song, Wainwright and
+/// Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured data*, 2019. With several
+/// rows, it is the empirical average defined there.
 #[derive(Debug, Clone)]
 pub struct Masked {
     explicand: Vec<f64>,
@@ -19,12 +21,14 @@ pub struct Masked {
 }
 
 impl Masked {
-    /// `explicand` with the features `players[i]` in the hands of player i, against `reference`.
+    /// Assigns the features `players[i]` of `explicand` to player i; absent players take their values from
+    /// `reference`.
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`] if explicand and reference have different widths; [`MediaError::NoFeatures`],
-    /// [`MediaError::NoSuchFeature`] and [`MediaError::SharedFeature`] where the players are at odds.
+    /// [`GameError::Width`] if `explicand` and `reference` have different widths; [`MediaError::NoFeatures`],
+    /// [`MediaError::NoSuchFeature`] and [`MediaError::SharedFeature`] if the assignment to players is
+    /// invalid.
     pub fn new(
         explicand: Vec<f64>,
         reference: Background,
@@ -33,7 +37,7 @@ impl Masked {
         let features = reference.columns();
         if explicand.len() != features {
             let what = "the explicand".to_owned();
-            return Err(GameError::Width { what, given: explicand.len(), wanted: features }.into());
+            return Err(GameError::Width { what, actual: explicand.len(), expected: features }.into());
         }
         let mut owners = vec![None; features];
         for (player, mine) in players.iter().enumerate() {
@@ -53,26 +57,27 @@ impl Masked {
         Ok(Self { explicand, reference, players })
     }
 
-    /// The row that is explained.
+    /// Returns the row that is explained.
     pub fn explicand(&self) -> &[f64] {
         &self.explicand
     }
 
-    /// The rows that stand in for absent players.
+    /// Returns the rows that provide the values of absent players.
     pub fn reference(&self) -> &Background {
         &self.reference
     }
 
-    /// The features of each player.
+    /// Returns the features of each player.
     pub fn players(&self) -> &[Vec<usize>] {
         &self.players
     }
 
-    /// The explicand with the features of absent players as in the first reference row; `present[i]` says whether player i is there.
+    /// Returns the explicand with the features of absent players replaced by the first reference row. Player
+    /// i is present if `present[i]` is `true`.
     ///
     /// # Panics
     ///
-    /// If there is not one entry per player.
+    /// If `present` does not have one entry per player.
     pub fn row(&self, present: &[bool]) -> Vec<f64> {
         assert_eq!(present.len(), self.players.len(), "one entry per player");
         let mut row = self.explicand.clone();
@@ -82,14 +87,14 @@ impl Masked {
         row
     }
 
-    /// The game of the players: what `model` says of the explicand with the features of absent players as in the reference, averaged over
-    /// its rows.
+    /// Returns the game of the players: the prediction of `model` for the explicand with the features of
+    /// absent players replaced by the reference, averaged over the reference rows.
     ///
-    /// A coalition takes one prediction per reference row.
+    /// Evaluating a coalition takes one prediction per reference row.
     ///
     /// # Errors
     ///
-    /// As [`MarginalGame::new`].
+    /// Same as [`MarginalGame::new`].
     pub fn game<'a, M: Model + ?Sized>(&'a self, model: &'a M) -> Result<MaskedGame<'a, M>, GameError> {
         let game = MarginalGame::new(model, &self.explicand, &self.reference)?;
         let features = self.explicand.len();
@@ -106,19 +111,19 @@ impl Masked {
     }
 }
 
-/// The game of players who have features of a row in their hands; see [`Masked::game`].
+/// The game whose players own features of a row; see [`Masked::game`].
 #[derive(Debug)]
 pub struct MaskedGame<'a, M: ?Sized> {
     game: MarginalGame<'a, M>,
-    /// The features of each player; none where player i has feature i.
+    /// The features of each player; `None` if player i has exactly feature i.
     bits: Option<Coalitions>,
-    /// The features of nobody, one row.
+    /// The features that belong to no player, as a single row.
     fixed: Coalitions,
     players: usize,
 }
 
 impl<M: Model + ?Sized> MaskedGame<'_, M> {
-    /// The coalitions of features that coalitions of players mean.
+    /// Converts coalitions of players to coalitions of features.
     fn lift(&self, batch: &Coalitions, bits: &Coalitions) -> Coalitions {
         let features = self.fixed.players();
         let mut lifted = Coalitions::with_capacity(features, batch.len());

@@ -1,4 +1,4 @@
-//! Saliency: how steeply a score rises along each feature, by differences.
+//! Saliency: derivatives of a score with respect to each feature, by finite differences.
 //!
 //! # Notation
 //!
@@ -8,27 +8,29 @@
 //! d_j = (f(x + h e_j) − f(x − h e_j)) / 2h  =  ∂f/∂x_j + O(h²)
 //! ```
 //!
-//! # Numerical
+//! # Numerical derivatives
 //!
-//! The method as published takes exact gradients by going back through the network. Here the model is a black box, and the gradient is
-//! *numerical*: central differences, two predictions per feature. They need a model whose values are precise enough, and one that is
-//! smooth: on a forest or any other step function they are zero or jumps over 2h.
+//! The published method computes exact gradients by backpropagation through the network. Here the model is a
+//! black box, and the gradient is *numerical*: central differences, with two predictions per feature. They
+//! require a smooth model that returns sufficiently precise values. For a forest or any other step function
+//! the differences are zero, or a jump divided by 2h.
 //!
 //! # Source
 //!
-//! Simonyan, Vedaldi and Zisserman, *Deep inside convolutional networks: visualising image classification models and saliency maps*,
-//! 2013, section 3.1: `M_ij = max_c |w_h(i,j,c)|`, the largest derivative in size over the channels of a pixel. A comparison in section 5 of
-//! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley*, 2019.
+//! Simonyan, Vedaldi and Zisserman, *Deep inside convolutional networks: visualising image classification
+//! models and saliency maps*, 2013, section 3.1: `M_ij = max_c |w_h(i,j,c)|`, the largest absolute derivative
+//! over the channels of a pixel. It is a baseline in section 5 of Chen, Song, Wainwright and Jordan,
+//! *L-Shapley and C-Shapley*, 2019.
 
 use apportion_games::{Background, Coalition, Coalitions, Game, GameError, MarginalGame, Model};
 
 use crate::error::MediaError;
 use crate::masked::Masked;
 
-/// Bits of the coalitions that ask for one batch of differences, 1 MiB of them.
+/// Maximum size of the coalitions that are evaluated as one batch of differences, in bits: 1 MiB.
 const BATCH_BITS: usize = 1 << 23;
 
-/// Derivatives of a score by the features of each player, by central differences: numerical.
+/// Numerical derivatives of a score with respect to the features of each player, by central differences.
 ///
 /// ```
 /// use apportion_games::Background;
@@ -49,33 +51,40 @@ pub struct Saliency {
 }
 
 impl Saliency {
-    /// A step for networks that compute with 32 bits and take features of size about 1, such as pixels from 0 to 1: 0.001.
+    /// Step for networks that compute in 32 bits on features of magnitude about 1, such as pixels from 0 to
+    /// 1: 0.001.
     ///
-    /// A score that is right to ε costs ε / h. Where the score is smooth, dropping its third derivative costs h² f‴ / 6, which alone would
-    /// call for h = (3ε)^⅓, about 0.01; but networks of rectifiers and maxima have kinks, and each one within a step costs an amount
-    /// of order h, which calls for √ε. Measured on five images and two such networks (8 and 16, 16 and 32 channels), against differences
-    /// of the same weights in 64 bits: the map is within 0.3 to 3 % (Euclidean) with this step, 3 to 9 % with 0.01, 2 to 3 % with 0.0001.
+    /// An error of ε in the score causes an error of ε / h in the derivative. For a smooth score, the
+    /// truncation error is h² f‴ / 6. The two alone would suggest h = (3ε)^⅓, about 0.01. But networks of
+    /// rectifiers and maxima have kinks, and each kink within a step causes an error of order h, which
+    /// suggests h = √ε. This was measured on five images and two such networks (8 and 16, 16 and 32
+    /// channels), against differences with the same weights in 64 bits: the relative Euclidean error of the
+    /// map is 0.3 to 3% with this step, 3 to 9% with 0.01, and 2 to 3% with 0.0001.
     ///
-    /// Where features go up to 255, take 255 times this step. A smooth model in 64 bits bears 1e-5.
+    /// For features up to 255, use 255 times this step. For a smooth model in 64 bits, 1e-5 works.
     pub const STEP: f64 = 1e-3;
 
-    /// The derivatives of `score` of the outputs of `model` at the explicand of `masked`, by every feature that a player has.
+    /// Computes the derivatives of `score`, applied to the outputs of `model`, at the explicand of `masked`,
+    /// with respect to every feature of a player.
     ///
     /// ```text
     /// d_j = (f(x + h e_j) − f(x − h e_j)) / 2h
     /// ```
     ///
-    /// `score` takes all outputs of one row: one of them, a log-odds, a log-probability. The reference of `masked` plays no part. A step
-    /// goes out of the range of the data where a pixel is black or white.
+    /// `score` maps all outputs of one row to a number, such as one of the outputs, a log-odds or a
+    /// log-probability. The reference of `masked` is not used. For black and white pixels, one of the two
+    /// steps leaves the range of the data.
     ///
-    /// Two predictions per feature, in batches of bounded size on all threads; a model that [knows the explicand](Model::near) predicts
-    /// from there, since each row differs from it in one feature.
+    /// This takes two predictions per feature, in batches of bounded size on all threads. A model that
+    /// [supports rows near the explicand](Model::near) predicts these, since each row differs from the
+    /// explicand in one feature.
     ///
     /// # Errors
     ///
-    /// [`MediaError::Step`] unless `step` is positive and finite, [`MediaError::StepLost`] where a feature is so large that the step
-    /// does not change it, [`MediaError::NoDerivative`] for a missing value, [`GameError::NotFinite`] for a score that is not finite (its
-    /// coalition is the feature), and what the model reports.
+    /// [`MediaError::Step`] unless `step` is positive and finite, [`MediaError::StepLost`] if a feature is so
+    /// large that the step does not change it, [`MediaError::NoDerivative`] for a missing value,
+    /// [`GameError::NotFinite`] for a score that is not finite (its coalition is the feature), and the errors
+    /// of the model.
     pub fn numerical<M: Model + ?Sized>(
         model: &M,
         masked: &Masked,
@@ -103,33 +112,33 @@ impl Saliency {
         let scores_below = scores(model, row, &below, &features, &score)?;
         let mut by_feature = vec![0.0; row.len()];
         for ((&feature, up), down) in features.iter().zip(scores_above).zip(scores_below) {
-            // The step that was made, which is not quite 2h where x ± h is rounded.
+            // Divide by the actual step, which differs slightly from 2h because x ± h is rounded.
             by_feature[feature] = (up - down) / (above[feature] - below[feature]);
         }
         let of_player = |mine: &Vec<usize>| mine.iter().map(|&feature| by_feature[feature]).collect();
         Ok(Self { derivatives: masked.players().iter().map(of_player).collect() })
     }
 
-    /// The derivatives by the features of each player, in the order in which it has them.
+    /// Returns the derivatives with respect to the features of each player, in the order of its features.
     pub fn derivatives(&self) -> &[Vec<f64>] {
         &self.derivatives
     }
 
-    /// The largest size of a derivative by a feature of each player: the saliency map of Simonyan et al., where players are pixels and
-    /// features their channels.
+    /// Returns the largest absolute derivative over the features of each player. This is the saliency map of
+    /// Simonyan et al. if players are pixels and features their channels.
     pub fn magnitudes(&self) -> Vec<f64> {
         self.signed().iter().map(|derivative| derivative.abs()).collect()
     }
 
-    /// The derivative of largest size of each player, with its sign: above zero where the score rises with the feature. Of several the
-    /// first.
+    /// Returns the derivative of largest absolute value of each player, with its sign: positive if the score
+    /// rises with the feature. The first one is returned for ties.
     pub fn signed(&self) -> Vec<f64> {
         let larger = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
         self.derivatives.iter().map(|mine| mine.iter().copied().fold(0.0, larger)).collect()
     }
 }
 
-/// The score of `row` with one feature as in `moved`, for each of `features`.
+/// Returns the scores of `row` with one feature replaced by its value in `moved`, for each of `features`.
 fn scores<M: Model + ?Sized>(
     model: &M,
     row: &[f64],
@@ -137,7 +146,8 @@ fn scores<M: Model + ?Sized>(
     features: &[usize],
     score: impl Fn(&[f64]) -> f64,
 ) -> Result<Vec<f64>, GameError> {
-    // Coalitions of one feature: the game sends chunks to all threads, and asks the model about rows near `row` where it can.
+    // Evaluate coalitions of one feature: the game distributes chunks over all threads, and predicts rows
+    // near `row` if the model supports it.
     let background = Background::baseline(row)?;
     let game = MarginalGame::new(model, moved, &background)?;
     let outputs = game.outputs();
@@ -197,9 +207,9 @@ mod tests {
         for features in [1, 2, 7, 64, 65, 130, 300] {
             let row = row(features);
             let saliency = Saliency::numerical(&smooth, &singles(&row), |outputs| outputs[0], 1e-5).unwrap();
-            // Rounding costs about 1e-16 · 300 / 1e-5.
+            // The rounding error is about 1e-16 · 300 / 1e-5.
             assert!(largest_difference(&saliency.signed(), &gradient(&row)) < 1e-8, "{features} features");
-            // f‴ of 5 tanh is at most 10: 10 h² / 6.
+            // f‴ of 5 tanh is at most 10, so the error is at most 10 h² / 6.
             let coarse = Saliency::numerical(&smooth, &singles(&row), |outputs| outputs[0], 1e-2).unwrap();
             assert!(largest_difference(&coarse.signed(), &gradient(&row)) < 1.7e-4, "{features} features");
         }
@@ -252,7 +262,7 @@ mod tests {
         assert_eq!(rows_seen.into_inner(), 6);
     }
 
-    /// [`smooth`], which knows a row and refuses whole ones.
+    /// The model [`smooth`], which only predicts rows near a reference and fails on whole rows.
     struct OnlyNear;
 
     struct Near(Vec<f64>);
@@ -278,7 +288,7 @@ mod tests {
         }
 
         fn predict(&self, _: Rows<'_>, _: &mut [f64]) -> Result<(), BoxError> {
-            Err("asked for whole rows".into())
+            Err("called for whole rows".into())
         }
     }
 

@@ -1,220 +1,228 @@
-//! What can go wrong when a model file is read or a model is asked.
+//! Errors of reading a model file and of using a model.
 
 use apportion_games::GameError;
 
-/// What can be read: the end of messages about files that cannot.
-const KNOWN: &str = "an XGBoost model saved as JSON or UBJ, a LightGBM model saved as text, a CatBoost model saved as cbm or JSON, trees \
-                     saved as ONNX or by treelite as JSON, or the JSON of docs/tree-json.md";
+/// The supported formats, which end the messages about files that cannot be read.
+const KNOWN: &str = "an XGBoost (JSON or UBJ), LightGBM (text), CatBoost (cbm or JSON), treelite (JSON) or \
+                     ONNX (trees) model, or the JSON of docs/tree-json.md";
 
-/// Why a model file could not be read, or why a model cannot give what it was asked for.
+/// Why a model file could not be read, or why a model does not support a request.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
     /// The file could not be opened or read.
     #[error("cannot read the model file {path}: {source}")]
     File {
-        /// The path given.
+        /// The path of the file.
         path: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A file without content.
-    #[error("the model file is empty; give {KNOWN}, gzipped or not")]
+    /// The file is empty.
+    #[error("the model file is empty; expected {KNOWN}, gzipped or not")]
     Empty,
-    /// Content that is no model of a known format.
-    #[error("this is no model file known here (it starts with {start:?}); give {KNOWN}, gzipped or not")]
+    /// The content is not a model of a supported format.
+    #[error("unrecognized model format (starts with {start:?}); expected {KNOWN}, gzipped or not")]
     UnknownFormat {
         /// The first bytes, as text.
         start: String,
     },
-    /// A loss that a model does not have.
-    #[error("there is no loss of the model for the target {target}: its outputs are {link}; {wanted}")]
+    /// The model has no loss for this target.
+    #[error(
+        "the loss is not defined for target {target} of a model with the {link} link; expected {expected}"
+    )]
     NoLoss {
-        /// The target given.
+        /// The given target.
         target: f64,
-        /// What the outputs of the model are.
+        /// The kind of outputs of the model.
         link: &'static str,
-        /// What to do.
-        wanted: &'static str,
+        /// The expected targets or models.
+        expected: &'static str,
     },
-    /// A JSON document that is a model of no format known here.
-    #[error("this JSON document is no model known here (it has {members}); give {KNOWN}, gzipped or not")]
+    /// The JSON document is not a model of a supported format.
+    #[error("unrecognized JSON model (it has {members}); expected {KNOWN}, gzipped or not")]
     UnknownDocument {
         /// The names of its first members.
         members: String,
     },
-    /// A gzip stream that is damaged or ends too early.
-    #[error("the gzipped model file is damaged or truncated: {source}")]
+    /// The gzip stream is corrupt or truncated.
+    #[error("the gzipped model file is corrupt or truncated: {source}")]
     Gzip {
-        /// What the decompressor said.
+        /// The error of the decompressor.
         source: std::io::Error,
     },
-    /// Text that is no JSON document, or only the beginning of one.
-    #[error("the model file is no complete JSON document: byte {offset}: {problem}")]
+    /// The text is not a complete JSON document.
+    #[error("invalid JSON in the model file: byte {offset}: {problem}")]
     Json {
-        /// Where, in bytes from the start of the uncompressed document.
+        /// The byte offset in the uncompressed document.
         offset: usize,
-        /// What was found and what was wanted.
+        /// The value found and the value expected.
         problem: String,
     },
-    /// Bytes that are no UBJ document, or only the beginning of one.
-    #[error("the model file is no complete UBJ document: byte {offset}: {problem}")]
+    /// The bytes are not a complete UBJ document.
+    #[error("invalid UBJ in the model file: byte {offset}: {problem}")]
     Ubj {
-        /// Where, in bytes from the start of the uncompressed document.
+        /// The byte offset in the uncompressed document.
         offset: usize,
-        /// What was found and what was wanted.
+        /// The value found and the value expected.
         problem: String,
     },
-    /// Bytes that begin as an ONNX file, but are none, or only its beginning.
-    #[error("the model file is no complete ONNX file: {problem}")]
+    /// The bytes start like an ONNX file, but are invalid or truncated.
+    #[error("invalid ONNX file: {problem}")]
     Onnx {
-        /// What was found.
+        /// The unsupported or invalid content.
         problem: String,
     },
-    /// A sound ONNX file of another kind of model, a neural network for example. A runtime may know its operators.
-    #[error("this ONNX file holds no tree ensemble and no linear model: its operators are {operators}")]
+    /// A valid ONNX file of another kind of model, for example a neural network. A runtime may support its
+    /// operators.
+    #[error(
+        "this ONNX file contains neither a tree ensemble nor a linear model; its operators are {operators}"
+    )]
     OtherOnnx {
         /// The first operators of its graph.
         operators: String,
     },
-    /// A document that is not what a model of this format looks like.
-    #[error("the model file is damaged: {at}: {problem}")]
+    /// The document does not follow the schema of its format.
+    #[error("invalid model file: {at}: {problem}")]
     Schema {
         /// The field, as a path from the root of the document.
         at: String,
-        /// What was found and what was wanted.
+        /// The value found and the value expected.
         problem: String,
     },
-    /// Text that is not what a model of this format looks like.
-    #[error("the model file is damaged: line {line}: {problem}")]
+    /// The text does not follow the syntax of its format.
+    #[error("invalid model file: line {line}: {problem}")]
     Line {
-        /// Which line, from 1.
+        /// The line, from 1.
         line: usize,
-        /// What was found and what was wanted.
+        /// The value found and the value expected.
         problem: String,
     },
-    /// A model saved by a release whose files are not known here.
-    #[error("the model was saved by {format} {given}; known are {known}: save it again with a known release")]
+    /// The model was saved by a release whose files are not supported.
+    #[error(
+        "unsupported model version: {format} {actual}; supported: {known}; save the model again with a \
+         supported release"
+    )]
     Version {
         /// The library.
         format: &'static str,
         /// The version in the file.
-        given: String,
-        /// The versions that can be read.
+        actual: String,
+        /// The supported versions.
         known: &'static str,
     },
-    /// A sound model of a kind that is not read here.
-    #[error("{what} is not supported; {wanted}")]
+    /// A valid model of an unsupported kind.
+    #[error("{what} is not supported; {help}")]
     Unsupported {
-        /// What was found.
+        /// The unsupported or invalid content.
         what: String,
-        /// What to do or use.
-        wanted: &'static str,
+        /// The alternative to use.
+        help: &'static str,
     },
-    /// A tree that is no binary tree, or holds numbers that mean nothing.
-    #[error("the model file is damaged: tree {tree}: {problem}")]
+    /// The tree is not a valid binary tree, or contains invalid numbers.
+    #[error("invalid model file: tree {tree}: {problem}")]
     Tree {
-        /// Which tree, from 0.
+        /// The tree, from 0.
         tree: usize,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// More features than a model may have.
+    /// The file declares more features than allowed.
     #[error(
-        "the file says that the model has {given} features; at most {most} are read, because a damaged file can say any number: raise \
-         the limit (most_features, --most-features) if it is right"
+        "the model file declares {actual} features, more than the limit of {max} (a guard against corrupt \
+         files); raise it with most_features or --most-features"
     )]
     TooManyFeatures {
-        /// How many features the file says there are.
-        given: usize,
-        /// How many may be.
-        most: usize,
+        /// The number of features in the file.
+        actual: usize,
+        /// The maximum number of features.
+        max: usize,
     },
-    /// More outputs than a model may have.
+    /// The file declares more outputs than allowed.
     #[error(
-        "the file says that the model has {given} outputs (classes or targets); at most {most} are read, because a damaged file can say any \
-         number"
+        "the model file declares {actual} outputs (classes or targets), more than the limit of {max} (a \
+         guard against corrupt files)"
     )]
     TooManyOutputs {
-        /// How many outputs the file says there are.
-        given: usize,
-        /// How many may be.
-        most: usize,
+        /// The number of outputs in the file.
+        actual: usize,
+        /// The maximum number of outputs.
+        max: usize,
     },
-    /// Rounds of boosting that are not in the file.
-    #[error(
-        "rounds {start} to {end} (not included) of {count} were asked for; give a range of at least one within 0 to {count}"
-    )]
+    /// The file does not contain these boosting rounds.
+    #[error("boosting rounds {start}..{end} are empty or out of range: the model has {count} rounds")]
     Rounds {
-        /// The first of the rounds, from 0.
+        /// The first round, from 0.
         start: usize,
-        /// The number after the last.
+        /// The end of the range, exclusive.
         end: usize,
-        /// How many the file has.
+        /// The number of rounds in the file.
         count: usize,
     },
-    /// A mean without members.
+    /// The mean of an empty list of models.
     #[error("the list of models is empty; expected at least one model")]
     EmptyMean,
-    /// Models that differ in what they read or return, so that the mean of their margins is not the margin of one ensemble.
+    /// The models differ in their inputs or outputs, so the mean of their margins is not the margin of one
+    /// ensemble.
     #[error(
-        "model {member} of the list has {found}, expected {expected} as for the models before it; explain the models one by one and \
-         average their values"
+        "model {member} of the list has {found}, expected {expected} as for the models before it; explain \
+         the models one by one and average their attributions"
     )]
     Mean {
-        /// Which model, from 0.
+        /// The model, from 0.
         member: usize,
-        /// What it has.
+        /// The properties of this model.
         found: String,
-        /// What the models before it have.
+        /// The properties of the models before it.
         expected: String,
     },
-    /// Covers that do not define the path-dependent game.
+    /// The cover in the file does not define the path-dependent game.
     #[error(
-        "the path-dependent game needs the training cover of every node: tree {tree}, node {node}: {problem}; save the model with \
-         its statistics, trained (or refreshed) on rows of positive weight, or explain it against a background, which needs no covers"
+        "the path-dependent game requires the training cover of every node: tree {tree}, node {node}: \
+         {problem}; save the model with its statistics, trained (or refreshed) on rows with positive \
+         weights, or use a background"
     )]
     Cover {
-        /// Which tree, from 0.
+        /// The tree, from 0.
         tree: usize,
-        /// Which of its nodes, by the number in the file.
+        /// The node, as numbered in the file.
         node: usize,
-        /// What is wrong with its cover.
+        /// The problem with its cover.
         problem: String,
     },
-    /// Leaves that hold a linear model of the row, where only the covers of branches are known.
+    /// Leaves are linear models of the row, for which cover alone does not define the path-dependent game.
     #[error(
-        "the path-dependent game has no value where a leaf is linear: tree {tree}, node {node}: what its model expects of an absent \
-         feature is not in the file; explain the model against a background"
+        "the path-dependent game is not supported for linear leaves: tree {tree}, node {node}: the file \
+         does not store the expectation over absent features; use a background"
     )]
     LinearLeaves {
-        /// Which tree, from 0.
+        /// The tree, from 0.
         tree: usize,
-        /// Which of its nodes, by the number in the file.
+        /// The node, as numbered in the file.
         node: usize,
     },
-    /// Splits that look at several features at once, where only the covers of branches are known.
+    /// Splits depend on several features at once, for which cover alone does not define the path-dependent
+    /// game.
     #[error(
-        "the path-dependent game has no value where a split looks at several features at once, as statistics of combinations of \
-         categories do: what it expects where some of them are absent is not in the file; explain the model against a background, or \
-         train it with max_ctr_complexity=1"
+        "the path-dependent game is not supported for splits on several features at once, such as \
+         statistics of combinations of categories: the file does not store their expectation over absent \
+         features; use a background, or train with max_ctr_complexity=1"
     )]
     JointSplits,
-    /// Outputs of a model whose link is not known.
-    #[error(
-        "how margins become outputs is not known for the objective {objective:?}; explain the margin instead, which needs no link"
-    )]
+    /// The link of the model is not known.
+    #[error("unknown link function of the objective {objective:?}; explain the margin instead")]
     UnknownLink {
         /// The objective in the file.
         objective: String,
     },
-    /// Rows of the wrong shape, or with infinite values that the model computes with.
+    /// Rows have the wrong shape, or infinite or missing values that the model cannot process.
     #[error(transparent)]
     Game(#[from] GameError),
 }
 
 impl ModelError {
-    /// The same with the number that the file has for the tree, which may be several of the ensemble.
+    /// Replaces the number of the tree by that in the file, since one tree of a file may become several of
+    /// the ensemble.
     pub(crate) fn in_tree(self, tree: usize) -> Self {
         match self {
             Self::Tree { problem, .. } => Self::Tree { tree, problem },

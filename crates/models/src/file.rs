@@ -1,4 +1,4 @@
-//! Model files: found by their content, not by their name.
+//! Reading of model files, whose format is detected from their content.
 
 use std::io::Read;
 use std::path::Path;
@@ -11,15 +11,16 @@ use crate::formats::document::{Field, Value, json};
 use crate::formats::{catboost, lightgbm, onnx_ml, portable, treelite, xgboost};
 use crate::options::ReadOptions;
 
-/// Maximum number of outputs. Predictions, base values and names have one for each.
+/// Maximum number of outputs. Predictions, base values and names have one entry per output.
 const MAX_OUTPUTS: usize = 1 << 16;
 
 impl Ensemble {
-    /// Reads a model file of any format that [`from_bytes`](Self::from_bytes) reads, whatever its name.
+    /// Reads a model file in any format that [`from_bytes`](Self::from_bytes) supports. The file name does
+    /// not matter.
     ///
     /// # Errors
     ///
-    /// [`ModelError::File`] where the file cannot be read, else as [`from_bytes`](Self::from_bytes).
+    /// [`ModelError::File`] if the file cannot be read, and the errors of [`from_bytes`](Self::from_bytes).
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, ModelError> {
         let path = path.as_ref();
         let bytes = std::fs::read(path)
@@ -27,60 +28,72 @@ impl Ensemble {
         Self::from_bytes(&bytes)
     }
 
-    /// Reads the content of a model file, gzipped or not. The format is found from the content:
+    /// Reads a model from the content of a file, gzipped or not. The format is detected from the content:
     ///
-    /// - XGBoost 1.7 to 3.x as JSON or UBJ, boosters `gbtree` and `dart`; after early stopping the rounds up to the best one
-    ///   ([`Rounds::Best`](crate::Rounds::Best));
-    /// - LightGBM 2.3 to 4.x as text (`save_model`), linear trees included; of a random forest the margin is the mean over its trees,
-    ///   as in the library's outputs, and not the sum that it calls the raw score;
-    /// - what both libraries dump as JSON (`dump_model`); [`notes`](Self::notes) say what a dump of XGBoost lacks;
-    /// - CatBoost in its binary format (cbm) and as JSON (`save_model(…, format="json")`): oblivious and nested trees, words as categories
-    ///   ([`Words`](crate::Words)), one-hot splits, and splits on statistics of categories and of their combinations (CTR); of several
-    ///   targets JSON has not all of their tables. Texts and embeddings are refused;
-    /// - treelite 4.x as JSON (`dump_as_json()`): whatever treelite can hold;
-    /// - ONNX with operators `TreeEnsembleRegressor`, `TreeEnsembleClassifier` or `TreeEnsemble` of the domain `ai.onnx.ml`: one, or several
-    ///   whose scores are weighted, added, averaged or put next to each other, as voting, bagging, one-vs-rest, several targets, AdaBoost
-    ///   and isolation forests are written. Steps before them are read if each prepares one column: `Scaler`, `Imputer`, arithmetic with
-    ///   constants, `Clip`, `Cast`, `Binarizer`, `OneHotEncoder`, `LabelEncoder`, choices of columns. Each split becomes one on a column of
-    ///   the table, whose threshold is found by bisection with the runtime's arithmetic. Texts are [`Words`](crate::Words). Thresholds are
-    ///   what the file holds: a converter that rounds them to `f32` has written another model than the one that was trained;
-    /// - ONNX of a linear or generalized linear model: `LinearRegressor`, `LinearClassifier`, `SVMRegressor` with a linear kernel, or `MatMul`,
-    ///   `Gemm` and arithmetic with constants, behind a link or not, with the steps before it (`Scaler`, `Imputer`, encoders, choices of columns)
-    ///   multiplied out. It becomes a tree of one linear leaf for each feature and output, and a tree for each encoded column;
-    /// - the JSON of `docs/tree-json.md`, which `scikit_learn_to_json` of the Python package writes from scikit-learn.
+    /// - XGBoost 1.7 to 3.x as JSON or UBJ, boosters `gbtree` and `dart`. After early stopping, the rounds up
+    ///   to the best one are used ([`Rounds::Best`](crate::Rounds::Best)).
+    /// - LightGBM 2.3 to 4.x as text (`save_model`), including linear trees. The margin of a random forest is
+    ///   the mean over its trees, which is what the library predicts. The library's raw score is their sum.
+    /// - JSON dumps of both libraries (`dump_model`). [`notes`](Self::notes) list what a dump of XGBoost
+    ///   lacks.
+    /// - CatBoost in its binary format (cbm) and as JSON (`save_model(…, format="json")`): oblivious and
+    ///   other trees, categories as text ([`Words`](crate::Words)), one-hot splits, and splits on statistics
+    ///   of categories and their combinations (CTR). For several targets, JSON lacks some of the CTR tables.
+    ///   Text and embedding features are not supported.
+    /// - treelite 4.x as JSON (`dump_as_json()`): every model that treelite can represent.
+    /// - ONNX with the operators `TreeEnsembleRegressor`, `TreeEnsembleClassifier` or `TreeEnsemble` of the
+    ///   domain `ai.onnx.ml`: one ensemble, or several whose scores are weighted, added, averaged or
+    ///   concatenated, as in files of voting, bagging, one-vs-rest, multi-target, AdaBoost and isolation
+    ///   forest models. Preprocessing is supported if each step computes one column from one column:
+    ///   `Scaler`, `Imputer`, arithmetic with constants, `Clip`, `Cast`, `Binarizer`, `OneHotEncoder`,
+    ///   `LabelEncoder`, column selection. Each split is translated to a split on a column of the table,
+    ///   whose threshold is found by bisection in the runtime's arithmetic. Text categories are
+    ///   [`Words`](crate::Words). Thresholds are those in the file: if a converter rounded them to `f32`, the
+    ///   file contains a different model than the trained one.
+    /// - ONNX of a linear or generalized linear model: `LinearRegressor`, `LinearClassifier`, `SVMRegressor`
+    ///   with a linear kernel, or `MatMul`, `Gemm` and arithmetic with constants, with or without a link.
+    ///   Preprocessing (`Scaler`, `Imputer`, encoders, column selection) is multiplied out. The model becomes
+    ///   a tree with one linear leaf for each feature and output, and a tree for each encoded column.
+    /// - The JSON format of `docs/tree-json.md`, which `scikit_learn_to_json` of the Python package writes
+    ///   for scikit-learn models.
     ///
-    /// Nothing of a damaged file is used: a file that ends too early, a length that lies, lists that do not match, a tree that is not one (a
-    /// cycle, a child out of range, no leaf), numbers that mean nothing, leaves that could add up to more than 1e300, and gzip streams of
-    /// more than 100 times their size (and 256 MiB) are errors. An ONNX file of neither trees nor a linear model, a network for example, is
-    /// [`ModelError::OtherOnnx`]; one with trees that is not a sum of them is [`ModelError::Unsupported`], with the operator.
+    /// A corrupt file is always an error, and never read in part: truncated files, wrong lengths, lists of
+    /// different lengths, invalid trees (with a cycle, a child out of range, or no leaf), invalid numbers,
+    /// leaves that could add up to more than 1e300, and gzip streams that expand to more than 100 times their
+    /// size (and 256 MiB). An ONNX file of another kind of model, such as a neural network, is a
+    /// [`ModelError::OtherOnnx`]. One with trees that is not a sum of trees is a [`ModelError::Unsupported`],
+    /// which names the operator.
     ///
     /// # Errors
     ///
-    /// Every [`ModelError`] that is about a file's content: all but [`ModelError::File`], [`ModelError::Rounds`], [`ModelError::EmptyMean`],
-    /// [`ModelError::Mean`], [`ModelError::Cover`], [`ModelError::LinearLeaves`], [`ModelError::JointSplits`], [`ModelError::UnknownLink`] and
+    /// Every [`ModelError`] about the content of a file: all except [`ModelError::File`],
+    /// [`ModelError::Rounds`], [`ModelError::EmptyMean`], [`ModelError::Mean`], [`ModelError::Cover`],
+    /// [`ModelError::LinearLeaves`], [`ModelError::JointSplits`], [`ModelError::UnknownLink`] and
     /// [`ModelError::Game`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
         Self::from_bytes_with(bytes, &ReadOptions::default())
     }
 
-    /// The same with a say in which rounds of boosting are used, and how many features a model may have.
+    /// Reads a model like [`from_bytes`](Self::from_bytes), with options for the boosting rounds and the
+    /// maximum number of features.
     ///
     /// # Errors
     ///
-    /// [`ModelError::Rounds`] where the file has no such rounds, else as [`from_bytes`](Self::from_bytes).
+    /// [`ModelError::Rounds`] if the file does not contain these rounds, and the errors of
+    /// [`from_bytes`](Self::from_bytes).
     pub fn from_bytes_with(bytes: &[u8], options: &ReadOptions) -> Result<Self, ModelError> {
         let ensemble = if bytes.starts_with(&[0x1f, 0x8b]) {
             Self::from_plain(&decompressed(bytes)?)?
         } else {
             Self::from_plain(bytes)?
         };
-        let (given, most) = (ensemble.feature_count(), options.most_features);
-        if given > most {
-            return Err(ModelError::TooManyFeatures { given, most });
+        let (actual, max) = (ensemble.feature_count(), options.most_features);
+        if actual > max {
+            return Err(ModelError::TooManyFeatures { actual, max });
         }
-        let given = ensemble.output_count();
-        if given > MAX_OUTPUTS {
-            return Err(ModelError::TooManyOutputs { given, most: MAX_OUTPUTS });
+        let actual = ensemble.output_count();
+        if actual > MAX_OUTPUTS {
+            return Err(ModelError::TooManyOutputs { actual, max: MAX_OUTPUTS });
         }
         ensemble.of_rounds(&options.rounds)
     }
@@ -92,22 +105,24 @@ impl Ensemble {
         if onnx_ml::begins_like_onnx(bytes) {
             return onnx_ml::read(bytes);
         }
-        // A pickle of protocol 2 or later, which joblib writes too.
+        // Pickles of protocol 2 or later, including those of joblib.
         if let [0x80, 2..=5, ..] = bytes {
             return Err(ModelError::Unsupported {
-                what: "a pickle, which can hold any program,".to_owned(),
-                wanted: "write the model in a format that holds data only: the library's own, ONNX, or for scikit-learn the JSON that \
-                         apportion.scikit_learn_to_json of the Python package writes",
+                what: "a pickle, which can run arbitrary code,".to_owned(),
+                help: "save the model in the library's own format or as ONNX, or convert scikit-learn \
+                       models with apportion.scikit_learn_to_json (Python)",
             });
         }
         if xgboost::is_old_binary(bytes) {
             return Err(ModelError::Unsupported {
-                what: "an XGBoost model in the library's old binary format".to_owned(),
-                wanted: "load it with the version of XGBoost that wrote it, and save it again as JSON: booster.save_model(\"model.json\")",
+                what: "an XGBoost model in the old binary format".to_owned(),
+                help: "load it with the XGBoost version that saved it, and save it as JSON: \
+                       booster.save_model(\"model.json\")",
             });
         }
         let start = bytes.trim_ascii_start();
-        // Both formats open an object; after that JSON has a name in quotes, UBJ the marker of a length.
+        // Both JSON and UBJ models are objects and start with `{`. In JSON, a quoted name follows; in UBJ,
+        // the type marker of a length.
         match (start.first(), start.get(1)) {
             (None, _) => Err(ModelError::Empty),
             (Some(b'{'), None | Some(b'"' | b'}' | b' ' | b'\t' | b'\n' | b'\r')) => {
@@ -127,7 +142,8 @@ impl Ensemble {
     }
 }
 
-/// What a gzip stream holds. Streams of zeros are a thousandth of what they hold; models are not.
+/// Decompresses a gzip stream. Limits the compression ratio: a stream of zeros expands a thousandfold, a
+/// model does not.
 fn decompressed(bytes: &[u8]) -> Result<Vec<u8>, ModelError> {
     const MOST: usize = 1 << 28;
     const MOST_RATIO: usize = 100;
@@ -137,14 +153,14 @@ fn decompressed(bytes: &[u8]) -> Result<Vec<u8>, ModelError> {
     decoder.read_to_end(&mut content).map_err(|source| ModelError::Gzip { source })?;
     if content.len() > most {
         let source = std::io::Error::other(format!(
-            "it holds more than {most} bytes, {MOST_RATIO} times its size, so it is no model"
+            "it decompresses to more than {most} bytes, {MOST_RATIO} times its size, so it cannot be a model"
         ));
         return Err(ModelError::Gzip { source });
     }
     Ok(content)
 }
 
-/// Reads a JSON document in the format that its members tell.
+/// Reads a JSON document, whose format is detected from its members.
 fn from_document(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     let root = Field::root(document);
     let has = |member| root.has(member);
@@ -184,7 +200,7 @@ mod tests {
         for classes in [65_537, 1_000_000] {
             let error = Ensemble::from_bytes(model(classes).as_bytes()).unwrap_err();
             assert!(
-                matches!(error, ModelError::TooManyOutputs { given, most: 65_536 } if given == classes),
+                matches!(error, ModelError::TooManyOutputs { actual, max: 65_536 } if actual == classes),
                 "{error}"
             );
         }

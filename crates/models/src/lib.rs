@@ -1,25 +1,27 @@
-//! Tree ensembles: model files read to the last bit, and what the models predict. A linear model is an ensemble, too: of trees of one leaf,
-//! which is linear.
+//! Tree ensembles: exact reading of model files, and prediction. A linear model is also an ensemble, whose
+//! trees have a single, linear leaf.
 //!
-//! # What is here
+//! # Overview
 //!
 //! | | |
 //! |---|---|
-//! | [`Ensemble`] | a model read from its file; a [`Model`] whose predictions are margins |
-//! | [`ReadOptions`], [`Rounds`] | which rounds of boosting are used: up to the best one, all, or some |
-//! | [`Link`] | how margins become probabilities, counts, scores |
-//! | [`LinkedEnsemble`] | the model of these outputs |
-//! | [`Origin`] | which library, format and objective a model comes from |
-//! | [`tree`] | the inside of an ensemble, nodes and trees, for algorithms that walk them |
-//! | [`Words`] | the categories of a feature, and the codes that splits look at |
-//! | [`ModelError`] | why a file or rows were refused |
+//! | [`Ensemble`] | a model read from its file; a [`Model`] that predicts margins |
+//! | [`ReadOptions`], [`Rounds`] | the boosting rounds to use: up to the best one, all, or a range |
+//! | [`Link`] | the function from margins to probabilities, counts or scores |
+//! | [`LinkedEnsemble`] | the [`Model`] that predicts these outputs |
+//! | [`Origin`] | library, format and objective of a model |
+//! | [`tree`] | nodes and trees of an ensemble, for algorithms that traverse them |
+//! | [`Words`] | the categories of a feature, and the codes that splits use |
+//! | [`ModelError`] | why a file or rows were rejected |
 //!
-//! Models come from XGBoost 1.7 to 3.x, saved as JSON or UBJ; from LightGBM, saved as text; from CatBoost, in its binary format or as JSON; from whatever
-//! treelite 4.x reads, dumped as JSON; from ONNX, steps on columns before the trees included; and from scikit-learn by a documented JSON: see [`Ensemble::from_bytes`]. Files may
-//! be gzipped. Any number of outputs, missing values and categorical splits are honoured. Rows are rounded to `f32` or not before they
-//! are compared, as the library does; leaves are added in `f64`.
+//! Supported are models of XGBoost 1.7 to 3.x, saved as JSON or UBJ; of LightGBM, saved as text; of CatBoost,
+//! in its binary format or as JSON; of treelite 4.x, dumped as JSON; ONNX, including preprocessing of columns
+//! before the trees; and scikit-learn models in a documented JSON format. [`Ensemble::from_bytes`] lists the
+//! details. Files may be gzipped. Any number of outputs, missing values and categorical splits are supported.
+//! Rows are rounded to `f32` before comparisons if the library does so; leaves are added in `f64`.
 //!
-//! Shapes: rows are row-major `f64`, one column per feature, NaN for a missing value. With k outputs, predictions are rows × k.
+//! Shapes: rows are row-major `f64`, one column per feature, NaN for a missing value. With k outputs,
+//! predictions are rows × k.
 //!
 //! # Example
 //!
@@ -37,7 +39,8 @@
 //! # Ok::<(), apportion_models::ModelError>(())
 //! ```
 //!
-//! This crate knows no Shapley values: the crate `apportion-trees` divides what is predicted here.
+//! This crate does not compute Shapley values: the crate `apportion-trees` explains the predictions of these
+//! models.
 
 #[cfg(test)]
 extern crate self as apportion_models;
@@ -53,7 +56,7 @@ mod linked;
 mod options;
 mod predict;
 
-/// Types of a lower crate in signatures here, so that users of this crate need no other.
+/// Types of a lower crate that appear in signatures here, re-exported so that users need no other crate.
 #[doc(no_inline)]
 pub use apportion_games::{Model, Rows};
 
@@ -62,7 +65,7 @@ pub use error::ModelError;
 pub use linked::LinkedEnsemble;
 pub use options::ReadOptions;
 
-/// The example of the README is a test.
+/// Runs the example of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,14 +1,14 @@
-//! An ensemble whose predictions are its outputs.
+//! An ensemble that predicts outputs (after the link function) instead of margins.
 
 use apportion_games::{BoxError, Model, Rows, Shared};
 
 use crate::ensemble::{Ensemble, Link};
 use crate::error::ModelError;
 
-/// An ensemble as the [`Model`] of its outputs: probabilities, rates, scores in the place of margins.
+/// An ensemble as a [`Model`] of its outputs: probabilities, rates or scores instead of margins.
 ///
-/// An estimator may explain it where exact values behind the link (`LinkedOracle` of the crate `apportion-trees`) would take too long: they
-/// are those of the marginal game of this model.
+/// Use it with a sampling estimator if exact values after the link function (`LinkedOracle` of the crate
+/// `apportion-trees`) would take too long: those are the values of the marginal game of this model.
 #[derive(Debug, Clone)]
 pub struct LinkedEnsemble<'a> {
     ensemble: Shared<'a, Ensemble>,
@@ -16,7 +16,7 @@ pub struct LinkedEnsemble<'a> {
 }
 
 impl Ensemble {
-    /// The model whose predictions are g(f(x)), with g the [link](Self::link).
+    /// Returns the model that predicts g(f(x)), where g is the [link](Self::link).
     ///
     /// ```
     /// use apportion_games::{Model, Rows};
@@ -31,18 +31,18 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// [`ModelError::UnknownLink`] where the link is not known.
+    /// [`ModelError::UnknownLink`] if the link is not known.
     pub fn linked(&self) -> Result<LinkedEnsemble<'_>, ModelError> {
         LinkedEnsemble::new(self)
     }
 }
 
 impl<'a> LinkedEnsemble<'a> {
-    /// The model of the outputs of `ensemble`, which it borrows or shares.
+    /// Creates the model of the outputs of `ensemble`, which is borrowed or shared.
     ///
     /// # Errors
     ///
-    /// [`ModelError::UnknownLink`] where the link is not known.
+    /// [`ModelError::UnknownLink`] if the link is not known.
     pub fn new(ensemble: impl Into<Shared<'a, Ensemble>>) -> Result<Self, ModelError> {
         let ensemble = ensemble.into();
         match ensemble.link() {
@@ -51,16 +51,16 @@ impl<'a> LinkedEnsemble<'a> {
         }
     }
 
-    /// How margins become outputs.
+    /// Returns the function from margins to outputs.
     pub fn link(&self) -> Link {
         self.link
     }
 
-    /// The outputs of rows: rows × outputs, row-major.
+    /// Returns the outputs for rows: rows × outputs, row-major.
     ///
     /// # Errors
     ///
-    /// As [`Ensemble::margins`].
+    /// The errors of [`Ensemble::margins`].
     pub fn outputs_of(&self, rows: Rows<'_>) -> Result<Vec<f64>, ModelError> {
         let mut outputs = self.ensemble.margins(rows)?;
         self.apply(&mut outputs);
@@ -72,7 +72,7 @@ impl<'a> LinkedEnsemble<'a> {
     }
 }
 
-/// Outputs, in parallel over blocks of rows. Rows are checked as in [`Ensemble::margins`].
+/// Predicts outputs, in parallel over blocks of rows. Rows are checked as in [`Ensemble::margins`].
 impl Model for LinkedEnsemble<'_> {
     fn outputs(&self) -> usize {
         self.ensemble.output_count()

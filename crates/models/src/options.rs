@@ -1,8 +1,8 @@
-//! How a model file is read.
+//! Options for reading a model file.
 
 use crate::ensemble::Rounds;
 
-/// How a model file is read, for [`Ensemble::from_bytes_with`](crate::Ensemble::from_bytes_with).
+/// Options for reading a model file with [`Ensemble::from_bytes_with`](crate::Ensemble::from_bytes_with).
 ///
 /// ```
 /// use apportion_models::{ReadOptions, Rounds};
@@ -17,15 +17,15 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// Which rounds of boosting are used, instead of [`Rounds::Best`].
+    /// Sets the boosting rounds to use. The default is [`Rounds::Best`].
     #[must_use]
     pub fn rounds(mut self, rounds: Rounds) -> Self {
         self.rounds = rounds;
         self
     }
 
-    /// The most features that a model may have, instead of 2^20. A file of a few bytes can claim any number, and rows that it is
-    /// asked of, or names that are made up for it, would take all memory.
+    /// Sets the maximum number of features of a model. The default is 2^20. A file of a few bytes can declare
+    /// any number of features, and rows or generated names of that length would exhaust the memory.
     #[must_use]
     pub fn most_features(mut self, count: usize) -> Self {
         self.most_features = count;

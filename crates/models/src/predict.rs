@@ -1,4 +1,4 @@
-//! Margins of rows.
+//! Prediction of margins.
 
 use apportion_games::{BoxError, Cancellation, GameError, Model, Rows, parallel, scan};
 
@@ -6,17 +6,20 @@ use crate::ensemble::tree::{Node, Tree};
 use crate::ensemble::{Ensemble, Width};
 use crate::error::ModelError;
 
-/// Rows that are taken through a tree together, so that their steps overlap.
+/// Number of rows that pass through a tree together, so that their memory accesses overlap.
 const LANES: usize = 8;
-/// Rows whose rounded values stay in cache while all trees pass over them.
+/// Number of rows whose rounded values stay in cache while all trees process them.
 const BLOCK: usize = 64;
-/// Trees deeper than this are walked row by row: the ways of lanes differ too much in length.
+/// Trees deeper than this are traversed row by row, because the lengths of the paths differ too much between
+/// lanes.
 const LANE_DEPTH: usize = 16;
 
 impl Ensemble {
-    /// Refuses rows of another width than the ensemble has features, missing values if the model [takes none](Self::refuses_missing), and
-    /// values of which a linear model or leaf takes a multiple, if they are infinite once rounded to the [width](Self::width) of the
-    /// ensemble's numbers. Splits take infinite values: they only compare. `what` names a row in the message.
+    /// Checks that rows fit the model: their number of columns is the number of features, no value is missing
+    /// that the model [does not accept as missing](Self::refuses_missing), and no value that is multiplied by
+    /// a coefficient of a linear model or leaf is infinite after rounding to the [width](Self::width) of the
+    /// ensemble. Splits accept infinite values, since they only compare. `what` names a row in error
+    /// messages.
     ///
     /// # Errors
     ///
@@ -26,8 +29,8 @@ impl Ensemble {
         if rows.columns() != features {
             return Err(GameError::Width {
                 what: format!("{what} 0"),
-                given: rows.columns(),
-                wanted: features,
+                actual: rows.columns(),
+                expected: features,
             });
         }
         let place = |index: usize| (format!("{what} {}", index / features), index % features);
@@ -35,7 +38,8 @@ impl Ensemble {
             let (what, column) = place(index);
             let reason = match self.width() {
                 Width::Single => {
-                    "a linear model computes with it in 32 bits; pass a number below 3.4e38 in size, as in training"
+                    "a linear model computes with it in 32 bits; pass a number below 3.4e38 in absolute \
+                     value, as in training"
                 }
                 Width::Double => "a linear model computes with it; pass a finite number, as in training",
             };
@@ -55,7 +59,8 @@ impl Ensemble {
         }
     }
 
-    /// The index of the first value that is infinite once rounded, of a feature that a linear model has a coefficient for.
+    /// Returns the index of the first value that is infinite after rounding and has a coefficient in a linear
+    /// model.
     fn infinite_in_linear(&self, rows: Rows<'_>) -> Option<usize> {
         let in_linear = self.linear_features();
         if in_linear.is_empty() {
@@ -65,7 +70,7 @@ impl Ensemble {
         let mut first = 0;
         loop {
             let rest = &rows.values()[first..];
-            // Each width has a pass of its own, without a question for each number.
+            // One loop per width, to keep the branch out of the inner loop.
             let infinite = match self.width() {
                 Width::Single => scan::position(rest, |value| (value as f32).is_infinite()),
                 Width::Double => scan::position(rest, f64::is_infinite),
@@ -78,15 +83,17 @@ impl Ensemble {
         }
     }
 
-    /// The margins of rows: rows × outputs, row-major, each `base_k + Σ leaves`, added in `f64` in the order of the trees.
+    /// Returns the margins of rows: rows × outputs, row-major. Each is `base_k + Σ leaves`, added in `f64` in
+    /// the order of the trees.
     ///
-    /// A missing value is NaN. Takes O(trees × depth) per row; blocks of rows run in parallel and do not share sums, so the result does
-    /// not depend on the number of threads.
+    /// A missing value is NaN. Takes O(trees × depth) per row. Blocks of rows run in parallel and do not
+    /// share sums, so the result does not depend on the number of threads.
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`] where rows have another number of columns than the model has features, [`GameError::InfiniteInput`] where a
-    /// linear model has to compute with an infinite value, [`GameError::MissingInput`] where one is missing that the model needs.
+    /// [`GameError::Width`] if the number of columns differs from the number of features,
+    /// [`GameError::InfiniteInput`] if a linear model has to multiply an infinite value,
+    /// [`GameError::MissingInput`] if a value is missing that the model requires.
     pub fn margins(&self, rows: Rows<'_>) -> Result<Vec<f64>, ModelError> {
         let mut margins = vec![0.0; rows.len() * self.output_count()];
         self.write_margins(rows, &mut margins)?;
@@ -96,7 +103,7 @@ impl Ensemble {
     fn write_margins(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), GameError> {
         self.check_rows(rows, "row")?;
         let (features, outputs) = (self.feature_count(), self.output_count());
-        // Each tree comes near once for all rows of a task.
+        // Tasks of several blocks load each tree into the cache only once for all their rows.
         let tasks = out.chunks_mut(4 * BLOCK * outputs).zip(rows.values().chunks(4 * BLOCK * features));
         parallel::map_with(tasks, Vec::new, |rounded: &mut Vec<f64>, (out, values)| {
             rounded.clear();
@@ -106,7 +113,7 @@ impl Ensemble {
         Ok(())
     }
 
-    /// Margins of some rows that are already rounded.
+    /// Computes the margins of rows that are already rounded.
     fn block_margins(&self, rounded: &[f64], out: &mut [f64]) {
         for margins in out.chunks_exact_mut(self.output_count()) {
             margins.copy_from_slice(self.base_margins());
@@ -117,7 +124,7 @@ impl Ensemble {
         }
     }
 
-    /// Adds the leaves of trees that split on one feature at a time.
+    /// Adds the leaves of all trees except joint ones.
     fn add_trees(&self, rounded: &[f64], out: &mut [f64]) {
         let leaves = if rounded.iter().any(|value| value.is_nan()) {
             lane_leaves::<true>
@@ -145,8 +152,9 @@ impl Ensemble {
     }
 }
 
-/// The leaves that [`LANES`] rounded rows reach in a tree of numeric splits. Every lane takes as many steps as the tree is deep; a lane
-/// that has reached its leaf stays there. `MISSING` says whether a value may be NaN.
+/// Returns the leaves that [`LANES`] rounded rows reach in a tree of numeric splits. Every lane takes as many
+/// steps as the tree is deep; a lane that has reached its leaf stays there. `MISSING` is whether values may
+/// be NaN.
 fn lane_leaves<const MISSING: bool>(
     nodes: &[Node],
     tree: &Tree,
@@ -166,7 +174,7 @@ fn lane_leaves<const MISSING: bool>(
     at
 }
 
-/// Margins, in parallel over blocks of rows. Rows are checked as in [`Ensemble::margins`].
+/// Predicts margins, in parallel over blocks of rows. Rows are checked as in [`Ensemble::margins`].
 impl Model for Ensemble {
     fn outputs(&self) -> usize {
         self.output_count()

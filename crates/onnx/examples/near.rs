@@ -1,8 +1,10 @@
-//! What a row near a reference costs: `cargo run --release -p apportion-onnx --example near -- NETWORK.onnx …`
+//! Measures the time per row near a reference:
+//! `cargo run --release -p apportion-onnx --example near -- NETWORK.onnx …`
 //!
-//! Rows differ from a reference of noise in some pixels of a window of 5 × 5 (the last column: in all of the image), with all their
-//! channels, the windows at random places. One thread, 256 rows a call as in a game. Prints the least of 30 repetitions, in microseconds
-//! per row, beside the runtime's on whole rows, and the largest difference of the two relative to the largest output.
+//! Rows differ from a reference of noise in some pixels, with all their channels, of a window of 5 × 5 at a
+//! random position (in the last column: of the whole image). Uses one thread, with 256 rows per call as in a
+//! game. Prints the minimum of 30 repetitions in microseconds per row, the time of the runtime on whole rows,
+//! and the largest difference between the two relative to the largest output.
 
 use std::time::Instant;
 
@@ -12,7 +14,7 @@ use apportion_onnx::Network;
 const ROWS: usize = 256;
 const PIXELS: [usize; 5] = [1, 4, 13, 25, usize::MAX];
 
-/// Numbers in [0, 1), the same at every run (SplitMix64).
+/// Returns numbers in [0, 1), the same in every run (SplitMix64).
 fn uniform() -> impl FnMut() -> f64 {
     let mut state = 1_u64;
     move || {
@@ -23,7 +25,7 @@ fn uniform() -> impl FnMut() -> f64 {
     }
 }
 
-/// Places of `count` pixels of a window at a random place, or of all pixels.
+/// Returns the indices of `count` pixels of a window at a random position, or of all pixels.
 fn pixels(count: usize, height: usize, width: usize, uniform: &mut impl FnMut() -> f64) -> Vec<usize> {
     if count > 25 {
         return (0..height * width).collect();

@@ -1,7 +1,8 @@
-//! What a row costs: `cargo run --release -p apportion-onnx --example timing -- NETWORK.onnx …`
+//! Measures the time per row: `cargo run --release -p apportion-onnx --example timing -- NETWORK.onnx …`
 //!
-//! One caller, so one thread of the runtime; rows one by one, by 64, and as many at once as a game sends. Prints the least of 30
-//! repetitions, in microseconds per row. Rows are zeros, as good as any for a dense network.
+//! A single caller uses one thread of the runtime. Rows are predicted one by one, 64 at a time, and in calls
+//! as large as those of a game. Prints the minimum of 30 repetitions in microseconds per row. Rows are zeros,
+//! which does not affect the time of a dense network.
 
 use std::time::Instant;
 
@@ -13,7 +14,7 @@ fn main() -> Result<(), OnnxError> {
     for path in std::env::args().skip(1) {
         let network = Network::from_path(&path)?;
         let features = network.feature_count();
-        // A chunk of a game has 65536 cells at most.
+        // A chunk of a game has at most 65536 cells.
         let most = network.rows_per_call().min((1 << 16) / features).max(1);
         let mut least = [f64::INFINITY; 3];
         for _ in 0..30 {

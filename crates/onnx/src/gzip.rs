@@ -1,4 +1,4 @@
-//! Networks that are packed by gzip.
+//! Networks compressed with gzip.
 
 use std::borrow::Cow;
 use std::io::{Error, Read};
@@ -8,15 +8,16 @@ use flate2::read::MultiGzDecoder;
 use crate::OnnxError;
 
 const MAGIC: &[u8] = &[0x1f, 0x8b];
-/// How much a stream may hold: weights are packed to no hundredth of their size, and small networks may.
+/// Maximum ratio of decompressed to compressed size. Weights never compress to a hundredth of their size, but
+/// small networks may; so at least [`MOST`] bytes are allowed.
 const MOST_RATIO: usize = 100;
 const MOST: usize = 1 << 28;
 
-/// What a gzip stream holds, or the bytes themselves where they are none.
+/// Decompresses a gzip stream; other bytes are returned unchanged.
 ///
 /// # Errors
 ///
-/// [`OnnxError::Gzip`] where it is damaged, or holds more than any network of its size.
+/// [`OnnxError::Gzip`] if the stream is corrupt, or expands to more than a network of its size can.
 pub(crate) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, OnnxError> {
     if !bytes.starts_with(MAGIC) {
         return Ok(Cow::Borrowed(bytes));
@@ -26,7 +27,8 @@ pub(crate) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, OnnxError> {
     let mut decoder = MultiGzDecoder::new(bytes).take(most as u64 + 1);
     decoder.read_to_end(&mut content).map_err(|source| OnnxError::Gzip { source })?;
     if content.len() > most {
-        let source = Error::other(format!("it holds more than {most} bytes, {MOST_RATIO} times its size"));
+        let source =
+            Error::other(format!("it decompresses to more than {most} bytes, {MOST_RATIO} times its size"));
         return Err(OnnxError::Gzip { source });
     }
     Ok(Cow::Owned(content))

@@ -1,23 +1,25 @@
-//! Neural networks in ONNX files as models of games.
+//! Neural networks in ONNX files as models.
 //!
-//! # What is here
+//! # Items
 //!
 //! | | |
 //! |---|---|
-//! | [`Network`] | a network read from its file; a [`Model`], cheaper near a reference if sequential and convolutional |
-//! | [`NetworkOptions`] | the output to take of several, the shape of a row where the file leaves it open |
-//! | [`OnnxError`] | why a file or rows were refused |
+//! | [`Network`] | a network read from a file; a [`Model`], with cheaper predictions near a reference if it is sequential and convolutional |
+//! | [`NetworkOptions`] | the choice among several outputs, and the shape of a row if the file does not fix it |
+//! | [`OnnxError`] | errors of files and rows |
 //!
-//! The file has one input, of floating-point numbers or integers, whose first dimension is the batch (of any size or a fixed one) and
-//! whose other dimensions are fixed: tables `[N, 12]`, images `[N, 1, 28, 28]`, token ids `[N, 48]`. Weights are inside the file. The
-//! operators are those of the pure-Rust runtime [rten]; one that the chosen output needs and that it does not have is
-//! refused by name when the file is read, tree ensembles (`ai.onnx.ml`) among them.
+//! The file must have one input, of floating-point numbers or integers. Its first dimension is the batch (of
+//! variable or fixed size), and its other dimensions are fixed: tables `[N, 12]`, images `[N, 1, 28, 28]`,
+//! token ids `[N, 48]`. Weights must be stored inside the file. The supported operators are those of the
+//! pure-Rust runtime [rten]. If the chosen output needs any other operator, such as tree ensembles
+//! (`ai.onnx.ml`), reading the file fails with an error that names it.
 //!
-//! Shapes: rows are row-major `f64`, one column per element of a row of the input; predictions are rows × outputs. A network takes no
-//! missing values.
+//! Rows are row-major `f64` with one column per element of a row of the input; predictions are rows ×
+//! outputs. Missing values are not supported.
 //!
-//! A damaged file is refused, but a network is a program: it takes the time and the memory that its operators ask for, some of it when it is read, and
-//! the process ends where there is not as much. Networks of strangers belong in a process with a limit.
+//! Corrupt files are rejected. But a network is a program: its operators determine the time and memory that
+//! it takes, partly when it is read, and the process aborts if memory runs out. Run untrusted networks in a
+//! process with resource limits.
 //!
 //! # Example
 //!
@@ -37,20 +39,23 @@
 //!
 //! # Accuracy and speed
 //!
-//! Predictions are within 2e-7 (a perceptron of 12-32-16-1) to 4e-7 (convolutions) of the same weights in `f64`, relative to the largest
-//! prediction; Shapley and Banzhaf values by enumeration within 2e-7 of the largest value (`tests/onnx/truth.rs` states its bounds, and prints
-//! these numbers under `cargo test -p apportion-onnx -- --nocapture`).
+//! Predictions are within 2e-7 (a perceptron of 12-32-16-1) to 4e-7 (convolutions) of the predictions with
+//! the same weights in `f64`, relative to the largest prediction. Shapley and Banzhaf values by enumeration
+//! are within 2e-7, relative to the largest value. `tests/onnx/truth.rs` states its bounds, and prints these
+//! numbers under `cargo test -p apportion-onnx -- --nocapture`.
 //!
-//! That perceptron takes 0.14 µs per row in the calls of a game, and 30 µs for a single row, which costs a batch, on one core of an AMD
-//! EPYC: `cargo run --release -p apportion-onnx --example timing -- FILE`.
+//! On one core of an AMD EPYC, this perceptron takes 0.14 µs per row in the calls of a game, and 30 µs for a
+//! single row, which costs a whole batch: `cargo run --release -p apportion-onnx --example timing -- FILE`.
 //!
-//! Sequential convolutional networks are cheaper near a reference row, as in games of one baseline: only what changed pixels reach is
-//! computed. With 13 changed pixels in a window of 5 × 5, a row of the 28 × 28 digits of the data pack (two convolutions, of 8 and 16
-//! channels) takes 3 µs against 33 µs as a whole, one of its 32 × 32 colour images (16 and 32 channels) 6 µs against 120 µs; one changed
-//! pixel takes 1 and 2 µs. These predictions are within 1e-6 of the others, relative to the largest (`tests/onnx/near.rs`), and rows with
-//! so many changes that it saves nothing are predicted as a whole: `cargo run --release -p apportion-onnx --example near -- FILE`.
+//! Sequential convolutional networks are cheaper near a reference row, for example in games with a single
+//! baseline: only the cells affected by changed pixels are computed. With 13 changed pixels in a window of 5
+//! × 5, a row of the 28 × 28 digits of the data pack (two convolutions, of 8 and 16 channels) takes 3 µs
+//! instead of 33 µs, and one of its 32 × 32 colour images (16 and 32 channels) takes 6 µs instead of 120 µs.
+//! With one changed pixel, they take 1 and 2 µs. These predictions are within 1e-6 of the others, relative to
+//! the largest one (`tests/onnx/near.rs`). Rows with too many changes to save time are predicted as a whole.
+//! To measure: `cargo run --release -p apportion-onnx --example near -- FILE`.
 //!
-//! This crate does not train, and knows no estimators.
+//! This crate does not train networks and contains no estimators.
 
 mod error;
 mod file;
@@ -63,7 +68,8 @@ mod options;
 mod runtime;
 mod signature;
 
-/// Types of a lower crate in signatures here, so that users of this crate need no other.
+/// Types of a lower-level crate in the signatures of this crate, re-exported so that users need no other
+/// dependency.
 #[doc(no_inline)]
 pub use apportion_games::{Model, Rows};
 
@@ -71,7 +77,7 @@ pub use error::OnnxError;
 pub use network::Network;
 pub use options::NetworkOptions;
 
-/// The example of the README is a test.
+/// Runs the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

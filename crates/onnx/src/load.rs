@@ -1,4 +1,4 @@
-//! A file given to the runtime, and what its refusals mean.
+//! Loading of files by the runtime, and conversion of its errors.
 
 use std::error::Error;
 
@@ -8,16 +8,16 @@ use rten_onnx::onnx::{ModelProto, NodeProto};
 use crate::error::OnnxError;
 use crate::runtime::caught;
 
-/// Why the runtime did not take a file.
+/// The reason why the runtime rejected a file.
 struct Refusal {
     problem: String,
-    /// Whether it is an operator that it does not take.
+    /// Whether the reason is an unsupported operator.
     of_operator: bool,
-    /// The name of the node, where it has one.
+    /// The name of the node, if it has one.
     node: Option<String>,
 }
 
-/// Loads the content of a file, which has been parsed to `file`.
+/// Loads the content of a file, which has been parsed as `file`.
 pub(crate) fn load(bytes: &[u8], file: ModelProto) -> Result<rten::Model, OnnxError> {
     try_loading(bytes.to_vec()).map_err(|refusal| match refused_node(&refusal, file) {
         Some(node) => OnnxError::Operator {
@@ -43,10 +43,11 @@ fn try_loading(bytes: Vec<u8>) -> Result<rten::Model, Refusal> {
     })
 }
 
-/// The node whose operator the runtime does not take, named by its number and output where it has no name.
+/// Finds the node whose operator the runtime does not support. A node without a name is named by its number
+/// and output.
 ///
-/// The runtime says a node's name and nothing else of it, and in many files nodes have none. So it is asked again, with numbers for
-/// names.
+/// The runtime reports only the name of the node, and in many files nodes have no names. So the file is
+/// loaded again with the numbers of the nodes as their names.
 fn refused_node(refusal: &Refusal, mut file: ModelProto) -> Option<NodeProto> {
     if !refusal.of_operator {
         return None;
@@ -65,7 +66,7 @@ fn refused_node(refusal: &Refusal, mut file: ModelProto) -> Option<NodeProto> {
     Some(node)
 }
 
-/// The operator of a node, with its domain where that is not the standard one.
+/// Returns the operator of a node, prefixed with its domain unless that is the standard one.
 fn operator(node: &NodeProto) -> String {
     let operator = node.op_type.clone().unwrap_or_default();
     match node.domain.as_deref() {

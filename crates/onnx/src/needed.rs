@@ -1,14 +1,16 @@
-//! The part of a graph that its chosen output needs, in operators that the runtime has.
+//! Reduction of a graph to the part that the chosen output needs, in operators that the runtime supports.
 //!
-//! Converters of scikit-learn's models write the label of a classifier beside its probabilities, by operators that the runtime lacks and
-//! no model needs; and standardization as one operator, `Scaler` of the domain `ai.onnx.ml`, which is a subtraction and a
-//! multiplication: Y = (X − offset) · scale. Source: ONNX, "Operator Schemas", `ai.onnx.ml`.
+//! Converters of scikit-learn models output the label of a classifier in addition to its probabilities, with
+//! operators that the runtime lacks and that models do not need. They also write standardization as a single
+//! operator, `Scaler` of the domain `ai.onnx.ml`, which is a subtraction and a multiplication: Y = (X −
+//! offset) · scale. Source: ONNX, "Operator Schemas", `ai.onnx.ml`.
 
 use std::collections::HashSet;
 
 use rten_onnx::onnx::{AttributeProto, DataType, GraphProto, ModelProto, NodeProto, TensorProto};
 
-/// Leaves out what `output` does not need, and writes `Scaler` in standard operators. Whether that changed anything.
+/// Removes the nodes that `output` does not need, and replaces `Scaler` by standard operators. Returns
+/// whether this changed the file.
 pub(crate) fn reduce(file: &mut ModelProto, output: &str) -> bool {
     let Some(graph) = &mut file.graph else { return false };
     let has_others = leave_out(graph, output);
@@ -19,16 +21,16 @@ pub(crate) fn reduce(file: &mut ModelProto, output: &str) -> bool {
     has_others || has_scalers
 }
 
-/// Leaves out other outputs, and the nodes that they alone need. A file with a single output is left as it is.
+/// Removes all other outputs, and the nodes that only they need. A file with a single output is not changed.
 fn leave_out(graph: &mut GraphProto, output: &str) -> bool {
     let holds_graphs = |node: &NodeProto| node.attribute.iter().any(|attribute| attribute.g.is_some());
-    // What is inside of a node may need any value by its name.
+    // A graph inside of a node may refer to any value by its name.
     if graph.output.len() < 2 || graph.node.iter().any(holds_graphs) {
         return false;
     }
     let mut needed: HashSet<&str> = HashSet::from([output]);
     let mut kept = vec![false; graph.node.len()];
-    // Nodes come after those that they need.
+    // Nodes come after the nodes that they depend on.
     for (node, kept) in graph.node.iter().zip(&mut kept).rev() {
         if node.output.iter().any(|output| needed.contains(output.as_str())) {
             *kept = true;
@@ -50,7 +52,7 @@ fn write_scalers(graph: &mut GraphProto) {
     for node in std::mem::take(nodes) {
         match (is_scaler(&node), &node.input[..], &node.output[..]) {
             (true, [input], [output]) => {
-                // No name of a value begins with a blank.
+                // The leading space avoids clashes with the names of other values.
                 let names = |part: &str| format!(" {part} of {output}");
                 let step = |operator: &str, input: &str, by: String, output: String| NodeProto {
                     name: Some(names(operator)),
@@ -69,7 +71,7 @@ fn write_scalers(graph: &mut GraphProto) {
     }
 }
 
-/// The numbers of an attribute, one for each feature or one for all.
+/// Returns the numbers of an attribute, one for each feature or one for all.
 fn floats(node: &NodeProto, name: &str, otherwise: f32) -> Vec<f32> {
     let named = |attribute: &&AttributeProto| attribute.name.as_deref() == Some(name);
     let floats = node.attribute.iter().find(named).map(|attribute| attribute.floats.clone());

@@ -1,4 +1,4 @@
-//! A network as a model.
+//! The implementation of [`Model`] for networks.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,31 +10,33 @@ use crate::near::{Chain, NearRow};
 use crate::runtime::{Failure, Refusal, Runtime, Worker};
 use crate::signature::{Element, Signature};
 
-/// Cells of a batch, where the file leaves its rows open. More make a single row dearer, as it costs a batch.
+/// Number of cells of a batch if the file does not fix its rows. Larger batches make single rows more
+/// expensive, since each costs a batch.
 const BATCH_CELLS: usize = 1 << 12;
-/// The most rows of a batch: more make a row hardly cheaper.
+/// Maximum number of rows of a batch: larger batches hardly reduce the time per row.
 const BATCH_ROWS: usize = 256;
-/// What a call should take at least for it to be worth waking two threads, which takes some 50 µs where cores sleep.
+/// Minimum duration of a call that justifies waking two threads, which takes about 50 µs if cores are asleep.
 const CALL: Duration = Duration::from_micros(500);
-/// Cells that are handed to a thread at once.
+/// Number of cells that are sent to a thread at once.
 const REQUEST_CELLS: usize = 1 << 18;
-/// The most cells of a batch, one GiB of f64: a file that asks for more is more likely damaged.
+/// Maximum number of cells of a batch, one GiB of f64. A file that declares more is probably corrupt.
 const MOST_CELLS: usize = 1 << 27;
 
-/// How far the two ways to predict a reference row may be apart, relative to its largest output. Rounding leaves far less.
+/// Maximum difference between the two ways to predict a reference row, relative to its largest output.
+/// Rounding errors are far smaller.
 const AGREEMENT: f64 = 1e-3;
 
-/// A neural network read from an ONNX file; a [`Model`] of games.
+/// A neural network read from an ONNX file, as a [`Model`].
 ///
-/// The features are the elements of one row of the input, row-major: for an input `[N, 12]` the 12 columns, for images `[N, 1, 28, 28]`
-/// the 784 pixels, for texts `[N, 48]` of integers the 48 token ids. The outputs are the elements of one row of the output, as the
-/// network gives them: no link function is applied.
+/// The features are the elements of one row of the input, row-major: the 12 columns of an input `[N, 12]`,
+/// the 784 pixels of images `[N, 1, 28, 28]`, the 48 token ids of texts `[N, 48]` of integers. The outputs
+/// are the elements of one row of the output, without applying a link function.
 ///
-/// Values are rounded to `f32`, the network computes in `f32`, outputs are widened to `f64`. A row's prediction is the same bits
-/// whatever other rows are predicted with it and however many threads there are; it may differ in the last bits between processors,
-/// whose instructions round differently.
+/// Values are rounded to `f32`, the network computes in `f32`, and outputs are widened to `f64`. The
+/// prediction of a row is bitwise identical for any other rows in the same call and any number of threads.
+/// Its last bits may differ between processors whose instructions round differently.
 ///
-/// Each thread that predicts at the same time as others takes a thread of the runtime; they end with the network.
+/// Each concurrent caller uses a separate thread of the runtime; the threads end when the network is dropped.
 #[derive(Debug)]
 pub struct Network {
     runtime: Arc<Runtime>,
@@ -44,14 +46,14 @@ pub struct Network {
     features: usize,
     rows_per_call: usize,
     vocabulary_size: Option<usize>,
-    /// The layers, where there is one after the other.
+    /// The layers, if the network is a sequence of them.
     chain: Option<Arc<Chain>>,
-    /// Threads of the runtime that nobody uses now.
+    /// Runtime threads that are currently not in use.
     idle: Mutex<Vec<Worker>>,
 }
 
 impl Network {
-    /// Makes a network of a loaded file, and tries it.
+    /// Creates a network from a loaded file, and runs it once.
     pub(crate) fn new(
         model: rten::Model,
         signature: Signature,
@@ -84,7 +86,8 @@ impl Network {
         Ok(network)
     }
 
-    /// Runs a batch of zeros, and one with another last row, which must change nothing in the first. Returns the number of outputs.
+    /// Runs a batch of zeros, and one with a different last row, which must not change the outputs of the
+    /// first row. Returns the number of outputs.
     fn trial(&self) -> Result<usize, OnnxError> {
         let batch = self.runtime.batch();
         let worker = self.worker()?;
@@ -95,11 +98,15 @@ impl Network {
         })?;
         let outputs = zeros.len() / batch;
         if outputs == 0 {
-            return Err(OnnxError::OutputShape { output: self.output.clone(), given: vec![batch, 0], batch });
+            return Err(OnnxError::OutputShape {
+                output: self.output.clone(),
+                actual: vec![batch, 0],
+                batch,
+            });
         }
         if batch > 1 {
             rows[(batch - 1) * self.features..].fill(1.0);
-            // A row of ones may be no legal input; that says nothing about the network.
+            // The network may reject a row of ones, which is not a problem of the network.
             if let Ok(mixed) = worker.ask(&rows) {
                 let first = &zeros[..outputs];
                 let largest = first.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
@@ -112,9 +119,11 @@ impl Network {
         Ok(outputs)
     }
 
-    /// Rows that take [`CALL`] or somewhat more, so that handing them to a thread of the runtime and back costs little beside them.
+    /// Returns a number of rows that takes [`CALL`] or slightly more, so that the cost of sending them to a
+    /// runtime thread and back is small in comparison.
     ///
-    /// Calls of more and more batches are timed, as a single small batch takes less than the handing over.
+    /// Times calls with increasingly many batches, because a single small batch takes less time than the
+    /// communication.
     fn time_a_call(&self) -> Result<usize, OnnxError> {
         let worker = self.worker()?;
         let batch = self.runtime.batch();
@@ -136,58 +145,61 @@ impl Network {
         Ok(rows)
     }
 
-    /// Rows that are handed to a thread at once: whole batches, so that only the last one of all is filled up.
+    /// Returns the number of rows that are sent to a thread at once. These are whole batches, so that only
+    /// the very last batch is padded.
     fn request_rows(&self) -> usize {
         let batch = self.runtime.batch();
         (REQUEST_CELLS / self.features / batch).max(1) * batch
     }
 
-    /// Number of features: the elements of one row of the input.
+    /// Returns the number of features: the elements of one row of the input.
     pub fn feature_count(&self) -> usize {
         self.features
     }
 
-    /// Number of outputs: the elements of one row of the output.
+    /// Returns the number of outputs: the elements of one row of the output.
     pub fn output_count(&self) -> usize {
         self.outputs
     }
 
-    /// The shape of one row of the input, without the batch: `[12]`, `[1, 28, 28]`.
+    /// Returns the shape of one row of the input, without the batch: `[12]`, `[1, 28, 28]`.
     pub fn row_shape(&self) -> &[usize] {
         &self.runtime.shape[1..]
     }
 
-    /// The input's name.
+    /// Returns the name of the input.
     pub fn input_name(&self) -> &str {
         &self.input
     }
 
-    /// The output's name.
+    /// Returns the name of the output.
     pub fn output_name(&self) -> &str {
         &self.output
     }
 
-    /// Whether the input is of integers, such as token ids.
+    /// Returns whether the input takes integers, such as token ids.
     pub fn takes_whole_numbers(&self) -> bool {
         self.runtime.element == Element::Whole
     }
 
-    /// Number of token ids that the input takes, from 0: the rows of the embedding that its integers are looked up in. None where the
-    /// network does something else with its input first.
+    /// Returns the number of token ids that the input takes, counted from 0: the number of rows of the
+    /// embedding in which its integers are looked up. `None` if the network processes its input in another
+    /// way first.
     pub fn vocabulary_size(&self) -> Option<usize> {
         self.vocabulary_size
     }
 
-    /// The outputs of rows: rows × outputs, row-major.
+    /// Predicts rows; the result is rows × outputs, row-major.
     ///
-    /// Rows run in batches of one size: the file's own, else 256 rows or 4096 cells, whichever is less. The last batch is filled up, so a
-    /// single row costs as much as a batch.
+    /// Rows run in batches of one size: that of the file if it is fixed, otherwise 256 rows or 4096 cells,
+    /// whichever is less. The last batch is padded, so a single row costs as much as a batch.
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`] where rows have another number of columns than the network has features, [`GameError::InfiniteInput`] where
-    /// a value is infinite or beyond `f32`, [`OnnxError::Missing`] where it is NaN, [`OnnxError::NotWhole`] where the input takes
-    /// integers, [`OnnxError::Run`] where the network fails, [`OnnxError::NotFinite`] where a prediction is infinite or NaN.
+    /// [`GameError::Width`] if the number of columns differs from the number of features,
+    /// [`GameError::InfiniteInput`] if a value is infinite or too large for `f32`, [`OnnxError::Missing`] if
+    /// it is NaN, [`OnnxError::NotWhole`] if the input takes integers and a value is not one,
+    /// [`OnnxError::Run`] if the network fails, [`OnnxError::NotFinite`] if a prediction is infinite or NaN.
     pub fn predictions(&self, rows: Rows<'_>) -> Result<Vec<f64>, OnnxError> {
         let mut out = vec![0.0; rows.len() * self.outputs];
         self.write_predictions(rows, &mut out)?;
@@ -197,7 +209,7 @@ impl Network {
     fn write_predictions(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), OnnxError> {
         if rows.columns() != self.features {
             let (given, wanted) = (rows.columns(), self.features);
-            return Err(GameError::Width { what: "row 0".to_owned(), given, wanted }.into());
+            return Err(GameError::Width { what: "row 0".to_owned(), actual: given, expected: wanted }.into());
         }
         if let Some(index) = rows.values().iter().position(|&value| !self.is_legal(value)) {
             return Err(self.refuse(rows.values()[index], index));
@@ -215,7 +227,7 @@ impl Network {
             if values.len() != out.len() {
                 let given = vec![values.len()];
                 let batch = self.runtime.batch();
-                return Err(OnnxError::OutputShape { output: self.output.clone(), given, batch });
+                return Err(OnnxError::OutputShape { output: self.output.clone(), actual: given, batch });
             }
             for (index, (out, value)) in out.iter_mut().zip(values).enumerate() {
                 let value = f64::from(value);
@@ -230,7 +242,7 @@ impl Network {
         Ok(())
     }
 
-    /// Whether the input takes a value.
+    /// Returns whether a value is a valid input.
     fn is_legal(&self, value: f64) -> bool {
         match self.runtime.element {
             Element::Float => (value as f32).is_finite(),
@@ -238,7 +250,7 @@ impl Network {
         }
     }
 
-    /// Why the input does not take the value at `index`.
+    /// Returns the error for the invalid value at `index`.
     fn refuse(&self, value: f64, index: usize) -> OnnxError {
         let (row, column) = (index / self.features, index % self.features);
         if value.is_nan() {
@@ -256,23 +268,23 @@ impl Network {
         }
     }
 
-    /// What a failure means on rows of which the first has this number.
+    /// Converts a failure on rows; `first` is the index of the first of these rows.
     fn error(&self, failure: Failure, first: usize) -> OnnxError {
         match failure.refusal {
             Refusal::Failed(problem) => OnnxError::Run { row: first + failure.row, problem },
             Refusal::Element(given) => OnnxError::ElementType {
                 what: format!("output {}", self.output),
-                given,
-                wanted: "FLOAT, DOUBLE or FLOAT16",
+                actual: given,
+                expected: "FLOAT, DOUBLE or FLOAT16",
             },
             Refusal::Shape(given) => {
                 let batch = self.runtime.batch();
-                OnnxError::OutputShape { output: self.output.clone(), given, batch }
+                OnnxError::OutputShape { output: self.output.clone(), actual: given, batch }
             }
         }
     }
 
-    /// A thread of the runtime for one caller: an idle one, else a new one.
+    /// Returns a runtime thread for one caller: an idle one, or a new one.
     fn worker(&self) -> Result<Worker, OnnxError> {
         let idle = self.idle().pop();
         idle.map_or_else(|| Worker::start(Arc::clone(&self.runtime)).map_err(OnnxError::Thread), Ok)
@@ -283,8 +295,8 @@ impl Network {
     }
 }
 
-/// The shape of a batch of rows. Where the file leaves it open, the batch is a power of two, so that the chunks of a game are whole
-/// batches.
+/// Returns the shape of a batch of rows. If the file does not fix the batch, it is a power of two, so that
+/// the chunks of a game are whole batches.
 fn batch_shape(batch: Option<usize>, row_shape: &[usize]) -> Result<Vec<usize>, OnnxError> {
     let cells = |first: usize| row_shape.iter().try_fold(first, |product, &size| product.checked_mul(size));
     let fitting = (BATCH_CELLS / cells(1).unwrap_or(usize::MAX)).clamp(1, BATCH_ROWS);
@@ -312,12 +324,13 @@ impl Model for Network {
         self.rows_per_call
     }
 
-    /// A sequential convolutional network about this row; none for other networks.
+    /// Returns a sequential convolutional network near this row, or `None` for other networks.
     ///
-    /// It takes the operators `Conv` (of one group, without dilation), `MaxPool`, `AveragePool`, `GlobalMaxPool`, `GlobalAveragePool` and
-    /// `ReduceMean` over space, `BatchNormalization`, `Relu`, `LeakyRelu`, `Sigmoid`, `Tanh`, `Clip`, `Add`, `Sub`, `Mul` and `Div` with
-    /// one constant or one for each channel, `Flatten`, `Reshape`, `Gemm`, `MatMul`, `Dropout` and `Identity`, one after the other. Costs
-    /// two predictions, as it is made only if both ways agree on the reference.
+    /// It supports the operators `Conv` (with one group, without dilation), `MaxPool`, `AveragePool`,
+    /// `GlobalMaxPool`, `GlobalAveragePool` and `ReduceMean` over space, `BatchNormalization`, `Relu`,
+    /// `LeakyRelu`, `Sigmoid`, `Tanh`, `Clip`, `Add`, `Sub`, `Mul` and `Div` with one constant or one for
+    /// each channel, `Flatten`, `Reshape`, `Gemm`, `MatMul`, `Dropout` and `Identity`, in sequence. Creating
+    /// it costs two predictions: both implementations must agree on the reference.
     fn near(&self, reference: &[f64]) -> Option<Box<dyn NearReference>> {
         if reference.len() != self.features || !reference.iter().all(|&value| self.is_legal(value)) {
             return None;

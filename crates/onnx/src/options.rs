@@ -1,4 +1,4 @@
-//! Reading files, with choices or without.
+//! Reading of ONNX files, with and without options.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -12,12 +12,12 @@ use crate::needed;
 use crate::network::Network;
 use crate::signature::Signature;
 
-/// How to read a network that has several outputs, or whose file leaves the shape of a row open.
+/// Options for networks with several outputs, or whose files do not fix the shape of a row.
 ///
-/// | choice | default |
+/// | option | default |
 /// |---|---|
 /// | [`output`](Self::output) | the only output |
-/// | [`row_shape`](Self::row_shape) | as the file states |
+/// | [`row_shape`](Self::row_shape) | the shape in the file |
 ///
 /// ```
 /// use apportion_onnx::NetworkOptions;
@@ -34,18 +34,18 @@ pub struct NetworkOptions {
 }
 
 impl NetworkOptions {
-    /// The defaults: what [`Network::from_path`] and [`Network::from_bytes`] do.
+    /// Creates the default options, which [`Network::from_path`] and [`Network::from_bytes`] use.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Chooses the output of this name.
+    /// Chooses the output with this name.
     pub fn output(mut self, name: impl Into<String>) -> Self {
         self.output = Some(name.into());
         self
     }
 
-    /// Fixes the shape of one row of the input, without the batch. Must agree with the sizes that the file states.
+    /// Sets the shape of one row of the input, without the batch. It must agree with the sizes in the file.
     pub fn row_shape(mut self, shape: &[usize]) -> Self {
         self.row_shape = Some(shape.to_vec());
         self
@@ -55,7 +55,7 @@ impl NetworkOptions {
     ///
     /// # Errors
     ///
-    /// [`OnnxError::File`] where the file cannot be read, else as [`from_bytes`](Self::from_bytes).
+    /// [`OnnxError::File`] if the file cannot be read, otherwise same as [`from_bytes`](Self::from_bytes).
     pub fn from_path(&self, path: impl AsRef<Path>) -> Result<Network, OnnxError> {
         let path = path.as_ref();
         let bytes = std::fs::read(path)
@@ -63,12 +63,13 @@ impl NetworkOptions {
         self.from_bytes(&bytes)
     }
 
-    /// Reads the content of an ONNX file, gzipped or not, and runs the network once on zeros.
+    /// Reads the content of an ONNX file, optionally compressed with gzip, and runs the network once on
+    /// zeros.
     ///
     /// # Errors
     ///
-    /// [`OnnxError::UnknownOutput`] and [`OnnxError::RowShape`] where the choices are not the file's, else as
-    /// [`Network::from_bytes`].
+    /// [`OnnxError::UnknownOutput`] and [`OnnxError::RowShape`] if the options contradict the file, otherwise
+    /// same as [`Network::from_bytes`].
     pub fn from_bytes(&self, bytes: &[u8]) -> Result<Network, OnnxError> {
         let bytes = &*gzip::unpacked(bytes)?;
         let mut file = file::parse(bytes)?;
@@ -86,24 +87,27 @@ impl NetworkOptions {
 }
 
 impl Network {
-    /// Reads an ONNX file with one input and one output. [`NetworkOptions`] reads others.
+    /// Reads an ONNX file with one input and one output. For others, see [`NetworkOptions`].
     ///
     /// # Errors
     ///
-    /// [`OnnxError::File`] where the file cannot be read, else as [`from_bytes`](Self::from_bytes).
+    /// [`OnnxError::File`] if the file cannot be read, otherwise same as [`from_bytes`](Self::from_bytes).
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, OnnxError> {
         NetworkOptions::new().from_path(path)
     }
 
-    /// Reads the content of an ONNX file with one input and one output, gzipped or not, and runs it once on zeros. [`NetworkOptions`] reads others.
+    /// Reads the content of an ONNX file with one input and one output, optionally compressed with gzip, and
+    /// runs it once on zeros. For others, see [`NetworkOptions`].
     ///
     /// # Errors
     ///
-    /// [`OnnxError::Gzip`] for a gzip stream that cannot be unpacked, [`OnnxError::NotOnnx`] for other content and for the beginning of a file, [`OnnxError::Operator`] for an operator that cannot be
-    /// run, [`OnnxError::Inputs`], [`OnnxError::Outputs`], [`OnnxError::ElementType`], [`OnnxError::Rank`] and
-    /// [`OnnxError::DynamicDimension`] for networks that are no function from rows of numbers, [`OnnxError::Load`] and
-    /// [`OnnxError::Trial`] for graphs that are not sound, [`OnnxError::OutputShape`] and [`OnnxError::RowsMixed`] for those that do not
-    /// give each row its own output, [`OnnxError::Thread`].
+    /// [`OnnxError::Gzip`] for a gzip stream that cannot be decompressed, [`OnnxError::NotOnnx`] for other
+    /// content and for truncated files, [`OnnxError::Operator`] for an unsupported operator,
+    /// [`OnnxError::Inputs`], [`OnnxError::Outputs`], [`OnnxError::ElementType`], [`OnnxError::Rank`] and
+    /// [`OnnxError::DynamicDimension`] for networks that are not a function of rows of numbers,
+    /// [`OnnxError::Load`] and [`OnnxError::Trial`] for invalid graphs, [`OnnxError::OutputShape`] and
+    /// [`OnnxError::RowsMixed`] for networks that do not return a separate output for each row,
+    /// [`OnnxError::Thread`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, OnnxError> {
         NetworkOptions::new().from_bytes(bytes)
     }

@@ -1,12 +1,14 @@
-//! The runtime on threads of our own, one batch at a time.
+//! The runtime on dedicated threads, which process one batch at a time.
 //!
-//! The runtime computes in a thread pool, and may cut sums differently where the pool has more threads. Each [`Worker`] is a pool of one
-//! thread that never changes: results do not depend on threads, and what calls [`Worker::ask`] sleeps meanwhile, so that `t` callers
-//! keep `t` cores busy. (Handing work directly to another pool would set the caller, if it is a thread of rayon, to other work of its
-//! own: one caller would soon keep many cores busy.)
+//! The runtime computes in a thread pool, and may split sums differently depending on the number of threads.
+//! Each [`Worker`] is a pool with exactly one thread, so that results do not depend on the number of threads.
+//! Callers of [`Worker::ask`] sleep until the result arrives, so that `t` callers keep `t` cores busy. (With
+//! a call into another rayon pool, a waiting rayon thread would steal other work, and one caller would soon
+//! keep many cores busy.)
 //!
-//! Rows are run in batches of one size, the last one filled up. The kernels of matrix products are other ones for one row than for
-//! many, with other roundings; so a row's prediction is the same bits whatever rows are beside it.
+//! Rows run in batches of one size, and the last batch is padded. The matrix-product kernels for one row
+//! differ from those for many rows, and round differently. With a fixed size, the prediction of a row is
+//! bitwise identical whatever the other rows of its batch.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -25,22 +27,22 @@ pub(crate) struct Runtime {
     pub(crate) input: NodeId,
     pub(crate) output: NodeId,
     pub(crate) element: Element,
-    /// Shape of the input, the batch first.
+    /// Shape of the input, with the batch first.
     pub(crate) shape: Vec<usize>,
 }
 
-/// Why the runtime gave no numbers.
+/// The reason why the runtime returned no numbers.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// What the runtime said.
+    /// The error of the runtime.
     Failed(String),
-    /// The output has another type of elements.
+    /// The output has an unexpected element type.
     Element(String),
-    /// The output has this shape, not one row per row.
+    /// The output has this shape instead of one row per input row.
     Shape(Vec<usize>),
 }
 
-/// A refusal and the row of the request that is the cause.
+/// A refusal and the row of the request that caused it.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) row: usize,
@@ -48,7 +50,7 @@ pub(crate) struct Failure {
 }
 
 impl Runtime {
-    /// Rows of a batch.
+    /// Returns the number of rows of a batch.
     pub(crate) fn batch(&self) -> usize {
         self.shape[0]
     }
@@ -57,7 +59,7 @@ impl Runtime {
         self.shape[1..].iter().product()
     }
 
-    /// The outputs of any number of rows.
+    /// Returns the outputs of any number of rows.
     fn rows(&self, rows: &[f64], options: &RunOptions) -> Result<Vec<f32>, Failure> {
         let (batch, features) = (self.batch(), self.features());
         let mut outputs = Vec::new();
@@ -75,7 +77,7 @@ impl Runtime {
         Ok(outputs)
     }
 
-    /// Finds the row of a refused batch that is refused by itself.
+    /// Finds the row of a failed batch that also fails alone.
     fn blame(&self, first: usize, rows: &[f64], refusal: Refusal, options: &RunOptions) -> Failure {
         for (index, row) in rows.chunks(self.features()).enumerate() {
             if let Err(refusal) = self.one_batch(&row.repeat(self.batch()), options) {
@@ -100,7 +102,7 @@ impl Runtime {
             }
             Some(Value::FloatTensor(values)) => Err(Refusal::Shape(values.shape().to_vec())),
             Some(other) => Err(Refusal::Element(other.dtype().to_string())),
-            None => Err(Refusal::Failed("it gave no output".to_owned())),
+            None => Err(Refusal::Failed("it returned no output".to_owned())),
         }
     }
 
@@ -109,13 +111,13 @@ impl Runtime {
     }
 }
 
-/// Runs what may panic on a graph that no sound program writes.
+/// Runs code that may panic on invalid graphs.
 pub(crate) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run))
-        .map_err(|_| "the runtime panicked, as the graph is not sound".to_owned())
+        .map_err(|_| "the runtime panicked, as the graph is not valid".to_owned())
 }
 
-/// One thread of the runtime; it ends when the worker is dropped.
+/// A thread of the runtime, which ends when the worker is dropped.
 #[derive(Debug)]
 pub(crate) struct Worker {
     requests: Sender<Vec<f64>>,
@@ -130,7 +132,8 @@ impl Worker {
         std::thread::Builder::new().name("onnx".to_owned()).spawn(move || {
             let pool = Arc::new(ThreadPool::with_num_threads(1));
             let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&pool)));
-            // Inside of its pool the runtime computes on this thread, without handing over at every batch.
+            // The runtime computes on the current thread if that belongs to its pool, which saves
+            // communication for every batch.
             pool.run(move || {
                 for rows in incoming {
                     if outgoing.send(runtime.rows(&rows, &options)).is_err() {
@@ -142,10 +145,10 @@ impl Worker {
         Ok(Self { requests, answers })
     }
 
-    /// The outputs of rows of values that were checked; rows × outputs, row-major.
+    /// Returns the outputs for rows of validated values; rows × outputs, row-major.
     pub(crate) fn ask(&self, rows: &[f64]) -> Result<Vec<f32>, Failure> {
-        // The thread ends before the worker only if starting it failed half-way.
-        let ended = || Failure { row: 0, refusal: Refusal::Failed("its thread has ended".to_owned()) };
+        // The thread ends before the worker only if its start failed halfway.
+        let ended = || Failure { row: 0, refusal: Refusal::Failed("its thread has stopped".to_owned()) };
         self.requests.send(rows.to_vec()).map_err(|_| ended())?;
         self.answers.recv().map_err(|_| ended())?
     }

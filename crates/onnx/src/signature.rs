@@ -1,39 +1,39 @@
-//! What goes into a network and what comes out, as its file states it.
+//! Inputs and outputs of a network, as declared in its file.
 
 use rten_onnx::onnx::{DataType, Dimension, GraphProto, ModelProto, ValueInfoProto};
 
 use crate::error::OnnxError;
 
-/// The numbers that an input takes.
+/// The type of numbers of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Element {
-    /// Floating point, rounded to 32 bits.
+    /// Floating-point numbers, rounded to 32 bits.
     Float,
-    /// Whole numbers of 32 bits.
+    /// 32-bit integers.
     Whole,
 }
 
-/// The one input and the chosen output of a network.
+/// The single input and the chosen output of a network.
 #[derive(Debug)]
 pub(crate) struct Signature {
     pub(crate) input: String,
     pub(crate) element: Element,
     /// Sizes of the input's dimensions after the batch.
     pub(crate) row_shape: Vec<usize>,
-    /// Rows that a batch must have, where the file fixes them.
+    /// Number of rows of a batch, if the file fixes it.
     pub(crate) batch: Option<usize>,
     pub(crate) output: String,
 }
 
 impl Signature {
-    /// The signature of a file, with the output and the shape of a row that the user asked for.
+    /// Reads the signature of a file, with the output and the shape of a row that the user requested.
     pub(crate) fn read(
         file: &ModelProto,
         output: Option<&str>,
         row_shape: Option<&[usize]>,
     ) -> Result<Self, OnnxError> {
         let Some(graph) = &file.graph else {
-            return Err(OnnxError::NotOnnx { problem: "it holds no network".to_owned() });
+            return Err(OnnxError::NotOnnx { problem: "it contains no network".to_owned() });
         };
         let input = only_input(graph)?;
         let output = chosen_output(graph, output)?;
@@ -44,7 +44,7 @@ impl Signature {
                 return Err(wrong_type("input", input, given, "FLOAT, DOUBLE, FLOAT16, INT64 or INT32"));
             }
         };
-        // Where an output's type is not stated, the trial run shows it.
+        // If the file does not declare the type of an output, the trial run determines it.
         if let given @ Some(given_type) = element_type(output)
             && !matches!(given_type, DataType::FLOAT | DataType::DOUBLE | DataType::FLOAT16)
         {
@@ -63,7 +63,7 @@ fn names<'a>(values: impl IntoIterator<Item = &'a ValueInfoProto>) -> Vec<String
     values.into_iter().map(name).collect()
 }
 
-/// Files of old versions list the weights among the inputs; those are none.
+/// Returns the only input. Files of old versions also list the weights as inputs; these are skipped.
 fn only_input(graph: &GraphProto) -> Result<&ValueInfoProto, OnnxError> {
     let is_weight = |value: &ValueInfoProto| graph.initializer.iter().any(|weight| weight.name == value.name);
     let inputs: Vec<_> = graph.input.iter().filter(|value| !is_weight(value)).collect();
@@ -78,7 +78,7 @@ fn chosen_output<'a>(graph: &'a GraphProto, wanted: Option<&str>) -> Result<&'a 
         (Some(given), outputs) => outputs
             .iter()
             .find(|output| output.name.as_deref() == Some(given))
-            .ok_or_else(|| OnnxError::UnknownOutput { given: given.to_owned(), names: names(outputs) }),
+            .ok_or_else(|| OnnxError::UnknownOutput { name: given.to_owned(), names: names(outputs) }),
         (None, [output]) => Ok(output),
         (None, outputs) => Err(OnnxError::Outputs { names: names(outputs) }),
     }
@@ -94,11 +94,11 @@ fn wrong_type(
     given: Option<DataType>,
     wanted: &'static str,
 ) -> OnnxError {
-    let given = given.map_or_else(|| "not stated".to_owned(), |given| given.to_string());
-    OnnxError::ElementType { what: format!("{kind} {}", name(value)), given, wanted }
+    let given = given.map_or_else(|| "unknown".to_owned(), |given| given.to_string());
+    OnnxError::ElementType { what: format!("{kind} {}", name(value)), actual: given, expected: wanted }
 }
 
-/// The batch, where it is fixed, and the shape of a row: as given, else as stated.
+/// Returns the size of the batch, if fixed, and the shape of a row: the requested one, or that in the file.
 fn shape(input: &ValueInfoProto, given: Option<&[usize]>) -> Result<(Option<usize>, Vec<usize>), OnnxError> {
     let tensor = input.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref());
     let stated = tensor.and_then(|tensor| tensor.shape.as_ref()).map(|shape| &shape.dim[..]);
@@ -110,15 +110,15 @@ fn shape(input: &ValueInfoProto, given: Option<&[usize]>) -> Result<(Option<usiz
             stated.len() == given.len() + 1 && given.iter().zip(&stated[1..]).all(agrees)
         });
         if given.is_empty() || given.contains(&0) || !fits {
-            let wanted = stated.map_or_else(|| "one or more sizes above 0".to_owned(), words);
-            return Err(OnnxError::RowShape { input: name(input), given: given.to_vec(), wanted });
+            let wanted = stated.map_or_else(|| "one or more positive sizes".to_owned(), words);
+            return Err(OnnxError::RowShape { input: name(input), actual: given.to_vec(), expected: wanted });
         }
         return Ok((batch, given.to_vec()));
     }
     let Some([_, row @ ..]) = stated.filter(|stated| stated.len() > 1) else {
         let given =
             stated.map_or_else(|| "no shape".to_owned(), |stated| format!("the shape {}", words(stated)));
-        return Err(OnnxError::Rank { input: name(input), given });
+        return Err(OnnxError::Rank { input: name(input), actual: given });
     };
     let size = |(axis, dimension): (usize, &Dimension)| {
         fixed(dimension).ok_or_else(|| OnnxError::DynamicDimension {
@@ -130,7 +130,7 @@ fn shape(input: &ValueInfoProto, given: Option<&[usize]>) -> Result<(Option<usiz
     Ok((batch, row.iter().enumerate().map(size).collect::<Result<_, _>>()?))
 }
 
-/// The size of a dimension, where it has one.
+/// Returns the size of a dimension, if it is fixed.
 fn fixed(dimension: &Dimension) -> Option<usize> {
     dimension.dim_value.and_then(|size| usize::try_from(size).ok()).filter(|&size| size > 0)
 }

@@ -1,5 +1,6 @@
-//! How often the groups of experiment 2a are found: for each measure, linkage and number of rows, the share of 200 data sets on which the
-//! cut by significance, and that into three groups, gives {1,2}, {3}, {4,5,6}.
+//! Measures how often the groups of experiment 2a are recovered: for each measure, linkage and number of
+//! rows, the share of 200 data sets in which the cut by significance, and the cut into three groups, yields
+//! {1,2}, {3}, {4,5,6}.
 //!
 //! `cargo run --release -p apportion-partitions --example recovery`
 
@@ -25,7 +26,7 @@ fn main() -> Result<(), PartitionsError> {
     for dependence in measures {
         for rows in [100, 200, 500, 1000, 5000] {
             let mut found = [0; 6];
-            // It depends on the number of rows alone.
+            // The critical value depends only on the number of rows, so any data set will do.
             let some_data = experiment_2a::draw(rows, 0);
             let critical =
                 dependence.matrix(Rows::new(&some_data, experiment_2a::FEATURES))?.critical_value(0.05)?;

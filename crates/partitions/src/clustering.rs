@@ -8,15 +8,17 @@ use crate::error::PartitionsError;
 use crate::linkage::Linkage;
 use crate::matrix::DependenceMatrix;
 
-/// Hierarchical clustering of features on their dependence, cut into groups.
+/// Hierarchical clustering of features by their dependence, cut into groups.
 ///
-/// Without a cut, groups are joined as long as their dependence, by the linkage, is above `least` and above what any of as many independent
-/// pairs would show with probability `level`: [`DependenceMatrix::critical_value`].
+/// Without a cut, groups are merged as long as their dependence (by the linkage) exceeds both `least` and the
+/// value that any of the same number of independent pairs would exceed with probability `level`:
+/// [`DependenceMatrix::critical_value`].
 ///
-/// The defaults were chosen on the data of experiment 2a of the group-explainer paper, whose groups are {1,2}, {3}, {4,5,6}: the share of 200
-/// data sets in which they are found with average linkage, by significance and by a cut into three groups (`examples/recovery.rs`).
+/// The defaults were chosen on the data of experiment 2a of the group-explainer paper, whose groups are
+/// {1,2}, {3}, {4,5,6}. The table lists the share of 200 data sets in which these are found with average
+/// linkage, by the cut by significance and by the cut into three groups (`examples/recovery.rs`).
 ///
-/// | rows | Spearman | in bins | by neighbours | 3 groups: Spearman | in bins | by neighbours |
+/// | rows | Spearman | binned | neighbours | 3 groups: Spearman | binned | neighbours |
 /// |---|---|---|---|---|---|---|
 /// | 100 | 0.600 | 0.165 | 0.250 | 0.930 | 0.605 | 0.805 |
 /// | 200 | 0.965 | 0.495 | 0.595 | 1.000 | 0.925 | 0.915 |
@@ -24,21 +26,25 @@ use crate::matrix::DependenceMatrix;
 /// | 1000 | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 |
 /// | 5000 | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 |
 ///
-/// With single linkage they are less, by at most 0.05 and 0.1; with complete linkage the same to 0.005, and up to 0.07 more in three groups
-/// of 100 rows by mutual information. Complete linkage leaves apart what two weakly dependent features of a large group keep apart.
+/// With single linkage, the shares are lower, by at most 0.05 (by significance) and 0.1 (three groups). With
+/// complete linkage, they are the same up to 0.005, except for three groups from 100 rows by mutual
+/// information, where they are up to 0.07 higher. Complete linkage splits a large group if two of its
+/// features depend only weakly on each other.
 ///
-/// What is not monotone, Spearman's correlation does not see; then mutual information is the better measure, and wants more rows.
+/// Spearman's correlation does not detect dependence that is not monotone. Mutual information does, but
+/// requires more rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FeatureClustering {
-    /// The measure of dependence; by default |ρ|, Spearman's.
+    /// The measure of dependence. The default is |ρ|, Spearman's correlation.
     pub dependence: Dependence,
-    /// How the dependence of groups follows from that of features; by default the average.
+    /// How the dependence of groups is computed from that of features. The default is the average.
     pub linkage: Linkage,
-    /// Where the dendrogram is cut; by default by significance.
+    /// Where the dendrogram is cut. The default is a cut by significance.
     pub cut: Option<Cut>,
-    /// The level of significance where there is no cut, 0.05 by default.
+    /// The significance level if no cut is set. The default is 0.05.
     pub level: f64,
-    /// The least dependence that joins groups where there is no cut, 0.1 by default: less is no reason for a group, however certain.
+    /// The minimum dependence within a group if no cut is set. The default is 0.1: a weaker dependence does
+    /// not justify a group, however significant it is.
     pub least: f64,
 }
 
@@ -54,29 +60,29 @@ impl Default for FeatureClustering {
     }
 }
 
-/// Features in groups, and how they came together.
+/// Groups of features, with the clustering that led to them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClusteredFeatures {
     /// The dependence of all pairs.
     pub dependence: DependenceMatrix,
     /// The hierarchy.
     pub dendrogram: Dendrogram,
-    /// Where it was cut.
+    /// Where the hierarchy was cut.
     pub cut: Cut,
     /// The groups, in the order of their first features.
     pub partition: Partition,
 }
 
 impl FeatureClustering {
-    /// The groups of the columns of `rows`, NaN being a missing value.
+    /// Clusters the columns of `rows` into groups. NaN is a missing value.
     ///
     /// # Errors
     ///
-    /// As [`Dependence::matrix`], [`Dendrogram::cut`] and [`DependenceMatrix::critical_value`]; [`PartitionsError::Least`] unless `least`
-    /// lies in [0, 1].
+    /// The errors of [`Dependence::matrix`], [`Dendrogram::cut`] and [`DependenceMatrix::critical_value`];
+    /// [`PartitionsError::Least`] unless `least` lies in [0, 1].
     pub fn fit(&self, rows: Rows<'_>) -> Result<ClusteredFeatures, PartitionsError> {
         if !(0.0..=1.0).contains(&self.least) {
-            return Err(PartitionsError::Least { given: self.least });
+            return Err(PartitionsError::Least { actual: self.least });
         }
         let dependence = self.dependence.matrix(rows)?;
         let dendrogram = Dendrogram::new(&dependence, self.linkage);

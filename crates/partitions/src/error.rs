@@ -1,137 +1,143 @@
-//! What can go wrong when features are clustered.
+//! Errors of clustering features.
 
-/// Why there is no dependence, no dendrogram or no partition.
+/// Why a dependence, dendrogram or partition cannot be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartitionsError {
-    /// More pairs of features than there is memory for.
+    /// The pairs of features do not fit into memory.
     #[error(transparent)]
     Memory(#[from] apportion_games::TooMuchMemory),
-    /// An infinite number in the data.
+    /// The data contain an infinite number.
     #[error(
-        "row {row} has the value {value} in column {column}, and dependence between features is computed with it; pass a finite number, or \
-         list the groups instead"
+        "row {row} has the value {value} in column {column}, and dependence between features is computed \
+         with it; pass a finite number, or list the groups instead"
     )]
     Infinite {
         /// The row, from 0.
         row: usize,
         /// The column, from 0.
         column: usize,
-        /// What stands there.
+        /// The infinite number.
         value: f64,
     },
-    /// A pair of features that too few rows have both of.
+    /// Too few rows have values for both features of a pair.
     #[error(
-        "only {complete} rows have both feature {first} and feature {second}; a dependence needs {least}, so add \
-         rows or leave one of the two out"
+        "only {complete} rows have values of both feature {first} and feature {second}; dependence requires \
+         {min}, so add rows or remove one of the two"
     )]
     TooFewRows {
-        /// One feature.
+        /// The first feature.
         first: usize,
-        /// The other.
+        /// The second feature.
         second: usize,
-        /// Rows in which neither is missing.
+        /// The number of rows in which neither is missing.
         complete: usize,
-        /// The least number of rows.
-        least: usize,
+        /// The minimum number of rows.
+        min: usize,
     },
-    /// A number of bins that the rows do not fill, or one that tells nothing apart.
-    #[error("{given} bins were asked for; {rows} rows allow 2 to {most}, one row to a cell of the square")]
-    Bins {
-        /// The number given.
-        given: usize,
-        /// The largest number.
-        most: usize,
-        /// Rows of the pair of features that has the fewest.
-        rows: usize,
-    },
-    /// A number of neighbours that points do not have.
-    #[error("{given} neighbours were asked for; {rows} rows allow 1 to {}", rows.saturating_sub(1))]
-    Neighbours {
-        /// The number given.
-        given: usize,
-        /// Rows of the pair of features that has the fewest.
-        rows: usize,
-    },
-    /// A matrix without features, or whose upper triangle has another size.
+    /// The number of bins is 1 or 0, or too large for the number of rows.
     #[error(
-        "{given} dependences were given for {features} features; wanted are at least one feature and, row by row above \
-         the diagonal, one number for each pair"
+        "invalid number of bins {actual}; expected 2 to {max} for {rows} rows (at least one row per cell)"
+    )]
+    Bins {
+        /// The given number.
+        actual: usize,
+        /// The maximum number.
+        max: usize,
+        /// The smallest number of rows of a pair of features.
+        rows: usize,
+    },
+    /// The number of neighbours is 0, or not below the number of rows.
+    #[error(
+        "invalid number of neighbours {actual}; expected 1 to {} for {rows} rows",
+        rows.saturating_sub(1)
+    )]
+    Neighbours {
+        /// The given number.
+        actual: usize,
+        /// The smallest number of rows of a pair of features.
+        rows: usize,
+    },
+    /// The matrix has no features, or its upper triangle has the wrong size.
+    #[error(
+        "{actual} dependences do not match {features} features; expected at least one feature and, row by \
+         row above the diagonal, one number per pair"
     )]
     Pairs {
-        /// Numbers given.
-        given: usize,
-        /// Features.
+        /// The number of given values.
+        actual: usize,
+        /// The number of features.
         features: usize,
     },
-    /// A dependence outside the unit interval.
-    #[error("the dependence of features {first} and {second} is {value}; it must lie in [0, 1]")]
+    /// A dependence is outside [0, 1].
+    #[error("the dependence of features {first} and {second} must be in [0, 1], got {value}")]
     Dependence {
-        /// One feature.
+        /// The first feature.
         first: usize,
-        /// The other.
+        /// The second feature.
         second: usize,
-        /// The number given.
+        /// The given number.
         value: f64,
     },
-    /// A matrix of dependences that was given, not measured: its law under independence is not known.
+    /// The dependences were not measured here, so their distribution under independence is not known.
     #[error(
-        "what independent features show is known for measured dependences only; cut at a height or into a number of groups"
+        "the distribution under independence is known for measured dependences only; cut at a height or \
+         into a number of groups"
     )]
     UnknownLaw,
-    /// A level of significance that is no probability, or one that decides nothing.
-    #[error("the level of significance is {given}; it must lie strictly between 0 and 1")]
+    /// The significance level is not strictly between 0 and 1.
+    #[error("the significance level must be strictly between 0 and 1, got {actual}")]
     Level {
-        /// The number given.
-        given: f64,
+        /// The given number.
+        actual: f64,
     },
-    /// A least dependence outside the unit interval.
-    #[error("the least dependence within a group is {given}; it must lie in [0, 1]")]
+    /// The minimum dependence is outside [0, 1].
+    #[error("the minimum dependence within a group must be in [0, 1], got {actual}")]
     Least {
-        /// The number given.
-        given: f64,
+        /// The given number.
+        actual: f64,
     },
-    /// A height that is not a number.
-    #[error("the height of a cut is not a number")]
+    /// The height is NaN.
+    #[error("the height of a cut must be a number, got NaN")]
     Height,
-    /// A number of groups that the features do not allow.
-    #[error("{given} groups were asked for; {features} features allow 1 to {features}")]
+    /// The number of groups is 0 or exceeds the number of features.
+    #[error("invalid number of groups {actual}; expected 1 to {features} for {features} features")]
     Groups {
-        /// The number given.
-        given: usize,
-        /// Features.
+        /// The given number.
+        actual: usize,
+        /// The number of features.
         features: usize,
     },
-    /// Another number of names than of features.
-    #[error("{given} names were given for {features} features")]
+    /// The number of names differs from the number of features.
+    #[error("expected {features} names (one per feature), got {actual}")]
     Names {
-        /// Names given.
-        given: usize,
-        /// Features.
+        /// The number of names.
+        actual: usize,
+        /// The number of features.
         features: usize,
     },
-    /// A list of merges that is no dendrogram.
+    /// The merges do not form a valid dendrogram.
     #[error("merge {merge} of the dendrogram {problem}")]
     Merge {
-        /// Which merge, from 0; their number where one is missing or too many.
+        /// The merge, from 0, or the number of merges if that is wrong.
         merge: usize,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
-    /// A name of no measure of dependence, or of no linkage.
-    #[error("there is no {what} {given:?}; there are {known}")]
+    /// Unknown name of a measure of dependence or a linkage.
+    #[error("unknown {what} {name:?}; expected one of: {known}")]
     UnknownName {
-        /// What was named.
+        /// The kind of name.
         what: &'static str,
-        /// The name given.
-        given: String,
-        /// The names there are.
+        /// The given name.
+        name: String,
+        /// The known names.
         known: &'static str,
     },
     /// The figure could not be drawn.
-    #[error("the dendrogram could not be drawn: {message}")]
+    #[error("cannot draw the dendrogram: {message}")]
     Figure {
-        /// What the drawing library says.
+        /// The message of the drawing library.
         message: String,
     },
 }

@@ -1,7 +1,7 @@
 //! Partitions of features from data: measures of dependence, hierarchical clustering, dendrograms.
 //!
-//! Features that depend on one another are explained best together. Here they are clustered by how much they depend, and the hierarchy is
-//! cut into the groups of a coalition structure.
+//! Features that depend on one another are best explained as a group. This crate clusters features by their
+//! dependence, and cuts the hierarchy into the groups of a coalition structure.
 //!
 //! ```
 //! use apportion_partitions::{FeatureClustering, Rows};
@@ -19,21 +19,21 @@
 //! # Ok::<(), apportion_partitions::PartitionsError>(())
 //! ```
 //!
-//! # What is here
+//! # Overview
 //!
 //! | | |
 //! |---|---|
 //! | [`FeatureClustering`], [`ClusteredFeatures`] | groups from data in one step, cut at a height, into a number of groups, or by significance |
 //! | [`Dependence`], [`LEAST_ROWS`] | measures: Spearman's correlation, mutual information in bins and by nearest neighbours, the maximal information coefficient |
-//! | [`DependenceMatrix`] | the dependence of all pairs, and what independent features would show |
+//! | [`DependenceMatrix`] | the dependence of all pairs, and its critical value under independence |
 //! | [`Linkage`] | the distance of groups: average, single, complete |
 //! | [`Dendrogram`], [`Merge`], [`Cut`] | the hierarchy as data, as groups and as a figure |
-//! | [`PartitionsError`] | what can go wrong |
+//! | [`PartitionsError`] | errors |
 //!
 //! # Shapes
 //!
-//! `N` rows of `n` features, row-major, NaN where a value is missing. Dependences lie in [0, 1], heights are 1 − dependence. Groups are
-//! [`Partition`]s of the features.
+//! `N` rows of `n` features, row-major, with NaN for missing values. Dependences are in [0, 1], heights are 1
+//! − dependence. Groups are [`Partition`]s of the features.
 
 mod clustering;
 mod dendrogram;
@@ -42,7 +42,7 @@ mod error;
 mod linkage;
 mod matrix;
 
-/// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
+/// Types of lower crates that appear in signatures here, re-exported so that users need no other crate.
 #[doc(no_inline)]
 pub use apportion_games::{Partition, Rows};
 
@@ -53,7 +53,7 @@ pub use error::PartitionsError;
 pub use linkage::Linkage;
 pub use matrix::DependenceMatrix;
 
-/// The example of the README is a test.
+/// Runs the example of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! How the dependence of groups follows from that of features.
+//! The distance between groups of features.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,17 +7,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::PartitionsError;
 
-/// The distance of two groups, from the distances 1 − dependence of their features.
+/// The distance of two groups, as a function of the distances 1 − dependence of their features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Linkage {
-    /// The mean over all pairs of a feature of one and a feature of the other.
+    /// The mean over all pairs of features from both groups.
     #[default]
     Average,
-    /// The least: groups are joined by their two most dependent features, and may be long chains.
+    /// The minimum: groups are merged by their two most dependent features, and may be long chains.
     Single,
-    /// The largest: groups are joined by their two least dependent features, so all features of a group depend on one another.
+    /// The maximum: groups are merged by their two least dependent features, so all features of a group
+    /// depend on one another.
     Complete,
 }
 
@@ -31,7 +32,7 @@ impl Linkage {
     }
 }
 
-/// `average`, `single`, `complete`.
+/// Formats the name: `average`, `single` or `complete`.
 impl fmt::Display for Linkage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -52,8 +53,8 @@ impl FromStr for Linkage {
             "complete" => Ok(Self::Complete),
             _ => Err(PartitionsError::UnknownName {
                 what: "linkage",
-                given: name.to_owned(),
-                known: "average, single and complete",
+                name: name.to_owned(),
+                known: "average, single, complete",
             }),
         }
     }

@@ -3,7 +3,8 @@
 use crate::dependence::Dependence;
 use crate::error::PartitionsError;
 
-/// The dependence of every pair of n features: a symmetric n × n matrix of numbers in [0, 1], its upper triangle stored.
+/// The dependence of every pair of n features: a symmetric n × n matrix with entries in [0, 1], stored as its
+/// upper triangle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DependenceMatrix {
     features: usize,
@@ -11,25 +12,26 @@ pub struct DependenceMatrix {
     origin: Option<Origin>,
 }
 
-/// What a matrix was measured by.
+/// How a matrix was measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Origin {
     dependence: Dependence,
-    /// Rows of the pair of features that has the fewest.
+    /// The smallest number of rows of a pair of features.
     least_rows: usize,
 }
 
 impl DependenceMatrix {
-    /// A matrix measured elsewhere, by its upper triangle row by row: pairs (0, 1), (0, 2), …, (1, 2), ….
+    /// Creates a matrix of dependences computed elsewhere from its upper triangle, row by row: pairs (0, 1),
+    /// (0, 2), …, (1, 2), ….
     ///
     /// # Errors
     ///
-    /// [`PartitionsError::Pairs`] for no feature or another number of values than n(n − 1)/2;
+    /// [`PartitionsError::Pairs`] if there is no feature, or the number of values is not n(n − 1)/2;
     /// [`Dependence`](PartitionsError::Dependence) for a value outside [0, 1].
     pub fn from_values(features: usize, values: Vec<f64>) -> Result<Self, PartitionsError> {
         let wanted = features.checked_sub(1).and_then(|others| others.checked_mul(features));
         if wanted.map(|twice| twice / 2) != Some(values.len()) {
-            return Err(PartitionsError::Pairs { given: values.len(), features });
+            return Err(PartitionsError::Pairs { actual: values.len(), features });
         }
         if let Some(at) = values.iter().position(|value| !(0.0..=1.0).contains(value)) {
             let (first, second) = pair_at(features, at);
@@ -38,7 +40,8 @@ impl DependenceMatrix {
         Ok(Self { features, values, origin: None })
     }
 
-    /// What `dependence` measured, the fewest rows of a pair being `least_rows`.
+    /// Creates a matrix of values measured by `dependence`, where `least_rows` is the smallest number of rows
+    /// of a pair.
     pub(crate) fn measured(
         features: usize,
         values: Vec<f64>,
@@ -48,41 +51,46 @@ impl DependenceMatrix {
         Self { features, values, origin: Some(Origin { dependence, least_rows }) }
     }
 
-    /// Number of features n.
+    /// Returns the number of features n.
     pub fn features(&self) -> usize {
         self.features
     }
 
-    /// The upper triangle row by row, n(n − 1)/2 numbers.
+    /// Returns the upper triangle row by row, n(n − 1)/2 numbers.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// The dependence of two features; 1 of a feature with itself.
+    /// Returns the dependence of two features, which is 1 for a feature with itself.
     ///
     /// # Panics
     ///
-    /// If there is no such feature.
+    /// Panics if a feature is out of range.
     pub fn get(&self, first: usize, second: usize) -> f64 {
         let (low, high) = (first.min(second), first.max(second));
-        assert!(high < self.features, "there is no feature {high} among {}", self.features);
+        assert!(high < self.features, "invalid feature {high}: there are {} features", self.features);
         if low == high { 1.0 } else { self.values[low * (2 * self.features - low - 1) / 2 + high - low - 1] }
     }
 
-    /// The dependence that, were all features independent, any pair would exceed with probability `level` at most: the quantile of the
-    /// measure under independence at 1 − `level` / number of pairs (Bonferroni), for the fewest rows of any pair. 0 where there is no pair.
+    /// Returns the critical value of the dependence at significance level `level`: if all features are
+    /// independent, the probability that any pair exceeds it is at most `level`. It is the quantile of the
+    /// measure under independence at 1 − `level` / number of pairs (Bonferroni), for the smallest number of
+    /// rows of any pair. It is 0 if there are no pairs.
     ///
-    /// Spearman's ρ by Student's t; mutual information by drawn estimates, 4000 in bins, 1000 to 20 000 by nearest neighbours (more where rows
-    /// are fewer), each of which costs as much as a pair, by neighbours one of 2500 rows at most: the quantile of the draws where 20 lie beyond it, that of a law of Pearson's type
-    /// III with their moments otherwise. Laws are those of features without ties; discrete features in bins show less.
+    /// For Spearman's ρ, it is computed from Student's t distribution. For the other measures, it is
+    /// estimated from draws, each of which takes as much time as a pair: 4000 draws for bins, and 1000 to
+    /// 20,000 for nearest neighbours (more for fewer rows), with at most 2500 rows each. It is the quantile
+    /// of the draws if at least 20 exceed it, otherwise that of a Pearson type III distribution with their
+    /// moments. These distributions assume that there are no ties. Discrete features in bins have smaller
+    /// dependences under independence.
     ///
     /// # Errors
     ///
-    /// [`PartitionsError::UnknownLaw`] for a matrix [from elsewhere](Self::from_values); [`Level`](PartitionsError::Level) unless
-    /// 0 < `level` < 1.
+    /// [`PartitionsError::UnknownLaw`] for a matrix created by [`from_values`](Self::from_values);
+    /// [`Level`](PartitionsError::Level) unless 0 < `level` < 1.
     pub fn critical_value(&self, level: f64) -> Result<f64, PartitionsError> {
         if !(level > 0.0 && level < 1.0) {
-            return Err(PartitionsError::Level { given: level });
+            return Err(PartitionsError::Level { actual: level });
         }
         let Origin { dependence, least_rows } = self.origin.ok_or(PartitionsError::UnknownLaw)?;
         if self.values.is_empty() {
@@ -92,7 +100,7 @@ impl DependenceMatrix {
     }
 }
 
-/// The pair of features whose number a matrix stores at `at`.
+/// Returns the pair of features at index `at` of a stored matrix.
 fn pair_at(features: usize, mut at: usize) -> (usize, usize) {
     let mut first = 0;
     while at >= features - first - 1 {

@@ -112,7 +112,7 @@ async function savedBy(page, saver) {
 
 async function numbersBehind(page, figure) {
   await figure.locator("summary").click();
-  return savedBy(page, figure.getByRole("button", { name: "Save as CSV" }));
+  return savedBy(page, figure.getByRole("button", { name: "Download CSV" }));
 }
 
 /** The page has come to its end, with all its sections; the number of its figures. */
@@ -349,13 +349,13 @@ describe("pointing and choosing", () => {
         const figure = card(page, "waterfall");
         const texts = element => [...element.querySelectorAll("svg text")].map(text => text.textContent).sort();
         const wanted = await figure.evaluate(texts);
-        await figure.getByRole("button", { name: "Choose this row" }).click();
+        await figure.getByRole("button", { name: "Select row" }).click();
         const found = await page.locator("#chosen").evaluate(texts);
         // The width of letters is measured by the one and known by the other, so names are shortened in other places.
         const plain = list => list.map(text => text.replace(/^(.{3}).*….*$/, "$1…"));
         // Values are kept to 16 bits.
         const near = (one, other) => {
-          const [a, b] = [one, other].map(text => Number(text.replace(/^[a-z]+ /, "").replaceAll("−", "-")));
+          const [a, b] = [one, other].map(text => Number(text.replace(/^[a-z ]+ /, "").replaceAll("−", "-")));
           return one === other || Math.abs(a - b) <= 2e-4 * Math.abs(a);
         };
         const [a, b] = [plain(wanted), plain(found)];
@@ -376,7 +376,7 @@ describe("pointing and choosing", () => {
       }
       await page.fill("#find", "5000");
       await page.press("#find", "Enter");
-      assert.match(await page.locator("#wrong").textContent(), /No row of this page is called “5000”/);
+      assert.match(await page.locator("#wrong").textContent(), /No row of this report is named “5000”/);
     });
     await within("estimated", async page => {
       for (const [text, row] of [["person 0042", "person 0042"], ["0700", "person 0700"], ["3", "person 0021"]]) {
@@ -423,21 +423,21 @@ describe("selecting", () => {
       assert.equal(await page.locator("#wrong").textContent(), "");
     }
     await page.getByRole("button", { name: "Clear" }).click();
-    assert.match(await status(page), /^400 rows; none is selected/);
+    assert.match(await status(page), /^400 rows; none selected/);
     assert.equal(await page.inputValue("#select"), "");
   }));
 
   test("a condition that cannot be read says what is wrong with it", () => within("exact", async page => {
     for (const [condition, why] of [
-      ["agee > 3", "there is no feature “agee”"], ["age", "there is no feature “age”"], ["age >", "a number or a word is missing"],
-      ["age > old", "“old” is no number"], ["occupation = king", "“occupation” is never “king”"], ["occupation < sales", "are words"],
-      ["(age > 3", "a “)” is missing"], ["age > 3) or", "was not understood"], ["age > 3 and", "a feature is missing"], ["\"age > 3", "has no end"],
-      ["age > missing", "what is missing is compared"],
+      ["agee > 3", "unknown feature “agee”"], ["age", "unknown feature “age”"], ["age >", "missing number or category"],
+      ["age > old", "“old” is not a number"], ["occupation = king", "“occupation” is never “king”"], ["occupation < sales", "are categories"],
+      ["(age > 3", "missing “)”"], ["age > 3) or", "unexpected"], ["age > 3 and", "missing feature"], ["\"age > 3", "unterminated"],
+      ["age > missing", "missing supports only"],
     ]) {
       await type(page, condition);
       assert.ok((await page.locator("#wrong").textContent()).includes(why), `${condition}: ${await page.locator("#wrong").textContent()}`);
       assert.equal(await page.getAttribute("#select", "aria-invalid"), "true");
-      assert.match(await status(page), /none is selected/);
+      assert.match(await status(page), /none selected/);
     }
     assert.equal(countOf(await type(page, "age > 3")), 400);
     assert.equal(await page.getAttribute("#select", "aria-invalid"), null);
@@ -512,13 +512,13 @@ describe("selecting", () => {
   }));
 
   test("of many rows, the page says which it holds", () => within("million", async page => {
-    assert.match(await page.locator("#asked").textContent(), /Aggregates are those of all 1000000 rows. This page holds \d+ of them/);
+    assert.match(await page.locator("#asked").textContent(), /Aggregates use all 1000000 rows. The report stores \d+ individual rows/);
     const said = await type(page, "feature 0 > 0");
-    const [, some, all] = /^(\d+) of (\d+) rows of this page/.exec(said);
+    const [, some, all] = /^(\d+) of (\d+) rows in this report/.exec(said);
     assert.ok(some / all > 0.4 && some / all < 0.6);
     await page.fill("#find", "123456789");
     await page.press("#find", "Enter");
-    assert.match(await page.locator("#wrong").textContent(), /It holds \d+ of 1000000 rows/);
+    assert.match(await page.locator("#wrong").textContent(), /It stores \d+ of 1000000 rows/);
   }));
 });
 
@@ -546,12 +546,12 @@ describe("tables", () => {
 
   test("the numbers behind figures are saved with their digits", () => within("estimated", async page => {
     const bar = await numbersBehind(page, card(page, "bar"));
-    assert.deepEqual(bar[0].slice(0, 3), ["feature", "mean |value|", "half width of the 95 % interval"]);
+    assert.deepEqual(bar[0].slice(0, 3), ["feature", "mean |value|", "95% CI half-width"]);
     assert.equal(bar.length, 7);
     assert.ok(bar[1][1].length > 10, bar[1][1]);
     const scatter = await numbersBehind(page, card(page, "scatter"));
     assert.equal(scatter.length, 251);
-    const rows = await savedBy(page, page.locator("[data-rows-of] >> text=Save as CSV"));
+    const rows = await savedBy(page, page.locator("[data-rows-of] >> text=Download CSV"));
     assert.equal(rows.length, 251);
     assert.equal(rows[1][0], "person 0000");
     // The values of a row sum to its prediction, but for their errors.

@@ -1,4 +1,4 @@
-//! Every kind of figure, as SVG and PNG, of data that are made up:
+//! Draws every kind of figure as SVG and PNG, for synthetic data:
 //!
 //! ```text
 //! cargo run -p apportion-plots --example gallery -- FOLDER [ROWS] [WIDTH]
@@ -11,7 +11,7 @@ use apportion_plots::{
     PlotError,
 };
 
-/// Twelve features of people. Those with words have these.
+/// Twelve features of people. Categorical features are listed with their categories.
 const FEATURES: [(&str, &[&str]); 12] = [
     ("age", &[]),
     ("income last year", &[]),
@@ -27,14 +27,15 @@ const FEATURES: [(&str, &[&str]); 12] = [
     ("noise", &[]),
 ];
 
-const TEXT: &str = "The room was clean and the staff were friendly, but the bed was terrible: after one night my back hurt, and \
-                    nobody cared.\nWe would not come again, in spite of the wonderful breakfast in New York.";
+const TEXT: &str = "The room was clean and the staff were friendly, but the bed was terrible: after one \
+                    night my back hurt, and nobody cared.\nWe would not come again, in spite of the \
+                    wonderful breakfast in New York.";
 const TEXT_TO_THE_LEFT: &str =
     "החדר היה נקי והצוות היה נחמד, אבל המיטה הייתה נוראה. לא נחזור לשם, למרות ארוחת הבוקר הנפלאה.";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
-    let folder = arguments.next().ok_or("give the folder to write figures into")?;
+    let folder = arguments.next().ok_or("usage: gallery FOLDER")?;
     let rows = arguments.next().map_or(Ok(300), |rows| rows.parse())?;
     let width = arguments.next().map_or(Ok(720.0), |width| width.parse())?;
     let folder = Path::new(&folder);
@@ -76,14 +77,15 @@ fn draw(
     Ok(())
 }
 
-/// A number from 0 to 1 that is the same for the same place: a multiplicative hash.
+/// Returns a pseudorandom number from 0 to 1, which is the same for the same arguments: a multiplicative
+/// hash.
 fn share(row: u64, of: u64) -> f64 {
     let mut mixed = (row * 31 + of + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     ((mixed ^ (mixed >> 32)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// The inputs of a row; one in twenty is missing among the savings.
+/// Returns the inputs of a row. One in twenty savings is missing.
 fn inputs(row: u64) -> Vec<f64> {
     let input = |(feature, (_, words)): (usize, &(&str, &[&str]))| match words.len() {
         0 => {
@@ -102,7 +104,7 @@ fn inputs(row: u64) -> Vec<f64> {
     FEATURES.iter().enumerate().map(input).collect()
 }
 
-/// What each feature gives by itself.
+/// Returns the main effect of each feature.
 fn alone(row: u64) -> Vec<f64> {
     let inputs = inputs(row);
     let part = |(feature, &input): (usize, &f64)| match feature {
@@ -123,7 +125,8 @@ fn alone(row: u64) -> Vec<f64> {
     inputs.iter().enumerate().map(part).collect()
 }
 
-/// What pairs of features give beside that: age with income, city with rent, hours with children.
+/// Returns the interactions of pairs: age and income, city and rent, hours and children, education and
+/// occupation.
 fn together(row: u64) -> Vec<(usize, usize, f64)> {
     let of = |feature: u64| share(row, feature) - 0.5;
     vec![
@@ -146,7 +149,7 @@ fn heading() -> Heading {
     heading
 }
 
-/// Looks at the error of a row, which falls as the root of the evaluations.
+/// Returns the certificate of a row, whose error decreases with the square root of the number of evaluations.
 fn certified(row: u64) -> Certified {
     let look = |k: u64| {
         let wobble = 0.8 + 0.4 * share(row, 200 + k);
@@ -168,11 +171,11 @@ fn certified(row: u64) -> Certified {
         tolerances: vec![0.06],
         half_widths: Vec::new(),
         looks,
-        says: "With a probability of 95 %, every value is within 0.05.".to_owned(),
+        says: "With probability 95%, every value is within 0.05.".to_owned(),
     }
 }
 
-/// Estimates with their errors.
+/// Returns estimates with their errors.
 fn values(rows: u64) -> Result<Explained, PlotError> {
     let mut gathering = Gathering::new(heading())?;
     for row in 0..rows {
@@ -197,7 +200,7 @@ fn values(rows: u64) -> Result<Explained, PlotError> {
     Ok(gathering.end())
 }
 
-/// Interactions of pairs.
+/// Returns interactions of pairs.
 fn pairs(rows: u64) -> Result<Explained, PlotError> {
     let mut heading = heading();
     heading.value = "interaction".to_owned();
@@ -225,7 +228,7 @@ fn pairs(rows: u64) -> Result<Explained, PlotError> {
     Ok(gathering.end())
 }
 
-/// One row whose players have these values, as estimates.
+/// Returns one row whose players have these values, as estimates.
 fn one_row(heading: Heading, values: Vec<f64>) -> Result<Explained, PlotError> {
     let mut gathering = Gathering::new(heading)?;
     gathering.add(Batch {
@@ -239,7 +242,7 @@ fn one_row(heading: Heading, values: Vec<f64>) -> Result<Explained, PlotError> {
     Ok(gathering.end())
 }
 
-/// A text whose players are its words.
+/// Returns a text whose players are its words.
 fn text(text: &str) -> Result<Explained, PlotError> {
     let mut spans = Vec::new();
     let mut from = None;
@@ -264,7 +267,7 @@ fn text(text: &str) -> Result<Explained, PlotError> {
     one_row(heading, values)
 }
 
-/// An image whose players are the patches of a grid.
+/// Returns an image whose players are the patches of a grid.
 fn image() -> Result<Explained, PlotError> {
     let (width, height, patch) = (96, 64, 8);
     let across = width / patch;

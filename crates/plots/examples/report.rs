@@ -1,6 +1,8 @@
-//! Writes reports of made-up results into a folder, for the tests in a browser: `cargo run --example report -- FOLDER [NAME …]`.
+//! Writes reports of synthetic results into a directory, for the tests in a browser: `cargo run --example
+//! report -- FOLDER [NAME …]`.
 //!
-//! The values are those of a made-up game, not of a model: they have the shapes that real ones have, and sum to their predictions.
+//! The values are those of a synthetic game instead of a model. They resemble real ones, and sum to their
+//! predictions.
 
 use std::path::Path;
 use std::time::Instant;
@@ -48,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Numbers that look random: SplitMix64 of a seed and a place.
+/// Returns a pseudorandom number: SplitMix64 of a seed and a position.
 fn noise(seed: u64, place: u64) -> f64 {
     let mut mixed = seed ^ place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -56,7 +58,7 @@ fn noise(seed: u64, place: u64) -> f64 {
     ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// About normal, with mean 0 and variance 1.
+/// Returns an approximately normal number with mean 0 and variance 1.
 fn normal(seed: u64, place: u64) -> f64 {
     (0..12).map(|k| noise(seed.wrapping_add(1000 + k), place)).sum::<f64>() - 6.0
 }
@@ -79,7 +81,7 @@ fn people(outputs: &[&str]) -> Heading {
     heading
 }
 
-/// The inputs of a person.
+/// Returns the inputs of a person.
 fn person(row: u64) -> [f64; 6] {
     let age = (17.0 + 22.0 * noise(1, row) + 30.0 * noise(2, row)).floor();
     let gain = if noise(6, row) < 0.9 { 0.0 } else { (99_999.0 * noise(7, row).powi(3)).floor() };
@@ -95,7 +97,7 @@ fn person(row: u64) -> [f64; 6] {
     ]
 }
 
-/// What each feature of a person adds to an output.
+/// Returns the contribution of each feature of a person to an output.
 fn values_of_person(person: &[f64; 6], output: usize) -> [f64; 6] {
     let [age, education, hours, gain, job, family] = *person;
     let turn = 1.0 - output as f64;
@@ -111,7 +113,7 @@ fn values_of_person(person: &[f64; 6], output: usize) -> [f64; 6] {
     ]
 }
 
-/// Rows of people, whose values sum to their predictions.
+/// Returns rows of people, whose values sum to their predictions.
 fn batch_of_people(rows: std::ops::Range<u64>, outputs: usize) -> Batch {
     let mut batch = Batch::default();
     for row in rows {
@@ -140,7 +142,7 @@ fn gathered(heading: Heading, batch: Batch) -> Result<Explained, PlotError> {
 fn exact() -> Result<String, PlotError> {
     let explained = gathered(people(&[""]), batch_of_people(0..400, 1))?;
     Report::new(&explained)
-        .title("Who earns more than 50 000 a year")
+        .title("Who earns more than 50,000 a year")
         .command("apportion report --in results.json --out exact.html")
         .seconds(0.052)
         .html()
@@ -154,11 +156,11 @@ fn classes() -> Result<String, PlotError> {
         .html()
 }
 
-/// Estimates with their errors, some of them not known, and certificates.
+/// Adds errors to values, some of which are unknown, and certificates.
 fn with_errors(mut batch: Batch, rows: u64, players: u64) -> Batch {
     batch.ids = Some((0..rows).map(|row| format!("person {:04}", 7 * row)).collect());
     batch.std_errors = (0..rows * players)
-        // Of one feature some errors are not known.
+        // One feature has some unknown errors.
         .map(|at| if at % players == 4 && at % 13 == 5 { f64::NAN } else { 0.02 + 0.05 * noise(31, at) })
         .collect();
     for (row, (values, errors)) in
@@ -169,7 +171,7 @@ fn with_errors(mut batch: Batch, rows: u64, players: u64) -> Batch {
             false => error * normal(32, row as u64 * players + player as u64),
         });
         let errors: Vec<f64> = errors.collect();
-        // What the estimates of a row miss sums to nothing.
+        // The errors of a row sum to zero.
         let mean = errors.iter().sum::<f64>() / players as f64;
         values.iter_mut().zip(errors).for_each(|(value, error)| *value += error - mean);
     }
@@ -192,7 +194,7 @@ fn with_errors(mut batch: Batch, rows: u64, players: u64) -> Batch {
                         error: Some(3.0 / look as f64 * if is_reached { 0.8 } else { 1.6 }),
                     })
                     .collect(),
-                says: "With probability 0.95 the error is at most 0.1.".into(),
+                says: "With probability 0.95, the error is at most 0.1.".into(),
             })
         })
         .collect();
@@ -248,7 +250,7 @@ fn interactions() -> Result<String, PlotError> {
         .html()
 }
 
-/// Names and cells that would run, hide or overflow, where a page let them.
+/// Uses names and cells that would execute code, hide content or overflow if a page allowed it.
 fn hostile() -> Result<String, PlotError> {
     let names = [
         "<script>window.__owned=1</script>",
@@ -301,7 +303,7 @@ fn hostile() -> Result<String, PlotError> {
         .html()
 }
 
-/// So many rows and features with numbers for inputs.
+/// Returns rows and features with numeric inputs.
 fn plain(rows: std::ops::Range<u64>, features: u64) -> Batch {
     let mut batch = Batch::default();
     for row in rows {
@@ -327,7 +329,7 @@ fn large() -> Result<String, PlotError> {
     let explained = gathered(Heading::of_features(features), plain(0..10_000, 20))?;
     let start = Instant::now();
     let page = Report::new(&explained).title("Ten thousand rows").html();
-    eprintln!("10 000 rows of 20 features take {:.2} s", start.elapsed().as_secs_f64());
+    eprintln!("10,000 rows of 20 features take {:.2} s", start.elapsed().as_secs_f64());
     page
 }
 
@@ -373,7 +375,7 @@ fn right_to_left() -> Result<String, PlotError> {
     Report::new(&explained).title("أسماء من اليمين إلى اليسار").html()
 }
 
-/// One row, whose values are these.
+/// Returns one row with these values.
 fn alone(heading: Heading, values: Vec<f64>) -> Result<Explained, PlotError> {
     let prediction = 0.2 + values.iter().sum::<f64>();
     let batch =
@@ -413,7 +415,7 @@ fn image() -> Result<String, PlotError> {
     Report::new(&alone(heading, values)?).title("An image").html()
 }
 
-/// The same results, all numbers of values times `scale`.
+/// Multiplies all values, base values and predictions by `scale`.
 fn scaled(scale: f64) -> Result<Explained, PlotError> {
     let mut batch = batch_of_people(0..80, 1);
     for numbers in [&mut batch.values, &mut batch.base, &mut batch.predictions] {

@@ -1,75 +1,78 @@
-//! What can go wrong when results are drawn.
+//! Errors of drawing results.
 
 use apportion_results::ResultsError;
 
-/// Why there is no figure.
+/// Why a figure cannot be drawn.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// Results whose parts do not belong together.
+    /// The parts of the results do not match.
     #[error(transparent)]
     Results(#[from] ResultsError),
-    /// A number that no figure has a place for.
-    #[error("row {row} has {value:e} among its {what}; a figure needs numbers of at most 1e300 in size")]
+    /// A number is too large for figures, infinite or NaN.
+    #[error(
+        "row {row} has {value:e} among its {what}; figures require numbers of at most 1e300 in absolute value"
+    )]
     NotFinite {
-        /// Which numbers.
+        /// The kind of numbers.
         what: &'static str,
-        /// The row, by its number in the file.
+        /// The row, by its index in the file.
         row: u64,
-        /// What stands there.
+        /// The number.
         value: f64,
     },
-    /// A player that is asked for by a name that none has.
-    #[error("there is no feature {name:?}; {known}")]
+    /// Unknown name of a feature.
+    #[error("unknown feature {name:?}; {known}")]
     UnknownPlayer {
         /// The name.
         name: String,
-        /// Those that there are.
+        /// The known names.
         known: String,
     },
-    /// An output that is asked for and is not there.
-    #[error("there is no output {name:?}; {known}")]
+    /// Unknown output.
+    #[error("unknown output {name:?}; {known}")]
     UnknownOutput {
-        /// Its name or number.
+        /// The name or index.
         name: String,
-        /// Those that there are.
+        /// The known outputs.
         known: String,
     },
-    /// A row that is asked for and is not there.
-    #[error("row {row} is not among the results; {known}")]
+    /// The results do not contain this row.
+    #[error("row {row} is not in the results; {known}")]
     UnknownRow {
-        /// The row, by its number in the file.
+        /// The row, by its index in the file.
         row: u64,
-        /// Those that there are.
+        /// The known rows.
         known: String,
     },
-    /// A condition that divides rows into cohorts, and cannot be read.
+    /// Invalid condition for a cohort.
     #[error(
-        "{condition:?} divides no rows: {why}; write a feature, one of < <= > >= = !=, and a number or a word, such as \"age >= 40\""
+        "invalid condition {condition:?}: {why}; expected a feature, one of < <= > >= = !=, and a number or \
+         a category, e.g. \"age >= 40\""
     )]
     Condition {
-        /// As it was given.
+        /// The given condition.
         condition: String,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
-    /// Results without what a figure shows.
-    #[error("{kind} has nothing to show: {why}")]
+    /// The results lack data that the figure requires.
+    #[error("cannot draw {kind}: {why}")]
     Nothing {
-        /// The figure.
+        /// The kind of figure.
         kind: &'static str,
-        /// What is missing, and what to do.
+        /// The missing data, and how to provide it.
         why: &'static str,
     },
-    /// The name of a figure that there is not.
-    #[error("there is no figure {name:?}; known are {known}")]
+    /// Unknown kind of figure.
+    #[error("unknown figure {name:?}; expected one of: {known}")]
     UnknownKind {
         /// The name.
         name: String,
-        /// Those that there are.
+        /// The known names.
         known: String,
     },
-    /// What the drawing library says.
-    #[error("the figure cannot be drawn: {0}")]
+    /// An error of the drawing library.
+    #[error("cannot draw the figure: {0}")]
     Drawing(String),
 }

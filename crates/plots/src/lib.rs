@@ -1,26 +1,28 @@
-//! Figures of attributions, with their errors, as SVG and PNG; and a report in one file.
+//! Figures of attributions, with their errors, as SVG and PNG, and a report as a single HTML file.
 //!
-//! Rows with their attributions are [gathered](Gathering): aggregates are exact over all of them, and a sample is kept to be drawn. A
-//! [`Kind`] of figure lays an [`Explained`] out as a [`Scene`], which is shapes with their places and the numbers behind them; SVG, PNG, pages
-//! and other libraries draw the same scene. Whatever is estimated is drawn with its error.
+//! Rows with their attributions are [collected](Gathering): aggregates are exact over all rows, and a sample
+//! of rows is kept for drawing. A [`Kind`] of figure lays out an [`Explained`] as a [`Scene`], which consists
+//! of shapes with coordinates and a table of the underlying numbers. SVG, PNG, the report and other libraries
+//! draw the same scene. All estimates are drawn with their errors.
 //!
-//! # What is here
+//! # Overview
 //!
 //! | | |
 //! |---|---|
-//! | [`Heading`], [`Batch`], [`Gathering`], [`Explained`], [`Summary`] | what is drawn: attributions of rows, aggregates over all of them |
+//! | [`Heading`], [`Batch`], [`Gathering`], [`Explained`], [`Summary`] | the data: attributions of rows, aggregates over all of them |
 //! | [`Kind`], [`Options`] | the figures, by name |
-//! | [`Medium`] | the text or the image that the players are parts of |
-//! | [`Condition`] | which rows are looked at together |
-//! | [`Scene`], [`Shape`], [`Paint`], [`Table`] | a figure that is laid out: shapes, colours by their role, numbers |
-//! | [`Dress`], [`style_sheet`] | how scenes are written as SVG: in colours, or in classes of a page |
-//! | [`Report`] | all of it in one page |
-//! | [`strongest_partner`] | with which other player a player interacts most |
-//! | [`PlotError`], [`listed`] | what can go wrong, and the names in its messages |
+//! | [`Medium`] | the text or the image whose parts are the players |
+//! | [`Condition`] | conditions that define cohorts of rows |
+//! | [`Scene`], [`Shape`], [`Paint`], [`Table`] | a figure after layout: shapes, colours by their role, numbers |
+//! | [`Dress`], [`style_sheet`] | how scenes are written as SVG: with colours, or with CSS classes |
+//! | [`Report`] | a report with all figures |
+//! | [`strongest_partner`] | the strongest interaction partner of a player |
+//! | [`PlotError`], [`listed`] | errors, and the names in their messages |
 //!
 //! # Shapes and units
 //!
-//! `N` rows, `p` players, `n` features, `k` outputs, row-major. Values are in units of the output, places in pixels of a page.
+//! `N` rows, `p` players, `n` features, `k` outputs, row-major. Values are in units of the output, positions
+//! in CSS pixels.
 //!
 //! # Example
 //!
@@ -40,7 +42,7 @@
 //! let scene = Kind::Waterfall.lay_out(&gathering.end(), &Options::default())?;
 //! let svg = scene.svg(Dress::Colours);
 //! assert!(svg.contains("age = 39: +1 ± 0.2"), "{svg}");
-//! assert!(scene.table.to_csv().starts_with("feature,input,value,half width of the 95 % interval\nage,39,1,0.19"));
+//! assert!(scene.table.to_csv().starts_with("feature,input,value,95% CI half-width\nage,39,1,0.19"));
 //! # Ok::<(), apportion_plots::PlotError>(())
 //! ```
 
@@ -65,7 +67,7 @@ pub use scene::{
     signed, style_sheet, width_of,
 };
 
-/// The example of the README is a test.
+/// Runs the example of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

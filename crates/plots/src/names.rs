@@ -1,18 +1,19 @@
-//! Names in messages, where one was given that there is not.
+//! Lists of known names in error messages about an unknown name.
 
 use std::cmp::Reverse;
 
 use crate::shown::shown;
 
-/// Names that a message shows.
+/// Maximum number of names in a message.
 const MOST: usize = 10;
-/// Letters of a name that a message shows, and that are compared.
+/// Maximum number of characters of a name that are shown and compared.
 const LETTERS: usize = 100;
-/// Names that are compared: messages may not take long.
+/// Maximum number of names that are compared, so that messages are created quickly.
 const MOST_COMPARED: usize = 5000;
 
-/// The names that there are where `given` is none of them, at most ten and how many more there are. The one that was probably meant comes
-/// first: that which takes the fewest changes of a letter, and of no more than a third of its letters.
+/// Lists the known `names` for a message about the unknown name `given`: at most ten, and the number of
+/// others. The most similar name comes first: the one with the smallest edit distance, if that is at most a
+/// third of the length.
 ///
 /// ```
 /// use apportion_plots::listed;
@@ -42,12 +43,12 @@ pub fn listed<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Stri
     }
 }
 
-/// The letters that are compared; those of either case are one.
+/// Returns the characters that are compared, ignoring case.
 fn letters(name: &str) -> String {
     name.chars().take(LETTERS).flat_map(char::to_lowercase).collect()
 }
 
-/// A name as it is shown, of a long one the beginning.
+/// Returns a name for display, truncated if it is long.
 fn beginning(name: &str) -> String {
     match name.char_indices().nth(LETTERS) {
         Some((end, _)) => format!("{}…", shown(&name[..end])),
@@ -64,7 +65,7 @@ mod tests {
         let names = ["age", "bmi", "blood pressure", "s1", "s2"];
         assert_eq!(listed("blood_presure", names), "blood pressure, age, bmi, s1, s2");
         assert_eq!(listed("BMI", names), "bmi, age, blood pressure, s1, s2");
-        // The first of those that are as near, and none that is far.
+        // The first of the most similar names, if it is similar enough.
         assert_eq!(listed("sample 3", ["x", "sample 1", "sample 2"]), "sample 1, x, sample 2");
         assert_eq!(listed("s3", ["x", "s1"]), "x, s1");
         assert_eq!(listed("income", names), names.join(", "));

@@ -1,8 +1,8 @@
-//! Text of files as it is read: names, ids and words may hold anything.
+//! Display of text from files: names, IDs and categories may contain anything.
 
 use std::borrow::Cow;
 
-/// `text` with control characters, and those that turn the direction of text about, as escapes.
+/// Escapes control characters and characters that change the direction of text.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     let is_hidden = |letter: char| {
         letter.is_control()

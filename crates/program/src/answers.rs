@@ -1,4 +1,4 @@
-//! What a program writes: an answer to each batch.
+//! Parsing of a program's output: an answer to each batch.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::ChildStdout;
@@ -8,35 +8,35 @@ use crate::error::ProgramError;
 use crate::options::Format;
 use crate::process::shown;
 
-/// Bytes of a line beyond which no row goes.
+/// Maximum length of a line in bytes, longer than that of any row.
 const LONGEST_LINE: u64 = 1 << 24;
 
 /// The outputs of the rows of a batch.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Answer {
-    /// Rows × outputs, row-major; NaN and infinite values as they came.
+    /// Rows × outputs, row-major; NaN and infinite values are kept.
     pub(crate) values: Vec<f64>,
     /// Number of rows.
     pub(crate) rows: usize,
-    /// What the program calls its outputs, where it said so.
+    /// The names of the outputs, if the program wrote any.
     pub(crate) names: Option<Vec<String>>,
-    /// The first line that the program answered, in its first answer, if it may be a number with a decimal comma.
+    /// The first line of the program's first answer, if it may be a number with a decimal comma.
     pub(crate) decimal_comma: Option<String>,
 }
 
-/// Why no more answers come.
+/// The reason why no more answers arrive.
 #[derive(Debug)]
 pub(crate) enum End {
     /// The output has ended.
     Closed,
-    /// What came is no answer.
+    /// The output is not a valid answer.
     Fault(ProgramError),
-    /// More rows than any batch has came as one answer.
+    /// An answer has more rows than any batch.
     TooMany,
 }
 
-/// Reads answers of at most `most` rows each and hands them over, as long as they are wanted. `came` counts the rows of the answer that
-/// is being read.
+/// Reads answers of at most `most` rows each and passes them to `receive` until that returns `false`. `came`
+/// counts the rows of the answer that is being read.
 pub(crate) fn read(
     format: Format,
     output: ChildStdout,
@@ -52,13 +52,13 @@ pub(crate) fn read(
     end.unwrap_or_else(|end| end)
 }
 
-/// Lines of text on their way into answers.
+/// Reader of answers from lines of text.
 struct Lines<R> {
     output: BufReader<R>,
     line: Vec<u8>,
-    /// Lines that were read.
+    /// Number of lines read.
     read: usize,
-    /// Outputs of a row, once there was one.
+    /// Number of outputs of a row, known after the first row.
     width: Option<usize>,
 }
 
@@ -91,15 +91,15 @@ impl<R: Read> Lines<R> {
                 if !numbers(line, &mut answer.values) {
                     return Err(End::Fault(self.no_numbers()));
                 }
-                let given = answer.values.len() - before;
-                let wanted = self.width.unwrap_or(given);
-                if given != wanted {
-                    return Err(End::Fault(ProgramError::LineWidth { line: self.read, given, wanted }));
+                let actual = answer.values.len() - before;
+                let expected = self.width.unwrap_or(actual);
+                if actual != expected {
+                    return Err(End::Fault(ProgramError::LineWidth { line: self.read, actual, expected }));
                 }
                 if self.width.is_none() && may_be_decimal_comma(line) {
                     answer.decimal_comma = Some(shown(&String::from_utf8_lossy(line)));
                 }
-                self.width = Some(given);
+                self.width = Some(actual);
                 answer.rows += 1;
                 came.store(answer.rows, Ordering::Relaxed);
             }
@@ -107,10 +107,11 @@ impl<R: Read> Lines<R> {
         Ok(End::Closed)
     }
 
-    /// Reads the next line; false where there is no whole one.
+    /// Reads the next line; returns `false` if there is no complete one.
     fn next(&mut self) -> Result<bool, End> {
         self.line.clear();
-        // A process that was killed may leave a line that is not whole; an error of reading is its end as well.
+        // A killed process may leave an incomplete line. Read errors are treated as the end of the output as
+        // well.
         let read = (&mut self.output).take(LONGEST_LINE).read_until(b'\n', &mut self.line);
         let read = read.unwrap_or(0);
         self.read += 1;
@@ -126,12 +127,13 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// Returns whether a line of several numbers may be a single number with a decimal comma: outputs with decimal points in all of them are not.
+/// Returns whether a line of several numbers may be a single number with a decimal comma. It may not if all
+/// of them have decimal points.
 fn may_be_decimal_comma(line: &[u8]) -> bool {
     line.contains(&b',') && line.split(|&byte| byte == b',').any(|cell| !cell.contains(&b'.'))
 }
 
-/// Appends the numbers of a line, between commas or blanks; false where something is none.
+/// Appends the numbers of a line, separated by commas or spaces. Returns `false` if one of them is invalid.
 fn numbers(line: &[u8], values: &mut Vec<f64>) -> bool {
     let Ok(line) = std::str::from_utf8(line) else { return false };
     let mut put = |cell: &str| cell.trim().parse().map(|value| values.push(value)).is_ok();
@@ -144,7 +146,7 @@ fn numbers(line: &[u8], values: &mut Vec<f64>) -> bool {
 
 #[cfg(feature = "arrow")]
 mod arrow {
-    //! The same as a stream of Arrow.
+    //! Reader of answers from an Arrow stream.
 
     use std::cell::Cell;
     use std::error::Error;
@@ -155,7 +157,7 @@ mod arrow {
 
     use super::*;
 
-    /// Output that notes its end.
+    /// A reader that records its end.
     struct Noted<R> {
         output: R,
         ended: Rc<Cell<bool>>,
@@ -169,7 +171,7 @@ mod arrow {
         }
     }
 
-    /// Why reading ended.
+    /// The reason why reading stopped.
     enum Stopped {
         NotWanted,
         Unreadable(RowsError),
@@ -183,7 +185,7 @@ mod arrow {
 
     pub(super) fn read(mut output: impl Read, receive: &mut dyn FnMut(Answer) -> bool) -> Result<End, End> {
         let mut start = Vec::new();
-        // An error of reading is the end.
+        // Read errors are treated as the end of the output.
         let _ = (&mut output).take(4).read_to_end(&mut start);
         if start.len() < 4 {
             return Ok(End::Closed);
@@ -194,8 +196,8 @@ mod arrow {
         }
         let ended = Rc::new(Cell::new(false));
         let output = Noted { output: io::Cursor::new(start).chain(output), ended: Rc::clone(&ended) };
-        // All columns are outputs, a column of the name that is a target elsewhere, too. An answer may be as large as it likes for its
-        // size in bytes: nothing is kept.
+        // All columns are outputs, including one whose name would make it the target elsewhere. The size is
+        // not limited, because answers are not stored.
         let wanted = Wanted { target: Some(""), unpacked_limit: Some(u64::MAX), ..Wanted::default() };
         let source = Source::stream("the answers", output);
         let read = source.each_block(&wanted, |block| {
@@ -209,7 +211,7 @@ mod arrow {
         });
         match read {
             Err(Stopped::Unreadable(error)) if !ended.get() => {
-                // The name of the source is said already.
+                // Skip the name of the source, which is in the message already.
                 let problem = error.source().map_or_else(|| error.to_string(), ToString::to_string);
                 Err(End::Fault(ProgramError::NotArrow { problem: shown(&problem) }))
             }
@@ -272,7 +274,7 @@ mod tests {
     fn rows_have_the_same_number_of_outputs() {
         let (_, end) = answers("1,2\n\n3\n", 9);
         let End::Fault(error) = end else { panic!("{end:?}") };
-        assert!(matches!(error, ProgramError::LineWidth { line: 3, given: 1, wanted: 2 }), "{error}");
+        assert!(matches!(error, ProgramError::LineWidth { line: 3, actual: 1, expected: 2 }), "{error}");
     }
 
     #[test]

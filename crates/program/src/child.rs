@@ -17,23 +17,25 @@ use crate::options::ProgramOptions;
 use crate::process::{GRACE, Pipes, Process};
 use crate::requests::Requests;
 
-/// Batches that a process has been sent and has not answered: one that it works at, and the next one.
+/// Maximum number of batches sent to a process and not yet answered: the current one and the next one.
 const AHEAD: usize = 2;
-/// Events that wait to be looked at.
+/// Maximum number of queued events.
 const WAITING: usize = 8;
 
-/// A running process, one thread that writes to it and one that reads from it: so neither side waits for the other to make room.
+/// A running process, with one thread that writes to it and one that reads from it, so that neither side
+/// blocks the other.
 pub(crate) struct Child {
-    /// What is to be written; standard input ends with it. First, as the process waits for that end when it is dropped.
+    /// The batches to write. Dropping it ends the standard input of the process. It must be dropped before
+    /// `process`, whose drop waits for the process to end; so it is declared first.
     batches: Sender<Vec<u8>>,
     events: Receiver<Event>,
     process: Process,
     answers: VecDeque<Answer>,
-    /// How its output ended, until that is told. Answers that came before come first.
+    /// The end of the output, until it is reported. Answers received before it are returned first.
     end: Option<End>,
-    /// Rows of the answer that is coming.
+    /// Number of rows received of the incoming answer.
     came: Arc<AtomicUsize>,
-    /// Batches sent, read by the process as far as pipes can tell, and answered.
+    /// Numbers of batches sent, batches read by the process as far as pipes show, and batches answered.
     sent: usize,
     written: usize,
     answered: usize,
@@ -43,14 +45,14 @@ pub(crate) struct Child {
 enum Event {
     /// A batch was written.
     Written,
-    /// The process does not read any more.
+    /// The process has stopped reading.
     NotRead,
     Answer(Answer),
     End(End),
 }
 
 impl Child {
-    /// Starts the command; what fails in it is found out with the first batch.
+    /// Starts the command; its failures are reported with the first batch.
     pub(crate) fn start(
         command: &str,
         requests: &Requests,
@@ -68,7 +70,7 @@ impl Child {
         let reading = move || {
             let mut receive = |answer| events.send(Event::Answer(answer)).is_ok();
             let end = answers::read(format, output, most, &rows, &mut receive);
-            // Whoever is gone does not want to know.
+            // An error means that the receiver was dropped and no longer needs the event.
             let _ = events.send(Event::End(end));
         };
         thread("program-output").spawn(reading).map_err(failed)?;
@@ -86,10 +88,10 @@ impl Child {
         })
     }
 
-    /// Asks for the outputs of rows, in batches of `batch_rows`, the next one while one is being answered. Each answer goes to `receive`
-    /// with the index of its first row.
+    /// Requests the outputs of rows in batches of `batch_rows`, sending the next batch while one is being
+    /// answered. Passes each answer to `receive`, with the index of its first row.
     ///
-    /// After an error the process is of no more use.
+    /// After an error, the process must not be used again.
     pub(crate) fn ask(
         &mut self,
         requests: &Requests,
@@ -102,7 +104,7 @@ impl Child {
         loop {
             while asked < rows.len() && pending.len() < AHEAD {
                 let end = rows.len().min(asked + batch_rows);
-                // Where nobody writes any more an event says why.
+                // If the writer has stopped, an event reports the reason.
                 let _ = self.batches.send(requests.batch(rows.slice(asked..end))?);
                 self.sent += 1;
                 pending.push_back(asked..end);
@@ -112,14 +114,14 @@ impl Child {
             let answer = self.answer(range.len())?;
             let batch = Batch(self.answered);
             if answer.rows != range.len() {
-                let (given, wanted) = (answer.rows, range.len());
-                return Err(ProgramError::RowCount { batch, given, at_least: false, wanted });
+                let (actual, expected) = (answer.rows, range.len());
+                return Err(ProgramError::RowCount { batch, actual, at_least: false, expected });
             }
             receive(range.start, batch, answer)?;
         }
     }
 
-    /// Refuses answers that came after the last one that was asked for.
+    /// Returns an error if the program wrote anything after the last requested answer.
     fn check_silence(&mut self) -> Result<(), ProgramError> {
         let batch = Batch(self.answered + 1);
         let end = match self.end.take().map_or_else(|| self.events.try_recv(), |end| Ok(Event::End(end))) {
@@ -132,13 +134,13 @@ impl Child {
         Err(self.error(end, batch, 0))
     }
 
-    /// The next answer, to a batch of `wanted` rows.
+    /// Returns the next answer, to a batch of `wanted` rows.
     fn answer(&mut self, wanted: usize) -> Result<Answer, ProgramError> {
         let batch = Batch(self.answered + 1);
         let mut deadline = Instant::now() + self.timeout;
         let mut is_read = true;
         loop {
-            // An answer to what was not read is none.
+            // Accept an answer only if its batch was read.
             if self.written > self.answered
                 && let Some(answer) = self.answers.pop_front()
             {
@@ -148,7 +150,7 @@ impl Child {
             if self.answers.len() > self.sent - self.answered {
                 return Err(ProgramError::Unasked { batch });
             }
-            // An answer may be seen before the news that its batch was written.
+            // The answer may arrive before the event that its batch was written.
             if (self.answers.is_empty() || !is_read)
                 && let Some(end) = self.end.take()
             {
@@ -157,7 +159,7 @@ impl Child {
             match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(Event::Written) => self.written += 1,
                 Ok(Event::NotRead) => {
-                    // It may be ending, or have answered before.
+                    // The process may be about to end, or may have answered before it stopped reading.
                     is_read = false;
                     deadline = deadline.min(Instant::now() + GRACE);
                 }
@@ -179,19 +181,19 @@ impl Child {
         }
     }
 
-    /// What the end of its output says, where an answer of `wanted` rows to `batch` should have come.
-    fn error(&mut self, end: End, batch: Batch, wanted: usize) -> ProgramError {
+    /// Converts the end of the output to an error, if an answer of `expected` rows to `batch` was expected.
+    fn error(&mut self, end: End, batch: Batch, expected: usize) -> ProgramError {
         match end {
             End::Fault(error) => error,
             End::TooMany => {
-                let given = self.came.load(Ordering::Relaxed) + 1;
-                ProgramError::RowCount { batch, given, at_least: true, wanted }
+                let actual = self.came.load(Ordering::Relaxed) + 1;
+                ProgramError::RowCount { batch, actual, at_least: true, expected }
             }
             End::Closed => self.ended("output", batch),
         }
     }
 
-    /// What there is to say of a process that has closed a stream.
+    /// Returns the error for a process that has closed a stream.
     fn ended(&mut self, stream: &'static str, batch: Batch) -> ProgramError {
         match self.process.status_within(GRACE) {
             Some(status) => ProgramError::Ended {
@@ -207,18 +209,18 @@ impl Child {
         }
     }
 
-    fn hung(&mut self, batch: Batch, wanted: usize) -> ProgramError {
+    fn hung(&mut self, batch: Batch, expected: usize) -> ProgramError {
         self.process.kill();
         let rows = self.came.load(Ordering::Relaxed);
         let hint = match rows {
-            0 if self.answered == 0 => ", so it may not flush its output",
-            rows if rows == wanted => ", so the empty line that ends an answer may be missing",
+            0 if self.answered == 0 => "; it may not flush its output",
+            rows if rows == expected => "; the empty line after the batch may be missing",
             _ => "",
         };
-        ProgramError::Hung { batch, limit: self.timeout, rows, wanted, hint, said: self.process.said() }
+        ProgramError::Hung { batch, limit: self.timeout, rows, expected, hint, said: self.process.said() }
     }
 
-    /// Ends the process at once.
+    /// Kills the process.
     pub(crate) fn kill(mut self) {
         self.process.kill();
     }
@@ -227,13 +229,13 @@ impl Child {
 fn hint(status: ExitStatus) -> &'static str {
     match status.code() {
         Some(0) => ": it must answer batch after batch until its standard input ends",
-        Some(126) => ": the shell may not run it",
-        Some(127) => ": the shell did not find it",
+        Some(126) => ": the command is not executable",
+        Some(127) => ": command not found",
         _ => "",
     }
 }
 
-/// Writes what is to be written, until there is no more.
+/// Writes the head and all batches, until the channel is closed.
 fn write(mut input: ChildStdin, head: &[u8], batches: &Receiver<Vec<u8>>, events: &SyncSender<Event>) {
     let mut is_read = input.write_all(head).is_ok();
     for batch in batches {
@@ -250,13 +252,13 @@ fn write(mut input: ChildStdin, head: &[u8], batches: &Receiver<Vec<u8>>, events
 mod tests {
     use super::*;
 
-    /// A process that says nothing, and the events that it is said to have given.
+    /// Returns a silent process with the given events in its queue.
     fn said(events: Vec<Event>) -> Child {
         let (process, _) = Process::start("sleep 1000").unwrap();
         let (batches, to_write) = mpsc::channel();
         let (sender, seen) = mpsc::sync_channel(WAITING);
         events.into_iter().for_each(|event| sender.send(event).unwrap());
-        // Both threads live on.
+        // Keep the channels open, as if both threads were running.
         std::mem::forget((to_write, sender));
         Child {
             batches,

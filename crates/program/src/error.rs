@@ -1,17 +1,17 @@
-//! What can go wrong with a program.
+//! Errors of programs.
 
 use std::time::Duration;
 
 use apportion_games::{BoxError, GameError};
 
-/// Why a program could not be started, or did not predict rows.
+/// An error while starting a program, or while it predicts rows.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramError {
-    /// Columns or options that no program can be asked with.
+    /// The columns or options are invalid.
     #[error("{problem}")]
     Options {
-        /// What was given and what is wanted.
+        /// The actual and the expected value.
         problem: String,
     },
     /// The shell could not be started.
@@ -19,191 +19,195 @@ pub enum ProgramError {
     Start {
         /// The command.
         command: String,
-        /// What the system said.
+        /// The I/O error.
         source: std::io::Error,
     },
     /// The process ended before it had answered.
-    #[error("the program ended ({status}) before it answered {batch}{hint}; {said}")]
+    #[error("the program exited ({status}) before it answered {batch}{hint}; {said}")]
     Ended {
-        /// How it ended: its exit status or the signal.
+        /// Its exit status, or the signal that ended it.
         status: String,
-        /// Which of its batches it did not answer.
+        /// The batch that it did not answer.
         batch: Batch,
-        /// What such a status usually means; may be empty.
+        /// The usual meaning of this status; may be empty.
         hint: &'static str,
         /// The last lines of its standard error.
         said: String,
     },
-    /// The process took too long, and was killed.
+    /// The process exceeded the time-out and was killed.
     #[error(
-        "the program did not answer {batch} within {} s, and was killed: {rows} of {wanted} rows came{hint}; {said}",
+        "the program did not answer {batch} within {} s and was killed: received {rows} of {expected} \
+         rows{hint}; {said}",
         limit.as_secs_f64()
     )]
     Hung {
-        /// Which of its batches it did not answer.
+        /// The batch that it did not answer.
         batch: Batch,
-        /// The most time for a batch.
+        /// The time-out for a batch.
         limit: Duration,
-        /// Rows of the answer that came.
+        /// Number of rows of the answer that arrived.
         rows: usize,
-        /// Rows of the batch.
-        wanted: usize,
-        /// What is missing; may be empty.
+        /// Number of rows of the batch.
+        expected: usize,
+        /// A hint at the cause; may be empty.
         hint: &'static str,
         /// The last lines of its standard error.
         said: String,
     },
-    /// The process runs, and has closed what it reads or writes.
+    /// The process is running, but has closed its input or output.
     #[error("the program closed its standard {stream} before it answered {batch}; {said}")]
     Closed {
         /// "input" or "output".
         stream: &'static str,
-        /// Which of its batches it did not answer.
+        /// The batch that it did not answer.
         batch: Batch,
         /// The last lines of its standard error.
         said: String,
     },
-    /// As many restarts as are allowed did not help.
-    #[error("{last} (the same after {restarts} restarts of the program)")]
+    /// The process still failed after the maximum number of restarts.
+    #[error("{last} (also after {restarts} restarts of the program)")]
     Again {
-        /// How many times it was started again.
+        /// Number of restarts.
         restarts: usize,
-        /// What it did the last time.
+        /// The error of the last process.
         last: Box<ProgramError>,
     },
     /// All programs were ended ([`end_all`](crate::end_all)).
-    #[error("the run was interrupted, and the program was ended with it")]
+    #[error("the run was interrupted, and the program was stopped")]
     Stopped,
-    /// An answer with too few or too many rows.
+    /// An answer has too few or too many rows.
     #[error(
-        "the program answered {batch} of {wanted} rows with {given}{}; it must answer each row with one line, and end each answer with one empty line",
+        "the program answered {batch} with {actual}{} rows, expected {expected}; it must write one line per \
+         row, and an empty line after each batch",
         if *at_least { " or more" } else { "" }
     )]
     RowCount {
-        /// Which of its batches.
+        /// The batch.
         batch: Batch,
-        /// Rows of the answer.
-        given: usize,
-        /// Whether there may be more.
+        /// Number of rows of the answer.
+        actual: usize,
+        /// Whether there may be more rows.
         at_least: bool,
-        /// Rows of the batch.
-        wanted: usize,
+        /// Number of rows of the batch.
+        expected: usize,
     },
-    /// An answer to a batch that was not asked, or whose rows were not all read.
+    /// The program answered before a batch was sent, or before it had read all its rows.
     #[error(
-        "the program answered {batch} before it had read the rows; it must read all rows of a batch, then answer"
+        "the program answered {batch} before it had read the rows; it must read all rows of a batch before \
+         it answers"
     )]
     Unasked {
-        /// Which of its batches.
+        /// The batch.
         batch: Batch,
     },
-    /// A line that is not made of numbers.
+    /// A line does not consist of numbers.
     #[error(
-        "line {line} of the program's output is {text:?}, but numbers separated by commas are wanted; write anything else to standard error"
+        "line {line} of the program's output is {text:?}, expected comma-separated numbers; write anything \
+         else to standard error"
     )]
     NotNumbers {
-        /// Which line, from 1.
+        /// The line number, counted from 1.
         line: usize,
-        /// The line, cut off where it is long.
+        /// The line, truncated if it is long.
         text: String,
     },
-    /// A row with another number of outputs than the rows before.
+    /// A row has a different number of outputs than the rows before it.
     #[error(
-        "line {line} of the program's output has {given} numbers, but the rows before it have {wanted}; commas separate outputs, so write \
-         decimals with a point"
+        "line {line} of the program's output has {actual} numbers, expected {expected} as in the rows \
+         before it; commas separate outputs, so write decimals with a point"
     )]
     LineWidth {
-        /// Which line, from 1.
+        /// The line number, counted from 1.
         line: usize,
-        /// Its numbers.
-        given: usize,
-        /// Those of the rows before.
-        wanted: usize,
+        /// Number of values in the line.
+        actual: usize,
+        /// Number of values in the rows before it.
+        expected: usize,
     },
-    /// Another number of outputs than at the start, or than names of outputs.
+    /// The number of outputs differs from that of the first answer, or from the number of output names.
     #[error(
-        "the program answered {batch} with {given} outputs per row, but {wanted} are wanted: as many as {by}"
+        "the program answered {batch} with {actual} outputs per row, expected {expected}, as many as {by}"
     )]
     Outputs {
-        /// Which of its batches.
+        /// The batch.
         batch: Batch,
-        /// Outputs per row of the answer.
-        given: usize,
-        /// Outputs per row that are wanted.
-        wanted: usize,
-        /// What has as many: "the first answer had", "it named".
+        /// Number of outputs per row of the answer.
+        actual: usize,
+        /// Expected number of outputs per row.
+        expected: usize,
+        /// The source of the expected number: "the first answer had", "it named".
         by: &'static str,
     },
-    /// Output that is no stream of Arrow with columns of numbers.
+    /// The output is not an Arrow stream with columns of numbers.
     #[error("the program's output cannot be read as an Arrow stream of numbers: {problem}")]
     NotArrow {
-        /// What was found and what is wanted.
+        /// The problem found.
         problem: String,
     },
-    /// An output that is infinite or not a number.
-    #[error(
-        "output {output} of row {row} is {value}; a model needs finite predictions, so check the program at that row"
-    )]
+    /// An output is infinite or NaN.
+    #[error("output {output} of row {row} is {value}; predictions must be finite")]
     NotFinite {
-        /// Which row of those given, from 0.
+        /// Index of the row among the rows passed.
         row: usize,
-        /// Which of the outputs.
+        /// Index of the output.
         output: usize,
-        /// What came out.
+        /// The output.
         value: f64,
     },
-    /// A row whose outputs changed from one batch to another.
+    /// The outputs of a row differ between two batches.
     #[error(
-        "output {output} of the row {row:?} is {first} {} and {second} {}{}; a model must be a function of a row: it must not draw at \
-         random, count its calls or depend on other rows of a batch",
+        "output {output} of the row {row:?} is {first} {} and {second} {}{}; the program must be \
+         deterministic, and must not depend on earlier calls or on other rows of a batch",
         Together(*first_rows),
         Together(*second_rows),
         if *at_end { " at the end of the run" } else { "" }
     )]
     NotAFunction {
-        /// The cells of the row, as the program reads them.
+        /// The cells of the row, as sent to the program.
         row: String,
-        /// Which of the outputs.
+        /// Index of the output.
         output: usize,
         /// The output in the earlier batch.
         first: f64,
-        /// Rows of that batch.
+        /// Number of rows of that batch.
         first_rows: usize,
         /// The output in the later batch.
         second: f64,
-        /// Rows of that batch.
+        /// Number of rows of that batch.
         second_rows: usize,
         /// Whether the later batch was the check at the end of a run.
         at_end: bool,
     },
-    /// A number in a column of words that stands for none of them.
-    #[error("row {row} has the value {value} in column {column:?}, which has {words} words, numbered from 0")]
+    /// A number in a categorical column does not encode a category.
+    #[error(
+        "row {row} has the code {value} in column {column:?}, which has {words} categories, numbered from 0"
+    )]
     NoWord {
-        /// Which row of those given, from 0.
+        /// Index of the row among the rows passed.
         row: usize,
         /// The name of the column.
         column: String,
         /// The number.
         value: f64,
-        /// How many words the column has.
+        /// Number of categories of the column.
         words: usize,
     },
-    /// Rows of another width than the program has columns, or with an infinite value.
+    /// The rows have the wrong width, or contain an infinite value.
     #[error(transparent)]
     Game(#[from] GameError),
 }
 
-/// Which batch of a process, from 1.
+/// The number of a batch sent to a process, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batch(pub(crate) usize);
 
 impl std::fmt::Display for Batch {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(to, "its batch {}", self.0)
+        write!(to, "batch {}", self.0)
     }
 }
 
-/// A number of rows that are predicted together.
+/// The number of rows that are predicted together.
 struct Together(usize);
 
 impl std::fmt::Display for Together {
@@ -220,12 +224,12 @@ impl ProgramError {
         Self::Options { problem: problem.into() }
     }
 
-    /// Whether a new process may do better: this one is gone, but what it answered was sound.
+    /// Returns whether a new process may succeed: this one has failed, but its earlier answers were valid.
     pub(crate) fn is_of_process(&self) -> bool {
         matches!(self, Self::Ended { .. } | Self::Hung { .. } | Self::Closed { .. })
     }
 
-    /// For a game, which takes its own errors as they are.
+    /// Boxes the error for a game, which expects its own errors without a wrapper.
     pub(crate) fn boxed(self) -> BoxError {
         match self {
             Self::Game(error) => error.into(),

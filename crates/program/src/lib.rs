@@ -1,4 +1,5 @@
-//! Any program that reads rows on its standard input and writes outputs on its standard output, as a model of games.
+//! External programs as models: any program that reads rows on standard input and writes outputs on standard
+//! output.
 //!
 //! ```no_run
 //! use apportion_program::{Column, Program, ProgramError, ProgramOptions, Rows};
@@ -12,14 +13,15 @@
 //! # Ok::<(), ProgramError>(())
 //! ```
 //!
-//! | item | what it is |
+//! | item | description |
 //! |---|---|
-//! | [`Program`] | a command, run by the shell once, that answers batch after batch; a [`Model`] |
-//! | [`Column`], [`Texts`] | the name of a feature, and its words where it has some |
+//! | [`Program`] | a shell command that is started once and answers batch after batch; a [`Model`] |
+//! | [`Column`], [`Texts`] | the name of a feature, and its categories if it has any |
 //! | [`ProgramOptions`], [`Format`] | CSV or Arrow, rows per batch, time-out, restarts, workers |
-//! | [`ProgramError`], [`Batch`] | what the program did, what is wanted, what to do |
+//! | [`ProgramError`], [`Batch`] | the behaviour of the program, what was expected, and what to do |
 //!
-//! What the program reads and writes is described in [`Format`], with a server of ten lines. Feature `arrow`: [`Format::Arrow`].
+//! [`Format`] describes the input and output of a program, with a server of ten lines. The feature `arrow`
+//! enables [`Format::Arrow`].
 
 mod answers;
 mod child;
@@ -31,7 +33,8 @@ mod process;
 mod program;
 mod requests;
 
-/// Types of a lower crate in signatures here, so that users of this crate need no other.
+/// Types of a lower-level crate in the signatures of this crate, re-exported so that users need no other
+/// dependency.
 #[doc(no_inline)]
 pub use apportion_games::{Model, Rows};
 
@@ -41,7 +44,7 @@ pub use options::{Format, ProgramOptions};
 pub use process::end_all;
 pub use program::Program;
 
-/// The example of the README is a test.
+/// Runs the example of the README as a doctest.
 #[cfg(all(doctest, unix))]
 #[doc = include_str!("../README.md")]
 struct Readme;

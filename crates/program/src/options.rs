@@ -1,22 +1,24 @@
-//! How a program is asked.
+//! Options for programs.
 
 use std::time::Duration;
 
-/// What a program reads and writes.
+/// The format of a program's input and output.
 ///
-/// Everything is text in UTF-8, or Arrow; nothing is closed between batches. The program answers every batch before it ends, and ends
-/// when its standard input does.
+/// Input and output are UTF-8 text or Arrow, and stay open between batches. The program must answer every
+/// batch, and must end when its standard input ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Format {
     /// Lines of text.
     ///
-    /// The program reads once a line with the names of the columns, separated by commas (names and words with commas or quotes are
-    /// quoted, as in any CSV). Then for every batch it reads a line with the number of rows, and a line per row: numbers with the fewest
-    /// digits that read back to the same bits, words, nothing where a value is missing.
+    /// The program first reads one line with the names of the columns, separated by commas. (As in any CSV,
+    /// names and texts that contain commas or quotes are quoted.) For every batch, it then reads a line with
+    /// the number of rows, and one line per row. Cells are numbers with the fewest digits that read back to
+    /// the same bits, categories as text, and empty for missing values.
     ///
-    /// It answers each batch with a line per row, in order: its outputs, separated by commas or blanks. An empty line ends the answer;
-    /// then the output must be flushed. Before its first answer it may write one line `# name, name, …` that names the outputs.
+    /// It answers each batch with one line per row, in order: the outputs, separated by commas or spaces. An
+    /// empty line ends the answer; then the output must be flushed. Before its first answer, it may write one
+    /// line `# name, name, …` that names the outputs.
     ///
     /// ```python
     /// import io, itertools, sys
@@ -33,21 +35,22 @@ pub enum Format {
     /// ```
     #[default]
     Csv,
-    /// An Arrow IPC stream in, and one out: each record batch of rows is answered by one record batch with as many rows, whose columns
-    /// are the outputs, and their names those of the outputs. Numbers are of 64 bits, words are texts, missing values are null.
+    /// An Arrow IPC stream as input, and one as output. The program answers each record batch of rows with
+    /// one record batch with the same number of rows, whose columns are the outputs. The names of the columns
+    /// are the names of the outputs. Numbers are 64-bit, categories are texts, missing values are null.
     #[cfg(feature = "arrow")]
     Arrow,
 }
 
-/// How a program is asked.
+/// Options for running a program.
 ///
-/// | option | default | what it is |
+/// | option | default | description |
 /// |---|---|---|
-/// | [`format`](Self::format) | [`Format::Csv`] | what it reads and writes |
-/// | [`batch_rows`](Self::batch_rows) | 4096 | the most rows of a batch |
-/// | [`timeout`](Self::timeout) | 10 minutes | the most time for a batch; of the first with the start |
-/// | [`restarts`](Self::restarts) | 1 | how many times a batch is asked again of a new process |
-/// | [`workers`](Self::workers) | 1 | processes that run at the same time |
+/// | [`format`](Self::format) | [`Format::Csv`] | the format of its input and output |
+/// | [`batch_rows`](Self::batch_rows) | 4096 | maximum number of rows of a batch |
+/// | [`timeout`](Self::timeout) | 10 minutes | maximum time for a batch; for the first one, including the start |
+/// | [`restarts`](Self::restarts) | 1 | maximum number of new processes to which a failed batch is sent again |
+/// | [`workers`](Self::workers) | 1 | number of processes that run at the same time |
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramOptions {
     pub(crate) format: Format,
@@ -70,32 +73,34 @@ impl Default for ProgramOptions {
 }
 
 impl ProgramOptions {
-    /// What the program reads and writes.
+    /// Sets the format of the program's input and output.
     pub fn format(mut self, format: Format) -> Self {
         self.format = format;
         self
     }
 
-    /// The most rows of a batch, at least 1. Predictions do not depend on it where the program predicts each row by itself.
+    /// Sets the maximum number of rows of a batch, at least 1. Predictions do not depend on it if the program
+    /// predicts each row independently.
     pub fn batch_rows(mut self, rows: usize) -> Self {
         self.batch_rows = rows;
         self
     }
 
-    /// The most time from the end of one answer to that of the next; a program that takes longer is killed. Above 0.
+    /// Sets the maximum time from the end of one answer to the end of the next, which must be positive. A
+    /// program that takes longer is killed.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How many times a batch is asked again, of a new process, after one that died or took too long.
+    /// Sets how many times a batch is sent again, to a new process, after a process died or took too long.
     pub fn restarts(mut self, restarts: usize) -> Self {
         self.restarts = restarts;
         self
     }
 
-    /// Processes that run at the same time, at least 1: each serves one thread at a time. All but the first are started when they are
-    /// needed.
+    /// Sets the number of processes that run at the same time, at least 1. Each serves one thread at a time.
+    /// All except the first are started on demand.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = workers;
         self

@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::child::Child;
 
-/// Processes that run, and places for more.
+/// A pool of running processes, with slots for more.
 pub(crate) struct Pool {
     state: Mutex<State>,
     returned: Condvar,
@@ -12,17 +12,17 @@ pub(crate) struct Pool {
 
 struct State {
     idle: Vec<Child>,
-    /// Places for processes that nobody has.
+    /// Number of slots without a process that are not in use.
     free: usize,
 }
 
 impl Pool {
-    /// A process that runs, and places for `more`.
+    /// Creates a pool with a running process and slots for `more`.
     pub(crate) fn new(child: Child, more: usize) -> Self {
         Self { state: Mutex::new(State { idle: vec![child], free: more }), returned: Condvar::new() }
     }
 
-    /// Waits for a place: with a process that runs, or for a new one.
+    /// Waits for a slot, with a running process or for a new one.
     pub(crate) fn place(&self) -> Place<'_> {
         let mut state = self.state();
         loop {
@@ -42,7 +42,7 @@ impl Pool {
     }
 }
 
-/// A place that one thread has; it goes back with the process that is left in it.
+/// A slot in use by one thread. Dropping it returns the slot to the pool, with the process in it.
 pub(crate) struct Place<'p> {
     pool: &'p Pool,
     pub(crate) child: Option<Child>,

@@ -1,4 +1,4 @@
-//! A command that the shell runs.
+//! A shell command as a process.
 
 use std::io::{self, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
@@ -7,56 +7,58 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How long a process may take to end by itself once its standard input has ended, or its output.
+/// Time that a process has to end by itself after the end of its standard input or output.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
-/// Bytes of standard error that are kept.
+/// Number of bytes of standard error that are kept.
 const KEPT: usize = 4096;
-/// Lines of standard error that are told.
+/// Maximum number of lines of standard error in a message.
 const TOLD: usize = 3;
-/// Characters of a line that are told.
+/// Maximum number of characters of a line in a message.
 const TOLD_OF_A_LINE: usize = 300;
 
-/// Processes that run, of all programs.
+/// IDs of the running processes of all programs.
 static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
-/// Whether all were ended for good.
+/// Whether [`end_all`] was called.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// Ends all programs of this process at once, with all that they have started, and starts none any more: for handlers of interrupts, which do
-/// not reach the programs themselves. Whoever waits for an answer gets [`ProgramError::Stopped`](crate::ProgramError::Stopped).
+/// Kills all running programs of this process, with all processes that they started, and prevents new ones.
+/// It is meant for interrupt handlers, since interrupts do not reach the programs themselves. Callers that
+/// wait for an answer receive [`ProgramError::Stopped`](crate::ProgramError::Stopped).
 pub fn end_all() {
-    // First, so that no process is started that is not seen below.
+    // Set the flag first: otherwise a process started concurrently would not be killed.
     ENDED.store(true, Ordering::SeqCst);
     let running = std::mem::take(&mut *RUNNING.lock().unwrap_or_else(PoisonError::into_inner));
     running.into_iter().for_each(kill_with_all);
 }
 
-/// Whether [`end_all`] was called.
+/// Returns whether [`end_all`] was called.
 pub(crate) fn were_ended() -> bool {
     ENDED.load(Ordering::SeqCst)
 }
 
-/// A process with all that it started. On Unix nothing in its process group outlives this, whichever way the process ends.
+/// A process with all processes that it started. On Unix, no process of its process group outlives this
+/// value, whichever way it ends.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
     status: Option<ExitStatus>,
-    /// The end of what it wrote to its standard error.
+    /// The last bytes that it wrote to standard error.
     errors: Arc<Mutex<Vec<u8>>>,
     listener: Option<JoinHandle<()>>,
 }
 
-/// What a process reads and writes.
+/// The standard input and output of a process.
 pub(crate) struct Pipes {
     pub(crate) input: ChildStdin,
     pub(crate) output: ChildStdout,
 }
 
 impl Process {
-    /// Runs a command by the shell.
+    /// Runs a command with the shell.
     pub(crate) fn start(command: &str) -> io::Result<(Self, Pipes)> {
         let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
         if were_ended() {
-            return Err(io::Error::other("all programs were ended"));
+            return Err(io::Error::other("all programs were stopped"));
         }
         let mut child =
             shell(command).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -75,14 +77,14 @@ impl Process {
         Ok((process, Pipes { input, output }))
     }
 
-    /// How the process ended, where it does so in time.
+    /// Returns the exit status if the process ends within `limit`.
     pub(crate) fn status_within(&mut self, limit: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + limit;
         let mut pause = Duration::from_micros(200);
         loop {
             if self.status.is_none() && has_ended(&mut self.child) {
-                // A background process that it started does not outlive it. Until the process is waited for, its number, which is that
-                // of its group, stays its own.
+                // Kill the background processes that it started. This must happen before `wait`, after which
+                // the system may reuse its ID, which is also the ID of its group.
                 kill_with_all(self.child.id());
                 self.status = self.child.wait().ok();
                 self.forget();
@@ -95,7 +97,7 @@ impl Process {
         }
     }
 
-    /// Ends the process, and what it started, at once.
+    /// Kills the process and all that it started.
     pub(crate) fn kill(&mut self) {
         if self.status_within(Duration::ZERO).is_none() {
             kill_all(&mut self.child);
@@ -104,7 +106,7 @@ impl Process {
         }
     }
 
-    /// One that has ended is not ended again: its number may be another process's by then.
+    /// Removes an ended process from the list, because its ID may be reused by another process.
     fn forget(&self) {
         if self.status.is_some() {
             let id = self.child.id();
@@ -112,7 +114,7 @@ impl Process {
         }
     }
 
-    /// The last lines of standard error, in words. Waits for them for a moment where the process has ended.
+    /// Returns the last lines of standard error for a message. Waits for a moment until they have arrived.
     pub(crate) fn said(&mut self) -> String {
         let deadline = Instant::now() + Duration::from_millis(500);
         while self.listener.as_ref().is_some_and(|listener| !listener.is_finished())
@@ -125,7 +127,7 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// The process may end by itself, as its standard input has ended.
+    /// Lets the process end by itself, since its standard input has ended.
     fn drop(&mut self) {
         if self.status_within(GRACE).is_none() {
             self.kill();
@@ -138,7 +140,8 @@ fn shell(command: &str) -> Command {
     use std::os::unix::process::CommandExt;
 
     let mut shell = Command::new("sh");
-    // In a group of its own all that the shell starts can be ended; and an interrupt from the keyboard is not for it.
+    // In a separate process group, all that the shell starts can be killed, and keyboard interrupts do not
+    // reach it.
     shell.arg("-c").arg(command).process_group(0);
     shell
 }
@@ -148,12 +151,13 @@ fn shell(command: &str) -> Command {
     use std::os::windows::process::CommandExt;
 
     let mut shell = Command::new("cmd");
-    // The shell takes the command as it stands, quotes and all.
+    // Pass the command unchanged, including quotes.
     shell.raw_arg("/C").raw_arg(command);
     shell
 }
 
-/// Returns whether a process has ended. It is not waited for, so that its number stays its own until its group is ended.
+/// Returns whether a process has ended, without reaping it: its ID must remain valid until its group is
+/// killed.
 #[cfg(unix)]
 fn has_ended(child: &mut Child) -> bool {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -168,14 +172,15 @@ fn has_ended(child: &mut Child) -> bool {
     matches!(child.try_wait(), Ok(Some(_)))
 }
 
-/// Ends a process and what it started.
+/// Kills a process and all that it started.
 fn kill_all(child: &mut Child) {
     kill_with_all(child.id());
-    // Where that has failed. What has ended by itself meanwhile is no failure.
+    // In case that failed. Ignore errors: the process may have ended by itself in the meantime.
     let _ = child.kill();
 }
 
-/// Ends the process of this number, and what it started. What has ended by itself meanwhile is no failure.
+/// Kills the process with this ID and all that it started. Errors are ignored, because it may have ended by
+/// itself.
 #[cfg(unix)]
 fn kill_with_all(id: u32) {
     use rustix::process::{Pid, Signal, kill_process_group};
@@ -190,14 +195,14 @@ fn kill_with_all(id: u32) {
     let _ = Command::new("taskkill").args(["/T", "/F", "/PID", &id.to_string()]).output();
 }
 
-/// Passes standard error on to our own, and keeps its end.
+/// Copies standard error to that of this process, and keeps the last bytes.
 fn listen(mut stderr: ChildStderr, errors: &Mutex<Vec<u8>>) {
     let mut piece = [0; 4096];
     loop {
         match stderr.read(&mut piece) {
             Ok(0) => return,
             Ok(count) => {
-                // Where ours is closed nobody wants to hear.
+                // Ignore errors: the standard error of this process may be closed.
                 let _ = io::stderr().write_all(&piece[..count]);
                 let mut kept = errors.lock().unwrap_or_else(PoisonError::into_inner);
                 kept.extend(&piece[..count]);
@@ -210,20 +215,20 @@ fn listen(mut stderr: ChildStderr, errors: &Mutex<Vec<u8>>) {
     }
 }
 
-/// The last lines that have something on them, with control characters escaped.
+/// Formats the last non-empty lines, with control characters escaped.
 fn told(errors: &[u8]) -> String {
     let text = String::from_utf8_lossy(errors);
     let mut lines: Vec<&str> =
         text.lines().rev().map(str::trim).filter(|line| !line.is_empty()).take(TOLD).collect();
     lines.reverse();
     if lines.is_empty() {
-        return "it wrote nothing to standard error".to_owned();
+        return "its standard error is empty".to_owned();
     }
     let lines: Vec<String> = lines.into_iter().map(shown).collect();
     format!("its standard error ends with: {}", lines.join(" / "))
 }
 
-/// A line for a message: the beginning of it, with control characters escaped.
+/// Formats a line for a message: truncated, with control characters escaped.
 pub(crate) fn shown(line: &str) -> String {
     let mut shown = String::new();
     for (index, character) in line.chars().enumerate() {
@@ -245,8 +250,8 @@ mod tests {
 
     #[test]
     fn the_last_lines_are_told_in_one() {
-        assert_eq!(told(b""), "it wrote nothing to standard error");
-        assert_eq!(told(b"\n \n"), "it wrote nothing to standard error");
+        assert_eq!(told(b""), "its standard error is empty");
+        assert_eq!(told(b"\n \n"), "its standard error is empty");
         let told = told(b"one\ntwo\n\n  three\x1b[1m\r\nfo\xffur\n");
         assert_eq!(told, "its standard error ends with: two / three\\u{1b}[1m / fo\u{fffd}ur");
         assert_eq!(shown(&"ü".repeat(400)), "ü".repeat(300) + "…");

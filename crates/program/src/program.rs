@@ -1,4 +1,4 @@
-//! A program as a model.
+//! The implementation of [`Model`] for programs.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,22 +14,24 @@ use crate::pool::Pool;
 use crate::process::{shown, were_ended};
 use crate::requests::Requests;
 
-/// Maximum difference between the outputs of a row in two batches, relative to the largest output. Rounding in single precision, in another
-/// order for another size of the batch, stays below it.
+/// Maximum difference between the outputs of a row in two batches, relative to the largest output. Rounding
+/// in single precision, in another order for another size of the batch, stays below it.
 const AGREEMENT: f64 = 1e-5;
 /// Maximum number of different rows in the trial batch.
 const TRIAL_ROWS: usize = 8;
 
-/// A command that reads rows and writes outputs, as [`Format`](crate::Format) describes; a [`Model`] of games.
+/// A command that reads rows and writes outputs, as described in [`Format`](crate::Format); a [`Model`].
 ///
-/// It is run by the shell (`sh -c`, of Windows `cmd /C`), once, and again where it dies or takes too long
-/// ([`ProgramOptions::restarts`]). Its standard error goes to ours. When this is dropped its standard input ends; a process that has not
-/// ended two seconds later is killed with all that it started.
+/// The shell (`sh -c`; on Windows `cmd /C`) runs it once, and again if it dies or takes too long
+/// ([`ProgramOptions::restarts`]). Its standard error is forwarded to that of this process. When this value
+/// is dropped, the standard input of the program ends. If it has not ended two seconds later, it is killed
+/// with all processes that it started.
 ///
-/// A prediction must be a function of its row. Then values of games do not depend on the rows of a batch, on the number of processes,
-/// nor on restarts; they are the same bits where the program's outputs are, whatever rows are in a batch.
+/// A prediction must be a function of its row. Then attributions do not depend on the batches, on the number
+/// of processes, or on restarts. They are bitwise identical if the outputs of the program are, whatever the
+/// other rows of a batch.
 ///
-/// Memory: the rows of two batches for each process, and their answers.
+/// Memory is needed for two batches of rows per process and their answers.
 pub struct Program {
     command: String,
     requests: Requests,
@@ -40,9 +42,9 @@ pub struct Program {
     decimal_comma: Option<String>,
     /// Rows whose outputs are compared again at the end of a run.
     witnesses: Mutex<Vec<Witness>>,
-    /// Whether a row of the run has been compared alone and in its batch.
+    /// Whether a row of the run has been predicted both alone and in its batch.
     is_compared: AtomicBool,
-    /// The largest output of the trial, in absolute value: differences are relative to it.
+    /// The largest absolute output of the trial; differences are relative to it.
     scale: f64,
     restarts: AtomicUsize,
     pool: Pool,
@@ -52,21 +54,24 @@ pub struct Program {
 struct Witness {
     row: Vec<f64>,
     outputs: Vec<f64>,
-    /// Rows of the batch.
+    /// The number of rows of that batch.
     together: usize,
 }
 
 impl Program {
-    /// Starts a command that reads rows of these `columns`, and tries it on the first of `rows`: alone, together with up to seven
-    /// different rows in one batch (with itself, if there is no other), and the last row of that batch alone. The outputs of a row must be
-    /// the same in all batches. The number of outputs is that of the first answer.
+    /// Starts a command that reads rows of these `columns`, and tests it on the first of `rows`: alone, in
+    /// one batch with up to seven different rows (with itself, if there is no other), and the last row of
+    /// that batch alone. The outputs of a row must be the same in all batches. The first answer determines
+    /// the number of outputs.
     ///
-    /// Later, one row of the first batch is predicted again alone; [`finish`](Self::finish) repeats these rows at the end of a run.
+    /// Later, one row of the first batch is predicted again alone; [`finish`](Self::finish) repeats these
+    /// rows at the end of a run.
     ///
     /// # Errors
     ///
-    /// [`ProgramError::Options`] (also without any row), [`ProgramError::Start`], [`ProgramError::NotAFunction`], and what
-    /// [`predictions`](Self::predictions) returns. The command is not started again.
+    /// [`ProgramError::Options`] (also if there are no rows), [`ProgramError::Start`],
+    /// [`ProgramError::NotAFunction`], and those of [`predictions`](Self::predictions). The command is not
+    /// restarted during the test.
     pub fn start(
         command: &str,
         columns: &[Column],
@@ -77,7 +82,7 @@ impl Program {
         let requests = Requests::new(options.format, columns)?;
         let Some(row) = rows.iter().next() else {
             return Err(ProgramError::options(
-                "a program is tried on a row before the run; pass at least one",
+                "the program is tested on a row before the run; pass at least one row",
             ));
         };
         let trial = Trial::new(rows, row);
@@ -107,7 +112,7 @@ impl Program {
             check_outputs(*batch, answer, outputs)?;
             scale = scale.max(largest(&answer.values));
         }
-        // In the order in which they came: the first row alone, all rows, the last of them alone.
+        // In the order of arrival: the first row alone, all rows, the last of them alone.
         answers.sort_by_key(|(batch, _)| batch.0);
         let all: Vec<f64> = answers.into_iter().flat_map(|(_, answer)| answer.values).collect();
         let together_rows = trial.count.min(options.batch_rows);
@@ -123,8 +128,8 @@ impl Program {
             false => compare(last, last_together, (&all[trial.count * outputs..], 1))?,
         }
         if let Some(names) = first.names.as_ref().filter(|names| names.len() != outputs) {
-            let (given, wanted) = (outputs, names.len());
-            return Err(ProgramError::Outputs { batch: Batch(1), given, wanted, by: "it named" });
+            let (actual, expected) = (outputs, names.len());
+            return Err(ProgramError::Outputs { batch: Batch(1), actual, expected, by: "it named" });
         }
         Ok(Self {
             command: command.to_owned(),
@@ -141,47 +146,48 @@ impl Program {
         })
     }
 
-    /// Number of outputs per row.
+    /// Returns the number of outputs per row.
     pub fn output_count(&self) -> usize {
         self.outputs
     }
 
-    /// What the program calls its outputs, where it said so.
+    /// Returns the names of the outputs, if the program wrote any.
     pub fn output_names(&self) -> Option<&[String]> {
         self.names.as_deref()
     }
 
-    /// Returns the first line of the program's answers if it may be a single number with a decimal comma, as in `5,25`: several outputs
-    /// separated by commas, which the program has not named, some of them without a decimal point.
+    /// Returns the first line of the program's answers if it may be a single number with a decimal comma, as
+    /// in `5,25`: it has several outputs separated by commas, some of them without a decimal point, and the
+    /// program did not name its outputs.
     pub fn decimal_comma(&self) -> Option<&str> {
         self.decimal_comma.as_deref()
     }
 
-    /// Predicts a few rows again that were predicted before, to be called at the end of a run: the program must still return the same
-    /// outputs.
+    /// Predicts a few rows again that were predicted before. To be called at the end of a run: the program
+    /// must still return the same outputs.
     ///
     /// # Errors
     ///
-    /// [`ProgramError::NotAFunction`], and what [`predictions`](Self::predictions) returns.
+    /// [`ProgramError::NotAFunction`], and those of [`predictions`](Self::predictions).
     pub fn finish(&self) -> Result<(), ProgramError> {
         let witnesses = self.witnesses.lock().unwrap_or_else(PoisonError::into_inner);
         witnesses.iter().try_for_each(|witness| self.compare(witness, true))
     }
 
-    /// How many times a process was started in the place of one that died or took too long.
+    /// Returns how many times a process that died or took too long was replaced.
     pub fn restarts(&self) -> usize {
         self.restarts.load(Ordering::Relaxed)
     }
 
-    /// The outputs of rows: rows × outputs, row-major.
+    /// Predicts rows; the result is rows × outputs, row-major.
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`](apportion_games::GameError::Width)
-    /// and [`ProgramError::NoWord`] for rows that it cannot be asked for. Where a process dies ([`ProgramError::Ended`]), takes too long
-    /// ([`ProgramError::Hung`]) or closes its streams ([`ProgramError::Closed`]), the error of the last of the restarts that are allowed,
-    /// in [`ProgramError::Again`]. Any other answer that is wrong is returned at once: [`ProgramError::RowCount`],
-    /// [`ProgramError::Unasked`], [`ProgramError::NotNumbers`], [`ProgramError::LineWidth`], [`ProgramError::Outputs`],
+    /// [`GameError::Width`](apportion_games::GameError::Width) and [`ProgramError::NoWord`] for invalid rows.
+    /// If a process dies ([`ProgramError::Ended`]), takes too long ([`ProgramError::Hung`]) or closes its
+    /// streams ([`ProgramError::Closed`]), the error of the last restart, in [`ProgramError::Again`]. Invalid
+    /// answers are returned at once: [`ProgramError::RowCount`], [`ProgramError::Unasked`],
+    /// [`ProgramError::NotNumbers`], [`ProgramError::LineWidth`], [`ProgramError::Outputs`],
     /// [`ProgramError::NotArrow`], [`ProgramError::NotFinite`].
     pub fn predictions(&self, rows: Rows<'_>) -> Result<Vec<f64>, ProgramError> {
         let mut out = vec![0.0; rows.len() * self.outputs];
@@ -191,7 +197,8 @@ impl Program {
 
     fn predict_into(&self, rows: Rows<'_>, out: &mut [f64]) -> Result<(), ProgramError> {
         self.evaluate(rows, out)?;
-        // The last row of the first batch that has different rows: a mean over a batch, for example, changes it.
+        // Compare the last row of the first batch with different rows. A program that uses the mean over a
+        // batch, for example, returns a different output for this row alone.
         let together = rows.len().min(self.options.batch_rows);
         let last = together.saturating_sub(1);
         if last == 0
@@ -207,7 +214,7 @@ impl Program {
         Ok(())
     }
 
-    /// Predicts a row alone, and compares its outputs with those before.
+    /// Predicts a row alone, and compares its outputs with the earlier ones.
     fn compare(&self, witness: &Witness, at_end: bool) -> Result<(), ProgramError> {
         let row = Rows::try_new(&witness.row, self.requests.columns())?;
         let mut alone = vec![0.0; self.outputs];
@@ -240,7 +247,7 @@ impl Program {
                 Err(_) if were_ended() => return Err(ProgramError::Stopped),
                 Err(error) if !error.is_of_process() => return Err(error),
                 Err(error) => {
-                    // Each batch may be tried so often.
+                    // The limit applies to each batch, so progress resets the count.
                     restarts = if done > before { 0 } else { restarts };
                     if restarts == self.options.restarts {
                         return Err(match restarts {
@@ -255,7 +262,8 @@ impl Program {
         }
     }
 
-    /// Asks for the outputs of the rows from `done` on, which counts those that came. Returns the process, unless it is of no more use.
+    /// Requests the outputs of the rows from `done` on, and adds the rows received to `done`. Returns the
+    /// process, unless it failed.
     fn go_on(
         &self,
         mut child: Child,
@@ -285,30 +293,31 @@ impl Program {
 
 fn check(command: &str, options: &ProgramOptions) -> Result<(), ProgramError> {
     let problem = if command.trim().is_empty() {
-        "the command is empty; give one that reads rows and writes outputs"
+        "the command is empty; pass one that reads rows and writes outputs"
     } else if command.contains('\0') {
-        "the command has a character 0 in it; leave it out"
+        "the command contains a NUL character; remove it"
     } else if options.batch_rows == 0 {
-        "a batch of 0 rows is asked for; give 1 or more"
+        "the batch size must be at least 1, got 0"
     } else if options.workers == 0 {
-        "0 workers are asked for; give 1 or more"
+        "the number of workers must be at least 1, got 0"
     } else if options.timeout.is_zero() {
-        "a time-out of 0 s is asked for; give more"
+        "the timeout must be positive, got 0 s"
     } else {
         return Ok(());
     };
     Err(ProgramError::options(problem))
 }
 
-fn check_outputs(batch: Batch, answer: &Answer, wanted: usize) -> Result<(), ProgramError> {
-    let given = answer.values.len() / answer.rows;
-    if given == wanted {
+fn check_outputs(batch: Batch, answer: &Answer, expected: usize) -> Result<(), ProgramError> {
+    let actual = answer.values.len() / answer.rows;
+    if actual == expected {
         return Ok(());
     }
-    Err(ProgramError::Outputs { batch, given, wanted, by: "the first answer had" })
+    Err(ProgramError::Outputs { batch, actual, expected, by: "the first answer had" })
 }
 
-/// Refuses outputs that are not finite, in an answer whose first row is row `first` of those given.
+/// Returns an error for outputs that are not finite; `first` is the index of the answer's first row among the
+/// rows passed.
 fn check_finite(answer: &Answer, outputs: usize, first: usize) -> Result<(), ProgramError> {
     match answer.values.iter().position(|value| !value.is_finite()) {
         Some(at) => Err(ProgramError::NotFinite {
@@ -320,7 +329,7 @@ fn check_finite(answer: &Answer, outputs: usize, first: usize) -> Result<(), Pro
     }
 }
 
-/// The rows that a program is tried on.
+/// The rows that a program is tested on.
 struct Trial {
     values: Vec<f64>,
     columns: usize,
@@ -331,7 +340,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// The first of `rows` and other rows that differ from it, at most [`TRIAL_ROWS`].
+    /// Selects the first of `rows` and rows that differ from it, at most [`TRIAL_ROWS`].
     fn new(rows: Rows<'_>, first: &[f64]) -> Self {
         let others = rows.iter().filter(|row| !have_same_bits(row, first)).take(TRIAL_ROWS - 1);
         let mut values = first.to_vec();
@@ -366,7 +375,8 @@ struct Differ<'a> {
 }
 
 impl Differ<'_> {
-    /// Returns an error with the first output that differs; `cells` returns the text of the row for it.
+    /// Returns an error for the first output that differs; `cells` returns the text of the row for the
+    /// message.
     fn check(&self, cells: impl Fn() -> Result<String, ProgramError>) -> Result<(), ProgramError> {
         let ((earlier, first_rows), (later, second_rows)) = (self.earlier, self.later);
         let limit = AGREEMENT * self.scale.max(largest(earlier)).max(largest(later));
@@ -397,7 +407,7 @@ impl Model for Program {
         Some(self.requests.columns())
     }
 
-    /// A batch: with each a program has work to do beside its rows.
+    /// One batch: the program has a fixed cost per batch.
     fn rows_per_call(&self) -> usize {
         self.options.batch_rows
     }

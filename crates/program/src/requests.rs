@@ -1,4 +1,4 @@
-//! What a program reads: the names of the columns once, then batches of rows.
+//! Formatting of a program's input: the names of the columns once, then batches of rows.
 
 use std::io::Write;
 
@@ -8,19 +8,19 @@ use crate::column::Column;
 use crate::error::ProgramError;
 use crate::options::Format;
 
-/// Writes rows as a program reads them.
+/// Writes rows in the format of a program.
 #[derive(Debug)]
 pub(crate) struct Requests {
     format: Format,
     columns: Vec<Column>,
-    /// What is written before the first batch.
+    /// The bytes before the first batch.
     head: Vec<u8>,
 }
 
 impl Requests {
     pub(crate) fn new(format: Format, columns: &[Column]) -> Result<Self, ProgramError> {
         if columns.is_empty() {
-            return Err(ProgramError::options("a program reads rows of at least one column, not 0"));
+            return Err(ProgramError::options("a program requires rows with at least one column, got 0"));
         }
         let head = match format {
             Format::Csv => header(columns)?,
@@ -38,11 +38,16 @@ impl Requests {
         self.columns.len()
     }
 
-    /// Refuses rows that no program could read.
+    /// Returns an error for rows that cannot be written.
     pub(crate) fn check(&self, rows: Rows<'_>) -> Result<(), ProgramError> {
         if rows.columns() != self.columns.len() {
             let (given, wanted) = (rows.columns(), self.columns.len());
-            return Err(GameError::Width { what: "a row for the program".to_owned(), given, wanted }.into());
+            return Err(GameError::Width {
+                what: "a row for the program".to_owned(),
+                actual: given,
+                expected: wanted,
+            }
+            .into());
         }
         for (row, values) in rows.iter().enumerate() {
             for (column, &value) in self.columns.iter().zip(values) {
@@ -67,14 +72,14 @@ impl Requests {
         Ok(())
     }
 
-    /// Returns the cells of a row as the line of CSV that has them.
+    /// Returns the cells of a row as a line of CSV.
     pub(crate) fn cells(&self, row: Rows<'_>) -> String {
         let text = lines(&self.columns, row);
         let text = String::from_utf8_lossy(&text);
         text.split_once('\n').map_or("", |(_, cells)| cells).trim_end_matches('\n').to_owned()
     }
 
-    /// A batch of rows that were checked.
+    /// Writes a batch of validated rows.
     pub(crate) fn batch(&self, rows: Rows<'_>) -> Result<Vec<u8>, ProgramError> {
         match self.format {
             Format::Csv => Ok(lines(&self.columns, rows)),
@@ -84,15 +89,15 @@ impl Requests {
     }
 }
 
-/// The refusal of a text that has more than one line.
+/// Returns the error for a text with line breaks.
 fn breaks_a_line(column: &Column, text: &str) -> ProgramError {
     ProgramError::options(format!(
-        "column {:?} has the text {text:?}, which breaks a line; rename it, or let the program read Arrow",
+        "column {:?} contains {text:?}, which has a line break; rename it, or use the Arrow format",
         column.name()
     ))
 }
 
-/// The line with the names of the columns.
+/// Writes the line with the names of the columns.
 fn header(columns: &[Column]) -> Result<Vec<u8>, ProgramError> {
     let mut line = Vec::new();
     for (index, column) in columns.iter().enumerate() {
@@ -112,7 +117,7 @@ fn header(columns: &[Column]) -> Result<Vec<u8>, ProgramError> {
     Ok(line)
 }
 
-/// The number of rows, and a line for each.
+/// Writes the number of rows, and a line for each.
 fn lines(columns: &[Column], rows: Rows<'_>) -> Vec<u8> {
     let mut lines = Vec::with_capacity(8 * rows.values().len() + 16);
     lines.extend(format!("{}\n", rows.len()).as_bytes());
@@ -122,7 +127,7 @@ fn lines(columns: &[Column], rows: Rows<'_>) -> Vec<u8> {
                 lines.push(b',');
             }
             if value.is_nan() {
-                // A line with nothing on it would be no row.
+                // Write `""`: CSV readers skip empty lines.
                 lines.extend(if columns.len() == 1 { &b"\"\""[..] } else { b"" });
             } else if !column.with_text(value, &mut |word| text(&mut lines, word)) {
                 number(&mut lines, value);
@@ -133,10 +138,11 @@ fn lines(columns: &[Column], rows: Rows<'_>) -> Vec<u8> {
     lines
 }
 
-/// A number with the fewest digits that read back to the same bits.
+/// Writes a number with the fewest digits that read back to the same bits.
 fn number(line: &mut Vec<u8>, value: f64) {
     let whole = value as i64;
-    // Below 2^53 all digits of a whole number are needed. Zero may be negative.
+    // Below 2^53, the shortest form of an integer has all its digits. Zero is handled separately, because it
+    // may be negative.
     let written = if whole as f64 == value && whole.unsigned_abs() < 1 << 53 && whole != 0 {
         write!(line, "{whole}")
     } else if value == 0.0 {
@@ -147,7 +153,7 @@ fn number(line: &mut Vec<u8>, value: f64) {
     debug_assert!(written.is_ok(), "there is always room");
 }
 
-/// A text, in quotes where it needs them.
+/// Writes a text, quoted if necessary.
 fn text(line: &mut Vec<u8>, text: &str) {
     let blank_ends = text.trim().len() < text.len();
     if text.is_empty() || blank_ends || text.contains(['"', ',', ';', '\t', '\'', '#']) {
@@ -161,7 +167,7 @@ fn text(line: &mut Vec<u8>, text: &str) {
 
 #[cfg(feature = "arrow")]
 mod arrow {
-    //! The same as a stream of Arrow.
+    //! Writer of rows to an Arrow stream.
 
     use apportion_games::Rows;
     use apportion_rows::{ArrowColumn, ArrowKind, ArrowWriter};
@@ -174,13 +180,13 @@ mod arrow {
         ArrowWriter::stream(Vec::new(), columns.iter().map(|column| (column.name(), kind(column))), &[])
     }
 
-    /// The schema.
+    /// Writes the schema.
     pub(super) fn head(columns: &[Column]) -> Result<Vec<u8>, ProgramError> {
         let mut writer = writer(columns).map_err(|error| ProgramError::options(error.to_string()))?;
         Ok(std::mem::take(writer.sink()))
     }
 
-    /// A record batch.
+    /// Writes a record batch.
     pub(super) fn batch(columns: &[Column], rows: Rows<'_>) -> Result<Vec<u8>, ProgramError> {
         let cells = |(index, column): (usize, &Column)| {
             let numbers = rows.iter().map(|row| row[index]);
@@ -203,7 +209,7 @@ mod arrow {
             writer.write(&cells)?;
             Ok(std::mem::take(writer.sink()))
         };
-        // Texts may be longer than a batch can hold.
+        // Texts may be too long for a record batch.
         write().map_err(|error: std::io::Error| ProgramError::options(error.to_string()))
     }
 }
@@ -238,7 +244,7 @@ mod tests {
         let bad = [Column::new("a\nb"), Column::of_words("a", vec!["fine".into(), "not\rfine".into()])];
         for column in bad {
             let error = Requests::new(Format::Csv, &[column]).unwrap_err();
-            assert!(error.to_string().contains("breaks a line"), "{error}");
+            assert!(error.to_string().contains("has a line break"), "{error}");
         }
         assert!(Requests::new(Format::Csv, &[]).is_err());
     }
@@ -248,13 +254,16 @@ mod tests {
         let columns = [Column::new("x"), Column::of_words("w", vec!["a".into(), "b".into()])];
         let requests = Requests::new(Format::Csv, &columns).unwrap();
         let check = |row: &[f64], columns| requests.check(Rows::new(row, columns)).unwrap_err();
-        assert!(matches!(check(&[1.0], 1), ProgramError::Game(GameError::Width { given: 1, wanted: 2, .. })));
+        assert!(matches!(
+            check(&[1.0], 1),
+            ProgramError::Game(GameError::Width { actual: 1, expected: 2, .. })
+        ));
         for value in [2.0, -1.0, 0.5, f64::INFINITY] {
             assert!(matches!(check(&[0.0, value], 2), ProgramError::NoWord { row: 0, words: 2, .. }));
         }
     }
 
-    /// Codes of two texts, or numbers of which one is spelled at length.
+    /// A column of texts if `true`; otherwise a column of numbers that spells one of them as "1.50".
     #[derive(Debug)]
     struct Cells(bool);
 
@@ -284,7 +293,7 @@ mod tests {
         assert_eq!(written(&columns, &rows), "code,price\n3\n007,1.50\n\"x, y\",inf\n,-2.25\n");
         let requests = Requests::new(Format::Csv, &columns).unwrap();
         let refused = |row: &[f64]| requests.check(Rows::new(row, 2)).unwrap_err();
-        assert!(refused(&[2.0, 0.0]).to_string().contains("breaks a line"));
+        assert!(refused(&[2.0, 0.0]).to_string().contains("has a line break"));
         for unknown in [3.0, 0.5, f64::INFINITY] {
             assert!(matches!(refused(&[unknown, 0.0]), ProgramError::NoWord { row: 0, .. }));
         }

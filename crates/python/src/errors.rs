@@ -6,6 +6,7 @@ use apportion::ExplainError;
 use apportion::estimators::EstimatorError;
 use apportion::games::GameError;
 use apportion::models::ModelError;
+use apportion::options::OptionError;
 use apportion::trees::TreeError;
 use apportion::values::ValueError;
 use apportion_files::FileError;
@@ -158,5 +159,13 @@ fn of_game(error: &GameError) -> Class {
         | GameError::EmptyBackground
         | GameError::BackgroundWeights { .. } => Class::Data,
         _ => Class::Usage,
+    }
+}
+
+/// Raises an error of options with their names in Python.
+pub(crate) fn of_options(py: Python<'_>, error: &OptionError) -> PyErr {
+    match error {
+        OptionError::Distribution { source, .. } | OptionError::Graph(source) => of_playing(py, source),
+        error => usage(py, error.in_words(|name| name.replace('-', "_"))),
     }
 }

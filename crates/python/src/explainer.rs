@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use apportion::games::{BoxError, ConditionalLaw, Model};
 use apportion::models::LinkedEnsemble;
+use apportion::options::GameName;
 use apportion::trees::{Attributions, Diagonal};
-use apportion::{Background, ExplainError, Explanation, Follow, Method, Rows};
+use apportion::{Background, ExplainError, Explanation, Follow, Method, Rows, Shared};
 use apportion_files::CheckpointFile;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -20,7 +21,7 @@ use crate::errors::{self, Class, of_explaining, of_playing, raised, usage};
 use crate::explained;
 use crate::game::NO_INDEX;
 use crate::law::law;
-use crate::options::{Asked, Options};
+use crate::options::{Asked, Request};
 use crate::pool::Pool;
 use crate::serve::{Line, Question, beside, serve};
 use crate::watch::Watch;
@@ -57,7 +58,7 @@ struct Function {
 /// What stands in for features that are absent.
 enum Absent {
     Background(Background),
-    Law(Arc<dyn ConditionalLaw>),
+    Law(Shared<'static, dyn ConditionalLaw>),
 }
 
 /// The function as a model, while it is served.
@@ -94,7 +95,7 @@ impl Explainer {
     fn of_trees(
         py: Python<'_>,
         model: &Bound<'_, Ensemble>,
-        mut options: Options,
+        mut options: Request,
         background: Option<PyReadonlyArray2<'_, f64>>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
@@ -103,8 +104,8 @@ impl Explainer {
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
         let given = background.as_ref().map(rows).transpose()?;
         let explaining = |error| of_explaining(py, &error);
-        let explainer = match options.game.as_str() {
-            "path-dependent" => match given {
+        let explainer = match options.options.game.unwrap_or(GameName::Marginal) {
+            GameName::PathDependent => match given {
                 None => apportion::Explainer::path_dependent(Arc::clone(trees)),
                 Some(rows) => {
                     let model = trees.as_ref().clone();
@@ -116,7 +117,7 @@ impl Explainer {
                     apportion::Explainer::path_dependent(Arc::new(counted))
                 }
             },
-            "marginal" => {
+            GameName::Marginal => {
                 let background = self::background(py, given, weights)?;
                 match options.linked {
                     true => {
@@ -125,8 +126,8 @@ impl Explainer {
                     false => apportion::Explainer::of_trees(Arc::clone(trees), background),
                 }
             }
-            _ => {
-                let law = law(py, &options, wanted(py, given)?, weights, Some(trees))?;
+            game => {
+                let law = law(py, (&options, game), wanted(py, given)?, weights, Some(trees))?;
                 match options.linked {
                     true => {
                         let model = LinkedEnsemble::new(Arc::clone(trees));
@@ -137,7 +138,7 @@ impl Explainer {
                 }
             }
         };
-        let explainer = asked.of(explainer.settings(options.settings(py)?));
+        let explainer = asked.explainer(explainer.settings(options.settings())).map_err(explaining)?;
         Ok(Self { plays: Plays::Trees(Box::new(explainer)), asked })
     }
 
@@ -149,19 +150,19 @@ impl Explainer {
         function: Py<PyAny>,
         features: usize,
         outputs: usize,
-        mut options: Options,
+        mut options: Request,
         background: Option<PyReadonlyArray2<'_, f64>>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
     ) -> PyResult<Self> {
         let asked = options.asked(py, features)?;
         let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
         let given = background.as_ref().map(rows).transpose()?;
-        let absent = match options.game.as_str() {
-            "marginal" => Absent::Background(self::background(py, given, weights)?),
-            "path-dependent" => {
-                return Err(usage(py, "game=\"path-dependent\" is of tree ensembles, and the model is none"));
+        let absent = match options.options.game.unwrap_or(GameName::Marginal) {
+            GameName::Marginal => Absent::Background(self::background(py, given, weights)?),
+            GameName::PathDependent => {
+                return Err(usage(py, "game=\"path-dependent\" requires a tree ensemble"));
             }
-            _ => Absent::Law(law(py, &options, wanted(py, given)?, weights, None)?),
+            game => Absent::Law(law(py, (&options, game), wanted(py, given)?, weights, None)?),
         };
         let function = Callable::new(function);
         let absent = Arc::new(absent);
@@ -205,7 +206,9 @@ impl Explainer {
         let rows = rows(&array)?;
         let planned = match &self.plays {
             Plays::Trees(explainer) => pool.get().run(py, || explainer.plan(rows.len(), sample(rows)))?,
-            Plays::Function(_) => self.asked.of_game().plan(rows.columns()),
+            Plays::Function(_) => {
+                self.asked.game_explainer().and_then(|explainer| explainer.plan(rows.columns()))
+            }
         };
         let plan = planned.map_err(|error| of_explaining(py, &error))?;
         Ok((plan.method.name(), plan.least, plan.most, plan.seconds))
@@ -318,18 +321,22 @@ impl Explainer {
         let Some((index, groups)) = self.asked.index() else { return Err(usage(py, NO_INDEX)) };
         let called = function.function.get(py)?;
         let served = serve(py, pool, Some(&called), &|_| Ok(()), |line| {
-            self.on_function(function, &AskedModel { line, function }).indices(&index, 2, groups, rows)
+            self.on_function(function, &AskedModel { line, function })?.indices(&index, 2, groups, rows)
         })?;
         let found = served.whole(py)?.map_err(|error| of_explaining(py, &error))?;
         explained::of_pairs(py, &found)
     }
 
-    fn on_function<'m>(&self, function: &'m Function, model: &'m AskedModel<'m>) -> apportion::Explainer<'m> {
+    fn on_function<'m>(
+        &self,
+        function: &'m Function,
+        model: &'m AskedModel<'m>,
+    ) -> Result<apportion::Explainer<'m>, ExplainError> {
         let explainer = match function.absent.as_ref() {
             Absent::Background(background) => apportion::Explainer::new(model, background.clone()),
-            Absent::Law(law) => apportion::Explainer::conditional(model, Arc::clone(law)),
+            Absent::Law(law) => apportion::Explainer::conditional(model, law.clone()),
         };
-        self.asked.of(explainer)
+        self.asked.explainer(explainer)
     }
 
     fn by_function(
@@ -340,7 +347,7 @@ impl Explainer {
         follow: &dyn Follow,
     ) -> Result<Vec<Explanation>, ExplainError> {
         let model = AskedModel { line, function };
-        self.on_function(function, &model).explain_rows_followed(rows, follow)
+        self.on_function(function, &model)?.explain_rows_followed(rows, follow)
     }
 }
 
@@ -372,7 +379,7 @@ fn background(py: Python<'_>, rows: Option<Rows<'_>>, weights: Option<&[f64]>) -
     let rows = wanted(py, rows)?;
     let playing = |error| of_playing(py, &error);
     if rows.is_empty() {
-        return Err(raised(py, Class::Data, "the background has no rows; give at least one"));
+        return Err(raised(py, Class::Data, "the background has no rows; expected at least one"));
     }
     let background = Background::rows(rows.values(), rows.columns()).map_err(playing)?;
     match weights {

@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 use crate::callable::Callable;
 use crate::errors::{of_explaining, of_playing, usage};
 use crate::explained;
-use crate::options::Options;
+use crate::options::Request;
 use crate::pool::Pool;
 use crate::serve::{Line, Question, serve};
 
@@ -235,12 +235,12 @@ impl apportion::Game for AskedGame {
 pub(crate) fn explain_game<'py>(
     py: Python<'py>,
     game: &Bound<'py, Game>,
-    mut options: Options,
+    mut options: Request,
     pool: &Bound<'py, Pool>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let game = game.get();
     let asked = options.asked(py, game.player_count())?;
-    let explainer = asked.of_game();
+    let explainer = asked.game_explainer().map_err(|error| of_explaining(py, &error))?;
     let function = game.plays.function(py)?;
     let served = serve(py, pool.get(), function.as_ref(), &|_| Ok(()), |line| match &game.plays {
         Plays::Textbook(game) => explainer.explain(&**game as &dyn apportion::Game),
@@ -258,13 +258,13 @@ pub(crate) fn explain_game<'py>(
 pub(crate) fn pairs_of_game<'py>(
     py: Python<'py>,
     game: &Bound<'py, Game>,
-    mut options: Options,
+    mut options: Request,
     pool: &Bound<'py, Pool>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let game = game.get();
     let asked = options.asked(py, game.player_count())?;
     let Some((index, groups)) = asked.index() else { return Err(usage(py, NO_INDEX)) };
-    let explainer = asked.of_game();
+    let explainer = asked.game_explainer().map_err(|error| of_explaining(py, &error))?;
     let function = game.plays.function(py)?;
     let of_pairs = |game: &dyn apportion::Game| match groups {
         None => explainer.indices(game, &index, 2),

@@ -5,9 +5,9 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `ensemble`, `categories`, `cells` | tree ensembles, the codes of their categories, and cells as numbers |
+//! | `ensemble`, `categories`, `columns`, `cells` | tree ensembles, the codes of their categories, columns that are features, and cells as numbers |
 //! | `explainer`, `options`, `law` | what is explained: a model in a game, with all that was asked for |
-//! | `value` | names, groups and graphs as values |
+//! | `value` | groups and graphs |
 //! | `game` | games of one's own and of textbooks |
 //! | `groups` | groups of features from data |
 //! | `command` | the command |
@@ -25,6 +25,7 @@ mod callable;
 mod categories;
 mod cells;
 mod checkpoint;
+mod columns;
 mod command;
 mod ensemble;
 mod errors;
@@ -49,6 +50,8 @@ mod _core {
     #[pymodule_export]
     use crate::checkpoint::Checkpoint;
     #[pymodule_export]
+    use crate::columns::choose_columns;
+    #[pymodule_export]
     use crate::command::run_command;
     #[pymodule_export]
     use crate::ensemble::Ensemble;
@@ -63,7 +66,7 @@ mod _core {
     #[pymodule_export]
     use crate::groups::find_groups;
     #[pymodule_export]
-    use crate::options::{methods, sampled_rows};
+    use crate::options::{accuracy_in_words, methods, option_names, sampled_rows};
     #[pymodule_export]
     use crate::pictures::{Figure, Gathered, figures, report};
     #[pymodule_export]

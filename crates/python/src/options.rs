@@ -1,116 +1,87 @@
-//! What an explainer is asked for, as the Python layer hands it over.
+//! Options of an explainer, as the Python layer passes them.
 
-use apportion::estimators::{Measure, Scale};
-use apportion::trees::{Kernel, Precision, Settings};
+use apportion::options::{OptionError, Options, Structure};
+use apportion::trees::Settings;
 use apportion::values::InteractionIndex;
-use apportion::{Background, Budget, Explainer, GameExplainer, Method, NullPlayers, Partition, Until, Value};
+use apportion::{Background, ExplainError, Explainer, GameExplainer, Method, Partition, Value};
 use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyString};
 
-use crate::errors::{of_explaining, usage};
-use crate::value::{AskedGraph, value};
+use crate::errors::{of_options, of_playing, usage};
+use crate::value::{RequestedGraph, structure};
 
-/// All options, by name.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct Options {
-    pub(crate) game: String,
-    value: String,
-    method: String,
-    budget: String,
-    until: Option<AskedAccuracy>,
-    pub(crate) seed: u64,
+/// Options, by their names in Python.
+pub(crate) struct Request {
+    pub(crate) options: Options,
     groups: Option<Py<PyAny>>,
-    graph: Option<AskedGraph>,
+    graph: Option<RequestedGraph>,
+    /// Whether the output after the model's link is explained.
     pub(crate) linked: bool,
-    kernel: Option<String>,
-    precision: Option<String>,
-    rows: Option<usize>,
-    pub(crate) draws: Option<usize>,
-    pub(crate) bandwidth: Option<String>,
-    pub(crate) share: Option<f64>,
-    pub(crate) variant: Option<String>,
-    pub(crate) fallback: Option<String>,
-    keep_null_players: bool,
 }
 
-/// Tolerance, what it is relative to, the measure of the error, the confidence, and the range of the game.
-type AskedAccuracy = (f64, String, String, f64, Option<f64>);
+impl<'a, 'py> FromPyObject<'a, 'py> for Request {
+    type Error = PyErr;
 
-/// What is asked of a model or a game.
+    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        let py = given.py();
+        let mut request = Self { options: Options::default(), groups: None, graph: None, linked: false };
+        for (name, value) in given.cast::<PyDict>()?.iter() {
+            if value.is_none() {
+                continue;
+            }
+            match name.extract::<String>()?.as_str() {
+                "groups" => request.groups = Some(value.unbind()),
+                "graph" => request.graph = Some(value.extract()?),
+                "linked" => request.linked = value.extract()?,
+                name => {
+                    let words = words(&value)?;
+                    let set = request.options.set(&name.replace('_', "-"), &words);
+                    set.map_err(|error| of_options(py, &error))?;
+                }
+            }
+        }
+        Ok(request)
+    }
+}
+
+/// Returns a value in the words of the library.
+fn words(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Ok(flag) = value.cast::<PyBool>() {
+        return Ok(flag.is_true().to_string());
+    }
+    Ok(match value.cast::<PyString>() {
+        Ok(text) => text.to_string_lossy().into_owned(),
+        Err(_) => value.repr()?.to_string_lossy().into_owned(),
+    })
+}
+
+/// The request for a model or a game.
 #[derive(Clone)]
 pub(crate) struct Asked {
     pub(crate) value: Value,
-    method: Method,
-    budget: Budget,
-    until: Option<Until>,
-    seed: u64,
-    null_players: NullPlayers,
+    options: Options,
 }
 
-impl Options {
-    /// What is asked of so many players.
+impl Request {
+    /// Returns the request for a number of players.
     pub(crate) fn asked(&mut self, py: Python<'_>, players: usize) -> PyResult<Asked> {
-        let groups = self.groups.as_ref().map(|groups| groups.bind(py));
-        let explaining = |error| of_explaining(py, &error);
-        Ok(Asked {
-            value: value(py, &self.value, groups, self.graph.take(), players)?,
-            method: self.method.parse().map_err(explaining)?,
-            budget: self.budget.parse().map_err(explaining)?,
-            until: self.until.as_ref().map(|asked| until(py, asked)).transpose()?,
-            seed: self.seed,
-            null_players: if self.keep_null_players { NullPlayers::Keep } else { NullPlayers::TakeOut },
-        })
+        let groups = self.groups.as_ref().map(|groups| structure(groups.bind(py), players)).transpose()?;
+        let graph = self.graph.take().map(|graph| graph.graph(py, players)).transpose()?;
+        let value = Structure::value(self.options.value.clone(), groups, graph);
+        let value = value.map_err(|error| usage(py, error))?;
+        self.options.accuracy.until().map_err(|error| of_options(py, &error))?;
+        Ok(Asked { value, options: self.options.clone() })
     }
 
-    /// How the tree oracle computes.
-    pub(crate) fn settings(&self, py: Python<'_>) -> PyResult<Settings> {
-        let kernel = match self.kernel.as_deref() {
-            None | Some("auto") => None,
-            Some(name) => {
-                Some(Kernel::ALL.into_iter().find(|kernel| kernel.name() == name).ok_or_else(|| {
-                    let known = Kernel::ALL.map(Kernel::name).join(", ");
-                    usage(py, format!("unknown kernel {name:?}; known are auto, {known}"))
-                })?)
-            }
-        };
-        let precision = match self.precision.as_deref() {
-            None | Some("f64") => Precision::Double,
-            Some("f32") => Precision::Single,
-            Some(other) => {
-                return Err(usage(py, format!("unknown precision {other:?}; known are f64, f32")));
-            }
-        };
-        Ok(Settings::default().with_kernel(kernel).with_precision(precision).with_rows(self.rows))
+    /// Returns the settings of the algorithms for trees.
+    pub(crate) fn settings(&self) -> Settings {
+        self.options.engine.settings()
     }
-}
-
-fn until(py: Python<'_>, asked: &AskedAccuracy) -> PyResult<Until> {
-    let (tolerance, scale, measure, confidence, range) = asked;
-    let scale = match scale.as_str() {
-        "norm" => Scale::Norm,
-        "range" => Scale::Range,
-        "nothing" => Scale::Absolute,
-        other => {
-            return Err(usage(py, format!("relative_to={other:?}: known are norm, range, nothing")));
-        }
-    };
-    let measure = match measure.as_str() {
-        "euclidean" => Measure::Euclidean,
-        "every-player" => Measure::EveryPlayer,
-        other => return Err(usage(py, format!("error={other:?}: known are euclidean, every-player"))),
-    };
-    let until = Until::relative(*tolerance)
-        .with_scale(scale)
-        .with_measure(measure)
-        .with_confidence(*confidence)
-        .with_range(*range);
-    until.check().map_err(|error| usage(py, format!("until: {error}")))?;
-    Ok(until)
 }
 
 impl Asked {
-    /// An explainer that is asked for this.
-    /// The index of pairs that goes with the value, and the groups that it is of; none of values that have no such index.
+    /// Returns the index of pairs that belongs to the value, and the groups that it is for; `None` for values
+    /// without such an index.
     pub(crate) fn index(&self) -> Option<(InteractionIndex, Option<&Partition>)> {
         match &self.value {
             Value::Semivalue(value) => Some((value.clone().into(), None)),
@@ -119,36 +90,33 @@ impl Asked {
         }
     }
 
-    pub(crate) fn of<'a>(&self, explainer: Explainer<'a>) -> Explainer<'a> {
-        let explainer = explainer
-            .value(self.value.clone())
-            .method(self.method)
-            .budget(self.budget)
-            .seed(self.seed)
-            .null_players(self.null_players);
-        match self.until {
-            Some(until) => explainer.until(until),
-            None => explainer,
-        }
+    /// Returns an explainer with the options.
+    pub(crate) fn explainer<'a>(&self, explainer: Explainer<'a>) -> Result<Explainer<'a>, ExplainError> {
+        Ok(self.options.explainer(explainer, self.value.clone())?)
     }
 
-    /// The same of a game.
-    pub(crate) fn of_game(&self) -> GameExplainer {
-        let explainer = GameExplainer::new()
-            .value(self.value.clone())
-            .method(self.method)
-            .budget(self.budget)
-            .seed(self.seed);
-        match self.until {
-            Some(until) => explainer.until(until),
-            None => explainer,
-        }
+    /// Returns an explainer of games with the options.
+    pub(crate) fn game_explainer(&self) -> Result<GameExplainer, ExplainError> {
+        Ok(self.options.game_explainer(self.value.clone())?)
     }
 
-    /// Whether an accuracy is asked for.
+    /// Returns whether an accuracy is requested.
     pub(crate) fn has_accuracy(&self) -> bool {
-        self.until.is_some()
+        self.options.accuracy.tolerance.is_some()
     }
+}
+
+/// Returns the accuracy of a request in words, as results store it; None if there is none.
+#[pyfunction]
+pub(crate) fn accuracy_in_words(py: Python<'_>, options: Request) -> PyResult<Option<String>> {
+    let until = options.options.accuracy.until().map_err(|error| of_options(py, &error))?;
+    Ok(until.map(|until| until.words()))
+}
+
+/// Returns the names of all options of the library.
+#[pyfunction]
+pub(crate) fn option_names() -> Vec<&'static str> {
+    Options::NAMES.to_vec()
 }
 
 /// The methods: name, and what each does in one line.

@@ -143,12 +143,12 @@ def test_what_does_not_fit_is_said_before_anything_runs(trees, numbers, table):
         return apportion.BatchExplainer(model, background, **asked).schema(table.schema)
 
     for table_, asked, words in [
-        (table.drop_columns("f3"), {"keep": "id"}, 'X has 3 columns, and the model wants 4'),
+        (table.drop_columns("f3"), {"keep": "id"}, 'X: expected 4 feature columns, found 3 '),
         (table, {"keep": ["id", "no"]}, 'keep names "no", and the batches have "id", "f0"'),
         (table, {"keep": ["id", "id"]}, "keep names a column twice"),
         (table, {"layout": "rows"}, "unknown layout 'rows'; expected one of: columns, lists"),
         (table, {"keep": ["f0"]}, 'two columns "f0"; rename the one that is kept, or give layout="lists"'),
-        (table, {"model": additive, "keep": []}, "5 columns, and the model wants 4.*keep"),
+        (table, {"model": additive, "keep": []}, "X: expected 4 feature columns, found 5 .*keep"),
         (table, {"model": additive, "background": None}, "explained against one background"),
         (table.set_column(1, "f0", pyarrow.array([[1.0]] * 1200)), {}, 'column "f0" of X holds list'),
         (table, {"model_output": "log_loss"}, "explains rows with y"),

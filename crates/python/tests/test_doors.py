@@ -3,6 +3,7 @@
 `doors/tables.json` has the tables with their answers, `doors/models.py` makes the models, whose predictions show what reached them. The functions for
 DataFusion are held to the same answers by their own tests. Where doors differ, `apart` says what each answers, and `why`."""
 import csv
+import dataclasses
 import datetime
 import decimal
 import json
@@ -12,7 +13,8 @@ import numpy as np
 import pytest
 
 import apportion
-from apportion._core import run_command
+from apportion._core import option_names, run_command
+from apportion._options import Options
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")
@@ -200,3 +202,12 @@ def test_cells_that_no_number_holds_are_refused_by_name():
     for cell, says in [(2**200 + 1, "not exact as float64"), (10**400, "not exact as float64"), ("\ud800", "neither a number nor a text")]:
         with pytest.raises(apportion.DataError, match=says):
             explainer(pandas.DataFrame({"cell": pandas.Series([cell, 1], dtype=object), "other": [0.5, 0.5]}))
+
+
+def test_options_of_the_library_are_those_of_the_package():
+    """The command has the same test; both hold their options to the names of the library."""
+    of_library = {{"output": "model_output"}.get(name, name.replace("-", "_")) for name in option_names()}
+    of_package = {field.name for field in dataclasses.fields(Options)}
+    assert of_library <= of_package
+    assert of_package - of_library == {"weights", "feature_names", "output_names", "rounds", "threads", "progress",
+                                       "check"}

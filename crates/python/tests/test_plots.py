@@ -80,7 +80,7 @@ def test_the_numbers_are_those_of_the_explanation(exact, estimated):
         low, high = explanation.intervals()
         for player, name in enumerate(explanation.feature_names):
             assert float(found[name]["value"]) == explanation.values[row, player]
-            half = float(found[name]["half width of the 95 % interval"])
+            half = float(found[name]["95% CI half-width"])
             assert half == pytest.approx((high - low)[row, player] / 2, rel=1e-6, abs=1e-300)
         sizes = {line["feature"]: float(line["mean |value|"]) for line in table(explanation.plot.figure("bar"))}
         assert list(sizes.values()) == pytest.approx(sorted(explanation.importance(), reverse=True), rel=1e-12)
@@ -114,8 +114,8 @@ def test_interactions_classes_groups_texts_and_images(numbers, booster, frame):
 
 
 @pytest.mark.parametrize("wrong, says", [
-    (dict(kind="pie"), "unknown figure"), (dict(kind="waterfall", row=10**6), "no row"), (dict(kind="scatter", feature="nobody"), "no feature"),
-    (dict(kind="bar", output="nobody"), "no output"), (dict(kind="bar", output=7), "no output"), (dict(kind="cohorts", where="nothing"), "divides no rows"),
+    (dict(kind="pie"), "unknown figure"), (dict(kind="waterfall", row=10**6), "no row"), (dict(kind="scatter", feature="nobody"), "unknown feature"),
+    (dict(kind="bar", output="nobody"), "no output"), (dict(kind="bar", output=7), "no output"), (dict(kind="cohorts", where="nothing"), "invalid condition"),
     (dict(kind="network"), "interactions"), (dict(kind="convergence"), "until"), (dict(kind="groups"), "groups"),
 ])
 def test_what_is_not_there_is_refused(exact, wrong, says):

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::error::ResultsError;
 use crate::heading::Heading;
 
-/// Rows with their attributions. With p players, n features and k outputs:
+/// Rows with their attributions, for p players, n features and k outputs.
 ///
 /// ```
 /// use apportion_results::{Batch, Heading};
@@ -24,93 +24,95 @@ use crate::heading::Heading;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Batch {
-    /// The number of each row in its file.
+    /// The index of each row in its file.
     pub rows: Vec<u64>,
-    /// What the file calls each, where it does.
+    /// The ID of each row, if the file has IDs.
     pub ids: Option<Vec<String>>,
-    /// v(∅): rows × k.
+    /// v(∅), the base values: rows × k.
     pub base: Vec<f64>,
-    /// v(N): rows × k.
+    /// v(N), the predictions: rows × k.
     pub predictions: Vec<f64>,
-    /// φ: rows × p × k; of interactions rows × p × p × k, of coalitions rows × coalitions × k.
+    /// φ: rows × p × k; for interactions rows × p × p × k, for indices of coalitions rows × coalitions × k.
     pub values: Vec<f64>,
-    /// The players of each coalition, where values belong to coalitions.
+    /// The players of each coalition, if values belong to coalitions.
     pub coalitions: Vec<Vec<usize>>,
-    /// A standard error for each value, NaN where it is not known; empty, or zeros, where all values are exact.
+    /// Standard error of each value, NaN if it is not known; empty or zero if all values are exact.
     pub std_errors: Vec<f64>,
-    /// Degrees of freedom of the standard errors of each row; empty where there are many.
+    /// Degrees of freedom of the standard errors of each row; empty if they are large.
     pub degrees_of_freedom: Vec<f64>,
-    /// Rows × n, codes in the place of words, NaN where one is missing; empty where inputs are not known. Infinite ones are written as
-    /// such, and drawn beside the axis as missing ones are.
+    /// Inputs, rows × n, with codes for categories and NaN for missing values; empty if inputs are not known.
+    /// Infinite inputs are written as such, and figures draw them next to the axis, like missing values.
     pub inputs: Vec<f64>,
-    /// Evaluations of the game for each row; empty where they are not known.
+    /// Number of evaluations of the game for each row; empty if not known.
     pub evaluations: Vec<u64>,
-    /// Draws of the game for each row, where the game itself was drawn; empty where it never was.
+    /// Number of draws for each row if the game itself is sampled; empty if no game is sampled.
     pub draws: Vec<Option<u64>>,
-    /// What is certified of each row; empty where no accuracy was asked for.
+    /// The certificate of each row; empty if no tolerance was set.
     pub certificates: Vec<Option<Certified>>,
 }
 
-/// What is certified of a row.
+/// The certificate of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certified {
     /// Why the run stopped.
     pub stopped_by: String,
-    /// What the bounds rest on.
+    /// The guarantee of the bounds.
     pub guarantee: String,
-    /// With this probability the bounds hold.
+    /// The probability with which the bounds hold.
     pub confidence: f64,
-    /// A bound of the error for each output; empty where there is none.
+    /// An error bound for each output; empty if there are no bounds.
     pub error_bounds: Vec<f64>,
-    /// The error that was tolerated for each output.
+    /// The tolerance for each output.
     pub tolerances: Vec<f64>,
-    /// Half the width of the interval around each value, players × outputs, each by itself; empty where there are none.
+    /// The half-width of the (pointwise) interval around each value, players × outputs; empty if there are no
+    /// intervals.
     pub half_widths: Vec<f64>,
-    /// What the looks at the error found.
+    /// The results of the interim checks.
     pub looks: Vec<Look>,
-    /// All of this in a sentence.
+    /// A sentence that summarizes the certificate.
     pub says: String,
 }
 
-/// What was found when a run looked at its error.
+/// The result of an interim check of the error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Look {
-    /// Evaluations up to then.
+    /// Number of evaluations so far.
     #[serde(rename = "budget")]
     pub evaluations: u64,
-    /// The probability of being wrong that was spent on it; NaN where that is not known.
+    /// The error probability spent on this check; NaN if not known.
     pub spent: f64,
-    /// The bound of the error over the tolerance, where there is one.
+    /// The error bound divided by the tolerance, if there is a bound.
     pub error: Option<f64>,
 }
 
 impl Batch {
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is no row.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Whether any value has an error, or may have one.
+    /// Returns whether any value has a nonzero or unknown standard error.
     pub fn has_errors(&self) -> bool {
         self.std_errors.iter().any(|&error| error != 0.0)
     }
 
-    /// The part of `numbers`, which hold equally many for each row, that belongs to one row.
+    /// Returns the part of `numbers` that belongs to a row. All rows have the same number of them.
     pub fn of_row<'n>(&self, numbers: &'n [f64], row: usize) -> &'n [f64] {
         let width = numbers.len() / self.rows.len().max(1);
         &numbers[row * width..(row + 1) * width]
     }
 
-    /// Refuses numbers that do not belong together.
+    /// Checks that the lengths of all arrays match.
     ///
     /// # Errors
     ///
-    /// [`ResultsError::Count`] for arrays whose length does not follow from the rows, players, features and outputs.
+    /// [`ResultsError::Count`] for an array whose length does not match the rows, players, features and
+    /// outputs.
     pub fn check(&self, heading: &Heading) -> Result<(), ResultsError> {
         let (players, features, outputs) =
             (heading.players.len(), heading.features.len(), heading.outputs.len());
@@ -120,7 +122,7 @@ impl Batch {
         let or_none = |given: usize, expected: usize| if given == 0 { 0 } else { expected };
         let counts = [
             ("values", self.values.len(), values),
-            ("values without players", self.base.len(), rows * outputs),
+            ("base values", self.base.len(), rows * outputs),
             ("predictions", self.predictions.len(), rows * outputs),
             ("standard errors", self.std_errors.len(), or_none(self.std_errors.len(), values)),
             ("inputs", self.inputs.len(), or_none(self.inputs.len(), rows * features)),
@@ -134,15 +136,15 @@ impl Batch {
             ("certificates", self.certificates.len(), or_none(self.certificates.len(), rows)),
             ("ids", self.ids.as_ref().map_or(rows, Vec::len), rows),
         ];
-        match counts.into_iter().find(|(_, given, expected)| given != expected) {
-            Some((what, given, expected)) => {
-                Err(ResultsError::Count { what, given, expected, rows, players, outputs })
+        match counts.into_iter().find(|(_, actual, expected)| actual != expected) {
+            Some((what, actual, expected)) => {
+                Err(ResultsError::Count { what, actual, expected, rows, players, outputs })
             }
             None => Ok(()),
         }
     }
 
-    /// The same with one of `outputs` outputs alone.
+    /// Keeps only one of `outputs` outputs.
     #[must_use]
     pub fn of_output(mut self, output: usize, outputs: usize) -> Self {
         let only = |numbers: &mut Vec<f64>| {
@@ -159,7 +161,7 @@ impl Batch {
         self
     }
 
-    /// The rows at these places alone.
+    /// Returns the rows with these indices.
     #[must_use]
     pub fn only(&self, places: &[usize]) -> Self {
         let numbers = |numbers: &[f64]| -> Vec<f64> {
@@ -190,8 +192,9 @@ impl Batch {
         }
     }
 
-    /// Appends rows under the same heading. What only a part of the rows has is kept for all, with what stands for nothing in the others:
-    /// standard errors of zero, inputs that are missing, infinitely many degrees of freedom, no certificate.
+    /// Appends rows with the same heading. If only some rows have standard errors, inputs, degrees of freedom
+    /// or certificates, the others are filled with zeros, missing values, infinity and no certificate,
+    /// respectively.
     pub fn append(&mut self, other: Self) {
         let rows = self.rows.len();
         let fill = |own: &mut Vec<f64>, given: Vec<f64>, (width, nothing): (usize, f64), added: usize| {
@@ -234,7 +237,8 @@ impl Batch {
     }
 }
 
-/// Appends entries of `added` rows to those of `rows` rows, where either may have none.
+/// Appends the entries of `added` rows to those of `rows` rows. Either list may be empty and is then filled
+/// with `None`.
 fn fill_with_none<T: Clone>(own: &mut Vec<Option<T>>, given: Vec<Option<T>>, rows: usize, added: usize) {
     if own.is_empty() && given.is_empty() {
         return;

@@ -1,43 +1,44 @@
-//! What can be wrong with results.
+//! Errors of results.
 
-/// Results whose parts do not belong together.
+/// The parts of results do not match.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {
-    /// An array of another length than its rows, players, features and outputs make.
+    /// The length of an array does not match the rows, players, features and outputs.
     #[error(
-        "{what}: {given} numbers were given, and {expected} belong to {rows} rows of {players} players and {outputs} outputs"
+        "{what}: expected {expected} numbers for {rows} rows of {players} players and {outputs} outputs, \
+         got {actual}"
     )]
     Count {
-        /// Which numbers.
+        /// The name of the array.
         what: &'static str,
-        /// How many there are.
-        given: usize,
-        /// How many there should be.
+        /// The length of the array.
+        actual: usize,
+        /// The expected length.
         expected: usize,
-        /// Rows of the batch.
+        /// The number of rows of the batch.
         rows: usize,
-        /// Players.
+        /// The number of players.
         players: usize,
-        /// Outputs.
+        /// The number of outputs.
         outputs: usize,
     },
-    /// Players, features or outputs without names, or names without them.
-    #[error("{names} names for {count} {what}; give one for each")]
+    /// The number of names differs from that of players, features or outputs.
+    #[error("expected {count} names for {what}, got {names}")]
     Names {
-        /// What has the names.
+        /// The kind of names.
         what: &'static str,
-        /// How many there are.
+        /// The number of players, features or outputs.
         count: usize,
-        /// How many names.
+        /// The number of names.
         names: usize,
     },
-    /// A text or an image that does not belong to the players.
-    #[error("the {medium} does not belong to the players: {why}")]
+    /// A text or an image does not match the players.
+    #[error("the {medium} does not match the players: {why}")]
     Medium {
-        /// What it is.
+        /// The kind of medium.
         medium: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
 }
@@ -46,13 +47,13 @@ pub enum ResultsError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The bytes do not come.
-    #[error("the results cannot be read")]
+    /// The bytes could not be read.
+    #[error("cannot read the results")]
     Io(#[from] std::io::Error),
-    /// They are no results of explain, or damaged ones.
+    /// The document is corrupt, or does not contain results of `apportion explain`.
     #[error("{0}")]
     Document(String),
-    /// Who receives the rows refuses them.
+    /// The receiver of the rows returned an error.
     #[error(transparent)]
     Receiver(Box<dyn std::error::Error + Send + Sync>),
 }

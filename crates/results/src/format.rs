@@ -1,4 +1,4 @@
-//! The formats of results for programs, by name.
+//! File formats of results.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -11,30 +11,30 @@ use crate::tables::{arrow, parquet};
 use crate::tables::{csv, npy, npz};
 use crate::writer::Writer;
 
-/// How results are written for programs.
+/// A file format of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// One JSON object, every number to the last bit.
+    /// One JSON object, with numbers in full precision.
     Json,
-    /// JSON lines: one that says what holds for all rows, then one for each row.
+    /// JSON lines: one line with the head, which applies to all rows, then one line per row.
     JsonLines,
-    /// CSV with a header, every number to the last bit.
+    /// CSV with a header, with numbers in full precision.
     #[cfg(feature = "tables")]
     Csv,
-    /// A NumPy array of float64: the values alone.
+    /// A NumPy array of float64 with the values only.
     #[cfg(feature = "tables")]
     Npy,
-    /// NumPy's archive of arrays: values, base, inputs and names.
+    /// A NumPy archive of arrays: values, base values, inputs and names.
     #[cfg(feature = "tables")]
     Npz,
-    /// Parquet, in the columns of CSV.
+    /// Parquet, with the columns of CSV.
     #[cfg(feature = "columnar")]
     Parquet,
-    /// An Arrow stream, in the columns of CSV.
+    /// An Arrow stream, with the columns of CSV.
     #[cfg(feature = "columnar")]
     ArrowStream,
-    /// An Arrow file, in the columns of CSV.
+    /// An Arrow file, with the columns of CSV.
     #[cfg(feature = "columnar")]
     ArrowFile,
 }
@@ -60,7 +60,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// The writer of results in a format, which writes to `out`.
+/// Creates a writer of results that writes a format to `out`.
 ///
 /// ```
 /// use apportion_results::{Batch, Format, Heading, Values, writer};
@@ -84,7 +84,8 @@ impl fmt::Display for Format {
 ///
 /// # Errors
 ///
-/// What `out` returns, and what the folder of temporary files does: arrays of NumPy wait there until the number of rows is known.
+/// The errors of `out`, and of the directory for temporary files: NumPy arrays are buffered there until the
+/// number of rows is known.
 pub fn writer<'a, W: Write + Send + 'a>(
     format: Format,
     results: &'a dyn Results,

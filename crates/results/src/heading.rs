@@ -1,4 +1,4 @@
-//! What all rows have in common.
+//! The part of results that applies to all rows.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::error::ResultsError;
 use crate::medium::Medium;
 
-/// What was asked for, and what things are called.
+/// The configuration and the names that apply to all rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Heading {
     /// The name of the value, such as `shapley`.
@@ -15,9 +15,9 @@ pub struct Heading {
     pub game: String,
     /// The name of the method.
     pub method: String,
-    /// Whether the values of a row sum to its prediction less the base.
+    /// Whether the values of a row sum to its prediction minus the base value.
     pub is_efficient: bool,
-    /// What else is known of the run, by name, in order: budget, seed, options.
+    /// Other information about the run, by name and in order: budget, seed, options.
     pub facts: Vec<(String, Value)>,
     /// The names of the players.
     pub players: Vec<String>,
@@ -25,15 +25,15 @@ pub struct Heading {
     pub features: Vec<String>,
     /// The features of each player.
     pub members: Vec<Vec<usize>>,
-    /// The words that the codes of each feature stand for; none where its inputs are numbers.
+    /// The categories of each feature, in the order of their codes; empty for numeric features.
     pub categories: Vec<Vec<String>>,
-    /// The names of the outputs: at least one, which is empty where it has none.
+    /// The names of the outputs: at least one, which is empty if the only output has no name.
     pub outputs: Vec<String>,
-    /// The groups of players, where there are some.
+    /// The groups of players, if any.
     pub groups: Vec<Member>,
-    /// The form of interactions, where results have those.
+    /// The form of interactions, if the results are interactions.
     pub interactions: Option<Form>,
-    /// The text or the image that the players are parts of, where there is one.
+    /// The text or the image whose parts are the players, if any.
     pub medium: Option<Medium>,
 }
 
@@ -43,21 +43,22 @@ pub struct Heading {
 pub enum Member {
     /// A feature, by its name.
     Feature(String),
-    /// What is in a group.
+    /// The members of a group.
     Group(Vec<Member>),
 }
 
 /// The form of interactions between pairs of players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// The index of each pair; values on the diagonal.
+    /// The index of each pair, with values on the diagonal.
     Index,
-    /// Each index shared between the two; what is left of the value on the diagonal.
+    /// Each index is split equally between (i, j) and (j, i), and the diagonal contains the rest of the value
+    /// (the main effect).
     Remainder,
 }
 
 impl Form {
-    /// Its name in results.
+    /// Returns the name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Index => "index",
@@ -67,7 +68,7 @@ impl Form {
 }
 
 impl Heading {
-    /// Players that are features, each with its name.
+    /// Creates a heading whose players are features with these names.
     pub fn of_features(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let features: Vec<String> = names.into_iter().map(Into::into).collect();
         Self {
@@ -82,7 +83,8 @@ impl Heading {
         }
     }
 
-    /// Refuses names that are not one for each thing that has one, and a text or an image that does not belong to the players.
+    /// Checks that there is one name for each player, feature and output, and that the text or image matches
+    /// the players.
     ///
     /// # Errors
     ///
@@ -101,20 +103,20 @@ impl Heading {
         self.medium.as_ref().map_or(Ok(()), |medium| medium.check(players))
     }
 
-    /// What is known of the run under this name.
+    /// Returns the information about the run with this name.
     pub fn fact(&self, name: &str) -> Option<String> {
         let (_, value) = self.facts.iter().find(|(known, value)| known == name && !value.is_null())?;
         Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     }
 
-    /// The word that a feature's number is the code of.
+    /// Returns the category of a feature with this code.
     pub fn word(&self, feature: usize, code: f64) -> Option<&str> {
         let is_code = code >= 0.0 && code.fract() == 0.0;
         let words = self.categories.get(feature).filter(|_| is_code)?;
         words.get(code as usize).map(String::as_str)
     }
 
-    /// Whether the inputs of a feature are words.
+    /// Returns whether a feature is categorical.
     pub fn is_of_words(&self, feature: usize) -> bool {
         self.categories.get(feature).is_some_and(|words| !words.is_empty())
     }

@@ -1,5 +1,5 @@
-//! Attributions of rows as they are kept, whoever found them and whoever looks at them: in memory, and as files, which it
-//! writes, and in JSON reads back.
+//! Attributions of rows, independent of how they were computed and how they are displayed: in memory, and as
+//! files. It writes several formats, and reads JSON.
 //!
 //! ```
 //! use apportion_results::{Batch, Heading, interval_factor};
@@ -29,19 +29,20 @@
 //! # Ok::<(), apportion_results::ResultsError>(())
 //! ```
 //!
-//! | item | what it is |
+//! | item | content |
 //! |---|---|
-//! | [`Heading`], [`Member`], [`Form`] | what all rows have in common: value, game, method, names |
-//! | [`Medium`] | the text or the image that the players are parts of |
-//! | [`Batch`], [`Certified`], [`Look`] | rows: values, base, predictions, errors, inputs, certificates |
-//! | [`interval_factor`], [`IntervalFactors`] | what standard errors are multiplied by for intervals |
+//! | [`Heading`], [`Member`], [`Form`] | the part that applies to all rows: value, game, method, names |
+//! | [`Medium`] | the text or the image whose parts are the players |
+//! | [`Batch`], [`Certified`], [`Look`] | rows: values, base values, predictions, errors, inputs, certificates |
+//! | [`interval_factor`], [`IntervalFactors`] | factors from standard errors to half-widths of intervals |
 //! | [`Values`], [`Interactions`], [`Indices`], [`Predictions`] | kinds of results ([`Results`]) |
-//! | [`writer`], [`Writer`], [`Format`] | results as a file, batch by batch |
-//! | [`read`] | results in JSON or JSON lines, row by row |
-//! | [`shown`] | texts that command neither terminals nor spreadsheets |
-//! | [`ResultsError`], [`ReadError`] | what does not belong together, and what cannot be read |
+//! | [`writer`], [`Writer`], [`Format`] | writers for files, batch by batch |
+//! | [`read`] | the reader for JSON and JSON lines, row by row |
+//! | [`shown`] | escaping of text for terminals and spreadsheets |
+//! | [`ResultsError`], [`ReadError`] | errors |
 //!
-//! Features: `tables`, CSV and arrays of NumPy; `columnar`, Parquet and Arrow. It knows neither games nor values, models or figures: each of these makes or takes what is here.
+//! Features: `tables` adds CSV and NumPy arrays, `columnar` adds Parquet and Arrow. This crate does not
+//! depend on the crates of games, values, models or figures; they produce or use its types.
 
 mod batch;
 mod error;
@@ -66,7 +67,7 @@ pub use medium::Medium;
 pub use student::{CONFIDENCE, IntervalFactors, interval_factor};
 pub use writer::Writer;
 
-/// The example of the README is a test.
+/// Runs the example of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

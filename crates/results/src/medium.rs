@@ -2,34 +2,35 @@
 
 use crate::error::ResultsError;
 
-/// What the players are parts of, where they are no columns of a table.
+/// The text or image whose parts are the players, if they are not columns of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Medium {
     /// A text, whose words or parts of words are the players.
     Text {
-        /// All of it.
+        /// The whole text.
         text: String,
-        /// From which byte to which each player reaches. They do not overlap, and begin and end between letters.
+        /// The start and the end (exclusive) of each player in bytes. They do not overlap, and are at
+        /// character boundaries.
         spans: Vec<(usize, usize)>,
     },
     /// An image, whose segments are the players.
     Image {
-        /// In pixels.
+        /// The width in pixels.
         width: usize,
-        /// In pixels.
+        /// The height in pixels.
         height: usize,
-        /// The player of each pixel, row by row; [`NOBODY`](Self::NOBODY) where it belongs to none.
+        /// The player of each pixel, row by row; [`NOBODY`](Self::NOBODY) if it belongs to no player.
         segments: Vec<u32>,
-        /// Red, green and blue of each pixel; empty where it is not known.
+        /// Red, green and blue of each pixel; empty if not known.
         pixels: Vec<[u8; 3]>,
     },
 }
 
 impl Medium {
-    /// What stands in the place of a player in [`segments`](Self::Image::segments) for a pixel of none.
+    /// The entry in [`segments`](Self::Image::segments) for a pixel that belongs to no player.
     pub const NOBODY: u32 = u32::MAX;
 
-    /// Refuses a medium that does not belong to so many players.
+    /// Checks that the medium matches the number of players.
     pub(crate) fn check(&self, players: usize) -> Result<(), ResultsError> {
         match self {
             Self::Text { text, spans } => check_text(text, spans, players),
@@ -46,11 +47,11 @@ impl Medium {
 
 fn check_text(text: &str, spans: &[(usize, usize)], players: usize) -> Result<(), String> {
     if spans.len() != players {
-        return Err(format!("it has {} spans, and there are {players} players", spans.len()));
+        return Err(format!("expected {players} spans (one per player), got {}", spans.len()));
     }
     for &(from, to) in spans {
         if from > to || text.get(from..to).is_none() {
-            return Err(format!("there are no letters from byte {from} to {to} of {}", text.len()));
+            return Err(format!("invalid span from byte {from} to {to} of {}", text.len()));
         }
     }
     let mut in_order = spans.to_vec();
@@ -69,18 +70,24 @@ fn check_image(
 ) -> Result<(), String> {
     let count = width.checked_mul(height).filter(|&count| count > 0 && count <= u32::MAX as usize);
     let Some(count) = count else {
-        return Err(format!("{width} × {height} pixels are none, or more than there can be"));
+        return Err(format!("invalid size of {width} × {height} pixels"));
     };
     if segments.len() != count {
-        return Err(format!("{width} × {height} pixels have {} segments", segments.len()));
+        return Err(format!(
+            "expected one segment for each of {width} × {height} pixels, got {}",
+            segments.len()
+        ));
     }
     if !pixels.is_empty() && pixels.len() != count {
-        return Err(format!("{width} × {height} pixels have {} colours", pixels.len()));
+        return Err(format!(
+            "expected one colour for each of {width} × {height} pixels, got {}",
+            pixels.len()
+        ));
     }
     let is_unknown = |&&player: &&u32| player != Medium::NOBODY && player as usize >= players;
     match segments.iter().find(is_unknown) {
         Some(player) => {
-            Err(format!("a pixel belongs to player {player}, and there are {players}, counted from 0"))
+            Err(format!("a pixel belongs to player {player}, but there are {players}, counted from 0"))
         }
         None => Ok(()),
     }

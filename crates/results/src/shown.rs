@@ -1,10 +1,11 @@
-//! Text of files and options as it is shown: names, ids and categories may hold anything, but command neither terminals nor spreadsheets.
+//! Escaping of text for display. Names, IDs and categories may contain anything, but must not control a
+//! terminal or act as formulas in spreadsheets.
 
 use std::borrow::Cow;
 
-/// `text` with control characters, and those that turn the direction of text about, as escapes: `\n`, `\u{1b}`.
+/// Escapes control characters and characters that change the direction of text: `\n`, `\u{1b}`.
 ///
-/// Backslashes are left alone: this is for reading, and JSON is for programs.
+/// Backslashes are not escaped, because the result is meant for people. Use JSON for programs.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -16,19 +17,20 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether `letter` does something else than to be seen.
+/// Returns whether `letter` is invisible but has an effect.
 pub(crate) fn is_hidden(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// `text` as a cell of CSV, [`shown`], and with `'` before it where a spreadsheet would take it for a formula: it begins with one of
-/// `= + - @`, a tab or a carriage return, and is no number. The cell is not quoted yet. Source: OWASP, *CSV Injection*.
+/// Returns `text` as a cell of CSV: escaped as by [`shown`], and prefixed with `'` if a spreadsheet would
+/// interpret it as a formula, i.e. if it begins with one of `= + - @`, a tab or a carriage return, and is not
+/// a number. The cell is not quoted yet. Source: OWASP, *CSV Injection*.
 pub fn cell_of_text(text: &str) -> Cow<'_, str> {
     let begins_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠']);
     if begins_formula && !is_number(text) { Cow::Owned(format!("'{}", shown(text))) } else { shown(text) }
 }
 
-/// Whether `text` is a number in digits, which no spreadsheet computes anything from.
+/// Returns whether `text` is a decimal number, which no spreadsheet interprets as a formula.
 fn is_number(text: &str) -> bool {
     text.parse::<f64>().is_ok() && text.bytes().all(|byte| b"0123456789+-.eE".contains(&byte))
 }

@@ -1,20 +1,21 @@
-//! What standard errors are multiplied by for intervals.
+//! Factors from standard errors to half-widths of intervals.
 
 use std::sync::LazyLock;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// With this many degrees of freedom or more, Student's distribution is the normal one to all digits that matter.
+/// From this number of degrees of freedom on, Student's distribution equals the normal distribution to all
+/// relevant digits.
 const MANY: f64 = 1e6;
 
-/// The confidence of the intervals that figures and reports draw.
+/// The confidence level of the intervals in figures and reports.
 pub const CONFIDENCE: f64 = 0.95;
 
 static FACTOR_OF_MANY: LazyLock<f64> = LazyLock::new(|| quantile(MANY, CONFIDENCE));
 
-/// What a standard error with so many degrees of freedom is multiplied by for half the width of an interval that holds with the probability
-/// `confidence`: the quantile of Student's distribution at (1 + `confidence`) / 2. NaN degrees of freedom are taken for infinitely many, and fewer than one
-/// for one.
+/// Returns the factor from a standard error with these degrees of freedom to the half-width of an interval
+/// with confidence level `confidence`: the quantile of Student's distribution at (1 + `confidence`) / 2. NaN
+/// degrees of freedom count as infinite, and fewer than one as one.
 ///
 /// ```
 /// let [few, many] = [4.0, f64::INFINITY].map(|degrees| apportion_results::interval_factor(degrees, 0.95));
@@ -33,15 +34,16 @@ fn quantile(degrees_of_freedom: f64, confidence: f64) -> f64 {
         .map_or(f64::NAN, |law| law.inverse_cdf(0.5 + 0.5 * confidence))
 }
 
-/// Factors of 95 % intervals for rows that come one after the other, most of which have the degrees of freedom of the one before: a factor
-/// takes as long as thousands of multiplications.
+/// Factors of 95% intervals for consecutive rows. Caches the last one, because most rows have the same
+/// degrees of freedom as the previous row, and computing a factor takes as long as thousands of
+/// multiplications.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct IntervalFactors {
     last: Option<(f64, f64)>,
 }
 
 impl IntervalFactors {
-    /// The factor of a row with so many degrees of freedom.
+    /// Returns the factor of a row with these degrees of freedom.
     pub fn next(&mut self, degrees_of_freedom: f64) -> f64 {
         match self.last {
             Some((degrees, factor)) if degrees == degrees_of_freedom => factor,

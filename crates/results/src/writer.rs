@@ -1,6 +1,6 @@
-//! What writes rows in a format.
+//! The trait of writers for all formats.
 //!
-//! Rows come and go in batches, so that memory does not grow with their number.
+//! Rows are written in batches, so that memory does not grow with their number.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -9,27 +9,27 @@ use rayon::prelude::*;
 
 use crate::batch::Batch;
 
-/// Rows that a thread puts into words at a time.
+/// Number of rows that a thread formats at a time.
 const PIECE: usize = 256;
 
-/// Writes rows in one format.
+/// A writer of rows in one format.
 pub trait Writer: Send {
     /// Writes the next rows.
     ///
     /// # Errors
     ///
-    /// What the file returns.
+    /// The errors of the file.
     fn rows(&mut self, batch: &Batch) -> io::Result<()>;
 
-    /// Writes what comes after the last row.
+    /// Writes what follows the last row.
     ///
     /// # Errors
     ///
-    /// What the file returns.
+    /// The errors of the file.
     fn end(self: Box<Self>) -> io::Result<()>;
 }
 
-/// Has rows put into words by all threads, and writes these in order.
+/// Formats rows on all threads, and writes the results in order.
 pub(crate) fn in_words(
     rows: usize,
     out: &mut dyn Write,
@@ -37,7 +37,7 @@ pub(crate) fn in_words(
 ) -> io::Result<()> {
     let pieces: Vec<Range<usize>> =
         (0..rows).step_by(PIECE).map(|first| first..rows.min(first + PIECE)).collect();
-    // So many pieces are in memory at a time.
+    // Limits the number of pieces in memory.
     for pieces in pieces.chunks(8 * rayon::current_num_threads()) {
         let written: Vec<io::Result<Vec<u8>>> = pieces
             .par_iter()

@@ -1,5 +1,7 @@
 //! What can go wrong when rows are read.
 
+use crate::choice_error::ChoiceError;
+
 /// What can be read: the end of messages about files that cannot.
 #[cfg(feature = "columnar")]
 const KNOWN: &str = "CSV with a header, a .npy matrix, Parquet or Arrow, plain or packed by gzip or zstd";
@@ -60,7 +62,10 @@ pub enum RowsError {
         /// What it could be.
         candidates: String,
     },
-    /// Columns that are not those that are wanted.
+    /// The columns cannot be the features.
+    #[error(transparent)]
+    Choice(#[from] ChoiceError),
+    /// Columns that cannot be read.
     #[error("{problem}")]
     Columns {
         /// What is there, what is wanted, and what to do.

@@ -20,6 +20,7 @@
 //! | [`Table`], [`Ids`] | the rows as numbers, and which is which |
 //! | [`Texts`] | cells as the file has them, for a program that predicts from texts |
 //! | [`Block`] | rows on their way, for who takes them block by block |
+//! | [`choose`], [`Choice`], [`ChoiceError`] | which columns are the features, for tables that others read |
 //! | [`Feature`], [`CellError`] | how cells become numbers, for who has columns in memory |
 //! | [`is_guarded`] | whether a panic would be turned into an error, for who sets a panic hook |
 //! | [`RowsError`] | what was given, what is wanted, what to do |
@@ -33,6 +34,8 @@ mod advice;
 mod allowance;
 mod cell_error;
 mod cells;
+mod choice;
+mod choice_error;
 #[cfg(feature = "columnar")]
 mod columnar;
 mod columns;
@@ -54,11 +57,12 @@ mod zstd;
 
 pub use cell_error::CellError;
 pub use cells::Feature;
+pub use choice::{Choice, Header, are_numbered, choose, lightgbm_name};
+pub use choice_error::{ChoiceError, ColumnUse};
 #[cfg(feature = "columnar")]
 pub use columnar::arrow::{ArrowColumn, ArrowKind, ArrowWriter};
 #[cfg(feature = "columnar")]
 pub use columnar::parquet::{ParquetColumn, ParquetKind, ParquetWriter};
-pub use columns::{are_numbered, lightgbm_name, match_names};
 pub use error::RowsError;
 pub use exact::exact;
 pub use guard::is_guarded;

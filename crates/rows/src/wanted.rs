@@ -25,6 +25,9 @@ pub struct Wanted<'a> {
     pub texts: Option<&'a Texts>,
     /// The column to set aside, by name or by index; the one named `target`, if there is one, where it is `None`.
     pub target: Option<&'a str>,
+    /// Whether columns are kept that are otherwise set aside by their names alone: `target`, and the index of a
+    /// data frame of pandas.
+    pub keeps_all: bool,
     /// The column that says which row it is, by name or by index: set aside, unless it is a feature as well, and handed over as text.
     /// That of a decimal has all of its digits, that of a day or a time is by ISO 8601.
     pub id: Option<&'a str>,

@@ -1,96 +1,100 @@
-//! What can go wrong when a sampler is built or asked.
+//! Errors of building and using samplers.
 
-/// Why a law, a sample or a rank could not be had.
+/// Error returned when a distribution, a sample or a rank cannot be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SamplerError {
-    /// A game without players, or with more than can be numbered in 32 bits.
-    #[error("a sampler takes 1 to {most} players; {given} were given")]
+    /// The game has no players, or their number does not fit 32 bits.
+    #[error("a sampler supports 1 to {max} players, got {actual}")]
     Players {
-        /// The number given.
-        given: usize,
-        /// The largest number.
-        most: usize,
+        /// Number of players given.
+        actual: usize,
+        /// Maximum number of players.
+        max: usize,
     },
-    /// A weight of a size law that is negative or not finite.
-    #[error("the weight of size {size} is {weight}; weights must be finite and not negative")]
+    /// A weight of a size distribution is negative or not finite.
+    #[error("invalid weight {weight} of size {size}: must be finite and non-negative")]
     Weight {
-        /// The size it belongs to.
+        /// The size.
         size: usize,
-        /// The weight given.
+        /// Its weight.
         weight: f64,
     },
-    /// A size law whose weights are all zero.
-    #[error("all {sizes} weights of the size law are zero; at least one must be positive")]
+    /// All weights of a size distribution are zero.
+    #[error("all {sizes} weights of the size distribution are zero; at least one must be positive")]
     NoWeight {
-        /// How many weights were given.
+        /// Number of weights.
         sizes: usize,
     },
-    /// A weight of an outcome that is negative or not finite.
-    #[error("the weight of outcome {outcome} is {weight}; weights must be finite and not negative")]
+    /// A weight of an outcome is negative or not finite.
+    #[error("invalid weight {weight} of outcome {outcome}: must be finite and non-negative")]
     OutcomeWeight {
-        /// The outcome it belongs to.
+        /// The outcome.
         outcome: usize,
-        /// The weight given.
+        /// Its weight.
         weight: f64,
     },
-    /// A law of which nothing can be drawn, or with more outcomes than can be numbered in 32 bits.
+    /// A distribution has no possible outcome, or the number of outcomes does not fit 32 bits.
     #[error(
-        "nothing can be drawn from {outcomes} outcomes: give 1 to 4294967295, at least one of positive weight"
+        "cannot draw from {outcomes} outcomes; expected 1 to 4294967295, at least one with positive weight"
     )]
     NoOutcome {
-        /// How many were given.
+        /// Number of outcomes.
         outcomes: usize,
     },
-    /// A law of sizes of another length.
+    /// A distribution of sizes has the wrong length.
     #[error(
-        "a law of the size of a subset has {given} weights; {wanted} are wanted, one for each size from 0"
+        "the distribution of the size of a subset has {actual} weights, expected {expected} (one per size \
+         from 0)"
     )]
     Sizes {
-        /// Weights given.
-        given: usize,
-        /// Weights wanted.
-        wanted: usize,
+        /// Number of weights given.
+        actual: usize,
+        /// Expected number of weights.
+        expected: usize,
     },
-    /// A sample that takes more memory than there is.
+    /// A sample needs more memory than is available.
     #[error(transparent)]
     Memory(#[from] apportion_games::TooMuchMemory),
-    /// More rows than a sample may have.
-    #[error("a sample of {given} coalitions was asked for; the most is {most}, so lower the budget")]
+    /// A sample has too many rows.
+    #[error("a sample of {actual} coalitions exceeds the maximum of {max}; lower the budget")]
     TooManyRows {
-        /// Rows asked for.
-        given: usize,
-        /// The most.
-        most: usize,
+        /// Number of rows requested.
+        actual: usize,
+        /// Maximum number of rows.
+        max: usize,
     },
-    /// A coalition larger than its game.
-    #[error("there is no coalition of {size} among {players} players")]
+    /// The size of a coalition exceeds the number of players.
+    #[error("invalid coalition size {size}: there are {players} players")]
     Size {
-        /// The size given.
+        /// The size.
         size: usize,
-        /// The number of players.
+        /// Number of players.
         players: usize,
     },
-    /// A rank that no coalition has.
-    #[error("there are {count} coalitions of {size} among {players} players; rank {rank} is not below that")]
-    Rank {
-        /// The rank given.
-        rank: u128,
-        /// The number of coalitions of that size.
-        count: u128,
-        /// The number of players.
-        players: usize,
-        /// The size of the coalition.
-        size: usize,
-    },
-    /// More coalitions of a size than ranks of 128 bits can tell apart.
+    /// The rank is too large.
     #[error(
-        "there are 2^128 or more coalitions of {size} among {players} players, too many for ranks; draw them instead"
+        "invalid rank {rank}: must be below {count}, the number of coalitions of {size} of {players} players"
+    )]
+    Rank {
+        /// The rank.
+        rank: u128,
+        /// Number of coalitions of this size.
+        count: u128,
+        /// Number of players.
+        players: usize,
+        /// Size of the coalition.
+        size: usize,
+    },
+    /// The number of coalitions of this size does not fit 128 bits.
+    #[error(
+        "there are 2^128 or more coalitions of {size} of {players} players, too many for ranks; draw them \
+         instead"
     )]
     RankWidth {
-        /// The number of players.
+        /// Number of players.
         players: usize,
-        /// The size of the coalition.
+        /// Size of the coalition.
         size: usize,
     },
 }

@@ -1,32 +1,33 @@
-//! Samplers of coalitions and permutations that know the probability of what they drew.
+//! Samplers of coalitions and permutations with known sampling probabilities.
 //!
-//! # What is here
+//! # Overview
 //!
 //! | | |
 //! |---|---|
-//! | [`SizeLaw`] | how large a drawn coalition is: leverage, kernel, binomial, custom |
+//! | [`SizeLaw`] | the distribution of the size of a coalition: leverage, kernel, binomial, custom |
 //! | [`WithReplacement`] | independent draws, as in Kernel SHAP |
-//! | [`Bernoulli`] | each coalition or pair enters independently, as in Leverage SHAP |
+//! | [`Bernoulli`] | independent inclusion of each coalition or pair, as in Leverage SHAP |
 //! | [`FixedCounts`] | the same inclusion probabilities, exactly `m` rows |
-//! | [`TwoBlocks`] | as [`FixedCounts`], of players in two blocks with a size law each |
-//! | [`Order`] | whether samples of these three grow, each being part of all larger ones |
-//! | [`Sampler`], [`Sample`], [`SizeStratum`], [`Pairing`] | what they share: m × n bits; for each size the rows expected and drawn |
-//! | [`Permutations`], [`permutation`] | random orders of the players, plain and antithetic |
-//! | [`JoinedCoalitions`] | the coalition that one player joins, by laws between and within groups |
-//! | [`NestedOrder`] | a random order of groups with a random order inside each |
+//! | [`TwoBlocks`] | like [`FixedCounts`], for players in two blocks with a size distribution each |
+//! | [`Order`] | whether samples of these three grow, i.e. each is part of all larger ones |
+//! | [`Sampler`], [`Sample`], [`SizeStratum`], [`Pairing`] | common interface: m × n bits; the expected and actual number of rows of each size |
+//! | [`Permutations`], [`permutation`] | random orders of the players, independent and antithetic |
+//! | [`JoinedCoalitions`] | the coalition that a player joins, with distributions between and within groups |
+//! | [`NestedOrder`] | a random order of groups with a random order of the members of each |
 //! | [`JoinedOverHierarchy`], [`HierarchicalOrder`] | the same two over a hierarchy of groups |
-//! | [`Discrete`], [`Stratified`] | any law on finitely many outcomes, in constant time or spread evenly |
-//! | [`rank`], [`unrank`], [`choose`], [`ln_choose`] | coalitions of one size as numbers, and how many there are |
+//! | [`Discrete`], [`Stratified`] | arbitrary distributions on finitely many outcomes, in constant time or stratified |
+//! | [`rank`], [`unrank`], [`choose`], [`ln_choose`] | ranks of coalitions of one size, and their number |
 //!
-//! Every sample is a function of sampler, budget and seed. Each size of coalition draws from a random stream of its own. Up to
-//! 10 000 players and beyond: nothing here forms a number that overflows.
+//! Every sample is determined by the sampler, the budget and the seed. Each size of coalition has a separate
+//! random stream. Numbers do not overflow, for 10,000 players and more.
 //!
-//! The folders: `draw` for single things (numbers, subsets, orders), `size` for the sizes of coalitions, `designs` for samples. A folder
-//! imports those before it only.
+//! The modules: `draw` for single objects (numbers, subsets, orders), `size` for the sizes of coalitions,
+//! `designs` for samples. A module only imports those before it.
 //!
 //! # Example
 //!
-//! Horvitz–Thompson: weighting what was drawn by its inclusion probability estimates the sum over all 2^n coalitions.
+//! The Horvitz–Thompson estimator weights the sampled coalitions by their inclusion probabilities to estimate
+//! a sum over all 2^n coalitions.
 //!
 //! ```
 //! use apportion_samplers::{FixedCounts, Order, Pairing, Sampler, SizeLaw};
@@ -39,7 +40,7 @@
 //!     .filter(|coalition| coalition.contains(0))
 //!     .map(|coalition| 1.0 / sample.strata()[coalition.size()].inclusion_probability())
 //!     .sum();
-//! // Half of all coalitions contain player 0; pairs make this one exact, but for the rounding of counts.
+//! // Half of all coalitions contain player 0; pairing makes this estimate exact, up to rounding of counts.
 //! assert!((estimate / 2047.0 - 1.0).abs() < 0.02);
 //! # Ok::<(), apportion_samplers::SamplerError>(())
 //! ```
@@ -51,7 +52,7 @@ mod size;
 #[cfg(test)]
 mod testing;
 
-/// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
+/// Types of dependencies that occur in signatures, re-exported so that users do not need those crates.
 #[doc(no_inline)]
 pub use apportion_games::{Coalition, CoalitionView, Coalitions, Hierarchy, Partition};
 
@@ -74,7 +75,7 @@ pub use size::pairing::Pairing;
 pub use size::size_law::SizeLaw;
 pub use size::water_filling::water_fill;
 
-/// The example of the README is a test.
+/// Runs the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

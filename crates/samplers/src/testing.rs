@@ -1,8 +1,8 @@
-//! What the tests of draws share.
+//! Helpers shared by the tests of draws.
 
 use std::collections::BTreeMap;
 
-/// Holds draws to have all of `outcomes`, each as often as any other: their chi-square is below `bound`.
+/// Asserts that draws include all of `outcomes` with equal frequencies: their chi-square is below `bound`.
 pub(crate) fn assert_alike<T: Ord>(
     draws: impl IntoIterator<Item = T>,
     outcomes: usize,
@@ -17,7 +17,8 @@ pub(crate) fn assert_alike<T: Ord>(
     assert!(chi_square <= bound, "{what}: {chi_square}");
 }
 
-/// Holds a count among so many draws to its probability, within `errors` standard errors and `slack`.
+/// Asserts that a count among `draws` draws matches its probability, within `errors` standard errors plus
+/// `slack`.
 pub(crate) fn assert_count(
     count: f64,
     draws: f64,

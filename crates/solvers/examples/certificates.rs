@@ -1,10 +1,12 @@
-//! Compares the certificate by probes with the computed one: on sampled designs of Shapley values, for games whose values are known.
+//! Compares the certificate by probes with the computed one, on sampled designs of Shapley values, for games
+//! whose values are known.
 //!
 //! `cargo run --release -p apportion-solvers --example certificates [n…]`
 //!
-//! Prints for each game, n and m/n: standard errors by probes over computed ones (root of the ratio of their mean squares; least and largest
-//! ratio of one player), the share of true values within 1.96 of either (over players and draws), directions and degrees of freedom by
-//! probes over computed ones, the most that a hat value is off, and the relative error of the values.
+//! Prints for each game, n and m/n: the ratio of standard errors by probes to computed ones (root of the
+//! ratio of their mean squares; smallest and largest ratio of one player), the coverage of 1.96 standard
+//! errors for either (over players and draws), the ratios of directions and degrees of freedom, the largest
+//! relative error of a hat value, and the relative error of the values.
 
 use apportion_games::{Airport, ClosedForm, Coalitions, Game, Glove, Purpose, SumOfUnanimity, stream};
 use apportion_solvers::{Constraint, Design, Kernel, Options, least_squares_with};
@@ -16,7 +18,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let given: Vec<usize> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
     let sizes = if given.is_empty() { vec![300, 1000] } else { given };
     println!(
-        "game          n  m/n  errors  least  most   cover computed  cover probes  directions  freedom  hats  value error"
+        "game          n  m/n  errors  least  most   cover computed  cover probes  directions  freedom  \
+         hats  value error"
     );
     for players in sizes {
         let games: [(&str, Box<dyn ClosedFormGame>); 3] = [
@@ -85,7 +88,8 @@ fn compare(
     let norm: f64 = truth.iter().map(|value| value * value).sum();
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     println!(
-        "{name:10} {n:5} {per_player:4} {:7.3} {:6.3} {:5.3} {:16.3} {:13.3} {:11.3} {:8.3} {off:5.2} {:12.1e}",
+        "{name:10} {n:5} {per_player:4} {:7.3} {:6.3} {:5.3} {:16.3} {:13.3} {:11.3} {:8.3} {off:5.2} \
+         {:12.1e}",
         (sums[1] / sums[0]).sqrt(),
         ratios.iter().copied().fold(f64::INFINITY, f64::min),
         ratios.iter().copied().fold(0.0, f64::max),
@@ -98,7 +102,7 @@ fn compare(
     Ok(())
 }
 
-/// Pairs of uniform sizes, with the weights of their leverage scores.
+/// Returns pairs of uniform sizes, with the weights of their leverage scores.
 fn paired_design(players: usize, pairs: usize, seed: u64) -> (Coalitions, Vec<f64>) {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let mut coalitions = Coalitions::with_capacity(players, 2 * pairs);

@@ -1,10 +1,10 @@
-//! Times the solver on paired designs: with uniform sizes and one weight per size under the constraint, as Leverage SHAP draws them;
-//! and with sizes about n/2 and equal weights about ½, as Kernel Banzhaf does.
+//! Times the solver on paired designs: with uniform sizes and one weight per size under the constraint, as
+//! drawn by Leverage SHAP; and with sizes about n/2 and equal weights about ½, as drawn by Kernel Banzhaf.
 //!
 //! `cargo run --release -p apportion-solvers --example timing [n m]`
 //!
-//! Prints CPU time in milliseconds, on one thread: the check that pairs are complements, the solve with either Gram kernel, and the
-//! certificate (which stops early where a row is saturated: few rows).
+//! Prints CPU time in milliseconds, on one thread: the check that pairs are complements, the solve with
+//! either Gram kernel, and the certificate (which stops early if a row is saturated, for few rows).
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -21,7 +21,8 @@ fn main() {
         _ => vec![(100, 1_000), (100, 10_000), (1000, 10_000), (1000, 100_000)],
     };
     println!(
-        "  value         n        m   check    popcount      panels  matrix-free  certificate, factored  matrix-free"
+        "  value         n        m   check    popcount      panels  matrix-free  certificate, factored  \
+         matrix-free"
     );
     let values = [("shapley", true), ("banzhaf", false)];
     for (value, constrained, (players, rows)) in values
@@ -34,7 +35,8 @@ fn main() {
             .map(|row| row.members().map(|player| (player as f64).sqrt()).sum::<f64>().sin())
             .collect();
         let repeats = (40_000_000 / (players * rows)).clamp(1, 200);
-        // A hundred times faster than the solve, so repeated more often for the same clock.
+        // The check is a hundred times faster than the solve, so repeat it more often to get a measurable
+        // time.
         let check = least(100 * repeats, || Design::paired(black_box(&coalitions), &weights).expect("pairs"));
         let mut design = Design::paired(&coalitions, &weights).expect("pairs");
         let mut constraint = Constraint::Sum(&[1.0]);
@@ -53,7 +55,8 @@ fn main() {
         let factored = solve(if panels < popcount { Kernel::Panels } else { Kernel::Popcount });
         let certificate = least(repeats, || factored.certificate(&free));
         println!(
-            "  {value} {players:8} {rows:8} {check:7.3} {popcount:11.3} {panels:11.3} {matrix_free:12.3} {certificate:22.3} {by_probes:12.3}   auto: {:?}, condition {:.3}, {:.3}",
+            "  {value} {players:8} {rows:8} {check:7.3} {popcount:11.3} {panels:11.3} {matrix_free:12.3} \
+             {certificate:22.3} {by_probes:12.3}   auto: {:?}, condition {:.3}, {:.3}",
             solve(Kernel::Auto).kernel(),
             factored.condition_number(),
             fit.condition_number()
@@ -61,7 +64,8 @@ fn main() {
     }
 }
 
-/// Pairs whose sizes are spread evenly over 1..=n/2, with the weight of their size; or uniform pairs of equal weights.
+/// Returns pairs whose sizes are spread evenly over 1..=n/2, with the weight of their size; or uniform pairs
+/// of equal weights.
 fn paired_design(players: usize, pairs: usize, evenly: bool) -> (Coalitions, Vec<f64>) {
     let mut rng = stream(1, Purpose::Experiment, 0);
     let mut coalitions = Coalitions::with_capacity(players, 2 * pairs);
@@ -85,7 +89,8 @@ fn paired_design(players: usize, pairs: usize, evenly: bool) -> (Coalitions, Vec
     (coalitions, weights)
 }
 
-/// CPU time of a call in milliseconds: the least of several batches, each long enough for the system's clock.
+/// Returns the CPU time of a call in milliseconds: the minimum of several batches, each long enough for the
+/// system's clock.
 fn least<T>(repeats: usize, mut call: impl FnMut() -> T) -> f64 {
     let mut batch = || {
         let (before, start) = (thread_time(), Instant::now());
@@ -99,7 +104,7 @@ fn least<T>(repeats: usize, mut call: impl FnMut() -> T) -> f64 {
     (0..5).map(|_| batch()).fold(f64::INFINITY, f64::min)
 }
 
-/// Nanoseconds that this thread ran, where the system says so; updated every few milliseconds.
+/// Returns the nanoseconds that this thread ran, if the system provides them; updated every few milliseconds.
 fn thread_time() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok()

@@ -1,9 +1,10 @@
 //! Rows of bits.
 //!
-//! Kernels that gain by it are compiled for several instruction sets, and the best one is chosen at run time. All of them do the
-//! same operations in the same order, so that the choice does not change a bit of the result.
+//! Kernels that benefit are compiled for several instruction sets, and the best one is chosen at run time.
+//! All versions do the same operations in the same order, so the choice does not change a bit of the result.
 
-/// Compiles a function for each instruction set that makes the kernels faster, and picks one when it is first called.
+/// Compiles a function for each instruction set that makes the kernels faster, and selects one on the first
+/// call.
 macro_rules! multiversioned {
     ($item:item) => {
         #[multiversion::multiversion(targets(
@@ -20,7 +21,7 @@ pub(crate) use multiversioned;
 #[derive(Debug, Clone)]
 pub(crate) struct BitRows {
     pub(crate) players: usize,
-    /// Words of one row.
+    /// The number of words per row.
     pub(crate) width: usize,
     /// Row-major; bits beyond the players are zero.
     pub(crate) words: Vec<u64>,
@@ -36,7 +37,8 @@ impl BitRows {
     }
 }
 
-/// `value` where the lowest bit is set, else zero. By masking, because compilers make vector code of this and not of a choice.
+/// Returns `value` if the lowest bit is set, else zero. Uses a mask, which compilers vectorize, unlike a
+/// conditional.
 #[inline(always)]
 pub(crate) fn kept(bit: u64, value: f64) -> f64 {
     f64::from_bits(value.to_bits() & (bit & 1).wrapping_neg())

@@ -2,26 +2,28 @@
 //!
 //! # Notation
 //!
-//! Rows `a_k = z_k − ρ` of weight `w_k` (or `a_k = P z_k`), residuals `e_k`, Gram matrix G, `g_kl = a_kᵀ G⁺ a_l` (with an intercept that is
-//! fitted by the mean: and 1/Σw), hat values `h_k = w_k g_kk`.
+//! Rows `a_k = z_k − ρ` of weight `w_k` (or `a_k = P z_k`), residuals `e_k`, Gram matrix G,
+//! `g_kl = a_kᵀ G⁺ a_l` (plus 1/Σw if an intercept is fitted by the mean), hat values `h_k = w_k g_kk`.
 //!
-//! # What a row is off by
+//! # The error of a row
 //!
-//! A regression bends to each of its rows: of what row k is off by, ε_k with `E ε_k² = σ²/w_k`, it leaves the residual e_k with
-//! `w_k E e_k² = σ² (1 − h_k)`. `ε̃_k = e_k / √(1 − h_k)` is as large as ε_k again (MacKinnon and White 1985, HC2), and the coefficients have
-//! `w_k (G⁺ a_k) ε̃_k` of the row. For rows k and l that are drawn together, with the 2 × 2 block H of the hat matrix
+//! A regression adapts to each of its rows: of the error ε_k of row k, with `E ε_k² = σ²/w_k`, only the
+//! residual e_k remains, with `w_k E e_k² = σ² (1 − h_k)`. `ε̃_k = e_k / √(1 − h_k)` has the size of ε_k
+//! again (MacKinnon and White 1985, HC2), and row k contributes `w_k (G⁺ a_k) ε̃_k` to the error of the
+//! coefficients. For rows k and l that are drawn together, with the 2 × 2 block H of the hat matrix
 //! `h_kl = √(w_k w_l) g_kl` (Bell and McCaffrey 2002):
 //!
 //! ```text
 //! (√w_k ε̃_k, √w_l ε̃_l) = (I − H)^(−1/2) (√w_k e_k, √w_l e_l)
 //! ```
 //!
-//! Division by `1 − h_k` itself would give what the coefficients lose when row k is left out (the jackknife, HC3), whose squares are too
-//! large by `1/(1 − h_k)`: by two thirds with 5 evaluations a player.
+//! Division by `1 − h_k` itself would give the change of the coefficients when row k is left out (the
+//! jackknife, HC3), whose squares are too large by `1/(1 − h_k)`: by two thirds with 5 evaluations per
+//! player.
 //!
-//! Where a row stands for t independent draws, one of them has the t-th part of its weight.
+//! If a row represents t independent draws, each of them has 1/t of its weight.
 //!
-//! Without the inverse of the Gram matrix see [`crate::certificate_by_probes`].
+//! [`crate::certificate_by_probes`] computes certificates without the inverse of the Gram matrix.
 
 use std::ops::Range;
 
@@ -35,33 +37,36 @@ use crate::system::Inverse;
 
 /// Estimated errors of the coefficients over the draw of the coalitions.
 ///
-/// With c_k what all coefficients have of row (pair, draw) k, by what is left to chance, their covariance matrix is
-/// `Σ̂ = Σ_k c_k c_kᵀ`.
+/// With c_k the contribution of row (pair, draw) k to the errors of all coefficients, as far as it is random,
+/// their covariance matrix is `Σ̂ = Σ_k c_k c_kᵀ`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Certificate {
-    /// The variances `V_i = Σ̂_ii`: n × k, row-major. Infinite or zero where a square is no number any more; the standard errors then still
-    /// are.
+    /// The variances `V_i = Σ̂_ii`: n × k, row-major. If a square overflows or underflows, it is infinite or
+    /// zero; the standard errors are then still valid.
     pub variances: Vec<f64>,
-    /// Their square roots.
+    /// The square roots of the variances, computed without overflow.
     pub standard_errors: Vec<f64>,
-    /// In how many directions the errors go, `ν = (tr Σ)² / tr Σ²`, for each output; between 1 and n. Both traces without what a row has in
-    /// common with itself alone, `Σ_{k≠l} ‖c_k‖² ‖c_l‖²` over `Σ_{k≠l} (c_kᵀ c_l)²`, which is 4th moments and no covariance. Up to 32 players
-    /// from Σ̂ itself; beyond from `Σ̂ g` of 16 fixed random sign vectors g, with one of their standard errors added to tr Σ².
+    /// The effective number of directions of the errors, `ν = (tr Σ)² / tr Σ²`, for each output; between 1
+    /// and n. Both traces omit the products of a row with itself, `Σ_{k≠l} ‖c_k‖² ‖c_l‖²` over
+    /// `Σ_{k≠l} (c_kᵀ c_l)²`, which are fourth moments rather than covariances. Computed from Σ̂ itself for
+    /// up to 32 players; for more, from `Σ̂ g` with 16 fixed random sign vectors g, with one standard error
+    /// added to tr Σ².
     pub directions: Vec<f64>,
-    /// Degrees of freedom of `tr Σ̂ / tr Σ`, of the output where they are fewest, at least 1: `2 (Σ_k x_k)² / (Σ_k x_k² − (Σ_k x_k)²/m)` with
-    /// `x_k = ‖c_k‖²` of m draws (Satterthwaite 1946), or the draws less the hat values of their rows where that is less.
+    /// The degrees of freedom of `tr Σ̂ / tr Σ`, the minimum over the outputs, at least 1:
+    /// `2 (Σ_k x_k)² / (Σ_k x_k² − (Σ_k x_k)²/m)` with `x_k = ‖c_k‖²` of m draws (Satterthwaite 1946), or the
+    /// number of draws minus the hat values of their rows if that is smaller.
     pub degrees_of_freedom: f64,
 }
 
-/// A hat value this close to 1 means that the row alone determines some coefficient.
+/// A hat value within this distance of 1 means that the row alone determines some coefficient.
 pub(crate) const SATURATED: f64 = 1e-9;
 
-/// What is known of how a row, or a pair of rows of their own, came into the design.
+/// How a row, or a pair of separate rows, was drawn into the design.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Drawn {
-    /// f: 0 where it is there for certain.
+    /// The random fraction f: 0 if the row is certain to be in the design.
     pub(crate) free: f64,
-    /// t: independent draws that met it.
+    /// The number t of independent draws of it.
     pub(crate) times: f64,
 }
 
@@ -69,11 +74,11 @@ pub(crate) struct Drawn {
 struct Forms {
     /// `g_kk` of every row.
     own: Vec<f64>,
-    /// `g_kl` of every two neighbours, where pairs are left out together.
+    /// `g_kl` of every two neighbouring rows, if pairs are left out together.
     between: Vec<f64>,
 }
 
-/// Rows or pairs that were drawn once at most, `free` being left to chance.
+/// Returns the draws for rows or pairs that were drawn at most once, with the random fractions `free`.
 fn without_replacement(free: &[f64]) -> Result<Vec<Drawn>, SolverError> {
     if let Some(index) = free.iter().position(|fraction| !(0.0..=1.0).contains(fraction)) {
         return Err(SolverError::Free { index, value: free[index] });
@@ -82,14 +87,15 @@ fn without_replacement(free: &[f64]) -> Result<Vec<Drawn>, SolverError> {
 }
 
 impl LeastSquares {
-    /// Hat values (statistical leverages) `h_k = w_k a_kᵀ G⁺ a_k` of the rows of the regression, between 0 and 1; they sum to the
-    /// [`rank`](Self::rank). Rows on their own have `w_k / Σw` more with an intercept, and sum to one more.
+    /// Returns the hat values (statistical leverages) `h_k = w_k a_kᵀ G⁺ a_k` of the rows of the regression,
+    /// between 0 and 1; they sum to the [`rank`](Self::rank). With an intercept, unpaired rows have an
+    /// additional `w_k / Σw`, and sum to one more.
     ///
-    /// Where a pair acts as one row: the sum of both members' hat values, without the intercept's. Takes `O(n³ + m' n²/4)` additions
-    /// the first time, and is remembered.
+    /// If a pair acts as one row, its hat value is the sum of those of both members, without the intercept's.
+    /// Takes `O(n³ + m' n²/4)` additions on the first call; later calls return the cached result.
     ///
-    /// [Without the Gram matrix](crate::Kernel::MatrixFree) they are those expected of rows of such a weight and norm, which sum to the rank, too:
-    /// within a tenth for sampled designs of 1000 players.
+    /// [Without the Gram matrix](crate::Kernel::MatrixFree) the hat values are estimated from the weights and
+    /// norms of the rows, and also sum to the rank: within a tenth for sampled designs of 1000 players.
     pub fn hat_values(&self) -> Vec<f64> {
         let compute = || {
             let Inverse::Factored(factor) = &self.inverse else { return self.expected_hat_values() };
@@ -103,44 +109,54 @@ impl LeastSquares {
         self.hat_values.get_or_init(compute).clone()
     }
 
-    /// Estimated variances of the coefficients over the draw of the coalitions, n × k, and what they say of the errors together.
+    /// Returns estimated variances of the coefficients over the draw of the coalitions, n × k, with the
+    /// properties of their joint distribution.
     ///
     /// ```text
     /// V_i = Σ_k f_k w_k² (G⁺ a_k)_i² e_k² / (1 − h_k)
     /// ```
     ///
-    /// over the rows of the regression, with residuals `e_k`, hat values `h_k` and the Gram matrix G (HC2, MacKinnon and White 1985).
-    /// Where the members of pairs are rows of their own, the pair as a whole takes the place of the row, as pairs are drawn, not rows
-    /// (Bell and McCaffrey 2002). `free` holds, for each row, or for each pair of a paired design, `f_k = 1 − drawn/available` of its
-    /// size class: 0 where a class is enumerated, so that the certificate of a full enumeration is 0.
+    /// over the rows of the regression, with residuals `e_k`, hat values `h_k` and the Gram matrix G (HC2,
+    /// MacKinnon and White 1985). If the members of pairs are separate rows, the pair as a whole takes the
+    /// place of the row, because pairs are drawn, not rows (Bell and McCaffrey 2002). `free` holds, for each
+    /// row, or for each pair of a paired design, `f_k = 1 − drawn/available` of its size class: 0 if a class
+    /// is enumerated, so that the certificate of a full enumeration is 0.
     ///
-    /// Takes `O(n³ + m' n²/4)` additions for all outputs together, and finds the [hat values](Self::hat_values) on the way.
+    /// Takes `O(n³ + m' n²/4)` additions for all outputs together, and computes the
+    /// [hat values](Self::hat_values) as well.
     ///
-    /// [Without the Gram matrix](crate::Kernel::MatrixFree) `h_k` and `(G⁺ a_k)_i²` are those expected of rows that favour no player, and the sum of
-    /// the variances is at least what 16 random probes measure, which takes about as long as the solve. Compared with the computed
-    /// certificate (sums of unanimity games, airport and glove games of 300 and 1000 players, 3 to 20 evaluations a player): mean squared errors
-    /// within 0.99 and 1.13 of it, coverage of 95 % intervals within 1.2 points; one player's error between 0.5 and 3.5 of the computed one at 3
-    /// evaluations a player, 0.8 and 1.25 at 20. `cargo run --release -p apportion-solvers --example certificates`. Rows that all have much in
-    /// common (bits as they are, without constraint, centre or intercept) are judged as too large by up to a half.
+    /// [Without the Gram matrix](crate::Kernel::MatrixFree), `h_k` and `(G⁺ a_k)_i²` are the expected values
+    /// for rows that favour no player, and the sum of the variances is at least that measured with 16 random
+    /// probes, which takes about as long as the solve. Compared with the computed certificate (sums of
+    /// unanimity games, airport and glove games of 300 and 1000 players, 3 to 20 evaluations per player),
+    /// mean squared errors are 0.99 to 1.13 times as large, and the coverage of 95% intervals is within 1.2
+    /// points; the error of a single player is 0.5 to 3.5 times the computed one at 3 evaluations per player,
+    /// and 0.8 to 1.25 times at 20. `cargo run --release -p apportion-solvers --example certificates`. For
+    /// rows that all have much in common (plain bits, without constraint, centre or intercept), the errors
+    /// are overestimated by up to one half.
     ///
     /// # Errors
     ///
-    /// [`SolverError`] for another number of fractions than rows (pairs), fractions outside \[0, 1\], and a row (pair) with `f_k > 0`
-    /// and hat value 1: its error cannot be estimated, the budget is too small.
+    /// [`SolverError`] if the number of fractions differs from the number of rows (pairs), for fractions
+    /// outside \[0, 1\], and for a row (pair) with `f_k > 0` and hat value 1: its error cannot be estimated
+    /// because the budget is too small.
     pub fn certificate(&self, free: &[f64]) -> Result<Certificate, SolverError> {
         self.judge(without_replacement(free)?, None)
     }
 
-    /// The [certificate](Self::certificate) of the coefficients of the players `among` less their mean, `φ_i − (1/q) Σ_{j ∈ among} φ_j`
-    /// for q such players, and of the other coefficients as they are: n × k, row-major.
+    /// Returns the [certificate](Self::certificate) of the coefficients of the players `among` minus their
+    /// mean, `φ_i − (1/q) Σ_{j ∈ among} φ_j` for q such players, and of the other coefficients unchanged: n ×
+    /// k, row-major.
     ///
-    /// The [directions](Certificate::directions) are those of the deviations alone.
+    /// The [directions](Certificate::directions) are those of the deviations only.
     ///
-    /// For regressions that determine what the players have in common only as a control variate, and differences between them.
+    /// For regressions that only determine differences between the players, and their common part only as a
+    /// control variate.
     ///
     /// # Errors
     ///
-    /// As [`certificate`](Self::certificate), and [`SolverError::Among`] for no players or players that do not exist.
+    /// The same as [`certificate`](Self::certificate), and [`SolverError::Among`] for an empty range or
+    /// players that do not exist.
     pub fn certificate_of_deviations(
         &self,
         among: Range<usize>,
@@ -153,27 +169,29 @@ impl LeastSquares {
         self.judge(without_replacement(free)?, Some(among))
     }
 
-    /// The [certificate](Self::certificate) of independent draws, where row (pair) k was met `times[k]` times and has the weight of all
-    /// of these draws together:
+    /// Returns the [certificate](Self::certificate) for independent draws, where row (pair) k was drawn
+    /// `times[k]` times and has the weight of all of these draws together:
     ///
     /// ```text
     /// V_i = Σ_k t_k (w_k/t_k)² (G⁺ a_k)_i² e_k² / (1 − h_k/t_k)
     /// ```
     ///
-    /// the squares of what coefficient i has of one draw, over all draws.
+    /// the squared contributions of single draws to coefficient i, summed over all draws.
     ///
     /// # Errors
     ///
-    /// As [`certificate`](Self::certificate), of `times` in place of `free`. What was met zero times counts for nothing.
+    /// The same as [`certificate`](Self::certificate), with `times` instead of `free`. Rows that were drawn
+    /// zero times are ignored.
     pub fn certificate_of_draws(&self, times: &[u32]) -> Result<Certificate, SolverError> {
         let drawn = |&times: &u32| Drawn { free: f64::from(times.min(1)), times: f64::from(times.max(1)) };
         self.judge(times.iter().map(drawn).collect(), None)
     }
 
-    /// `Σ (f/t) (t · what one draw gives)²`, of the deviations from the mean where there are players `among` whom it is taken.
+    /// Computes `Σ (f/t) (t · contribution of one draw)²`, for the deviations from the mean over the players
+    /// `among`, if given.
     fn judge(&self, drawn: Vec<Drawn>, among: Option<Range<usize>>) -> Result<Certificate, SolverError> {
         if drawn.len() != self.rows.units() {
-            return Err(SolverError::FreeCount { given: drawn.len(), wanted: self.rows.units() });
+            return Err(SolverError::FreeCount { actual: drawn.len(), expected: self.rows.units() });
         }
         let Inverse::Factored(factor) = &self.inverse else { return self.judge_by_probes(&drawn, among) };
         let n = self.rows.bits.players;
@@ -204,7 +222,8 @@ impl LeastSquares {
         Ok(self.certificate_of(&variances, &traces, &drawn, left))
     }
 
-    /// The certificate that says so, of variances in units of the outputs; `left` draws are left after the fit.
+    /// Creates the certificate from variances in units of the outputs; `left` is the number of draws minus
+    /// those used up by the fit.
     pub(crate) fn certificate_of(
         &self,
         variances: &[Vec<f64>],
@@ -224,7 +243,7 @@ impl LeastSquares {
         }
     }
 
-    /// Rows that are left out together.
+    /// Returns the number of rows that are left out together.
     fn rows_per_unit(&self) -> usize {
         if self.rows.pairs_apart { 2 } else { 1 }
     }
@@ -274,7 +293,7 @@ impl LeastSquares {
     ) -> Result<(), SolverError> {
         let range = images.rows.clone();
         let weights = self.rows.weights[range.clone()].as_chunks::<2>().0;
-        // Factors of both images for both residuals.
+        // The factors of both images for both residuals.
         let mut factors = vec![[[0.0; 2]; 2]; weights.len()];
         let pairs = weights.iter().zip(hats.as_chunks::<2>().0).zip(&forms.between);
         for (index, (factors, ((&[w, v], &[h, k]), &between))) in factors.iter_mut().zip(pairs).enumerate() {
@@ -283,7 +302,7 @@ impl LeastSquares {
             if free > 0.0 && w + v > 0.0 {
                 let (h, k) = (h / times, k / times);
                 let (beside_w, beside_v) = (w * between / times, v * between / times);
-                // The larger eigenvalue of the two rows' part of the hat matrix.
+                // The larger eigenvalue of the 2 × 2 block of the hat matrix.
                 let hat_value = 0.5 * (h + k + (h - k).hypot(2.0 * (beside_w * beside_v).sqrt()));
                 if 1.0 - hat_value < SATURATED {
                     return Err(SolverError::Saturated { row: pair, hat_value });
@@ -324,7 +343,7 @@ impl LeastSquares {
         mut visit: impl FnMut(Images<'_>, Forms) -> Result<(), SolverError>,
     ) -> Result<(), SolverError> {
         let inverse = factor.pseudo_inverse();
-        // Under the constraint `G⁺ 1 = 0`, so that z stands for the projected row.
+        // Under the constraint `G⁺ 1 = 0`, so z can be used instead of the projected row.
         let of_origin: Vec<f64> = inverse
             .col_iter()
             .map(|column| column.iter().zip(&self.origin).map(|(entry, origin)| entry * origin).sum())

@@ -1,30 +1,33 @@
-//! Hat values and variances without the inverse of the Gram matrix, for thousands of players.
+//! Computes hat values and variances without the inverse of the Gram matrix, for thousands of players.
 //!
 //! # Notation
 //!
-//! As in [`crate::certificate`]; G₋ is the Gram matrix without row k, u a row of `G₋⁺`, d the dimension of the space of the coefficients.
+//! The same as in [`crate::certificate`]; G₋ is the Gram matrix without row k, u a row of `G₋⁺`, d the
+//! dimension of the space of the coefficients.
 //!
-//! # How
+//! # Method
 //!
-//! Of row k all that is asked for is `h_k` and `(G⁺ a_k)_i²`. By Sherman and Morrison
+//! The certificate needs only `h_k` and `(G⁺ a_k)_i²` of row k. By Sherman and Morrison
 //!
 //! ```text
 //! G⁺ a_k = (1 − h_k) G₋⁺ a_k,     h_k = q_k / (1 + q_k),     q_k = w_k a_kᵀ G₋⁺ a_k
 //! ```
 //!
-//! where row k and `G₋` know nothing of each other. Rows of a sampled design favour no player, so neither does `G₋⁺`: it is τ₁ times the
-//! identity, and noise that goes in all directions. With its mean square `τ₂ = tr (G⁺)² / d`,
+//! where row k and `G₋` are independent. Rows of a sampled design favour no player, so neither does `G₋⁺`: it
+//! is τ₁ times the identity plus noise in all directions. With its mean square `τ₂ = tr (G⁺)² / d`,
 //!
 //! ```text
 //! q_k ≈ τ w_k ‖a_k‖²,     (G₋⁺ a_k)_i² ≈ τ₁² a_ki² + (τ₂ − τ₁²) (‖a_k‖² − a_ki²) / (d − 1)
 //! ```
 //!
-//! τ is the number that makes the sum of the hat values the rank. τ₁ and τ₂ are measured, as means of `gᵀ G⁺ g / d` and `‖G⁺ g‖² / d` over 16
-//! fixed random sign vectors g. Then the variances of all players are sums over the rows that hold them.
+//! τ is chosen so that the hat values sum to the rank. τ₁ and τ₂ are measured, as means of `gᵀ G⁺ g / d` and
+//! `‖G⁺ g‖² / d` over 16 fixed random sign vectors g. Then the variances of all players are sums over the
+//! rows that contain them.
 //!
-//! The same vectors measure `tr Σ̂ = E gᵀ Σ̂ g` without any assumption. Where it is larger than the sum of the variances, because the rows do
-//! favour some players, these are raised to it, as an error must not be called smaller than it is. And `tr Σ̂² = E (gᵀ Σ̂ g')²` over pairs of
-//! them. Of up to 16 players the unit vectors take the place of the random ones, and Σ̂ is computed.
+//! The same vectors measure `tr Σ̂ = E gᵀ Σ̂ g` without any assumption. If it is larger than the sum of the
+//! variances, because the rows do favour some players, the variances are raised to match it, because errors
+//! must not be underestimated. `tr Σ̂² = E (gᵀ Σ̂ g')²` is measured over pairs of these vectors. For up to 16
+//! players, unit vectors are used instead of random ones, and Σ̂ is exact.
 
 use std::ops::Range;
 
@@ -38,32 +41,32 @@ use crate::matrix_free::{MOST_STEPS, Operator, norm};
 use crate::passes::Side;
 use crate::rows::Form;
 
-/// What is left of a probe when it has settled: a thousandth of its variances.
+/// The relative residual at which a probe has converged: a thousandth of its variances.
 const GOAL: f64 = 1e-3;
 
-/// By what share of it a sum of fourth powers may be off. Where few rows make up most of the error, the number of directions is what is left of
-/// such sums, and it must not be taken for larger than it is.
+/// The assumed relative error of a sum of fourth powers. If a few rows make up most of the error, the number
+/// of directions is a difference of such sums, and must not be overestimated.
 const UNKNOWN_SHARE: f64 = 0.1;
 
-/// What the probes tell of `G⁺`.
+/// The results of the probes of `G⁺`.
 struct Probes {
-    /// `gᵀ G⁺ g` over the dimension, on average.
+    /// `gᵀ G⁺ g` over the dimension, averaged.
     mean: f64,
-    /// `‖G⁺ g‖²` over the dimension, on average; at least the square of the mean.
+    /// `‖G⁺ g‖²` over the dimension, averaged; at least the square of `mean`.
     mean_square: f64,
     /// `a_kᵀ G⁺ g` for each probe and row.
     along: Vec<Vec<f64>>,
-    /// Whether they are the unit vectors of the players, and no random ones.
+    /// Whether the probes are the unit vectors of the players rather than random vectors.
     are_units: bool,
 }
 
 /// Deviations `a_ki − mean_j a_kj` from the mean over some players, or `a_ki` itself.
 struct Deviations {
-    /// Players from whose mean they deviate.
+    /// The players whose mean is subtracted.
     among: Option<Range<usize>>,
-    /// The mean of each row; empty where there is none.
+    /// The mean of each row; empty if no mean is subtracted.
     means: Vec<f64>,
-    /// The squared norm of what those players have of each row.
+    /// The squared norm of each row over these players, after subtraction.
     squares: Vec<f64>,
 }
 
@@ -72,12 +75,12 @@ impl LeastSquares {
         Operator { rows: &self.rows, origin: &self.origin, penalty: 0.0 }
     }
 
-    /// Directions in which the coefficients can go.
+    /// Returns the dimension of the space of the coefficients.
     fn dimension(&self) -> usize {
         self.rows.bits.players - usize::from(self.rows.form == Form::Projected)
     }
 
-    /// Hat values as they are expected of rows of such a weight and norm.
+    /// Returns the expected hat values for rows of the given weights and norms.
     pub(crate) fn expected_hat_values(&self) -> Vec<f64> {
         let squares = self.rows.squared_norms(&self.origin);
         let leverages: Vec<f64> =
@@ -92,14 +95,15 @@ impl LeastSquares {
         hat_values
     }
 
-    /// As [`judge`](Self::judge), of the deviations from the mean where there are players `among` whom it is taken.
+    /// Same as [`judge`](Self::judge): the certificate of the deviations from the mean over the players
+    /// `among`, if given.
     pub(crate) fn judge_by_probes(
         &self,
         drawn: &[Drawn],
         among: Option<Range<usize>>,
     ) -> Result<Certificate, SolverError> {
         let hats = self.hat_values();
-        // What a row has of the variances, but for its residual.
+        // The contribution of each row to the variances, except for its residual.
         let mut factors = Vec::with_capacity(hats.len());
         for (row, ((hat, weight), &Drawn { free, times })) in
             hats.iter().zip(&self.rows.weights).zip(drawn).enumerate()
@@ -147,8 +151,8 @@ impl LeastSquares {
         Ok(self.certificate_of(&variances, &traces, drawn, left))
     }
 
-    /// Solves for random signs of the players `among`, or for their unit vectors where they are few; less their mean, where that is asked for
-    /// or all sum to zero.
+    /// Solves for random signs of the players `among`, or for their unit vectors if there are few; minus
+    /// their mean, if `less_mean` is set or all coefficients sum to zero.
     fn probes(&self, among: &Range<usize>, less_mean: bool) -> Probes {
         let n = self.rows.bits.players;
         let are_units = among.len() <= PROBES;
@@ -202,7 +206,7 @@ impl LeastSquares {
         Deviations { among: Some(among), means, squares }
     }
 
-    /// The variances of all players, of rows with such factors.
+    /// Returns the variances of all players, for rows with these factors.
     fn variances(
         &self,
         factors: &[f64],
@@ -225,7 +229,7 @@ impl LeastSquares {
         let among = deviations.among.clone().unwrap_or(0..0);
         let variance = |(player, [held, held_means]): (usize, &[f64; 2])| {
             let origin = self.origin[player];
-            // Σ (z − ρ)², or Σ (z − ρ − mean)²: bits are their own squares.
+            // Σ (z − ρ)², or Σ (z − ρ − mean)²: bits equal their own squares.
             let mut own = held * (1.0 - 2.0 * origin) + total * origin * origin;
             let mut share = 1.0;
             if among.contains(&player) {
@@ -239,7 +243,7 @@ impl LeastSquares {
         held.iter().enumerate().map(variance).collect()
     }
 
-    /// `‖c_k‖²` of the players from whose mean the deviations are, as it is expected.
+    /// Returns the expected `‖c_k‖²` over the players whose mean is subtracted.
     fn expected_lengths(
         &self,
         factors: &[f64],
@@ -258,7 +262,7 @@ impl LeastSquares {
 }
 
 impl Probes {
-    /// `‖c_k‖²` of the players whose unit vectors they are.
+    /// Returns `‖c_k‖²` over the players, for unit vectors as probes.
     fn lengths(&self, factors: &[f64]) -> Vec<f64> {
         let length = |(row, factor): (usize, &f64)| {
             factor * self.along.iter().map(|along| along[row] * along[row]).sum::<f64>()
@@ -267,7 +271,8 @@ impl Probes {
     }
 }
 
-/// `q / (1 + q)` for `q = τ ℓ`, with the τ for which they sum to `rank`; 1 for as many as cannot be told apart.
+/// Returns `q / (1 + q)` for `q = τ ℓ`, with τ such that they sum to `rank`; 1 for every row with positive
+/// leverage if the rank is at least their number.
 fn shared_out(leverages: &[f64], rank: f64) -> Vec<f64> {
     let hat = |factor: f64, leverage: f64| {
         let q = factor * leverage;
@@ -295,7 +300,7 @@ fn shared_out(leverages: &[f64], rank: f64) -> Vec<f64> {
     leverages.iter().map(|leverage| hat(high, *leverage)).collect()
 }
 
-/// `Σ_k factor_k a_k a_kᵀ` of the probes, each with each.
+/// Returns `Σ_k factor_k a_k a_kᵀ` for all pairs of probes.
 fn products(factors: &[f64], along: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let product = |left: &[f64], right: &[f64]| -> f64 {
         factors.iter().zip(left).zip(right).map(|((factor, left), right)| factor * left * right).sum()
@@ -303,7 +308,8 @@ fn products(factors: &[f64], along: &[Vec<f64>]) -> Vec<Vec<f64>> {
     along.iter().map(|left| along.iter().map(|right| product(left, right)).collect()).collect()
 }
 
-/// The mean square of the products of two different probes, and one standard error more; the sum of all squares where they are unit vectors.
+/// Returns the mean square of the products of two different probes plus one standard error, or the sum of all
+/// squares for unit vectors.
 fn square_trace(products: &[Vec<f64>], are_units: bool) -> f64 {
     if are_units {
         return products.iter().flatten().map(|product| product * product).sum();
@@ -329,7 +335,7 @@ mod tests {
     use apportion_games::{Coalitions, Purpose, stream};
     use rand::Rng;
 
-    /// A regression of two outputs by conjugate gradients, and its parts as dense numbers.
+    /// A regression of two outputs by conjugate gradients, with its parts as dense matrices.
     struct Dense {
         fit: LeastSquares,
         /// `a_k`, up to sign.
@@ -388,7 +394,8 @@ mod tests {
         assert!((got - want).abs() <= tolerance * want.abs(), "{what}: {got} instead of {want}");
     }
 
-    /// Constrained, about a centre, about the mean; of fewer players than there are probes, and of more.
+    /// Returns cases with a constraint, with a centre, and about the mean; with fewer players than probes,
+    /// and with more.
     fn all() -> impl Iterator<Item = (String, Dense)> {
         [(7, 60), (23, 300), (40, 330)].into_iter().flat_map(|(players, rows)| {
             (0..3)
@@ -453,7 +460,7 @@ mod tests {
                         (0..n).map(|i| (0..n).map(|j| dense.inverse[(i, j)] * vector[j]).sum()).collect();
                     mean += dot(&vector, &solution);
                     mean_square += dot(&solution, &solution);
-                    // Solved to three digits.
+                    // The probes are solved to three digits.
                     let want: Vec<f64> = dense.rows.iter().map(|row| dot(row, &solution)).collect();
                     let largest = want.iter().fold(0.0, |largest: f64, want| largest.max(want.abs()));
                     for (got, want) in along.iter().zip(&want) {
@@ -494,7 +501,8 @@ mod tests {
         }
     }
 
-    /// Row by row and player by player, as the notes at the head of the module say; the solutions for the probes are given.
+    /// Checks the formulas in the documentation of the module row by row and player by player, given the
+    /// solutions for the probes.
     fn assert_formula(
         dense: &Dense,
         got: &Certificate,
@@ -508,7 +516,7 @@ mod tests {
         let probes = fit.probes(&covered, among.is_some());
         let hats = fit.hat_values();
         let is_constrained = fit.rows.form == Form::Projected;
-        // `a_k` less the mean of the players from whose mean the deviations are.
+        // `a_k` minus the mean over the covered players.
         let deviation = |row: usize, player: usize| {
             let a = &dense.rows[row];
             let is_among = among.as_ref().is_some_and(|among| among.contains(&player));
@@ -522,7 +530,7 @@ mod tests {
         let count: f64 = drawn.iter().filter(|drawn| drawn.free > 0.0).map(|drawn| drawn.times).sum();
         for output in 0..2 {
             let unit = fit.units[output].powi(2);
-            // What row k has of the squared images, and of those without it.
+            // The contribution of row k to the squared images, and to those without the row.
             let of_row = |row: usize| {
                 let Drawn { free, times } = drawn[row];
                 let change = fit.rows.weights[row] * fit.errors[output][row];
@@ -551,7 +559,7 @@ mod tests {
                 let measured = (0..PROBES).map(|probe| product(probe, probe)).sum::<f64>() / PROBES as f64;
                 raise = (measured / want.iter().sum::<f64>()).max(1.0);
                 want.iter_mut().for_each(|variance| *variance *= raise);
-                // Without a range of players all are meant, and under the constraint their rows sum to zero.
+                // Without a range, all players are covered, and under the constraint their rows sum to zero.
                 let part = covered.len() as f64 / n as f64;
                 let square =
                     |row: usize| covered.clone().map(|player| deviation(row, player).powi(2)).sum::<f64>();
@@ -563,7 +571,8 @@ mod tests {
             for (place, player) in covered.clone().enumerate() {
                 assert_near(got.variances[player * 2 + output], want[place] * unit, 1e-8, name);
             }
-            // Rows of the constraint are projected, those of players outside of the range are not taken as such.
+            // Under the constraint rows are projected, so the formula does not apply to players outside of
+            // the range.
             for player in (0..n).filter(|player| !is_constrained && !covered.contains(player)) {
                 assert_near(got.variances[player * 2 + output], variance(player) * unit, 1e-8, name);
             }

@@ -1,38 +1,41 @@
 //! Conjugate gradients for several right-hand sides of one symmetric positive semidefinite operator.
 //!
-//! # Why it is enough
+//! # Convergence
 //!
-//! For a design of m' rows that are drawn by their leverage scores the Gram matrix G has a multiple of the identity for its expectation
-//! (on vectors that sum to zero under the constraint), which is therefore the best preconditioner there is, and which conjugate gradients
-//! have without being told. The eigenvalues of G lie between `(1 − √γ)²` and `(1 + √γ)²` times that multiple, γ = n/m' (Marchenko and
-//! Pastur 1967), so that a step takes the factor `√γ` off the error: 14 digits take 40 steps with ten evaluations a player.
+//! For a design of m' rows that are drawn by their leverage scores, the expectation of the Gram matrix G is a
+//! multiple of the identity (on vectors that sum to zero under the constraint). So the identity is the best
+//! preconditioner, and none is needed. The eigenvalues of G lie between `(1 − √γ)²` and `(1 + √γ)²` times
+//! that multiple, γ = n/m' (Marchenko and Pastur 1967), so each step reduces the error by the factor `√γ`: 14
+//! digits take 40 steps with ten evaluations per player.
 //!
-//! From zero all iterates lie in the range of G, so that the limit is the solution of minimum norm where G is singular.
+//! Starting from zero, all iterates lie in the range of G, so the limit is the solution of minimum norm if G
+//! is singular.
 //!
 //! # Source
 //!
-//! Hestenes and Stiefel, *Methods of Conjugate Gradients for Solving Linear Systems*, 1952. Its coefficients are those of Lanczos's method:
-//! `T_jj = 1/α_j + β_{j−1}/α_{j−1}`, `T_{j,j+1} = √β_j / α_j`.
+//! Hestenes and Stiefel, *Methods of Conjugate Gradients for Solving Linear Systems*, 1952. The coefficients
+//! are those of Lanczos's method: `T_jj = 1/α_j + β_{j−1}/α_{j−1}`, `T_{j,j+1} = √β_j / α_j`.
 
-// Lanes are counted by index, because that is what compilers turn into vectors.
+// Index loops over lanes, because compilers vectorize them.
 #![allow(clippy::needless_range_loop)]
 
 use crate::factor::largest_of_tridiagonal;
 
-/// A direction whose curvature is this share of the largest is one in which G is zero but for rounding.
+/// The relative curvature below which G is considered zero along a direction, up to rounding.
 const FLAT: f64 = 1e-14;
 
-/// What the iteration found.
+/// The results of the iteration.
 pub(crate) struct Found<const L: usize> {
     pub(crate) solutions: Vec<[f64; L]>,
-    /// `‖b − G x‖`, as the recurrence has it.
+    /// `‖b − G x‖`, from the recurrence.
     pub(crate) remaining: [f64; L],
-    /// The least and the largest eigenvalue that the first right-hand side met, from inside.
+    /// The smallest and the largest eigenvalue estimate from the first right-hand side; both lie inside the
+    /// spectrum.
     pub(crate) spectrum: Option<(f64, f64)>,
 }
 
-/// Solves `G x = b` for `L` right-hand sides, each until the norm of what remains is at most its goal, in at most `most_steps` steps.
-/// `apply` writes `G p` of all `L` directions.
+/// Solves `G x = b` for `L` right-hand sides, each until the norm of the residual is at most its goal, in at
+/// most `most_steps` steps. `apply` writes `G p` for all `L` directions.
 pub(crate) fn conjugate_gradients<const L: usize>(
     right: Vec<[f64; L]>,
     goals: [f64; L],
@@ -57,7 +60,7 @@ pub(crate) fn conjugate_gradients<const L: usize>(
         for lane in 0..L {
             let curvature = curvatures[lane] / lengths[lane];
             steepest[lane] = steepest[lane].max(curvature);
-            // Neither holds where there is no direction.
+            // Both conditions are false for a zero direction.
             if curvature > FLAT * steepest[lane] && !is_done[lane] {
                 along[lane] = squares[lane] / curvatures[lane];
             } else {
@@ -86,7 +89,7 @@ pub(crate) fn conjugate_gradients<const L: usize>(
         }
         for (direction, residual) in directions.iter_mut().zip(&residuals) {
             for lane in 0..L {
-                // Done directions stay where they are, so that no number of theirs overflows.
+                // Set finished directions to zero, so that none of their numbers overflows.
                 direction[lane] =
                     if is_done[lane] { 0.0 } else { residual[lane] + ahead[lane] * direction[lane] };
             }
@@ -95,12 +98,12 @@ pub(crate) fn conjugate_gradients<const L: usize>(
     Found { solutions, remaining: squares.map(f64::sqrt), spectrum: lanczos.spectrum() }
 }
 
-/// Whether a norm, given its square, is above its goal.
+/// Returns whether a norm, given its square, is above its goal.
 fn is_above(square: f64, goal: f64) -> bool {
     square > 0.0 && square.sqrt() > goal
 }
 
-/// The scalar products of each lane.
+/// Returns the dot product of each lane.
 fn dots<const L: usize>(left: &[[f64; L]], right: &[[f64; L]]) -> [f64; L] {
     let mut sums = [0.0; L];
     for (left, right) in left.iter().zip(right) {
@@ -144,7 +147,7 @@ impl Lanczos {
 mod tests {
     use super::*;
 
-    /// A diagonal operator, for two right-hand sides.
+    /// Solves a diagonal system for two right-hand sides.
     fn solve(eigenvalues: &[f64], right: &[[f64; 2]], goal: f64) -> Found<2> {
         conjugate_gradients(right.to_vec(), [goal; 2], 100, |directions, images| {
             for ((image, direction), value) in images.iter_mut().zip(directions).zip(eigenvalues) {
@@ -172,7 +175,7 @@ mod tests {
         let found = solve(&[1.0, 2.0], &[[0.0; 2]; 2], 0.0);
         assert_eq!((found.solutions, found.remaining), (vec![[0.0; 2]; 2], [0.0; 2]));
         assert!(found.spectrum.is_none());
-        // What lies in the null space remains; without such a part the solution is the one of minimum norm.
+        // The component in the null space remains; without it, the solution is the one of minimum norm.
         let found = solve(&[0.0, 2.0], &[[3.0, 0.0], [4.0, 4.0]], 1e-12);
         assert!(found.remaining[0] >= 3.0);
         assert_eq!((found.solutions[0][1], found.solutions[1][1], found.remaining[1]), (0.0, 2.0, 0.0));

@@ -1,13 +1,14 @@
-//! The covariance matrix of errors that are sums of many losses, as far as its traces go.
+//! Traces of the covariance matrix of errors that are sums of many contributions ("losses").
 //!
 //! # Notation
 //!
-//! Losses `c_k` of n players, each the sum of `t_k` alike; `Σ̂ = Σ_k c_k c_kᵀ`.
+//! Losses `c_k` of n players, each the sum of `t_k` equal parts; `Σ̂ = Σ_k c_k c_kᵀ`.
 //!
-//! # How
+//! # Method
 //!
-//! Of tr Σ̂² the part `Σ_k ‖c_k‖⁴ / t_k` is what draws have in common with themselves, and no estimate of tr Σ². For many players `‖Σ̂ g‖²`,
-//! whose mean over random signs g is tr Σ̂² (Hutchinson, *A stochastic estimator of the trace of the influence matrix*, 1990), takes its place.
+//! The part `Σ_k ‖c_k‖⁴ / t_k` of tr Σ̂² comes from products of draws with themselves, and does not estimate
+//! tr Σ². For many players, tr Σ̂² is replaced by the mean of `‖Σ̂ g‖²` over random signs g (Hutchinson, *A
+//! stochastic estimator of the trace of the influence matrix*, 1990).
 
 use std::ops::Range;
 
@@ -16,17 +17,17 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rand::Rng;
 
-/// Players up to which Σ̂ is computed.
+/// The maximum number of players for which Σ̂ is computed.
 const MOST_EXACT: usize = 32;
-/// Directions in which it is measured beyond.
+/// The number of random directions for more players.
 pub(crate) const PROBES: usize = 16;
 
-/// The traces of Σ̂ and Σ̂², in the making.
+/// Accumulates the traces of Σ̂ and Σ̂².
 #[derive(Debug, Clone)]
 pub(crate) struct Covariance {
-    /// Those whose errors are meant.
+    /// The players whose errors are covered.
     players: Range<usize>,
-    /// G, n × probes; the unit matrix where there is none.
+    /// G, n × probes; `None` for the unit matrix.
     probes: Option<Mat<f64>>,
     /// `Σ̂ G`.
     products: Mat<f64>,
@@ -37,7 +38,7 @@ pub(crate) struct Covariance {
 }
 
 impl Covariance {
-    /// Without losses, of the errors of `players`.
+    /// Creates the accumulator for the errors of `players`.
     pub(crate) fn new(players: Range<usize>) -> Self {
         let count = players.len();
         let probes = (count > MOST_EXACT).then(|| random_signs(count));
@@ -45,12 +46,12 @@ impl Covariance {
         Self { players, probes, products, squares: 0.0, fourths: 0.0 }
     }
 
-    /// The players whose errors are meant.
+    /// Returns the players whose errors are covered.
     pub(crate) fn players(&self) -> Range<usize> {
         self.players.clone()
     }
 
-    /// Adds losses of these players, row-major, of so many draws each.
+    /// Adds losses of these players, row-major, with the number of draws of each.
     pub(crate) fn add(&mut self, losses: &[f64], times: impl Iterator<Item = f64>) {
         for (loss, times) in losses.chunks_exact(self.players.len()).zip(times) {
             let square: f64 = loss.iter().map(|entry| entry * entry).sum();
@@ -72,7 +73,7 @@ impl Covariance {
         }
     }
 
-    /// `tr Σ̂²`, and one standard error more where it is measured.
+    /// Returns `tr Σ̂²`, plus one standard error if it is measured with probes.
     fn square_trace(&self) -> f64 {
         let norms: Vec<f64> = self.products.col_iter().map(|column| column.squared_norm_l2()).collect();
         let sum: f64 = norms.iter().sum();
@@ -95,21 +96,21 @@ impl Covariance {
     }
 }
 
-/// What the traces of Σ̂ and Σ̂² are made of.
+/// The traces of Σ̂ and Σ̂², and their inputs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Traces {
-    /// n
+    /// n.
     pub(crate) players: usize,
-    /// `tr Σ̂ = Σ_k ‖c_k‖²`
+    /// `tr Σ̂ = Σ_k ‖c_k‖²`.
     pub(crate) squares: f64,
-    /// `Σ_k ‖c_k‖⁴ / t_k`
+    /// `Σ_k ‖c_k‖⁴ / t_k`.
     pub(crate) fourths: f64,
-    /// `tr Σ̂²`, and one standard error more where it is measured.
+    /// `tr Σ̂²`, plus one standard error if it is measured with probes.
     pub(crate) square_trace: f64,
 }
 
 impl Traces {
-    /// `ν = Σ_{k≠l} ‖c_k‖² ‖c_l‖² / Σ_{k≠l} (c_kᵀ c_l)²`, between 1 and n.
+    /// Returns `ν = Σ_{k≠l} ‖c_k‖² ‖c_l‖² / Σ_{k≠l} (c_kᵀ c_l)²`, between 1 and n.
     pub(crate) fn directions(&self) -> f64 {
         let n = self.players as f64;
         let (square_of_trace, square_trace) =
@@ -123,7 +124,8 @@ impl Traces {
         }
     }
 
-    /// Those of tr Σ̂ as a sum over so many draws: twice its square over its variance. Infinite where all losses are alike.
+    /// Returns the degrees of freedom of tr Σ̂ as a sum over `draws` draws: twice its square over its
+    /// variance. Infinite if all losses are equal.
     pub(crate) fn degrees_of_freedom(&self, draws: f64) -> f64 {
         let square = self.squares * self.squares;
         let variance = self.fourths - square / draws;
@@ -131,7 +133,7 @@ impl Traces {
     }
 }
 
-/// The same signs every time, players × [`PROBES`].
+/// Returns fixed random signs, players × [`PROBES`].
 pub(crate) fn random_signs(players: usize) -> Mat<f64> {
     let mut signs = Mat::zeros(players, PROBES);
     for (probe, column) in signs.col_iter_mut().enumerate() {
@@ -163,7 +165,7 @@ mod tests {
             .collect()
     }
 
-    /// Over all pairs of different rows, as it is defined.
+    /// Computes the directions over all pairs of different rows, by definition.
     fn by_pairs(losses: &[f64], players: usize) -> f64 {
         let rows: Vec<&[f64]> = losses.chunks_exact(players).collect();
         let dot = |k: usize, l: usize| -> f64 { rows[k].iter().zip(rows[l]).map(|(a, b)| a * b).sum() };
@@ -222,7 +224,7 @@ mod tests {
         }
         assert!((line.traces().directions() - 1.0).abs() < 1e-12);
         assert!(sphere.traces().directions() > 4.9);
-        // Losses of one size leave nothing unknown of the trace.
+        // If all losses have the same size, the trace has no variance.
         assert!(sphere.traces().degrees_of_freedom(199.0) > 1e9);
     }
 

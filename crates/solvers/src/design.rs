@@ -1,15 +1,16 @@
-//! The design of a regression: rows of bits, a weight for each, and how the bits become columns.
+//! The design of a regression: rows of bits, their weights, and the conversion of bits to columns.
 
 use apportion_games::Coalitions;
 
 use crate::error::SolverError;
 
-/// Rows `z_k ∈ {0,1}^n` with weights: m coalitions, either each on its own or in complementary pairs.
+/// Rows `z_k ∈ {0,1}^n` with weights: m coalitions, either unpaired or in complementary pairs.
 ///
-/// Weights matter up to a common factor only (residual sums of squares keep it); a row of weight zero counts for nothing.
+/// A common factor of all weights does not affect the coefficients (it scales residual sums of squares); a
+/// row of weight zero is ignored.
 ///
-/// The columns are the bits themselves, unless [`centred_at`](Self::centred_at) moves their zero or
-/// [`with_intercept`](Self::with_intercept) adds a constant one.
+/// The columns are the bits themselves, unless [`centred_at`](Self::centred_at) shifts their zero or
+/// [`with_intercept`](Self::with_intercept) adds a constant column.
 ///
 /// ```
 /// use apportion_games::Coalitions;
@@ -31,52 +32,56 @@ pub struct Design<'a> {
     pub(crate) intercept: bool,
 }
 
-/// How rows belong together.
+/// The pairing of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pairs {
-    /// Each on its own.
+    /// Unpaired rows.
     None,
     /// Rows 2k and 2k + 1 are complements of each other and share a weight.
     Alike,
-    /// Rows 2k and 2k + 1 are complements of each other and have a weight each.
+    /// Rows 2k and 2k + 1 are complements of each other and have separate weights.
     Apart,
 }
 
 impl<'a> Design<'a> {
-    /// Rows on their own, one weight for each: m weights.
+    /// Creates a design of unpaired rows with m weights, one for each row.
     ///
     /// # Errors
     ///
-    /// [`SolverError`] for coalitions without players, another number of weights than rows, and weights that are negative or not
-    /// finite.
+    /// [`SolverError`] for coalitions without players, if the number of weights differs from the number of
+    /// rows, and for weights that are negative or not finite.
     pub fn new(coalitions: &'a Coalitions, weights: &'a [f64]) -> Result<Self, SolverError> {
         Self { coalitions, weights, pairs: Pairs::None, centre: 0.0, intercept: false }.checked()
     }
 
-    /// Rows in pairs: rows 2k and 2k + 1 are complements of each other, and both have weight `weights[k]`: m / 2 weights.
+    /// Creates a design of paired rows: rows 2k and 2k + 1 are complements of each other, and both have
+    /// weight `weights[k]`: m / 2 weights.
     ///
-    /// Under the constraint, with columns centred at ½, or with an intercept, a pair acts as one row, and half of the work is saved.
+    /// Under the constraint, with columns centred at ½, or with an intercept, a pair acts as one row, which
+    /// halves the work.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new), and for an odd number of rows or a pair that is not complementary. Checking takes `O(m n / 64)`
-    /// word operations.
+    /// The same as [`new`](Self::new), and for an odd number of rows or a pair that is not complementary.
+    /// Checking takes `O(m n / 64)` word operations.
     pub fn paired(coalitions: &'a Coalitions, weights: &'a [f64]) -> Result<Self, SolverError> {
         Self { coalitions, weights, pairs: Pairs::Alike, centre: 0.0, intercept: false }.checked()
     }
 
-    /// Rows in pairs as in [`paired`](Self::paired), but with a weight for each row: m weights. The two are rows of their own that
-    /// were drawn together, which is what the [certificate](crate::LeastSquares::certificate) must know.
+    /// Creates a design of paired rows as in [`paired`](Self::paired), but with m weights, one for each row.
+    /// The two members are separate rows that were drawn together, which the
+    /// [certificate](crate::LeastSquares::certificate) takes into account.
     ///
     /// # Errors
     ///
-    /// As [`paired`](Self::paired).
+    /// The same as [`paired`](Self::paired).
     pub fn paired_apart(coalitions: &'a Coalitions, weights: &'a [f64]) -> Result<Self, SolverError> {
         Self { coalitions, weights, pairs: Pairs::Apart, centre: 0.0, intercept: false }.checked()
     }
 
-    /// The same rows with columns `z − p 1`: ½ for Banzhaf values (Liu et al., *Kernel Banzhaf*, Algorithm 1), p for weighted
-    /// Banzhaf values. With an intercept this moves nothing but the intercept. Not together with a constraint on the sum.
+    /// Returns the same rows with columns `z − p 1`: ½ for Banzhaf values (Liu et al., *Kernel Banzhaf*,
+    /// Algorithm 1), p for weighted Banzhaf values. With an intercept this changes only the intercept. Cannot
+    /// be combined with a constraint on the sum.
     ///
     /// # Errors
     ///
@@ -85,34 +90,34 @@ impl<'a> Design<'a> {
         if p.is_finite() { Ok(Self { centre: p, ..self }) } else { Err(SolverError::Centre { value: p }) }
     }
 
-    /// The same rows with a constant column beside the others. It does not count in the
-    /// [rank](crate::LeastSquares::rank), and minimum norm does not concern its coefficient. Not together with a constraint on the
-    /// sum.
+    /// Returns the same rows with an additional constant column. It does not count in the
+    /// [rank](crate::LeastSquares::rank), and its coefficient is not part of the minimized norm. Cannot be
+    /// combined with a constraint on the sum.
     pub fn with_intercept(self) -> Self {
         Self { intercept: true, ..self }
     }
 
-    /// The rows.
+    /// Returns the rows.
     pub fn coalitions(&self) -> &'a Coalitions {
         self.coalitions
     }
 
-    /// The weights: one for each row, or for each pair whose rows share theirs.
+    /// Returns the weights: one for each row, or for each pair of rows that share a weight.
     pub fn weights(&self) -> &'a [f64] {
         self.weights
     }
 
-    /// Whether the rows come in complementary pairs.
+    /// Returns whether the rows come in complementary pairs.
     pub fn is_paired(&self) -> bool {
         self.pairs != Pairs::None
     }
 
-    /// Whether there is a constant column.
+    /// Returns whether there is a constant column.
     pub fn has_intercept(&self) -> bool {
         self.intercept
     }
 
-    /// The weight of row `row`.
+    /// Returns the weight of row `row`.
     pub(crate) fn row_weight(&self, row: usize) -> f64 {
         self.weights[if self.pairs == Pairs::Alike { row / 2 } else { row }]
     }
@@ -130,7 +135,7 @@ impl<'a> Design<'a> {
             Pairs::None | Pairs::Apart => (rows, "row"),
         };
         if self.weights.len() != wanted {
-            return Err(SolverError::WeightCount { given: self.weights.len(), wanted, unit });
+            return Err(SolverError::WeightCount { actual: self.weights.len(), expected: wanted, unit });
         }
         if let Some(index) = self.weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
             return Err(SolverError::Weight { index, value: self.weights[index] });
@@ -141,14 +146,14 @@ impl<'a> Design<'a> {
         }
     }
 
-    /// The first pair whose rows are not complements of each other.
+    /// Returns the first pair whose rows are not complements of each other.
     fn broken_pair(&self) -> Option<usize> {
         let width = self.coalitions.words_per_row();
         let mut pairs =
             self.coalitions.words().chunks_exact(2 * width).zip(self.coalitions.sizes().chunks_exact(2));
         pairs.position(|(words, sizes)| {
             let (first, second) = words.split_at(width);
-            // Complements have no player in common, and of n players together.
+            // Complements have no player in common, and n players in total.
             let common = first.iter().zip(second).fold(0, |common, (a, b)| common | (a & b));
             common != 0 || (sizes[0] + sizes[1]) as usize != self.coalitions.players()
         })

@@ -1,21 +1,24 @@
-//! Regression with a prior: more unknowns than rows, of which a covariance is known beforehand.
+//! Regression with a prior: more unknowns than rows, with a known prior covariance.
 //!
 //! ```text
 //! y_k = a_kᵀ γ + f_k + ε_k,    f ~ N(0, K),    ε_k ~ N(0, λ / w_k),    γ free
 //! ```
 //!
-//! With A the rows `a_k`, W the weights, `W^½ A = Q₁ R`, and `M = I − Q₁ Q₁ᵀ`, all that depends on λ is one eigen-decomposition,
-//! `M W^½ K W^½ M = U diag(e) Uᵀ`:
+//! With A the rows `a_k`, W the weights, `W^½ A = Q₁ R`, and `M = I − Q₁ Q₁ᵀ`, everything that depends on λ
+//! follows from one eigen-decomposition, `M W^½ K W^½ M = U diag(e) Uᵀ`:
 //!
 //! ```text
-//! P = U diag(1 / (e + λ)) Uᵀ + (M − U Uᵀ) / λ,    y_k less what the other rows say of it = (P W^½ y)_k / (√w_k P_kk)
+//! P = U diag(1 / (e + λ)) Uᵀ + (M − U Uᵀ) / λ
+//! leave-one-out residual of y_k = (P W^½ y)_k / (√w_k P_kk)
 //! ```
 //!
-//! As λ grows, the answer becomes that of weighted least squares on A alone; as it shrinks, the rows are met.
+//! As λ grows, the solution approaches that of weighted least squares on A alone; as it shrinks, the solution
+//! interpolates the rows.
 //!
 //! # Source
 //!
-//! Cressie, *Statistics for Spatial Data*, 1993, sections 3.4 and 2.6.4: universal kriging, and its cross-validation.
+//! Cressie, *Statistics for Spatial Data*, 1993, sections 3.4 and 2.6.4: universal kriging, and its
+//! cross-validation.
 
 use std::sync::Arc;
 
@@ -28,7 +31,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use crate::error::SolverError;
 use crate::factor::eigen;
 
-/// What is known of f beforehand, for m rows.
+/// The prior covariance of f, for m rows.
 #[derive(Debug, Clone, Copy)]
 pub enum PriorCovariance<'a> {
     /// K itself, m × m, symmetric.
@@ -37,21 +40,21 @@ pub enum PriorCovariance<'a> {
     Factors(&'a [f64]),
 }
 
-/// A regression with a prior, solved for every strength of the noise at once.
+/// A regression with a prior, decomposed so that it can be solved for any noise strength.
 #[derive(Debug, Clone)]
 pub struct DualRidge {
-    /// Shared with threads that compute with it.
+    /// Shared with the threads of long computations.
     solved: Arc<Solved>,
 }
 
-/// The regression, decomposed.
+/// The decomposed regression.
 #[derive(Debug)]
 struct Solved {
     roots: Vec<f64>,
     /// U, m × r.
     basis: Mat<f64>,
     eigenvalues: Vec<f64>,
-    /// Whether U spans all that A leaves free, so that `M = U Uᵀ`.
+    /// Whether U spans the whole complement of A, so that `M = U Uᵀ`.
     is_complete: bool,
     /// Q₁, m × p.
     flat: Mat<f64>,
@@ -63,10 +66,10 @@ struct Solved {
     plain_of_prior: Mat<f64>,
 }
 
-/// Numbers that are linear in the unknowns: what each is of γ, and its prior covariance with f.
+/// Numbers that are linear in the unknowns: the factors of γ for each, and its prior covariance with f.
 #[derive(Debug, Clone, Copy)]
 pub struct Functionals<'a> {
-    /// How many.
+    /// The number of functionals.
     pub count: usize,
     /// Factors of γ, count × p, row-major.
     pub of_columns: &'a [f64],
@@ -74,25 +77,27 @@ pub struct Functionals<'a> {
     pub covariances: &'a [f64],
 }
 
-/// Estimates of [`Functionals`], and what each row has to do with them.
+/// Estimates of [`Functionals`], with the influence of each row.
 #[derive(Debug, Clone)]
 pub struct DualEstimate {
     /// The estimates, count × k, row-major.
     pub values: Vec<f64>,
-    /// By how much an estimate moves with a target, count × m, row-major: the same for all outputs.
+    /// The derivative of each estimate by each target, count × m, row-major: the same for all outputs.
     pub influences: Vec<f64>,
 }
 
 impl DualRidge {
-    /// Decomposes the regression of `targets` (m × k, row-major) on `columns` (m × p, row-major, of rank p) and what the `prior` says, with
-    /// a positive weight for each of the m rows.
+    /// Decomposes the regression of `targets` (m × k, row-major) on `columns` (m × p, row-major, of rank p)
+    /// with this `prior`, with a positive weight for each of the m rows.
     ///
-    /// Takes `O(m³)` time and about `4 m²` numbers of memory for a Gram matrix, `O(m r (r + p) + r³)` and `O(m (r + p))` for r factors.
+    /// Takes `O(m³)` time and about `4 m²` numbers of memory for a Gram matrix; for r factors,
+    /// `O(m r (r + p) + r³)` time and `O(m (r + p))` memory.
     ///
     /// # Errors
     ///
-    /// [`SolverError::NoRows`] for no more rows than columns; [`SolverError::NoOutputs`]; [`SolverError::TargetCount`],
-    /// [`SolverError::Weight`] for what does not fit; [`SolverError::NoConvergence`].
+    /// [`SolverError::NoRows`] unless there are more rows than columns; [`SolverError::NoOutputs`];
+    /// [`SolverError::TargetCount`] for arrays of the wrong length and [`SolverError::Weight`] for invalid
+    /// weights; [`SolverError::NoConvergence`].
     pub fn new(
         columns: &[f64],
         prior: PriorCovariance<'_>,
@@ -109,7 +114,7 @@ impl DualRidge {
             return Err(SolverError::NoOutputs);
         }
         if targets.len() != rows * outputs {
-            return Err(SolverError::TargetCount { given: targets.len(), rows, outputs });
+            return Err(SolverError::TargetCount { actual: targets.len(), rows, outputs });
         }
         if let Some(index) = weights.iter().position(|weight| !(weight.is_finite() && *weight > 0.0)) {
             return Err(SolverError::Weight { index, value: weights[index] });
@@ -141,7 +146,7 @@ impl DualRidge {
                 })?
             }
             PriorCovariance::Gram(given) | PriorCovariance::Factors(given) => {
-                return Err(SolverError::TargetCount { given: given.len(), rows, outputs: rows });
+                return Err(SolverError::TargetCount { actual: given.len(), rows, outputs: rows });
             }
         };
         let Decomposed { basis, eigenvalues, mut plain_of_prior, is_complete } = decomposed;
@@ -152,53 +157,56 @@ impl DualRidge {
         Ok(Self { solved: Arc::new(solved) })
     }
 
-    /// Number of rows m.
+    /// Returns the number of rows m.
     pub fn rows(&self) -> usize {
         self.solved.rows()
     }
 
-    /// Number of outputs k.
+    /// Returns the number of outputs k.
     pub fn outputs(&self) -> usize {
         self.solved.outputs()
     }
 
-    /// The mean of the eigenvalues e over all that the columns leave free: the unit of strengths.
+    /// Returns the mean of the eigenvalues e over the complement of the columns, which is the natural unit of
+    /// noise strengths.
     pub fn mean_eigenvalue(&self) -> f64 {
         self.solved.eigenvalues.iter().sum::<f64>() / self.solved.free_rows()
     }
 
-    /// How many rows the fit leaves free, `tr(λ P)`: m − p where nothing is known beforehand to matter, fewer the more the prior may explain.
+    /// Returns the residual degrees of freedom of the fit, `tr(λ P)`: m − p for a zero prior covariance,
+    /// fewer the more the prior can explain.
     pub fn degrees_of_freedom(&self, strength: f64) -> f64 {
         let eigenvalues = &self.solved.eigenvalues;
         let explained: f64 = eigenvalues.iter().map(|value| value / (value + strength)).sum();
         self.solved.free_rows() - explained
     }
 
-    /// `√w_k` times what is left of each target when the other rows are fitted: m × k, row-major.
+    /// Returns `√w_k` times the leave-one-out residual of each target: m × k, row-major.
     ///
-    /// A row that the columns alone cannot do without has no such residual, and gets NaN.
+    /// If the columns alone are not determined without a row, the row has no such residual, and its entries
+    /// are NaN.
     pub fn left_out(&self, strength: f64) -> Vec<f64> {
         let solved = Arc::clone(&self.solved);
         uninterrupted(4.0 * solved.numbers() * solved.outputs() as f64, move || solved.left_out(strength))
     }
 
-    /// The estimates of `functionals` at a strength λ of the noise, positive.
+    /// Returns the estimates of `functionals` for a positive noise strength λ.
     ///
     /// # Panics
     ///
-    /// If the lengths of `functionals` do not fit.
+    /// If the lengths of `functionals` do not match.
     pub fn estimate(&self, functionals: &Functionals<'_>, strength: f64) -> DualEstimate {
         let operations = 4.0 * self.solved.numbers() * functionals.count as f64;
         self.solved
             .apart(operations, functionals, move |solved, functionals| solved.estimate(functionals, strength))
     }
 
-    /// The same estimates, count × k, row-major, without what rows have to do with them: `O(count (m + p) k)` time beside `O(m r k)`. No covariances
-    /// at all stand for zeros.
+    /// Returns the same estimates, count × k, row-major, without the influences of the rows:
+    /// `O(count (m + p) k)` time in addition to `O(m r k)`. Empty covariances represent zeros.
     ///
     /// # Panics
     ///
-    /// If the lengths of `functionals` do not fit.
+    /// If the lengths of `functionals` do not match.
     pub fn predict(&self, functionals: &Functionals<'_>, strength: f64) -> Vec<f64> {
         let outputs = self.outputs() as f64;
         let numbers = functionals.of_columns.len() + functionals.covariances.len();
@@ -209,12 +217,12 @@ impl DualRidge {
 }
 
 impl Solved {
-    /// Number of rows m.
+    /// Returns the number of rows m.
     fn rows(&self) -> usize {
         self.roots.len()
     }
 
-    /// Number of outputs k.
+    /// Returns the number of outputs k.
     fn outputs(&self) -> usize {
         self.targets.ncols()
     }
@@ -223,12 +231,12 @@ impl Solved {
         (self.rows() - self.flat.ncols()) as f64
     }
 
-    /// Numbers of the matrices, m × (r + p).
+    /// Returns the number of entries of the matrices, m × (r + p).
     fn numbers(&self) -> f64 {
         self.rows() as f64 * (self.basis.ncols() + self.flat.ncols()) as f64
     }
 
-    /// What `compute` makes of functionals; a copy of them where it takes long.
+    /// Calls `compute` with the functionals, or with a copy of them on another thread if it takes long.
     fn apart<R: Send + 'static>(
         self: &Arc<Self>,
         operations: f64,
@@ -277,7 +285,8 @@ impl Solved {
         residuals
     }
 
-    /// λ P on U: `λ / (e + λ)` where U spans all, `−e / (e + λ)` beside M where it does not.
+    /// Returns the diagonal of λ P on U: `λ / (e + λ)` if U is complete, else `−e / (e + λ)`, in addition to
+    /// M.
     fn factors(&self, strength: f64) -> Vec<f64> {
         let of = |value: &f64| match self.is_complete {
             true => strength / (value + strength),
@@ -356,7 +365,7 @@ impl Solved {
     }
 }
 
-/// Q₁ and `R⁻¹ Q₁ᵀ` of the weighted columns.
+/// Returns Q₁ and `R⁻¹ Q₁ᵀ` of the weighted columns.
 fn flat(weighted: &Mat<f64>) -> (Mat<f64>, Mat<f64>) {
     let rows = weighted.nrows();
     if weighted.ncols() == 0 {
@@ -381,7 +390,7 @@ struct Decomposed {
     is_complete: bool,
 }
 
-/// From `W^½ K W^½`.
+/// Decomposes `W^½ K W^½`.
 fn of_gram(gram: &Mat<f64>, weighted: &Mat<f64>, plain: &Mat<f64>) -> Result<Decomposed, SolverError> {
     let (rows, count) = (weighted.nrows(), weighted.ncols());
     let plain_of_prior = plain * gram;
@@ -397,7 +406,7 @@ fn of_gram(gram: &Mat<f64>, weighted: &Mat<f64>, plain: &Mat<f64>) -> Result<Dec
     Ok(Decomposed { basis, eigenvalues, plain_of_prior, is_complete: true })
 }
 
-/// From `W^½ F`.
+/// Decomposes the covariance of the factors `W^½ F`.
 fn of_factors(mut factors: Mat<f64>, flat: &Mat<f64>, plain: &Mat<f64>) -> Result<Decomposed, SolverError> {
     let plain_of_prior = (plain * &factors) * factors.transpose();
     let explained = flat * (flat.transpose() * &factors);
@@ -416,7 +425,7 @@ fn of_factors(mut factors: Mat<f64>, flat: &Mat<f64>, plain: &Mat<f64>) -> Resul
         Par::Seq,
     );
     let (values, mut vectors) = eigen(&gram)?;
-    // What is rounding beside the largest has no direction of its own.
+    // Eigenvalues that are mere rounding errors of the largest one are dropped.
     let least = values.last().copied().unwrap_or(0.0) * count.max(100) as f64 * f64::EPSILON * 4.0;
     let first = values.partition_point(|value| *value <= least);
     let eigenvalues = values[first..].to_vec();
@@ -432,11 +441,12 @@ fn scale(column: &mut [f64], factors: &[f64]) {
     column.iter_mut().zip(factors).for_each(|(entry, factor)| *entry *= factor);
 }
 
-/// Adds `L Rᵀ` to `gram`, which is row-major: L and R have the same number of columns, of `rows.0` and of `rows.1` numbers, one after the other.
+/// Adds `L Rᵀ` to `gram`, which is row-major: L and R have the same number of columns, with `rows.0` and
+/// `rows.1` entries each, one column after the other.
 ///
 /// # Panics
 ///
-/// If the lengths do not fit.
+/// If the lengths do not match.
 pub fn add_cross_products(left: &[f64], right: &[f64], rows: (usize, usize), gram: &mut [f64]) {
     assert_eq!(gram.len(), rows.0 * rows.1, "a matrix of {} × {}", rows.0, rows.1);
     if gram.is_empty() || left.is_empty() {
@@ -469,7 +479,7 @@ pub fn add_cross_products(left: &[f64], right: &[f64], rows: (usize, usize), gra
 mod tests {
     use super::*;
 
-    /// Fixed numbers in (−1, 1) without structure.
+    /// Returns fixed numbers in (−1, 1) without structure.
     fn numbers(count: usize, seed: u64) -> Vec<f64> {
         let mut state = seed;
         (0..count)
@@ -551,7 +561,8 @@ mod tests {
             DualRidge::new(&self.columns, prior, &self.weights, &self.targets, 1).unwrap()
         }
 
-        /// What is predicted for the targets `at`, without the rows `without`: by the bordered system of universal kriging.
+        /// Returns the prediction for target `at`, without row `without`, by the bordered system of universal
+        /// kriging.
         fn predicted(&self, strength: f64, at: usize, without: Option<usize>) -> f64 {
             let gram = self.gram();
             let p = self.columns.len() / self.rows;
@@ -662,7 +673,7 @@ mod tests {
         assert_eq!(new(&[0.0; 16], gram, &case.weights, &case.targets, 1), SolverError::NoRows);
         assert_eq!(new(&case.columns, gram, &case.weights, &case.targets, 0), SolverError::NoOutputs);
         let few = new(&case.columns, PriorCovariance::Factors(&[1.0; 5]), &case.weights, &case.targets, 1);
-        assert!(matches!(few, SolverError::TargetCount { given: 5, .. }));
+        assert!(matches!(few, SolverError::TargetCount { actual: 5, .. }));
         let weights = [1.0, 0.0, 1.0, 1.0];
         assert_eq!(
             new(&case.columns, gram, &weights, &case.targets, 1),
@@ -725,7 +736,7 @@ mod tests {
                     let got = ridge.degrees_of_freedom(strength);
                     assert!((got - (rows as f64 - own)).abs() < 1e-8, "{rows} {columns} {factors}: {got}");
                 }
-                // With a large strength λ the prior explains Σ e / λ of the rows that are free.
+                // For a large strength λ, the prior explains Σ e / λ of the free rows.
                 let free = (rows - columns) as f64;
                 let explained = free - ridge.degrees_of_freedom(1e6);
                 let wanted = 1e6 * explained / free;
@@ -738,7 +749,7 @@ mod tests {
     #[test]
     fn a_row_that_alone_tells_a_column_cannot_be_left_out() {
         let mut case = Case::new(9, 2, 4);
-        // The second column is of row 3 alone.
+        // The second column is nonzero in row 3 only.
         (0..9).for_each(|row| case.columns[2 * row + 1] = if row == 3 { 1.0 } else { 0.0 });
         for is_gram in [true, false] {
             let left = case.ridge(is_gram).left_out(0.5);
@@ -758,7 +769,7 @@ mod tests {
         let all = PriorCovariance::Gram(&gram);
         assert_eq!(new(all, &case.weights, &[0.0; 8], 2), Ok(2));
         let refused = new(all, &case.weights, &[0.0; 6], 2);
-        assert_eq!(refused, Err(SolverError::TargetCount { given: 6, rows: 4, outputs: 2 }));
+        assert_eq!(refused, Err(SolverError::TargetCount { actual: 6, rows: 4, outputs: 2 }));
         for prior in [PriorCovariance::Gram(&gram[..12]), PriorCovariance::Factors(&gram[..6])] {
             let refused = new(prior, &case.weights, &case.targets, 1);
             assert!(matches!(refused, Err(SolverError::TargetCount { rows: 4, outputs: 4, .. })));
@@ -767,7 +778,7 @@ mod tests {
             let refused = new(all, &[1.0, 1.0, bad, 1.0], &case.targets, 1);
             assert!(matches!(refused, Err(SolverError::Weight { index: 2, .. })), "{bad}");
         }
-        // As many columns as rows leave nothing.
+        // As many columns as rows leave no degrees of freedom.
         let full = DualRidge::new(&[1.0; 16], all, &case.weights, &case.targets, 1);
         assert!(matches!(full, Err(SolverError::NoRows)));
         let nearly = DualRidge::new(&numbers(12, 5), all, &case.weights, &case.targets, 1);

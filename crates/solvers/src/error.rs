@@ -1,225 +1,226 @@
-//! What can go wrong when a regression is set up, solved or asked for its certificate.
+//! The error type for regressions, certificates and projections.
 
-/// Why a least-squares problem was refused, or could not be solved.
+/// Why a least-squares problem was rejected, or could not be solved.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolverError {
-    /// A matrix that takes more memory than there is.
+    /// A matrix does not fit into memory.
     #[error(transparent)]
     Memory(#[from] apportion_games::TooMuchMemory),
     /// A design without players has no coefficients.
-    #[error("the coalitions have no players; a regression needs at least one")]
+    #[error("the coalitions have no players; a regression requires at least one")]
     NoPlayers,
-    /// Without rows and without a constraint there is nothing to fit.
-    #[error("there are no coalitions to fit; give at least one, or the constraint on the sum")]
+    /// There are no rows and no constraint, so there is nothing to fit.
+    #[error("there are no coalitions to fit; pass at least one, or a constraint on the sum")]
     NoRows,
-    /// Another number of weights than rows (of pairs, for a paired design).
-    #[error("{given} weights were given, {wanted} are wanted: one for each {unit}")]
+    /// The number of weights differs from the number of rows (of pairs, for a paired design).
+    #[error("expected {expected} weights (one per {unit}), got {actual}")]
     WeightCount {
-        /// Weights given.
-        given: usize,
-        /// Weights wanted.
-        wanted: usize,
-        /// What has a weight: "row" or "pair of rows".
+        /// The actual number of weights.
+        actual: usize,
+        /// The expected number of weights.
+        expected: usize,
+        /// The unit with a weight: "row" or "pair of rows".
         unit: &'static str,
     },
-    /// A weight that is negative or not finite.
-    #[error("weight {index} is {value}; weights must be finite and not negative")]
+    /// A weight is negative or not finite.
+    #[error("invalid weight {value} at index {index}: must be finite and non-negative")]
     Weight {
-        /// Which weight.
+        /// The index of the weight.
         index: usize,
-        /// What it is.
+        /// The weight.
         value: f64,
     },
-    /// A paired design with an odd number of rows.
-    #[error("a paired design has an even number of rows; {rows} were given")]
+    /// A paired design has an odd number of rows.
+    #[error("a paired design requires an even number of rows, got {rows}")]
     OddRows {
-        /// Rows given.
+        /// The number of rows.
         rows: usize,
     },
-    /// Two rows of a paired design that are not complements of each other.
-    #[error("rows {} and {} are not complements of each other, as pair {pair} must be", 2 * pair, 2 * pair + 1)]
+    /// Two rows of a paired design are not complements of each other.
+    #[error("rows {} and {} (pair {pair}) must be complements of each other", 2 * pair, 2 * pair + 1)]
     BrokenPair {
-        /// Which pair: rows `2·pair` and `2·pair + 1`.
+        /// The index of the pair: rows `2·pair` and `2·pair + 1`.
         pair: usize,
     },
-    /// A centre that is not finite.
-    #[error("the columns are to be centred at {value}; the centre must be finite")]
+    /// The centre is not finite.
+    #[error("invalid centre {value} of the columns: must be finite")]
     Centre {
-        /// What was given.
+        /// The given centre.
         value: f64,
     },
-    /// A constraint on the sum for columns that are centred or have a constant one beside them.
-    #[error(
-        "a constraint on the sum takes the rows as they are; leave out the centre and the intercept, or the constraint"
-    )]
+    /// A constraint on the sum is combined with centred columns or an intercept.
+    #[error("a constraint on the sum cannot be combined with a centre or an intercept")]
     ConstrainedColumns,
-    /// No outputs to fit.
-    #[error("the targets have no outputs; at least one is wanted")]
+    /// There are no outputs to fit.
+    #[error("the targets have no outputs; expected at least one")]
     NoOutputs,
-    /// Another number of targets than rows × outputs.
-    #[error("{given} targets were given for {rows} rows of {outputs} outputs; {} are wanted", rows * outputs)]
+    /// The number of targets differs from rows × outputs.
+    #[error("expected {} targets for {rows} rows of {outputs} outputs, got {actual}", rows * outputs)]
     TargetCount {
-        /// Numbers given.
-        given: usize,
-        /// Rows of the design.
+        /// The actual number of targets.
+        actual: usize,
+        /// The number of rows of the design.
         rows: usize,
-        /// Outputs per row.
+        /// The number of outputs per row.
         outputs: usize,
     },
-    /// A target that is not finite.
-    #[error("the target of row {row}, output {output}, is {value}; targets must be finite")]
+    /// A target is not finite.
+    #[error("invalid target {value} of row {row}, output {output}: must be finite")]
     Target {
-        /// Row of the design.
+        /// The row of the design.
         row: usize,
-        /// Which output.
+        /// The index of the output.
         output: usize,
-        /// What it is.
+        /// The target.
         value: f64,
     },
-    /// Another number of sums than outputs in the constraint.
-    #[error("the constraint gives {given} sums for {outputs} outputs; one for each is wanted")]
+    /// The number of sums in the constraint differs from the number of outputs.
+    #[error("the constraint has {actual} sums, expected {outputs} (one per output)")]
     SumCount {
-        /// Sums given.
-        given: usize,
-        /// Outputs of the targets.
+        /// The actual number of sums.
+        actual: usize,
+        /// The number of outputs of the targets.
         outputs: usize,
     },
-    /// A sum in the constraint that is not finite.
-    #[error("the constraint asks for the sum {value} of output {output}; it must be finite")]
+    /// A sum in the constraint is not finite.
+    #[error("invalid sum {value} of output {output} in the constraint: must be finite")]
     Sum {
-        /// Which output.
+        /// The index of the output.
         output: usize,
-        /// What it is.
+        /// The sum.
         value: f64,
     },
-    /// A ridge penalty that is negative or not finite.
-    #[error("the ridge penalty is {value}; it must be finite and not negative")]
+    /// The ridge penalty is negative or not finite.
+    #[error("invalid ridge penalty {value}: must be finite and non-negative")]
     Penalty {
-        /// What was given.
+        /// The given penalty.
         value: f64,
     },
     /// The numbers are so large that the solution is not finite.
-    #[error("the solution of output {output} is not finite: the targets overflow; scale them down")]
+    #[error("the solution of output {output} is not finite because the targets overflow; scale them down")]
     Overflow {
-        /// Which output.
+        /// The index of the output.
         output: usize,
     },
     /// The eigen-decomposition of the Gram matrix did not converge.
     #[error("the eigen-decomposition of the {players} × {players} Gram matrix did not converge")]
     NoConvergence {
-        /// Order of the matrix.
+        /// The order of the matrix.
         players: usize,
     },
-    /// Another number of free fractions, or of draws, than rows (pairs, in a paired design).
-    #[error(
-        "{given} free fractions or numbers of draws were given, {wanted} are wanted: one for each row, or pair"
-    )]
+    /// The number of free fractions, or of draws, differs from the number of rows (of pairs, for a paired
+    /// design).
+    #[error("expected {expected} free fractions or numbers of draws (one per row or pair), got {actual}")]
     FreeCount {
-        /// Fractions given.
-        given: usize,
-        /// Fractions wanted.
-        wanted: usize,
+        /// The actual number of fractions.
+        actual: usize,
+        /// The expected number of fractions.
+        expected: usize,
     },
-    /// A free fraction outside \[0, 1\].
-    #[error("free fraction {index} is {value}; 1 − drawn/available lies between 0 and 1")]
+    /// A free fraction is outside \[0, 1\].
+    #[error("invalid free fraction {value} at index {index}: 1 − drawn/available must be between 0 and 1")]
     Free {
-        /// Which fraction.
+        /// The index of the fraction.
         index: usize,
-        /// What it is.
+        /// The fraction.
         value: f64,
     },
-    /// Players from whose mean nothing can deviate.
+    /// The range of players whose mean is subtracted is empty or out of range.
     #[error(
-        "the mean is to be over the players {start} to {end} (exclusive) of {players}; give at least one, and only those that exist"
+        "invalid range of players {start}..{end} for the mean; expected a non-empty range of the {players} \
+         players"
     )]
     Among {
-        /// The first of them.
+        /// The first player.
         start: usize,
-        /// The one after the last.
+        /// The player after the last.
         end: usize,
-        /// Players of the regression.
+        /// The number of players of the regression.
         players: usize,
     },
-    /// A row that the coefficients depend on alone, so that its error cannot be estimated.
+    /// The coefficients are not determined without some row, so that its error cannot be estimated.
     #[error(
-        "row {row} of the regression has hat value {hat_value}: without it the coefficients are not determined, so there is no \
-         certificate; draw more coalitions"
+        "row {row} of the regression has hat value {hat_value}: the coefficients are not determined without \
+         it, so there is no certificate; draw more coalitions"
     )]
     Saturated {
-        /// Index of the row (of the pair, in a paired design).
+        /// The index of the row (of the pair, for a paired design).
         row: usize,
-        /// Its hat value, 1 up to rounding.
+        /// The hat value of the row, 1 up to rounding.
         hat_value: f64,
     },
-    /// A projection on the intersection of no sets.
-    #[error("there are no sets to project on; give at least one")]
+    /// A projection has no sets.
+    #[error("there are no sets to project onto; pass at least one")]
     NoSets,
-    /// A set or a point of other dimensions than the rest.
-    #[error("{given} dimensions were given where {wanted} are wanted: sets and point must lie in one space")]
+    /// The dimensions of a set or point differ from the others.
+    #[error(
+        "expected {expected} dimensions, got {actual}: the sets and the point must have the same dimension"
+    )]
     Dimensions {
-        /// Dimensions given.
-        given: usize,
-        /// Dimensions wanted.
-        wanted: usize,
+        /// The actual number of dimensions.
+        actual: usize,
+        /// The expected number of dimensions.
+        expected: usize,
     },
-    /// A number of a set or a point that is not finite.
-    #[error("entry {index} of {what} is {value}; it must be finite")]
+    /// An entry of a set or point is not finite.
+    #[error("invalid value {value} in entry {index} of {what}: must be finite")]
     NotFinite {
-        /// Of what: "the point", "the normal", …
+        /// The vector: "the point", "the normal", …
         what: &'static str,
-        /// Which entry.
+        /// The index of the entry.
         index: usize,
-        /// What it is.
+        /// The entry.
         value: f64,
     },
-    /// A plane without a direction.
-    #[error("the norm of the normal is {norm}; it must be positive, and its square finite")]
+    /// The normal of a plane is zero or too large.
+    #[error("invalid norm {norm} of the normal: must be positive, and its square finite")]
     Normal {
-        /// What it is.
+        /// The norm of the normal.
         norm: f64,
     },
-    /// A ball that holds nothing, or everything.
-    #[error("the radius is {value}; it must be positive and finite")]
+    /// The radius of a ball is not positive and finite.
+    #[error("invalid radius {value}: must be positive and finite")]
     Radius {
-        /// What was given.
+        /// The given radius.
         value: f64,
     },
-    /// Bounds with no number between them.
+    /// There is no finite number between two bounds.
     #[error(
-        "the bounds of coordinate {index} are {lower} and {upper}; there must be a finite number between them"
+        "invalid bounds {lower} and {upper} of coordinate {index}: must have a finite number between them"
     )]
     Bounds {
-        /// Which coordinate.
+        /// The index of the coordinate.
         index: usize,
-        /// Its lower bound.
+        /// The lower bound.
         lower: f64,
-        /// Its upper bound.
+        /// The upper bound.
         upper: f64,
     },
-    /// A tolerance that is not positive.
-    #[error("the tolerance is {value}; it must be positive and finite")]
+    /// The tolerance is not positive and finite.
+    #[error("invalid tolerance {value}: must be positive and finite")]
     Tolerance {
-        /// What was given.
+        /// The given tolerance.
         value: f64,
     },
-    /// Sets without a common point.
-    #[error("the sets have no point in common: they are {apart} apart; make a ball larger, or bounds wider")]
+    /// The sets have no common point.
+    #[error("the sets have no point in common (distance {apart}); enlarge a ball or widen the bounds")]
     EmptyIntersection {
-        /// The distance between them, as far as it is known.
+        /// The distance between the sets, as far as it is known.
         apart: f64,
     },
-    /// An iteration that reached its limit.
+    /// An iteration reached its limit.
     #[error(
-        "after {iterations} sweeps the projection may be off by {remaining}, and the points on the sets are {apart} apart; allow more \
-         sweeps or a larger tolerance; sets that stay apart have no point in common, and sets that touch take very long"
+        "the projection did not converge in {iterations} sweeps: it may be off by {remaining}, and the \
+         points on the sets are {apart} apart; allow more sweeps or a larger tolerance (sets that stay apart \
+         have no point in common, and sets that touch converge slowly)"
     )]
     NotSettled {
-        /// Sweeps made.
+        /// The number of sweeps.
         iterations: usize,
-        /// How far the iterate may be from its limit; infinite where it has not begun to settle.
+        /// The estimated distance of the iterate from its limit; infinite if it has not begun to converge.
         remaining: f64,
-        /// How far the points of the last sweep on the sets are apart.
+        /// The distance between the points of the last sweep on the sets.
         apart: f64,
     },
 }

@@ -1,20 +1,22 @@
 //! Factorization of the Gram matrix, its rank and its condition number.
 //!
-//! # How
+//! # Method
 //!
-//! Cholesky first. Under the constraint the matrix `P G P` is singular along `1`, so what is factored is `H = P G P + τ 11ᵀ/n`
-//! with τ the mean of the other eigenvalues; on vectors that sum to zero H⁻¹ is the pseudo-inverse of `P G P`.
+//! Cholesky is tried first. Under the constraint the matrix `P G P` is singular along `1`, so
+//! `H = P G P + τ 11ᵀ/n` is factored instead, with τ the mean of the other eigenvalues; on vectors that sum
+//! to zero, H⁻¹ is the pseudo-inverse of `P G P`.
 //!
-//! If a pivot is not positive, or the condition number is estimated above [`CHOLESKY_LIMIT`], the eigen-decomposition takes over:
-//! eigenvalues up to `λ_max · max(n, 100) · 2⁻⁵⁰` (9·10⁻¹⁴ up to n = 100, 9·10⁻¹³ at n = 1000; some hundred times the rounding
-//! errors of a Gram matrix) count as zero, the rest make up the pseudo-inverse, which gives the solution of minimum norm.
+//! If a pivot is not positive, or the estimated condition number is above [`CHOLESKY_LIMIT`], the
+//! eigen-decomposition is used: eigenvalues up to `λ_max · max(n, 100) · 2⁻⁵⁰` (9·10⁻¹⁴ up to n = 100,
+//! 9·10⁻¹³ at n = 1000; some hundred times the rounding errors of a Gram matrix) count as zero, and the rest
+//! make up the pseudo-inverse, which gives the solution of minimum norm.
 //!
 //! # Condition number
 //!
-//! On the eigenvalue path it is the ratio of the extreme eigenvalues that count. On the Cholesky path both come from Lanczos's method,
-//! on H and on H⁻¹, from a fixed start, until [`WINDOW`] steps change them by less than [`CHANGE`] of their value, in 11 to 25
-//! steps: from below, exact up to rounding for n ≤ 10, at most 0.4 % too small for random rows of up to 1000 players (the tests hold it
-//! to 1 %). Deterministic.
+//! With the eigen-decomposition, it is the ratio of the extreme nonzero eigenvalues. With Cholesky, both come
+//! from Lanczos's method, on H and on H⁻¹, from a fixed start, until [`WINDOW`] steps change them by less
+//! than [`CHANGE`] of their value, in 11 to 25 steps. The estimate is from below: exact up to rounding for n
+//! ≤ 10, at most 0.4% too small for random rows of up to 1000 players (the tests require 1%). Deterministic.
 
 use apportion_games::Cancellation;
 use apportion_games::cancellation::uninterrupted;
@@ -28,27 +30,28 @@ use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
 use crate::error::SolverError;
 use crate::gram::{centre, mirror};
 
-/// Condition number above which Cholesky is not trusted.
+/// The condition number above which Cholesky is not used.
 const CHOLESKY_LIMIT: f64 = 1e10;
 
-/// Lanczos's method stops when so many steps together ...
+/// The number of steps over which Lanczos's method measures convergence.
 const WINDOW: usize = 5;
-/// ... change the eigenvalue by less than this share of it. Where eigenvalues lie densely, the error after k steps falls as 1/k²,
-/// so that it is about k/10 times such a change.
+/// Lanczos's method stops when [`WINDOW`] steps together change the eigenvalue by less than this relative
+/// amount. If eigenvalues are dense, the error after k steps falls as 1/k², so it is about k/10 times such a
+/// change.
 const CHANGE: f64 = 1e-3;
-/// Steps of Lanczos's method at most, for each end of the spectrum.
+/// The maximum number of steps of Lanczos's method, for each end of the spectrum.
 const MOST_STEPS: usize = 200;
 
-/// How the Gram matrix was factored.
+/// The factorization of the Gram matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Factorization {
     /// Cholesky: the matrix has full rank (under the constraint: n − 1) and is well conditioned.
     Cholesky,
-    /// Self-adjoint eigen-decomposition and pseudo-inverse: rank deficient, or ill conditioned (condition number above 10¹⁰).
-    /// Eigenvalues up to `max(n, 100) · 2⁻⁵⁰` times the largest count as zero, so that weights which differ by more than 10¹² may
-    /// cost rank.
+    /// Self-adjoint eigen-decomposition and pseudo-inverse: the matrix is rank deficient or ill conditioned
+    /// (condition number above 10¹⁰). Eigenvalues up to `max(n, 100) · 2⁻⁵⁰` times the largest count as zero,
+    /// so weights that differ by more than 10¹² may reduce the rank.
     Eigen,
-    /// Not at all: conjugate gradients on the rows ([`Kernel::MatrixFree`](crate::Kernel::MatrixFree)).
+    /// No factorization: conjugate gradients on the rows ([`Kernel::MatrixFree`](crate::Kernel::MatrixFree)).
     None,
 }
 
@@ -63,15 +66,15 @@ pub(crate) struct Factor {
 
 #[derive(Debug, Clone)]
 enum Matrix {
-    /// Lower triangle of the Cholesky factor; what lies above means nothing.
+    /// Lower triangle of the Cholesky factor; the entries above are arbitrary.
     Lower(Mat<f64>),
     /// The pseudo-inverse.
     PseudoInverse(Mat<f64>),
 }
 
 impl Factor {
-    /// Factors `gram`, which is `P G P` where `centred`; its rank is at most `rows`. It is what is left of numbers as large as
-    /// `taken`, the rounding of which tells nothing.
+    /// Factors `gram`, which is `P G P` if `centred`; its rank is at most `rows`. If it is a difference,
+    /// `taken` is the size of the numbers subtracted, whose rounding errors are ignored.
     pub(crate) fn new(gram: Mat<f64>, centred: bool, rows: usize, taken: f64) -> Result<Self, SolverError> {
         let n = gram.nrows();
         let full = n - usize::from(centred);
@@ -145,8 +148,8 @@ impl Factor {
         }
     }
 
-    /// `G⁺ b` in place, for `outputs` right-hand sides one after the other. Under the constraint they must sum to zero, and so do
-    /// the solutions.
+    /// Computes `G⁺ b` in place, for `outputs` right-hand sides one after the other. Under the constraint
+    /// they must sum to zero, and so do the solutions.
     pub(crate) fn solve(&self, right: &mut [f64], outputs: usize) {
         let n = right.len() / outputs;
         match &self.matrix {
@@ -168,7 +171,7 @@ impl Factor {
         }
     }
 
-    /// `G⁺` as a whole symmetric matrix. Under the constraint its rows sum to zero.
+    /// Returns `G⁺` as a full symmetric matrix. Under the constraint its rows sum to zero.
     pub(crate) fn pseudo_inverse(&self) -> Mat<f64> {
         match &self.matrix {
             Matrix::PseudoInverse(inverse) => inverse.clone(),
@@ -177,7 +180,7 @@ impl Factor {
                 let mut inverse = uninterrupted(cube(n), move || {
                     let mut inverse = Mat::zeros(n, n);
                     let mut memory = MemBuffer::new(llt::inverse::inverse_scratch::<f64>(n, Par::Seq));
-                    // faer fills the lower triangle; through the transpose that is our upper one.
+                    // faer fills the lower triangle; through the transpose that is the upper one here.
                     let out = inverse.as_mut().transpose_mut();
                     llt::inverse::inverse(out, lower.as_ref(), Par::Seq, MemStack::new(&mut memory));
                     inverse
@@ -198,7 +201,7 @@ pub(crate) fn remove_mean(vector: &mut [f64]) {
     vector.iter_mut().for_each(|entry| *entry -= mean);
 }
 
-/// The Cholesky factor of `gram + shift · 11ᵀ`, unless a pivot is not positive.
+/// Returns the Cholesky factor of `gram + shift · 11ᵀ`, or `None` if a pivot is not positive.
 fn cholesky(gram: &Mat<f64>, shift: f64) -> Option<Mat<f64>> {
     let n = gram.nrows();
     let mut lower = gram.clone();
@@ -220,7 +223,7 @@ fn cholesky(gram: &Mat<f64>, shift: f64) -> Option<Mat<f64>> {
     })
 }
 
-/// n³
+/// Returns n³.
 fn cube(n: usize) -> f64 {
     (n as f64).powi(3)
 }
@@ -236,7 +239,7 @@ fn solve_lower(lower: &Mat<f64>, right: &mut [f64], outputs: usize) {
     );
 }
 
-/// Ascending eigenvalues, and eigenvectors as columns. Only the lower triangle is read.
+/// Returns ascending eigenvalues, and eigenvectors as columns. Only the lower triangle is read.
 pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), SolverError> {
     let n = matrix.nrows();
     if n == 0 {
@@ -261,8 +264,8 @@ pub(crate) fn eigen(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), SolverErr
     })
 }
 
-/// The largest eigenvalue of a positive semidefinite operator, from below, by Lanczos's method with full re-orthogonalization.
-/// Where `centred`, on vectors that sum to zero.
+/// Estimates the largest eigenvalue of a positive semidefinite operator from below, by Lanczos's method with
+/// full re-orthogonalization. If `centred`, on vectors that sum to zero.
 fn largest_eigenvalue(n: usize, centred: bool, mut apply: impl FnMut(&mut [f64])) -> f64 {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     let mut estimates: Vec<f64> = Vec::new();
@@ -275,7 +278,7 @@ fn largest_eigenvalue(n: usize, centred: bool, mut apply: impl FnMut(&mut [f64])
             remove_mean(&mut vector);
         }
         let norm = dot(&vector, &vector).sqrt();
-        // The space is exhausted: what is left is rounding.
+        // The space is exhausted: the remainder is rounding error.
         if norm.is_nan() || norm <= 1e-13 * size {
             break;
         }
@@ -292,7 +295,7 @@ fn largest_eigenvalue(n: usize, centred: bool, mut apply: impl FnMut(&mut [f64])
         if step >= WINDOW.max(10) && estimate - estimates[step - WINDOW] < CHANGE * estimate {
             break;
         }
-        // Twice, because once loses orthogonality when little is left.
+        // Orthogonalize twice, because a single pass loses orthogonality when the remainder is small.
         for _ in 0..2 {
             for earlier in &basis {
                 let along = dot(&vector, earlier);
@@ -303,7 +306,7 @@ fn largest_eigenvalue(n: usize, centred: bool, mut apply: impl FnMut(&mut [f64])
     estimates.last().copied().unwrap_or(0.0)
 }
 
-/// The largest eigenvalue of a symmetric tridiagonal matrix, by bisection with Sturm sequences.
+/// Returns the largest eigenvalue of a symmetric tridiagonal matrix, by bisection with Sturm sequences.
 pub(crate) fn largest_of_tridiagonal(diagonal: &[f64], beside: &[f64]) -> f64 {
     let radius = |i: usize| {
         let left = if i > 0 { beside[i - 1].abs() } else { 0.0 };
@@ -335,7 +338,7 @@ pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
     left.iter().zip(right).map(|(a, b)| a * b).sum()
 }
 
-/// Fixed numbers in (−1, 1) without structure (SplitMix64's finalizer).
+/// Returns fixed numbers in (−1, 1) without structure (SplitMix64's finalizer).
 pub(crate) fn scattered(index: u64) -> f64 {
     let mut word = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -348,7 +351,7 @@ mod tests {
     use super::*;
     use crate::gram::{Groups, Kernel, gram, tests::random};
 
-    /// The Gram matrix of random rows with so many distinct weights, and its factor.
+    /// Returns the Gram matrix of random rows with `distinct` distinct weights, and its factor.
     fn factored(players: usize, rows: usize, distinct: usize, centred: bool) -> (Mat<f64>, Factor) {
         let (bits, weights) = random(players, rows, distinct, 11);
         let mut matrix = gram(&bits, &Groups::new(&weights), Kernel::Popcount);
@@ -417,7 +420,8 @@ mod tests {
 
     #[test]
     fn the_fixed_start_is_the_sequence_of_splitmix_from_zero() {
-        // The first words of the generator for the seed 0, as its authors' code gives them, as fractions of the largest integer.
+        // The first words of the generator for the seed 0, from its authors' code, as fractions of the
+        // largest integer.
         let words: [u64; 4] =
             [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f, 0xf88b_b8a8_724c_81ec];
         for (index, word) in words.into_iter().enumerate() {

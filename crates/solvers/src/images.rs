@@ -1,10 +1,11 @@
 //! Images `Q z_k` of rows of bits under a symmetric matrix, for hat values and certificates.
 //!
-//! With bits the product needs no multiplication: for every four players the 16 sums of their columns of `Q` are tabulated, and a
-//! row adds one entry for each four players ("four Russians"). A table for 32 players × 32 columns takes 32 KiB and stays in the
-//! first-level cache while a block of rows passes. Takes about `n²/4` additions per row, half the time of a dense product.
+//! With bits the product needs no multiplication: for every four players, the 16 sums of their columns of `Q`
+//! are tabulated, and a row adds one entry for each four players ("four Russians"). A table for 32 players ×
+//! 32 columns takes 32 KiB and stays in the first-level cache while a block of rows is processed. Takes about
+//! `n²/4` additions per row, half the time of a dense product.
 
-// Lanes are counted by index, because that is what compilers turn into vectors.
+// Index loops over lanes, because compilers vectorize them.
 #![allow(clippy::needless_range_loop)]
 
 use std::ops::Range;
@@ -14,9 +15,9 @@ use faer::Mat;
 
 use crate::bits::{BitRows, kept, multiversioned};
 
-/// Columns of `Q` in a table, and players that it serves.
+/// The number of columns of `Q` in a table, and of players that it covers.
 pub(crate) const SIDE: usize = 32;
-/// Players whose subsets are tabulated together.
+/// The number of players whose subsets are tabulated together.
 const BITS: usize = 4;
 const SUBSETS: usize = 1 << BITS;
 
@@ -30,14 +31,15 @@ const ZERO: Strip = Strip([0.0; SIDE]);
 /// Sums of the rows of `Q` over the subsets of four players, for eight times four players.
 type Table = [Strip; SUBSETS * SIDE / BITS];
 
-/// Rows in a block: their images take at most 8 MiB, up to n = 16 000. Even, so that pairs stay together.
+/// Returns the number of rows in a block: their images take at most 8 MiB, up to n = 16 000. Even, so that
+/// pairs stay together.
 fn block_rows(strips: usize) -> usize {
     ((1 << 20) / (strips * SIDE)).clamp(64, 1024) & !1
 }
 
 /// Images of a block of rows.
 pub(crate) struct Images<'a> {
-    /// Which rows.
+    /// The range of the rows.
     pub(crate) rows: Range<usize>,
     words: &'a [u64],
     width: usize,
@@ -46,7 +48,8 @@ pub(crate) struct Images<'a> {
     capacity: usize,
 }
 
-/// Calls `visit` with the images `Q z_k + shift` of all rows, a block at a time, in order. Stops at the first error.
+/// Calls `visit` with the images `Q z_k + shift` of all rows, a block at a time, in order. Stops at the first
+/// error.
 pub(crate) fn for_each_block<E>(
     rows: &BitRows,
     matrix: &Mat<f64>,
@@ -94,12 +97,13 @@ pub(crate) fn for_each_block<E>(
 }
 
 impl Images<'_> {
-    /// For every row of the block, what it has of its own image: `z_kᵀ (Q z_k + shift)`.
+    /// Returns, for every row of the block, the product with its own image: `z_kᵀ (Q z_k + shift)`.
     pub(crate) fn own_forms(&self) -> Vec<f64> {
         self.forms(self.words)
     }
 
-    /// For every second row of the block, what it has of the next row's image: `z_kᵀ (Q z_{k+1} + shift)`.
+    /// Returns, for every second row of the block, the product with the next row's image:
+    /// `z_kᵀ (Q z_{k+1} + shift)`.
     pub(crate) fn neighbour_forms(&self) -> Vec<f64> {
         let mut swapped = self.words.to_vec();
         for pair in swapped.chunks_exact_mut(2 * self.width) {
@@ -122,13 +126,14 @@ impl Images<'_> {
         self.add(factors, out, add_squares);
     }
 
-    /// Adds `Σ (factor_k image_ki + factor_{k+1} image_{k+1,i})²`, over every second row k, to `out[i]` for every player.
+    /// Adds `Σ (factor_k image_ki + factor_{k+1} image_{k+1,i})²`, over every second row k, to `out[i]` for
+    /// every player.
     pub(crate) fn add_squares_of_pairs(&self, factors: &[f64], out: &mut [f64]) {
         self.add(factors, out, add_squares_of_pairs);
     }
 
-    /// Takes the mean over the players `among` off their entries of every image. The forms are those of the images as they were, so
-    /// ask for them before.
+    /// Subtracts the mean over the players `among` from their entries of every image. Compute the forms
+    /// before, because they need the original images.
     pub(crate) fn take_off_mean(&mut self, among: Range<usize>) {
         for row in 0..self.rows.len() {
             let place = |player: usize| (player / SIDE * self.capacity + row, player % SIDE);
@@ -138,7 +143,8 @@ impl Images<'_> {
         }
     }
 
-    /// Writes `Σ factor_k image_k` of every `rows_per_unit` neighbouring rows k, of the players `among`, to `out`: units × players, row-major.
+    /// Writes `Σ factor_k image_k` over every `rows_per_unit` neighbouring rows k, for the players `among`,
+    /// to `out`: units × players, row-major.
     pub(crate) fn combine(
         &self,
         factors: &[f64],
@@ -213,7 +219,7 @@ fn add_body(table: &Table, words: &[u64], width: usize, half: usize, images: &mu
 }
 
 multiversioned! {
-    /// Adds to `out[k]` what row k has of its own image's strip `strip`.
+    /// Adds to `out[k]` the product of row k with strip `strip` of its own image.
     fn add_members(images: &[Strip], words: &[u64], width: usize, strip: usize, out: &mut [f64]) {
         for ((row, image), out) in words.chunks_exact(width).zip(images).zip(out) {
             let bits = row[strip / 2] >> (strip % 2 * SIDE);

@@ -1,32 +1,34 @@
-//! Weighted least squares on bit-packed coalitions: from coalitions, weights and values to attributions.
+//! Weighted least squares on bit-packed coalitions: computes attributions from coalitions, weights and
+//! values.
 //!
-//! Shapley values are the solution of a regression on coalitions, under the constraint that all players together get
-//! `v(N) − v(∅)` (Leverage SHAP, Lemma 2.1); Banzhaf values that of one about ½ (Kernel Banzhaf, Theorem 3.2), weighted ones about p. On
-//! sampled coalitions it estimates them. Rows are bits
-//! ([`apportion_games::Coalitions`]) and stay so: Gram matrices are counted, right-hand sides and hat values are sums of table
-//! entries, and a dense m × n matrix is never made.
+//! Shapley values are the solution of a regression on coalitions, under the constraint that all players
+//! together get `v(N) − v(∅)` (Leverage SHAP, Lemma 2.1); Banzhaf values are that of a regression about ½
+//! (Kernel Banzhaf, Theorem 3.2), weighted ones about p. Sampled coalitions yield estimates of these values.
+//! Rows are bits ([`apportion_games::Coalitions`]) throughout: Gram matrices are counted, right-hand sides
+//! and hat values are sums of table entries, and a dense m × n matrix is never created.
 //!
-//! # What is here
+//! # Overview
 //!
 //! | | |
 //! |---|---|
-//! | [`Design`] | rows and their weights, each on its own or in complementary pairs; columns about a centre, with an intercept |
-//! | [`Constraint`] | nothing, or `Σφ = c` for each output |
+//! | [`Design`] | rows and their weights, unpaired or in complementary pairs; columns about a centre, with an intercept |
+//! | [`Constraint`] | no constraint, or `Σφ = c` for each output |
 //! | [`least_squares`], [`least_squares_with`] | the solution of minimum norm, for any number of outputs with one factorization |
 //! | [`LeastSquares`] | coefficients, [rank](LeastSquares::rank), [condition number](LeastSquares::condition_number), [residuals](LeastSquares::residuals), [hat values](LeastSquares::hat_values), and the [certificate](LeastSquares::certificate) |
-//! | [`ridge`], [`Ridge`] | the same with a penalty on the squares of the coefficients, and how much of the targets it explains |
-//! | [`Certificate`] | variances over the draw of the coalitions, and what is known of their law |
-//! | [`Kernel`], [`Factorization`] | how the Gram matrix is computed and factored, or that it is not: conjugate gradients on the rows |
+//! | [`ridge`], [`Ridge`] | the same with a penalty on the squares of the coefficients, and the coefficient of determination |
+//! | [`Certificate`] | variances over the draw of the coalitions, and properties of their distribution |
+//! | [`Kernel`], [`Factorization`] | the computation and factorization of the Gram matrix, or conjugate gradients on the rows without it |
 //! | [`dykstra`], [`ConvexSet`] | the nearest point of an intersection of convex sets: [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`] |
 //! | [`project_on_hyperplane_and_ball`], [`dykstra_on_hyperplane_and_ball`] | the same for the constraints of projected stochastic gradient |
 //!
-//! Shapes: n players, m rows, k outputs; all matrices are row-major slices of f64. Everything runs on the calling thread and
-//! gives the same bits on any number of threads.
+//! Shapes: n players, m rows, k outputs; all matrices are row-major slices of f64. Everything runs on the
+//! calling thread, and results are the same to the last bit for any number of threads.
 //!
 //! # Speed
 //!
-//! CPU time in milliseconds, one core of an Intel Xeon with AVX-512 (Sapphire Rapids), paired designs, one output: of uniform sizes with
-//! one weight for each size under the constraint (Shapley), and of uniform coalitions with equal weights about ½ (Banzhaf);
+//! CPU time in milliseconds, one core of an Intel Xeon with AVX-512 (Sapphire Rapids), paired designs, one
+//! output: with uniform sizes and one weight for each size under the constraint (Shapley), and with uniform
+//! coalitions and equal weights about ½ (Banzhaf);
 //! `cargo run --release -p apportion-solvers --example timing`:
 //!
 //! | n | m | solve, Shapley | solve, Banzhaf | certificate |
@@ -36,7 +38,8 @@
 //! | 1000 | 10 000 | 63 | 37 | 126 |
 //! | 1000 | 100 000 | 124 | 124 | 984 |
 //!
-//! Beyond 2000 players without the Gram matrix, one core of an AMD EPYC (Zen 5), factored (f) and matrix-free:
+//! Beyond 2000 players without the Gram matrix, one core of an AMD EPYC (Zen 5), factored (f) and
+//! matrix-free:
 //!
 //! | n | m | solve, Shapley (f) | solve | certificate (f) | certificate |
 //! |---|---|---|---|---|---|
@@ -46,12 +49,13 @@
 //!
 //! # Example
 //!
-//! The Shapley values of a game of three players, from all of its coalitions with the Shapley kernel as weights:
+//! The Shapley values of a game of three players, from all of its coalitions with the Shapley kernel as
+//! weights:
 //!
 //! ```
 //! use apportion_solvers::{Coalitions, Constraint, Design, SolverError, least_squares};
 //!
-//! // Worth 6 where players 0 and 1 are together, and 1 more for player 2.
+//! // 6 if players 0 and 1 are both present, plus 1 for player 2.
 //! let value = |mask: u64| if mask & 0b011 == 0b011 { 6.0 } else { 0.0 } + f64::from(mask >> 2 != 0);
 //!
 //! let masks = [0b001, 0b110, 0b010, 0b101, 0b100, 0b011];
@@ -86,7 +90,7 @@ mod ridge;
 mod rows;
 mod system;
 
-/// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
+/// Types of other crates that occur in signatures here, so that users need no other dependency.
 #[doc(no_inline)]
 pub use apportion_games::Coalitions;
 
@@ -103,7 +107,7 @@ pub use projection::{
 };
 pub use ridge::{Ridge, ridge};
 
-/// The example of the README is a test.
+/// Compiles and runs the example of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

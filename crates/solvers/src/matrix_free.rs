@@ -1,13 +1,15 @@
-//! The normal equations without their matrix: products of the Gram matrix with vectors, from the rows.
+//! The normal equations without their matrix: products of the Gram matrix with vectors, computed from the
+//! rows.
 //!
 //! # Rank
 //!
-//! No iteration on the right-hand side of a regression tells a singular matrix from a regular one: it has no part where the matrix is zero. A
-//! probe in general position has. Where there are at least as many rows as unknowns, a fixed random vector is solved for, and settles only if
-//! the rank is full. Where there are fewer, fixed random targets of the rows are fitted, and nothing remains of them only if the rank is the
-//! number of rows. Otherwise the rank is not known.
+//! Iterating on the right-hand side of a regression cannot distinguish a singular matrix from a regular one,
+//! because the right-hand side has no component in the null space. A probe in general position does. If there
+//! are at least as many rows as unknowns, a fixed random vector is solved for, which converges only if the
+//! rank is full. If there are fewer, fixed random targets of the rows are fitted, and the residual vanishes
+//! only if the rank is the number of rows. Otherwise the rank is not known.
 
-// Lanes are counted by index, because that is what compilers turn into vectors.
+// Index loops over lanes, because compilers vectorize them.
 #![allow(clippy::needless_range_loop)]
 
 use crate::conjugate_gradients::conjugate_gradients;
@@ -15,11 +17,11 @@ use crate::factor::{remove_mean, scattered};
 use crate::passes::Side;
 use crate::rows::{Form, Rows};
 
-/// Steps for one right-hand side at most. Enough where rows and unknowns differ by a tenth; between them are those problems for which the
-/// error of the regression peaks, too.
+/// The maximum number of steps for one right-hand side. Enough if the numbers of rows and unknowns differ by
+/// a tenth; with closer numbers, the error of the regression peaks as well.
 pub(crate) const MOST_STEPS: usize = 500;
 
-/// What a probe leaves of its norm when it has settled.
+/// The relative residual at which a probe has converged.
 const PROBE_GOAL: f64 = 1e-6;
 
 /// The Gram matrix of the rows about an origin, with a penalty on its diagonal, as an operator.
@@ -30,24 +32,25 @@ pub(crate) struct Operator<'a> {
     pub(crate) penalty: f64,
 }
 
-/// What a probe tells of the operator.
+/// The results of a probe of the operator.
 #[derive(Debug, Clone)]
 pub(crate) struct Probed {
-    /// `None` where it is not known.
+    /// `None` if the rank is not known.
     pub(crate) rank: Option<usize>,
-    /// From below.
+    /// An estimate from below.
     pub(crate) condition: f64,
 }
 
 impl Operator<'_> {
-    /// `Σ_k w_k (a_kᵀ a_k)`, the trace.
+    /// Returns the trace, `Σ_k w_k (a_kᵀ a_k)`.
     pub(crate) fn trace(&self) -> f64 {
         let squares = self.rows.squared_norms(self.origin);
         self.rows.weights.iter().zip(squares).map(|(weight, square)| weight * square).sum()
     }
 
-    /// `G x = b` for columns of n numbers one after the other, each until what remains is at most its goal. Overwrites `right` with the
-    /// solutions and `goals` with what remains; gives the ends of the spectrum that the first column met.
+    /// Solves `G x = b` for columns of n numbers one after the other, each until the residual norm is at most
+    /// its goal. Overwrites `right` with the solutions and `goals` with the residual norms; returns the ends
+    /// of the spectrum as estimated from the first column.
     pub(crate) fn solve(
         &self,
         right: &mut [f64],
@@ -98,7 +101,7 @@ impl Operator<'_> {
         found.spectrum
     }
 
-    /// `G X`, with memory for `W A X` and the tables of the passes.
+    /// Computes `G X`, with memory for `W A X` and the tables of the passes.
     fn apply<const L: usize>(
         &self,
         vectors: &[[f64; L]],
@@ -138,7 +141,8 @@ impl Operator<'_> {
         }
     }
 
-    /// Rank and condition number, as far as a probe tells. `independent` is the number of rows that can be.
+    /// Determines rank and condition number, as far as a probe allows. `independent` is the maximum number of
+    /// independent rows.
     pub(crate) fn probe(&self, independent: usize) -> Probed {
         let n = self.rows.bits.players;
         let full = n - usize::from(self.rows.form == Form::Projected);
@@ -180,7 +184,7 @@ impl Operator<'_> {
         Probed { rank: is_known.then_some(if is_square { full } else { independent }), condition }
     }
 
-    /// Targets `γ_k / √w_k` in general position, less their mean where the rows have none.
+    /// Returns targets `γ_k / √w_k` in general position, minus their mean if the rows have mean zero.
     fn random_targets(&self) -> Vec<f64> {
         let weights = &self.rows.weights;
         let random = |(row, weight): (usize, &f64)| {
@@ -196,7 +200,7 @@ impl Operator<'_> {
         targets
     }
 
-    /// `A x`, for an x that sums to zero under the constraint.
+    /// Returns `A x`, for an x that sums to zero under the constraint.
     pub(crate) fn along(&self, vector: &[f64]) -> Vec<f64> {
         let of_origin: f64 = vector.iter().zip(self.origin).map(|(entry, origin)| entry * origin).sum();
         let mut along = vec![0.0; self.rows.len()];
@@ -205,7 +209,7 @@ impl Operator<'_> {
         along
     }
 
-    /// `Aᵀ t`; under the constraint its mean is still to be taken off.
+    /// Returns `Aᵀ t`; under the constraint its mean must still be subtracted.
     fn transposed(&self, values: &[f64]) -> Vec<f64> {
         let total: f64 = values.iter().sum();
         let mut sums = self.rows.bits.transposed_times(values);
@@ -214,7 +218,7 @@ impl Operator<'_> {
     }
 }
 
-/// `‖x‖`
+/// Returns `‖x‖`.
 pub(crate) fn norm(vector: &[f64]) -> f64 {
     vector.iter().map(|entry| entry * entry).sum::<f64>().sqrt()
 }

@@ -1,50 +1,56 @@
 //! Passes over rows of bits: products `Z X` and `Zᵀ Y` of the rows with several vectors at once.
 //!
-//! # How
+//! # Method
 //!
-//! The sums of a vector over the subsets of neighbouring players are tabulated, so that a row adds one entry for each group of players
-//! ("four Russians"): of eight players for one vector, of four for more, whose entries are as wide as a vector register. The
-//! transposed product is the reverse: rows are first summed by the subset of each group that they hold.
+//! The sums of a vector over the subsets of neighbouring players are tabulated, so that a row adds one entry
+//! for each group of players ("four Russians"): groups of eight players for one vector, and of four for
+//! several, whose entries are as wide as a vector register. The transposed product is the reverse: rows are
+//! first summed by the subset of each group that they contain.
 //!
-//! A strip of a few words has its tables in the first two levels of the cache, and a block of rows stays there while all strips pass over it. The order of the additions is fixed by n and the number of vectors: an answer does not depend on the machine.
+//! A strip of a few words has its tables in the first two cache levels, and a block of rows stays there while
+//! all strips pass over it. The order of the additions depends only on n and the number of vectors, so
+//! results do not depend on the machine.
 //!
-//! # Vectors side by side
+//! # Interleaved vectors
 //!
-//! `L` vectors lie side by side, entry by entry: `[f64; L]` for each player, or for each row. `L` is 1, 2, 4 or 8.
+//! `L` vectors are interleaved, entry by entry: `[f64; L]` for each player, or for each row. `L` is 1, 2, 4
+//! or 8.
 
-// Lanes are counted by index, because that is what compilers turn into vectors.
+// Index loops over lanes, because compilers vectorize them.
 #![allow(clippy::needless_range_loop)]
 
 use apportion_games::Cancellation;
 
 use crate::bits::{BitRows, multiversioned};
 
-/// Rows of a block: 640 KiB for 10 000 players.
+/// The number of rows of a block: 640 KiB for 10 000 players.
 const BLOCK: usize = 512;
 
-/// Vectors side by side, for which there are passes.
+/// Interleaved vectors with passes over rows of bits.
 pub(crate) trait Side: Sized {
     /// Memory for the tables of one word of players.
     type Tables: Clone;
 
-    /// Memory for the tables of all players. To take it anew for each pass may take longer than the pass.
+    /// Returns memory for the tables of all players. Allocating it for each pass may take longer than the
+    /// pass.
     fn tables(rows: &BitRows) -> Vec<Self::Tables>;
 
-    /// `Z X`: for each row the sums of the vectors over its members, written to `out`.
+    /// Computes `Z X`: writes, for each row, the sums of the vectors over its members to `out`.
     fn times(rows: &BitRows, vectors: &[Self], out: &mut [Self], tables: &mut [Self::Tables]);
 
-    /// `Zᵀ Y`: for each player the sums of the values over the rows that hold it, written to `out`.
+    /// Computes `Zᵀ Y`: writes, for each player, the sums of the values over the rows that contain it to
+    /// `out`.
     fn transposed_times(rows: &BitRows, values: &[Self], out: &mut [Self], tables: &mut [Self::Tables]);
 }
 
 impl BitRows {
-    /// `Z u`: for each row the sum of `vector` over its members, written to `out`.
+    /// Computes `Z u`: writes, for each row, the sum of `vector` over its members to `out`.
     pub(crate) fn times(&self, vector: &[f64], out: &mut [f64]) {
         let mut tables = <[f64; 1]>::tables(self);
         Side::times(self, vector.as_chunks::<1>().0, out.as_chunks_mut::<1>().0, &mut tables);
     }
 
-    /// `Zᵀ t`: for each player the sum of `values` over the rows that hold it.
+    /// Computes `Zᵀ t`: returns, for each player, the sum of `values` over the rows that contain it.
     pub(crate) fn transposed_times(&self, values: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0; self.players];
         let mut tables = <[f64; 1]>::tables(self);
@@ -66,7 +72,7 @@ macro_rules! side {
                 multiversioned! {
                     fn tabulate_word(players: &[[f64; $lanes]], tables: &mut [[[f64; $lanes]; $subsets]; $groups]) {
                         for (group, table) in tables.iter_mut().enumerate() {
-                            // Beyond the last player there is the empty subset alone.
+                            // Beyond the last player, only the empty subset occurs.
                             let start = (group * (64 / $groups)).min(players.len());
                             let end = (start + 64 / $groups).min(players.len());
                             tabulate(&players[start..end], table);
@@ -145,7 +151,8 @@ side!(2, 16 groups of 16, 8 words, 4 sums);
 side!(4, 16 groups of 16, 8 words, 2 sums);
 side!(8, 16 groups of 16, 4 words, 1 sums);
 
-/// The sums over all subsets of a few players; of the last players of all there may be fewer, and none of their subsets is asked for.
+/// Tabulates the sums over all subsets of a few players. The last group may have fewer players; the entries
+/// for other subsets are not used.
 #[inline(always)]
 fn tabulate<const L: usize, const SUBSETS: usize>(players: &[[f64; L]], table: &mut [[f64; L]; SUBSETS]) {
     table[0] = [0.0; L];
@@ -159,7 +166,7 @@ fn tabulate<const L: usize, const SUBSETS: usize>(players: &[[f64; L]], table: &
     }
 }
 
-/// The sums over the subsets that hold each of a few players.
+/// Sums the table over the subsets that contain each of a few players.
 fn add_up<const L: usize, const SUBSETS: usize>(table: &[[f64; L]; SUBSETS], players: &mut [[f64; L]]) {
     for (player, sum) in players.iter_mut().enumerate() {
         *sum = [0.0; L];
@@ -171,7 +178,8 @@ fn add_up<const L: usize, const SUBSETS: usize>(table: &[[f64; L]; SUBSETS], pla
     }
 }
 
-/// Adds to the sums of each row the entries of its groups in the words from `start` on, one for each table.
+/// Adds the entries of a row's groups in the words from `start` on to the sums of the row, one for each
+/// table.
 #[inline(always)]
 fn add_entries<const L: usize, const SUBSETS: usize, const GROUPS: usize, const SUMS: usize>(
     words: &[u64],
@@ -240,7 +248,7 @@ mod tests {
                 let mut products = vec![[f64::NAN; L]; rows];
                 let mut tables = <[f64; L]>::tables(&bits);
                 let mut transposed = vec![[f64::NAN; L]; players];
-                // What one pass leaves in the tables is nothing to the next.
+                // Run twice, because the tables left by one pass must not affect the next.
                 for _ in 0..2 {
                     Side::times(&bits, &vectors, &mut products, &mut tables);
                     Side::transposed_times(&bits, &values, &mut transposed, &mut tables);

@@ -1,7 +1,8 @@
 //! Weighted ridge regression: least squares with a penalty on the squares of the coefficients.
 //!
-//! The Gram matrix of the rows gets the penalty on its diagonal; all else is as in [`crate::least_squares`], the step of refinement
-//! included. The intercept is not penalized: it takes the weighted means off rows and targets, whatever the penalty.
+//! The penalty is added to the diagonal of the Gram matrix of the rows; everything else is the same as in
+//! [`crate::least_squares`], including the refinement step. The intercept is not penalized: it removes the
+//! weighted means from rows and targets, whatever the penalty.
 //!
 //! # Source
 //!
@@ -25,48 +26,52 @@ pub struct Ridge {
 }
 
 impl Ridge {
-    /// The coefficients φ: n × k, row-major, in units of the targets.
+    /// Returns the coefficients φ: n × k, row-major, in units of the targets.
     pub fn coefficients(&self) -> &[f64] {
         &self.coefficients
     }
 
-    /// The intercepts β, one for each output: what is fitted at `z = p 1`, p being the [centre](Design::centred_at) of the columns.
-    /// `None` for a design [without](Design::with_intercept).
+    /// Returns the intercepts β, one for each output: the fitted values at `z = p 1`, p being the
+    /// [centre](Design::centred_at) of the columns. `None` for a design
+    /// [without intercept](Design::with_intercept).
     pub fn intercepts(&self) -> Option<&[f64]> {
         self.intercepts.as_deref()
     }
 
-    /// Number of outputs k.
+    /// Returns the number of outputs k.
     pub fn outputs(&self) -> usize {
         self.outputs
     }
 
-    /// The coefficient of determination, one for each output, dimensionless:
+    /// Returns the coefficient of determination, one for each output, dimensionless:
     ///
     /// ```text
     /// R² = 1 − Σ_k w_k (y_k − β − a_kᵀφ)² / Σ_k w_k (y_k − ȳ)²
     /// ```
     ///
-    /// with the weighted mean ȳ of the targets, or 0 without an intercept. 1 where nothing varies: then nothing is left to explain.
+    /// with the weighted mean ȳ of the targets, or 0 without an intercept. 1 if the targets do not vary,
+    /// because there is nothing to explain.
     pub fn determination(&self) -> &[f64] {
         &self.determination
     }
 
-    /// Rank of what was solved: n with a penalty, else that of the rows, an intercept not counted. `None` where it is not known,
-    /// which is for thousands of players alone.
+    /// Returns the rank of the system that was solved: n with a penalty, else that of the rows, without the
+    /// intercept. `None` if it is not known, which only occurs for thousands of players.
     pub fn rank(&self) -> Option<usize> {
         self.rank
     }
 }
 
-/// Minimizes `Σ_k w_k (β + (z_k − p 1)ᵀ x − y_k)² + α ‖x‖²` for each of `outputs` columns of `targets` (m × k, row-major), with the
-/// intercept β only if the design has one.
+/// Minimizes `Σ_k w_k (β + (z_k − p 1)ᵀ x − y_k)² + α ‖x‖²` for each of `outputs` columns of `targets` (m ×
+/// k, row-major), with the intercept β only if the design has one.
 ///
-/// Unlike in [`least_squares`](crate::least_squares()) a common factor of all weights matters: it divides the penalty α. With α = 0 the
-/// coefficients are those of [`least_squares`](crate::least_squares()), of minimum norm where they are not unique.
+/// Unlike in [`least_squares`](crate::least_squares()), a common factor of all weights matters: it divides
+/// the penalty α. With α = 0 the coefficients are those of [`least_squares`](crate::least_squares()), of
+/// minimum norm if they are not unique.
 ///
-/// The tests hold coefficients to 1e-10 of the largest against normal equations that are written out, for 1 to 130 players and penalties
-/// from 10⁻³ to 10³. Costs what least squares cost, `O(m' n² + n³/3)` time at most, on one thread.
+/// The tests require coefficients to agree to 1e-10 of the largest with explicit normal equations, for 1 to
+/// 130 players and penalties from 10⁻³ to 10³. The cost is that of least squares, at most `O(m' n² + n³/3)`
+/// time, on one thread.
 ///
 /// ```
 /// use apportion_games::Coalitions;
@@ -84,8 +89,9 @@ impl Ridge {
 ///
 /// # Errors
 ///
-/// [`SolverError`] for a penalty that is negative or not finite, another number of targets than m × k, targets that are not finite, no
-/// rows, solutions that overflow, and an eigen-decomposition that does not converge.
+/// [`SolverError`] for a penalty that is negative or not finite, if the number of targets is not m × k, for
+/// targets that are not finite, no rows, solutions that overflow, and an eigen-decomposition that does not
+/// converge.
 pub fn ridge(
     design: &Design<'_>,
     targets: &[f64],
@@ -121,7 +127,7 @@ pub fn ridge(
         if !found.chain(intercept).all(|value| value.is_finite()) {
             return Err(SolverError::Overflow { output });
         }
-        // A mean of equal targets is theirs but for rounding, and so is what is left of them.
+        // The mean of equal targets equals them only up to rounding, so the residual is also rounding error.
         let own = |row: &usize| targets[row * outputs + output];
         let is_constant = system.rows.intercept_at.is_some() && {
             let mut weighted = (0..design.coalitions.len()).filter(|&row| design.row_weight(row) > 0.0);
@@ -134,7 +140,7 @@ pub fn ridge(
     Ok(fit)
 }
 
-/// `Σ_k w_k y_k²` for scaled weights; where there is an intercept it has taken the offset.
+/// Returns `Σ_k w_k y_k²` for scaled weights; if there is an intercept, without the offset.
 fn sum_of_squares(rows: &Rows, targets: &Targets) -> f64 {
     let offset = if rows.intercept_at.is_some() || rows.pairs { 0.0 } else { targets.offset };
     let values: Vec<f64> = targets.values.iter().map(|value| value + offset).collect();

@@ -1,86 +1,89 @@
-//! What is regressed: the rows of a design in the form that columns and constraint give them.
+//! Converts the rows of a design to the form that columns and constraint require.
 //!
 //! # Notation
 //!
-//! `z` a row of bits, `s` its size, `y` its target, `w` its weight, `c` the sum that the coefficients must have, `P = I − 11ᵀ/n`.
+//! `z` is a row of bits, `s` its size, `y` its target, `w` its weight, `c` the required sum of the
+//! coefficients, `P = I − 11ᵀ/n`.
 //!
 //! # Forms
 //!
 //! Without constraint the rows are `a = z − ρ`, with an *origin* ρ.
 //!
-//! *About a centre*: without intercept ρ = p 1, the centre of the design; 0 for the bits themselves.
+//! *About a centre*: without an intercept ρ = p 1, the centre of the design; 0 for plain bits.
 //!
-//! *About the mean*: an intercept is fitted by taking the weighted means z̄ and ȳ off rows and targets, so that ρ = z̄ whatever the
-//! centre. Minimum norm then concerns the coefficients alone.
+//! *About the mean*: an intercept is fitted by subtracting the weighted means z̄ and ȳ from rows and targets,
+//! so that ρ = z̄ for any centre. Minimum norm then refers to the coefficients alone.
 //!
-//! *Projected*: under the constraint (Leverage SHAP, Lemma 3.1), rows `a = P z = z − (s/n) 1` with targets `b = y − (s/n) c`. Instead
-//! of a row its complement may be used, with the opposite sign. The smaller of the two is: it has fewer ones, and centring it loses
-//! fewer digits.
+//! *Projected*: under the constraint (Leverage SHAP, Lemma 3.1), rows `a = P z = z − (s/n) 1` with targets
+//! `b = y − (s/n) c`. A row may be replaced by its complement, with the opposite sign. The smaller of the two
+//! is used: it has fewer ones, and centring it loses fewer digits.
 //!
 //! # Pairs as one row
 //!
-//! Projected rows are antisymmetric: the complement has row `−a`. So are rows about ½, and rows about the mean where every row has
-//! its complement with the same weight, as the mean is ½ then. A pair (y, ȳ) acts as one row: with `d = (b − b̄)/2` and
-//! `q = (b + b̄)/2`,
+//! Projected rows are antisymmetric: the complement has row `−a`. So are rows about ½, and rows about the
+//! mean if every row has its complement with the same weight, because the mean is ½ then. A pair (y, ȳ) acts
+//! as one row: with `d = (b − b̄)/2` and `q = (b + b̄)/2`,
 //!
 //! ```text
 //! w (a·u − b)² + w (−a·u − b̄)² = 2w (a·u − d)² + 2w q²
 //! projected:  d = (y − ȳ)/2 − (2s − n)/(2n) c,   q = (y + ȳ − c)/2
-//! about ½:    d = (y − ȳ)/2,                     q = (y + ȳ)/2,  less its mean where there is an intercept
+//! about ½:    d = (y − ȳ)/2,                     q = (y + ȳ)/2,  minus its mean if there is an intercept
 //! ```
 //!
-//! one row of weight 2w, and a part of the error that no coefficients can change. What both targets have in common drops out of `d`
-//! before it costs digits.
+//! one row of weight 2w, and a part of the error that does not depend on the coefficients. The common part of
+//! both targets cancels in `d` before it costs digits.
 
 use crate::bits::BitRows;
 use crate::design::{Design, Pairs};
 use crate::gram::Groups;
 
-/// What a row of bits stands for in the regression.
+/// The form of a row of bits in the regression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Form {
-    /// `z − p 1`
+    /// `z − p 1`.
     AboutCentre(f64),
-    /// `z − z̄`
+    /// `z − z̄`.
     AboutMean,
-    /// `P z`
+    /// `P z`.
     Projected,
 }
 
-/// The rows of the regression. Where pairs act as one row, there is one for each pair.
+/// The rows of the regression: one for each pair if pairs act as one row.
 #[derive(Debug, Clone)]
 pub(crate) struct Rows {
     pub(crate) bits: BitRows,
-    /// Weights, scaled by a power of two so that the largest is about 1; twice that of a member where a pair acts as one row.
+    /// Weights, scaled by a power of two so that the largest is about 1; twice that of a member if a pair
+    /// acts as one row.
     pub(crate) weights: Vec<f64>,
     /// The power of two: scaled weight = weight · `scale`.
     pub(crate) scale: f64,
     /// Sizes of the rows of the *design*.
     sizes: Vec<u32>,
-    /// Whether the bits are those of the complement; empty where that cannot be.
+    /// Whether the bits are those of the complement; empty if no row is replaced by its complement.
     flipped: Vec<bool>,
     pub(crate) form: Form,
-    /// The centre that the intercept belongs to, where there is one.
+    /// The centre of the columns, if there is an intercept.
     pub(crate) intercept_at: Option<f64>,
-    /// Whether a row stands for a pair.
+    /// Whether a row represents a pair.
     pub(crate) pairs: bool,
-    /// Whether the members of pairs are rows of their own.
+    /// Whether the members of pairs are separate rows.
     pub(crate) pairs_apart: bool,
 }
 
 /// Targets of one output.
 pub(crate) struct Targets {
-    /// What is to be fitted, without the offset.
+    /// The values to fit, without the offset.
     pub(crate) values: Vec<f64>,
-    /// What the targets have in common. Kept apart because it may be much larger than what distinguishes the targets. About the
-    /// mean, and in pairs with an intercept, it is what the intercept explains; else [`Rows::drift`] says how it enters.
+    /// The common part of the targets. Stored separately because it may be much larger than the differences
+    /// between the targets. About the mean, and in pairs with an intercept, it is explained by the intercept;
+    /// otherwise it enters by [`Rows::drift`].
     pub(crate) offset: f64,
-    /// The part of the residual sum of squares that no coefficients change, for scaled weights.
+    /// The part of the residual sum of squares that does not depend on the coefficients, for scaled weights.
     pub(crate) rest: f64,
 }
 
 impl Rows {
-    /// `constrained`: whether the sum of the coefficients is given.
+    /// Converts a design; `constrained` indicates whether the sum of the coefficients is given.
     pub(crate) fn new(design: &Design<'_>, constrained: bool) -> Self {
         let coalitions = design.coalitions;
         let (players, width) = (coalitions.players(), coalitions.words_per_row());
@@ -132,17 +135,18 @@ impl Rows {
         self.weights.len()
     }
 
-    /// What was drawn together: rows, or pairs of them.
+    /// Returns the number of units that were drawn: rows, or pairs of rows.
     pub(crate) fn units(&self) -> usize {
         if self.pairs_apart { self.len() / 2 } else { self.len() }
     }
 
-    /// 1, or −1 where the bits are those of the complement.
+    /// Returns −1 if the bits of a row are those of the complement, else 1.
     pub(crate) fn sign(&self, row: usize) -> f64 {
         if self.flipped.get(row).copied().unwrap_or(false) { -1.0 } else { 1.0 }
     }
 
-    /// The origin ρ, given the weight of all rows and for each player that of the rows which hold it.
+    /// Returns the origin ρ, given the total weight of all rows, and for each player that of the rows which
+    /// contain it.
     pub(crate) fn origin(&self, total: f64, held: impl Iterator<Item = f64>) -> Vec<f64> {
         match self.form {
             Form::AboutCentre(centre) => vec![centre; self.bits.players],
@@ -151,7 +155,7 @@ impl Rows {
         }
     }
 
-    /// `‖a_k‖²` of every row about its origin.
+    /// Returns `‖a_k‖²` of every row about its origin.
     pub(crate) fn squared_norms(&self, origin: &[f64]) -> Vec<f64> {
         if self.form == Form::Projected {
             let n = f64::from(self.bits.players as u32);
@@ -159,7 +163,7 @@ impl Rows {
             let square = |size: f64| size * (n - size) / n;
             return self.bits.words.chunks_exact(self.bits.width).map(|row| square(size(row))).collect();
         }
-        // Bits are their own squares: (z − ρ)² = z (1 − 2ρ) + ρ².
+        // Bits equal their own squares: (z − ρ)² = z (1 − 2ρ) + ρ².
         let tilted: Vec<f64> = origin.iter().map(|origin| 1.0 - 2.0 * origin).collect();
         let of_origin: f64 = origin.iter().map(|origin| origin * origin).sum();
         let mut squares = vec![0.0; self.len()];
@@ -168,7 +172,7 @@ impl Rows {
         squares
     }
 
-    /// The targets of one output for the rows as they are stored; `sum` is `c` of that output.
+    /// Returns the targets of one output for the rows as stored; `sum` is `c` of that output.
     pub(crate) fn targets(&self, targets: impl Fn(usize) -> f64, sum: f64) -> Targets {
         let n = f64::from(self.bits.players as u32);
         if !self.pairs {
@@ -193,16 +197,17 @@ impl Rows {
         Targets { values, offset, rest }
     }
 
-    /// The weighted mean of one value for each row; 0 where there is no weight.
+    /// Returns the weighted mean of one value for each row; 0 if the weights are zero.
     fn mean(&self, values: &[f64]) -> f64 {
         let total: f64 = self.weights.iter().sum();
         let sum: f64 = self.weights.iter().zip(values).map(|(weight, value)| weight * value).sum();
         if total > 0.0 { sum / total } else { 0.0 }
     }
 
-    /// Moves what the values still have in common to the offset: once the coefficients explain the offset, it should be small. No
-    /// digits of small values are lost: values and offset keep their sum; but where an intercept explains the offset, the values have
-    /// the mean 0, and the offset may be rounded.
+    /// Moves the remaining common part of the values to the offset: once the coefficients explain the offset,
+    /// it should be small. No digits of small values are lost, because the sum of values and offset is
+    /// preserved; except that, if an intercept explains the offset, the values have mean 0, and the offset
+    /// may be rounded.
     pub(crate) fn move_offset(&self, targets: &mut Targets) {
         let values = &mut targets.values;
         let signed: Vec<f64> = values.iter().enumerate().map(|(row, value)| self.sign(row) * value).collect();
@@ -213,10 +218,11 @@ impl Rows {
         targets.offset = moved;
     }
 
-    /// `Σ_k w_k σ_k a_k` with the signs σ: what a common offset of all targets adds to the right-hand side. Counted in integers for
-    /// each group of equal weights, so that it is exactly zero where every group is symmetric in the players, or in rows about ½.
+    /// Returns `Σ_k w_k σ_k a_k` with the signs σ: the contribution of a common offset of all targets to the
+    /// right-hand side. Counted in integers for each group of equal weights, so that it is exactly zero if
+    /// every group is symmetric in the players, or in rows about ½.
     ///
-    /// `None` where offsets do not enter: in pairs they cancel, and an intercept explains them.
+    /// Returns `None` if offsets do not matter: they cancel in pairs, and an intercept explains them.
     pub(crate) fn drift(&self, groups: &Groups) -> Option<Vec<f64>> {
         if self.pairs || self.intercept_at.is_some() {
             return None;
@@ -249,15 +255,15 @@ impl Rows {
     }
 }
 
-/// Units of targets, one for each output: powers of two near the largest number, so that neither squares nor differences leave the range of
-/// numbers, and nothing but the exponent of a result depends on the scale.
+/// Returns units of targets, one for each output: powers of two near the largest number, so that neither
+/// squares nor differences overflow or underflow, and only the exponents of results depend on the scale.
 pub(crate) fn units(targets: &[f64], outputs: usize, sums: Option<&[f64]>) -> Vec<f64> {
     let largest = |output: usize| {
         let targets = targets.iter().skip(output).step_by(outputs);
         let sum = sums.map_or(0.0, |sums| sums[output]);
         targets.fold(sum.abs(), |largest, target| largest.max(target.abs()))
     };
-    // Reciprocals of units are normal numbers, too.
+    // Reciprocals of units are also normal numbers.
     let unit = |largest: f64| power_of_two_below(largest).clamp(2.0 * f64::MIN_POSITIVE, MOST_UNIT);
     (0..outputs)
         .map(|output| match largest(output) {
@@ -270,7 +276,8 @@ pub(crate) fn units(targets: &[f64], outputs: usize, sums: Option<&[f64]>) -> Ve
 /// 2^1022.
 pub(crate) const MOST_UNIT: f64 = 1.0 / f64::MIN_POSITIVE;
 
-/// The largest power of two up to a positive number (of a subnormal one: the smallest normal power).
+/// Returns the largest power of two up to a positive number (for a subnormal number: the smallest normal
+/// power).
 pub(crate) fn power_of_two_below(value: f64) -> f64 {
     f64::from_bits(value.max(f64::MIN_POSITIVE).to_bits() & 0xfff0_0000_0000_0000)
 }

@@ -9,36 +9,38 @@ use crate::gram::{Groups, Kernel, centre, gram, move_origin};
 use crate::matrix_free::{MOST_STEPS, Operator, Probed, norm};
 use crate::rows::{Form, Rows, Targets};
 
-/// Players up to which the matrix is always factored.
+/// The maximum number of players for which the matrix is always factored.
 ///
-/// Solve and certificate together take, on one core of an AMD EPYC (Zen 5), factored and matrix-free: at (n, m) = (1000, 5000) 68 ms and
-/// 53 ms, (1000, 20 000) 136 and 82, (2000, 10 000) 0.44 s and 0.19 s, (2000, 40 000) 1.1 and 0.31, (4000, 20 000) 4.0 and 0.66; `cargo run
-/// --release -p apportion-solvers --example timing n m`. So nothing but the time of a second is lost up to here, and the certificate is
-/// computed rather than measured.
+/// Solve and certificate together take, on one core of an AMD EPYC (Zen 5), factored and matrix-free: at (n,
+/// m) = (1000, 5000) 68 ms and 53 ms, (1000, 20 000) 136 and 82, (2000, 10 000) 0.44 s and 0.19 s, (2000,
+/// 40 000) 1.1 and 0.31, (4000, 20 000) 4.0 and 0.66;
+/// `cargo run --release -p apportion-solvers --example timing n m`. So factoring costs at most about a second
+/// up to here, and the certificate is computed rather than estimated.
 const FACTORED_UP_TO: usize = 2000;
 
-/// Players up to which it is factored where conjugate gradients do not settle, or do not tell the rank. It takes 200 MB.
+/// The maximum number of players for which the matrix is factored if conjugate gradients do not converge, or
+/// do not determine the rank. It takes 200 MB.
 const FACTORED_AT_MOST: usize = 5000;
 
-/// What conjugate gradients leave of `‖Aᵀ W b‖`, the gradient at zero.
+/// The goal of conjugate gradients relative to `‖Aᵀ W b‖`, the gradient at zero.
 const GOAL: f64 = 1e-14;
 
-/// What one round leaves of the gradient that it began with.
+/// The goal of one round relative to the gradient at its start.
 const GOAL_OF_ROUND: f64 = 1e-7;
 
-/// Rounds of conjugate gradients: two by the goals, and one for what rounding left.
+/// The number of rounds of conjugate gradients: two by the goals, and one for the remaining rounding error.
 const ROUNDS: usize = 3;
 
-/// What solves the normal equations.
+/// The solver of the normal equations.
 #[derive(Debug, Clone)]
 pub(crate) enum Inverse {
     Factored(Factor),
-    /// By conjugate gradients, each time.
+    /// Conjugate gradients, for each right-hand side.
     Iterated(Probed),
 }
 
 impl Inverse {
-    /// `None` where it is not known.
+    /// Returns the rank, or `None` if it is not known.
     pub(crate) fn rank(&self) -> Option<usize> {
         match self {
             Self::Factored(factor) => Some(factor.rank),
@@ -61,7 +63,7 @@ impl Inverse {
     }
 }
 
-/// Checks that a Gram matrix of this number of players fits into memory, with its factors.
+/// Checks that a Gram matrix for this number of players fits into memory, with its factors.
 fn check_memory(players: usize) -> Result<(), SolverError> {
     let what = || format!("a regression on {players} players");
     Ok(memory::check(
@@ -71,12 +73,13 @@ fn check_memory(players: usize) -> Result<(), SolverError> {
     )?)
 }
 
-/// The rows of a design with the inverse of their Gram matrix, to whose diagonal a penalty is added; one for all outputs.
+/// The rows of a design with the inverse of their Gram matrix, whose diagonal includes a penalty; shared by
+/// all outputs.
 pub(crate) struct System {
     pub(crate) rows: Rows,
     /// The origin ρ of the rows.
     pub(crate) origin: Vec<f64>,
-    /// The weight of all rows.
+    /// The total weight of all rows.
     pub(crate) total: f64,
     pub(crate) kernel: Kernel,
     pub(crate) inverse: Inverse,
@@ -119,7 +122,7 @@ impl System {
         Self { rows, origin, total, kernel: Kernel::MatrixFree, inverse, drift, penalty }
     }
 
-    /// `penalty` in the scale of the weights of `rows`.
+    /// Factors the matrix; `penalty` is in the scale of the weights of `rows`.
     fn factored(rows: Rows, groups: &Groups, kernel: Kernel, penalty: f64) -> Result<Self, SolverError> {
         check_memory(rows.bits.players)?;
         let kernel = groups.kernel(kernel);
@@ -132,7 +135,7 @@ impl System {
             Form::AboutCentre(0.0) => {}
             Form::AboutCentre(_) | Form::AboutMean => move_origin(&mut gram, &origin, total),
         }
-        // What is taken away leaves its rounding.
+        // Subtraction leaves the rounding error of the subtracted numbers.
         let is_moved = rows.form != Form::AboutCentre(0.0) && penalty == 0.0;
         let taken = if is_moved { largest } else { 0.0 };
         let mut rank = independent(&rows, groups);
@@ -145,8 +148,8 @@ impl System {
         Ok(Self { rows, origin, total, kernel, inverse: Inverse::Factored(factor), drift, penalty })
     }
 
-    /// Solves and refines; what the solution leaves of the targets stays in `remaining`. One output after the other. The rank is not
-    /// known any more where conjugate gradients do not settle.
+    /// Solves and refines, one output after the other; the residuals are left in `remaining`. The rank
+    /// becomes unknown if conjugate gradients do not converge.
     pub(crate) fn solve(&mut self, remaining: &mut [Targets]) -> Vec<f64> {
         let n = self.rows.bits.players;
         let mut solution = vec![0.0; n * remaining.len()];
@@ -164,14 +167,14 @@ impl System {
         for round in 0..=ROUNDS {
             let mut step = self.gradients(remaining, &solution);
             if self.rows.form == Form::Projected {
-                // What rounding left of the mean lies where the matrix is zero.
+                // Remove the rounding error of the mean, which lies in the null space.
                 step.chunks_exact_mut(n).for_each(remove_mean);
             }
             let norms: Vec<f64> = step.chunks_exact(n).map(norm).collect();
             if round == 0 {
                 goals = norms.iter().map(|norm| GOAL * norm).collect();
             }
-            // No sum over the rows is better than that.
+            // No sum over the rows is more accurate than this.
             let drift = self.drift.as_ref().map_or(0.0, |drift| norm(drift));
             let least = |targets: &Targets| {
                 4.0 * f64::EPSILON * ((trace * self.squares(targets)).sqrt() + targets.offset.abs() * drift)
@@ -189,7 +192,7 @@ impl System {
             let mut left = goals_of_round.clone();
             self.operator().solve(&mut step, &mut left, MOST_STEPS);
             self.take(&step, remaining, &mut solution);
-            // Another round would fare no better.
+            // Another round would not improve the result.
             if left.iter().zip(&goals_of_round).any(|(left, goal)| left > goal) {
                 break;
             }
@@ -204,12 +207,12 @@ impl System {
         Operator { rows: &self.rows, origin: &self.origin, penalty: self.penalty }
     }
 
-    /// `Σ_k w_k t_k²`
+    /// Returns `Σ_k w_k t_k²`.
     fn squares(&self, targets: &Targets) -> f64 {
         self.rows.weights.iter().zip(&targets.values).map(|(weight, value)| weight * value * value).sum()
     }
 
-    /// The right-hand sides of what remains, one output after the other.
+    /// Returns the right-hand sides for the residuals, one output after the other.
     fn gradients(&self, remaining: &[Targets], solution: &[f64]) -> Vec<f64> {
         let mut gradients: Vec<f64> =
             remaining.iter().flat_map(|targets| self.right_hand_side(targets)).collect();
@@ -219,7 +222,7 @@ impl System {
         gradients
     }
 
-    /// Adds a step to the solution, and takes what it explains off what remains.
+    /// Adds a step to the solution, and subtracts its fitted values from the residuals.
     fn take(&self, step: &[f64], remaining: &mut [Targets], solution: &mut [f64]) {
         let n = self.rows.bits.players;
         let mut products = vec![0.0; self.rows.len()];
@@ -235,7 +238,7 @@ impl System {
         solution.iter_mut().zip(step).for_each(|(entry, step)| *entry += step);
     }
 
-    /// `Σ_k w_k a_k t_k`, the offset of the targets included.
+    /// Returns `Σ_k w_k a_k t_k`, including the offset of the targets.
     fn right_hand_side(&self, targets: &Targets) -> Vec<f64> {
         let weighted: Vec<f64> =
             self.rows.weights.iter().zip(&targets.values).map(|(weight, value)| weight * value).collect();
@@ -252,7 +255,7 @@ impl System {
         right
     }
 
-    /// The intercept of one output, where the design has one, with what its solution leaves of the targets.
+    /// Returns the intercept of one output if the design has one, given the solution and the residuals.
     pub(crate) fn intercept(&self, solution: &[f64], remaining: &Targets) -> Option<f64> {
         let beyond = |centre: f64| -> f64 {
             solution.iter().zip(&self.origin).map(|(value, origin)| value * (centre - origin)).sum()
@@ -261,7 +264,7 @@ impl System {
     }
 }
 
-/// Rows that can be independent of each other: those with a weight, of which the mean takes one.
+/// Returns the maximum number of independent rows: those with a positive weight, minus one for the mean.
 fn independent(rows: &Rows, groups: &Groups) -> usize {
     groups.order.len().saturating_sub(usize::from(rows.form == Form::AboutMean))
 }

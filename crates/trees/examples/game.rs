@@ -1,4 +1,5 @@
-//! Times the path-dependent game: microseconds per coalition of the row of zeros, in batches of 100 000, on one thread.
+//! Times the path-dependent game: microseconds per coalition for the row of zeros, in batches of 100 000, on
+//! one thread.
 //!
 //! `cargo run --release -p apportion-trees --example game -- MODEL...`
 
@@ -16,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let players = model.feature_count();
         let game = PathDependentGame::new(&model, &vec![0.0; players])?;
         let mut batch = Coalitions::new(players);
-        // Every player is in about half of them; which half does not matter here.
+        // Every player is in about half of the coalitions; it does not matter in which ones.
         for index in 0..COALITIONS {
             batch.push_members((0..players).filter(|player| (index * 7919 + player * 104_729) % 1009 < 505));
         }

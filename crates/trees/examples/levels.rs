@@ -1,4 +1,5 @@
-//! What Owen values take over hierarchies of groups, beside groups of one level and Shapley values: microseconds per row, the least of five.
+//! Times Owen values over hierarchies of groups, compared with groups of one level and Shapley values:
+//! microseconds per row, the minimum of five runs.
 //!
 //! `cargo run --release -p apportion-trees --example levels`
 
@@ -9,12 +10,12 @@ use apportion_games::{Hierarchy, Member, Rows};
 use apportion_trees::{Ensemble, Exact, InterventionalOracle, Kernel, PathDependentOracle, Settings};
 use apportion_values::{Semivalue, Value};
 
-/// Rows that spread over the model's thresholds.
+/// Returns rows that spread over the model's thresholds.
 fn rows(count: usize, features: usize) -> Vec<f64> {
     (0..count * features).map(|k| ((k as f64 * 0.618_033_988_75) % 1.0 - 0.5) * 4.0).collect()
 }
 
-/// The members, `size` of them at a time in a group.
+/// Puts `size` members at a time into a group.
 fn grouped(members: &[Member], size: usize) -> Vec<Member> {
     members.chunks(size).map(|group| Member::Group(group.to_vec())).collect()
 }

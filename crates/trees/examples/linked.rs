@@ -1,5 +1,6 @@
-//! What exact values of outputs take: `cargo run --release -p apportion-trees --example linked -- MODEL ROWS` for background sets of
-//! 1, 10 and 100 rows. ROWS is a file of little-endian doubles, row after row.
+//! Times exact values of outputs, for backgrounds of 1, 10 and 100 rows:
+//! `cargo run --release -p apportion-trees --example linked -- MODEL ROWS`. ROWS is a file of little-endian
+//! doubles, row by row.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! What can go wrong when an oracle is asked.
+//! The error type of the oracles.
 
 use apportion_games::{GameError, TooMuchMemory};
 use apportion_models::ModelError;
@@ -10,113 +10,120 @@ use crate::engine::settings::Kernel;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
-    /// A model file that could not be read, or a model that has not what is asked for: covers, constant leaves, a known link.
+    /// The model file could not be read, or the model lacks something that the method requires: cover,
+    /// constant leaves, a supported link.
     #[error(transparent)]
     Model(ModelError),
-    /// A sound model of a kind that cannot be explained here.
-    #[error("{what} is not supported; {wanted}")]
+    /// The model is valid but of a kind that is not supported.
+    #[error("{what} is not supported; {help}")]
     Unsupported {
-        /// What was found.
+        /// The unsupported feature.
         what: String,
-        /// What to do or use.
-        wanted: &'static str,
+        /// The suggested alternative.
+        help: &'static str,
     },
-    /// Bytes that are no compiled background, or only a part of one.
-    #[error("this is no sound compiled background: byte {offset}: {problem}")]
+    /// The bytes are not a valid compiled background, or are truncated.
+    #[error("invalid compiled background: byte {offset}: {problem}")]
     CompiledBackground {
-        /// Where, in bytes from the start.
+        /// The offset of the error, in bytes from the start.
         offset: usize,
-        /// What was found and what was wanted.
+        /// The problem: the value found and the value expected.
         problem: String,
     },
-    /// A background that was compiled for another model.
+    /// The background was compiled for another model.
     #[error(
-        "the background was compiled for another model (of fingerprint {background}…, where this model has {model}…): compile it again \
-         for this one"
+        "the background was compiled for another model: its fingerprint is {background}…, that of this model \
+         is {model}…; compile it again for this model"
     )]
     OtherModel {
-        /// How the fingerprint of the model begins that it was compiled for.
+        /// The first digits of the fingerprint of the model that the background was compiled for.
         background: String,
-        /// How that of the model begins.
+        /// The first digits of the fingerprint of this model.
         model: String,
     },
-    /// More pairwise interactions than there is memory for.
+    /// The pairwise interactions do not fit into memory.
     #[error("{memory}")]
     TooManyPairs {
-        /// Rows to explain.
+        /// The number of rows to explain.
         rows: usize,
-        /// Features, or groups.
+        /// The number of features or groups.
         players: usize,
-        /// Outputs of the model.
+        /// The number of outputs of the model.
         outputs: usize,
-        /// The bytes that they take, and the bytes that can be used.
+        /// The bytes required and the bytes available.
         memory: TooMuchMemory,
     },
-    /// Outputs that are infinite.
+    /// An output is infinite after the link function.
     #[error(
-        "output {output} behind the {link} link is too large for a 64-bit number on some row, or mixture of a row with the background; explain the margin"
+        "output {output} after the {link} link overflows a 64-bit number for a row, or for a mixture of a \
+         row with the background; explain the margin"
     )]
     OutputOverflow {
-        /// The name of the link.
+        /// The name of the link function.
         link: &'static str,
-        /// Which of the outputs.
+        /// The index of the output.
         output: usize,
     },
-    /// Values, predictions or a base that are not finite.
+    /// A value, a prediction or a base value is not finite.
     #[error(
-        "{what} for output {output} of row {row} is not finite: the leaves are so large that sums or differences of them overflow, in 64 bits or \
-         in the precision of the tables; scale the model's outputs down, or take double precision"
+        "{what} for output {output} of row {row} is not finite: sums or differences of leaf values \
+         overflow in 64 bits or in the precision of the tables; scale the model's outputs down, or use \
+         double precision"
     )]
     Overflow {
-        /// Which number: a value, an interaction, the prediction, the base.
+        /// The kind of number: a value, an interaction, the prediction or the base value.
         what: &'static str,
-        /// Which of the rows.
+        /// The index of the row.
         row: usize,
-        /// Which of the outputs.
+        /// The index of the output.
         output: usize,
     },
-    /// Exact values of outputs that would take too long.
+    /// Exact values after the link function would take too long.
     #[error(
-        "exact values behind the {link} link would take {steps} steps or more, where {most} are allowed: row {row} and background row \
-         {background_row} go different ways in {}, and every mixture of the two is a step; give fewer rows or background rows, put \
-         features in groups, allow more steps, estimate the values with a method for any model, or explain the margin",
-        parting.map_or_else(|| "more than 62 features or groups".to_owned(), |parting| format!("{parting} features or groups"))
+        "exact values after the {link} link require at least {steps} steps, but at most {max} are allowed: \
+         row {row} and background row {background_row} take different branches in {}, and every mixture of \
+         the two is a step; use fewer rows or background rows, group features, allow more steps, estimate \
+         the values with a method for any model, or explain the margin",
+        parting.map_or_else(|| "more than 62 features or groups".to_owned(), |parting| format!("{parting} \
+            features or groups"))
     )]
     TooManySteps {
-        /// The name of the link.
+        /// The name of the link function.
         link: &'static str,
-        /// Steps that were counted until it was too much.
+        /// The number of steps counted before giving up.
         steps: u64,
-        /// The most that are allowed.
-        most: u64,
-        /// Features or groups in which the costliest pair of rows goes different ways; `None` for more than 62.
+        /// The maximum number of steps.
+        max: u64,
+        /// The number of features or groups on which the costliest pair of rows takes different branches;
+        /// `None` for more than 62.
         parting: Option<usize>,
         /// The row of that pair.
         row: usize,
-        /// Its background row.
+        /// The background row of that pair.
         background_row: usize,
     },
-    /// A kernel that was asked for and cannot be used on a tree.
-    #[error("the kernel {kernel} cannot be used on tree {tree}: {problem}; {wanted}")]
+    /// The requested kernel cannot be used on a tree.
+    #[error("kernel {kernel} is not supported for tree {tree}: {problem}; {help}")]
     Kernel {
-        /// What was asked for.
+        /// The requested kernel.
         kernel: Kernel,
-        /// Which tree, from 0.
+        /// The index of the tree, from 0.
         tree: usize,
-        /// What it has that the kernel cannot take.
+        /// The property of the tree that the kernel does not support.
         problem: String,
-        /// What to use.
-        wanted: &'static str,
+        /// The suggested alternative.
+        help: &'static str,
     },
-    /// Rows or a background of the wrong shape, or with infinite values that the model computes with.
+    /// The rows or the background have the wrong shape, or contain infinite values that the model computes
+    /// with.
     #[error(transparent)]
     Game(#[from] GameError),
-    /// A value that is not defined for as many features: weights by size that are for another number.
+    /// The value is not defined for this number of features: its weights by size are for another number.
     #[error(transparent)]
     Value(#[from] ValueError),
 }
 
-/// Rows that a model refuses are [`TreeError::Game`], as those that an oracle refuses are.
+/// Maps rows that a model rejects to [`TreeError::Game`], like rows that an oracle rejects.
 impl From<ModelError> for TreeError {
     fn from(error: ModelError) -> Self {
         match error {

@@ -1,15 +1,17 @@
-//! The path-dependent game: what an ensemble expects where it knows some of the features.
+//! The path-dependent game: the expected output of an ensemble given some of the features.
 //!
 //! # Notation
 //!
-//! `x` is the explicand. At a node, `r_l` and `r_r` are the covers of its children over its own cover: the shares of the training weight
-//! that went left and right there. `E(node)` is what a tree expects below a node.
+//! `x` is the explicand, the row to explain. At a node, `r_l` and `r_r` are the covers of its children over
+//! its own cover: the shares of the training weight that went left and right there. `E(node)` is the expected
+//! output of a tree below a node.
 //!
-//! # From the leaves up
+//! # Bottom-up evaluation
 //!
-//! Followed from the root, a coalition takes a branch at every split, and two at an absent feature. From the leaves up there is nothing to
-//! follow: each node of a tree is visited once for 64 coalitions, and a split selects, without a branch, between the expectation of
-//! the child that x goes to and the mean of both.
+//! A traversal from the root would branch at every split, and follow both children for an absent feature.
+//! Bottom-up evaluation needs no traversal: each node of a tree is visited once per 64 coalitions, and a
+//! split selects, without a branch, between the expectation of the child that x goes to and the mean of both
+//! children.
 
 use apportion_games::{Coalition, Coalitions, Game, GameError, SubGame, parallel};
 
@@ -17,10 +19,11 @@ use crate::error::TreeError;
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
 
-/// Coalitions that are taken through the trees together.
+/// The number of coalitions that are evaluated together.
 const LANES: usize = 64;
 
-/// The game of what an ensemble predicts on average where only some features are known, by the training cover of its branches.
+/// The path-dependent game: the expected prediction of an ensemble given some of the features, by the
+/// training cover of its branches.
 ///
 /// ```text
 /// v(S) = base + Σ_trees E(root)      E(leaf)  = its value
@@ -28,14 +31,16 @@ const LANES: usize = 64;
 ///                                    E(split) = r_l E(left) + r_r E(right)         otherwise
 /// ```
 ///
-/// with r the cover of a child over that of the split (for XGBoost a sum of hessians). v(N) is the margin of the explicand, to
-/// the last bit. No background is needed: the trees remember the data that they were trained on, in so far as their splits tell. This is
-/// the game of TreeSHAP (Lundberg, Erion and Lee, *Consistent individualized feature attribution for tree ensembles*, 2018;
-/// Lundberg et al., *From local explanations to global understanding with explainable AI for trees*, 2020) and of the tree-based Banzhaf
-/// values of Karczmarz et al., *Improved feature importance computation for tree models based on the Banzhaf value*, 2022.
+/// with r the cover of a child over that of the split (for XGBoost a sum of hessians). v(N) is the margin of
+/// the explicand, bit for bit. No background is needed: the covers describe the training data, as far as the
+/// splits depend on it. This is the game of TreeSHAP (Lundberg, Erion and Lee, *Consistent individualized
+/// feature attribution for tree ensembles*, 2018; Lundberg et al., *From local explanations to global
+/// understanding with explainable AI for trees*, 2020) and of the tree-based Banzhaf values of Karczmarz et
+/// al., *Improved feature importance computation for tree models based on the Banzhaf value*, 2022.
 ///
-/// A coalition takes O(nodes) time, and no model is asked: 0.3 to 0.4 µs for 100 trees of depth 4 in batches of 64 and more, on one core
-/// of an Intel Xeon (Sapphire Rapids): `cargo run --release -p apportion-trees --example game`.
+/// A coalition takes O(nodes) time, and the model is not evaluated: 0.3 to 0.4 µs for 100 trees of depth 4 in
+/// batches of 64 and more, on one core of an Intel Xeon (Sapphire Rapids):
+/// `cargo run --release -p apportion-trees --example game`.
 ///
 /// ```
 /// use apportion_games::{Coalitions, Game};
@@ -45,7 +50,8 @@ const LANES: usize = 64;
 /// let game = PathDependentGame::new(&model, &[0.0, 9.0])?;
 /// let mut values = [0.0; 4];
 /// game.values(&Coalitions::from_masks(2, 0..4), &mut values)?;
-/// // Where the first feature is low, 6 of 10 rows, the tree asks for the second, which halves them: 1 if low, 3 if high. Else it says 5.
+/// // If the first feature is low (6 of 10 training rows), the tree splits evenly on the second: 1 if low, 3
+/// // if high. Otherwise the leaf value is 5.
 /// let wanted = [0.5 + 0.6 * 2.0 + 0.4 * 5.0, 0.5 + 2.0, 0.5 + 0.6 * 3.0 + 0.4 * 5.0, 0.5 + 3.0];
 /// assert!(values.iter().zip(wanted).all(|(value, wanted)| (value - wanted).abs() < 1e-15));
 /// # Ok::<(), apportion_trees::TreeError>(())
@@ -61,19 +67,21 @@ pub struct PathDependentGame<'a> {
 }
 
 impl<'a> PathDependentGame<'a> {
-    /// The game of `explicand`, one value per feature with NaN for a missing one. Takes O(nodes) time and 9 bytes per node.
+    /// Creates the game of `explicand`, which has one value per feature, with NaN for a missing one. Takes
+    /// O(nodes) time and 9 bytes per node.
     ///
     /// # Errors
     ///
-    /// [`ModelError::Cover`](crate::ModelError::Cover), [`ModelError::LinearLeaves`](crate::ModelError::LinearLeaves) and
-    /// [`ModelError::JointSplits`](crate::ModelError::JointSplits) where the model does not define the game; [`GameError::Width`] where the explicand has another
-    /// number of values than the model has features.
+    /// [`ModelError::Cover`](crate::ModelError::Cover),
+    /// [`ModelError::LinearLeaves`](crate::ModelError::LinearLeaves) and
+    /// [`ModelError::JointSplits`](crate::ModelError::JointSplits) if the model does not define the game;
+    /// [`GameError::Width`] if the length of the explicand differs from the number of features.
     pub fn new(ensemble: &'a Ensemble, explicand: &[f64]) -> Result<Self, TreeError> {
         ensemble.check_covers()?;
         let what = || "the explicand".to_owned();
         if explicand.len() != ensemble.feature_count() {
             let (given, wanted) = (explicand.len(), ensemble.feature_count());
-            return Err(GameError::Width { what: what(), given, wanted }.into());
+            return Err(GameError::Width { what: what(), actual: given, expected: wanted }.into());
         }
         let rounded: Vec<f64> = explicand.iter().map(|&value| ensemble.width().round(value)).collect();
         let mut goes_left = Vec::with_capacity(ensemble.nodes().len());
@@ -95,12 +103,12 @@ impl<'a> PathDependentGame<'a> {
         Ok(Self { ensemble, explicand: explicand.to_vec(), goes_left, shares })
     }
 
-    /// The row that is explained.
+    /// Returns the row to explain.
     pub fn explicand(&self) -> &[f64] {
         &self.explicand
     }
 
-    /// The players that cannot matter: the features that no tree splits on.
+    /// Returns the null players: the features that no tree splits on.
     pub fn null_players(&self) -> Coalition {
         let mut null = Coalition::full(self.explicand.len());
         for node in self.ensemble.nodes().iter().filter(|node| !node.is_leaf()) {
@@ -109,9 +117,10 @@ impl<'a> PathDependentGame<'a> {
         null
     }
 
-    /// The game of the players that can matter, the [null players](Self::null_players) taken out.
+    /// Returns the game without its [null players](Self::null_players).
     ///
-    /// [`SubGame::expand`] puts them back as zeros. Where no player can matter the game has no players.
+    /// [`SubGame::expand`] adds them back with value zero. If all players are null players, the game has no
+    /// players.
     pub fn without_null_players(&self) -> SubGame<&Self> {
         SubGame::without(self, self.null_players().view())
     }
@@ -158,7 +167,7 @@ impl Game for PathDependentGame<'_> {
             let blocks = out.chunks_mut(LANES * outputs).enumerate();
             parallel::map_with(blocks, || Scratch::new(players), block);
         }
-        // A file can give leaves of any size.
+        // A model file can contain arbitrarily large leaf values.
         match out.iter().position(|value| !value.is_finite()) {
             None => Ok(()),
             Some(at) => Err(GameError::NotFinite {
@@ -170,11 +179,11 @@ impl Game for PathDependentGame<'_> {
     }
 }
 
-/// The memory that a thread needs.
+/// The working memory of a thread.
 struct Scratch {
-    /// Per player and coalition, all bits set where the one is in the other.
+    /// Per player and coalition: all bits set if the player is in the coalition, else zero.
     present: Vec<[u64; LANES]>,
-    /// Per node of a tree and coalition, what the tree expects below.
+    /// Per node of a tree and coalition: the expected output of the tree below the node.
     expected: Vec<[f64; LANES]>,
 }
 
@@ -183,7 +192,7 @@ impl Scratch {
         Self { present: vec![[0; LANES]; players], expected: Vec::new() }
     }
 
-    /// Takes in `count` coalitions of a batch.
+    /// Loads `count` coalitions of a batch, one per lane.
     fn seat(&mut self, batch: &Coalitions, first: usize, count: usize) {
         self.present.fill([0; LANES]);
         for lane in 0..count {
@@ -193,7 +202,7 @@ impl Scratch {
         }
     }
 
-    /// What a tree expects for each of the first `count` coalitions.
+    /// Returns the expected output of a tree for each of the first `count` coalitions.
     fn expect(&mut self, nodes: &[Node], goes_left: &[bool], shares: &[f64], count: usize) -> &[f64] {
         if self.expected.len() < nodes.len() {
             self.expected.resize(nodes.len(), [0.0; LANES]);
@@ -203,7 +212,7 @@ impl Scratch {
     }
 }
 
-/// Writes to `expected` what a tree expects below each of its nodes.
+/// Writes the expected output of a tree below each of its nodes to `expected`.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
 fn expect_below(
     nodes: &[Node],
@@ -213,7 +222,7 @@ fn expect_below(
     present: &[[u64; LANES]],
     expected: &mut [[f64; LANES]],
 ) {
-    // Children have higher numbers than their parents.
+    // Children have higher indices than their parents, so the reverse order visits them first.
     for (index, node) in nodes.iter().enumerate().rev() {
         if node.is_leaf() {
             expected[index][..count].fill(node.value());
@@ -227,7 +236,7 @@ fn expect_below(
         let lanes = above[index][..count].iter_mut().zip(children).zip(&present[node.feature()]);
         for ((expected, ((left, right), own)), present) in lanes {
             let mean = to_left * left + to_right * right;
-            // A select that needs no branch on any machine.
+            // A bitwise select compiles without a branch on every machine.
             *expected = f64::from_bits(own.to_bits() & present | mean.to_bits() & !present);
         }
     }

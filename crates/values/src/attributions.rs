@@ -1,16 +1,16 @@
-//! What every exact computation answers: numbers whose axes have names.
+//! The results of exact computations: numbers with named axes.
 
 use apportion_games::scan;
 
 use crate::error::ValueError;
 
-/// What an index of [`Attributions::values`] counts.
+/// An axis of [`Attributions::values`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Axis {
-    /// Explicands: the rows that are explained. A game is one explicand.
+    /// Explicands: the rows that are explained. A game is a single explicand.
     Row,
-    /// Players, of quotient values groups.
+    /// Players; groups for quotient values.
     Player,
     /// The other player of a pair.
     OtherPlayer,
@@ -18,10 +18,11 @@ pub enum Axis {
     Output,
 }
 
-/// Exact values of players, or of pairs of players, in the games of some explicands, with the two ends of each game.
+/// Exact values of players, or of pairs of players, for one or more explicands, with v(∅) and v(N).
 ///
-/// All numbers are row-major and in units of the outputs. The [axes](Self::axes) of values of players are rows × players × outputs, those
-/// of values of pairs rows × players × players × outputs. An enumeration has one row.
+/// All numbers are row-major and in units of the outputs. The [axes](Self::axes) of values of players are
+/// rows × players × outputs, those of values of pairs rows × players × players × outputs. An enumeration has
+/// one row.
 ///
 /// ```
 /// use apportion_games::Cooking;
@@ -36,33 +37,35 @@ pub enum Axis {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Attributions {
-    /// The values: with n players and k outputs, the value of player i for output o of row r is `values[(r·n + i)·k + o]`, that of the pair
-    /// i, j `values[((r·n + i)·n + j)·k + o]`.
+    /// The values: with n players and k outputs, the value of player i for output o of row r is
+    /// `values[(r·n + i)·k + o]`, and that of the pair i, j is `values[((r·n + i)·n + j)·k + o]`.
     pub values: Vec<f64>,
-    /// v(∅), one number for each output. Of the marginal game of a model this is its weighted mean over the background, of the
-    /// path-dependent game what the trees expect where nothing is known.
+    /// The base value v(∅), one number per output. For the marginal game of a model, this is the weighted
+    /// mean prediction over the background; for the path-dependent game, the average prediction of the trees,
+    /// weighted by cover.
     pub base: Vec<f64>,
-    /// v(N), rows × outputs: of a model its prediction of each row.
+    /// v(N), rows × outputs: the predictions of a model for each row.
     pub predictions: Vec<f64>,
     axes: Vec<(Axis, usize)>,
 }
 
 impl Attributions {
-    /// Values of so many players: `values` are rows × players × outputs, `base` has a number for each output, and `predictions` are rows ×
-    /// outputs. The number of rows is that of the predictions.
+    /// Creates values of players: `values` are rows × players × outputs, `base` has a number per output, and
+    /// `predictions` are rows × outputs. The number of rows is that of the predictions.
     ///
     /// # Panics
     ///
-    /// If the lengths do not fit.
+    /// If the lengths do not match.
     pub fn of_players(players: usize, values: Vec<f64>, base: Vec<f64>, predictions: Vec<f64>) -> Self {
         Self::of(&[(Axis::Player, players)], values, base, predictions)
     }
 
-    /// Values of all pairs of so many players, as [`of_players`](Self::of_players) but for `values`: rows × players × players × outputs.
+    /// Creates values of all pairs of players, as [`of_players`](Self::of_players) except that `values` are
+    /// rows × players × players × outputs.
     ///
     /// # Panics
     ///
-    /// If the lengths do not fit.
+    /// If the lengths do not match.
     pub fn of_pairs(players: usize, values: Vec<f64>, base: Vec<f64>, predictions: Vec<f64>) -> Self {
         Self::of(&[(Axis::Player, players), (Axis::OtherPlayer, players)], values, base, predictions)
     }
@@ -76,54 +79,54 @@ impl Attributions {
         Self { values, base, predictions, axes }
     }
 
-    /// The axes of the values and their lengths, the last one running fastest.
+    /// Returns the axes of the values with their lengths; the last axis varies fastest.
     pub fn axes(&self) -> &[(Axis, usize)] {
         &self.axes
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.length(Axis::Row)
     }
 
-    /// Number of players `n`, of quotient values of groups.
+    /// Returns the number of players `n`, or of groups for quotient values.
     pub fn players(&self) -> usize {
         self.length(Axis::Player)
     }
 
-    /// Number of outputs `k`.
+    /// Returns the number of outputs `k`.
     pub fn outputs(&self) -> usize {
         self.length(Axis::Output)
     }
 
-    /// Whether these are values of pairs.
+    /// Returns whether these are values of pairs.
     pub fn are_of_pairs(&self) -> bool {
         self.axes.iter().any(|&(axis, _)| axis == Axis::OtherPlayer)
     }
 
-    /// The k values of a player in a row.
+    /// Returns the k values of a player in a row.
     ///
     /// # Panics
     ///
-    /// If there is no such row or player, or these are values of pairs.
+    /// If the row or player does not exist, or these are values of pairs.
     pub fn value(&self, row: usize, player: usize) -> &[f64] {
         self.at(&[row, player])
     }
 
-    /// The k values of a pair of players in a row.
+    /// Returns the k values of a pair of players in a row.
     ///
     /// # Panics
     ///
-    /// If there is no such row or player, or these are values of single players.
+    /// If the row or a player does not exist, or these are values of single players.
     pub fn pair(&self, row: usize, player: usize, other: usize) -> &[f64] {
         self.at(&[row, player, other])
     }
 
-    /// The attributions of one row alone.
+    /// Returns the attributions of a single row.
     ///
     /// # Panics
     ///
-    /// If there is no such row.
+    /// If the row does not exist.
     pub fn of_row(&self, row: usize) -> Self {
         let rows = self.rows();
         assert!(row < rows, "row {row} of {rows}");
@@ -138,11 +141,11 @@ impl Attributions {
         }
     }
 
-    /// Refuses values that are not finite.
+    /// Returns the attributions, or an error if a value is not finite.
     ///
     /// # Errors
     ///
-    /// [`ValueError::Overflow`].
+    /// [`ValueError::Overflow`] with the player and the output.
     pub fn finite(self) -> Result<Self, ValueError> {
         let Some(at) = scan::position(&self.values, |value| !value.is_finite()) else { return Ok(self) };
         let players = self.players();
@@ -154,7 +157,7 @@ impl Attributions {
         self.axes.iter().find(|&&(axis, _)| axis == of).map_or(0, |&(_, length)| length)
     }
 
-    /// The numbers of all outputs at these places on the axes before.
+    /// Returns the values of all outputs at the given indices of the other axes.
     fn at(&self, places: &[usize]) -> &[f64] {
         assert_eq!(places.len() + 1, self.axes.len(), "values over {:?}", self.axes);
         let mut at = 0;
@@ -170,13 +173,14 @@ impl Attributions {
 mod tests {
     use super::*;
 
-    /// Two rows, three players, two outputs; the value of player i for output o of row r is 100 r + 10 i + o.
+    /// Returns two rows, three players and two outputs; the value of player i for output o of row r is 100
+    /// r + 10 i + o.
     fn players() -> Attributions {
         let values = [0.0, 1.0, 10.0, 11.0, 20.0, 21.0, 100.0, 101.0, 110.0, 111.0, 120.0, 121.0];
         Attributions::of_players(3, values.to_vec(), vec![0.5, 0.25], vec![1.0, 2.0, 3.0, 4.0])
     }
 
-    /// Two rows, two players, one output.
+    /// Returns two rows, two players and one output.
     fn pairs() -> Attributions {
         let values = [0.0, 1.0, 10.0, 11.0, 100.0, 101.0, 110.0, 111.0];
         Attributions::of_pairs(2, values.to_vec(), vec![0.5], vec![1.0, 2.0])

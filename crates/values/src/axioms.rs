@@ -1,28 +1,30 @@
-//! The axioms that solution concepts are characterized by, as predicates.
+//! Axioms that characterize solution concepts, as predicates.
 //!
 //! # Notation
 //!
-//! `n` players, `k` outputs; values are n × k, row-major. A *tolerance* is relative: 1e-12 allows an error of 1e-12 times the largest
-//! |number| that the axiom compares, |v(S) − v(∅)| included where a game is given.
+//! `n` players, `k` outputs; values are n × k, row-major. A *tolerance* is relative: 1e-12 allows an error of
+//! 1e-12 times the largest absolute number that the axiom compares, including |v(S) − v(∅)| if a game is
+//! passed.
 //!
-//! | axiom | says | Shapley | Banzhaf |
+//! | axiom | statement | Shapley | Banzhaf |
 //! |---|---|---|---|
 //! | [`efficiency`] | Σ φ_i = v(N) − v(∅) | yes | no |
-//! | [`symmetry`] | players who add the same to every coalition have the same value | yes | yes |
-//! | [`null_player`] | who adds nothing gets nothing | yes | yes |
-//! | [`dummy`] | who adds the same to every coalition gets that | yes | yes |
+//! | [`symmetry`] | players with the same marginal contributions have the same value | yes | yes |
+//! | [`null_player`] | a player whose marginal contributions are all zero has the value zero | yes | yes |
+//! | [`dummy`] | a player with a constant marginal contribution has it as its value | yes | yes |
 //! | [`linearity`] | φ(αv + βw) = α φ(v) + β φ(w) | yes | yes |
-//! | [`two_efficiency`] | two players who merge into one get what they got apart | no | yes |
+//! | [`two_efficiency`] | two players that merge into one have the sum of their values | no | yes |
 //!
-//! and of values of players in groups:
+//! and for values of players in groups:
 //!
-//! | axiom | says | Owen | Banzhaf-Owen | symmetric coalitional Banzhaf | two-step Shapley |
+//! | axiom | statement | Owen | Banzhaf-Owen | symmetric coalitional Banzhaf | two-step Shapley |
 //! |---|---|---|---|---|---|
-//! | [`quotient_property`] | the members of a group sum to what the group gets in the quotient game | yes | no | yes | yes |
-//! | [`symmetry_within_groups`] | members of one group who add the same to every coalition have the same value | yes | yes | yes | yes |
+//! | [`quotient_property`] | the values of a group's members sum to the group's value in the quotient game | yes | no | yes | yes |
+//! | [`symmetry_within_groups`] | members of one group with the same marginal contributions have the same value | yes | yes | yes | yes |
 //! | [`efficiency`] | Σ g_i = v(N) − v(∅) | yes | no | no | yes |
 //!
-//! Each returns the worst [`Violation`] there is, or nothing. The predicates on games take tables, because they look at all coalitions.
+//! Each predicate returns its worst [`Violation`] as an error. The predicates on games take tables, because
+//! they test all coalitions.
 //!
 //! ```
 //! use apportion_games::{Cooking, TabulatedGame};
@@ -37,26 +39,27 @@
 
 use apportion_games::{Game, Partition, TabulatedGame};
 
-/// How far values are from what an axiom demands.
+/// A difference between values and the requirement of an axiom.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error(
-    "{axiom} does not hold for output {output}: {got} where {wanted} is wanted (allowed difference {allowed:e})"
+    "{axiom} does not hold for output {output}: got {actual}, expected {expected} (allowed difference \
+     {allowed:e})"
 )]
 #[non_exhaustive]
 pub struct Violation {
-    /// The axiom's name.
+    /// Name of the axiom.
     pub axiom: &'static str,
     /// The output with the largest excess.
     pub output: usize,
-    /// The number that the values give.
-    pub got: f64,
-    /// The number that the axiom demands.
-    pub wanted: f64,
+    /// The number computed from the values.
+    pub actual: f64,
+    /// The number that the axiom requires.
+    pub expected: f64,
     /// The largest difference that the tolerance allows.
     pub allowed: f64,
 }
 
-/// Keeps the worst violation of one axiom.
+/// Keeps the worst violation of an axiom.
 struct Check {
     axiom: &'static str,
     worst: Option<Violation>,
@@ -68,15 +71,17 @@ impl Check {
     }
 
     fn compare(&mut self, output: usize, got: f64, wanted: f64, allowed: f64) {
-        // A NaN is as far from any number as can be.
+        // NaN differs infinitely from any number.
         let gap = |got: f64, wanted: f64| {
             Some((got - wanted).abs()).filter(|gap| !gap.is_nan()).unwrap_or(f64::INFINITY)
         };
         let here = gap(got, wanted);
-        // An allowance that is no number allows nothing that is none either.
+        // Cap the tolerance, so that an infinite or NaN tolerance does not accept infinite or NaN
+        // differences.
         let allowed = allowed.min(f64::MAX);
-        if here > allowed && self.worst.is_none_or(|worst| here > gap(worst.got, worst.wanted)) {
-            self.worst = Some(Violation { axiom: self.axiom, output, got, wanted, allowed });
+        if here > allowed && self.worst.is_none_or(|worst| here > gap(worst.actual, worst.expected)) {
+            self.worst =
+                Some(Violation { axiom: self.axiom, output, actual: got, expected: wanted, allowed });
         }
     }
 
@@ -85,12 +90,12 @@ impl Check {
     }
 }
 
-/// The largest |number| of one output in a row-major matrix.
+/// Returns the largest absolute number of one output in a row-major matrix.
 fn largest(values: &[f64], outputs: usize, output: usize) -> f64 {
     values.iter().skip(output).step_by(outputs).fold(0.0, |largest, value| value.abs().max(largest))
 }
 
-/// The largest |v(S) − v(∅)| of one output; the largest number where that is none.
+/// Returns the largest |v(S) − v(∅)| of one output, capped at the largest finite number.
 fn range(game: &TabulatedGame, output: usize) -> f64 {
     let table = game.values_in_order();
     let base = table[output];
@@ -102,7 +107,7 @@ fn range(game: &TabulatedGame, output: usize) -> f64 {
         .min(f64::MAX)
 }
 
-/// The masks of all coalitions without the players of `excluded`.
+/// Returns the masks of all coalitions without the players of `excluded`.
 fn without(game: &TabulatedGame, excluded: u64) -> impl Iterator<Item = u64> {
     (0..1u64 << game.players()).filter(move |mask| mask & excluded == 0)
 }
@@ -111,10 +116,10 @@ fn check_shape(game: &TabulatedGame, values: &[f64]) {
     assert_eq!(values.len(), game.players() * game.outputs(), "one value per player and output");
 }
 
-/// Efficiency: for each output, the values sum to `full − base`.
+/// Checks efficiency: for each output, the values sum to `full − base`.
 ///
-/// `values` is n × k; `base` = v(∅) and `full` = v(N) are k numbers each. The tolerance is relative to the largest of |φ_i|, |v(∅)|
-/// and |v(N)|, times n.
+/// `values` is n × k; `base` = v(∅) and `full` = v(N) are k numbers each. The tolerance is relative to the
+/// largest of |φ_i|, |v(∅)| and |v(N)|, times n.
 ///
 /// # Errors
 ///
@@ -122,10 +127,14 @@ fn check_shape(game: &TabulatedGame, values: &[f64]) {
 ///
 /// # Panics
 ///
-/// If the lengths do not fit.
+/// If the lengths do not match.
 pub fn efficiency(values: &[f64], base: &[f64], full: &[f64], tolerance: f64) -> Result<(), Violation> {
     let outputs = base.len();
-    assert!(outputs == full.len() && values.len().is_multiple_of(outputs), "values of other outputs");
+    assert!(
+        outputs == full.len() && values.len().is_multiple_of(outputs),
+        "the lengths do not match the \
+                                                                            number of outputs"
+    );
     let mut check = Check::new("efficiency");
     for output in 0..outputs {
         let sum: f64 = values.iter().skip(output).step_by(outputs).sum();
@@ -136,13 +145,14 @@ pub fn efficiency(values: &[f64], base: &[f64], full: &[f64], tolerance: f64) ->
     check.finish()
 }
 
-/// Whether `first` and `second` are symmetric: `v(S∪i) = v(S∪j)` for every S without both, within the tolerance.
+/// Returns whether `first` and `second` are symmetric: `v(S∪i) = v(S∪j)` for every S without both, within the
+/// tolerance.
 ///
 /// Takes O(2^n k) time.
 ///
 /// # Panics
 ///
-/// If there is no such player.
+/// If a player does not exist.
 pub fn are_symmetric(game: &TabulatedGame, first: usize, second: usize, tolerance: f64) -> bool {
     assert!(first.max(second) < game.players(), "players {first} and {second} of {}", game.players());
     let (i, j) = (1 << first, 1 << second);
@@ -153,29 +163,30 @@ pub fn are_symmetric(game: &TabulatedGame, first: usize, second: usize, toleranc
     })
 }
 
-/// Whether `player` is a dummy: `v(S∪i) − v(S) = v({i}) − v(∅)` for every S without it, within the tolerance.
+/// Returns whether `player` is a dummy: `v(S∪i) − v(S) = v({i}) − v(∅)` for every S without it, within the
+/// tolerance.
 ///
 /// Takes O(2^n k) time.
 ///
 /// # Panics
 ///
-/// If there is no such player.
+/// If the player does not exist.
 pub fn is_dummy(game: &TabulatedGame, player: usize, tolerance: f64) -> bool {
     adds_always(game, player, tolerance, |output| alone(game, player, output))
 }
 
-/// Whether `player` is null: `v(S∪i) = v(S)` for every S, within the tolerance.
+/// Returns whether `player` is null: `v(S∪i) = v(S)` for every S, within the tolerance.
 ///
 /// Takes O(2^n k) time.
 ///
 /// # Panics
 ///
-/// If there is no such player.
+/// If the player does not exist.
 pub fn is_null(game: &TabulatedGame, player: usize, tolerance: f64) -> bool {
     adds_always(game, player, tolerance, |_| 0.0)
 }
 
-/// v({i}) − v(∅).
+/// Returns v({i}) − v(∅).
 fn alone(game: &TabulatedGame, player: usize, output: usize) -> f64 {
     game.value(1 << player)[output] - game.value(0)[output]
 }
@@ -192,7 +203,7 @@ fn adds_always(game: &TabulatedGame, player: usize, tolerance: f64, amount: impl
     })
 }
 
-/// Symmetry: every two players who are [symmetric](are_symmetric) in `game` have equal values.
+/// Checks symmetry: any two players that are [symmetric](are_symmetric) in `game` have equal values.
 ///
 /// Takes O(n² 2^n k) time.
 ///
@@ -207,7 +218,8 @@ pub fn symmetry(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Result<
     symmetry_of(game, values, tolerance, Check::new("symmetry"), |_, _| true)
 }
 
-/// Symmetry within groups: every two members of one group who are [symmetric](are_symmetric) in `game` have equal values.
+/// Checks symmetry within groups: any two members of one group that are [symmetric](are_symmetric) in `game`
+/// have equal values.
 ///
 /// Takes O(n² 2^n k) time.
 ///
@@ -217,19 +229,19 @@ pub fn symmetry(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Result<
 ///
 /// # Panics
 ///
-/// If `values` is not n × k, or the partition is of other players.
+/// If `values` is not n × k, or the number of players of the partition differs.
 pub fn symmetry_within_groups(
     game: &TabulatedGame,
     partition: &Partition,
     values: &[f64],
     tolerance: f64,
 ) -> Result<(), Violation> {
-    assert_eq!(partition.players(), game.players(), "a partition of other players");
+    assert_eq!(partition.players(), game.players(), "the partition has other players than the game");
     let fellows = |first, second| partition.group_of(first) == partition.group_of(second);
     symmetry_of(game, values, tolerance, Check::new("symmetry within groups"), fellows)
 }
 
-/// Equal values of all symmetric pairs that are looked at.
+/// Checks that the symmetric pairs selected by `looked_at` have equal values.
 fn symmetry_of(
     game: &TabulatedGame,
     values: &[f64],
@@ -252,7 +264,7 @@ fn symmetry_of(
     check.finish()
 }
 
-/// Null player: every player who is [null](is_null) in `game` has the value zero.
+/// Checks the null player axiom: every player that is [null](is_null) in `game` has the value zero.
 ///
 /// Takes O(n 2^n k) time.
 ///
@@ -268,7 +280,8 @@ pub fn null_player(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Resu
     of_players(game, values, tolerance, Check::new("null player"), is_null, |_, _| 0.0)
 }
 
-/// Dummy: every player who is a [dummy](is_dummy) in `game` has the value v({i}) − v(∅). It contains the null player axiom.
+/// Checks the dummy axiom: every player that is a [dummy](is_dummy) in `game` has the value v({i}) − v(∅).
+/// This implies the null player axiom.
 ///
 /// Takes O(n 2^n k) time.
 ///
@@ -286,7 +299,7 @@ pub fn dummy(game: &TabulatedGame, values: &[f64], tolerance: f64) -> Result<(),
     })
 }
 
-/// What the values of all players of a kind have to be.
+/// Checks the values of all players of a kind.
 fn of_players(
     game: &TabulatedGame,
     values: &[f64],
@@ -306,9 +319,11 @@ fn of_players(
     check.finish()
 }
 
-/// The quotient property: for each output, the members of every group sum to the group's value in the quotient game.
+/// Checks the quotient property: for each output, the values of the members of every group sum to the group's
+/// value in the quotient game.
 ///
-/// `values` is n × k and `quotient` m × k. The tolerance is relative to the largest |value| of either, times n.
+/// `values` is n × k and `quotient` m × k. The tolerance is relative to the largest |value| of either, times
+/// n.
 ///
 /// # Errors
 ///
@@ -316,7 +331,7 @@ fn of_players(
 ///
 /// # Panics
 ///
-/// If the lengths do not fit the partition.
+/// If the lengths do not match the partition.
 pub fn quotient_property(
     partition: &Partition,
     values: &[f64],
@@ -338,8 +353,8 @@ pub fn quotient_property(
     check.finish()
 }
 
-/// Linearity: `combined` is the sum of the `parts`, each times its factor: the values of Σ α v against Σ α φ(v). With factors of one
-/// this is additivity.
+/// Checks linearity: `combined` is the sum of the `parts`, each times its factor, i.e. φ(Σ α v) = Σ α φ(v).
+/// With factors of one, this is additivity.
 ///
 /// The tolerance is relative to the largest |α φ_i| or |combined| of any player.
 ///
@@ -352,7 +367,7 @@ pub fn quotient_property(
 /// If the lists differ in length.
 pub fn linearity(parts: &[(f64, &[f64])], combined: &[f64], tolerance: f64) -> Result<(), Violation> {
     let scale = parts.iter().fold(largest(combined, 1, 0), |scale, (factor, values)| {
-        assert_eq!(values.len(), combined.len(), "values of other games");
+        assert_eq!(values.len(), combined.len(), "the lists differ in length");
         scale.max(factor.abs() * largest(values, 1, 0))
     });
     let mut check = Check::new("linearity");
@@ -363,8 +378,8 @@ pub fn linearity(parts: &[(f64, &[f64])], combined: &[f64], tolerance: f64) -> R
     check.finish()
 }
 
-/// The game in which `first` and `second` have merged into one player, who is both of them: player `first`, the players above `second`
-/// moved down by one where `first < second`.
+/// Returns the game in which `first` and `second` are merged into one player. The merged player is player
+/// `first`; players above `second` move down by one.
 ///
 /// Takes O(2^n k) time.
 ///
@@ -384,8 +399,8 @@ pub fn merged(game: &TabulatedGame, first: usize, second: usize) -> TabulatedGam
     }
 }
 
-/// 2-efficiency (Lehrer, *An axiomatization of the Banzhaf value*, 1988): `φ_i(v) + φ_j(v)` is the value of the player that i and j
-/// [merge](merged) into.
+/// Checks 2-efficiency (Lehrer, *An axiomatization of the Banzhaf value*, 1988): `φ_i(v) + φ_j(v)` is the
+/// value of the [`merged`] player of i and j.
 ///
 /// `values` are those of `game`, `of_merged` those of the merged game.
 ///
@@ -395,7 +410,7 @@ pub fn merged(game: &TabulatedGame, first: usize, second: usize) -> TabulatedGam
 ///
 /// # Panics
 ///
-/// Unless `first < second < n` and the lengths fit.
+/// Unless `first < second < n` and the lengths match.
 pub fn two_efficiency(
     game: &TabulatedGame,
     values: &[f64],

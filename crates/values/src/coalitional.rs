@@ -1,11 +1,12 @@
-//! Values for players in groups: coalitional values, and two-step Shapley values.
+//! Values for players in groups: coalitional values and two-step Shapley values.
 //!
 //! # Notation
 //!
-//! `n` players in `m` groups S_1 … S_m, M the set of groups; `Q_A` the union of the groups in A. `w^(1)` weighs coalitions of other
-//! groups by their number, `w^(2)` coalitions of fellow members by their size.
+//! `n` players in `m` groups S_1 … S_m; M is the set of groups, `Q_A` the union of the groups in A. `w^(1)`
+//! are the weights of coalitions of other groups by their number, `w^(2)` those of coalitions of members of
+//! the same group by their size.
 //!
-//! # How
+//! # Method
 //!
 //! The definition of a coalitional value
 //!
@@ -13,14 +14,16 @@
 //! g_i = Σ_{A ⊆ M∖j} Σ_{T ⊆ S_j∖i} w^(1)(A) w^(2)(T) [v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)],     i ∈ S_j
 //! ```
 //!
-//! is an average over A of games among the members of S_j alone. So g_i is the value by `w^(2)` of the game
-//! `u_j(T) = Σ_A w^(1)(A) v(Q_A ∪ T)`, which is enumerated: 2^(m − 1 + |S_j|) coalitions for group j rather than 2^n. A partition is a
-//! [hierarchy of two levels](crate::levels), and enumerated as such.
+//! is an average over A of games of the members of S_j only. So g_i is the semivalue with the weights `w^(2)`
+//! of the game `u_j(T) = Σ_A w^(1)(A) v(Q_A ∪ T)`, which is enumerated: 2^(m − 1 + |S_j|) coalitions for
+//! group j instead of 2^n. A partition is a [hierarchy of two levels](crate::levels), and is enumerated as
+//! such.
 //!
 //! # Source
 //!
-//! Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with coalition structure using Monte Carlo
-//! sampling on the product space of coalitions and features*, 2023; Owen, *Values of games with a priori unions*, 1977.
+//! Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with coalition
+//! structure using Monte Carlo sampling on the product space of coalitions and features*, 2023; Owen, *Values
+//! of games with a priori unions*, 1977.
 
 use apportion_games::{Coalitions, Game, GameError, Hierarchy, Partition, QuotientGame, SubGame};
 
@@ -29,19 +32,21 @@ use crate::enumeration::{MOST_PLAYERS, enumerate};
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
-/// A value for players in groups: one semivalue between the groups, one within them (Kotsiopoulos et al. 2023, equation 3.13).
+/// A value for players in groups, with one semivalue between the groups and one within them (Kotsiopoulos et
+/// al. 2023, equation 3.13).
 ///
 /// ```text
 /// g_i = Σ_{A ⊆ M∖j} Σ_{T ⊆ S_j∖i} w^(1)(A) w^(2)(T) [v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)],     i ∈ S_j
 /// ```
 ///
-/// with M the set of groups, Q_A the union of those in A, `w^(1)` the weights of `between` and `w^(2)` those of `within`.
+/// where M is the set of groups, Q_A the union of those in A, `w^(1)` the weights of `between` and `w^(2)`
+/// those of `within`.
 ///
 /// ```
 /// use apportion_games::{Glove, Partition};
 /// use apportion_values::CoalitionalValue;
 ///
-/// // One left glove, two right ones; the right ones act together.
+/// // One left glove, two right ones; the right ones form a group.
 /// let partition = Partition::new(3, vec![vec![0], vec![1, 2]])?;
 /// let owen = CoalitionalValue::owen().enumerate(&Glove::new(1, 2)?, &partition)?;
 /// for (got, wanted) in owen.values.iter().zip([0.5, 0.25, 0.25]) {
@@ -51,53 +56,54 @@ use crate::semivalue::Semivalue;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoalitionalValue {
-    /// How coalitions of other groups are weighed.
+    /// The semivalue that weights coalitions of other groups.
     pub between: Semivalue,
-    /// How coalitions of fellow members are weighed.
+    /// The semivalue that weights coalitions of members of the same group.
     pub within: Semivalue,
 }
 
 impl CoalitionalValue {
-    /// The Owen value: Shapley at both levels.
+    /// Returns the Owen value: Shapley at both levels.
     pub fn owen() -> Self {
         Self { between: Semivalue::Shapley, within: Semivalue::Shapley }
     }
 
-    /// The Banzhaf-Owen value: Banzhaf at both levels (equation 2.9).
+    /// Returns the Banzhaf-Owen value: Banzhaf at both levels (equation 2.9).
     pub fn banzhaf_owen() -> Self {
         Self { between: Semivalue::Banzhaf, within: Semivalue::Banzhaf }
     }
 
-    /// The symmetric coalitional Banzhaf value (Alonso-Meijide and Fiestras-Janeiro, 2002): Banzhaf between the groups, Shapley within, so
-    /// that a group's members share its Banzhaf value.
+    /// Returns the symmetric coalitional Banzhaf value (Alonso-Meijide and Fiestras-Janeiro, 2002): Banzhaf
+    /// between the groups, Shapley within them, so that the members of a group share its Banzhaf value.
     pub fn symmetric_coalitional_banzhaf() -> Self {
         Self { between: Semivalue::Banzhaf, within: Semivalue::Shapley }
     }
 
-    /// The same value with both semivalues under their plainest names.
+    /// Returns the same value with both semivalues replaced by their canonical forms.
     pub(crate) fn simplified(&self) -> Self {
         Self { between: self.between.simplified(), within: self.within.simplified() }
     }
 
-    /// Checks that weights by size, if any, are for as many groups, and for as many members of every group.
+    /// Checks that weights by size, if any, match the number of groups and the number of members of every
+    /// group.
     ///
     /// # Errors
     ///
-    /// [`ValueError::WeightsForOtherPlayers`].
+    /// [`ValueError::WeightsForOtherPlayers`] if they do not.
     pub fn check(&self, partition: &Partition) -> Result<(), ValueError> {
         self.between.check_players(partition.len())?;
         partition.groups().iter().try_for_each(|members| self.within.check_players(members.len()))
     }
 
-    /// The exact value of every player of `game` in the groups of `partition`.
+    /// Computes the exact value of every player of `game` with the groups of `partition`.
     ///
-    /// Asks the game for 2^(m − 1 + |S_j|) coalitions for each group j. Groups of one, and one group alone, reduce it to `between` and to
-    /// `within`.
+    /// Evaluates 2^(m − 1 + |S_j|) coalitions for each group j. If all groups have one member, this is the
+    /// semivalue `between`; if there is a single group, it is `within`.
     ///
     /// # Errors
     ///
-    /// [`ValueError::Game`] for a partition of other players, or if the game fails; [`ValueError::Structure`] where m − 1 + |S_j|
-    /// exceeds 25 for some group; and as [`enumerate`].
+    /// [`ValueError::Game`] if the number of players of the partition differs, or if the game fails;
+    /// [`ValueError::Structure`] if m − 1 + |S_j| exceeds 25 for some group; and the errors of [`enumerate`].
     pub fn enumerate(
         &self,
         game: &(impl Game + ?Sized),
@@ -112,30 +118,30 @@ impl CoalitionalValue {
     }
 }
 
-/// The two-step Shapley value (Kotsiopoulos et al. 2023, equation 3.19): the Shapley value among the fellow members alone, and an equal share of what the group gets
-/// beyond that.
+/// Computes the two-step Shapley value (Kotsiopoulos et al. 2023, equation 3.19): the Shapley value among the
+/// members of the group only, plus an equal share of the remainder of the group's value.
 ///
 /// ```text
 /// TSh_i = φ_i[S_j, v] + (φ_j[M, v^P] − (v(S_j) − v(∅))) / |S_j|,     i ∈ S_j
 /// ```
 ///
-/// The paper prints v(S_j) for games with v(∅) = 0. Of other games v(∅) is taken off here, without which the members of a group would
-/// not sum to what the group gets. Asks for 2^m and 2^|S_j| coalitions.
+/// The paper prints v(S_j) for games with v(∅) = 0. For other games, v(∅) is subtracted here; otherwise the
+/// values of a group's members would not sum to the group's value. Evaluates 2^m and 2^|S_j| coalitions.
 ///
 /// # Errors
 ///
-/// [`ValueError::Game`] for a partition of other players, or if the game fails; [`ValueError::Structure`] where there are more than 25
-/// groups, or more than 25 members of one.
+/// [`ValueError::Game`] if the number of players of the partition differs, or if the game fails;
+/// [`ValueError::Structure`] for more than 25 groups, or more than 25 members of a group.
 pub fn two_step_shapley(
     game: &(impl Game + ?Sized),
     partition: &Partition,
 ) -> Result<Attributions, ValueError> {
-    // What it is handed to is compiled once for all games.
+    // Use dynamic dispatch to compile the rest once for all games.
     let game: &dyn Game = &game;
     let (players, outputs) = (game.players(), game.outputs());
     partition.check_players(players)?;
     if players == 0 || outputs == 0 {
-        return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+        return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
     }
     let (base, full) = ends(game)?;
     check_structure(partition, partition.len().max(partition.largest()))?;
@@ -154,15 +160,15 @@ pub fn two_step_shapley(
     Attributions::of_players(players, values, base, full).finite()
 }
 
-/// Refuses groups whose values take 2^`players` coalitions, where that is more than enumeration takes.
+/// Rejects groups that need 2^`players` coalitions if this exceeds the limit of enumeration.
 fn check_structure(partition: &Partition, players: usize) -> Result<(), ValueError> {
     if players <= MOST_PLAYERS {
         return Ok(());
     }
-    Err(ValueError::Structure { groups: partition.len(), largest: partition.largest(), most: MOST_PLAYERS })
+    Err(ValueError::Structure { groups: partition.len(), largest: partition.largest(), max: MOST_PLAYERS })
 }
 
-/// v(∅) and v(N).
+/// Returns v(∅) and v(N).
 pub(crate) fn ends(game: &(impl Game + ?Sized)) -> Result<(Vec<f64>, Vec<f64>), GameError> {
     let mut batch = Coalitions::new(game.players());
     batch.push_empty();

@@ -1,11 +1,11 @@
-//! Exact values by definition: one pass over all 2^n coalitions.
+//! Exact values by definition, in a single pass over all 2^n coalitions.
 //!
 //! # Notation
 //!
-//! `n` players, `k` outputs, `s = |S|`; M are the moments of the [semivalue](crate::Semivalue). The *mask* of S is the number whose bit
-//! i says whether player i is a member.
+//! `n` players, `k` outputs, `s = |S|`; M are the moments of the [semivalue](crate::Semivalue). The *mask* of
+//! S is the number whose bit i is set if player i is a member.
 //!
-//! # How
+//! # Method
 //!
 //! The definition sums over the coalitions without player i,
 //!
@@ -13,18 +13,20 @@
 //! φ_i = Σ_{S∌i} M(s, n−1−s) [v(S∪i) − v(S)]
 //! ```
 //!
-//! which would be n passes over 2^{n−1} pairs. Sorted by v(S) instead, with b(s) = M(s, n−1−s), b(n) = 0, and
+//! which would take n passes over 2^{n−1} pairs. Rearranged by v(S), with b(s) = M(s, n−1−s), b(n) = 0, and
 //! a(s) = b(s) + M(s−1, n−s):
 //!
 //! ```text
 //! φ_i = Σ_{S∋i} a(s) v(S) − Σ_S b(s) v(S)
 //! ```
 //!
-//! The second sum is the same for all players, and the first is one bit's half of one weighted table. The halves of all bits come
-//! from folding the table: the upper half of a table is where its top bit is set; sum it, add it to the lower half, and go on
-//! with that, half as long. So the work is O(2^n) rather than O(n 2^n). Masks go by in blocks of a fixed size, each folded on its
-//! own; two neighbours of d bits make one of d + 1, in which the new bit's half is the total of the right one. All sums are
-//! therefore pairwise, in an order that neither threads nor blocks change.
+//! The second sum is the same for all players, and the first is the sum over one half of a weighted table,
+//! that of the masks with bit i. The sums of the halves for all bits are computed by folding the table: its
+//! upper half is where the top bit is set; sum it, add it to the lower half, and repeat with the lower half.
+//! So the work is O(2^n) rather than O(n 2^n). Masks are processed in blocks of a fixed size, each folded
+//! separately. Two neighbouring blocks of d bits are merged into one of d + 1, where the half of the new bit
+//! is the total of the right block. All sums are therefore pairwise, in an order that does not depend on
+//! threads or blocks.
 
 use apportion_games::{Coalitions, Game, GameError, parallel};
 
@@ -32,32 +34,34 @@ use crate::attributions::Attributions;
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
-/// The most players that enumeration takes: 2^25 coalitions.
+/// Maximum number of players for enumeration: 2^25 coalitions.
 pub const MOST_PLAYERS: usize = 25;
 
-/// Bits of a block's masks: 4096 coalitions are asked for at once.
+/// Number of mask bits of a block: 4096 coalitions are evaluated at once.
 pub(crate) const BLOCK_BITS: usize = 12;
 
-/// Bits of a wave: after a failure the blocks of the same wave may still run, later ones do not.
+/// Number of mask bits of a wave: after a failure, blocks of the same wave may still run, later ones do not.
 pub(crate) const WAVE_BITS: usize = 18;
 
-/// The exact `value` of every player of `game`, for all outputs.
+/// Computes the exact `value` of every player of `game`, for all outputs.
 ///
 /// ```text
 /// φ_i = Σ_{S∌i} M(s, n−1−s) [v(S∪i) − v(S)]
 /// ```
 ///
-/// Asks the game for each of the 2^n coalitions once, in blocks of 4096, by several threads where the game allows it; a game that [is a
-/// table](Game::table) is read in place. Takes O(2^n k) time beside the game's and the memory of a block per thread. The result has the
-/// same bits for any number of threads.
+/// Evaluates each of the 2^n coalitions once, in blocks of 4096, on several threads if the game allows it; a
+/// game that [is a table](Game::table) is read directly. Takes O(2^n k) time in addition to that of the game,
+/// and the memory of a block per thread. The result has the same bits for any number of threads.
 ///
-/// Accuracy: sums are pairwise over v(S) − v(∅), so that a large constant does no harm. On random games of up to 14 players with values
-/// in \[−1, 1) the tests hold the error to 1e-14; a null player's value is zero up to that.
+/// Accuracy: sums are pairwise over v(S) − v(∅), so a large constant does not reduce the accuracy. For random
+/// games of up to 14 players with values in \[−1, 1), the tests limit the error to 1e-14; a null player's
+/// value is zero up to this error.
 ///
 /// # Errors
 ///
-/// [`ValueError::Players`] unless 1 ≤ n ≤ 25, [`ValueError::WeightsForOtherPlayers`] for weights by size of another n, [`ValueError::Game`] if the game fails or has a value that is not finite (of
-/// several failures that of the lowest mask's block), [`ValueError::Overflow`] if finite values are too large to be summed.
+/// [`ValueError::Players`] unless 1 ≤ n ≤ 25, [`ValueError::WeightsForOtherPlayers`] for weights by size for
+/// another n, [`ValueError::Game`] if the game fails or has a value that is not finite (if several blocks
+/// fail, that of the lowest masks), [`ValueError::Overflow`] if the sum of finite values overflows.
 ///
 /// # Example
 ///
@@ -76,13 +80,15 @@ pub fn enumerate(game: &(impl Game + ?Sized), value: Semivalue) -> Result<Attrib
     enumerate_many(game, std::slice::from_ref(&value)).map(|mut enumerations| enumerations.swap_remove(0))
 }
 
-/// [`enumerate`] for several solution concepts in one pass: the game is asked once for each coalition, not once per concept.
+/// Same as [`enumerate`] for several solution concepts in one pass: each coalition is evaluated once, not
+/// once per concept.
 ///
-/// The results are in the order of `values` and have the same bits as those of [`enumerate`]. Without any concept the game is not asked.
+/// The results are in the order of `values` and have the same bits as those of [`enumerate`]. If `values` is
+/// empty, the game is not evaluated.
 ///
 /// # Errors
 ///
-/// As [`enumerate`].
+/// Same as [`enumerate`].
 pub fn enumerate_many(
     game: &(impl Game + ?Sized),
     values: &[Semivalue],
@@ -90,14 +96,14 @@ pub fn enumerate_many(
     enumerate_all(&game, values)
 }
 
-/// [`enumerate_many`], compiled once for all games.
+/// Implements [`enumerate_many`], compiled once for all games.
 fn enumerate_all(game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Attributions>, ValueError> {
     let (players, outputs) = (game.players(), game.outputs());
     if !(1..=MOST_PLAYERS).contains(&players) {
-        return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+        return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
     }
     if outputs == 0 {
-        return Err(GameError::Parameter { what: "a game has at least one output, not 0".to_owned() }.into());
+        return Err(GameError::Parameter { what: "a game must have at least one output".to_owned() }.into());
     }
     if values.is_empty() {
         return Ok(Vec::new());
@@ -105,7 +111,7 @@ fn enumerate_all(game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Attributio
 
     values.iter().try_for_each(|value| value.check_players(players))?;
 
-    // The first block is asked for first, because the others need v(∅).
+    // Evaluate the first block before the others, because they need v(∅).
     let block_bits = players.min(BLOCK_BITS);
     let first = match game.table() {
         Some(_) => Vec::new(),
@@ -126,7 +132,7 @@ fn enumerate_all(game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Attributio
     folded.sums.into_iter().map(of_sums).collect()
 }
 
-/// The values of all players, from the [sums](Folded::sums) over all coalitions for one semivalue.
+/// Returns the values of all players, from the [sums](Folded::sums) over all coalitions for one semivalue.
 fn values_of(mut sums: Vec<f64>, players: usize, outputs: usize) -> Vec<f64> {
     let (halves, totals) = sums.split_at_mut(players * outputs);
     let without = &totals[outputs..];
@@ -137,12 +143,12 @@ fn values_of(mut sums: Vec<f64>, players: usize, outputs: usize) -> Vec<f64> {
     sums
 }
 
-/// The weights of one semivalue, laid out as a block of masks needs them: row h holds the weights of the 2^d masks of a block
-/// above whose d bits h others are set.
+/// The weights of one semivalue, arranged by block: row h holds the weights of the 2^d masks of a block whose
+/// other bits include h set bits.
 struct Weights {
-    /// a(s): of a coalition with the player, for the two roles it has in the rearranged sum.
+    /// a(s): the weight of a coalition with the player, for its two roles in the rearranged sum.
     with: Vec<Vec<f64>>,
-    /// b(s): of a coalition in the sum that all players share.
+    /// b(s): the weight of a coalition in the sum shared by all players.
     without: Vec<Vec<f64>>,
 }
 
@@ -163,19 +169,20 @@ impl Weights {
     }
 }
 
-/// What 2^d neighbouring masks come to.
+/// The result of folding 2^d consecutive masks.
 struct Folded {
-    /// For each semivalue d + 2 rows of k: the half of each bit, and the total, of a(s) v(S); then the total of b(s) v(S).
+    /// For each semivalue, d + 2 rows of k numbers: the half of each bit and the total of a(s) v(S), then the
+    /// total of b(s) v(S).
     sums: Vec<Vec<f64>>,
     /// The values of the last mask.
     last: Vec<f64>,
 }
 
-/// What every block of the pass needs.
+/// Data shared by all blocks of the pass.
 struct Pass<'a> {
     game: &'a dyn Game,
     block_bits: usize,
-    /// The values of the first block, where the game is no table.
+    /// The values of the first block, unless the game is a table.
     first: &'a [f64],
     base: &'a [f64],
     weights: &'a [Weights],
@@ -225,7 +232,7 @@ impl Pass<'_> {
                 sums
             })
             .collect::<Vec<_>>();
-        // A value that is not finite spoils the totals (the last weight b(n) = 0 makes a NaN of an infinite value).
+        // A non-finite value makes the totals non-finite (the last weight b(n) = 0 turns infinity into NaN).
         if sums.iter().flatten().any(|sum| !sum.is_finite()) {
             check_finite(self.game.players(), outputs, start, values)?;
         }
@@ -234,11 +241,11 @@ impl Pass<'_> {
 }
 
 impl Folded {
-    /// The fold of both, `right` having the masks next to those of `self`, with one more bit.
+    /// Merges two folds, where the masks of `right` follow those of `self`; the result has one more bit.
     fn merge(mut self, right: Self, outputs: usize) -> Self {
         for (left, right) in self.sums.iter_mut().zip(&right.sums) {
             left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
-            // The new bit's half is the total of the right one; it goes before the two totals.
+            // The half of the new bit is the total of the right fold; insert it before the two totals.
             let totals = right.len() - 2 * outputs;
             let half = &right[totals..totals + outputs];
             left.splice(totals..totals, half.iter().copied());
@@ -247,7 +254,7 @@ impl Folded {
     }
 }
 
-/// The values of the 2^`bits` masks from `start` on.
+/// Returns the values of the 2^`bits` masks from `start` on.
 pub(crate) fn ask(game: &dyn Game, start: usize, bits: usize) -> Result<Vec<f64>, GameError> {
     let batch = Coalitions::from_masks(game.players(), start as u64..(start + (1 << bits)) as u64);
     let mut values = vec![0.0; game.outputs() << bits];
@@ -255,7 +262,8 @@ pub(crate) fn ask(game: &dyn Game, start: usize, bits: usize) -> Result<Vec<f64>
     Ok(values)
 }
 
-/// Games promise finite values; this finds the coalition of one that broke its promise, among those from the mask `start` on.
+/// Returns an error with the first coalition, from the mask `start` on, whose value is not finite: games must
+/// return finite values.
 pub(crate) fn check_finite(
     players: usize,
     outputs: usize,
@@ -284,7 +292,8 @@ fn weigh(values: &[f64], base: &[f64], weights: &[f64], out: &mut Vec<f64>) {
     }
 }
 
-/// Writes the sum over the masks with bit j to row j of `halves`, the sum over all masks to the row after; destroys `table`.
+/// Writes the sum over the masks with bit j to row j of `halves`, and the sum over all masks to the last row;
+/// overwrites `table`.
 fn fold_halves(table: &mut [f64], halves: &mut [f64], outputs: usize) {
     let bits = halves.len() / outputs - 1;
     let mut rest = table;
@@ -297,7 +306,8 @@ fn fold_halves(table: &mut [f64], halves: &mut [f64], outputs: usize) {
     halves[bits * outputs..].copy_from_slice(rest);
 }
 
-/// The sum of 2^d rows, pairwise: the upper half is added to the lower one until one row is left; destroys `rows`.
+/// Returns the sum of 2^d rows, pairwise: the upper half is added to the lower half until one row is left.
+/// Overwrites `rows`.
 pub(crate) fn sum_rows(rows: &mut [f64], outputs: usize) -> &[f64] {
     let mut rest = rows;
     while rest.len() > outputs {

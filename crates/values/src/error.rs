@@ -1,239 +1,254 @@
-//! What can go wrong when a value is computed from its definition.
+//! Errors of computing values from their definitions.
 
 use apportion_games::{Coalition, GameError};
 
-/// Why a value could not be computed.
+/// Error returned when a value cannot be computed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValueError {
-    /// A name that is no solution concept.
+    /// The name is not a solution concept.
     #[error(
-        "unknown value {given:?}; known are shapley, banzhaf, weighted-banzhaf=P, beta=A,B, by-size=W0,W1,…, size-law=P0,P1,…, \
-         mixture=T:W,T:W,…; of players in groups owen, banzhaf-owen, symmetric-coalitional-banzhaf, two-step, \
-         coalitional=BETWEEN/WITHIN; of groups quotient-shapley, quotient-banzhaf, quotient-NAME; of players on a graph l-shapley=K, \
-         c-shapley=K (both also as K,present; the second as K,printed, K,marginal and K,graph), myerson, l-banzhaf=K, c-banzhaf=K, myerson-banzhaf, \
-         local=K/NAME, connected=K/NAME, graph-restricted/NAME"
+        "unknown value {actual:?}; expected one of: shapley, banzhaf, weighted-banzhaf=P, beta=A,B, \
+         by-size=W0,W1,…, size-law=P0,P1,…, mixture=T:W,T:W,…; for players in groups: owen, banzhaf-owen, \
+         symmetric-coalitional-banzhaf, two-step, coalitional=BETWEEN/WITHIN; for groups: quotient-shapley, \
+         quotient-banzhaf, quotient-NAME; for players on a graph: l-shapley=K, c-shapley=K (both also as \
+         K,present; the second also as K,printed, K,marginal and K,graph), myerson, l-banzhaf=K, \
+         c-banzhaf=K, myerson-banzhaf, local=K/NAME, connected=K/NAME, graph-restricted/NAME"
     )]
     UnknownValue {
         /// The name given.
-        given: String,
+        actual: String,
     },
-    /// A probability of presence outside (0, 1).
+    /// A probability of presence is outside (0, 1).
     #[error(
-        "a weighted Banzhaf value takes a probability of presence between 0 and 1, both excluded, not {given}"
+        "invalid probability of presence {actual} for a weighted Banzhaf value: must be between 0 and 1 \
+         (exclusive)"
     )]
     Presence {
-        /// The number given.
-        given: f64,
+        /// The given probability.
+        actual: f64,
     },
-    /// Parameters of Beta-Shapley that are not positive, or too small or large for `f64`.
+    /// Parameters of Beta-Shapley are not positive, or too small or too large for `f64`.
     #[error(
-        "a Beta-Shapley value takes two positive parameters, from 1e-100 to 1e100, not {alpha:?} and {beta:?}"
+        "invalid parameters {alpha:?} and {beta:?} for a Beta-Shapley value: must be positive, from 1e-100 \
+         to 1e100"
     )]
     Beta {
-        /// The first, α.
+        /// The first parameter, α.
         alpha: f64,
-        /// The second, β.
+        /// The second parameter, β.
         beta: f64,
     },
-    /// Weights by size that do not make a value.
+    /// Weights by size do not define a value.
     #[error(
-        "weights by size are one weight for each size 0 to n − 1 of the coalition that a player joins, none negative, summing to one over \
-         all coalitions; {problem}"
+        "invalid weights by size: {problem}; expected one non-negative weight for each size 0 to n − 1 of \
+         the coalition that a player joins, summing to one over all coalitions"
     )]
     Weights {
-        /// What is wrong with them.
+        /// The reason.
         problem: WeightsProblem,
     },
-    /// Weights by size for a game of another number of players.
+    /// The number of weights by size does not match the number of players of the game.
     #[error(
-        "the value has weights by size for {weights} players, the game has {players}: give one weight for each size 0 to {}",
+        "the value has weights by size for {weights} players, but the game has {players}; expected one \
+         weight for each size 0 to {}",
         players.saturating_sub(1)
     )]
     WeightsForOtherPlayers {
-        /// Players that the weights are for.
+        /// Number of players that the weights are for.
         weights: usize,
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
     },
-    /// The law of a player in a linear value that breaks its assumptions.
-    #[error("the law of player {player} is none: {problem}")]
+    /// The coalition distribution of a player in a linear value is invalid.
+    #[error("invalid coalition distribution of player {player}: {problem}")]
     Law {
         /// The player.
         player: usize,
-        /// What is wrong.
+        /// The reason.
         problem: LawProblem,
     },
-    /// Laws for a game of another number of players.
-    #[error("the value has laws for {laws} players, the game has {players}: give one law for each player")]
+    /// The number of coalition distributions does not match the number of players of the game.
+    #[error(
+        "the value has coalition distributions for {laws} players, but the game has {players}; expected one \
+         per player"
+    )]
     LawsForOtherPlayers {
-        /// Number of laws.
+        /// Number of distributions.
         laws: usize,
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
     },
-    /// A weight of a player that is not positive.
-    #[error("weights of players are positive and finite, and that of player {player} is {weight}")]
+    /// The weight of a player is not positive and finite.
+    #[error("invalid weight {weight} of player {player}: must be positive and finite")]
     PlayerWeight {
         /// The player.
         player: usize,
         /// Its weight.
         weight: f64,
     },
-    /// A value of players in groups, or of groups, without them.
-    #[error("{value} is a value of players in groups: say which players belong together")]
+    /// A value of players in groups, or of groups, requires groups.
+    #[error("{value} requires a partition of the players into groups")]
     NoPartition {
         /// The name of the value.
         value: String,
     },
-    /// A value of players on a graph, without it.
-    #[error("{value} is a value of players on a graph: say who is next to whom")]
+    /// A value of players on a graph requires a graph.
+    #[error("{value} requires a graph of the players")]
     NoGraph {
         /// The name of the value.
         value: String,
     },
-    /// Groups for a value of single players.
+    /// Groups were given for a value that does not use them.
     #[error(
-        "{value} values are of single players: leave the groups out, or ask for owen, banzhaf-owen, two-step or quotient-{value}"
+        "{value} cannot be combined with groups; remove them, or use owen, banzhaf-owen, two-step or \
+         quotient-{value}"
     )]
     NeedlessGroups {
         /// The name of the value.
         value: String,
     },
-    /// A graph for a value that does not look at one.
-    #[error(
-        "{value} values do not depend on who is next to whom: leave the graph out, or ask for l-shapley=K, c-shapley=K or myerson"
-    )]
+    /// A graph was given for a value that does not use it.
+    #[error("{value} cannot be combined with a graph; remove it, or use l-shapley=K, c-shapley=K or myerson")]
     NeedlessGraph {
         /// The name of the value.
         value: String,
     },
-    /// Printed coefficients of weights by size that do not reach far enough.
+    /// Weights by size do not determine the printed coefficients.
     #[error(
-        "printed coefficients take two players around each connected coalition, and the neighbourhood of player {player} leaves room for \
-         less among {players} players, so that weights by size do not tell them; take those of the neighbourhood"
+        "weights by size do not determine the printed coefficients: the neighbourhood of player {player} \
+         excludes fewer than 2 of the {players} players; use the coefficients of the neighbourhood"
     )]
     PrintedWeights {
         /// The player.
         player: usize,
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
     },
-    /// A mixing measure that is none.
+    /// Invalid mixing measure.
     #[error(
-        "a mixing measure has points in [0, 1], a weight for each, none negative, summing to one; given were {problem}"
+        "invalid mixing measure: {problem}; expected points in [0, 1], with non-negative weights that sum to \
+         one"
     )]
     Mixture {
-        /// What is wrong with it.
+        /// The reason.
         problem: String,
     },
-    /// More players than enumeration can take, or none.
+    /// The game has no players, or too many for enumeration.
     #[error(
-        "exact enumeration takes 1 to {most} players (2^n evaluations); this game has {given}: use an estimator, or a tree oracle"
+        "exact enumeration supports 1 to {max} players (2^n evaluations), got {actual}; use an estimator or \
+         a tree method"
     )]
     Players {
-        /// Players of the game.
-        given: usize,
-        /// The most.
-        most: usize,
+        /// Number of players of the game.
+        actual: usize,
+        /// Maximum number of players.
+        max: usize,
     },
-    /// Groups too many or too large for enumeration.
+    /// There are too many groups, or they are too large, for enumeration.
     #[error(
-        "exact values of players in groups take 2^(groups − 1 + members) coalitions for each group (two-step values 2^groups, and 2^members for \
-         each), at most 2^{most}; here are {groups} groups, the largest of {largest}: use an estimator, or a tree oracle"
+        "{groups} groups, the largest with {largest} members, are too many for exact values, which require \
+         2^(groups − 1 + members) coalitions per group (two-step values 2^groups, and 2^members per group), \
+         at most 2^{max}; use an estimator or a tree method"
     )]
     Structure {
         /// Number of groups.
         groups: usize,
-        /// Players of the largest.
+        /// Number of players of the largest group.
         largest: usize,
-        /// The most of groups − 1 + members.
-        most: usize,
+        /// Maximum of groups − 1 + members.
+        max: usize,
     },
-    /// A hierarchy too wide for enumeration.
+    /// The hierarchy is too wide for enumeration.
     #[error(
-        "exact values over a hierarchy take 2^k coalitions for each group, k being its members and the siblings of the groups around it, at \
-         most 2^{most}; here some k is {needed}: use an estimator, or a tree oracle"
+        "the hierarchy is too wide for exact values, which require 2^k coalitions per group, where k counts \
+         its members and the siblings of its enclosing groups: k is {needed} for some group, at most {max} \
+         is supported; use an estimator or a tree method"
     )]
     Levels {
-        /// The most k.
+        /// The largest k.
         needed: usize,
-        /// The most that there may be.
-        most: usize,
+        /// Maximum k.
+        max: usize,
     },
-    /// A value that is not defined over a hierarchy.
+    /// The value is not defined over a hierarchy.
     #[error(
-        "{value} takes no groups within groups: give groups of features alone, or ask for owen, banzhaf-owen or coalitional=BETWEEN/WITHIN"
+        "{value} does not support nested groups; use groups of features only, or owen, banzhaf-owen or \
+         coalitional=BETWEEN/WITHIN"
     )]
     NoLevels {
         /// The name of the value.
         value: String,
     },
-    /// A sum of finite values of coalitions is not finite.
+    /// The sum of finite values of coalitions is not finite.
     #[error(
-        "the values of coalitions are too large: their sum for player {player} (output {output}) overflows; scale the game down"
+        "coalition values are too large: their sum for player {player} (output {output}) overflows; scale \
+         the game down"
     )]
     Overflow {
         /// The first player whose value overflows.
         player: usize,
-        /// Which of the outputs.
+        /// Index of the output.
         output: usize,
     },
-    /// A name that is no interaction index.
+    /// The name is not an interaction index.
     #[error(
-        "unknown interaction index {given:?}; known are the names of semivalues (shapley, banzhaf, …), k-shapley, shapley-taylor, \
-         faithful-shapley, faithful-banzhaf, faithful-weighted-banzhaf=P, k-additive-shapley, chaining, moebius, co-moebius, walsh, \
-         generalized-NAME, generalized-chaining, generalized-internal, generalized-external, joint-shapley"
+        "unknown interaction index {actual:?}; expected the name of a semivalue (shapley, banzhaf, …) or one \
+         of: k-shapley, shapley-taylor, faithful-shapley, faithful-banzhaf, faithful-weighted-banzhaf=P, \
+         k-additive-shapley, chaining, moebius, co-moebius, walsh, generalized-NAME, generalized-chaining, \
+         generalized-internal, generalized-external, joint-shapley"
     )]
     UnknownIndex {
         /// The name given.
-        given: String,
+        actual: String,
     },
-    /// An order of interactions that cannot be.
-    #[error("the order of interactions, the most players of a coalition, is 1 to {most}, not {given}")]
+    /// The order of interactions is out of range.
+    #[error("invalid order {actual} of interactions (maximum size of a coalition); expected 1 to {max}")]
     Order {
         /// The order given.
-        given: usize,
-        /// The most.
-        most: usize,
+        actual: usize,
+        /// Maximum order.
+        max: usize,
     },
-    /// More coalitions than interactions are told of.
+    /// There are more interactions than the result can contain.
     #[error(
-        "interactions of order {order} of {players} players, of {outputs} outputs, are more than {most} numbers: ask for a lower order"
+        "interactions of order {order} of {players} players and {outputs} outputs exceed {max} numbers; use \
+         a lower order"
     )]
     TooManyInteractions {
-        /// Players of the game.
+        /// Number of players of the game.
         players: usize,
         /// The order.
         order: usize,
-        /// Outputs of the game.
+        /// Number of outputs of the game.
         outputs: usize,
-        /// The most numbers.
-        most: usize,
+        /// Maximum number of values.
+        max: usize,
     },
-    /// An index that is not finite, of finite values of coalitions.
+    /// The index of finite coalition values is not finite.
     #[error(
-        "the values of coalitions are too large: the interaction index of {coalition} (output {output}) overflows; scale the game down"
+        "coalition values are too large: the interaction index of {coalition} (output {output}) overflows; \
+         scale the game down"
     )]
     InteractionOverflow {
         /// The coalition.
         coalition: Coalition,
-        /// Which of the outputs.
+        /// Index of the output.
         output: usize,
     },
-    /// The game failed.
+    /// The game returned an error.
     #[error(transparent)]
     Game(#[from] GameError),
 }
 
-/// What is wrong with weights by size.
+/// Why weights by size are invalid.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WeightsProblem {
-    /// There is none.
-    #[error("none were given")]
+    /// There are no weights.
+    #[error("no weights")]
     None,
-    /// One is negative or not finite.
+    /// A weight is negative or not finite.
     #[error("the weight of size {size} is {weight}")]
     Weight {
         /// The size.
@@ -241,7 +256,7 @@ pub enum WeightsProblem {
         /// Its weight.
         weight: f64,
     },
-    /// They do not sum to one.
+    /// The weights do not sum to one.
     #[error("they sum to {sum}")]
     Sum {
         /// The sum over all coalitions.
@@ -249,13 +264,13 @@ pub enum WeightsProblem {
     },
 }
 
-/// What is wrong with the law of a player.
+/// Why the coalition distribution of a player is invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LawProblem {
-    /// Not one weight for each coalition, or none.
+    /// There are no coalitions, or the numbers of coalitions and weights differ.
     #[error(
-        "it has {coalitions} coalitions and {weights} weights, where as many of both are wanted, at least one"
+        "got {coalitions} coalitions and {weights} weights, expected the same number of both, at least one"
     )]
     Lengths {
         /// Number of coalitions.
@@ -263,30 +278,33 @@ pub enum LawProblem {
         /// Number of weights.
         weights: usize,
     },
-    /// Coalitions of another number of players.
-    #[error("its coalitions are of {given} players, where laws for {wanted} players were given")]
+    /// The number of players of the coalitions differs from that of the distributions.
+    #[error("its coalitions have {actual} players, but there are distributions for {expected} players")]
     OtherPlayers {
-        /// Players of its coalitions.
-        given: usize,
-        /// Number of laws.
-        wanted: usize,
+        /// Number of players of the coalitions.
+        actual: usize,
+        /// Number of distributions.
+        expected: usize,
     },
-    /// A coalition that the player is in already.
-    #[error("the player cannot join the coalition {coalition}, of which it is a member")]
+    /// The player is a member of a coalition that it should join.
+    #[error("the player is a member of coalition {coalition} and cannot join it")]
     Member {
         /// The coalition.
         coalition: Coalition,
     },
-    /// A weight that breaks (A1).
-    #[error("(A1) asks for weights of at least 0, and that of the coalition {coalition} is {weight}")]
+    /// A weight violates (A1).
+    #[error("the weight of coalition {coalition} is {weight}; (A1) requires weights of at least 0")]
     Weight {
         /// The coalition.
         coalition: Coalition,
         /// Its weight.
         weight: f64,
     },
-    /// Weights that break (A2).
-    #[error("(A2) asks for weights that sum to 1, and these sum to {sum}, {:e} off: divide them by that", (sum - 1.0).abs())]
+    /// The weights violate (A2).
+    #[error(
+        "the weights sum to {sum}, off by {:e}; (A2) requires a sum of 1: divide them by their sum",
+        (sum - 1.0).abs()
+    )]
     Sum {
         /// The sum.
         sum: f64,

@@ -1,18 +1,19 @@
-//! Values of players on a graph: L-Shapley, C-Shapley, Myerson, and the same of any semivalue.
+//! Values of players on a graph: L-Shapley, C-Shapley, Myerson, and their generalizations to any semivalue.
 //!
 //! # Notation
 //!
-//! G is the graph, `N_k(i)` the [neighbourhood](apportion_games::Graph::neighbourhood) of order k of player i, M(a, b) the
-//! [moment](Semivalue::moment) of the semivalue: the probability that a given players are present and b others are not. For Shapley
-//! M(a, b) = a! b! / (a + b + 1)!.
+//! G is the graph, `N_k(i)` the [neighbourhood](apportion_games::Graph::neighbourhood) of order k of player
+//! i, M(a, b) the [moment](Semivalue::moment) of the semivalue: the probability that a given players are
+//! present and b given others are absent. For Shapley M(a, b) = a! b! / (a + b + 1)!.
 //!
 //! # Source
 //!
-//! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured data*, 2019, Definitions 1
-//! and 2; Myerson, *Graphs and cooperation in games*, 1977. The coefficients with true boundaries are derived here: in a random order, the
-//! component of i among those who came before it is U \ i with U a connected set where all of U \ i come before i and its boundary after,
-//! which has the probability M(|U| − 1, |B(U)|). The paper's 2 / ((u + 2)(u + 1) u) is that of two boundary nodes, which holds inside
-//! a line.
+//! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured
+//! data*, 2019, Definitions 1 and 2; Myerson, *Graphs and cooperation in games*, 1977. The coefficients with
+//! true boundaries are derived here: in a random order, the component of i among the players before it,
+//! together with i, is the connected set U if all of U \ i precede i and its boundary follows, which has the
+//! probability M(|U| − 1, |B(U)|). The paper's 2 / ((u + 2)(u + 1) u) is the case of two boundary nodes,
+//! which holds in the interior of a line.
 
 use std::fmt::{Display, Formatter, Result as FormatResult};
 use std::str::FromStr;
@@ -26,21 +27,22 @@ use crate::semivalue::Semivalue;
 
 /// A value of players on a graph.
 ///
-/// As text it is its name, `l-shapley=2`, `c-shapley=3`, `myerson`; with `banzhaf` in place of `shapley` (`myerson-banzhaf`) the same of
-/// the Banzhaf value; of any other semivalue `local=2/beta=4,1`, `connected=2/beta=4,1`, `graph-restricted/beta=4,1`. Choices that differ
-/// from the default follow the order: `l-shapley=2,present`, `c-shapley=2,printed`, `c-shapley=2,marginal`,
+/// Its textual form is its name, `l-shapley=2`, `c-shapley=3`, `myerson`. With `banzhaf` instead of `shapley`
+/// (`myerson-banzhaf`), it is the same for the Banzhaf value; for any other semivalue, use
+/// `local=2/beta=4,1`, `connected=2/beta=4,1`, `graph-restricted/beta=4,1`. Options that differ from the
+/// default follow the order: `l-shapley=2,present`, `c-shapley=2,printed`, `c-shapley=2,marginal`,
 /// `c-shapley=2,graph,present`.
 ///
 /// | order | L-Shapley | C-Shapley |
 /// |---|---|---|
-/// | 0 | v({i}) − v(∅) | v({i}) − v(∅), printed a third of it |
-/// | from the [diameter](apportion_games::Graph::diameter) on, connected graph | Shapley | Myerson |
+/// | 0 | v({i}) − v(∅) | v({i}) − v(∅), with printed coefficients a third of it |
+/// | at least the [diameter](apportion_games::Graph::diameter), connected graph | Shapley | Myerson |
 ///
 /// ```
 /// use apportion_games::{Graph, SumOfUnanimity};
 /// use apportion_values::GraphValue;
 ///
-/// // The ends of a line of three are worth 1 together, and need the middle to meet.
+/// // The value is 1 if both ends of a line of three players are present and connected by the middle.
 /// let game = SumOfUnanimity::unanimity(3, [0, 2])?;
 /// let myerson: GraphValue = "myerson".parse()?;
 /// let values = myerson.enumerate(&game, &Graph::line(3))?.values;
@@ -49,25 +51,26 @@ use crate::semivalue::Semivalue;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct GraphValue {
-    /// How coalitions are weighed by size.
+    /// The semivalue that weights coalitions by size.
     pub semivalue: Semivalue,
-    /// Which coalitions count.
+    /// The coalitions that are used.
     pub form: GraphForm,
 }
 
-/// Which coalitions count in a value of players on a graph.
+/// The coalitions that a value of players on a graph uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GraphForm {
-    /// All coalitions of the player's neighbourhood: the semivalue of the game restricted to it (L-Shapley, Definition 1, equation 5).
+    /// All coalitions of the player's neighbourhood: the semivalue of the game restricted to it (L-Shapley,
+    /// Definition 1, equation 5).
     ///
     /// ```text
     /// φ_i = Σ_{T ∋ i, T ⊆ N_k(i)} M(|T| − 1, |N_k(i)| − |T|) [v(T) − v(T \ i)]
     /// ```
     Local {
-        /// The order k of neighbourhoods.
+        /// The order k of the neighbourhoods.
         order: usize,
-        /// Players outside the neighbourhood.
+        /// Treatment of players outside the neighbourhood.
         outside: Outside,
     },
     /// The connected coalitions of the player's neighbourhood (C-Shapley, Definition 2, equation 6).
@@ -76,17 +79,17 @@ pub enum GraphForm {
     /// φ_i = Σ_{U ∋ i connected, U ⊆ N_k(i)} M(|U| − 1, b(U)) m(U, i)
     /// ```
     ///
-    /// with b(U) and m(U, i) as [`Coefficients`] says.
+    /// with b(U) and m(U, i) as in the table of [`Coefficients`].
     Connected {
-        /// The order k of neighbourhoods.
+        /// The order k of the neighbourhoods.
         order: usize,
-        /// How a connected coalition is weighed.
+        /// The weights of connected coalitions.
         coefficients: Coefficients,
-        /// Players outside the neighbourhood.
+        /// Treatment of players outside the neighbourhood.
         outside: Outside,
     },
-    /// All connected coalitions of the graph: the semivalue of the
-    /// [graph-restricted game](apportion_games::GraphRestrictedGame) (Myerson, 1977). `b(U)` is |B(U)|.
+    /// All connected coalitions of the graph: the semivalue of the [graph-restricted
+    /// game](apportion_games::GraphRestrictedGame) (Myerson, 1977). `b(U)` is |B(U)|.
     ///
     /// ```text
     /// φ_i = Σ_{C ∋ i connected} M(|C| − 1, |B(C)|) w(C) − Σ_{C connected, i ∈ B(C)} M(|C|, |B(C)| − 1) w(C),   w(C) = v(C) − v(∅)
@@ -94,64 +97,67 @@ pub enum GraphForm {
     Myerson,
 }
 
-/// Where players are who are outside the neighbourhood.
+/// Treatment of players outside the neighbourhood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Outside {
-    /// Absent, as in the definitions: T is worth v(T).
+    /// Absent, as in the definitions: the value of T is v(T).
     #[default]
     Absent,
-    /// Present, as in the authors' code: T is worth v(T ∪ (N \ N_k(i))).
+    /// Present, as in the authors' code: the value of T is v(T ∪ (N \ N_k(i))).
     Present,
 }
 
-/// How a connected coalition U of a neighbourhood is weighed in C-Shapley values.
+/// The weights of the connected coalitions U of a neighbourhood in C-Shapley values.
 ///
 /// | | b(U) | m(U, i) |
 /// |---|---|---|
 /// | `Neighbourhood` | neighbours of U in N_k(i) | v(U) − v(∅) − Σ_{C ∈ components(U \ i)} (v(C) − v(∅)) |
-/// | `Graph` | all neighbours of U | the same |
+/// | `Graph` | all neighbours of U | as for `Neighbourhood` |
 /// | `Marginal` | neighbours of U in N_k(i) | v(U) − v(U \ i) |
-/// | `Printed` | 2 | the same |
+/// | `Printed` | 2 | as for `Marginal` |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Coefficients {
-    /// As the Myerson value of the neighbourhood: exact on games that are additive, and the Myerson value itself from the diameter on.
+    /// The Myerson value of the neighbourhood: exact for additive games, and equal to the Myerson value from
+    /// the diameter on.
     #[default]
     Neighbourhood,
-    /// As the Myerson value of the graph, the sum cut off at the neighbourhood: weights sum to less than 1 below the diameter.
+    /// The terms of the Myerson value of the graph that lie in the neighbourhood: the weights sum to less
+    /// than 1 below the diameter.
     Graph,
-    /// Those of the neighbourhood, with the marginal contributions of equation 6. What theorem 2 bounds: where players who are not next to
-    /// each other are independent given those between them, these are the Shapley values. They ask for coalitions that are not connected.
+    /// The boundaries of the neighbourhood, with the marginal contributions of equation 6. This is the value
+    /// that theorem 2 bounds: if players that are not adjacent are independent given those between them, it
+    /// equals the Shapley value. It also evaluates coalitions that are not connected.
     Marginal,
-    /// As the paper prints them (equation 6). On an additive game they give back a share of it only: on a line 8/15 for k = 1, 9/14 for
-    /// k = 2 (inside; ends less).
+    /// The coefficients printed in the paper (equation 6). For an additive game they only yield a fraction of
+    /// it: on a line 8/15 for k = 1 and 9/14 for k = 2 (in the interior; less at the ends).
     Printed,
 }
 
 impl GraphValue {
-    /// The L-Shapley value of order `order`.
+    /// Creates the L-Shapley value of order `order`.
     pub fn l_shapley(order: usize) -> Self {
         let form = GraphForm::Local { order, outside: Outside::Absent };
         Self { semivalue: Semivalue::Shapley, form }
     }
 
-    /// The C-Shapley value of order `order`, its boundaries counted in neighbourhoods.
+    /// Creates the C-Shapley value of order `order`, with boundaries counted in neighbourhoods.
     pub fn c_shapley(order: usize) -> Self {
         let (coefficients, outside) = Default::default();
         Self { semivalue: Semivalue::Shapley, form: GraphForm::Connected { order, coefficients, outside } }
     }
 
-    /// The Myerson value.
+    /// Creates the Myerson value.
     pub fn myerson() -> Self {
         Self { semivalue: Semivalue::Shapley, form: GraphForm::Myerson }
     }
 
-    /// The same of another semivalue.
+    /// Replaces the semivalue.
     pub fn of(mut self, semivalue: Semivalue) -> Self {
         self.semivalue = semivalue;
         self
     }
 
-    /// The same with other coefficients; only C-Shapley values have any.
+    /// Replaces the coefficients; only C-Shapley values have them.
     pub fn with_coefficients(mut self, chosen: Coefficients) -> Self {
         if let GraphForm::Connected { coefficients, .. } = &mut self.form {
             *coefficients = chosen;
@@ -159,7 +165,7 @@ impl GraphValue {
         self
     }
 
-    /// The same with players outside the neighbourhood present or absent; the Myerson value has no neighbourhoods.
+    /// Makes the players outside the neighbourhood present or absent; has no effect on the Myerson value.
     pub fn with_outside(mut self, chosen: Outside) -> Self {
         if let GraphForm::Local { outside, .. } | GraphForm::Connected { outside, .. } = &mut self.form {
             *outside = chosen;
@@ -167,12 +173,12 @@ impl GraphValue {
         self
     }
 
-    /// The same value with its semivalue under the plainest name.
+    /// Returns the same value with its semivalue in canonical form.
     pub(crate) fn simplified(&self) -> Self {
         self.clone().of(self.semivalue.simplified())
     }
 
-    /// The order k of the neighbourhoods; none of the Myerson value.
+    /// Returns the order k of the neighbourhoods; `None` for the Myerson value.
     pub fn order(&self) -> Option<usize> {
         match self.form {
             GraphForm::Local { order, .. } | GraphForm::Connected { order, .. } => Some(order),
@@ -180,16 +186,18 @@ impl GraphValue {
         }
     }
 
-    /// Checks that it is defined for `players` on `graph`.
+    /// Checks that the value is defined for `players` on `graph`.
     ///
     /// # Errors
     ///
-    /// [`ValueError::Game`] where the graph is of other players, [`ValueError::WeightsForOtherPlayers`] for weights by size that do not
-    /// fit, [`ValueError::PrintedWeights`] for those that do not tell printed coefficients.
+    /// [`ValueError::Game`] if the number of nodes differs, [`ValueError::WeightsForOtherPlayers`] if the
+    /// number of weights by size differs, [`ValueError::PrintedWeights`] if they do not determine the printed
+    /// coefficients.
     pub fn check(&self, players: usize, graph: &Graph) -> Result<(), ValueError> {
         graph.check_players(players)?;
         self.semivalue.check_players(players)?;
-        // A printed coefficient of a coalition of s players is M(s − 1, 2), which takes weights of s + 2 players.
+        // A printed coefficient for a coalition of s players is M(s − 1, 2), which requires weights for s + 2
+        // players.
         let GraphForm::Connected { order, coefficients: Coefficients::Printed, .. } = self.form else {
             return Ok(());
         };
@@ -201,18 +209,19 @@ impl GraphValue {
         }
     }
 
-    /// The exact values by definition, from all 2^n coalitions: the slow twin of what estimators compute from few.
+    /// Computes the exact values by definition, from all 2^n coalitions; estimators need far fewer.
     ///
     /// # Errors
     ///
-    /// As [`check`](Self::check); [`ValueError::Players`] for none or more than [`MOST_PLAYERS`]; or if the game fails.
+    /// Same as [`check`](Self::check); [`ValueError::Players`] without players or for more than
+    /// [`MOST_PLAYERS`]; any error of the game.
     pub fn enumerate(&self, game: &(impl Game + ?Sized), graph: &Graph) -> Result<Attributions, ValueError> {
-        // What it is handed to is compiled once for all games.
+        // Use dynamic dispatch to compile the rest once for all games.
         let game: &dyn Game = &game;
         let players = game.players();
         self.check(players, graph)?;
         if players == 0 || players > MOST_PLAYERS {
-            return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+            return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
         }
         let table = TabulatedGame::from_game(&game)?;
         let k = table.outputs();
@@ -245,8 +254,8 @@ impl GraphValue {
         Attributions::of_players(players, values, base, full).finite()
     }
 
-    /// Definition 2, with the coalitions of the neighbourhood `around` tried one by one.
-    #[expect(clippy::too_many_arguments, reason = "a definition written out")]
+    /// Returns the values by Definition 2, testing the coalitions of the neighbourhood `around` one by one.
+    #[expect(clippy::too_many_arguments, reason = "follows the definition")]
     fn connected(
         &self,
         table: &[f64],
@@ -343,7 +352,7 @@ impl FromStr for GraphValue {
     type Err = ValueError;
 
     fn from_str(name: &str) -> Result<Self, ValueError> {
-        let unknown = || ValueError::UnknownValue { given: name.to_owned() };
+        let unknown = || ValueError::UnknownValue { actual: name.to_owned() };
         match name {
             "myerson" => return Ok(Self::myerson()),
             "myerson-banzhaf" => return Ok(Self::myerson().of(Semivalue::Banzhaf)),

@@ -2,33 +2,37 @@
 
 use crate::logarithms::ln_factorial;
 
-/// The regression whose solution a semivalue is in every game. Of the semivalues only these have one whose weights depend on the size
-/// alone and whose coefficients are the values themselves.
+/// The regression whose solution is a semivalue, for every game. Only the semivalues with this form have a
+/// regression whose weights depend on the size only and whose coefficients are the values themselves.
 ///
 /// With z ∈ {0,1}^n the membership of a coalition of size s and sums over all 2^n coalitions,
 ///
 /// ```text
-/// Shapley:             min Σ w(s) (⟨z, x⟩ − (v(z) − v(∅)))²  subject to  Σx = v(N) − v(∅),  w(s) = 1 / (C(n,s) s (n−s)), 0 < s < n
-/// weighted Banzhaf(p): min Σ w(s) (c + ⟨z − p, x⟩ − v(z))²  over c and x,                   w(s) = p^s (1−p)^(n−s)
+/// Shapley:             min Σ w(s) (⟨z, x⟩ − (v(z) − v(∅)))²  subject to  Σx = v(N) − v(∅),
+///                      w(s) = 1 / (C(n,s) s (n−s)), 0 < s < n
+/// weighted Banzhaf(p): min Σ w(s) (c + ⟨z − p, x⟩ − v(z))²  over c and x,
+///                      w(s) = p^s (1−p)^(n−s)
 /// ```
 ///
-/// (Leverage SHAP, equation 3; Kernel Banzhaf, Theorem 3.2, which is p = ½.) The second holds because under the weights the columns
-/// z_i − p have mean 0, are uncorrelated and have variance p (1 − p): x_i is the covariance of v and z_i over that variance, which is
-/// E\[v | i ∈ S\] − E\[v | i ∉ S\]. The intercept c is orthogonal, so that leaving it out changes nothing at full enumeration.
+/// (Leverage SHAP, equation 3; Kernel Banzhaf, Theorem 3.2, which is p = ½.) The second form holds because
+/// under the weights, the columns z_i − p have mean 0, are uncorrelated and have variance p (1 − p): x_i is
+/// the covariance of v and z_i divided by this variance, which is E\[v | i ∈ S\] − E\[v | i ∉ S\]. The
+/// intercept c is orthogonal, so omitting it does not change the solution for full enumeration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum LeastSquaresForm {
-    /// Rows z; the coefficients sum to v(N) − v(∅); the empty and the full coalition have no row.
+    /// Rows z; the coefficients are constrained to sum to v(N) − v(∅); the empty and the full coalition have
+    /// no row.
     SumConstrained,
-    /// Rows z − p, with an intercept or without.
+    /// Rows z − p, with or without an intercept.
     Centred {
-        /// What the columns are centred at: the probability of presence.
+        /// The centre of the columns: the probability of presence.
         p: f64,
     },
 }
 
 impl LeastSquaresForm {
-    /// `ln w(s)`; −∞ where coalitions of `size` have no row.
+    /// Returns `ln w(s)`; −∞ if coalitions of `size` have no row.
     ///
     /// # Panics
     ///

@@ -1,34 +1,38 @@
-//! Coalitional values over a hierarchy of groups: of groups within groups, to any depth.
+//! Coalitional values over a hierarchy of nested groups, of any depth.
 //!
-//! # The definition
+//! # Definition
 //!
-//! Let i be a player, G_0 the group of all, G_0 ⊃ G_1 ⊃ … ⊃ G_d the groups that i is in, and K_l the *siblings* of i's side in G_l: the
-//! members of G_l, players and groups, but for G_{l+1} (of G_d, but for i). At every level a coalition of siblings, each of them whole, is
-//! weighed by a semivalue, and what i adds to all of them together counts:
+//! Let i be a player, G_0 the group of all players, G_0 ⊃ G_1 ⊃ … ⊃ G_d the groups that contain i, and K_l
+//! the *siblings* in G_l: the members of G_l, players and groups, except G_{l+1} (except i for G_d). At every
+//! level, a coalition of siblings, each of them complete, is weighted by a semivalue, and the marginal
+//! contribution of i to the union of these coalitions counts:
 //!
 //! ```text
 //! φ_i = Σ_{A_0 ⊆ K_0} w_0(A_0) … Σ_{A_d ⊆ K_d} w_d(A_d) [v(Q ∪ i) − v(Q)],     Q = ∪_l ∪_{a ∈ A_l} a
 //! ```
 //!
-//! with `w_l(A) = M(|A|, |K_l| − |A|)` by the moments of the semivalue of level l. A flat partition has two levels, and this is the
-//! [coalitional value](crate::CoalitionalValue) of it.
+//! where `w_l(A) = M(|A|, |K_l| − |A|)` are the weights by the moments of the semivalue of level l. A
+//! partition has two levels, and this is its [coalitional value](crate::CoalitionalValue).
 //!
-//! With the Shapley value at every level it is the mean of what i adds over the orders of all players in which the players of every group
-//! stand together, all of them equally likely: such an order is an order of the members of each group, independent of each other and
-//! uniform, and the members of G_l that come before i's side are a coalition of |A| siblings with probability |A|! (|K_l| − |A|)! / (|K_l| + 1)!.
-//! That is Winter's value for games with a levels structure, of which Owen's is the one with two levels.
+//! With the Shapley value at every level, this is the mean of i's marginal contributions over the orders of
+//! all players in which the players of every group are contiguous, all equally likely. Such an order consists
+//! of independent uniform orders of the members of each group, and the members of G_l that precede G_{l+1}
+//! are a coalition of |A| siblings with probability |A|! (|K_l| − |A|)! / (|K_l| + 1)!. This is Winter's
+//! value for games with a levels structure; Owen's is the special case of two levels.
 //!
-//! # How
+//! # Method
 //!
-//! The sums over A_0 … A_{d−1} make a game among the members of G_d alone, `u(T) = Σ w_0(A_0) … w_{d−1}(A_{d−1}) v(Q ∪ T)`, of which φ_i is the
-//! semivalue. It is enumerated: 2^k coalitions for each group that has players among its members, k the number of its members and of the
-//! siblings of the groups around it.
+//! The sums over A_0 … A_{d−1} define a game of the members of G_d only,
+//! `u(T) = Σ w_0(A_0) … w_{d−1}(A_{d−1}) v(Q ∪ T)`, and φ_i is its semivalue. It is enumerated: 2^k
+//! coalitions for each group with players among its members, where k is the number of its members plus the
+//! siblings of the groups that contain it.
 //!
 //! # Source
 //!
-//! Winter, *A value for cooperative games with levels structure of cooperation*, International Journal of Game Theory 18, 1989; of Banzhaf
-//! values Álvarez-Mozos and Tejada, *Parallel characterizations of a generalized Shapley value and a generalized Banzhaf value for
-//! cooperative games with levels structure of cooperation*, Decision Support Systems 52, 2011.
+//! Winter, *A value for cooperative games with levels structure of cooperation*, International Journal of
+//! Game Theory 18, 1989; for Banzhaf values Álvarez-Mozos and Tejada, *Parallel characterizations of a
+//! generalized Shapley value and a generalized Banzhaf value for cooperative games with levels structure of
+//! cooperation*, Decision Support Systems 52, 2011.
 
 use apportion_games::{Coalitions, Game, GameError, Hierarchy};
 
@@ -39,38 +43,39 @@ use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
 impl CoalitionalValue {
-    /// The semivalue among the members of groups of a [level](Hierarchy::level): of the top [`between`](Self::between), of all others
-    /// [`within`](Self::within).
+    /// Returns the semivalue among the members of groups of a [level](Hierarchy::level):
+    /// [`between`](Self::between) at the top, [`within`](Self::within) at all others.
     pub fn at_level(&self, level: usize) -> &Semivalue {
         if level == 0 { &self.between } else { &self.within }
     }
 
-    /// The semivalue of single players that this is over a hierarchy of one level.
+    /// Returns the semivalue of single players that this value reduces to if the hierarchy has a single
+    /// level.
     pub fn reduces_over(&self, hierarchy: &Hierarchy) -> Option<&Semivalue> {
         (hierarchy.groups().len() == 1).then(|| self.at_level(hierarchy.level(hierarchy.root())))
     }
 
-    /// Checks that weights by size, if any, are for as many members of every group.
+    /// Checks that weights by size, if any, match the number of members of every group.
     ///
     /// # Errors
     ///
-    /// [`ValueError::WeightsForOtherPlayers`].
+    /// [`ValueError::WeightsForOtherPlayers`] if they do not.
     pub fn check_over(&self, hierarchy: &Hierarchy) -> Result<(), ValueError> {
         hierarchy.groups().try_for_each(|group| {
             self.at_level(hierarchy.level(group)).check_players(hierarchy.children(group).len())
         })
     }
 
-    /// The exact value of every player of `game` over a hierarchy of groups.
+    /// Computes the exact value of every player of `game` over a hierarchy of groups.
     ///
-    /// Asks the game for 2^k coalitions for each group that has players among its members: k is the number of its members and of the siblings of
-    /// the groups around it.
+    /// Evaluates 2^k coalitions for each group with players among its members, where k is the number of its
+    /// members plus the siblings of the groups that contain it.
     ///
     /// ```
     /// use apportion_games::{Cooking, Hierarchy, Member};
     /// use apportion_values::{CoalitionalValue, Semivalue, enumerate};
     ///
-    /// // Of three players two stand together.
+    /// // Two of three players form a group.
     /// let two = Member::Group(vec![Member::Player(0), Member::Player(1)]);
     /// let hierarchy = Hierarchy::new(3, vec![two, Member::Player(2)])?;
     /// let owen = CoalitionalValue::owen().enumerate_over(&Cooking, &hierarchy)?;
@@ -81,24 +86,24 @@ impl CoalitionalValue {
     ///
     /// # Errors
     ///
-    /// [`ValueError::Game`] for a hierarchy of other players, or if the game fails; [`ValueError::Levels`] where k exceeds 25 for some
-    /// group; and as [`enumerate`].
+    /// [`ValueError::Game`] if the number of players of the hierarchy differs, or if the game fails;
+    /// [`ValueError::Levels`] if k exceeds 25 for some group; and the errors of [`enumerate`].
     pub fn enumerate_over(
         &self,
         game: &(impl Game + ?Sized),
         hierarchy: &Hierarchy,
     ) -> Result<Attributions, ValueError> {
-        // What it is handed to is compiled once for all games.
+        // Use dynamic dispatch to compile the rest once for all games.
         let game: &dyn Game = &game;
         let (players, outputs) = (game.players(), game.outputs());
         hierarchy.check_players(players)?;
         if players == 0 || outputs == 0 {
-            return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+            return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
         }
         self.check_over(hierarchy)?;
         let widest = groups_of_players(hierarchy).map(|group| players_of_games(hierarchy, group)).max();
         if let Some(needed) = widest.filter(|&needed| needed > MOST_PLAYERS) {
-            return Err(ValueError::Levels { needed, most: MOST_PLAYERS });
+            return Err(ValueError::Levels { needed, max: MOST_PLAYERS });
         }
         let (base, full) = ends(game)?;
         let coalitions = hierarchy.try_coalitions().map_err(GameError::from)?;
@@ -115,15 +120,17 @@ impl CoalitionalValue {
         Attributions::of_players(players, values, base, full).finite()
     }
 
-    /// How many coalitions [`enumerate_over`](Self::enumerate_over) looks at, each counted once; none where they are more than it takes.
+    /// Returns the number of distinct coalitions that [`enumerate_over`](Self::enumerate_over) evaluates, or
+    /// `None` if it exceeds the limit.
     ///
-    /// These are the coalitions of which at most one member of every group is a part only: the empty one, the whole, and
+    /// These are the coalitions that contain at most one member of every group partially: the empty one, the
+    /// grand coalition, and
     ///
     /// ```text
     /// p(G) = 2^c − 2 + 2^(c−1) Σ_g p(g)
     /// ```
     ///
-    /// parts of the group G of c members g, where a player has no parts.
+    /// partial coalitions of the group G of c members g; a player has none.
     pub fn coalitions_over(hierarchy: &Hierarchy) -> Option<usize> {
         let players = hierarchy.players();
         let mut parts = vec![0usize; hierarchy.nodes()];
@@ -140,30 +147,31 @@ impl CoalitionalValue {
     }
 }
 
-/// The groups with players among their members.
+/// Returns the groups with players among their members.
 fn groups_of_players(hierarchy: &Hierarchy) -> impl Iterator<Item = usize> {
     hierarchy
         .groups()
         .filter(|&group| hierarchy.children(group).iter().any(|&member| member < hierarchy.players()))
 }
 
-/// Members of a group, and siblings of the groups around it.
+/// Returns the number of members of a group plus the siblings of the groups that contain it.
 fn players_of_games(hierarchy: &Hierarchy, group: usize) -> usize {
     let members = |group: usize| hierarchy.children(group).len();
     members(group) + hierarchy.above(group).map(|above| members(above) - 1).sum::<usize>()
 }
 
-/// Coalitions that are asked for at once; a power of two.
+/// Number of coalitions evaluated at once; a power of two.
 const CHUNK: usize = 4096;
 
-/// The game u among the members of one group: what they are worth on average over the siblings of the groups around it, less v(∅).
+/// The game u of the members of one group: their average value over the siblings of the groups that contain
+/// it, minus v(∅).
 struct GroupGame<'a, G: ?Sized> {
     game: &'a G,
     /// The bits of each member.
     members: Vec<&'a [u64]>,
     /// The bits of each sibling, level by level.
     siblings: Vec<&'a [u64]>,
-    /// Which siblings are of a level, as bits, and the weights of their coalitions by size.
+    /// For each level, the mask of its siblings and the weights of their coalitions by size.
     levels: Vec<(usize, Vec<f64>)>,
     base: &'a [f64],
 }
@@ -192,7 +200,7 @@ impl<'a, G: Game + ?Sized> GroupGame<'a, G> {
         Self { game, members: members.collect(), siblings, levels, base }
     }
 
-    /// The weight of a coalition of siblings, given as bits.
+    /// Returns the weight of a coalition of siblings, given as bits.
     fn weight(&self, siblings: usize) -> f64 {
         let of_level =
             |(level, weights): &(usize, Vec<f64>)| weights[(siblings & level).count_ones() as usize];
@@ -200,7 +208,7 @@ impl<'a, G: Game + ?Sized> GroupGame<'a, G> {
     }
 }
 
-/// Adds the players of `more`.
+/// Adds the players of `more` to `words`.
 fn join(words: &mut [u64], more: &[u64]) {
     words.iter_mut().zip(more).for_each(|(word, more)| *word |= more);
 }
@@ -226,7 +234,7 @@ impl<G: Game + ?Sized> Game for GroupGame<'_, G> {
         let (players, outputs) = (self.game.players(), self.outputs());
         let unions = 1usize << self.siblings.len();
         out.fill(0.0);
-        // Row r is of the coalition r / unions of members, and of the union r mod unions of siblings.
+        // Row r combines the coalition r / unions of members and the union r mod unions of siblings.
         let rows = batch.len() * unions;
         let mut values = vec![0.0; CHUNK.min(rows) * outputs];
         let mut words = vec![0; apportion_games::words_for(players)];
@@ -251,7 +259,7 @@ impl<G: Game + ?Sized> Game for GroupGame<'_, G> {
                     *value = weight * (*value - base);
                 }
             }
-            // Both lengths are powers of two, so a chunk is some whole coalitions or a part of one.
+            // Both lengths are powers of two, so a chunk contains whole coalitions or a part of one.
             let of_one = unions.min(CHUNK) * outputs;
             for (part, values) in values.chunks_exact_mut(of_one).enumerate() {
                 let coalition = start / unions + part;

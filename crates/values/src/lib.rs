@@ -1,9 +1,9 @@
-//! Solution concepts: what a player's share *is*, and its exact value by definition.
+//! Solution concepts: definitions of attributions, and exact values by these definitions.
 //!
 //! ```
 //! use apportion_values::{Background, MarginalGame, Semivalue, axioms, enumerate};
 //!
-//! // Which feature made the prediction 2 · 3 + 1 = 7 of an average of 0?
+//! // Attribute the prediction 2 · 3 + 1 = 7 to the features; the base value is 0.
 //! let model = |row: &[f64]| row[0] * row[1] + row[2];
 //! let background = Background::baseline([0.0, 0.0, 0.0])?;
 //! let game = MarginalGame::new(&model, &[2.0, 3.0, 1.0], &background)?;
@@ -15,29 +15,30 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What is here
+//! # Overview
 //!
 //! | | |
 //! |---|---|
-//! | [`Semivalue`] | Shapley, Banzhaf, weighted Banzhaf, Beta-Shapley, your own weights by size or mixing measure: the weights of coalitions by size, in a form that is stable for thousands of players |
-//! | [`Rule`] | quadrature of the mixing measure, exact to a stated degree |
-//! | [`LeastSquaresForm`] | the regression whose solution a value is, where there is one |
-//! | [`Attributions`], [`Axis`] | what every exact computation answers: values, v(∅), v(N), and the names of the axes |
+//! | [`Semivalue`] | Shapley, Banzhaf, weighted Banzhaf, Beta-Shapley, custom weights by size or a custom mixing measure: the weights of coalitions by size, in a form that is stable for thousands of players |
+//! | [`Rule`] | quadrature of the mixing measure, exact up to a given degree |
+//! | [`LeastSquaresForm`] | the regression whose solution is the value, if it exists |
+//! | [`Attributions`], [`Axis`] | the result of every exact computation: values, v(∅), v(N), and the names of the axes |
 //! | [`enumerate()`], [`enumerate_many`] | exact values of any game of up to 25 players, in one pass over its 2^n coalitions |
-//! | [`CoalitionalValue`], [`two_step_shapley`] | exact values of players in groups: Owen, Banzhaf-Owen, any pair of semivalues, in groups and over a hierarchy of groups; two-step Shapley |
-//! | [`GraphValue`] | values of players on a graph: L-Shapley, C-Shapley, Myerson, and the same of any semivalue |
-//! | [`LinearValue`], [`CoalitionLaw`] | values by a user's own laws over coalitions; weighted Shapley |
-//! | [`InteractionIndex`], [`IndexWeights`] | [interaction indices](interactions) of coalitions, of every order, by name: Shapley, Banzhaf and of any semivalue, k-Shapley, Shapley-Taylor, faithful ones, chaining, Möbius, generalized values; their weights of differences, of Möbius and of Walsh coefficients |
-//! | [`enumerate_interactions()`], [`MoebiusTransform`], [`Interactions`] | exact indices of any game of up to 25 players, and of any number from few Möbius coefficients; the sparse answer |
+//! | [`CoalitionalValue`], [`two_step_shapley`] | exact values of players in groups: Owen, Banzhaf-Owen, any pair of semivalues, with groups or a hierarchy of groups; two-step Shapley |
+//! | [`GraphValue`] | values of players on a graph: L-Shapley, C-Shapley, Myerson, and their generalizations to any semivalue |
+//! | [`LinearValue`], [`CoalitionLaw`] | values by custom distributions over coalitions; weighted Shapley |
+//! | [`InteractionIndex`], [`IndexWeights`] | [interaction indices](interactions) of every order, by name: Shapley, Banzhaf and any other semivalue, k-Shapley, Shapley-Taylor, faithful indices, chaining, Möbius, generalized values; their weights for differences, Möbius and Walsh coefficients |
+//! | [`enumerate_interactions()`], [`MoebiusTransform`], [`Interactions`] | exact indices of any game of up to 25 players, or of any number of players from a few Möbius coefficients; the sparse result |
 //! | [`SolutionConcept`] | all of these by name, and quotient values |
-//! | [`Value`] | a solution concept with the groups or the graph that it is of: what is asked for |
-//! | [`axioms`] | efficiency, symmetry, null player, dummy, linearity, 2-efficiency; of groups the quotient property and symmetry within groups, as predicates |
-//! | [`ValueError`] | what can go wrong |
+//! | [`Value`] | a solution concept with its groups or its graph |
+//! | [`axioms`] | efficiency, symmetry, null player, dummy, linearity, 2-efficiency; for groups the quotient property and symmetry within groups, as predicates |
+//! | [`ValueError`] | errors |
 //!
 //! # Shapes
 //!
-//! `n` players, `k` outputs. Values are n × k, row-major, in the units of the game; v(∅) and v(N) are k numbers each. [`Attributions`] may
-//! have several rows of these, or values of pairs; their [axes](Attributions::axes) say which.
+//! `n` players, `k` outputs. Values are n × k, row-major, in the units of the game; v(∅) and v(N) are k
+//! numbers each. [`Attributions`] may contain several rows, or values of pairs, as described by their
+//! [axes](Attributions::axes).
 
 mod attributions;
 pub mod axioms;
@@ -55,7 +56,7 @@ mod semivalue;
 mod solution_concept;
 mod value;
 
-/// Types of lower crates that stand in signatures here, so that whoever uses this crate needs no other for them.
+/// Types of dependencies that occur in signatures, re-exported so that users do not need those crates.
 #[doc(no_inline)]
 pub use apportion_games::{
     Background, CoalitionView, Coalitions, Game, GameError, Graph, Hierarchy, MarginalGame, Member, Partition,
@@ -78,7 +79,7 @@ pub use semivalue::{BetaLaw, Mixture, Presence, Semivalue, SizeWeights};
 pub use solution_concept::SolutionConcept;
 pub use value::Value;
 
-/// The example of the README is a test.
+/// Runs the example of the README as a doctest.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! Linear game values by a user's own laws: for each player any weights of the coalitions that it joins.
+//! Linear game values with custom distributions: arbitrary weights of the coalitions that each player joins.
 
 use std::sync::Arc;
 
@@ -10,30 +10,30 @@ use crate::coalitional::ends;
 use crate::enumeration::MOST_PLAYERS;
 use crate::error::{LawProblem, ValueError};
 
-/// The most players whose laws are tabulated from a function of all coalitions.
+/// Maximum number of players for tabulating distributions from a function of all coalitions.
 const MOST_TABULATED: usize = 20;
 
-/// How far the weights of a law may sum from 1.
+/// Tolerance for the sum of the weights of a distribution.
 const SUM_TOLERANCE: f64 = 1e-9;
 
-/// Coalitions whose marginal contributions are asked for at once.
+/// Number of coalitions whose marginal contributions are evaluated at once.
 const CHUNK: usize = 2048;
 
-/// A linear game value: each player's marginal contributions, averaged by a law of its own over the coalitions of the others
-/// (Kotsiopoulos et al. 2023, equation 2.6).
+/// A linear game value: the marginal contributions of each player, averaged with a separate distribution over
+/// the coalitions of the others (Kotsiopoulos et al. 2023, equation 2.6).
 ///
 /// ```text
 /// h_i = Σ_{S ⊆ N∖i} w_i(S) [v(S ∪ i) − v(S)],     (A1) w_i(S) ≥ 0,     (A2) Σ_S w_i(S) = 1
 /// ```
 ///
-/// A semivalue is such a value whose weights depend on the size of S alone and are the same for all players; here they may be anything:
-/// players that never meet, orders that are not all possible, players of unequal weight.
+/// For a semivalue, the weights depend on the size of S only and are the same for all players. Here they are
+/// arbitrary: players that never occur together, restricted orders, players of different weights.
 ///
 /// ```
 /// use apportion_games::Glove;
 /// use apportion_values::LinearValue;
 ///
-/// // Player 0 comes before all others: it joins nobody, player 1 joins it alone, player 2 joins both.
+/// // The players join in a fixed order: 0, then 1, then 2.
 /// let order = LinearValue::from_weights(3, |player, coalition| {
 ///     let before = (0..3).all(|other| coalition.contains(other) == (other < player));
 ///     f64::from(before)
@@ -50,7 +50,8 @@ pub struct LinearValue {
     laws: Arc<[CoalitionLaw]>,
 }
 
-/// The law `P_i` of the coalition that one player joins: coalitions of the others with their probabilities.
+/// The distribution `P_i` of the coalition that a player joins: coalitions of the others with their
+/// probabilities.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoalitionLaw {
     coalitions: Coalitions,
@@ -58,31 +59,32 @@ pub struct CoalitionLaw {
 }
 
 impl CoalitionLaw {
-    /// The law that gives each row of `coalitions` the probability at its place. A coalition may stand twice.
+    /// Creates the distribution in which each row of `coalitions` has the corresponding probability.
+    /// Coalitions may be repeated.
     ///
-    /// What it needs besides, a [`LinearValue`] checks.
+    /// Validity is checked by [`LinearValue`].
     pub fn new(coalitions: Coalitions, probabilities: Vec<f64>) -> Self {
         Self { coalitions, probabilities }
     }
 
-    /// The coalitions, of all n players, never with the one that joins.
+    /// Returns the coalitions, which have n players and never include the one that joins.
     pub fn coalitions(&self) -> &Coalitions {
         &self.coalitions
     }
 
-    /// The probability of each.
+    /// Returns the probability of each coalition.
     pub fn probabilities(&self) -> &[f64] {
         &self.probabilities
     }
 
-    /// Checks that this is a law for `player` of `players`.
+    /// Checks that this is a valid distribution for `player` of `players`.
     fn check(&self, player: usize, players: usize) -> Result<(), LawProblem> {
         let (given, wanted) = (self.probabilities.len(), self.coalitions.len());
         if given != wanted || wanted == 0 {
             return Err(LawProblem::Lengths { coalitions: wanted, weights: given });
         }
         if self.coalitions.players() != players {
-            return Err(LawProblem::OtherPlayers { given: self.coalitions.players(), wanted: players });
+            return Err(LawProblem::OtherPlayers { actual: self.coalitions.players(), expected: players });
         }
         for (coalition, &weight) in self.coalitions.iter().zip(&self.probabilities) {
             if coalition.contains(player) {
@@ -98,16 +100,16 @@ impl CoalitionLaw {
 }
 
 impl LinearValue {
-    /// The value with `laws[i]` for player i.
+    /// Creates the value with the distribution `laws[i]` for player i.
     ///
     /// # Errors
     ///
-    /// [`ValueError::Law`] for the first law that is none: weights that break (A1) or (A2), with the coalition or by how much;
-    /// [`ValueError::Players`] for no laws.
+    /// [`ValueError::Law`] for the first invalid distribution, whose weights violate (A1) or (A2), with the
+    /// coalition or the difference; [`ValueError::Players`] without distributions.
     pub fn from_laws(laws: Vec<CoalitionLaw>) -> Result<Self, ValueError> {
         let players = laws.len();
         if players == 0 {
-            return Err(ValueError::Players { given: 0, most: MOST_PLAYERS });
+            return Err(ValueError::Players { actual: 0, max: MOST_PLAYERS });
         }
         for (player, law) in laws.iter().enumerate() {
             law.check(player, players).map_err(|problem| ValueError::Law { player, problem })?;
@@ -115,13 +117,15 @@ impl LinearValue {
         Ok(Self { laws: laws.into() })
     }
 
-    /// The value with the weight `weight(i, S)` for every player i and coalition S of the others; coalitions of weight 0 are not kept.
+    /// Creates the value with the weight `weight(i, S)` for every player i and coalition S of the others;
+    /// coalitions of weight 0 are dropped.
     ///
-    /// Takes n 2^(n − 1) calls.
+    /// Calls `weight` n 2^(n − 1) times.
     ///
     /// # Errors
     ///
-    /// As [`from_laws`](Self::from_laws); [`ValueError::Players`] for more than 20 players: give laws of few coalitions instead.
+    /// Same as [`from_laws`](Self::from_laws); [`ValueError::Players`] for more than 20 players: pass
+    /// distributions over few coalitions instead.
     pub fn from_weights(
         players: usize,
         weight: impl Fn(usize, CoalitionView<'_>) -> f64,
@@ -147,16 +151,19 @@ impl LinearValue {
         Self::from_laws((0..players).map(law).collect())
     }
 
-    /// The weighted Shapley value (Shapley 1953; Kalai and Samet, *On weighted Shapley values*, 1987): players come in a random order that
-    /// is drawn from its end, the last of those left being i with probability `weights[i]` over the sum of theirs, and each gets what it
-    /// adds. Of a unanimity game the members of the carrier get shares in proportion to their weights; equal weights give the
-    /// Shapley value.
+    /// Creates the weighted Shapley value (Shapley 1953; Kalai and Samet, *On weighted Shapley values*,
+    /// 1987): players are ordered at random from the last to the first, where each remaining player i comes
+    /// next with a probability proportional to `weights[i]`, and the value is the expected marginal
+    /// contribution. In a unanimity game, the members of the carrier share proportionally to their weights;
+    /// equal weights yield the Shapley value.
     ///
-    /// With q(T) the probability that the players of T come first, `w_i(S) = q(S ∪ i) weights[i] / Σ_{S ∪ i} weights`.
+    /// With q(T) the probability that the players of T come first,
+    /// `w_i(S) = q(S ∪ i) weights[i] / Σ_{S ∪ i} weights`.
     ///
     /// # Errors
     ///
-    /// [`ValueError::PlayerWeight`] for a weight that is not positive and finite; [`ValueError::Players`] for none or more than 20.
+    /// [`ValueError::PlayerWeight`] for a weight that is not positive and finite; [`ValueError::Players`]
+    /// without players or for more than 20.
     pub fn weighted_shapley(weights: &[f64]) -> Result<Self, ValueError> {
         let players = weights.len();
         check_tabulated(players)?;
@@ -164,7 +171,7 @@ impl LinearValue {
             return Err(ValueError::PlayerWeight { player, weight: weights[player] });
         }
         let members = |mask: usize| (0..players).filter(move |player| mask >> player & 1 == 1);
-        // By the largest first: sums of weights near the end of the range would overflow.
+        // Divide by the largest weight first: sums of very large weights would overflow.
         let largest = weights.iter().copied().fold(0.0, f64::max);
         let share = |player: usize, mask: usize| -> f64 {
             let sum: f64 = members(mask).map(|member| weights[member] / largest).sum();
@@ -183,25 +190,27 @@ impl LinearValue {
         })
     }
 
-    /// Number of players n.
+    /// Returns the number of players n.
     pub fn players(&self) -> usize {
         self.laws.len()
     }
 
-    /// The law of the coalitions that `player` joins.
+    /// Returns the distribution of the coalitions that `player` joins.
     ///
     /// # Panics
     ///
-    /// If there is no such player.
+    /// If the player does not exist.
     pub fn law(&self, player: usize) -> &CoalitionLaw {
         &self.laws[player]
     }
 
-    /// The exact values of all players of `game`, by their definition. Asks once for each coalition that some law looks at, and remembers it.
+    /// Computes the exact values of all players of `game`, by definition. Evaluates each coalition in the
+    /// support of the distributions once and caches it.
     ///
     /// # Errors
     ///
-    /// [`ValueError::LawsForOtherPlayers`] for a game of another number of players; if the game fails; [`ValueError::Overflow`].
+    /// [`ValueError::LawsForOtherPlayers`] if the number of players of the game differs; any error of the
+    /// game; [`ValueError::Overflow`].
     pub fn enumerate(&self, game: &(impl Game + ?Sized)) -> Result<Attributions, ValueError> {
         self.check_players(game.players())?;
         let outputs = game.outputs();
@@ -214,7 +223,7 @@ impl LinearValue {
         Attributions::of_players(self.players(), values, base, full).finite()
     }
 
-    /// Refuses a game of another number of players.
+    /// Rejects a game with a different number of players.
     pub(crate) fn check_players(&self, players: usize) -> Result<(), ValueError> {
         if players == self.players() {
             return Ok(());
@@ -249,11 +258,11 @@ fn check_tabulated(players: usize) -> Result<(), ValueError> {
     if (1..=MOST_TABULATED).contains(&players) {
         Ok(())
     } else {
-        Err(ValueError::Players { given: players, most: MOST_TABULATED })
+        Err(ValueError::Players { actual: players, max: MOST_TABULATED })
     }
 }
 
-/// How the laws are written: for each player pairs of members and probability.
+/// The serialized form of the distributions: for each player, pairs of members and probability.
 #[derive(Serialize, Deserialize)]
 struct Tables(Vec<Vec<(Vec<usize>, f64)>>);
 
@@ -276,7 +285,7 @@ impl TryFrom<Tables> for LinearValue {
             let mut law = CoalitionLaw::new(Coalitions::new(players), Vec::new());
             for (members, probability) in table {
                 if let Some(&unknown) = members.iter().find(|&&member| member >= players) {
-                    let problem = LawProblem::OtherPlayers { given: unknown + 1, wanted: players };
+                    let problem = LawProblem::OtherPlayers { actual: unknown + 1, expected: players };
                     return Err(ValueError::Law { player, problem });
                 }
                 law.coalitions.push_members(members);

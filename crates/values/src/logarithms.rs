@@ -1,11 +1,11 @@
 //! Logarithms of factorials and of the gamma function.
 
-/// `ln Γ(x)` for x > 0.
+/// Returns `ln Γ(x)` for x > 0.
 pub(crate) fn ln_gamma(x: f64) -> f64 {
     libm::lgamma(x)
 }
 
-/// `ln k!`.
+/// Returns `ln k!`.
 pub(crate) fn ln_factorial(k: usize) -> f64 {
     ln_gamma(k as f64 + 1.0)
 }

@@ -5,14 +5,16 @@
 //! μ a probability measure on \[0,1\], p_k its orthonormal polynomials. They satisfy
 //! `√b_{k+1} p_{k+1}(t) = (t − a_k) p_k(t) − √b_k p_{k−1}(t)` with p_0 = 1.
 //!
-//! # How
+//! # Method
 //!
-//! The Gauss rule with Q nodes integrates every polynomial of degree 2Q − 1 exactly. Its nodes are the eigenvalues of the symmetric
-//! tridiagonal matrix with diagonal a_0 … a_{Q−1} and off-diagonal √b_1 … √b_{Q−1} (Golub and Welsch, 1969), found here by bisection
-//! with Sturm counts; the weights are the Christoffel numbers `1 / Σ_{k<Q} p_k(t)²`. The recurrence is known in
-//! closed form for Beta laws (Jacobi polynomials) and computed by Lanczos's method for atoms.
+//! The Gauss rule with Q nodes integrates every polynomial of degree 2Q − 1 exactly. Its nodes are the
+//! eigenvalues of the symmetric tridiagonal matrix with diagonal a_0 … a_{Q−1} and off-diagonal √b_1 …
+//! √b_{Q−1} (Golub and Welsch, 1969), computed here by bisection with Sturm counts; the weights are the
+//! Christoffel numbers `1 / Σ_{k<Q} p_k(t)²`. The recurrence has a closed form for Beta distributions (Jacobi
+//! polynomials) and is computed by the Lanczos method for atoms.
 
-/// Nodes and weights: `∫ f dμ ≈ Σ_q w_q f(t_q)`. The nodes increase, are inside \[0, 1\], and the weights are positive and sum to 1.
+/// Nodes and weights: `∫ f dμ ≈ Σ_q w_q f(t_q)`. The nodes are increasing and inside \[0, 1\], and the
+/// weights are positive and sum to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
     presence: Vec<f64>,
@@ -21,47 +23,48 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// The nodes t_q: probabilities of presence.
+    /// Returns the nodes t_q: probabilities of presence.
     pub fn presence(&self) -> &[f64] {
         &self.presence
     }
 
-    /// 1 − t_q, computed on its own so that it is accurate where t_q is near 1.
+    /// Returns 1 − t_q, computed separately so that it is accurate if t_q is close to 1.
     pub fn absence(&self) -> &[f64] {
         &self.absence
     }
 
-    /// The weights w_q.
+    /// Returns the weights w_q.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     #[allow(clippy::len_without_is_empty, reason = "a rule has at least one node")]
     pub fn len(&self) -> usize {
         self.presence.len()
     }
 
-    /// All mass at one point.
+    /// Creates the rule with all mass at one point.
     pub(crate) fn point(t: f64) -> Self {
         Self { presence: vec![t], absence: vec![1.0 - t], weights: vec![1.0] }
     }
 
-    /// The Gauss rule of the law Beta(a, b), whose density is in proportion to t^(a−1) (1−t)^(b−1): exact up to degree 2 `nodes` − 1.
-    /// Beta(1, 1) is Gauss-Legendre.
+    /// Creates the Gauss rule of the distribution Beta(a, b), whose density is proportional to t^(a−1)
+    /// (1−t)^(b−1): exact up to degree 2 `nodes` − 1. Beta(1, 1) is the Gauss-Legendre rule.
     ///
-    /// A law with a standard deviation below 1e-11 of its distance from both ends is a point: about that point the first moment is zero,
-    /// and what the second adds is below `degree² · 1e-22`.
+    /// A distribution whose standard deviation is below 1e-11 of its distance from both ends is replaced by a
+    /// point: its first moment about this point is zero, and the second contributes less than
+    /// `degree² · 1e-22`.
     pub(crate) fn gauss_jacobi(nodes: usize, a: f64, b: f64) -> Self {
         let c = a + b;
-        // The variance over the squared mean, and over that of 1 − t.
+        // The variance relative to the squared mean, and relative to the square of 1 − mean.
         if (b / a) / (c + 1.0) < 1e-22 && (a / b) / (c + 1.0) < 1e-22 {
             return Self { presence: vec![a / c], absence: vec![b / c], weights: vec![1.0] };
         }
         Self::gauss(&Recurrence::jacobi(nodes, a, b), &Recurrence::jacobi(nodes, b, a))
     }
 
-    /// The atoms themselves, or the Gauss rule of their measure where that has fewer nodes.
+    /// Creates the rule of the atoms themselves, or the Gauss rule of their measure if it has fewer nodes.
     pub(crate) fn of_atoms(points: &[f64], weights: &[f64], nodes: usize) -> Self {
         let mut atoms: Vec<(f64, f64)> =
             points.iter().copied().zip(weights.iter().copied()).filter(|&(_, weight)| weight > 0.0).collect();
@@ -82,12 +85,12 @@ impl Rule {
         Self::gauss(&Recurrence::of_atoms(&atoms, nodes), &Recurrence::of_atoms(&mirrored, nodes))
     }
 
-    /// The Gauss rule from the recurrence of the measure and of its mirror image.
+    /// Creates the Gauss rule from the recurrence of the measure and of its mirror image.
     fn gauss(recurrence: &Recurrence, mirrored: &Recurrence) -> Self {
         let presence = recurrence.nodes();
         let mut absence = mirrored.nodes();
         absence.reverse();
-        // From whichever end the node is closer to, which is the more accurate.
+        // Compute from the nearer end, which is more accurate.
         let christoffel = |(&t, &u): (&f64, &f64)| {
             if t <= u { recurrence.christoffel_number(t) } else { mirrored.christoffel_number(u) }
         };
@@ -105,15 +108,16 @@ struct Recurrence {
 }
 
 impl Recurrence {
-    /// Of Beta(a, b): Jacobi polynomials with exponents a − 1 at 0 and b − 1 at 1, moved from \[−1, 1\] to \[0, 1\]. With c = a + b and
-    /// g = 2k − 2 + c,
+    /// Returns the recurrence of Beta(a, b): Jacobi polynomials with exponents a − 1 at 0 and b − 1 at 1,
+    /// mapped from \[−1, 1\] to \[0, 1\]. With c = a + b and g = 2k − 2 + c,
     ///
     /// ```text
     /// a_0 = a / c     a_k = (2 (k − 1)(k + c) + 2 b + a c) / (g (g + 2))
     /// b_1 = a b / (c² (c + 1))     b_k = k (k − 2 + c)(k − 1 + a)(k − 1 + b) / ((g − 1) g² (g + 1))
     /// ```
     ///
-    /// Nothing is subtracted, and quotients come before products: accurate for parameters of any size.
+    /// There are no subtractions, and quotients are computed before products, so this is accurate for
+    /// parameters of any size.
     fn jacobi(nodes: usize, a: f64, b: f64) -> Self {
         let c = a + b;
         let diagonal = |k: usize| {
@@ -127,7 +131,7 @@ impl Recurrence {
         let off_diagonal = |k: usize| {
             let before = k as f64 - 1.0;
             let g = 2.0 * before + c;
-            // For k = 1 the factor k − 2 + c cancels g − 1.
+            // For k = 1, the factor k − 2 + c cancels with g − 1.
             let first = if k == 1 { 1.0 } else { k as f64 * ((before - 1.0 + c) / (g - 1.0)) };
             (first * ((before + a) / g) * ((before + b) / g) / (g + 1.0)).sqrt()
         };
@@ -137,8 +141,8 @@ impl Recurrence {
         }
     }
 
-    /// Of more than `nodes` atoms: Lanczos's method on the diagonal matrix of the points, from the vector √w, with every vector made
-    /// orthogonal to all before it twice.
+    /// Returns the recurrence of more than `nodes` atoms, by the Lanczos method on the diagonal matrix of the
+    /// points, from the vector √w, with two passes of full reorthogonalization.
     fn of_atoms(atoms: &[(f64, f64)], nodes: usize) -> Self {
         let norm = |vector: &[f64]| vector.iter().map(|x| x * x).sum::<f64>().sqrt();
         let scaled = |vector: &[f64], factor: f64| vector.iter().map(|x| x * factor).collect::<Vec<f64>>();
@@ -162,7 +166,7 @@ impl Recurrence {
         }
     }
 
-    /// The eigenvalues in increasing order, which are inside (0, 1).
+    /// Returns the eigenvalues in increasing order; they are inside (0, 1).
     fn nodes(&self) -> Vec<f64> {
         let node = |index: usize| {
             let (mut low, mut high) = (0.0_f64, 1.0_f64);
@@ -177,16 +181,18 @@ impl Recurrence {
         (0..self.diagonal.len()).map(node).collect()
     }
 
-    /// By Sylvester's law of inertia: the negative pivots of the matrix minus `t`.
+    /// Returns the number of eigenvalues below `t`: by Sylvester's law of inertia, the number of negative
+    /// pivots of the matrix minus `t`.
     fn eigenvalues_below(&self, t: f64) -> usize {
         pivots(self.diagonal.iter().map(|diagonal| diagonal - t), self.off_diagonal.iter())
             .filter(|pivot| *pivot < 0.0)
             .count()
     }
 
-    /// The Christoffel number `1 / Σ_k p_k(t)²` of a node t: the share of the first entry in the squared length of the eigenvector
-    /// (p_0(t), …, p_{Q−1}(t)). The vector is computed outwards from where it is largest, which the pivots from both ends tell
-    /// (Parlett and Dhillon's twisted factorization): the recurrence from one end alone may be unstable.
+    /// Returns the Christoffel number `1 / Σ_k p_k(t)²` of a node t: the squared first entry of the
+    /// normalized eigenvector (p_0(t), …, p_{Q−1}(t)). The vector is computed outwards from its largest
+    /// entry, which the pivots from both ends determine (the twisted factorization of Parlett and Dhillon),
+    /// because the recurrence from one end only may be unstable.
     fn christoffel_number(&self, t: f64) -> f64 {
         let shifted = || self.diagonal.iter().map(|diagonal| diagonal - t);
         let down: Vec<f64> = pivots(shifted(), self.off_diagonal.iter()).collect();
@@ -210,7 +216,7 @@ impl Recurrence {
     }
 }
 
-/// The pivots of a symmetric tridiagonal matrix, from its first row on.
+/// Returns the pivots of a symmetric tridiagonal matrix, from its first row on.
 fn pivots<'a>(
     diagonal: impl Iterator<Item = f64>,
     off_diagonal: impl Iterator<Item = &'a f64>,
@@ -218,7 +224,7 @@ fn pivots<'a>(
     let mut last = 1.0;
     diagonal.zip(std::iter::once(&0.0).chain(off_diagonal)).map(move |(diagonal, off)| {
         let pivot: f64 = diagonal - off * (off / last);
-        // An exact zero counts as a tiny negative number, so that the next pivot is finite.
+        // Treat an exact zero as a tiny negative number, so that the next pivot is finite.
         last = if pivot == 0.0 { -f64::MIN_POSITIVE } else { pivot };
         last
     })

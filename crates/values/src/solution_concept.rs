@@ -1,4 +1,4 @@
-//! Every value that the workspace computes, under one name: of players, of players in groups, of groups.
+//! Solution concepts by name: all values of players, of players in groups, and of groups.
 
 use std::fmt::{Display, Formatter, Result as FormatResult};
 use std::str::FromStr;
@@ -11,17 +11,19 @@ use crate::graph_value::GraphValue;
 use crate::linear::LinearValue;
 use crate::semivalue::Semivalue;
 
-/// A solution concept: which division of a game's worth is meant.
+/// A solution concept: a definition of attributions.
 ///
-/// As text (on the command line, in results, in serde) it is its name: that of a [`Semivalue`] (`shapley`, `beta=4,1`, …), `owen`,
-/// `banzhaf-owen`, `symmetric-coalitional-banzhaf`, `coalitional=BETWEEN/WITHIN` with the names of two semivalues, `two-step`, or
-/// `quotient-` and the name of a semivalue, or that of a [`GraphValue`] (`l-shapley=2`, `c-shapley=2`, `myerson`). A linear value has no name to be read from; serde writes its laws.
+/// Its textual form (on the command line, in result files, in serde) is its name: that of a [`Semivalue`]
+/// (`shapley`, `beta=4,1`, …), `owen`, `banzhaf-owen`, `symmetric-coalitional-banzhaf`,
+/// `coalitional=BETWEEN/WITHIN` with the names of two semivalues, `two-step`, `quotient-` followed by the
+/// name of a semivalue, or that of a [`GraphValue`] (`l-shapley=2`, `c-shapley=2`, `myerson`). A linear value
+/// cannot be parsed from a name; serde writes its distributions.
 ///
 /// ```
 /// use apportion_games::{Glove, Partition};
 /// use apportion_values::{SolutionConcept, Value};
 ///
-/// // One left glove, two right ones; the right ones act together.
+/// // One left glove, two right ones; the right ones form a group.
 /// let partition = Partition::new(3, vec![vec![0], vec![1, 2]])?;
 /// let quotient: SolutionConcept = "quotient-shapley".parse()?;
 /// let value = Value::of(quotient, Some(partition), None)?;
@@ -34,7 +36,7 @@ use crate::semivalue::Semivalue;
 pub enum SolutionConcept {
     /// A semivalue of the players.
     Semivalue(Semivalue),
-    /// A linear value of the players, by a user's own laws (Kotsiopoulos et al. 2023, equation 2.6).
+    /// A linear value of the players, with custom distributions (Kotsiopoulos et al. 2023, equation 2.6).
     Linear(LinearValue),
     /// A value of players in groups: Owen, Banzhaf-Owen, any pair of semivalues (equation 3.13).
     Coalitional(CoalitionalValue),
@@ -47,27 +49,27 @@ pub enum SolutionConcept {
 }
 
 impl SolutionConcept {
-    /// The Owen value.
+    /// Returns the Owen value.
     pub fn owen() -> Self {
         CoalitionalValue::owen().into()
     }
 
-    /// The Banzhaf-Owen value.
+    /// Returns the Banzhaf-Owen value.
     pub fn banzhaf_owen() -> Self {
         CoalitionalValue::banzhaf_owen().into()
     }
 
-    /// Whether it is of players in groups, or of groups.
+    /// Returns whether it requires groups: a value of players in groups, or of groups.
     pub fn needs_partition(&self) -> bool {
         matches!(self, Self::Coalitional(_) | Self::TwoStepShapley | Self::Quotient(_))
     }
 
-    /// Whether it is of players on a graph.
+    /// Returns whether it requires a graph.
     pub fn needs_graph(&self) -> bool {
         matches!(self, Self::OnGraph(_))
     }
 
-    /// The semivalue that this is, where it is one.
+    /// Returns the semivalue, if it is one.
     pub fn semivalue(&self) -> Option<&Semivalue> {
         match self {
             Self::Semivalue(semivalue) => Some(semivalue),
@@ -75,7 +77,7 @@ impl SolutionConcept {
         }
     }
 
-    /// The same value under its plainest name: semivalues as [`Semivalue::simplified`] names them.
+    /// Returns the same value in canonical form, with semivalues as in [`Semivalue::simplified`].
     pub fn simplified(&self) -> Self {
         match self {
             Self::Semivalue(semivalue) => semivalue.simplified().into(),
@@ -86,7 +88,7 @@ impl SolutionConcept {
         }
     }
 
-    /// Whether the values always sum to v(N) − v(∅).
+    /// Returns whether the values always sum to v(N) − v(∅).
     pub fn is_efficient(&self) -> bool {
         match self {
             Self::Semivalue(semivalue) | Self::Quotient(semivalue) => semivalue.is_efficient(),
@@ -140,10 +142,10 @@ impl Display for SolutionConcept {
     }
 }
 
-/// A name and what it names.
+/// A name and the value that it denotes.
 type Named = (&'static str, fn() -> CoalitionalValue);
 
-/// The names of values of groups that are pairs of semivalues.
+/// The pairs of semivalues that have a name.
 const PAIRS: [Named; 3] = [
     ("owen", CoalitionalValue::owen),
     ("banzhaf-owen", CoalitionalValue::banzhaf_owen),
@@ -185,7 +187,7 @@ impl FromStr for SolutionConcept {
     }
 }
 
-/// How a value is written: by its name, or by its laws.
+/// The serialized form of a value: its name, or its distributions.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Form {

@@ -1,4 +1,4 @@
-//! What is asked for: a solution concept together with the groups or the graph that it is of.
+//! Values: a solution concept together with its groups or its graph.
 
 use apportion_games::{Game, Graph, Hierarchy, Partition, QuotientGame};
 
@@ -11,28 +11,28 @@ use crate::linear::LinearValue;
 use crate::semivalue::Semivalue;
 use crate::solution_concept::SolutionConcept;
 
-/// A solution concept with the structure that it needs, and no other: groups for values of players in groups and of groups, a graph for
-/// values of players on a graph.
+/// A solution concept together with the structure that it requires: groups for values of players in groups
+/// and of groups, a graph for values of players on a graph.
 ///
 /// ```
 /// use apportion_games::{Glove, Graph, Hierarchy, Partition};
 /// use apportion_values::{GraphValue, Semivalue, Value};
 ///
-/// // One left glove, two right ones. Whose is the pair?
+/// // One left glove, two right ones.
 /// let game = Glove::new(1, 2)?;
 /// let shapley = Value::from(Semivalue::Shapley).enumerate(&game)?;
 /// assert!((shapley.values[0] - 2.0 / 3.0).abs() < 1e-12);
 ///
-/// // The right ones act together.
+/// // The right ones form a group.
 /// let groups = Partition::new(3, vec![vec![0], vec![1, 2]])?;
 /// assert_eq!(Value::quotient(Semivalue::Shapley, groups).enumerate(&game)?.values, [0.5, 0.5]);
 ///
-/// // The first right one stands between the two others.
+/// // On a line, the first right one is between the two others.
 /// let line = Graph::line(3);
 /// let myerson = Value::on_graph(GraphValue::myerson(), line).enumerate(&game)?;
 /// assert!((myerson.values[1] - 0.5).abs() < 1e-12 && myerson.values[2] == 0.0);
 ///
-/// // Of two right ones that act together each has a part of its own: ((1, 2), 3), 0.
+/// // Three right ones form a group, two of them a group within it: ((1, 2), 3), 0.
 /// let game = Glove::new(1, 3)?;
 /// let parents = [Some(6), Some(4), Some(4), Some(5), Some(5), Some(6), None];
 /// let levels = Value::owen_over(Hierarchy::from_parents(4, &parents)?).enumerate(&game)?;
@@ -46,62 +46,66 @@ use crate::solution_concept::SolutionConcept;
 pub enum Value {
     /// A semivalue of the players.
     Semivalue(Semivalue),
-    /// A linear value of the players, by a user's own laws.
+    /// A linear value of the players, with custom distributions.
     Linear(LinearValue),
-    /// A value of players in these groups.
+    /// A value of players in groups.
     Coalitional(CoalitionalValue, Partition),
-    /// A value of players over this hierarchy of groups: the first semivalue at the top, the second at all levels below.
+    /// A value of players over a hierarchy of groups: `between` is the semivalue at the top, `within` that at
+    /// all levels below.
     OverHierarchy(CoalitionalValue, Hierarchy),
-    /// The two-step Shapley value of players in these groups.
+    /// The two-step Shapley value of players in groups.
     TwoStepShapley(Partition),
-    /// A semivalue of these groups, in the quotient game.
+    /// A semivalue of groups, in the quotient game.
     Quotient(Semivalue, Partition),
-    /// A value of players on this graph.
+    /// A value of players on a graph.
     OnGraph(GraphValue, Graph),
 }
 
 impl Value {
-    /// The Owen value of players in these groups.
+    /// Returns the Owen value of players in these groups.
     pub fn owen(groups: Partition) -> Self {
         Self::Coalitional(CoalitionalValue::owen(), groups)
     }
 
-    /// The Owen value of players over this hierarchy of groups, with the Shapley value at every level (Winter 1989).
+    /// Returns the Owen value of players over this hierarchy of groups, with the Shapley value at every level
+    /// (Winter 1989).
     pub fn owen_over(hierarchy: Hierarchy) -> Self {
         Self::OverHierarchy(CoalitionalValue::owen(), hierarchy)
     }
 
-    /// The Banzhaf-Owen value of players over this hierarchy of groups, with the Banzhaf value at every level.
+    /// Returns the Banzhaf-Owen value of players over this hierarchy of groups, with the Banzhaf value at
+    /// every level.
     pub fn banzhaf_owen_over(hierarchy: Hierarchy) -> Self {
         Self::OverHierarchy(CoalitionalValue::banzhaf_owen(), hierarchy)
     }
 
-    /// The Banzhaf-Owen value of players in these groups.
+    /// Returns the Banzhaf-Owen value of players in these groups.
     pub fn banzhaf_owen(groups: Partition) -> Self {
         Self::Coalitional(CoalitionalValue::banzhaf_owen(), groups)
     }
 
-    /// The two-step Shapley value of players in these groups.
+    /// Returns the two-step Shapley value of players in these groups.
     pub fn two_step(groups: Partition) -> Self {
         Self::TwoStepShapley(groups)
     }
 
-    /// A semivalue of these groups, in the quotient game.
+    /// Returns a semivalue of these groups, in the quotient game.
     pub fn quotient(semivalue: Semivalue, groups: Partition) -> Self {
         Self::Quotient(semivalue, groups)
     }
 
-    /// A value of players on this graph.
+    /// Returns a value of players on this graph.
     pub fn on_graph(value: GraphValue, graph: Graph) -> Self {
         Self::OnGraph(value, graph)
     }
 
-    /// A solution concept with what was given beside it: for names, as on a command line.
+    /// Creates the value from a solution concept and optional groups and graph, as given by name on a command
+    /// line.
     ///
     /// # Errors
     ///
-    /// [`ValueError::NoPartition`] and [`ValueError::NoGraph`] where something is missing, [`ValueError::NeedlessGroups`] and
-    /// [`ValueError::NeedlessGraph`] where something has no meaning.
+    /// [`ValueError::NoPartition`] and [`ValueError::NoGraph`] if the required structure is missing,
+    /// [`ValueError::NeedlessGroups`] and [`ValueError::NeedlessGraph`] if it does not apply.
     pub fn of(
         concept: SolutionConcept,
         groups: Option<Partition>,
@@ -127,11 +131,11 @@ impl Value {
         })
     }
 
-    /// A solution concept over a hierarchy of groups: for names, as on a command line.
+    /// Creates the value from a solution concept and a hierarchy of groups.
     ///
     /// # Errors
     ///
-    /// [`ValueError::NoLevels`] for one that is not coalitional.
+    /// [`ValueError::NoLevels`] if the concept is not coalitional.
     pub fn over(concept: SolutionConcept, hierarchy: Hierarchy) -> Result<Self, ValueError> {
         match concept {
             SolutionConcept::Coalitional(value) => Ok(Self::OverHierarchy(value, hierarchy)),
@@ -139,7 +143,7 @@ impl Value {
         }
     }
 
-    /// The solution concept, which is what it is called by.
+    /// Returns the solution concept, which has the name of the value.
     pub fn concept(&self) -> SolutionConcept {
         match self {
             Self::Semivalue(semivalue) => semivalue.clone().into(),
@@ -151,7 +155,8 @@ impl Value {
         }
     }
 
-    /// The groups, where it is of groups or of players in groups; those of a hierarchy are [`hierarchy`](Self::hierarchy).
+    /// Returns the groups of values of groups or of players in groups; for a hierarchy, see
+    /// [`hierarchy`](Self::hierarchy).
     pub fn groups(&self) -> Option<&Partition> {
         match self {
             Self::Coalitional(_, groups) | Self::TwoStepShapley(groups) | Self::Quotient(_, groups) => {
@@ -161,7 +166,7 @@ impl Value {
         }
     }
 
-    /// The hierarchy of groups, where it is of players over one.
+    /// Returns the hierarchy of groups of a value over a hierarchy.
     pub fn hierarchy(&self) -> Option<&Hierarchy> {
         match self {
             Self::OverHierarchy(_, hierarchy) => Some(hierarchy),
@@ -169,7 +174,7 @@ impl Value {
         }
     }
 
-    /// The graph, where it is of players on one.
+    /// Returns the graph of a value of players on a graph.
     pub fn graph(&self) -> Option<&Graph> {
         match self {
             Self::OnGraph(_, graph) => Some(graph),
@@ -177,8 +182,8 @@ impl Value {
         }
     }
 
-    /// The same value under its plainest name, as [`SolutionConcept::simplified`] has it; over a hierarchy that is a partition, of players in
-    /// its groups.
+    /// Returns the same value in canonical form, as [`SolutionConcept::simplified`]; a hierarchy that is a
+    /// partition is replaced by its groups.
     pub fn simplified(&self) -> Self {
         match self {
             Self::Semivalue(semivalue) => Self::Semivalue(semivalue.simplified()),
@@ -193,14 +198,15 @@ impl Value {
         }
     }
 
-    /// Checks that it is defined for `players`, and says how many values there are: one for each player, of quotient values one for each
-    /// group.
+    /// Checks that the value is defined for `players`, and returns the number of values: one per player, or
+    /// one per group for quotient values.
     ///
     /// # Errors
     ///
-    /// [`ValueError::Game`] where the groups are of other players; [`ValueError::WeightsForOtherPlayers`] and
-    /// [`ValueError::LawsForOtherPlayers`] for weights that do not fit the number of players, of groups, or of members of some group; those
-    /// of [`CoalitionalValue::check_over`] and [`GraphValue::check`].
+    /// [`ValueError::Game`] if the number of players of the groups differs;
+    /// [`ValueError::WeightsForOtherPlayers`] and [`ValueError::LawsForOtherPlayers`] for weights that do not
+    /// match the number of players, of groups, or of members of some group; the errors of
+    /// [`CoalitionalValue::check_over`] and [`GraphValue::check`].
     pub fn check(&self, players: usize) -> Result<usize, ValueError> {
         match self {
             Self::Semivalue(semivalue) => semivalue.check_players(players)?,
@@ -224,11 +230,12 @@ impl Value {
         Ok(players)
     }
 
-    /// The semivalue of single players that it is where its groups say nothing: one group of all, or groups of one.
+    /// Returns the semivalue of single players that the value reduces to if its groups are trivial: a single
+    /// group, or groups of one.
     ///
-    /// Owen and two-step values are then Shapley values; any pair of semivalues is `within` in one group, and `between` in groups of one;
-    /// quotient values in groups of one are the values of the players. One group alone has all of v(N) − v(∅) for its quotient value,
-    /// which is no semivalue of players.
+    /// Owen and two-step values are then Shapley values. Any pair of semivalues is `within` for a single
+    /// group, and `between` for groups of one. Quotient values for groups of one are the values of the
+    /// players. The quotient value of a single group is v(N) − v(∅), which is not a semivalue of players.
     ///
     /// ```
     /// use apportion_games::Partition;
@@ -249,8 +256,9 @@ impl Value {
         }
     }
 
-    /// How many coalitions [`enumerate`](Self::enumerate) looks at, each counted once (of linear values at most so many); none where they
-    /// are more than it takes, and for values on graphs, where that depends on more than the number of players.
+    /// Returns the number of distinct coalitions that [`enumerate`](Self::enumerate) evaluates (an upper
+    /// bound for linear values), or `None` if it exceeds the limit, and for values on graphs, where it
+    /// depends on more than the number of players.
     pub fn coalitions(&self, players: usize) -> Option<usize> {
         let all = |players: usize| (players <= MOST_PLAYERS).then(|| 1usize << players);
         let parts = |groups: &Partition| -> Option<usize> {
@@ -264,7 +272,7 @@ impl Value {
             }
             Self::Quotient(_, groups) => all(groups.len()),
             Self::TwoStepShapley(groups) => Some(all(groups.len())? + parts(groups)?),
-            // All unions of groups, and those with a part of one group in its place.
+            // All unions of groups, and the unions in which one group is replaced by a part of it.
             Self::Coalitional(_, groups) => {
                 if groups.len() - 1 + groups.largest() > MOST_PLAYERS {
                     return None;
@@ -277,15 +285,16 @@ impl Value {
         }
     }
 
-    /// The exact values by definition, of each player, of quotient values of each group.
+    /// Computes the exact values by definition, of each player, or of each group for quotient values.
     ///
-    /// Takes 2^n coalitions for semivalues; for values of groups what [`CoalitionalValue::enumerate`], [`two_step_shapley`] and 2^m say.
+    /// Takes 2^n coalitions for semivalues and 2^m for quotient values; for the others see
+    /// [`CoalitionalValue::enumerate`] and [`two_step_shapley`].
     ///
     /// # Errors
     ///
-    /// As [`check`](Self::check), too many players or groups, or if the game fails.
+    /// Same as [`check`](Self::check); too many players or groups; any error of the game.
     pub fn enumerate(&self, game: &(impl Game + ?Sized)) -> Result<Attributions, ValueError> {
-        // What it is handed to is compiled once for all games.
+        // Use dynamic dispatch to compile the rest once for all games.
         let game: &dyn Game = &game;
         self.check(game.players())?;
         match self {

@@ -1,4 +1,5 @@
-//! The laboratory: `cargo xtask reproduce fig2` regenerates Figure 2 of every paper; estimators are compared on anybody's datasets.
+//! The laboratory. `cargo xtask reproduce fig2` regenerates Figure 2 of every paper; `cargo xtask laboratory`
+//! compares estimators on your own datasets.
 
 mod benchmark;
 mod comparison;
@@ -12,7 +13,7 @@ use clap::{Parser, Subcommand};
 use reproduce::catalogue::Paper;
 use xtask::{Usage, aside};
 
-/// All that can be made again: the papers, and the benchmark of the estimators.
+/// Everything that can be reproduced: the papers, and the benchmark of the estimators.
 static CATALOGUE: [Paper; 6] = [
     papers::leverage_shap::PAPER,
     papers::kernel_banzhaf::PAPER,
@@ -22,7 +23,7 @@ static CATALOGUE: [Paper; 6] = [
     benchmark::PAPER,
 ];
 
-/// Papers made again, and estimators compared.
+/// Reproduce papers and compare estimators
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", subcommand_required = true)]
 struct Arguments {
@@ -39,7 +40,7 @@ enum Command {
     Cite(laboratory::cli::Cite),
 }
 
-/// Exit status 0, 1 (failed) or 2 (wrong arguments).
+/// Exits with status 0, 1 (failed) or 2 (invalid arguments).
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Reproduce(arguments) if arguments.is_of_own_datasets() => {

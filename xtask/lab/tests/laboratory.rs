@@ -1,4 +1,4 @@
-//! The laboratory as it is used: the program is run on small files, and what it leaves is looked at.
+//! End-to-end tests of the laboratory: the program is run on small files, and its output is checked.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,12 +8,12 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
-/// `xtask` with these arguments, in the root of the workspace.
+/// Runs `xtask` with these arguments, in the root of the workspace.
 fn xtask(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_lab")).args(arguments).current_dir(workspace()).output().unwrap()
 }
@@ -21,7 +21,7 @@ fn xtask(arguments: &[&str]) -> Output {
 const IRIS: &str = "iris=xtask/lab/data/iris.csv.gz,xtask/lab/data/iris_xgb.json.gz";
 const DIABETES: &str = "diabetes=xtask/lab/data/diabetes.csv.gz,xtask/lab/data/diabetes_xgb.json.gz";
 
-/// A folder for results, and for files of a test.
+/// A directory for results and for the files of a test.
 struct Bench(TempDir);
 
 impl Bench {
@@ -39,7 +39,7 @@ impl Bench {
         path.to_str().unwrap().to_owned()
     }
 
-    /// `NAME=ROWS,MODEL` of these rows and the model of the fixtures with two features, which has no names for them.
+    /// Writes the rows, and returns `NAME=ROWS,MODEL` with a fixture model of two unnamed features.
     fn tiny(&self, rows: &str) -> String {
         let rows = self.file("rows.csv", rows);
         format!("tiny={rows},{}", workspace().join("crates/trees/tests/fixtures/tiny.json").display())
@@ -50,7 +50,7 @@ impl Bench {
         xtask(&[&["laboratory", "--label", "t", "--out", out.to_str().unwrap()], arguments].concat())
     }
 
-    /// The folder of a run that must not fail.
+    /// Runs the command, which must succeed, and returns its result directory.
     fn done(&self, arguments: &[&str]) -> PathBuf {
         let output = self.run(arguments);
         let said = String::from_utf8_lossy(&output.stdout);
@@ -58,7 +58,7 @@ impl Bench {
         said.lines().last().unwrap().split_once(": ").unwrap().1.into()
     }
 
-    /// What a run says that is refused, with exit status 1 or 2.
+    /// Runs the command, which must fail with this exit status, and returns its error message.
     fn refused(&self, arguments: &[&str], status: i32) -> String {
         let output = self.run(arguments);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -71,13 +71,13 @@ fn record(folder: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(folder.join("run.json")).unwrap()).unwrap()
 }
 
-/// The lines of a file of numbers, each by its cells. No cell has a comma in it.
+/// Returns the lines of a data file, split into cells, which must not contain commas.
 fn lines(folder: &Path, name: &str) -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(folder.join(name)).unwrap();
     text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
 }
 
-/// The same without the times.
+/// Returns the lines of `runs.csv` without the times.
 fn without_seconds(folder: &Path) -> Vec<Vec<String>> {
     let mut lines = lines(folder, "runs.csv");
     lines.iter_mut().for_each(|line| line.truncate(line.len() - 1));
@@ -115,7 +115,7 @@ fn every_run_is_written_with_what_it_was_made_of() {
         "dataset,estimator,budget,run,seed,explicand_row,evaluations,squared_error,relative_squared_error,seconds"
     );
     assert_eq!(runs.len(), 1 + 2 * 2 * 2 * 3);
-    // The squared error is that of the estimates.
+    // The squared error matches the estimates.
     let estimates = lines(&folder, "estimates.csv");
     assert_eq!(estimates.len(), 1 + 2 * 2 * 3 * (4 + 10));
     for run in &runs[1..] {
@@ -130,7 +130,7 @@ fn every_run_is_written_with_what_it_was_made_of() {
     assert!(["figure.svg", "figure.png", "table.md"].iter().all(|name| folder.join(name).is_file()));
     assert_eq!(record["results"][0][0], "runs.csv");
     assert_eq!(record["results"][1][1].as_str().unwrap().len(), 64);
-    // Nothing else is in the folder of results.
+    // The output directory contains nothing else.
     assert_eq!(std::fs::read_dir(bench.out()).unwrap().count(), 1);
 }
 
@@ -155,13 +155,13 @@ fn the_name_of_a_folder_tells_games_apart() {
     assert!(names[0] != names[1] && names[0] != names[2], "{names:?}");
     let record = record(&bench.out().join(&names[3]));
     assert_eq!(record["reading"], serde_json::json!(["--missing=none", "--missing=-9"]));
-    // The same file, read in two ways, is two games.
+    // The same file, read in two ways, defines two different games.
     let [one, other] = [&names[0], &names[2]].map(|name| bench.out().join(name));
     let error = compare(&one, &other, &bench.out(), &[]).unwrap_err();
     assert!(error.contains("rows, as they were read, of the dataset \"stumps\": A has SHA-256"), "{error}");
     let said = bench.refused(&["--dataset", IRIS, "--estimators", "leverage-shap", "--output", "7"], 2);
     assert!(said.contains("no output 7; leave out --output"), "{said}");
-    // Of several datasets one has the output.
+    // One of several datasets has this output.
     run(&["--dataset", IRIS, "--output", "1"]);
 }
 
@@ -190,7 +190,7 @@ fn runs_without_a_relative_error_are_counted() {
     ]);
     let table = std::fs::read_to_string(folder.join("table.md")).unwrap();
     assert!(table.contains("leverage-shap on tiny at 4: in 3 of 3 runs all true values are 0"), "{table}");
-    // A background is the same game for every seed.
+    // The background does not depend on the seed.
     let digest = |seed: &str| {
         let folder = bench.done(&[
             "--dataset",
@@ -237,7 +237,7 @@ fn results_depend_on_no_threads_and_no_other_runs_and_nothing_is_overwritten() {
         std::fs::read(one.join("estimates.csv")).unwrap(),
         std::fs::read(again.join("estimates.csv")).unwrap()
     );
-    // A seed means the same explicand and the same draws in every run that has it.
+    // A seed means the same explicand and the same draws in every run that uses it.
     let (all, alone) = (without_seconds(&one), without_seconds(&last));
     assert_eq!(all[3][4..], alone[1][4..]);
 }
@@ -248,7 +248,8 @@ fn figures_of_the_papers_are_made_of_anybodys_datasets() {
     let out = bench.out();
     let out = out.to_str().unwrap();
     let reproduce = |arguments: &[&str]| xtask(&[&["reproduce", "--out", out], arguments].concat());
-    // Every figure that compares estimators by budget, with its own estimators; the others are named.
+    // Every figure that compares estimators by budget is created with its own estimators; the others are
+    // reported.
     let output = reproduce(&["all", "--dataset", IRIS, "--budgets", "12", "--runs", "2", "--label", "mine"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
@@ -275,7 +276,7 @@ fn figures_of_the_papers_are_made_of_anybodys_datasets() {
         ("mine-projected-sgd-fig2", 3),
     ];
     assert_eq!(found, wanted);
-    // The same numbers as those of the laboratory.
+    // The numbers equal those of the laboratory.
     let folder = bench.done(&[
         "--dataset",
         IRIS,
@@ -325,7 +326,7 @@ fn what_is_not_possible_is_skipped_with_the_reason() {
     assert_eq!(reasons[0], "leverage-shap needs at least 4 evaluations for 4 players, and the budget is 2");
     assert!(reasons[1..].iter().all(|reason| *reason == "kernel-banzhaf does not compute shapley values"));
     assert_eq!(lines(&folder, "runs.csv").len(), 1 + 2);
-    // Where nothing is left the folder says why.
+    // If nothing could be run, the directory contains the reason.
     let said = bench.refused(&["--dataset", IRIS, "--estimators", "kernel-banzhaf", "--runs", "2"], 1);
     assert!(said.contains("no estimator could be run"), "{said}");
 }
@@ -353,7 +354,7 @@ fn banzhaf_values_and_backgrounds_of_rows_are_what_is_asked_for() {
     };
     let folder = of(&background, &dataset, "banzhaf", "kernel-banzhaf");
     assert_eq!(record(&folder)["datasets"][0]["background_rows"], 2);
-    // Against (0, 0) the values are 3 and 1, against the row itself 0.
+    // The values are 3 and 1 for the background (0, 0), and 0 for the row itself.
     let truths: Vec<String> =
         lines(&folder, "estimates.csv")[1..].iter().map(|line| line[6].clone()).collect();
     assert_eq!(truths, ["1.5", "0.5"]);
@@ -374,7 +375,7 @@ fn numbers_may_be_written_with_commas() {
     assert_eq!(estimates(&folder), points);
     assert_eq!(record(&folder)["reading"], serde_json::json!(["--decimal-comma"]));
     assert!(bench.refused(&[&arguments[..2], &more].concat(), 1).contains("by --decimal-comma"));
-    // In a paper it is a key, and in a figure of one an option.
+    // It is a key in a paper, and an option for a figure of a paper.
     let paper = |key: &str| {
         bench.paper(&format!(
             "name = \"mine\"\ncitation = \"\"\nbibtex = \"\"\n[[artefact]]\nname = \"fig1\"\nshows = \"\"\n\
@@ -401,10 +402,7 @@ fn what_is_wrong_with_a_dataset_is_said() {
         (bench.tiny("a,b\n1,9\n"), vec!["\"tiny\"", "there is one row", "--background FILE"]),
         (bench.tiny("a,b\n1,9\n"), vec!["would be its own background"]),
         (missing_model, vec!["cannot read nowhere.json"]),
-        (
-            IRIS.replace("iris.csv", "diabetes.csv"),
-            vec!["\"iris\"", "there are 10 columns", "the model wants 4"],
-        ),
+        (IRIS.replace("iris.csv", "diabetes.csv"), vec!["\"iris\"", "expected 4 feature columns, found 10"]),
         (IRIS.replace("iris_xgb.json", "iris.csv"), vec!["cannot read the model xtask/lab/data/iris.csv.gz"]),
     ] {
         let said =
@@ -439,7 +437,7 @@ fn trees_take_missing_values_and_constant_columns_are_noted() {
     assert!(said.contains("column \"b\" has no value in any row"), "{said}");
 }
 
-/// A model of one split on each of two features, the second of which may not be missing, with two outputs.
+/// A model with two outputs and one split on each of two features; the second feature must not be missing.
 const STUMPS: &str = r#"{"format": "apportion-trees", "version": 1, "width": "double", "features": 2, "base_margins": [0, 0],
     "operator": "<=", "refuses_missing": [1], "trees": [
     {"output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [0.5, 0, 0], "value": [0, 1, 2]},
@@ -464,7 +462,7 @@ fn a_model_may_refuse_missing_values_and_have_several_outputs() {
     };
     let whole = dataset("a,b\n1,1\n0,0\n,1\n");
     for (output, null) in [("0", "1"), ("1", "0")] {
-        // Each output is of one feature alone: the other one is null.
+        // Each output depends on one feature only; the other one is a null player.
         let folder = run(&whole, output);
         assert_eq!(record(&folder)["datasets"][0]["output"].to_string(), output);
         let estimates = lines(&folder, "estimates.csv");
@@ -475,7 +473,7 @@ fn a_model_may_refuse_missing_values_and_have_several_outputs() {
     }
     let said = bench.refused(&["--dataset", &whole, "--estimators", "msr"], 1);
     assert!(said.contains("has 2 outputs") && said.contains("--output K"), "{said}");
-    // Figures take it, too.
+    // Figures support it as well.
     let out = bench.out();
     let figure = [
         "reproduce",
@@ -535,7 +533,7 @@ fn slips_on_the_command_line_are_told_what_is_near() {
     assert!(!bench.out().exists());
 }
 
-/// The program of docs/laboratory.md.
+/// Returns the program in docs/laboratory.md.
 fn example() -> String {
     let page = std::fs::read_to_string(workspace().join("docs/laboratory.md")).unwrap();
     let from = page.find("```python\n").unwrap() + "```python\n".len();
@@ -563,7 +561,7 @@ fn the_program_of_the_documentation_estimates_and_one_that_fails_is_skipped() {
         "quiet=sleep 60",
         "--estimator-program",
         "huge=echo '{\"estimate\": [0, 0, 1e200, 0, 0, 0, 0, 0, 0, 1e155]}'",
-        // Long enough for Python to begin on a busy machine.
+        // Enough time for Python to start on a busy machine.
         "--time-limit",
         "10",
         "--budgets",
@@ -575,7 +573,7 @@ fn the_program_of_the_documentation_estimates_and_one_that_fails_is_skipped() {
     let errors = |estimator: &str| -> Vec<f64> {
         runs.iter().filter(|line| line[1] == estimator).map(|line| line[8].parse().unwrap()).collect()
     };
-    // Ten orders of ten players: eleven coalitions each.
+    // Ten permutations of ten players: eleven coalitions each.
     assert!(runs.iter().filter(|line| line[1] == "permutations").all(|line| line[6] == "110"));
     let (own, reuse) = (errors("permutations"), errors("msr"));
     let sum = |errors: &[f64]| errors.iter().sum::<f64>();
@@ -604,7 +602,7 @@ fn the_program_of_the_documentation_estimates_and_one_that_fails_is_skipped() {
 #[test]
 fn an_estimator_that_is_biased_is_named() {
     let bench = Bench::new();
-    // Without a look at the game: zeros, whatever is asked.
+    // Returns zeros without evaluating the game.
     let zeros = r#"zeros=read task; echo '{"estimate": [0, 0, 0, 0]}'"#;
     let few = [
         "--dataset",
@@ -621,17 +619,18 @@ fn an_estimator_that_is_biased_is_named() {
     assert_eq!(
         told,
         serde_json::json!([
-            "zeros on iris at 10 is biased: its estimates are 0 of the truth in the mean over the runs (standard error 0)"
+            "zeros on iris at 10 is biased: its estimates are 0 of the truth in the mean over the runs \
+             (standard error 0)"
         ])
     );
     assert!(
         std::fs::read_to_string(folder.join("table.md")).unwrap().contains("zeros on iris at 10 is biased")
     );
-    // Fewer runs say nothing.
+    // Fewer runs are not enough to detect a bias.
     assert_eq!(record(&bench.done(&[&few[..], &["--runs", "3"]].concat()))["biased"], serde_json::json!([]));
 }
 
-/// The last line of what `compare` prints, or what it says where it is refused.
+/// Returns the last line printed by `compare`, or its error message.
 fn compare(a: &Path, b: &Path, out: &Path, more: &[&str]) -> Result<(PathBuf, String), String> {
     let paths = [a, b, out].map(|path| path.to_str().unwrap());
     let output = xtask(&[&["compare", paths[0], paths[1], "--out", paths[2]], more].concat());
@@ -643,7 +642,7 @@ fn compare(a: &Path, b: &Path, out: &Path, more: &[&str]) -> Result<(PathBuf, St
     Ok((said.lines().last().unwrap().split_once(": ").unwrap().1.into(), errors))
 }
 
-/// The column of a comparison.
+/// Returns a column of a comparison.
 fn column(folder: &Path, name: &str) -> Vec<String> {
     let lines = lines(folder, "comparison.csv");
     let place = lines[0].iter().position(|column| column == name).unwrap();
@@ -687,7 +686,7 @@ fn runs_are_compared_in_pairs_of_what_both_have() {
     ] {
         assert!(said.contains(wanted), "{said}");
     }
-    // The same estimator with the same seeds is the same.
+    // The same estimator with the same seeds gives identical results.
     assert_eq!(column(&folder, "pairs"), ["7"]);
     assert_eq!(column(&folder, "ratio"), ["1"]);
     let files = ["comparison.md", "comparison.tex", "figure.svg", "figure.png"];
@@ -701,7 +700,7 @@ fn runs_are_compared_in_pairs_of_what_both_have() {
     let twice = ["--pair", "kernel-shap=leverage-shap", "--pair", "kernel-shap=leverage-shap"];
     let error = compare(&old, &new, &bench.out(), &twice).unwrap_err();
     assert!(error.contains("the pair \"kernel-shap=leverage-shap\" was given twice"), "{error}");
-    // What both have skipped is no difference.
+    // Combinations skipped by both are not reported as a difference.
     let few =
         ["--dataset", IRIS, "--estimators", "leverage-shap,kernel-banzhaf", "--budgets", "5n", "--runs", "2"];
     let alone = bench.done(&few);
@@ -799,7 +798,7 @@ fn papers_and_the_library_are_cited() {
     assert_eq!(entries(&said(&["fig2"])).len(), 6);
     // The project's own checks have no paper.
     assert_eq!(entries(&said(&["estimators"])), ["@software{apportion,"]);
-    // As it was when a run was made.
+    // The version is that of the program that created the run.
     let bench = Bench::new();
     let folder =
         bench.done(&["--dataset", IRIS, "--estimators", "leverage-shap", "--budgets", "5n", "--runs", "1"]);
@@ -810,12 +809,13 @@ fn papers_and_the_library_are_cited() {
     assert_eq!(xtask(&["cite", "fig99"]).status.code(), Some(2));
 }
 
-/// A paper with one artefact on a dataset of four players, as text.
+/// Returns a paper with one artefact on a dataset of four players.
 fn paper(more: &str) -> String {
     let data = |name: &str| workspace().join("xtask/lab/data").join(name).display().to_string();
     format!(
-        "name = \"mine\"\ncitation = \"I, Mine\"\nbibtex = \"@misc{{mine}}\"\n[[artefact]]\nname = \"fig1\"\nshows = \"Errors.\"\n\
-         dataset = [\"iris={},{}\"]\nestimators = [\"leverage-shap\", \"kernel-shap\"]\nbudgets = [8, 16]\nruns = 12\n{more}",
+        "name = \"mine\"\ncitation = \"I, Mine\"\nbibtex = \"@misc{{mine}}\"\n[[artefact]]\nname \
+         = \"fig1\"\nshows = \"Errors.\"\ndataset = [\"iris={},{}\"]\nestimators = \
+         [\"leverage-shap\", \"kernel-shap\"]\nbudgets = [8, 16]\nruns = 12\n{more}",
         data("iris.csv.gz"),
         data("iris_xgb.json.gz")
     )
@@ -853,7 +853,7 @@ datasets = ["elsewhere"]
 "#;
 
 impl Bench {
-    /// A folder with this `paper.toml`.
+    /// Writes this `paper.toml`, and returns its directory.
     fn paper(&self, text: &str) -> String {
         self.file("paper.toml", text);
         self.0.path().to_str().unwrap().to_owned()
@@ -891,7 +891,7 @@ fn a_paper_in_a_folder_has_runs_figures_and_verdicts() {
         summary.contains("| [fig1](fig1/report.md) | exact at all coalitions | **holds** |"),
         "{summary}"
     );
-    // Another run, of other seeds, has another folder.
+    // Another run with other seeds gets another directory.
     let again = bench.make(&folder, &["--seed", "100", "--runs", "3", "--only", "fig1"]);
     assert!(again.status.success());
     let record = record(&bench.out().join("mine-2/fig1"));
@@ -934,10 +934,11 @@ fn what_is_wrong_with_a_paper_is_said_before_anything_is_run() {
         (paper(""), "fig2", "has no artefact \"fig2\"; it has fig1"),
         (paper("budget = [3]\n"), "fig1", "unexpected argument '--budget'"),
         (paper("missing = [-9]\ntarget = \"none\"\n"), "fig1", "--target \"none\" is not a column"),
-        // Of the last artefact, too.
+        // The last artefact is validated as well.
         (
             paper(
-                "[[artefact]]\nname = \"last\"\nshows = \"\"\ndataset = [\"x=nowhere.csv,nowhere.json\"]\nestimators = [\"msr\"]\n",
+                "[[artefact]]\nname = \"last\"\nshows = \"\"\ndataset = \
+                 [\"x=nowhere.csv,nowhere.json\"]\nestimators = [\"msr\"]\n",
             ),
             "",
             "cannot read nowhere.json",
@@ -986,12 +987,12 @@ fn with_pairs_kernel_shap_is_poly_shap_of_degree_2() {
     let output = bench.make(folder.to_str().unwrap(), &["--only", "pairs", "--runs", "2"]);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("exactly the estimates of degree 2: holds (of "), "{said}");
-    // What the program refuses is left out, and said.
+    // Budgets refused by the program are skipped and reported.
     let skipped = record(&bench.out().join("poly-shap/pairs"))["skipped"].clone();
     assert_eq!(skipped[1]["reason"], "55 products need as many coalitions, and there are 28", "{skipped}");
 }
 
-/// Waits for what must come.
+/// Waits for a condition that must become true.
 #[cfg(unix)]
 fn wait_for(what: &str, is_so: impl Fn() -> bool) {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
@@ -1001,7 +1002,7 @@ fn wait_for(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// A program that estimates five times and then waits, until it is released; each start is a line of a file.
+/// A program that estimates five times and then waits until it is released; each start adds a line to a file.
 #[cfg(unix)]
 struct Patient(PathBuf);
 
@@ -1030,7 +1031,7 @@ impl Patient {
         format!("patient=sh {}", self.0.join("patient.sh").display())
     }
 
-    /// Interrupts a command of the laboratory when it waits: what it says.
+    /// Interrupts a command of the laboratory while it waits, and returns its error output.
     fn interrupted(&self, arguments: &[&str]) -> String {
         let mut running = Command::new(env!("CARGO_BIN_EXE_lab"))
             .args(arguments)
@@ -1048,7 +1049,7 @@ impl Patient {
     }
 }
 
-/// The names in a folder, in their order.
+/// Returns the sorted file names in a directory.
 fn names(folder: &Path) -> Vec<String> {
     let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
     let mut names: Vec<String> = std::fs::read_dir(folder).unwrap().map(name).collect();
@@ -1075,7 +1076,7 @@ fn a_command_that_was_interrupted_goes_on_where_it_was() {
     let kept = std::fs::read(&checkpoints).unwrap();
     patient.release();
 
-    // Leverage SHAP does not take three evaluations.
+    // Leverage SHAP does not support three evaluations.
     let folder = bench.done(&few);
     assert_eq!((record(&folder)["earlier_runs"].clone(), patient.starts()), (15.into(), 6 + 15));
     assert_eq!(names(&out), [folder.file_name().unwrap().to_str().unwrap()]);
@@ -1090,20 +1091,20 @@ fn a_command_that_was_interrupted_goes_on_where_it_was() {
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
-    // A line that was cut is a run to make again.
+    // The run of a truncated line is repeated.
     std::fs::write(&checkpoints, &kept[..kept.len() - 3]).unwrap();
     assert!(again(&[]).contains("goes on with 14 runs that an interrupted command has left"));
     std::fs::write(&checkpoints, &kept).unwrap();
     assert!(!again(&["--fresh"]).contains("goes on"));
     assert!(!checkpoints.exists());
-    // What is not the same command finds nothing, and leaves it.
+    // A different command does not use the checkpoints and keeps the file.
     std::fs::write(&checkpoints, &kept).unwrap();
     for other in [["--background", "5"], ["--seed", "1"], ["--output", "0"], ["--value", "banzhaf"]] {
         let goes_on = again(&other).contains("goes on with 15 runs");
         assert_eq!(goes_on, other[0] == "--output", "{other:?}");
         std::fs::write(&checkpoints, &kept).unwrap();
     }
-    // Nor does one that runs beside it.
+    // The same applies to a concurrent command.
     let beside = std::fs::File::open(&checkpoints).unwrap();
     beside.lock().unwrap();
     assert!(again(&[]).contains("the same command is at work elsewhere"));
@@ -1175,16 +1176,16 @@ fn nobody_need_read_what_is_printed() {
             [std::ffi::OsStr::new("-c"), std::ffi::OsStr::new(shell), env!("CARGO_BIN_EXE_lab").as_ref()];
         Command::new("sh").args(words).args(arguments).current_dir(workspace()).output().unwrap()
     };
-    // The other end is closed before anything is written.
+    // The other end of the pipe is closed before anything is written.
     let closed = r#"("$0" "$@" 2>&1; echo $? >&3) 3>&2 | true"#;
     let arguments = ["paper", &folder, "--out", out.to_str().unwrap()].map(std::ffi::OsStr::new);
     let output = with_stdout(&arguments, closed);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "0\n");
     assert!(out.join("mine/summary.md").is_file());
-    // A citation is all that there is of it.
+    // The citation is the only output of this command, so a write error must be reported.
     let output = with_stdout(&["cite"].map(std::ffi::OsStr::new), r#""$0" "$@" >/dev/full"#);
     assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("cannot print"));
-    // Bytes that are no text are no reason to stop.
+    // Paths that are not valid UTF-8 are supported.
     let odd = out.join(std::ffi::OsStr::from_bytes(b"odd\xff"));
     let few =
         ["laboratory", "--label", "t", "--dataset", IRIS, "--estimators", "msr", "--runs", "1", "--out"];

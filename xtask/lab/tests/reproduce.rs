@@ -1,6 +1,6 @@
-//! The harness as it is used: the program is run, and what it leaves is looked at.
+//! End-to-end tests of the reproduction harness: the program is run, and its output is checked.
 //!
-//! Few runs on the embedded datasets, so that the whole takes less than a minute without optimization.
+//! The tests use few runs on the embedded datasets, and take less than a minute without optimization.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// `xtask reproduce` without a data directory.
+/// Returns the command `xtask reproduce` without a data directory.
 fn reproduce(arguments: &[&str]) -> Command {
     static NO_DATA: OnceLock<TempDir> = OnceLock::new();
     let no_data = NO_DATA.get_or_init(|| tempfile::tempdir().unwrap());
@@ -26,7 +26,7 @@ fn output(arguments: &[&str]) -> Output {
     reproduce(arguments).output().unwrap()
 }
 
-/// Makes a paper with two runs per setting into `out`.
+/// Generates a paper with two runs per setting in `out`.
 fn make(paper: &str, out: &Path, threads: &str) {
     let out = out.to_str().unwrap();
     let done = output(&[paper, "--runs", "2", "--threads", threads, "--out", out]);
@@ -36,7 +36,7 @@ fn make(paper: &str, out: &Path, threads: &str) {
 const PAPERS: [&str; 6] =
     ["leverage-shap", "kernel-banzhaf", "group-explainers", "projected-sgd", "l-c-shapley", "estimators"];
 
-/// Where a paper was made, once, with two threads.
+/// Generates a paper once, with two threads, and returns its directory.
 fn made(paper: &str) -> &'static Path {
     static OUT: OnceLock<TempDir> = OnceLock::new();
     static MADE: [OnceLock<()>; PAPERS.len()] = [const { OnceLock::new() }; PAPERS.len()];
@@ -46,22 +46,22 @@ fn made(paper: &str) -> &'static Path {
     out
 }
 
-/// Everything, made once with two threads.
+/// Generates everything once, with two threads.
 fn everything() -> &'static Path {
     PAPERS.map(made)[0]
 }
 
-/// Measured times, which no run repeats.
+/// Artefact of measured times, which are not reproducible.
 const TIMES: &str = "kernel-banzhaf/fig8";
 
-/// The results of a paper below `out` by their paths, without the checkpoints and without measured times.
+/// Returns the results of a paper below `out` by path, excluding checkpoints and measured times.
 fn results(out: &Path, paper: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![out.join(paper)];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            // What made them is no part of the results.
+            // The provenance is not part of the results.
             if path == out.join(TIMES) || path.ends_with("run.json") {
                 continue;
             } else if path.is_dir() {
@@ -81,7 +81,7 @@ fn results(out: &Path, paper: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// That `out` holds the results of a paper as it was [`made`].
+/// Asserts that `out` contains the same results of a paper as [`made`].
 fn assert_as_made(out: &Path, paper: &str) {
     assert_same(&results(out, paper), &results(made(paper), paper));
 }
@@ -97,7 +97,7 @@ fn checkpoints(out: &Path, paper: &str) -> PathBuf {
     out.join("checkpoints").join(format!("{paper}.jsonl"))
 }
 
-/// The artefacts of each paper beside its figures, and how many figures there are.
+/// For each paper: the number of figures, and the names of the other artefacts.
 const ARTEFACTS: [(&str, usize, &[&str]); PAPERS.len()] = [
     ("leverage-shap", 11, &["table1", "table2", "table3", "table4"]),
     ("kernel-banzhaf", 10, &[]),
@@ -107,13 +107,13 @@ const ARTEFACTS: [(&str, usize, &[&str]); PAPERS.len()] = [
     ("estimators", 0, &["budgets", "until"]),
 ];
 
-/// The names of a paper's artefacts.
+/// Returns the names of a paper's artefacts.
 fn artefacts(paper: &str) -> Vec<String> {
     let (_, figures, others) = ARTEFACTS.into_iter().find(|(known, ..)| *known == paper).unwrap();
     (1..=figures).map(|n| format!("fig{n}")).chain(others.iter().map(|&name| name.to_owned())).collect()
 }
 
-/// Those that have no figure; figure 5 is of photographs, which are not embedded.
+/// Artefacts without a figure. Figure 5 shows photographs, which are not embedded.
 const WITHOUT_FIGURE: [&str; 8] = [
     "leverage-shap/table1",
     "leverage-shap/table2",
@@ -131,7 +131,7 @@ fn every_artefact_leaves_data_and_a_report_and_figures_both_formats() {
         for name in artefacts(paper).iter().map(|name| format!("{paper}/{name}")) {
             let folder = everything().join(&name);
             let has = |file: &str| std::fs::metadata(folder.join(file)).is_ok_and(|data| data.len() > 0);
-            // Without the feature that reads networks, figure 6 says how to get it.
+            // Without support for networks, figure 6 contains instructions for getting it.
             let lacks_networks = name == "kernel-banzhaf/fig6" && !cfg!(feature = "onnx");
             let is_drawn = !lacks_networks && !WITHOUT_FIGURE.contains(&name.as_str());
             assert!(has("data.csv") && has("report.json") && has("report.md"), "{name}");
@@ -148,13 +148,14 @@ fn without_networks_their_figure_says_how_to_get_it() {
     let out = tempfile::tempdir().unwrap();
     let done = output(&["kernel-banzhaf/fig6", "--out", out.path().to_str().unwrap()]);
     assert!(done.status.success());
-    let says = "kernel-banzhaf/fig6: skipped; this build reads no neural networks: cargo xtask-onnx reproduce kernel-banzhaf/fig6";
+    let says = "kernel-banzhaf/fig6: skipped; this build reads no neural networks: cargo xtask-onnx \
+        reproduce kernel-banzhaf/fig6";
     assert!(String::from_utf8_lossy(&done.stderr).contains(says));
     let report = std::fs::read_to_string(out.path().join("kernel-banzhaf/fig6/report.md")).unwrap();
     assert!(report.contains("cargo xtask-onnx reproduce kernel-banzhaf/fig6"));
 }
 
-/// The arguments that make a paper into `out` with one thread.
+/// Returns the arguments that generate a paper in `out` with one thread.
 fn with_one_thread<'a>(paper: &'a str, out: &'a Path) -> [&'a str; 7] {
     [paper, "--runs", "2", "--threads", "1", "--out", out.to_str().unwrap()]
 }
@@ -183,8 +184,8 @@ fn a_run_that_was_killed_resumes_and_ends_with_the_bytes_of_one_that_was_not() {
     assert_as_made(out.path(), paper);
 }
 
-/// Of what two threads remembered of a paper, every other cell is there, and the last is torn as by a kill: one thread computes the others,
-/// and ends with the same bytes.
+/// Keeps every other checkpoint of a paper generated with two threads, and truncates the last one as if the
+/// process had been killed. One thread must compute the others and produce the same bytes.
 fn go_on_from_half(paper: &str) {
     let out = tempfile::tempdir().unwrap();
     let store = checkpoints(out.path(), paper);
@@ -333,7 +334,7 @@ fn sentences_are_left_as_html_and_masked_digits_as_pictures() {
         pictures.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
     let of = |end: &str| names.iter().filter(|name| name.ends_with(end)).count();
     assert!(of("-original.png") >= 2 && of("-c-shapley-20.png") == of("-original.png"), "{names:?}");
-    // The pictures are in the SVG as they are in the PNG.
+    // The SVG contains the same pictures as the PNG.
     let svg = std::fs::read_to_string(made("l-c-shapley").join("l-c-shapley/fig4/figure.svg")).unwrap();
     assert_eq!(svg.matches("data:image/png;base64,").count(), 2 * 5 * of("-original.png"));
 }
@@ -343,7 +344,7 @@ fn report(out: &Path, artefact: &str) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// Two significant digits; numerical zeros as zero.
+/// Rounds to two significant digits, and numerical zeros to zero.
 fn rounded(value: &Value) -> Value {
     match value.as_f64() {
         Some(number) if value.is_f64() && number.abs() < 1e-20 => json!("exact"),
@@ -352,7 +353,7 @@ fn rounded(value: &Value) -> Value {
     }
 }
 
-/// Verdicts and tables of a report of a paper, rounded.
+/// Returns the verdicts and rounded tables of a report.
 fn numbers(paper: &str, artefact: &str) -> Value {
     let report = report(made(paper), &format!("{paper}/{artefact}"));
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
@@ -377,7 +378,8 @@ fn numbers(paper: &str, artefact: &str) -> Value {
     json!({ "claims": claims, "tables": tables })
 }
 
-/// The same without the numbers of the first table, which are times: the datasets and estimators of its rows, and how many there are.
+/// Returns the same, without the measured times in the first table: only the datasets and estimators of its
+/// rows, and the number of times.
 fn numbers_but_times(paper: &str, artefact: &str) -> Value {
     let mut numbers = numbers(paper, artefact);
     for row in numbers["tables"][0]["rows"].as_array_mut().unwrap() {
@@ -388,7 +390,8 @@ fn numbers_but_times(paper: &str, artefact: &str) -> Value {
     numbers
 }
 
-// If these change, the numbers of the papers as this project reproduces them have changed: say so in the change log.
+// If these snapshots change, the reproduced numbers of the papers have changed, which must be noted in the
+// change log.
 #[test]
 fn the_numbers_of_leverage_shap_are_known() {
     for artefact in artefacts("leverage-shap") {
@@ -396,11 +399,11 @@ fn the_numbers_of_leverage_shap_are_known() {
     }
 }
 
-/// Compares the artefacts of a paper with the snapshots `PAPER-ARTEFACT`. Of those that measure times these are left out.
+/// Compares the artefacts of a paper with the snapshots `PAPER-ARTEFACT`, excluding measured times.
 fn assert_known(paper: &str) {
     for artefact in artefacts(paper) {
         let name = format!("{paper}/{artefact}");
-        // Without the feature that reads networks, figure 6 is empty.
+        // Without support for networks, figure 6 is empty.
         if name == "kernel-banzhaf/fig6" && !cfg!(feature = "onnx") {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What users build has each package in one version, but for those that the policy lists.
+//! Check that packages built by users occur in one version only, except for those that the policy lists.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,8 @@ use super::finding::Finding;
 use super::metadata::Package;
 use super::policy::{POLICY, Policy};
 
-/// Packages in several versions that are not allowed, and allowed ones that are in one.
+/// Returns the packages that occur in several versions without being allowed to, and the listed packages that
+/// occur in a single version.
 pub(crate) fn findings(packages: &[Package], policy: &Policy) -> Vec<Finding> {
     let allowed: Vec<&str> = policy.in_several_versions().collect();
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -15,12 +16,12 @@ pub(crate) fn findings(packages: &[Package], policy: &Policy) -> Vec<Finding> {
     }
     versions.retain(|_, versions| versions.len() > 1);
     let new = versions.iter().filter(|(name, _)| !allowed.contains(name)).map(|(name, versions)| {
-        let wrong = format!("`{name}` is built in the versions {}", versions.join(" and "));
-        let remedy = format!("bring them together: cargo tree --target all --invert {name}@{}", versions[0]);
+        let wrong = format!("`{name}` is built in versions {}", versions.join(" and "));
+        let remedy = format!("unify them; see cargo tree --target all --invert {name}@{}", versions[0]);
         Finding::new("Cargo.lock", wrong, remedy)
     });
     let gone = allowed.iter().filter(|name| !versions.contains_key(**name)).map(|name| {
-        let wrong = format!("`{name}` is allowed in several versions, and is in one");
+        let wrong = format!("`{name}` is allowed in several versions, but only one is used");
         Finding::new(POLICY, wrong, "remove it from the list")
     });
     new.chain(gone).collect()
@@ -36,7 +37,7 @@ mod tests {
         let packages =
             [("rand", "0.9.0"), ("rand", "0.10.3"), ("serde", "1.0.0"), ("syn", "2.0.0"), ("syn", "3.0.0")];
         let packages = packages.map(|(name, version)| Package::made_up(name, version, Some("MIT")));
-        let wanted = "Cargo.lock: `rand` is built in the versions 0.9.0 and 0.10.3; ";
+        let wanted = "Cargo.lock: `rand` is built in versions 0.9.0 and 0.10.3; ";
         assert_found(&findings(&packages, &Policy::made_up(&[], &["syn"])), &[wanted]);
     }
 

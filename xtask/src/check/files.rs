@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 /// A text file.
 #[derive(Debug, Clone)]
 pub(crate) struct File {
-    /// From the root of the repository, with `/` between folders.
+    /// Path relative to the root of the repository, with `/` as separator.
     pub(crate) path: String,
     pub(crate) text: String,
 }
@@ -18,25 +18,25 @@ impl File {
         Self { path: path.to_owned(), text: text.to_owned() }
     }
 
-    /// The folder that the file is in; empty at the root.
+    /// Returns the directory of the file; empty at the root.
     pub(crate) fn folder(&self) -> &str {
         self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 }
 
-/// The text of the file at `path`, if there is one.
+/// Returns the text of the file at `path`, if it exists.
 pub(crate) fn text_of<'a>(files: &'a [File], path: &str) -> Option<&'a str> {
     files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
 }
 
-/// All `.rs` and `.md` files below `root`, in the order of their paths.
+/// Returns all `.rs` and `.md` files below `root`, sorted by path.
 ///
-/// Left out are what Cargo builds (`target`) and what npm installs (`node_modules`), hidden folders, and at the root the datasets (`data`): none
-/// of these is part of the repository.
+/// Skips build output (`target`), npm packages (`node_modules`), hidden directories, and the datasets at the
+/// root (`data`), which are not part of the repository.
 ///
 /// # Errors
 ///
-/// If a folder or file cannot be read.
+/// If a directory or file cannot be read.
 pub(crate) fn files_under(root: &Path) -> Result<Vec<File>> {
     let mut files = Vec::new();
     collect(root, "", &mut files)?;
@@ -50,7 +50,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<File>) -> Result<()> {
         let entry = entry.with_context(|| format!("cannot read {}", folder.display()))?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{prefix}{name}");
-        // Links are not followed, so there is no going round in circles.
+        // Links are not followed, so the recursion terminates.
         let kind = entry.file_type().with_context(|| format!("cannot read {path}"))?;
         if kind.is_dir() {
             if !name.starts_with('.')

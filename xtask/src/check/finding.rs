@@ -1,8 +1,8 @@
-//! A finding: one line that says in which file what is wrong, and what to do about it.
+//! A finding: one line with the file, the problem and how to fix it.
 
 use std::fmt;
 
-/// Something that is not as the house has it.
+/// A violation of a repository rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     file: String,
@@ -22,7 +22,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// That there are these findings, in their order, each by a part of its line.
+/// Asserts that these are the findings, in order, each identified by a part of its line.
 #[cfg(test)]
 pub(crate) fn assert_found(findings: &[Finding], parts: &[&str]) {
     let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();

@@ -1,12 +1,14 @@
-//! The examples on the front pages of a library, its README and the documentation of its `lib.rs`, need no other crate of the workspace.
+//! Check that the examples on the front pages of a library (its README and the documentation of its `lib.rs`)
+//! use no other crate of the workspace.
 //!
-//! Types of lower crates in public signatures are exported again, so a user depends on one crate.
+//! Public signatures that use types of lower crates re-export them, so users need to depend on one crate
+//! only.
 
 use super::files::{File, text_of};
 use super::finding::Finding;
 use super::metadata::Member;
 
-/// The lines of examples that name another crate of the workspace.
+/// Returns the lines of examples that name another crate of the workspace.
 pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
     let crates: Vec<String> = members.iter().map(|member| member.name.replace('-', "_")).collect();
     let mut findings = Vec::new();
@@ -20,8 +22,8 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
                 findings.extend(others.map(|other| {
                     Finding::new(
                         &format!("{path}:{number}"),
-                        format!("the example needs the crate {other}"),
-                        format!("export what it takes from {own}, or write the example without it"),
+                        format!("the example depends on crate {other}"),
+                        format!("reexport the items from {own}, or avoid them in the example"),
                     )
                 }));
             }
@@ -30,7 +32,7 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
     findings
 }
 
-/// The lines of the code blocks in Rust, with their numbers from 1.
+/// Returns the lines of Rust code blocks, with their line numbers (from 1).
 fn examples<'t>(text: &'t str, prefix: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
     let mut is_inside = false;
     let mut is_rust = false;
@@ -46,7 +48,7 @@ fn examples<'t>(text: &'t str, prefix: &'t str) -> impl Iterator<Item = (usize, 
     })
 }
 
-/// Whether a line has a path that begins with this crate.
+/// Returns whether a line contains a path that starts with this crate.
 fn uses(line: &str, name: &str) -> bool {
     line.match_indices(name).any(|(at, _)| {
         let is_whole = !line[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_');
@@ -79,11 +81,12 @@ mod tests {
             ),
             File::new(
                 "crates/my-trees/src/lib.rs",
-                "//! ```no_run\n//! let rows = games::Rows::new();\n//! ```\n\nuse games::Rows;\npub use old_games::X;\n",
+                "//! ```no_run\n//! let rows = games::Rows::new();\n//! ```\n\nuse games::Rows;\npub use \
+                 old_games::X;\n",
             ),
         ];
         let expected = [
-            "crates/my-trees/README.md:6: the example needs the crate games",
+            "crates/my-trees/README.md:6: the example depends on crate games",
             "crates/my-trees/src/lib.rs:2",
         ];
         assert_found(&findings(&files, &members), &expected);

@@ -1,10 +1,10 @@
-//! What users build is under licences that go with ours.
+//! Check that the dependencies built by users have compatible licences.
 
 use super::finding::Finding;
 use super::metadata::Package;
 use super::policy::{POLICY, Policy};
 
-/// Packages without a licence, or with none that is allowed.
+/// Returns the packages without an allowed licence.
 pub(crate) fn findings(packages: &[Package], policy: &Policy) -> Vec<Finding> {
     let is_refused = |package: &&Package| {
         let allowed = policy.licences_of(&package.name);
@@ -15,15 +15,20 @@ pub(crate) fn findings(packages: &[Package], policy: &Policy) -> Vec<Finding> {
         .map(|package| {
             let licence = package.license.as_deref().unwrap_or("not stated");
             let wrong = format!("the licence of `{}` {} is {licence}", package.name, package.version);
-            Finding::new("Cargo.lock", wrong, format!("do without it, or allow the licence in {POLICY}"))
+            Finding::new(
+                "Cargo.lock",
+                wrong,
+                format!("remove the dependency, or allow the licence in {POLICY}"),
+            )
         })
         .collect()
 }
 
-/// Whether an expression of licences can be met: by all parts of an `AND`, by one of an `OR`, which older manifests write `/`.
+/// Returns whether a licence expression is satisfied: all parts of an `AND`, or one part of an `OR` (written
+/// `/` in older manifests).
 fn is_allowed(expression: &str, allowed: &[&str]) -> bool {
     let expression = expression.trim().replace('/', " OR ");
-    // OR binds less than AND, and what is in parentheses is one part.
+    // OR binds less tightly than AND, and a parenthesized expression is one part.
     if let Some(parts) = parts(&expression, " OR ") {
         return parts.iter().any(|part| is_allowed(part, allowed));
     }
@@ -36,7 +41,7 @@ fn is_allowed(expression: &str, allowed: &[&str]) -> bool {
     }
 }
 
-/// The parts between `operator` outside parentheses, if there are several.
+/// Splits at `operator` outside parentheses, or returns `None` if there is only one part.
 fn parts(expression: &str, operator: &str) -> Option<Vec<String>> {
     let mut parts = Vec::new();
     let (mut depth, mut start) = (0usize, 0);

@@ -1,9 +1,9 @@
-//! Relative links in Markdown lead to files that exist.
+//! Check that relative links in Markdown lead to existing files.
 
 use super::files::File;
 use super::finding::Finding;
 
-/// The links to files that are not there; `exists` is asked with a path from the root of the repository.
+/// Returns the links to missing files; `exists` is called with a path relative to the root of the repository.
 pub(crate) fn findings(files: &[File], exists: impl Fn(&str) -> bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in files.iter().filter(|file| file.path.ends_with(".md")) {
@@ -14,11 +14,11 @@ pub(crate) fn findings(files: &[File], exists: impl Fn(&str) -> bool) -> Vec<Fin
                 continue;
             }
             if !resolved(file.folder(), path).is_some_and(|path| exists(&path)) {
-                let wrong = format!("the link to `{target}` leads nowhere");
+                let wrong = format!("broken link to `{target}`");
                 findings.push(Finding::new(
                     &file.path,
                     wrong,
-                    "correct the path, which starts at the folder of the file",
+                    "correct the path, relative to the directory of the file",
                 ));
             }
         }
@@ -26,7 +26,7 @@ pub(crate) fn findings(files: &[File], exists: impl Fn(&str) -> bool) -> Vec<Fin
     findings
 }
 
-/// What `](…)` links to, outside code.
+/// Returns the targets of `](…)` links outside code.
 fn targets(markdown: &str) -> Vec<String> {
     let mut targets = Vec::new();
     let mut is_code = false;
@@ -36,7 +36,7 @@ fn targets(markdown: &str) -> Vec<String> {
         } else if !is_code {
             let line = without_code(line);
             let ends = line.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
-            // A title may follow the path, in quotation marks.
+            // A quoted title may follow the path.
             targets
                 .extend(ends.filter_map(|(target, _)| target.split_whitespace().next().map(str::to_owned)));
         }
@@ -44,12 +44,12 @@ fn targets(markdown: &str) -> Vec<String> {
     targets
 }
 
-/// A line without what stands between backticks.
+/// Returns a line without its code spans.
 fn without_code(line: &str) -> String {
     line.split('`').step_by(2).collect()
 }
 
-/// The path from the root of the repository; nothing if it leaves the repository.
+/// Returns the path relative to the root of the repository, or `None` if it leaves the repository.
 fn resolved(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
@@ -76,14 +76,15 @@ mod tests {
 
     #[test]
     fn links_to_files_that_are_there_and_to_elsewhere_are_right() {
-        let text = "[a](map.md) [`b`](../README.md#top) [c](https://x.y/z) [d](#here) [e](mailto:a@b.c) [f](./ \"the folder\")";
+        let text = "[a](map.md) [`b`](../README.md#top) [c](https://x.y/z) [d](#here) [e](mailto:a@b.c) \
+            [f](./ \"the folder\")";
         check("docs/other.md", text, &[]);
     }
 
     #[test]
     fn links_that_lead_nowhere_are_found() {
         let text = "[a](gone.md) and [b](map.md)\n[c](../../out.md)\n";
-        check("docs/other.md", text, &["docs/other.md: the link to `gone.md` leads nowhere", "../../out.md"]);
+        check("docs/other.md", text, &["docs/other.md: broken link to `gone.md`", "../../out.md"]);
     }
 
     #[test]

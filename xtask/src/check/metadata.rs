@@ -1,4 +1,4 @@
-//! What `cargo metadata` says of the packages of the workspace and of all that they need.
+//! Output of `cargo metadata`: the packages of the workspace and all their dependencies.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::version::{Needed, RustVersion};
 
-/// The packages and what each needs.
+/// Packages and their resolved dependencies.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Metadata {
     packages: Vec<Package>,
@@ -19,7 +19,7 @@ pub(crate) struct Metadata {
     workspace_root: String,
 }
 
-/// A package, of the workspace or from elsewhere.
+/// A package of the workspace or a dependency.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Package {
     id: String,
@@ -28,7 +28,7 @@ pub(crate) struct Package {
     pub(crate) license: Option<String>,
     rust_version: Option<String>,
     manifest_path: String,
-    /// The registries that it may go to: none if `publish = false`, any if this is nothing.
+    /// Registries it may be published to: empty for `publish = false`, `None` for no restriction.
     publish: Option<Vec<String>>,
     targets: Vec<Target>,
     dependencies: Vec<Dependency>,
@@ -70,21 +70,21 @@ struct EdgeKind {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Member {
     pub(crate) name: String,
-    /// From the root of the repository.
+    /// Path relative to the root of the repository.
     pub(crate) folder: String,
     pub(crate) has_library: bool,
-    /// Names of the packages in its manifest, those for tests and for building it included.
+    /// Names of the packages in its manifest, including dev-dependencies and build dependencies.
     pub(crate) needs: Vec<String>,
-    /// Names of all packages that it is built with, tests left out, with the features that the workspace asks for.
+    /// Names of all packages it is built with, excluding tests, with the features that the workspace enables.
     pub(crate) builds_with: Vec<String>,
     pub(crate) is_published: bool,
     pub(crate) rust_version: Option<RustVersion>,
-    /// The largest Rust version that what it needs asks for, tests left out.
+    /// The highest Rust version required by its dependencies, excluding tests.
     pub(crate) needed: Option<Needed>,
 }
 
 impl Metadata {
-    /// Asks Cargo, for the versions in `Cargo.lock`.
+    /// Runs `cargo metadata` for the versions in `Cargo.lock`.
     ///
     /// # Errors
     ///
@@ -103,16 +103,17 @@ impl Metadata {
     }
 
     fn parse(json: &[u8]) -> Result<Self> {
-        serde_json::from_slice(json).context("cannot read what cargo metadata says")
+        serde_json::from_slice(json).context("cannot read the output of cargo metadata")
     }
 
-    /// The crates of the workspace.
+    /// Returns the crates of the workspace.
     pub(crate) fn members(&self) -> Vec<Member> {
         let members = self.workspace_members.iter().filter_map(|id| self.package(id));
         members.map(|package| self.member(package)).collect()
     }
 
-    /// All that users of the published crates build, these crates included, in the order of names and versions.
+    /// Returns all packages built by users of the published crates, including these crates, sorted by name
+    /// and version.
     pub(crate) fn shipped(&self) -> Vec<Package> {
         let published = |id: &&String| self.package(id).is_some_and(Package::is_published);
         let roots = self.workspace_members.iter().filter(published).map(String::as_str);
@@ -122,8 +123,8 @@ impl Metadata {
         packages
     }
 
-    /// The Rust that `cargo test` and `cargo xtask` in a clone need: the largest version that a default member or the harness asks for, or
-    /// what they need, their tests included.
+    /// Returns the Rust version that `cargo test` and `cargo xtask` need in a clone: the highest
+    /// `rust-version` of the default members, of xtask and of their dependencies, including dev-dependencies.
     pub(crate) fn needed_in_a_clone(&self) -> Option<Needed> {
         let is_harness = |id: &&String| self.package(id).is_some_and(|package| package.name == "xtask");
         let harness = self.workspace_members.iter().filter(is_harness);
@@ -162,7 +163,8 @@ impl Metadata {
         asked.max()
     }
 
-    /// The packages `roots`, and all that they need on any platform; `with_tests` for the tests of the roots, too.
+    /// Returns the packages `roots` and all their dependencies on any platform; `with_tests` includes the
+    /// dev-dependencies of the roots.
     fn needed_by<'a>(
         &'a self,
         roots: impl IntoIterator<Item = &'a str>,
@@ -175,7 +177,7 @@ impl Metadata {
         let mut open: Vec<&str> = roots.iter().copied().collect();
         while let Some(id) = open.pop() {
             for edge in nodes.get(id).into_iter().flat_map(|node| &node.deps) {
-                // Nobody builds the tests of what a package needs.
+                // The dev-dependencies of dependencies are never built.
                 let counts = |kind: &EdgeKind| {
                     kind.kind.as_deref() != Some("dev") || (with_tests && roots.contains(id))
                 };
@@ -200,7 +202,7 @@ impl Package {
 
 #[cfg(test)]
 impl Package {
-    /// A package for tests.
+    /// Creates a package for tests.
     pub(crate) fn made_up(name: &str, version: &str, license: Option<&str>) -> Self {
         Self {
             id: format!("{name} {version}"),
@@ -232,7 +234,8 @@ mod tests {
         })
     }
 
-    /// `face` needs `floor` and, for its tests, `tester`, which needs `old`; `tool` is not published and needs `face` and `new`.
+    /// Creates metadata for tests. `face` needs `floor` and, for its tests, `tester`, which needs `old`;
+    /// `tool` is not published and needs `face` and `new`.
     fn made_up() -> Metadata {
         let needs = |name: &str, kind: Option<&str>| json!({"pkg": name, "dep_kinds": [{"kind": kind}]});
         let json = json!({

@@ -1,24 +1,24 @@
-//! `cargo xtask check`: what a program can tell of the rules of the house, in seconds and without a build of the crates.
+//! `cargo xtask check`: automatic checks of the repository rules, in seconds and without building the crates.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | [`finding`] | what is wrong where, and what to do |
+//! | [`finding`] | the file, the problem and the remedy |
 //! | [`files`] | the text files of the repository |
-//! | [`metadata`] | the packages and what they need, from `cargo metadata` |
+//! | [`metadata`] | the packages and their dependencies, from `cargo metadata` |
 //! | [`version`] | versions of Rust |
-//! | [`module_docs`] | every source file says what it holds |
+//! | [`module_docs`] | every source file starts with a module doc |
 //! | [`rooms`] | the table of crates in `docs/architecture.md`, and the direction of dependencies |
 //! | [`circles`] | files of a crate that import each other |
-//! | [`front_pages`] | the examples of a crate need no other crate of the workspace |
+//! | [`front_pages`] | the examples of a crate use no other crate of the workspace |
 //! | [`readmes`] | the examples in READMEs are tests |
 //! | [`links`] | relative links lead to files |
-//! | [`rust_versions`] | the Rust that manifests and READMEs promise is enough |
-//! | [`duplicates`] | a package is built in one version |
-//! | [`licences`] | what users build may be used under our licences |
-//! | [`policy`] | which licences and which packages in several versions are allowed |
-//! | [`tools`] | with `--tools`: what `cargo deny` and `cargo semver-checks` find |
+//! | [`rust_versions`] | the Rust versions in manifests and READMEs are sufficient |
+//! | [`duplicates`] | each package is built in one version |
+//! | [`licences`] | dependencies built by users have compatible licences |
+//! | [`policy`] | allowed licences, and packages allowed in several versions |
+//! | [`tools`] | with `--tools`: findings of `cargo deny` and `cargo semver-checks` |
 //!
-//! Each check is a function from texts to findings, so its tests are small made-up texts.
+//! Each check is a function from texts to findings, so it can be tested on small made-up texts.
 
 mod circles;
 mod duplicates;
@@ -45,10 +45,10 @@ use policy::Policy;
 pub(crate) use tools::{deny, semver};
 use xtask::workspace;
 
-/// Checks what a program can check of the rules of the house.
+/// Check the rules of the repository
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// Asks cargo-deny and cargo-semver-checks, too, which are installed apart.
+    /// Also run cargo-deny and cargo-semver-checks, which must be installed separately.
     #[arg(long)]
     tools: bool,
 }
@@ -57,24 +57,24 @@ pub(crate) struct Check {
 ///
 /// # Errors
 ///
-/// If a rule is broken, a file cannot be read, `cargo metadata` fails, or a tool that is asked for is not there.
+/// If a rule is broken, a file cannot be read, `cargo metadata` fails, or a required tool is not installed.
 pub(crate) fn run(args: &Check) -> Result<()> {
     rules()?;
     if args.tools {
         let root = workspace();
         deny(&root)?;
         if semver(&root)?.is_none() {
-            println!("semver-checks  no tag of a release (v…) yet, so there is no API to compare with");
+            println!("semver-checks  skipped: no release tag (v…) to compare with");
         }
     }
     Ok(())
 }
 
-/// Checks the rules, and prints a line for each.
+/// Checks the rules, and prints one line for each.
 ///
 /// # Errors
 ///
-/// If one is broken, a file cannot be read, or `cargo metadata` fails.
+/// If a rule is broken, a file cannot be read, or `cargo metadata` fails.
 pub(crate) fn rules() -> Result<()> {
     let root = workspace();
     let files = files_under(&root)?;
@@ -94,7 +94,7 @@ pub(crate) fn rules() -> Result<()> {
     let mut broken = 0;
     for (name, findings) in &checks {
         let said = match findings.len() {
-            0 => "in order".to_owned(),
+            0 => "ok".to_owned(),
             1 => "1 finding".to_owned(),
             several => format!("{several} findings"),
         };
@@ -103,7 +103,7 @@ pub(crate) fn rules() -> Result<()> {
         broken += findings.len();
     }
     if broken > 0 {
-        bail!("findings: {broken}; each says what to do");
+        bail!("{broken} findings");
     }
     Ok(())
 }

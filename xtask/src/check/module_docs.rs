@@ -1,9 +1,9 @@
-//! Every source file begins with a module doc, which says what it holds.
+//! Check that every source file starts with a module doc that describes its contents.
 
 use super::files::File;
 use super::finding::Finding;
 
-/// The files of `src` folders that begin otherwise.
+/// Returns the files in `src` directories that do not start with a module doc.
 pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
     let sources =
         files.iter().filter(|file| file.path.ends_with(".rs") && format!("/{}", file.path).contains("/src/"));
@@ -12,14 +12,14 @@ pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
         .map(|file| {
             Finding::new(
                 &file.path,
-                "no module doc",
-                "begin the file with a line `//! …` that says what it holds",
+                "missing module documentation",
+                "start the file with a line `//! …` that describes its contents",
             )
         })
         .collect()
 }
 
-/// Whether a doc comes before all else but attributes of the file and notes.
+/// Returns whether a module doc precedes everything except inner attributes and ordinary comments.
 fn has_module_doc(text: &str) -> bool {
     let is_before = |line: &&str| {
         line.is_empty() || line.starts_with("#!") || (line.starts_with("//") && !line.starts_with("//!"))
@@ -44,9 +44,9 @@ mod tests {
             File::new("crates/a/src/notes.md", "text"),
         ];
         let wanted = [
-            "crates/a/src/late.rs: no module doc; ",
-            "crates/a/src/note.rs: no module doc; ",
-            "xtask/src/empty.rs: no module doc; ",
+            "crates/a/src/late.rs: missing module documentation; ",
+            "crates/a/src/note.rs: missing module documentation; ",
+            "xtask/src/empty.rs: missing module documentation; ",
         ];
         assert_found(&findings(&files), &wanted);
     }

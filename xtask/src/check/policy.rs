@@ -1,14 +1,14 @@
-//! What is agreed on packages of others: `deny.toml`, which `cargo deny` reads as well.
+//! Policy for third-party packages: `deny.toml`, which `cargo deny` reads as well.
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
 
-/// Where the policy stands.
+/// Path of the policy file.
 pub(crate) const POLICY: &str = "deny.toml";
 
-/// The licences and the packages in several versions that are allowed.
+/// Allowed licences, and packages allowed in several versions.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Policy {
     licenses: Licences,
@@ -22,7 +22,7 @@ struct Licences {
     exceptions: Vec<Exception>,
 }
 
-/// Licences that one package may have beside.
+/// Additional licences allowed for one package.
 #[derive(Debug, Deserialize)]
 struct Exception {
     #[serde(rename = "crate")]
@@ -46,7 +46,7 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or lacks one of the lists.
+    /// If the file cannot be read, or one of the lists is missing.
     pub(crate) fn of(root: &Path) -> Result<Self> {
         let text =
             std::fs::read_to_string(root.join(POLICY)).with_context(|| format!("cannot read {POLICY}"))?;
@@ -57,18 +57,19 @@ impl Policy {
         toml::from_str(text).with_context(|| format!("cannot read {POLICY}"))
     }
 
-    /// Licences under which a package may be part of a program that is under MIT or Apache-2.0: those of all, and its own.
+    /// Returns the licences allowed for a package in a program under MIT or Apache-2.0: the general ones and
+    /// its exceptions.
     pub(crate) fn licences_of(&self, package: &str) -> Vec<&str> {
         let own = self.licenses.exceptions.iter().filter(|exception| exception.name == package);
         own.flat_map(|exception| &exception.allow).chain(&self.licenses.allow).map(String::as_str).collect()
     }
 
-    /// Names of the packages that may be there in several versions.
+    /// Returns the names of the packages allowed in several versions.
     pub(crate) fn in_several_versions(&self) -> impl Iterator<Item = &str> {
         self.bans.skip.iter().map(|skip| skip.name.as_str())
     }
 
-    /// A policy for tests.
+    /// Creates a policy for tests.
     #[cfg(test)]
     pub(crate) fn made_up(licences: &[&str], in_several_versions: &[&str]) -> Self {
         let allow = licences.iter().map(|&licence| licence.to_owned()).collect();

@@ -1,26 +1,23 @@
-//! The examples in the README of every library are run as tests.
+//! Check that the examples in the README of every library are run as doctests.
 
 use super::files::{File, text_of};
 use super::finding::Finding;
 use super::metadata::Member;
 
-/// How a library takes its README among its doctests.
+/// The attribute that adds the README to the doctests of a library.
 const INCLUDED: &str = "#[doc = include_str!(\"../README.md\")]";
 
-/// The libraries whose README is not tested. A program has no doctests, and its README no examples in Rust.
+/// Returns the libraries whose README is not tested. Binary crates are skipped: they have no doctests and no
+/// Rust examples in their README.
 pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for member in members.iter().filter(|member| member.has_library) {
         let readme = format!("{}/README.md", member.folder);
         let library = format!("{}/src/lib.rs", member.folder);
-        // Benchmarks and tools have none of their own where they are explained elsewhere.
+        // Benchmarks and tools that are documented elsewhere need no README.
         if text_of(files, &readme).is_none() {
             if member.folder.starts_with("crates/") {
-                findings.push(Finding::new(
-                    &readme,
-                    "there is no such file",
-                    "write one: registries show it",
-                ));
+                findings.push(Finding::new(&readme, "file not found", "add a README, which registries show"));
             }
             continue;
         }
@@ -62,8 +59,7 @@ mod tests {
             library("benches"),
             program,
         ];
-        let wanted =
-            ["crates/untested/src/lib.rs: the examples", "crates/none/README.md: there is no such file"];
+        let wanted = ["crates/untested/src/lib.rs: the examples", "crates/none/README.md: file not found"];
         assert_found(&findings(&files, &members), &wanted);
     }
 }

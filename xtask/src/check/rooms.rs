@@ -1,5 +1,6 @@
-//! The table of rooms in `docs/architecture.md` lists the crates of the workspace, each below all that it depends on, and says true what each
-//! does not: a package in backticks there is none that the crate builds with, and what does not get published cannot be.
+//! Check of the table of crates in `docs/architecture.md`: it lists the crates of the workspace, each below
+//! all its dependencies, and its statements about what a crate does not do are true. A crate must not build
+//! with a package that its row names in backticks, and must not be publishable if its row excludes that.
 
 use super::files::{File, text_of};
 use super::finding::Finding;
@@ -7,26 +8,27 @@ use super::metadata::Member;
 
 const DOCUMENT: &str = "docs/architecture.md";
 const HEADING: &str = "## The rooms";
-/// What the row of a crate says that is for the workspace alone.
+/// Phrase in the row of a crate that is internal to the workspace.
 const UNPUBLISHED: &str = "get published";
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Room {
-    /// From the root of the repository.
+    /// Path relative to the root of the repository.
     folder: String,
-    /// The name of the package, where the row has one beside its folder.
+    /// The package name, if the row states one in addition to the directory.
     package: Option<String>,
     is_outside: bool,
-    /// What the crate does not, in words, with the packages that it does not need in backticks.
+    /// Text of the column on what the crate does not do, with excluded packages in backticks.
     does_not: String,
 }
 
-/// Where the table and the workspace differ, and dependencies on a crate further down.
+/// Returns the differences between table and workspace, and dependencies on a crate further down in the
+/// table.
 pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
     let rooms = rooms(text_of(files, DOCUMENT).unwrap_or_default());
     if rooms.is_empty() {
-        let wrong = format!("no table of crates under {HEADING:?}");
+        let wrong = format!("missing table of crates under {HEADING:?}");
         return vec![Finding::new(DOCUMENT, wrong, "list every crate there")];
     }
     let mut findings = Vec::new();
@@ -53,7 +55,7 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
     for member in members {
         let Some(own) = row(&member.name) else {
             let wrong = format!("`{}` is not in the table of rooms", member.name);
-            findings.push(Finding::new(DOCUMENT, wrong, "add a row that says what the crate holds"));
+            findings.push(Finding::new(DOCUMENT, wrong, "add a row that describes the crate"));
             continue;
         };
         for needed in member.needs.iter().filter(|needed| row(needed).is_some_and(|its| its >= own)) {
@@ -67,7 +69,7 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
     findings
 }
 
-/// What a crate does although its row says that it does not.
+/// Returns what a crate does although its row excludes it.
 fn broken_promises(member: &Member, does_not: &str) -> Vec<Finding> {
     let manifest = format!("{}/Cargo.toml", member.folder);
     let named = does_not.split('`').skip(1).step_by(2);
@@ -85,7 +87,7 @@ fn broken_promises(member: &Member, does_not: &str) -> Vec<Finding> {
     broken
 }
 
-/// The rows of the table, in their order.
+/// Returns the rows of the table, in order.
 fn rooms(markdown: &str) -> Vec<Room> {
     let section = markdown.lines().skip_while(|line| *line != HEADING).skip(1);
     let rows = section.take_while(|line| !line.starts_with("## ")).filter(|line| line.starts_with('|'));
@@ -96,7 +98,8 @@ fn rooms(markdown: &str) -> Vec<Room> {
     .collect()
 }
 
-/// Reads `` `package` (`folder`) `` or `` `folder` ``, and what the crate does not; the cells of the head have no folder.
+/// Parses `` `package` (`folder`) `` or `` `folder` ``, and the column on what the crate does not do. Returns
+/// `None` for the header, which names no directory.
 fn room(cell: &str, does_not: &str) -> Option<Room> {
     let mut quoted = cell.split('`').skip(1).step_by(2).map(str::to_owned);
     let does_not = does_not.trim().to_owned();
@@ -113,9 +116,10 @@ mod tests {
     use super::super::finding::assert_found;
     use super::*;
 
-    const TABLE: &str = "# Map\n\n## The rooms\n\nText.\n\n| crate (folder) | holds | does not |\n|---|---|---|\n\
-        | `a-floor` (`crates/floor`) | `Thing` | add (`adder`, `sums`) |\n| `a-face` (`crates/face`) | all | |\n\
-        | `tool` | tools | get published |\n| `tool/apart`, outside the workspace | more | |\n\n## Next\n\n| `no` (`room`) |\n";
+    const TABLE: &str = "# Map\n\n## The rooms\n\nText.\n\n| crate (folder) | holds | does not \
+        |\n|---|---|---|\n| `a-floor` (`crates/floor`) | `Thing` | add (`adder`, `sums`) |\n| `a-face` \
+        (`crates/face`) | all | |\n| `tool` | tools | get published |\n| `tool/apart`, outside the workspace \
+        | more | |\n\n## Next\n\n| `no` (`room`) |\n";
 
     fn member(name: &str, folder: &str, needs: &[&str]) -> Member {
         let needs = needs.iter().map(|&name| name.to_owned()).collect();
@@ -177,6 +181,6 @@ mod tests {
 
     #[test]
     fn a_document_without_the_table_is_found() {
-        assert_found(&findings(&[File::new(DOCUMENT, "# Map\n")], &[]), &["no table of crates"]);
+        assert_found(&findings(&[File::new(DOCUMENT, "# Map\n")], &[]), &["missing table of crates"]);
     }
 }

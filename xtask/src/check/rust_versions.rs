@@ -1,14 +1,15 @@
-//! The Rust that manifests and READMEs promise is enough for what is built with it.
+//! Check that the Rust versions stated in manifests and READMEs are sufficient.
 //!
-//! The promise of a crate is for its users: its `rust-version` covers all that it needs. The promise of the README is for a clone, in which
-//! `cargo test` builds the default members with their tests: it covers those. So a library may be older than what its tests and tools need.
+//! The `rust-version` of a crate is for its users and covers all its dependencies. The version in the README
+//! is for a clone, where `cargo test` builds the default members with their tests, and covers those. So a
+//! library may support an older Rust than its tests and tools.
 
 use super::files::File;
 use super::finding::Finding;
 use super::metadata::{Member, Metadata};
 use super::version::{Needed, RustVersion};
 
-/// The promises that are not kept.
+/// Returns the stated versions that are too low or contradict each other.
 pub(crate) fn findings(files: &[File], metadata: &Metadata) -> Vec<Finding> {
     let members = metadata.members();
     let mut findings = too_old(&members);
@@ -16,12 +17,13 @@ pub(crate) fn findings(files: &[File], metadata: &Metadata) -> Vec<Finding> {
     findings
 }
 
-/// Crates that promise an older Rust than what they need has.
+/// Returns the crates whose `rust-version` is lower than that of a dependency.
 fn too_old(members: &[Member]) -> Vec<Finding> {
     let broken = members.iter().filter_map(|member| {
         let (own, needed) = (member.rust_version?, member.needed.as_ref()?);
         (own < needed.version).then(|| {
-            let wrong = format!("rust-version is {own}, but `{}` needs {}", needed.package, needed.version);
+            let wrong =
+                format!("rust-version is {own}, but `{}` requires {}", needed.package, needed.version);
             let remedy = format!("write rust-version = \"{}\"", needed.version);
             Finding::new(&format!("{}/Cargo.toml", member.folder), wrong, remedy)
         })
@@ -29,23 +31,24 @@ fn too_old(members: &[Member]) -> Vec<Finding> {
     broken.collect()
 }
 
-/// Documents that say another version: of a crate in its folder, else of a clone.
+/// Returns the documents that state a different version: of the crate in whose directory they are, otherwise
+/// of a clone.
 fn said_otherwise(files: &[File], members: &[Member], clone: Option<&Needed>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    // The change log says what was.
+    // The change log describes the past.
     for file in files.iter().filter(|file| file.path.ends_with(".md") && file.path != "CHANGELOG.md") {
         let member = members.iter().find(|member| file.path.starts_with(&format!("{}/", member.folder)));
         let of_crate = member.and_then(|member| member.rust_version);
         let Some(wanted) = of_crate.or(clone.map(|needed| needed.version)) else { continue };
         for said in file.text.lines().filter_map(said).filter(|said| *said != wanted) {
-            let wrong = format!("says Rust {said}, but {wanted} is needed");
+            let wrong = format!("mentions Rust {said}, but {wanted} is required");
             findings.push(Finding::new(&file.path, wrong, format!("write {wanted}")));
         }
     }
     findings
 }
 
-/// The version in "Rust 1.89", "rustc 1.89" and "Rust toolchain (1.89 or newer)".
+/// Parses the version in "Rust 1.89", "rustc 1.89" and "Rust toolchain (1.89 or newer)".
 fn said(line: &str) -> Option<RustVersion> {
     let (_, after) = line.split_once("Rust").or_else(|| line.split_once("rustc"))?;
     let after = after.trim_start_matches(" toolchain").trim_start().trim_start_matches('(');
@@ -79,7 +82,8 @@ mod tests {
         let found = too_old(&[member("1.89", "1.94")]);
         assert_eq!(
             found[0].to_string(),
-            "crates/net/Cargo.toml: rust-version is 1.89, but `runtime` needs 1.94; write rust-version = \"1.94\""
+            "crates/net/Cargo.toml: rust-version is 1.89, but `runtime` requires 1.94; write rust-version \
+             = \"1.94\""
         );
     }
 

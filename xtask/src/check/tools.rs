@@ -1,27 +1,30 @@
-//! Checks by tools that are installed apart: `cargo deny` of what packages may be used, `cargo semver-checks` of the public API.
+//! Checks by tools that are installed separately: `cargo deny` for third-party packages,
+//! `cargo semver-checks` for the public API.
 
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-/// Whether `cargo deny` finds packages that may not be used; it says itself what it finds.
+/// Runs `cargo deny`, which prints its own findings.
 ///
 /// # Errors
 ///
-/// If it is not installed, or finds something.
+/// If it is not installed, or finds a package that is not allowed.
 pub(crate) fn deny(root: &Path) -> Result<()> {
-    // The list of packages in several versions is that of `Cargo.lock`, which also has what is never built.
+    // The list of packages in several versions follows `Cargo.lock`, which also contains packages that are
+    // never built.
     let listed_only = ["--allow", "unmatched-skip", "--allow", "unnecessary-skip"];
     let checks = ["bans", "licenses", "sources"];
     tool(root, "deny", &[&["--all-features", "check"], &listed_only[..], &checks].concat())
 }
 
-/// Compares the public API with that of the last release, by `cargo semver-checks`; returns the tag of this, or none where there is none.
+/// Compares the public API with that of the last release using `cargo semver-checks`. Returns the tag of that
+/// release, or `None` if there is none.
 ///
 /// # Errors
 ///
-/// If it is not installed, or finds something.
+/// If it is not installed, or finds an incompatible change.
 pub(crate) fn semver(root: &Path) -> Result<Option<String>> {
     let tag = last_release(root)?;
     if let Some(tag) = &tag {
@@ -30,29 +33,29 @@ pub(crate) fn semver(root: &Path) -> Result<Option<String>> {
     Ok(tag)
 }
 
-/// Runs a subcommand of Cargo that is installed apart.
+/// Runs a Cargo subcommand that is installed separately.
 fn tool(root: &Path, name: &str, arguments: &[&str]) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let is_there = Command::new(&cargo).args([name, "--version"]).output().context("cannot run cargo")?;
     if !is_there.status.success() {
-        bail!("cargo-{name} is not installed; install it by: cargo install --locked cargo-{name}");
+        bail!("cargo-{name} is not installed; install it with: cargo install --locked cargo-{name}");
     }
     println!("cargo {name} {}", arguments.join(" "));
     let status = Command::new(&cargo).arg(name).args(arguments).current_dir(root).status()?;
     if !status.success() {
-        bail!("cargo {name} has findings, or failed ({status}); what it wrote says what to do");
+        bail!("cargo {name} has findings or failed ({status}); see its output");
     }
     Ok(())
 }
 
-/// The newest tag of a release that what is checked out comes after.
+/// Returns the latest release tag that precedes the checked-out commit.
 fn last_release(root: &Path) -> Result<Option<String>> {
     let said = Command::new("git")
         .args(["describe", "--tags", "--abbrev=0", "--match", "v[0-9]*"])
         .current_dir(root)
         .output()
         .context("cannot run git")?;
-    // Without such a tag git fails.
+    // git fails if there is no such tag.
     Ok(said.status.success().then(|| String::from_utf8_lossy(&said.stdout).trim().to_owned()))
 }
 

@@ -1,18 +1,18 @@
-//! Versions of Rust, as manifests state them.
+//! Rust versions as stated in manifests.
 
-/// A version of Rust, and the package that asks for it.
+/// A required Rust version, and the package that requires it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Needed {
     pub(crate) version: RustVersion,
     pub(crate) package: String,
 }
 
-/// A version of Rust: 1.89 and 1.89.0 are the same.
+/// A version of Rust; 1.89 and 1.89.0 are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RustVersion([u64; 3]);
 
 impl RustVersion {
-    /// Reads `1.89` or `1.89.0`; nothing else is a version.
+    /// Parses `1.89` or `1.89.0`, and returns `None` for any other text.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut parts = [0; 3];
         let mut read = 0;

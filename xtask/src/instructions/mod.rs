@@ -1,6 +1,8 @@
-//! `cargo xtask instructions`: instructions of the five kernels where most time goes, beside those recorded.
+//! `cargo xtask instructions`: instruction counts of the five hottest kernels, compared with the recorded
+//! counts.
 //!
-//! The kernels are in `benches/instructions`, a package of its own. valgrind counts, by way of gungraun.
+//! The kernels are in `benches/instructions`, a separate package. The counts come from valgrind, via
+//! gungraun.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,10 +18,10 @@ use xtask::table::{Entry, Table};
 use xtask::told::{is_there, line, run as run_program};
 use xtask::workspace;
 
-/// Counts instructions of the hot kernels, and fails where one takes 3 % more than recorded.
+/// Count instructions of the hot kernels, and fail if one exceeds its record by more than 3%
 #[derive(Debug, Args)]
 pub(crate) struct Instructions {
-    /// Records the counts in benches/instructions/counts.json
+    /// Record the counts in benches/instructions/counts.json
     #[arg(long)]
     record: bool,
 }
@@ -27,15 +29,15 @@ pub(crate) struct Instructions {
 const PACKAGE: &str = "benches/instructions";
 const RECORDED: &str = "benches/instructions/counts.json";
 
-/// More than this share of instructions in addition is a regression.
+/// Relative increase in instructions above which a change counts as a regression.
 const ALLOWED: f64 = 0.03;
 
-/// Counts, and what they depend on.
+/// Instruction counts, and the compiler version they depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Counts {
-    /// The version of the compiler.
+    /// Version of the compiler.
     rustc: String,
-    /// By kernel.
+    /// Counts by kernel.
     counts: BTreeMap<String, u64>,
 }
 
@@ -43,7 +45,7 @@ struct Counts {
 ///
 /// # Errors
 ///
-/// If a kernel takes more instructions than it may, or they cannot be counted.
+/// If a kernel exceeds the allowed increase, or instructions cannot be counted.
 pub(crate) fn run(arguments: &Instructions) -> Result<()> {
     let root = workspace();
     if arguments.record {
@@ -57,11 +59,11 @@ pub(crate) fn run(arguments: &Instructions) -> Result<()> {
     Ok(())
 }
 
-/// Counts, prints the table, and says in a line what came of it.
+/// Counts instructions, prints the table, and returns the verdict in one line.
 pub(crate) fn check(root: &Path) -> Result<String> {
     let recorded = std::fs::read(root.join(RECORDED)).with_context(|| format!("cannot read {RECORDED}"))?;
     let recorded: Counts =
-        serde_json::from_slice(&recorded).with_context(|| format!("{RECORDED} is damaged"))?;
+        serde_json::from_slice(&recorded).with_context(|| format!("{RECORDED} is corrupt"))?;
     let counted = count(root)?;
     println!("{}", table(&recorded, &counted).markdown());
     judge(&recorded, &counted)
@@ -70,7 +72,7 @@ pub(crate) fn check(root: &Path) -> Result<String> {
 fn count(root: &Path) -> Result<Counts> {
     is_there(
         Command::new("valgrind").arg("--version"),
-        "apt-get install valgrind, or as your system has it",
+        "apt-get install valgrind (or your package manager)",
     )?;
     is_there(Command::new("gungraun-runner").arg("--version"), "cargo install --locked gungraun-runner")?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -84,14 +86,17 @@ fn count(root: &Path) -> Result<Counts> {
     Ok(Counts { rustc: rustc()?, counts: counts(&String::from_utf8_lossy(&output.stdout))? })
 }
 
-/// `1.95.0`.
+/// Returns the compiler version, e.g. `1.95.0`.
 fn rustc() -> Result<String> {
     let said = line("rustc", &["--version"])?;
-    let version = said.split_whitespace().nth(1).with_context(|| format!("rustc says {said:?}"))?;
+    let version = said
+        .split_whitespace()
+        .nth(1)
+        .with_context(|| format!("unexpected output of rustc --version: {said:?}"))?;
     Ok(version.to_owned())
 }
 
-/// A line of what gungraun writes, as far as it is read.
+/// One line of the output of gungraun, with the fields that are used.
 #[derive(Deserialize)]
 struct Told {
     function_name: String,
@@ -129,30 +134,31 @@ struct Values {
     new: u64,
 }
 
-/// The counts of what gungraun writes: a line of JSON for each kernel.
+/// Parses the output of gungraun, which has one line of JSON per kernel.
 fn counts(text: &str) -> Result<BTreeMap<String, u64>> {
     let read = |line: &str| {
-        let told: Told = serde_json::from_str(line).with_context(|| format!("gungraun wrote {line:.200}"))?;
+        let told: Told = serde_json::from_str(line)
+            .with_context(|| format!("unexpected output of gungraun: {line:.200}"))?;
         let profile = told
             .profiles
             .first()
-            .with_context(|| format!("gungraun has no profile of {}", told.function_name))?;
+            .with_context(|| format!("gungraun reported no profile of {}", told.function_name))?;
         Ok((told.function_name.clone(), profile.data.total.metrics.instructions.values.new))
     };
     let counts: BTreeMap<String, u64> =
         text.lines().filter(|line| line.starts_with('{')).map(read).collect::<Result<_>>()?;
-    ensure!(!counts.is_empty(), "gungraun wrote no counts: {text:.200}");
+    ensure!(!counts.is_empty(), "gungraun reported no counts: {text:.200}");
     Ok(counts)
 }
 
-/// By how much more than recorded; none where there is no record.
+/// Returns the relative change from the recorded count, or `None` if nothing is recorded.
 fn change(recorded: &Counts, kernel: &str, count: u64) -> Option<f64> {
     recorded.counts.get(kernel).map(|&before| (count as f64 - before as f64) / before as f64)
 }
 
 fn table(recorded: &Counts, counted: &Counts) -> Table {
     let caption = format!(
-        "Instructions, recorded by rustc {} and counted now by rustc {}",
+        "Instructions, recorded with rustc {} and counted now with rustc {}",
         recorded.rustc, counted.rustc
     );
     let mut table = Table::new(caption, ["kernel", "recorded", "now", "change in %"]);
@@ -166,18 +172,19 @@ fn table(recorded: &Counts, counted: &Counts) -> Table {
     table
 }
 
-/// Whether no kernel takes more than it may.
+/// Returns an error if a kernel exceeds the allowed increase.
 fn judge(recorded: &Counts, counted: &Counts) -> Result<String> {
     let names = |counts: &Counts| counts.counts.keys().cloned().collect::<Vec<_>>().join(", ");
     ensure!(
         counted.counts.keys().eq(recorded.counts.keys()),
-        "the kernels are {}, and recorded are {}; record them by --record",
+        "the kernels are {}, but the recorded ones are {}; rerun with --record",
         names(counted),
         names(recorded)
     );
     if counted.rustc != recorded.rustc {
         return Ok(format!(
-            "not judged: counted by rustc {}, recorded by {}; record them by --record where this compiler stays",
+            "not judged: counted by rustc {}, recorded by {}; record them by --record where this compiler \
+             stays",
             counted.rustc, recorded.rustc
         ));
     }
@@ -186,15 +193,15 @@ fn judge(recorded: &Counts, counted: &Counts) -> Result<String> {
         .iter()
         .filter_map(|(kernel, &count)| Some((kernel, change(recorded, kernel, count)?)))
         .filter(|(_, change)| *change > ALLOWED)
-        .map(|(kernel, change)| format!("{kernel} by {:.1} %", 100.0 * change))
+        .map(|(kernel, change)| format!("{kernel} by {:.1}%", 100.0 * change))
         .collect();
     if !slower.is_empty() {
         bail!(
-            "more instructions than recorded: {}; find out why, or record them by --record where it is meant",
+            "more instructions than recorded: {}; fix the regression, or use --record if it is intended",
             slower.join(", ")
         );
     }
-    Ok(format!("{} kernels, none above {} %", counted.counts.len(), 100.0 * ALLOWED))
+    Ok(format!("{} kernels, none above {}%", counted.counts.len(), 100.0 * ALLOWED))
 }
 
 #[cfg(test)]
@@ -211,11 +218,11 @@ mod tests {
         let recorded = of("1.95.0", &[("a", 1000), ("b", 1000)]);
         assert!(judge(&recorded, &of("1.95.0", &[("a", 1030), ("b", 500)])).is_ok());
         let error = judge(&recorded, &of("1.95.0", &[("a", 1031), ("b", 1000)])).unwrap_err().to_string();
-        assert!(error.contains("a by 3.1 %") && error.contains("--record"), "{error}");
+        assert!(error.contains("a by 3.1%") && error.contains("--record"), "{error}");
         let other = judge(&recorded, &of("1.96.0", &[("a", 9000), ("b", 1000)])).unwrap();
         assert!(other.starts_with("not judged"), "{other}");
         let error = judge(&recorded, &of("1.95.0", &[("a", 1000)])).unwrap_err().to_string();
-        assert!(error.contains("recorded are a, b"), "{error}");
+        assert!(error.contains("recorded ones are a, b"), "{error}");
     }
 
     #[test]

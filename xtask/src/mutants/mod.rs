@@ -1,11 +1,12 @@
-//! Mutants: small faults that a snapshot must catch, and the check of verdicts where a claim bears on them.
+//! Mutants: small faults that a snapshot test or the check of recorded verdicts must catch.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | [`mutant`] | a mutant, as its file in `xtask/mutants` has it |
+//! | [`mutant`] | a mutant, as stored in `xtask/mutants` |
 //! | [`tree`] | the copy of the repository that mutants are applied to |
 //!
-//! Nothing in the repository itself is changed: mutants live in `target/mutants`, with builds of their own that the next one goes on from.
+//! The repository itself is not changed. Mutants are built in `target/mutants`, in a separate build directory
+//! that later runs reuse.
 
 mod mutant;
 mod tree;
@@ -21,15 +22,15 @@ use mutant::{Catcher, Mutant};
 use tree::Tree;
 use xtask::{Usage, workspace};
 
-/// Applies mutants to a copy of the repository, and tells which are caught.
+/// Apply mutants to a copy of the repository, and report which are caught
 #[derive(Debug, Args)]
 pub(crate) struct Mutants {
-    /// Names of mutants, as in xtask/mutants; all of them if none is named
+    /// Names of mutants in xtask/mutants (default: all)
     pub(crate) names: Vec<String>,
-    /// Print the mutants with what should catch them, and stop
+    /// Print the mutants and the tests that should catch them, and exit
     #[arg(long)]
     pub(crate) list: bool,
-    /// Only see whether each mutant still applies
+    /// Only check whether each mutant still applies
     #[arg(long, conflicts_with = "list")]
     pub(crate) apply_only: bool,
 }
@@ -38,7 +39,7 @@ pub(crate) struct Mutants {
 ///
 /// # Errors
 ///
-/// If a mutant no longer applies, or one is not caught by all that should catch it.
+/// If a mutant no longer applies, or is not caught by all its catchers.
 pub(crate) fn run(arguments: &Mutants) -> Result<()> {
     let workspace = workspace();
     let mutants = selected(&workspace.join("xtask/mutants"), &arguments.names)?;
@@ -65,7 +66,7 @@ pub(crate) fn run(arguments: &Mutants) -> Result<()> {
     if !compiles(&tree)? {
         bail!("the repository does not compile without a mutant");
     }
-    // What fails without a mutant catches nothing.
+    // A test that fails without a mutant does not show that it catches one.
     let catchers = mutants.iter().flat_map(|mutant| &mutant.catchers).collect::<BTreeSet<_>>();
     for catcher in catchers {
         if !outcome(catcher, &tree)?.status.success() {
@@ -85,7 +86,7 @@ pub(crate) fn run(arguments: &Mutants) -> Result<()> {
     Ok(())
 }
 
-/// The mutants of these names in a folder, in the order of their names.
+/// Returns the mutants with these names in a directory, sorted by name.
 fn selected(folder: &Path, names: &[String]) -> Result<Vec<Mutant>> {
     let mut all = Vec::new();
     let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
@@ -98,13 +99,13 @@ fn selected(folder: &Path, names: &[String]) -> Result<Vec<Mutant>> {
     all.sort_by(|one, other| one.name.cmp(&other.name));
     if let Some(unknown) = names.iter().find(|name| all.iter().all(|mutant| mutant.name != **name)) {
         let known: Vec<&str> = all.iter().map(|mutant| mutant.name.as_str()).collect();
-        bail!(Usage(format!("there is no mutant {unknown:?}; there is {}", known.join(", "))));
+        bail!(Usage(format!("unknown mutant {unknown:?}; expected one of: {}", known.join(", "))));
     }
     all.retain(|mutant| names.is_empty() || names.contains(&mutant.name));
     Ok(all)
 }
 
-/// Whether all that should catch a mutant do.
+/// Returns whether all catchers of a mutant catch it.
 fn is_caught(mutant: &Mutant, tree: &Tree) -> Result<bool> {
     println!("{}: {}", mutant.name, mutant.what);
     let original = mutant.apply(&tree.path())?;
@@ -115,7 +116,7 @@ fn is_caught(mutant: &Mutant, tree: &Tree) -> Result<bool> {
 
 fn judged(mutant: &Mutant, tree: &Tree) -> Result<bool> {
     if !compiles(tree)? {
-        bail!("the mutant {} does not compile", mutant.name);
+        bail!("mutant {} does not compile", mutant.name);
     }
     let mut is_caught = true;
     for catcher in &mutant.catchers {
@@ -132,12 +133,12 @@ fn judged(mutant: &Mutant, tree: &Tree) -> Result<bool> {
     Ok(is_caught)
 }
 
-/// Runs what may catch a mutant.
+/// Runs a catcher.
 fn outcome(catcher: &Catcher, tree: &Tree) -> Result<Output> {
     command(catcher, tree).output().with_context(|| format!("cannot start {catcher}"))
 }
 
-/// Builds the program and its tests, so that what fails afterwards is no fault of the compiler's.
+/// Builds the program and its tests, so that a later failure is not a compiler error.
 fn compiles(tree: &Tree) -> Result<bool> {
     let mut build = cargo(tree);
     build.args(["--test", "reproduce", "--no-run"]);
@@ -148,7 +149,7 @@ fn cargo(tree: &Tree) -> Command {
     let mut command = Command::new("cargo");
     command.args(["test", "--release", "--quiet", "--package", "lab"]);
     command.current_dir(tree.path()).env("CARGO_TARGET_DIR", tree.builds()).env("INSTA_UPDATE", "no");
-    // A mutant changes little: compile that alone.
+    // A mutant changes little, so incremental compilation is faster.
     command.env("CARGO_INCREMENTAL", "1");
     command.stdin(Stdio::null());
     command

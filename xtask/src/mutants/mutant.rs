@@ -1,4 +1,4 @@
-//! A mutant, as its file in `xtask/mutants` has it.
+//! A mutant, as stored in `xtask/mutants`.
 //!
 //! ```text
 //! what: pairs are no pairs: …
@@ -23,23 +23,23 @@ const REPLACE: &str = "--- replace\n";
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Mutant {
     pub(super) name: String,
-    /// The fault in words.
+    /// Description of the fault.
     pub(super) what: String,
-    /// Where, from the root of the repository.
+    /// Mutated file, relative to the root of the repository.
     pub(super) file: String,
     find: String,
     replace: String,
     pub(super) catchers: Vec<Catcher>,
 }
 
-/// What should catch it.
+/// A test or check that should catch a mutant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Catcher {
     /// A unit test of the laboratory.
     Unit(String),
-    /// A test of the harness, which compares with snapshots.
+    /// An integration test of the laboratory, which compares with snapshots.
     Test(String),
-    /// The verdicts of an artefact against those recorded.
+    /// The comparison of the verdicts of an artefact with the recorded ones.
     Check(String),
 }
 
@@ -54,46 +54,48 @@ impl fmt::Display for Catcher {
 }
 
 impl Mutant {
-    /// The mutant in a file, named as it is.
+    /// Reads the mutant from a file, which provides its name.
     pub(super) fn read(path: &Path) -> Result<Self> {
-        let at = || format!("{} is no mutant", path.display());
+        let at = || format!("{}: invalid mutant", path.display());
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let text = std::fs::read_to_string(path).with_context(at)?;
         Self::parse(name, &text).with_context(at)
     }
 
     fn parse(name: String, text: &str) -> Result<Self> {
-        let (head, body) = text.split_once(FIND).context("no line \"--- find\"")?;
-        let (find, replace) = body.split_once(REPLACE).context("no line \"--- replace\"")?;
+        let (head, body) = text.split_once(FIND).context("missing line \"--- find\"")?;
+        let (find, replace) = body.split_once(REPLACE).context("missing line \"--- replace\"")?;
         let (mut what, mut file, mut catchers) = (None, None, Vec::new());
         for line in head.lines() {
-            let (key, value) = line.split_once(": ").with_context(|| format!("{line:?} is no KEY: VALUE"))?;
+            let (key, value) = line
+                .split_once(": ")
+                .with_context(|| format!("invalid line {line:?}; expected KEY: VALUE"))?;
             match key {
                 "what" => what = Some(value.to_owned()),
                 "file" => file = Some(value.to_owned()),
                 "unit" => catchers.push(Catcher::Unit(value.to_owned())),
                 "test" => catchers.push(Catcher::Test(value.to_owned())),
                 "check" => catchers.push(Catcher::Check(value.to_owned())),
-                other => bail!("{other:?} is not one of what, file, unit, test, check"),
+                other => bail!("unknown key {other:?}; expected one of: what, file, unit, test, check"),
             }
         }
-        ensure!(!catchers.is_empty(), "nothing is said to catch it");
-        ensure!(!find.is_empty() && find != replace, "it changes nothing");
+        ensure!(!catchers.is_empty(), "no catcher; add a line unit, test or check");
+        ensure!(!find.is_empty() && find != replace, "the replacement changes nothing");
         Ok(Self {
             name,
-            what: what.context("no line \"what: …\"")?,
-            file: file.context("no line \"file: …\"")?,
+            what: what.context("missing line \"what: …\"")?,
+            file: file.context("missing line \"file: …\"")?,
             find: find.to_owned(),
             replace: replace.to_owned(),
             catchers,
         })
     }
 
-    /// The file below `root` with the fault.
+    /// Returns the text of the mutated file, read from below `root`.
     ///
     /// # Errors
     ///
-    /// If what is to be replaced is not there, or more than once.
+    /// If the text to replace does not occur exactly once.
     pub(super) fn applied(&self, root: &Path) -> Result<String> {
         let path = root.join(&self.file);
         let text = std::fs::read_to_string(&path)
@@ -101,12 +103,16 @@ impl Mutant {
         match text.matches(&self.find).count() {
             1 => Ok(text.replacen(&self.find, &self.replace, 1)),
             count => {
-                bail!("{}: what it replaces is {count} times in {}, not once", self.name, self.file)
+                bail!(
+                    "{}: the text to replace must occur once, but occurs {count} times in {}",
+                    self.name,
+                    self.file
+                )
             }
         }
     }
 
-    /// Writes the fault into the file below `root`, and answers with what was there.
+    /// Writes the fault into the file below `root`, and returns the original text.
     pub(super) fn apply(&self, root: &Path) -> Result<String> {
         let mutated = self.applied(root)?;
         let path = root.join(&self.file);

@@ -6,21 +6,22 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-/// Files of the repository in `target/mutants/tree`. A file that has not changed is left alone, so that builds go on from the last one.
+/// Copy of the repository in `target/mutants/tree`. Unchanged files are not rewritten, so that builds stay
+/// incremental.
 pub(super) struct Tree {
     folder: PathBuf,
 }
 
 impl Tree {
-    /// Brings the copy up to date with the files of the workspace that git knows or would take up.
+    /// Updates the copy from the files of the workspace that git tracks or would add.
     pub(super) fn copy_of(workspace: &Path) -> Result<Self> {
         let listed = Command::new("git")
             .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
             .current_dir(workspace)
             .output()
             .context("cannot start git")?;
-        ensure!(listed.status.success(), "git does not list the files of {}", workspace.display());
-        let names = String::from_utf8(listed.stdout).context("a file's name is not UTF-8")?;
+        ensure!(listed.status.success(), "git cannot list the files of {}", workspace.display());
+        let names = String::from_utf8(listed.stdout).context("a file name is not UTF-8")?;
         let tree = Self { folder: workspace.join("target/mutants") };
         let mut kept = BTreeSet::new();
         for name in names.split_terminator('\0') {
@@ -42,18 +43,18 @@ impl Tree {
         Ok(tree)
     }
 
-    /// The root of the copy.
+    /// Returns the root of the copy.
     pub(super) fn path(&self) -> PathBuf {
         self.folder.join("tree")
     }
 
-    /// Where the copy is built.
+    /// Returns the build directory of the copy.
     pub(super) fn builds(&self) -> PathBuf {
         self.folder.join("builds")
     }
 }
 
-/// Removes the files below `folder` that are not to be kept: those that the repository has no longer.
+/// Removes the files below `folder` that are not in `kept`, because the repository no longer has them.
 fn remove_others(folder: &Path, kept: &BTreeSet<PathBuf>) -> Result<()> {
     for entry in std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
         let path = entry?.path();

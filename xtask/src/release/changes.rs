@@ -1,4 +1,4 @@
-//! The change log: what a release must have in it, and its heading at a release.
+//! The change log: its required parts, and its heading at a release.
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -6,20 +6,21 @@ use super::number::Number;
 
 pub(super) const FILE: &str = "CHANGELOG.md";
 
-/// The heading of what no release has yet.
+/// Heading of the unreleased part.
 const UNRELEASED: &str = "## Unreleased";
 
-/// The headings that a release may have, in their order. A seed is a part of a result, so values that change have one of their own.
+/// Headings that a release may have, in order. Results depend on seeds, so changed values have a separate
+/// heading.
 const HEADINGS: [&str; 4] = ["### New", "### Changed", "### Values that change", "### Mended"];
 
-/// The heading that every release has, with "None." where no value changes.
+/// Heading that every release has, followed by "None." if no value changes.
 const VALUES: &str = "### Values that change";
 
-/// How many entries there are of each kind that no release has yet.
+/// Counts the unreleased entries under each heading.
 ///
 /// # Errors
 ///
-/// If there is nothing, a heading is unknown, or nothing is said of values.
+/// If there are no entries, a heading is unknown, or the part on changed values is missing.
 pub(super) fn unreleased(text: &str) -> Result<String> {
     let part = part(text)?;
     let mut counts: Vec<(&str, usize)> = Vec::new();
@@ -27,27 +28,24 @@ pub(super) fn unreleased(text: &str) -> Result<String> {
         if line.starts_with("### ") {
             ensure!(
                 HEADINGS.contains(&line),
-                "{FILE} has the heading {line:?}; those of a release are {}",
+                "{FILE}: invalid heading {line:?}; expected one of: {}",
                 HEADINGS.join(", ")
             );
             counts.push((line, 0));
         } else if line.starts_with("- ") || line == "None." {
             let (_, count) = counts.last_mut().with_context(|| {
-                format!(
-                    "{FILE} has an entry before the first heading: {line:?}; put it under {}",
-                    HEADINGS[0]
-                )
+                format!("{FILE}: entry {line:?} before the first heading; move it under {}", HEADINGS[0])
             })?;
             *count += usize::from(line != "None.");
         }
     }
     ensure!(
         counts.iter().any(|(heading, _)| *heading == VALUES),
-        "{FILE} does not say which values change; write {VALUES:?}, and \"None.\" where there are none"
+        "{FILE}: missing heading {VALUES:?}; add it, with \"None.\" if no values change"
     );
     ensure!(
         counts.iter().any(|(_, count)| *count > 0),
-        "{FILE} has nothing new under {UNRELEASED:?}; say what changed for users"
+        "{FILE}: no entries under {UNRELEASED:?}; describe what changed for users"
     );
     let said: Vec<String> = counts
         .iter()
@@ -56,21 +54,21 @@ pub(super) fn unreleased(text: &str) -> Result<String> {
     Ok(said.join(", "))
 }
 
-/// The change log with a heading for this release, and an empty part above it for the next one.
+/// Returns the change log with a heading for this release, and an empty part above it for the next one.
 pub(super) fn released(text: &str, version: &Number, date: &str) -> Result<String> {
     unreleased(text)?;
     if text.lines().any(|line| line.starts_with(&format!("## {version},"))) {
-        bail!("{FILE} has a heading for {version} already; give a later version");
+        bail!("{FILE} already has a heading for {version}; use a later version");
     }
     let next = format!("{UNRELEASED}\n\n{VALUES}\n\nNone.\n\n## {version}, {date}");
     Ok(text.replacen(UNRELEASED, &next, 1))
 }
 
-/// What stands below the first heading of what is not released, up to the next release.
+/// Returns the unreleased part, without its heading.
 fn part(text: &str) -> Result<&str> {
     let (_, part) = text
         .split_once(&format!("{UNRELEASED}\n"))
-        .with_context(|| format!("{FILE} has no heading {UNRELEASED:?}; add one above the last release"))?;
+        .with_context(|| format!("{FILE}: missing heading {UNRELEASED:?}; add it above the last release"))?;
     Ok(part.split_once("\n## ").map_or(part, |(part, _)| part))
 }
 
@@ -78,17 +76,21 @@ fn part(text: &str) -> Result<&str> {
 mod tests {
     use super::*;
 
-    const LOG: &str = "# Changes\n\n## Unreleased\n\n### New\n\n- A thing\n  of two lines.\n- Another.\n\n### Values that change\n\nNone.\n\n\
-                       ## 0.1.0, 2026-01-01\n\n### Other\n\n- Old.\n";
+    const LOG: &str = "# Changes\n\n## Unreleased\n\n### New\n\n- A thing\n  of two lines.\n- \
+                       Another.\n\n### Values that change\n\nNone.\n\n## 0.1.0, 2026-01-01\n\n### Other\n\n- \
+                       Old.\n";
 
     #[test]
     fn what_is_not_released_is_counted() {
         assert_eq!(unreleased(LOG).unwrap(), "2 new, 0 values that change");
         for (text, wanted) in [
-            ("# Changes\n", "has no heading \"## Unreleased\""),
-            (&LOG.replace("### New", "### Novel"), "the heading \"### Novel\""),
-            (&LOG.replace("### Values that change", "### Changed"), "does not say which values change"),
-            (&LOG.replace("- A thing", "A thing").replace("- Another", "Another"), "has nothing new"),
+            ("# Changes\n", "missing heading \"## Unreleased\""),
+            (&LOG.replace("### New", "### Novel"), "invalid heading \"### Novel\""),
+            (
+                &LOG.replace("### Values that change", "### Changed"),
+                "missing heading \"### Values that change\"",
+            ),
+            (&LOG.replace("- A thing", "A thing").replace("- Another", "Another"), "no entries under"),
             (&LOG.replace("### New\n", ""), "before the first heading"),
         ] {
             let error = unreleased(text).unwrap_err().to_string();
@@ -103,7 +105,7 @@ mod tests {
         assert!(new.contains(
             "## Unreleased\n\n### Values that change\n\nNone.\n\n## 0.2.0, 2026-02-03\n\n### New\n\n- A thing"
         ));
-        assert!(unreleased(&new).unwrap_err().to_string().contains("has nothing new"));
+        assert!(unreleased(&new).unwrap_err().to_string().contains("no entries under"));
         assert!(released(&LOG.replace("0.1.0", "0.2.0"), &version, "").is_err());
     }
 

@@ -1,12 +1,13 @@
-//! `cargo xtask release`: all that a release needs is checked; without `--dry-run` its version, change log, commit and tag are made, too.
+//! `cargo xtask release`: checks everything that a release needs. Without `--dry-run`, it also writes the
+//! version and the change log, commits and tags.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | [`steps`] | what is checked, one after the other |
-//! | [`changes`] | the change log: what is in it, and its heading at a release |
+//! | [`steps`] | the checks, one after the other |
+//! | [`changes`] | the change log: its required parts, and its heading at a release |
 //! | [`number`] | version numbers, and the files that state ours |
 //!
-//! Nothing is published and nothing pushed: what is left to do is printed.
+//! Nothing is published or pushed; the remaining steps are printed.
 
 mod changes;
 mod number;
@@ -26,15 +27,17 @@ use xtask::table::Table;
 use xtask::told::{self, git};
 use xtask::{Usage, workspace};
 
-/// Checks all that a release needs; without --dry-run writes its version and change log, commits and tags.
+/// Check everything that a release needs; without --dry-run, also write the version and change log, commit
+/// and tag
 #[derive(Debug, Args)]
 pub(crate) struct Release {
-    /// The version to release; that of Cargo.toml by default
+    /// Version to release (default: the version in Cargo.toml)
     version: Option<Number>,
-    /// Checks only: no file is changed, nothing is committed
+    /// Only check; change no file and commit nothing
     #[arg(long)]
     dry_run: bool,
-    /// Only these steps, by name: tree, versions, changes, house, locks, deny, semver, verdicts, pages, packages, instructions, wheels, book
+    /// Only run these steps: tree, versions, changes, house, locks, deny, semver, verdicts, pages, packages,
+    /// engine, instructions, wheels, book
     #[arg(long, value_delimiter = ',', value_name = "STEP,…", requires = "dry_run")]
     only: Vec<String>,
 }
@@ -43,7 +46,7 @@ pub(crate) struct Release {
 ///
 /// # Errors
 ///
-/// If a step fails. No file has changed then.
+/// If a step fails. All files are unchanged in that case.
 pub(crate) fn run(arguments: &Release) -> Result<()> {
     let root = workspace();
     let current = number::of_workspace(&root)?;
@@ -55,11 +58,12 @@ pub(crate) fn run(arguments: &Release) -> Result<()> {
     steps::tree(&planned)?;
     ensure!(
         planned.version >= current,
-        "the version {} is below {current}, which Cargo.toml has; give a later one",
+        "version {} is below {current} in Cargo.toml; use a later version",
         planned.version
     );
     let written = Written::make(&planned, &current)?;
-    // The tree has the changes of the release now, and is known to have had no others.
+    // The tree now contains the changes of the release; the first run of this step has shown that there were
+    // no others.
     let rest: Vec<Step> = wanted.into_iter().filter(|step| step.name != "tree").collect();
     if let Err(error) = commit(&planned).and_then(|()| all(&planned, &rest)) {
         written.undo(&planned)?;
@@ -67,8 +71,9 @@ pub(crate) fn run(arguments: &Release) -> Result<()> {
     }
     git(&planned.root, &["tag", "--annotate", &planned.version.tag(), "--message", &message(&planned)])?;
     println!(
-        "\nThe commit and the tag {} are made. What is left, which cannot be taken back:\n  git push --follow-tags\n  cargo publish --workspace\n  \
-         the wheel in target/release-wheels, to where Python packages are",
+        "\nThe commit and the tag {} are made. What is left, which cannot be taken back:\n  git push \
+         --follow-tags\n  cargo publish --workspace\n  the wheel in target/release-wheels, to where Python \
+         packages are",
         planned.version.tag()
     );
     Ok(())
@@ -77,13 +82,13 @@ pub(crate) fn run(arguments: &Release) -> Result<()> {
 fn wanted(only: &[String]) -> Result<Vec<Step>> {
     let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
     if let Some(unknown) = only.iter().find(|name| !names.contains(&name.as_str())) {
-        bail!(Usage(format!("there is no step {unknown:?}; there is {}", names.join(", "))));
+        bail!(Usage(format!("unknown step {unknown:?}; expected one of: {}", names.join(", "))));
     }
     let is_wanted = |step: &&Step| only.is_empty() || only.iter().any(|name| name == step.name);
     Ok(STEPS.iter().filter(is_wanted).copied().collect())
 }
 
-/// Takes all steps, whatever became of those before, and prints what became of them.
+/// Runs all steps, even if earlier ones fail, and prints their results.
 fn all(planned: &Planned, steps: &[Step]) -> Result<()> {
     let mut table =
         Table::new(format!("Release {}", planned.version), ["step", "checks", "result", "seconds"]);
@@ -102,7 +107,7 @@ fn all(planned: &Planned, steps: &[Step]) -> Result<()> {
         table.push(row![step.name, step.checks, result, started.elapsed().as_secs_f64()]);
     }
     println!("\n{}", table.markdown());
-    ensure!(failed == 0, "steps that failed: {failed}; each has said what to do");
+    ensure!(failed == 0, "{failed} steps failed; see their errors above");
     Ok(())
 }
 
@@ -110,14 +115,14 @@ fn message(planned: &Planned) -> String {
     format!("Release {}", planned.version)
 }
 
-/// Files that were written for the release, as they were before, and the commit that they were of.
+/// Previous contents of the files written for the release, and the commit they belong to.
 struct Written {
     before: String,
     files: Vec<(PathBuf, Vec<u8>)>,
 }
 
 impl Written {
-    /// Writes the version and the heading of the change log; all of it or nothing.
+    /// Writes the version and the heading of the change log; on failure, restores all files.
     fn make(planned: &Planned, current: &Number) -> Result<Self> {
         let today = told::line("date", &["+%Y-%m-%d"])?;
         let mut new = Vec::new();
@@ -144,7 +149,7 @@ impl Written {
         Ok(written)
     }
 
-    /// Takes the commit back, where there is one, and puts every file as it was.
+    /// Undoes the commit, if there is one, and restores every file.
     fn undo(self, planned: &Planned) -> Result<()> {
         self.files.iter().try_for_each(|(path, old)| write_atomically(path, old))?;
         git(&planned.root, &["reset", "--quiet", &self.before])
@@ -172,7 +177,7 @@ mod tests {
             git(&root, &["config", key, value]).unwrap();
         }
         git(&root, &["add", "."]).unwrap();
-        // The message of a release does not make a commit ours.
+        // `undo` must not identify the commit of the release by its message.
         git(&root, &["commit", "--quiet", "--message", "Release 0.2.0"]).unwrap();
         let head = || told::line_in(&root, "git", &["rev-parse", "HEAD"]).unwrap();
         let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();

@@ -1,4 +1,4 @@
-//! Version numbers, and the files that state ours.
+//! Version numbers, and the files that state the version of the workspace.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use xtask::told;
 pub(crate) struct Number([u64; 3]);
 
 impl Number {
-    /// The tag of its release.
+    /// Returns the git tag of this version.
     pub(super) fn tag(&self) -> String {
         format!("v{self}")
     }
@@ -25,7 +25,7 @@ impl FromStr for Number {
         let parts: Vec<Option<u64>> = text.split('.').map(|part| part.parse().ok()).collect();
         match parts[..] {
             [Some(major), Some(minor), Some(patch)] => Ok(Self([major, minor, patch])),
-            _ => Err(format!("{text:?} is no version; write three numbers, such as 0.2.0")),
+            _ => Err(format!("invalid version {text:?}; expected three numbers, such as 0.2.0")),
         }
     }
 }
@@ -37,7 +37,7 @@ impl std::fmt::Display for Number {
     }
 }
 
-/// The version of the workspace.
+/// Returns the version of the workspace.
 pub(super) fn of_workspace(root: &Path) -> Result<Number> {
     let manifest = read(&root.join("Cargo.toml"))?;
     let manifest: toml::Table = manifest.parse().context("cannot read Cargo.toml")?;
@@ -48,13 +48,13 @@ pub(super) fn of_workspace(root: &Path) -> Result<Number> {
     version.parse().map_err(anyhow::Error::msg)
 }
 
-/// The files that state our version, of those in the repository: manifests, lock files, the citation.
+/// Returns the tracked files that state our version: manifests, lock files and the citation.
 pub(super) fn files(root: &Path) -> Result<Vec<PathBuf>> {
     let listed = told::line_in(root, "git", &["ls-files", "*Cargo.toml", "*Cargo.lock", "CITATION.cff"])?;
     Ok(listed.lines().map(|path| root.join(path)).collect())
 }
 
-/// The places in a file that state a version of ours: lines of our packages, and of packages that need ours.
+/// Returns whether a line states the version of one of our packages, or of a dependency on one.
 fn is_ours(lines: &[&str], at: usize) -> bool {
     let line = lines[at].trim_start();
     let before = lines[..at].iter().rev().map(|line| line.trim()).find(|line| !line.is_empty());
@@ -65,12 +65,12 @@ fn is_ours(lines: &[&str], at: usize) -> bool {
             line.starts_with("name = \"apportion") || line == "name = \"xtask\"" || line == "name = \"lab\""
         });
     let is_needed = line.starts_with("apportion") && line.contains("path = ");
-    // A citation has no sections.
+    // A citation file has no sections.
     let is_cited = section.is_none() && line.starts_with("version: ");
     is_needed || is_cited || (line.starts_with("version = ") && (is_package || is_locked))
 }
 
-/// The bytes of a file with a new version where it states this one.
+/// Returns the contents of a file with the current version replaced by the next one.
 pub(super) fn with_version(path: &Path, current: &Number, next: &Number) -> Result<Vec<u8>> {
     Ok(replaced(&read(path)?, current, next).into_bytes())
 }
@@ -94,11 +94,11 @@ fn replaced(text: &str, current: &Number, next: &Number) -> String {
     new
 }
 
-/// That every file that states our version states this one.
+/// Checks that every file that states our version agrees with `version`, and returns the number of places.
 ///
 /// # Errors
 ///
-/// Where one states another.
+/// If one differs.
 pub(super) fn agree(root: &Path, version: &Number) -> Result<usize> {
     let mut stated = 0;
     for path in files(root)? {
@@ -110,13 +110,14 @@ pub(super) fn agree(root: &Path, version: &Number) -> Result<usize> {
                 continue;
             };
             let found = rest.split('"').next().unwrap_or(rest).trim();
-            // Packages of our own that are never released have no version.
+            // Packages that are never released have version 0.0.0.
             if found == "0.0.0" {
                 continue;
             }
             ensure!(
                 found == version.to_string(),
-                "{}, line {}: {found}, and the version is {version}; let cargo xtask release {version} write it",
+                "{}, line {}: {found}, and the version is {version}; let cargo xtask release {version} write \
+                 it",
                 below(root, &path),
                 at + 1
             );
@@ -129,7 +130,7 @@ pub(super) fn agree(root: &Path, version: &Number) -> Result<usize> {
     Ok(stated)
 }
 
-/// The path below the root, for messages.
+/// Returns the path relative to the root, for messages.
 fn below<'a>(root: &Path, path: &'a Path) -> std::path::Display<'a> {
     path.strip_prefix(root).unwrap_or(path).display()
 }
@@ -157,13 +158,13 @@ mod tests {
 
     #[test]
     fn a_new_version_stands_where_ours_stood_and_nowhere_else() {
-        let manifest = "[workspace.package]\nversion = \"0.1.0\"\n\n[workspace.dependencies]\n\
-                        apportion = { path = \"crates/apportion\", version = \"0.1.0\" }\nother = { version = \"0.1.0\" }\n\
-                        [dependencies.third]\nversion = \"0.1.0\"\n";
+        let manifest = "[workspace.package]\nversion = \"0.1.0\"\n\n[workspace.dependencies]\napportion = \
+                        { path = \"crates/apportion\", version = \"0.1.0\" }\nother = \
+                        { version = \"0.1.0\" }\n[dependencies.third]\nversion = \"0.1.0\"\n";
         let wanted = manifest.replacen("version = \"0.1.0\"", "version = \"0.2.0\"", 2);
         assert_eq!(replaced(manifest, &number("0.1.0"), &number("0.2.0")), wanted);
-        let lock = "version = 4\n\n[[package]]\nname = \"apportion-values\"\nversion = \"0.1.0\"\n\n[[package]]\nname = \"other\"\n\
-                    version = \"0.1.0\"\n";
+        let lock = "version = 4\n\n[[package]]\nname = \"apportion-values\"\nversion \
+                    = \"0.1.0\"\n\n[[package]]\nname = \"other\"\nversion = \"0.1.0\"\n";
         let wanted = lock.replacen("\"0.1.0\"", "\"0.2.0\"", 1);
         assert_eq!(replaced(lock, &number("0.1.0"), &number("0.2.0")), wanted);
         let citation = "cff-version: 1.2.0\nversion: 0.1.0\n";
@@ -178,7 +179,7 @@ mod tests {
         let root = xtask::workspace();
         let version = of_workspace(&root).unwrap();
         assert_eq!(version.to_string(), env!("CARGO_PKG_VERSION"));
-        // Where the source is not in a repository there is no list of files.
+        // Outside a git repository, the list of files is not available.
         if let Ok(stated) = agree(&root, &version) {
             assert!(stated > 20, "{stated}");
         }

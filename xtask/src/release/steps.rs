@@ -1,4 +1,4 @@
-//! The steps: what a release needs, each checked by a function that says in a line what it found.
+//! The steps of a release: each is checked by a function that returns a one-line summary.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use super::{changes, number};
 use crate::{check, instructions};
 use xtask::told::{is_there, line_in, run};
 
-/// What steps are told.
+/// Input of the steps.
 pub(super) struct Planned {
     pub(super) root: PathBuf,
     pub(super) version: Number,
 }
 
-/// A step by its name.
+/// A named step.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     pub(super) name: &'static str,
@@ -25,32 +25,30 @@ pub(super) struct Step {
     pub(super) take: fn(&Planned) -> Result<String>,
 }
 
-/// All of them, the quick ones first.
-pub(super) const STEPS: [Step; 13] = [
-    Step { name: "tree", checks: "all is committed", take: tree },
+/// All steps, quick ones first.
+pub(super) const STEPS: [Step; 14] = [
+    Step { name: "tree", checks: "everything is committed", take: tree },
     Step { name: "versions", checks: "one version everywhere, not released yet", take: versions },
-    Step { name: "changes", checks: "the change log says what changes", take: changed },
-    Step { name: "house", checks: "the rules of the house", take: house },
-    Step { name: "locks", checks: "lock files outside the workspace are not out of date", take: locks },
-    Step { name: "deny", checks: "what packages may be used", take: deny },
+    Step { name: "changes", checks: "the change log describes the changes", take: changed },
+    Step { name: "house", checks: "the rules of the repository", take: house },
+    Step { name: "locks", checks: "lock files outside the workspace are up to date", take: locks },
+    Step { name: "deny", checks: "only allowed packages", take: deny },
     Step { name: "semver", checks: "the public API since the last release", take: semver },
-    Step { name: "verdicts", checks: "the papers' claims have the verdicts recorded", take: verdicts },
+    Step { name: "verdicts", checks: "the claims of the papers have the recorded verdicts", take: verdicts },
     Step { name: "pages", checks: "every report in a browser", take: pages },
     Step { name: "packages", checks: "each crate builds from its package", take: packages },
-    Step { name: "instructions", checks: "no kernel takes 3 % more instructions", take: counted },
+    Step { name: "engine", checks: "the SQL functions in DataFusion", take: engine },
+    Step { name: "instructions", checks: "no kernel needs 3% more instructions", take: counted },
     Step { name: "wheels", checks: "the Python package, installed and used", take: wheels },
-    Step { name: "book", checks: "the book, with all its chapters", take: book },
+    Step { name: "book", checks: "the book with all its chapters", take: book },
 ];
 
-/// All is committed, on a branch.
+/// Checks that everything is committed, on a branch.
 pub(super) fn tree(planned: &Planned) -> Result<String> {
     let changes = line_in(&planned.root, "git", &["status", "--porcelain"])?;
-    ensure!(
-        changes.is_empty(),
-        "there are changes that are not committed:\n{changes}\ncommit them, or put them away"
-    );
+    ensure!(changes.is_empty(), "uncommitted changes:\n{changes}\ncommit or stash them");
     let branch = line_in(&planned.root, "git", &["branch", "--show-current"])?;
-    ensure!(!branch.is_empty(), "no branch is checked out; check out the one that is released");
+    ensure!(!branch.is_empty(), "no branch is checked out; check out the branch to release");
     Ok(format!("branch {branch}"))
 }
 
@@ -59,7 +57,7 @@ fn versions(planned: &Planned) -> Result<String> {
     let stated = number::agree(&planned.root, &current)?;
     let tag = planned.version.tag();
     let tags = line_in(&planned.root, "git", &["tag", "--list", "v*"])?;
-    ensure!(!tags.lines().any(|other| other == tag), "there is a tag {tag} already; give a later version");
+    ensure!(!tags.lines().any(|other| other == tag), "tag {tag} already exists; use a later version");
     Ok(format!("{current} in {stated} places"))
 }
 
@@ -67,15 +65,16 @@ fn changed(planned: &Planned) -> Result<String> {
     let text = std::fs::read_to_string(planned.root.join(changes::FILE))
         .with_context(|| format!("cannot read {}", changes::FILE))?;
     let is_written = text.contains(&format!("\n## {},", planned.version));
-    if is_written { Ok(format!("{} has its heading", planned.version)) } else { changes::unreleased(&text) }
+    if is_written { Ok(format!("has a heading for {}", planned.version)) } else { changes::unreleased(&text) }
 }
 
 fn house(_: &Planned) -> Result<String> {
     check::rules()?;
-    Ok("in order".to_owned())
+    Ok("ok".to_owned())
 }
 
-/// Packages outside the workspace, which its builds do not look at, have the lock files that their manifests and those of our crates ask for.
+/// Checks that packages outside the workspace, which workspace builds skip, have lock files that match their
+/// manifests and those of our crates.
 fn locks(planned: &Planned) -> Result<String> {
     let listed = line_in(&planned.root, "git", &["ls-files", "*/Cargo.lock"])?;
     for lock in listed.lines() {
@@ -84,7 +83,7 @@ fn locks(planned: &Planned) -> Result<String> {
             .args(["update", "--workspace", "--locked", "--quiet", "--manifest-path"])
             .arg(&manifest))
         .with_context(|| {
-            format!("{lock}: cargo metadata --manifest-path {} brings it up to date", manifest.display())
+            format!("{lock} is out of date; run cargo metadata --manifest-path {}", manifest.display())
         })?;
     }
     Ok(format!("{} files", listed.lines().count()))
@@ -92,20 +91,20 @@ fn locks(planned: &Planned) -> Result<String> {
 
 fn deny(planned: &Planned) -> Result<String> {
     check::deny(&planned.root)?;
-    Ok("in order".to_owned())
+    Ok("ok".to_owned())
 }
 
 fn semver(planned: &Planned) -> Result<String> {
     Ok(match check::semver(&planned.root)? {
-        Some(tag) => format!("as {tag} promised"),
+        Some(tag) => format!("compatible with {tag}"),
         None => "the first release: nothing to compare with".to_owned(),
     })
 }
 
-/// Of all artefacts, also of those that take too long for the checks of every change.
+/// Checks the verdicts of all artefacts, including those too slow for the checks of every change.
 fn verdicts(planned: &Planned) -> Result<String> {
     let out = planned.root.join("target/release-verdicts");
-    // What an earlier run remembers may be of another source.
+    // Records of an earlier run may belong to other sources.
     if out.exists() {
         std::fs::remove_dir_all(&out).context("cannot remove the verdicts of an earlier run")?;
     }
@@ -127,7 +126,7 @@ fn verdicts(planned: &Planned) -> Result<String> {
     Ok(said.lines().last().unwrap_or_default().to_owned())
 }
 
-/// All pages that the tests have; the checks of every change look at the fullest alone.
+/// Tests all report pages; the checks of every change test only the largest one.
 fn pages(planned: &Planned) -> Result<String> {
     let folder = planned.root.join("crates/plots/browser");
     run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&folder))?;
@@ -135,10 +134,10 @@ fn pages(planned: &Planned) -> Result<String> {
         run(Command::new("npm").arg("test").env_remove("QUICK").env_remove("PAGES").current_dir(&folder))?;
     let text = String::from_utf8_lossy(&said.stdout).into_owned();
     let passed = text.lines().find_map(|line| line.strip_prefix("# pass "));
-    Ok(format!("{} tests", passed.context("npm test does not say how many tests passed")?))
+    Ok(format!("{} tests", passed.context("npm test does not print how many tests passed")?))
 }
 
-/// Each crate is packaged, and built from its package beside the others, as the registry will have them.
+/// Packages each crate and builds it from its package together with the others, as from the registry.
 fn packages(planned: &Planned) -> Result<String> {
     let target = planned.root.join("target/release-packages");
     let made = target.join("package");
@@ -149,22 +148,34 @@ fn packages(planned: &Planned) -> Result<String> {
         .args(["publish", "--workspace", "--dry-run", "--locked", "--target-dir"])
         .arg(&target)
         .current_dir(&planned.root))?;
-    // Cargo may leave a package in several folders.
+    // Cargo may leave the same package in several directories.
     let mut sizes = BTreeMap::new();
     for package in files(&made, "crate")? {
         let size = std::fs::metadata(&package)?.len();
         sizes.insert(package.file_name().unwrap_or_default().to_owned(), size);
     }
-    ensure!(!sizes.is_empty(), "cargo publish has left no packages in {}", target.display());
+    ensure!(!sizes.is_empty(), "cargo publish left no packages in {}", target.display());
     let largest = sizes.values().max().copied().unwrap_or_default();
-    Ok(format!("{} packages, the largest of {} KiB", sizes.len(), largest / 1024))
+    Ok(format!("{} packages of up to {} KiB", sizes.len(), largest / 1024))
+}
+
+/// Runs queries in DataFusion, which takes too long to build for the checks of every change.
+fn engine(planned: &Planned) -> Result<String> {
+    let manifest = planned.root.join("crates/datafusion/engine/Cargo.toml");
+    let output = run(Command::new(cargo())
+        .args(["test", "--locked", "--quiet", "--test", "engine", "--manifest-path"])
+        .arg(&manifest))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let passed = text.lines().find_map(|line| line.strip_prefix("test result: ok. "));
+    let passed = passed.and_then(|counts| counts.split(';').next());
+    passed.map(str::to_owned).context("cargo test does not print how many tests passed")
 }
 
 fn counted(planned: &Planned) -> Result<String> {
     instructions::check(&planned.root)
 }
 
-/// A wheel is built, installed in an environment of its own, and explains a model.
+/// Builds a wheel, installs it in a separate environment, and explains a model with it.
 fn wheels(planned: &Planned) -> Result<String> {
     let folder = planned.root.join("target/release-wheels");
     if folder.exists() {
@@ -178,13 +189,13 @@ fn wheels(planned: &Planned) -> Result<String> {
     let wheel = std::fs::read_dir(&folder)?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
-        .context("pip has made no wheel")?;
+        .context("pip created no wheel")?;
     let name = wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    ensure!(name.contains("-abi3-"), "the wheel {name} is of one version of Python; it should be abi3");
+    ensure!(name.contains("-abi3-"), "wheel {name} is for one version of Python; it must be abi3");
     ensure!(
         name.contains(&planned.version.to_string())
             || number::of_workspace(&planned.root)? != planned.version,
-        "the wheel {name} is not of version {}",
+        "wheel {name} does not have version {}",
         planned.version
     );
     let environment = folder.join("environment");
@@ -202,7 +213,7 @@ fn wheels(planned: &Planned) -> Result<String> {
     Ok(format!("{name}; {said}"))
 }
 
-/// What a wheel must do: explain a model from a file, with values that add up.
+/// Smoke test of the wheel: explain a model loaded from a file, and check that the values are finite.
 const SMOKE: &str = "
 import sys, numpy, apportion
 explainer = apportion.TreeExplainer(sys.argv[1])
@@ -218,7 +229,7 @@ fn book(planned: &Planned) -> Result<String> {
     Ok(format!("{} pages", pages.len()))
 }
 
-/// The files below a folder whose names end so.
+/// Returns the files below a directory with the given extension.
 fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {

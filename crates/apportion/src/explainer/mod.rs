@@ -200,7 +200,7 @@ impl<'a> Explainer<'a> {
         match self.explain_by_oracle(Rows::new(explicand, explicand.len().max(1)))? {
             Some(mut explanations) => explanations.pop().ok_or_else(|| {
                 // No values are no row.
-                GameError::Width { what: "the explicand".to_owned(), given: 0, wanted: self.features() }
+                GameError::Width { what: "the explicand".to_owned(), actual: 0, expected: self.features() }
                     .into()
             }),
             None => self.explain_by_game(explicand, None),

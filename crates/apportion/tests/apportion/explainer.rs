@@ -226,7 +226,7 @@ fn models_that_fail_are_reported_with_what_they_did() {
 
     let short = batch_model(2, |rows: Rows<'_>| Ok(vec![0.0; rows.len()]));
     let refused = Explainer::new(&short, background()).explain(&[1.0; 3]).unwrap_err().to_string();
-    assert!(refused.contains("must return"), "{refused}");
+    assert!(refused.contains("of 2 outputs; expected"), "{refused}");
 
     let broken = batch_model(1, |_: Rows<'_>| Err("the disk is on fire".into()));
     let refused = Explainer::new(&broken, background()).explain(&[1.0; 3]).unwrap_err().to_string();
@@ -272,7 +272,7 @@ fn an_explicand_without_values_is_refused_by_a_model_of_one_feature() {
     let baseline = || Background::baseline(vec![0.0]).unwrap();
     for explainer in [Explainer::of_trees(&ensemble, baseline()), Explainer::path_dependent(&ensemble)] {
         let refused = explainer.explain(&[]).unwrap_err().to_string();
-        assert!(refused.contains("0 values, but 1"), "{refused}");
+        assert!(refused.contains("0 values, expected 1"), "{refused}");
         assert_eq!(explainer.explain_rows(Rows::new(&[], 1)).unwrap().len(), 0);
     }
     assert_eq!(Explainer::of_trees(&ensemble, baseline()).explain(&[3.0]).unwrap().values, [3.0]);

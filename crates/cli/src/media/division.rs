@@ -6,19 +6,19 @@ use anyhow::{Context, Result, anyhow};
 use apportion::estimators::{EstimatorError, GraphError, methods};
 use apportion::games::{Game, Graph};
 use apportion::media::{Masked, Outputs, Score, ScoredGame};
+use apportion::options::Options;
 use apportion::values::{Coefficients, GraphForm, GraphValue, Outside};
-use apportion::{ExplainError, Explanation, GameExplainer, Method, Rows, SolutionConcept, Value};
+use apportion::{ExplainError, Explanation, Method, Rows, SolutionConcept, Until, Value};
 use apportion_onnx::Network;
 use apportion_results::{Batch, Heading, Values};
 use serde_json::json;
 
 use super::args::{Division, OutputsName, ScoreName};
 use crate::about::facts;
-use crate::accuracy;
 use crate::explain::check_method;
 use crate::failure::Usage;
 use crate::messages;
-
+use crate::option_error::usage;
 use crate::plan;
 use crate::threads;
 use crate::timings::Timings;
@@ -26,7 +26,9 @@ use crate::warnings::Warnings;
 
 impl Division {
     /// Refuses options that contradict each other, before anything is read.
-    pub(super) fn check(&self) -> Result<()> {
+    ///
+    /// Returns the options of the explainer.
+    pub(super) fn check(&self) -> Result<Options> {
         let (method, value) = (self.method, &self.value);
         if value.needs_partition() {
             return Err(Usage(format!(
@@ -37,7 +39,11 @@ impl Division {
         if method == Method::Tree {
             return Err(Usage(format!("--method {method}: {}", ExplainError::NotTrees)).into());
         }
-        accuracy::until(&self.accuracy).map(drop)
+        let mut options = Options::default();
+        (options.value, options.method, options.budget) = (value.clone(), method, self.budget);
+        options.seed = self.seed;
+        self.accuracy.set(&mut options)?;
+        Ok(options)
     }
 
     /// The value, of the players whose neighbours are those of `graph`.
@@ -55,6 +61,8 @@ pub(super) struct Divided {
     method: Method,
     /// Evaluations that the method was allowed.
     budget: Option<usize>,
+    /// The accuracy at which the run stops.
+    until: Option<Until>,
     /// Outputs of the network.
     outputs: usize,
     /// The class that was asked for, or that the network predicts.
@@ -72,6 +80,7 @@ pub(super) struct Divided {
 /// Divides what `network` says of `masked` among its players, whose neighbours are those of `graph`.
 pub(super) fn divide(
     args: &Division,
+    options: &Options,
     network: &Network,
     masked: &Masked,
     graph: Graph,
@@ -101,14 +110,7 @@ pub(super) fn divide(
         None => Box::new(game),
     };
     let value = args.value(graph)?;
-    let mut explainer = GameExplainer::new()
-        .value(value.clone())
-        .method(args.method)
-        .budget(args.budget.unwrap_or_default())
-        .seed(args.seed);
-    if let Some(until) = accuracy::until(&args.accuracy)? {
-        explainer = explainer.until(until);
-    }
+    let explainer = options.game_explainer(value.clone()).map_err(usage)?;
     let players = masked.players().len();
     let (method, budget) =
         plan::agreed(&explainer.plan(players)?, &value, args.budget, (players, "players"))?;
@@ -126,6 +128,7 @@ pub(super) fn divide(
         explanation,
         method,
         budget,
+        until: options.accuracy.until().map_err(usage)?,
         outputs: outputs.len(),
         class,
         predicted,
@@ -142,7 +145,7 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
     let value = &args.value;
     let ExplainError::Estimator(error) = error else { return error.into() };
     let says = match &error {
-        EstimatorError::Budget { given, least, players, .. } => {
+        EstimatorError::Budget { actual: given, min: least, players, .. } => {
             return anyhow!(
                 "--budget {given} is too small: {method} needs at least {least} evaluations for the {value} values of {players} players"
             );
@@ -264,7 +267,7 @@ impl Divided {
             ("predicted", json!(self.predicted)),
         ];
         about_all.extend(about);
-        let accuracy = accuracy::until(&args.accuracy)?;
+        let until = self.until;
         let outputs = self.explanation.outputs();
         let same_as = self.explanation.diagnostics.same_as.clone();
         let has_inputs = !inputs.is_empty();
@@ -275,19 +278,13 @@ impl Divided {
                 game: game.to_owned(),
                 method: self.method.name().to_owned(),
                 is_efficient: args.value.is_efficient(),
-                facts: facts(
-                    same_as,
-                    self.budget,
-                    accuracy.as_ref().map(accuracy::words),
-                    args.seed,
-                    about_all,
-                ),
+                facts: facts(same_as, self.budget, until.as_ref().map(Until::words), args.seed, about_all),
                 outputs: vec![String::new(); outputs],
                 ..Heading::of_features(names)
             },
             has_inputs,
             has_errors: self.budget.is_some() || batch.has_errors(),
-            has_certificates: accuracy.is_some(),
+            has_certificates: until.is_some(),
             ..Values::default()
         };
         Ok((values, batch))

@@ -20,7 +20,7 @@ use crate::output::write_all;
 
 pub(crate) fn run(args: &ExplainImage) -> Result<()> {
     let started = Instant::now();
-    args.division.check()?;
+    let options = args.division.check()?;
     let scale = scale(&args.pixels)?;
     let inputs =
         [Some(args.network.model.as_path()), Some(args.image.as_path()), args.superpixels.as_deref()];
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ExplainImage) -> Result<()> {
     let masked = image.masked(&layout, &scale, &segmentation, &reference)?;
     let adjacency = if args.neighbours == 8 { Adjacency::Eight } else { Adjacency::Four };
     let graph: Graph = segmentation.graph(adjacency)?;
-    let divided = divide(&args.division, &network, &masked, graph, started)?;
+    let divided = divide(&args.division, &options, &network, &masked, graph, started)?;
 
     let grid = segmentation.rows_columns();
     let names = (0..segmentation.count()).map(|player| match grid {

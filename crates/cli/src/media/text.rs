@@ -20,7 +20,7 @@ const MOST_SHOWN: usize = 8;
 
 pub(crate) fn run(args: &ExplainText) -> Result<()> {
     let started = Instant::now();
-    args.division.check()?;
+    let options = args.division.check()?;
     let inputs = [Some(args.network.model.as_path()), Some(args.vocab.as_path()), args.text_file.as_deref()];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
     let destination = Destination::new(args.out.as_deref(), &inputs)?;
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
         .masked(width, vocabulary.padding())
         .context("the text does not fit the model; --truncate cuts off what it has no room for")?;
     let graph = Graph::line(text.players().len());
-    let divided = divide(&args.division, &network, &masked, graph, started)?;
+    let divided = divide(&args.division, &options, &network, &masked, graph, started)?;
     if let Some(unknown) = unknown {
         messages::note(unknown);
     }

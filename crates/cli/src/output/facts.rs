@@ -4,11 +4,13 @@ use std::io::{self, Write};
 
 use anyhow::{Result, bail};
 use apportion_results::object;
-use apportion_results::shown::cell_of_text;
+use apportion_results::shown::{cell_of_text, shown};
 use serde_json::Value;
 
 use super::format::Format;
-use super::table;
+
+/// Maximum number of characters in a line of a list.
+const MAX_LINE: usize = 100;
 
 /// Facts in order, by name.
 #[derive(Debug)]
@@ -16,7 +18,7 @@ pub(crate) struct Facts(pub(crate) Vec<(&'static str, Value)>);
 
 impl Facts {
     /// Each fact's name and its entries as text without quotes, with `missing` for what is not known.
-    pub(super) fn lines(&self, missing: &str) -> impl Iterator<Item = (&'static str, Vec<String>)> {
+    fn lines(&self, missing: &str) -> impl Iterator<Item = (&'static str, Vec<String>)> {
         let text = move |value: &Value| match value {
             Value::Null => missing.to_owned(),
             Value::String(text) => text.clone(),
@@ -33,9 +35,29 @@ impl Facts {
         match format {
             Format::Json | Format::Jsonl => Ok(writeln!(out, "{}", object(&self.0)?)?),
             Format::Csv => Ok(self.write_csv(out)?),
-            Format::Table => Ok(table::facts(self, out)?),
+            Format::Table => Ok(self.write_table(out)?),
             _ => bail!("these facts are no table of numbers; give --format json, csv or table"),
         }
+    }
+
+    fn write_table(&self, out: &mut dyn Write) -> io::Result<()> {
+        let width = self.0.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+        for (name, values) in self.lines("not in the file") {
+            let mut line = format!("{:<width$} ", name.replace('_', " "));
+            for (index, value) in values.iter().enumerate() {
+                if index > 0 {
+                    line.push(',');
+                    if line.chars().count() + value.chars().count() >= MAX_LINE {
+                        writeln!(out, "{line}")?;
+                        line = " ".repeat(width + 1);
+                    }
+                }
+                line.push(' ');
+                line.push_str(&shown(value));
+            }
+            writeln!(out, "{line}")?;
+        }
+        Ok(())
     }
 
     /// A line per fact; the entries of a list follow each other in the line.

@@ -6,33 +6,8 @@ use std::io::{self, Write};
 use apportion_results::Batch;
 use apportion_results::shown::shown;
 
-use super::facts::Facts;
-
 /// Characters of the longest bar.
 const BAR: usize = 24;
-/// Characters that one line of a list may take.
-const LINE: usize = 100;
-
-pub(super) fn facts(facts: &Facts, out: &mut dyn Write) -> io::Result<()> {
-    let width = facts.0.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    for (name, values) in facts.lines("not in the file") {
-        let mut line = format!("{:<width$} ", name.replace('_', " "));
-        for (index, value) in values.iter().enumerate() {
-            if index > 0 {
-                line.push(',');
-                if line.chars().count() + value.chars().count() >= LINE {
-                    writeln!(out, "{line}")?;
-                    line = " ".repeat(width + 1);
-                }
-            }
-            line.push(' ');
-            line.push_str(&shown(value));
-        }
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
-}
-
 /// The line above what is told of a row, or of one of its outputs where there are several.
 pub(super) fn heading(
     batch: &Batch,

@@ -87,13 +87,13 @@ fn a_budget_that_is_used_up_is_said_so_and_every_format_shows_it() {
 #[test]
 fn accuracies_that_mean_nothing_are_refused() {
     for (options, says) in [
-        (&["--until", "0"][..], "a tolerance of 0 cannot be asked for"),
-        (&["--until", "-0.1"], "a positive number"),
-        (&["--until", "0.1", "--confidence", "1"], "a confidence of 1"),
+        (&["--until", "0"][..], "invalid tolerance 0"),
+        (&["--until", "-0.1"], "must be positive"),
+        (&["--until", "0.1", "--confidence", "1"], "invalid confidence 1"),
         (&["--until", "0.1", "--confidence", "95"], "below 1, such as 0.95"),
-        (&["--until", "0.1", "--range", "0"], "a range of 0"),
-        (&["--confidence", "0.9"], "give --until"),
-        (&["--relative-to", "range"], "--relative-to says more of the accuracy"),
+        (&["--until", "0.1", "--range", "0"], "invalid range 0"),
+        (&["--confidence", "0.9"], "--confidence requires --until"),
+        (&["--relative-to", "range"], "--relative-to requires --until"),
     ] {
         let output = run(&diabetes(options));
         let stderr = String::from_utf8(output.stderr).unwrap();
@@ -235,7 +235,7 @@ fn a_checkpoint_does_not_change_results_of_a_budget() {
         let before = fs::read(at(method)).unwrap();
         let output = run(&diabetes(&options));
         let stderr = String::from_utf8(output.stderr).unwrap();
-        assert!(stderr.contains("; continue it (--resume), or remove it to restart"), "{stderr}");
+        assert!(stderr.contains("; pass --resume to continue it, or delete the file"), "{stderr}");
         assert_eq!((output.status.code(), fs::read(at(method)).unwrap()), (Some(1), before));
         let path = at(method);
         let goes_on = [&options[..], &["--resume", &path]].concat();
@@ -251,10 +251,7 @@ fn a_range_that_the_values_leave_is_refused() {
     let output = run(&diabetes(&options));
     assert_eq!(output.status.code(), Some(1));
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        stderr.contains("a range of 0.001 was given, but values of the game already differ by"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("invalid range 0.001: values of the game already differ by"), "{stderr}");
 }
 
 #[test]

@@ -386,7 +386,7 @@ fn a_compiled_background_stands_for_its_rows() {
         (&["--game", "path-dependent"][..], "--game marginal"),
         (&["--method", "exact"], "method tree"),
         (&["--kernel", "walk"], "rows"),
-        (&["--kernel", "cohorts"], "not at hand"),
+        (&["--kernel", "cohorts"], "only a compiled background"),
         (&["--output", "probability"], "rows"),
     ] {
         let (message, _) =

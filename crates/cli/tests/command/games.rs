@@ -142,14 +142,20 @@ fn options_of_laws_do_what_they_say_and_are_refused_elsewhere() {
     for (options, words) in [
         (
             &["--game", "gaussian", "--bandwidth", "1"][..],
-            "--bandwidth is for --game empirical; gaussian has none",
+            "--bandwidth requires --game empirical, not gaussian",
         ),
-        (&["--game", "marginal", "--draws", "9"], "--draws is for --game gaussian, copula, empirical"),
-        (&["--game", "empirical", "--fallback", "nearest"], "--fallback is for --game frequency"),
-        (&["--game", "empirical", "--bandwidth", "wide"], "a number above 0 is wanted, or aicc"),
+        (
+            &["--game", "marginal", "--draws", "9"],
+            "--draws requires --game gaussian, copula or empirical, not marginal",
+        ),
+        (
+            &["--game", "empirical", "--fallback", "nearest"],
+            "--fallback requires --game frequency, not empirical",
+        ),
+        (&["--game", "empirical", "--bandwidth", "wide"], "expected a number above 0, or aicc"),
         (
             &["--game", "empirical", "--variant", "shapr", "--background", "W", "--weights", "how_often"],
-            "knows no weights",
+            "--variant shapr does not support weights",
         ),
         (&["--game", "path-dependent", "--weights", "how_often"], "the path-dependent game has none"),
         (&["--background", "W", "--weights", "how_oft"], "\"how_oft\" is not a column of the background"),
@@ -163,8 +169,11 @@ fn options_of_laws_do_what_they_say_and_are_refused_elsewhere() {
     }
     // What the laws refuse themselves.
     for (options, words) in [
-        (&["--game", "empirical", "--bandwidth", "-1"][..], "a bandwidth is finite and above 0, not -1"),
-        (&["--game", "empirical", "--share", "1.5"], "above 0 and at most 1, not 1.5"),
+        (
+            &["--game", "empirical", "--bandwidth", "-1"][..],
+            "invalid bandwidth -1: must be positive and finite",
+        ),
+        (&["--game", "empirical", "--share", "1.5"], "invalid share 1.5"),
         (&["--game", "frequency", "--background", &repeated, "--select", "1"], "or a fallback"),
     ] {
         let output = run(&on("explain", MODEL, ROWS, options));

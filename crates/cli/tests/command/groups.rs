@@ -230,15 +230,19 @@ fn what_is_no_hierarchy_is_refused_with_what_to_do() {
     };
     let rest = r#"["bmi","bp","s1","s2","s3","s4","s5","s6"]"#;
     for (value, groups, wanted) in [
-        ("owen", format!(r#"[[["age"],["sex",["age","bp"]]],{rest}]"#), "stands twice; name each once"),
-        ("owen", r#"[[["age","bp"],"sex"],["bmi"]]"#.to_owned(), "name every one, alone at the top"),
+        (
+            "owen",
+            format!(r#"[[["age"],["sex",["age","bp"]]],{rest}]"#),
+            "is listed twice; list each player once",
+        ),
+        ("owen", r#"[[["age","bp"],"sex"],["bmi"]]"#.to_owned(), "list every player, at the top level"),
         ("owen", format!(r#"{{"A":[["age","sex"],[]],"B":{rest}}}"#), "group 0.1 is empty"),
         // A group is not named in another: it stands in it.
-        ("owen", format!(r#"{{"A":["age",["sex"]],"B":["A",{rest}]}}"#), "\"A\", which is no feature"),
+        ("owen", format!(r#"{{"A":["age",["sex"]],"B":["A",{rest}]}}"#), "unknown feature \"A\" in --groups"),
         (
             "two-step",
             r#"[[["age","sex"],["bmi","bp"]],["s1","s2","s3","s4","s5","s6"]]"#.to_owned(),
-            "takes no groups within groups",
+            "does not support nested groups",
         ),
     ] {
         let message = refused(value, &groups);
@@ -268,7 +272,7 @@ fn groups_that_are_typed_too_deep_are_refused() {
     assert!(explain(100).status.success());
     let refused = explain(20_000);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("at most 120 deep"));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("limited to a depth of 120"));
 }
 
 #[test]
@@ -285,7 +289,8 @@ fn pairs_of_features_that_do_not_fit_into_memory_are_refused_with_both_numbers()
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
     let message = String::from_utf8(output.stderr).unwrap();
-    let says = "the dependence of all pairs of 3000 features would take 108.0 MB of memory, and 70.0 MB can be used; use fewer features";
+    let says = "the dependence of all pairs of 3000 features would take 108.0 MB of memory, but only 70.0 MB \
+                is available; use fewer features";
     assert!(message.contains(says), "{message}");
 }
 

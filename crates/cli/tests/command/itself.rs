@@ -64,7 +64,7 @@ fn shells_and_manuals_know_every_command_and_option() {
     assert!(page.contains(".TH apportion-explain 1") && page.contains("\\-\\-background\\-select"));
     let unknown = run(&["man", "explian"]);
     assert_eq!(unknown.status.code(), Some(2));
-    assert!(String::from_utf8(unknown.stderr).unwrap().contains("known are explain, "));
+    assert!(String::from_utf8(unknown.stderr).unwrap().contains("expected one of: explain, "));
 }
 
 /// That a value of an environment variable is an error of use, with a message that begins like this.
@@ -123,7 +123,10 @@ fn full_outputs_end_with_status_1_and_what_to_do() {
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         if !arguments[0].starts_with('-') {
             let stderr = String::from_utf8(output.stderr).unwrap();
-            assert!(stderr.contains("No space left on device") && stderr.contains("; make room"), "{stderr}");
+            assert!(
+                stderr.contains("No space left on device") && stderr.contains("; free some space"),
+                "{stderr}"
+            );
         }
         // Where nobody can be told of it, the work is done all the same.
         let output = std::process::Command::new(&program).args(&arguments).stderr(full()).output().unwrap();

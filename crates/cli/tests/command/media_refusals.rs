@@ -36,7 +36,7 @@ fn png(height: usize, width: usize, channels: usize) -> Vec<u8> {
 fn images_of_another_size_or_number_of_channels_are_refused() {
     let bench = Bench::new();
     for (name, height, width, channels, says) in [
-        ("large.png", 9, 8, 1, "9 × 8 pixels and channels: 1; wanted are 8 × 8 and channels: 1"),
+        ("large.png", 9, 8, 1, "9 × 8 pixels and channels: 1, expected 8 × 8 and channels: 1"),
         ("flat.png", 4, 16, 1, "4 × 16"),
         ("colour.png", 8, 8, 3, "channels: 3"),
         ("pixel.png", 1, 1, 1, "1 × 1"),
@@ -51,8 +51,8 @@ fn images_of_another_size_or_number_of_channels_are_refused() {
 fn files_that_are_no_images_are_refused() {
     let bench = Bench::new();
     file(&bench, &["cannot read the image", "none.png", "No such file"], "none.png");
-    file(&bench, &["no PNG file"], &fixture("words.txt"));
-    file(&bench, &["no PNG file"], &bench.file("empty.png", ""));
+    file(&bench, &["not a PNG file"], &fixture("words.txt"));
+    file(&bench, &["not a PNG file"], &bench.file("empty.png", ""));
     file(&bench, &["cannot read the image"], bench.outputs.path().to_str().unwrap());
     let whole = fs::read(fixture("digit.png")).unwrap();
     for end in [4, 8, 30, whole.len() - 20, whole.len() - 5] {
@@ -60,7 +60,7 @@ fn files_that_are_no_images_are_refused() {
     }
     let mut damaged = whole.clone();
     damaged[50] ^= 0x55;
-    file(&bench, &["cannot read the image", "damaged"], &bench.file("damaged.png", damaged));
+    file(&bench, &["cannot read the image", "corrupt"], &bench.file("damaged.png", damaged));
     // 8 × 8 grey pixels with an alpha channel, the first of them half transparent.
     file(&bench, &["transparent"], &fixture("transparent.png"));
 }
@@ -85,14 +85,14 @@ fn models_that_take_no_images_or_no_texts_are_refused() {
         &["explain-image", "--model", &cut, "--image", &fixture("digit.png")],
     );
     image(&bench, 1, &["[28, 28]", "[N, 1, 8, 8]"], &["--row-shape", "28,28"]);
-    image(&bench, 1, &["no output \"logits\"", "y"], &["--model-output", "logits"]);
+    image(&bench, 1, &["unknown output \"logits\"", "y"], &["--model-output", "logits"]);
 }
 
 #[test]
 fn texts_without_tokens_and_those_that_are_too_long_are_refused() {
     let bench = Bench::new();
     for nothing in ["", "   ", "\t\n"] {
-        text(&bench, 1, &["maps to no token", "at least one word"], nothing, &[]);
+        text(&bench, 1, &["contains no tokens", "at least one word"], nothing, &[]);
     }
     text(&bench, 1, &["maps to no token", "\"xyzzy\", \"plugh\"", "--vocab"], "xyzzy plugh xyzzy", &[]);
     text(&bench, 1, &["20 tokens", "12", "--truncate"], &"good ".repeat(20), &[]);
@@ -218,13 +218,13 @@ fn options_of_images_that_make_no_sense_are_refused() {
         (&["--reference 0,nan"], &["--reference", "0,nan"]),
         (&["\"grey\"", "neither mean", "nor a file"], &["--reference", "grey"]),
         (&["neither mean"], &["--reference", ""]),
-        (&["--pixels", "two finite numbers that differ"], &["--pixels", "1,1"]),
+        (&["--pixels", "two different finite numbers"], &["--pixels", "1,1"]),
         (&["--pixels", "not 3"], &["--pixels", "0,1,2"]),
     ] {
         image(&bench, 2, says, options);
     }
     for (says, options) in [
-        (&["patches of 9 × 9 pixels", "from 1 to 8"][..], &["--patch", "9"][..]),
+        (&["patches of 9 × 9 pixels", "1 to 8"][..], &["--patch", "9"][..]),
         (&["the reference", "channels: 3"], &["--reference", "0,0.5,1"]),
         (&["channels", "1"], &["--pixels", "0,1,0,1,0,1"]),
     ] {
@@ -236,10 +236,15 @@ fn options_of_images_that_make_no_sense_are_refused() {
     image(
         &bench,
         1,
-        &["cannot read the superpixels", "no PNG file"],
+        &["cannot read the superpixels", "not a PNG file"],
         &["--superpixels", &fixture("words.txt")],
     );
-    image(&bench, 1, &["cannot read the reference", "no PNG file"], &["--reference", &fixture("words.txt")]);
+    image(
+        &bench,
+        1,
+        &["cannot read the reference", "not a PNG file"],
+        &["--reference", &fixture("words.txt")],
+    );
 }
 
 #[test]
@@ -247,8 +252,13 @@ fn places_that_cannot_be_written_are_refused_and_nothing_is_left() {
     let bench = Bench::new();
     let results = bench.outputs.path().join("results").to_str().unwrap().to_owned();
     image(&bench, 2, &["--overlay and --out name the same file"], &["--overlay", &results]);
-    image(&bench, 1, &["--overlay", "is also an input file"], &["--overlay", &fixture("digit.png")]);
-    image(&bench, 1, &["--overlay", "is also an input file"], &["--overlay", &fixture("digits.onnx")]);
+    image(&bench, 1, &["--overlay", "would overwrite an input file"], &["--overlay", &fixture("digit.png")]);
+    image(
+        &bench,
+        1,
+        &["--overlay", "would overwrite an input file"],
+        &["--overlay", &fixture("digits.onnx")],
+    );
     image(&bench, 1, &["--overlay", "directory /none does not exist"], &["--overlay", "/none/overlay.png"]);
     image(
         &bench,
@@ -262,7 +272,10 @@ fn places_that_cannot_be_written_are_refused_and_nothing_is_left() {
     ] {
         let output = run(&[&arguments[..], &["--out".to_owned(), place.clone()]].concat());
         assert_eq!(output.status.code(), Some(1));
-        assert!(String::from_utf8(output.stderr).unwrap().contains("is also an input file"), "{place}");
+        assert!(
+            String::from_utf8(output.stderr).unwrap().contains("would overwrite an input file"),
+            "{place}"
+        );
     }
     assert_eq!(files(bench.outputs.path()), Vec::<String>::new());
 }

@@ -115,15 +115,15 @@ fn endings_say_what_is_written() {
 fn what_is_not_there_is_refused_with_what_is() {
     let (_folder, file) = results(IRIS, "r.json", &["--select", "0-4"]);
     for (more, wanted) in [
-        (&["--row", "99"][..], "row 99 is not among the results; there are 5 rows, from 0 to 4"),
-        (&["--class", "7"], "there is no output \"7\""),
-        (&["--feature", "petals"], "there is no feature \"petals\"; known are sepal length (cm)"),
-        (&["--where", "age"], "\"age\" divides no rows"),
+        (&["--row", "99"][..], "row 99 is not in the results; they contain 5 rows, from 0 to 4"),
+        (&["--class", "7"], "unknown output \"7\""),
+        (&["--feature", "petals"], "unknown feature \"petals\"; available features: sepal length (cm)"),
+        (&["--where", "age"], "invalid condition \"age\""),
         (&["--where", "age > 3"], "age"),
-        (&["--where", "\"age\" > 3"], "there is no feature \"age\""),
+        (&["--where", "\"age\" > 3"], "unknown feature \"age\""),
         (
             &["--where", "petal length (cm) > 1000"],
-            "no row meets it, as the inputs of petal length (cm) go from 1.3",
+            "no row satisfies it, as the inputs of petal length (cm) range from 1.3",
         ),
     ] {
         let kind = if more[0] == "--where" { "cohorts" } else { "scatter" };
@@ -158,7 +158,7 @@ fn files_that_hold_no_values_of_rows_are_refused() {
     assert!(of("predict", &[]).contains("results of predict"));
     assert!(of("explain", &["--summary"]).contains("--summary"));
     assert!(of("explain", &["--top", "3"]).contains("--top"));
-    assert!(of("explain", &["--format", "csv"]).contains("no results in JSON"));
+    assert!(of("explain", &["--format", "csv"]).contains("expected results in JSON"));
     for wrong in [
         "{}",
         "{\"features\":3,\"explanations\":[]}",
@@ -177,11 +177,7 @@ fn files_that_hold_no_values_of_rows_are_refused() {
         format!("{{\"row\":{row},\"base\":{base},\"prediction\":{base},\"values\":{values}}}")
     };
     for (classes, rows, says) in [
-        (
-            "",
-            [row(0, "0", "[1]"), row(1, "0", "[1,2,3]")],
-            "row 0: \"values\" has 1 numbers, and 2 belong to",
-        ),
+        ("", [row(0, "0", "[1]"), row(1, "0", "[1,2,3]")], "row 0: \"values\" has 1 numbers, expected 2"),
         ("", [row(0, "0", "[1,2]"), row(1, "[0,0]", "[1,2]")], "row 1: \"base\" has 2 numbers"),
         (
             ",\"classes\":[\"x\",\"y\",\"z\"]",
@@ -223,7 +219,7 @@ fn results_in_another_order_are_refused_with_what_to_do() {
     let rows = &whole["explanations"];
     let turned = folder.path().join("turned.json");
     fs::write(&turned, format!("{{\"explanations\":{rows},\"features\":{}}}", whole["features"])).unwrap();
-    assert!(refused(&plot("bar", &turned, &[]), 1).contains("leave them in the order"));
+    assert!(refused(&plot("bar", &turned, &[]), 1).contains("keep them in the order"));
 }
 
 #[test]
@@ -321,10 +317,13 @@ fn messages_are_short_however_many_features_there_are_and_however_large_numbers_
     let names: Vec<String> = (0..500).map(|place| format!("feature {place}")).collect();
     let file = of_features(folder.path(), &names, 1.0);
     let says = refused(&plot("scatter", &file, &["--feature", "featur 321"]), 2);
-    assert!(says.contains("known are feature 321, feature 0, "), "{says}");
+    assert!(says.contains("available features: feature 321, feature 0, "), "{says}");
     assert!(says.ends_with("feature 8 and 490 more\n"), "{says}");
     let says = refused(&plot("cohorts", &file, &["--where", "featur 321 > 3"]), 2);
-    assert!(says.contains("known are feature 321, feature 0, ") && says.contains("and 490 more"), "{says}");
+    assert!(
+        says.contains("available features: feature 321, feature 0, ") && says.contains("and 490 more"),
+        "{says}"
+    );
     let file = of_features(folder.path(), &names[..2], 1e302);
     let says = refused(&plot("bar", &file, &[]), 1);
     assert!(says.contains("row 0 has 1e302 among its values") && says.len() < 300, "{says}");

@@ -182,10 +182,10 @@ fn finished(checkpoint: &Path) -> u64 {
 fn what_a_program_does_wrong_is_said_in_a_line() {
     let case = Case::new();
     for (program, says) in [
-        ("no-such-program".to_owned(), "the shell did not find it"),
+        ("no-such-program".to_owned(), "command not found"),
         ("echo \"KeyError: 'a'\" >&2; exit 3".to_owned(), "KeyError: 'a'"),
-        ("sleep 1000".to_owned(), "within 1 s, and was killed: 0 of 1 rows came, so it may not flush"),
-        ("echo 1; sleep 1000".to_owned(), "the empty line that ends an answer may be missing"),
+        ("sleep 1000".to_owned(), "within 1 s and was killed: received 0 of 1 rows; it may not flush"),
+        ("echo 1; sleep 1000".to_owned(), "the empty line after the batch may be missing"),
         (
             "echo loading the model; sleep 1000".to_owned(),
             "line 1 of the program's output is \"loading the model\"",
@@ -332,7 +332,7 @@ fn a_program_reads_infinite_values_and_quoted_texts() {
     let broken = "a,b\n1,\"two\nlines\"\n";
     fs::write(case.path("rows.csv"), broken).unwrap();
     let (_, told) = case.failure("predict", program, &[]);
-    assert!(told.contains("\"two\\nlines\", which breaks a line"), "{told}");
+    assert!(told.contains("\"two\\nlines\", which has a line break"), "{told}");
 }
 
 #[test]
@@ -420,10 +420,10 @@ fn programs_whose_outputs_depend_on_the_batch_are_refused() {
     let case = Case::new();
     for (more, says) in [
         ("a * count - sum", "output 0 of the row \"0,3,0,0,0\" is 0 alone and -"),
-        ("sum", "in a batch of 8 rows; a model must be a function of a row"),
+        ("sum", "in a batch of 8 rows; the program must be deterministic"),
         ("a + (count > 1)", "is 0 alone and 1 in a batch of 8 rows"),
         ("a + (batch > 1)", "is 0 alone and 1 in a batch of 8 rows"),
-        ("a + (batch > 5)", "a model must be a function of a row"),
+        ("a + (batch > 5)", "the program must be deterministic"),
     ] {
         for command in ["predict", "explain"] {
             let (status, message) =

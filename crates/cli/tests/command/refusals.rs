@@ -81,14 +81,14 @@ fn groups_that_are_none_are_refused_with_the_features() {
     let bench = Bench::new();
     for (says, options) in [
         (&["owen", "--groups auto"][..], &["--value", "owen"][..]),
-        (&["shapley values are of single players"], &["--groups", "age,sex"]),
+        (&["shapley cannot be combined with groups"], &["--groups", "age,sex"]),
         (&["8 of 10 players are in no group", "2 bmi"], &["--value", "owen", "--groups", "age,sex"]),
         (
-            &["player 0 is in group 0 and again in group 1"],
+            &["player 0 is in both group 0 and group 1"],
             &["--value", "owen", "--groups", "age,sex;age,bmi,bp,s1,s2,s3,s4,s5,s6"],
         ),
-        (&["\"weight\", which is no feature"], &["--value", "two-step", "--groups", "age,weight"]),
-        (&["a group without features"], &["--value", "two-step", "--groups", "age;;sex"]),
+        (&["unknown feature \"weight\" in --groups"], &["--value", "two-step", "--groups", "age,weight"]),
+        (&["group without features, in --groups"], &["--value", "two-step", "--groups", "age;;sex"]),
         (&["auto=3"], &["--value", "owen", "--groups", "auto=x"]),
         (&["3 players", "4"], &["--value", "quotient-size-law=0.2,0.8,0", "--groups", "0;1;2;3,4,5,6,7,8,9"]),
         (
@@ -113,7 +113,7 @@ fn groups_that_are_none_are_refused_with_the_features() {
     let groups = "0;1,2,3,4,5,6,7,8,9";
     let method = ["--value", "owen", "--groups", groups, "--method", "product-space-true-marginal"];
     let one_row = &[&method[..], &["--background-select", "0"]].concat();
-    bench.refuses_options(1, &["a single one", "background", "product-space"], one_row);
+    bench.refuses_options(1, &["a single scenario", "background", "product-space"], one_row);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_model_file_that_is_missing_empty_or_no_model_is_refused() {
     let bench = Bench::new();
     bench.refuses_model(&["cannot read the model", "none.json", "No such file"], "none.json");
     bench.refuses_model(&["empty"], &bench.file("empty", ""));
-    bench.refuses_model(&["no model file", "XGBoost"], &fixture("iris.csv"));
+    bench.refuses_model(&["unrecognized model format", "XGBoost"], &fixture("iris.csv"));
     bench.refuses_model(&["cannot read the model"], &bench.file("object.json", "{}"));
     bench.refuses_model(&["cannot read the model"], bench.inputs.path().to_str().unwrap());
 }
@@ -212,11 +212,14 @@ fn rows_that_are_missing_empty_or_have_no_row_are_refused() {
 #[test]
 fn rows_with_the_wrong_columns_are_refused() {
     let bench = Bench::new();
-    bench.refuses_rows(&["2 columns", "2 features", "lacks 1: \"b\""], "a,c\n1,2\n");
-    bench.refuses_rows(&["1 columns beside the target \"target\"", "lacks 1: \"b\""], "a,target\n1,2\n");
-    bench.refuses_rows(&["column 1 has the name \"a\""], "a,a\n1,2\n");
+    bench.refuses_rows(&["2 columns lack 1 of the 2 features of the model: \"b\""], "a,c\n1,2\n");
+    bench.refuses_rows(
+        &["1 column besides the target \"target\" lacks 1 of the 2 features of the model: \"b\""],
+        "a,target\n1,2\n",
+    );
+    bench.refuses_rows(&["duplicate column name \"a\" (columns 0 and 1)"], "a,a\n1,2\n");
     let model = fixture("diabetes_xgb.json.gz");
-    let says = ["4 columns beside the target \"target\"", "wants 10", "sepal length"];
+    let says = ["expected 10 feature columns, found 4 besides the target \"target\" (\"sepal length"];
     bench.refuses(1, &says, &["explain", "--model", &model, "--rows", &fixture("iris.csv")]);
 }
 
@@ -245,7 +248,7 @@ fn matrices_that_do_not_fit_are_refused() {
         bytes.extend(data.iter().flat_map(|number| number.to_le_bytes()));
         bytes
     };
-    bench.refuses_rows(&["3 columns", "wants 2"], npy("<f8", "(1, 3)", &[1.0, 2.0, 3.0]));
+    bench.refuses_rows(&["expected 2 feature columns, found 3"], npy("<f8", "(1, 3)", &[1.0, 2.0, 3.0]));
     bench.refuses_rows(&["truncated or damaged"], npy("<f8", "(2, 2)", &[1.0, 2.0]));
     bench.refuses_rows(&["beyond 2^53", "convert it"], npy("<i8", "(1, 2)", &[1.1, 2.0]));
     bench.refuses_rows(&["\"|O\"", "convert it"], npy("|O", "(1, 2)", &[1.0, 2.0]));
@@ -257,7 +260,11 @@ fn a_row_or_target_that_is_not_there_is_refused() {
     let bench = Bench::new();
     bench.refuses_options(1, &["--select names row 442", "has 442 rows", "0 to 441"], &["--select", "3,442"]);
     bench.refuses_options(2, &["'--select <ROWS>'", "\"x\""], &["--select", "x"]);
-    bench.refuses_options(1, &["--target \"y\" is not a column", "\"age\""], &["--target", "y"]);
+    bench.refuses_options(
+        1,
+        &["unknown column \"y\" in --target; available columns: \"age\""],
+        &["--target", "y"],
+    );
 }
 
 #[test]
@@ -276,7 +283,7 @@ fn a_background_that_is_empty_or_does_not_fit_is_refused() {
     bench.refuses_options(1, &["background", "no rows"], &["--background", &empty]);
     bench.refuses_options(
         1,
-        &["background", "4 columns", "the rows file has 10 features"],
+        &["background", "4 columns", "lack 10 of the 10 features of the rows file"],
         &["--background", &fixture("iris.csv")],
     );
     bench.refuses_options(1, &["background", "No such file"], &["--background", "none.csv"]);
@@ -341,13 +348,13 @@ fn names_that_are_not_known_are_refused() {
 fn values_that_are_none_are_refused_with_what_is_wanted() {
     let bench = Bench::new();
     for (value, says) in [
-        ("weighted-banzhaf=0", &["between 0 and 1", "not 0"]),
-        ("weighted-banzhaf=1.5", &["between 0 and 1", "not 1.5"]),
+        ("weighted-banzhaf=0", &["between 0 and 1", "presence 0"]),
+        ("weighted-banzhaf=1.5", &["between 0 and 1", "presence 1.5"]),
         ("weighted-banzhaf", &["unknown value", "weighted-banzhaf=P"]),
-        ("beta=0,1", &["positive", "not 0.0 and 1.0"]),
-        ("beta=1,-2", &["positive", "not 1.0 and -2.0"]),
+        ("beta=0,1", &["positive", "parameters 0.0 and 1.0"]),
+        ("beta=1,-2", &["positive", "parameters 1.0 and -2.0"]),
         ("beta=1", &["unknown value", "beta=A,B"]),
-        ("by-size=0.5,-0.5,1.5", &["none negative", "size 1 is -0.5"]),
+        ("by-size=0.5,-0.5,1.5", &["non-negative", "size 1 is -0.5"]),
         ("size-law=0.5,0.4", &["summing to one", "sum to 0.9"]),
         ("size-law=0.5,0.5", &["weights by size for 2 players", "the game has 10"]),
         ("mixture=1.5:1", &["points in [0, 1]", "1.5"]),

@@ -1,53 +1,54 @@
-//! What can go wrong on the way down a slope.
+//! Errors of the projected stochastic gradient method.
 
-/// Why stochastic gradients were not followed to their end.
+/// The error type of stochastic gradient descent.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GradientError {
-    /// A step that leads nowhere.
+    /// The step size or its delay is invalid.
     #[error(
-        "the step size, or its delay, is {given}; steps must be positive and finite, delays finite and not negative"
+        "invalid step size or delay {actual}: step sizes must be positive and finite, delays finite and \
+         non-negative"
     )]
     StepSize {
-        /// What was given.
-        given: f64,
+        /// The given value.
+        actual: f64,
     },
-    /// A mini-batch without draws.
-    #[error("{given} draws per step were asked for; give at least 1")]
+    /// The number of draws per step is zero.
+    #[error("invalid number of draws per step {actual}: must be at least 1")]
     Batch {
-        /// Draws given.
-        given: usize,
+        /// The given number of draws.
+        actual: usize,
     },
-    /// A bound that nothing can meet.
-    #[error("the bound {name} is {given}; it must be positive and finite")]
+    /// A bound is not positive and finite.
+    #[error("invalid value {actual} of the bound {name}: must be positive and finite")]
     Bound {
-        /// Which bound.
+        /// The name of the bound.
         name: &'static str,
-        /// What was given.
-        given: f64,
+        /// The given value.
+        actual: f64,
     },
-    /// A bound on the norm that no attribution of what there is to divide can meet.
+    /// The bound on the norm is smaller than the norm of every attribution with the required sum.
     #[error(
-        "‖φ‖ ≤ {given} was asked for, but equal shares of output {output} have the norm {least}, and all others a larger one; give a larger \
-         bound, or none"
+        "the bound ‖φ‖ ≤ {actual} cannot be met: the minimum norm for output {output}, of equal shares, is \
+         {min}; increase or remove the bound"
     )]
     NormBound {
-        /// The bound given.
-        given: f64,
-        /// |v(N) − v(∅)| / √n.
-        least: f64,
-        /// Which output.
+        /// The given bound.
+        actual: f64,
+        /// The minimum norm, |v(N) − v(∅)| / √n.
+        min: f64,
+        /// The index of the output.
         output: usize,
     },
-    /// Stochastic gradients whose steps are too long.
+    /// The iterates diverged because the steps are too long.
     #[error(
-        "step {step} of the stochastic gradient led {norm} away from the start, which no Shapley value is: the steps are too long; give \
-         shorter ones, delayed ones, or a bound on the norm"
+        "the stochastic gradient diverged at step {step}: its distance {norm} from the start exceeds that of \
+         any Shapley value; use shorter or delayed steps, or a bound on the norm"
     )]
     Diverged {
-        /// The step at which it was found.
+        /// The step at which the divergence was detected.
         step: usize,
-        /// The distance from the start.
+        /// The distance from the starting point.
         norm: f64,
     },
 }

@@ -1,76 +1,79 @@
-//! What can go wrong on a graph.
+//! Errors of values on graphs.
 
 use apportion_values::SolutionConcept;
 
-/// Why values on a graph were refused: they take too many coalitions.
+/// The error for values on a graph that require too many coalitions.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphError {
-    /// Neighbourhoods with more coalitions than may be evaluated.
+    /// The neighbourhoods have more coalitions than the limit.
     #[error(
-        "{value} takes more than the {limit} coalitions that are allowed: the neighbourhood of player {player}, of {size} players, has at \
-         least {coalitions}, and all of them together have more; take a smaller order, fewer players (patches, words, groups), {instead}, or a higher limit"
+        "{value} requires more coalitions than the limit of {limit}: the neighbourhood of player {player}, \
+         with {size} players, has at least {coalitions}, and all of them together have more; use a smaller \
+         order, fewer players (patches, words, groups), {instead}, or a higher limit"
     )]
     Neighbourhood {
-        /// The value.
+        /// The requested value.
         value: Box<SolutionConcept>,
-        /// The player whose neighbourhood has the most, or the first that has too many by itself.
+        /// The player whose neighbourhood has the most coalitions, or the first that exceeds the limit by
+        /// itself.
         player: usize,
-        /// Players of the neighbourhood.
+        /// The number of players in the neighbourhood.
         size: usize,
-        /// Coalitions that this player takes, or where counting stopped.
+        /// The number of coalitions that this player requires, or the count at which counting stopped.
         coalitions: usize,
-        /// The most of all players together.
+        /// The maximum number of coalitions for all players together.
         limit: usize,
-        /// What comes near it at less cost.
+        /// A cheaper approximation of the value.
         instead: &'static str,
     },
-    /// Neighbourhoods with more coalitions than may be evaluated, all taken together.
+    /// The neighbourhoods together have more coalitions than the limit.
     #[error(
-        "neighbourhoods of order {order} have at least {} coalitions in all, more than the {limit} that are allowed; that of \
-         player {player} is the largest, with {nodes} players and 2^{nodes} of them; take a smaller order, fewer players (patches, words, \
-         groups), C-Shapley, whose coalitions are connected, local sampling, or a higher limit",
+        "neighbourhoods of order {order} have at least {} coalitions in total, more than the limit of \
+         {limit}; the largest, that of player {player}, has {nodes} players and 2^{nodes} coalitions; use a \
+         smaller order, fewer players (patches, words, groups), C-Shapley (connected coalitions only), local \
+         sampling, or a higher limit",
         in_figures(*coalitions)
     )]
     LocalCoalitions {
         /// The order of the neighbourhoods.
         order: usize,
-        /// The first player whose neighbourhood is as large as any.
+        /// The first player with a neighbourhood of maximum size.
         player: usize,
-        /// Players of that neighbourhood.
+        /// The number of players in that neighbourhood.
         nodes: usize,
-        /// Different coalitions of all neighbourhoods, or where counting stopped.
+        /// The number of distinct coalitions in all neighbourhoods, or the count at which counting stopped.
         coalitions: f64,
-        /// The most.
+        /// The maximum number of coalitions.
         limit: usize,
     },
-    /// More connected coalitions than may be evaluated.
+    /// The graph has more connected coalitions than the limit.
     #[error(
-        "the graph has at least {at_least} connected coalitions, more than the {limit} that are allowed; take a C-Shapley value of small \
-         order, fewer players (patches, words, groups), {instead}, or a higher limit"
+        "the graph has at least {at_least} connected coalitions, more than the limit of {limit}; use a \
+         C-Shapley value of small order, fewer players (patches, words, groups), {instead}, or a higher limit"
     )]
     ConnectedCoalitions {
-        /// Where counting stopped.
+        /// The count at which counting stopped.
         at_least: usize,
-        /// The most.
+        /// The maximum number of coalitions.
         limit: usize,
-        /// What comes near it at less cost.
+        /// A cheaper approximation of the value.
         instead: &'static str,
     },
-    /// An order of connected coalitions that has none, or more than may be evaluated.
+    /// The order of the regression is zero, or it has more connected coalitions than the limit.
     #[error(
-        "the regression of order {order} has no connected coalitions, or more than the {limit} that are allowed: its order is at least 1; take a \
-         smaller one, fewer players (patches, words, groups), or a higher limit"
+        "invalid order {order} of the regression: must be at least 1 and have at most {limit} connected \
+         coalitions; use a smaller order, fewer players (patches, words, groups), or a higher limit"
     )]
     ConnectedSets {
-        /// The order given.
+        /// The given order.
         order: usize,
-        /// The most coalitions.
+        /// The maximum number of coalitions.
         limit: usize,
     },
 }
 
-/// A count in full as long as a person can read it, else by its power of ten.
+/// Formats a count in full if it is short enough to read, otherwise in scientific notation.
 fn in_figures(count: f64) -> String {
     if count < 1e15 { count.to_string() } else { format!("{count:.2e}") }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong when a value is estimated.
+//! Errors of estimators.
 
 mod gradient;
 mod graph;
@@ -13,115 +13,120 @@ pub use self::gradient::GradientError;
 pub use self::graph::GraphError;
 pub use self::run::RunError;
 
-/// What an estimator may fail at.
+/// The result type of estimators.
 pub(crate) type Result<T, E = EstimatorError> = std::result::Result<T, E>;
 
-/// Why an estimator gave no explanation.
+/// The error type of estimators.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EstimatorError {
-    /// An estimate that takes more memory than there is.
+    /// The estimate requires more memory than is available.
     #[error(transparent)]
     Memory(#[from] apportion_games::TooMuchMemory),
-    /// A game without players.
-    #[error("the game has no players; there is nobody to attribute anything to")]
+    /// The game has no players.
+    #[error("the game has no players")]
     NoPlayers,
-    /// Values beyond the numbers there are.
+    /// A value is not finite.
     #[error(
-        "the value of player {player} (output {output}) by {method} is {value}: differences of the game's values are larger than any number; divide what the model says by a constant, such as 1e10"
+        "the value of player {player} (output {output}) by {method} is {value}: differences of the coalition \
+         values overflow; divide the model output by a constant, such as 1e10"
     )]
     NotFinite {
-        /// Name of the method.
+        /// The name of the method.
         method: String,
-        /// The first such player.
+        /// The first player with such a value.
         player: usize,
-        /// The output.
+        /// The index of the output.
         output: usize,
-        /// Its value.
+        /// The value.
         value: f64,
     },
-    /// Fewer evaluations than the method needs.
+    /// The budget is smaller than the minimum of the method.
     #[error(
-        "{method} needs a budget of at least {least} evaluations for {players} players (v(∅) and v(N) included); {given} were given"
+        "{method} requires a budget of at least {min} evaluations for {players} players (including v(∅) and \
+         v(N)), got {actual}"
     )]
     Budget {
-        /// Name of the method.
+        /// The name of the method.
         method: &'static str,
-        /// Evaluations given.
-        given: usize,
-        /// The fewest that the method can use.
-        least: usize,
-        /// Players of the game.
+        /// The given number of evaluations.
+        actual: usize,
+        /// The minimum number of evaluations of the method.
+        min: usize,
+        /// The number of players of the game.
         players: usize,
     },
-    /// A number of draws that cannot be made.
+    /// The number of draws is out of range.
     #[error(
-        "{given} draws were asked for; give {}", if least == most { format!("{least}, one for each scenario of the game") } else { format!("{least} to {most}") }
+        "invalid number of draws {actual}; expected {}",
+        if min == max { format!("{min} (one per scenario of the game)") } else { format!("{min} to {max}") }
     )]
     Draws {
-        /// Draws asked for.
-        given: usize,
-        /// The fewest.
-        least: usize,
-        /// The most.
-        most: usize,
+        /// The requested number of draws.
+        actual: usize,
+        /// The minimum number of draws.
+        min: usize,
+        /// The maximum number of draws.
+        max: usize,
     },
-    /// A game of one scenario, in the mode that uses each scenario once.
+    /// The method uses each scenario once, but the game has a single scenario.
     #[error(
-        "{method} uses each scenario of the game once, and this game has a single one: give a background of many rows, or use {instead}"
+        "{method} uses each scenario of the game once, but this game has a single scenario; use a background \
+         of many rows, or {instead}"
     )]
     OneScenario {
-        /// Name of the method.
+        /// The name of the method.
         method: &'static str,
-        /// The method that draws scenarios as often as it likes.
+        /// An alternative method, which draws scenarios with replacement.
         instead: &'static str,
     },
-    /// A player that the game does not have.
-    #[error("there is no player {player} among the {players} that have values, which are numbered from 0")]
+    /// The game does not have this player.
+    #[error("unknown player {player}; expected one of the {players} that have values, numbered from 0")]
     UnknownPlayer {
-        /// The player asked for.
+        /// The requested player.
         player: usize,
-        /// Players, or groups, that have values.
+        /// The number of players, or groups, that have values.
         players: usize,
     },
-    /// A value that the method does not estimate.
-    #[error("{method} estimates {estimates}, not {value}; ask for one of those, or use {instead}")]
+    /// The method does not estimate this value.
+    #[error("{method} does not support {value}, only {estimates}; use {instead}")]
     OtherValue {
-        /// Name of the method.
+        /// The name of the method.
         method: &'static str,
-        /// The values that it estimates.
+        /// The values that the method estimates.
         estimates: &'static str,
-        /// The value that was asked for.
+        /// The requested value.
         value: Box<SolutionConcept>,
-        /// Methods that estimate it.
+        /// Methods that estimate the requested value.
         instead: &'static str,
     },
-    /// An interaction index that the method does not estimate.
+    /// The method does not estimate this interaction index.
     #[error(
-        "{method} does not estimate the {index} indices; enumerate all coalitions, or ask a tree ensemble"
+        "{method} does not support the index {index}; use exact enumeration, or a tree method for tree \
+         ensembles"
     )]
     OtherIndex {
-        /// Name of the method.
+        /// The name of the method.
         method: &'static str,
-        /// The index that was asked for.
+        /// The requested index.
         index: Box<InteractionIndex>,
     },
-    /// A run until an accuracy cannot be made, or not be resumed.
+    /// A run with a tolerance could not be started or resumed.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Stochastic gradients cannot be followed.
+    /// The stochastic gradient method failed.
     #[error(transparent)]
     Gradient(#[from] GradientError),
-    /// A graph has too many coalitions.
+    /// A value on a graph requires too many coalitions.
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// The game could not say what a coalition is worth.
+    /// The game failed to evaluate a coalition.
     #[error(transparent)]
     Game(#[from] GameError),
     /// Exact enumeration failed.
     #[error(transparent)]
     Value(#[from] ValueError),
-    /// The sampler refused its parameters.
+    /// The sampler rejected its parameters.
     #[error(transparent)]
     Sampler(#[from] SamplerError),
     /// The regression could not be solved.

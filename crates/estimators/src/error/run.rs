@@ -1,52 +1,54 @@
-//! What can go wrong in a run that goes on.
+//! Errors of resumable runs.
 
-/// Why a run until an accuracy was refused, or a checkpoint of one.
+/// The error for invalid settings or checkpoints of runs with a tolerance.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// An accuracy that cannot be asked for.
-    #[error("{what} {given} cannot be asked for; give {wanted}")]
+    /// A setting of [`Until`](crate::Until) is out of range.
+    #[error("invalid {what} {actual}: must be {expected}")]
     Until {
-        /// Which of its numbers.
+        /// The name of the setting.
         what: &'static str,
-        /// The number given.
-        given: f64,
-        /// What is possible.
-        wanted: &'static str,
+        /// The given number.
+        actual: f64,
+        /// The valid values.
+        expected: &'static str,
     },
-    /// A range that the game has left.
+    /// The given range of the game is smaller than the range of the observed values.
     #[error(
-        "a range of {given} was given, but values of the game already differ by {seen}; give the largest value less the least"
+        "invalid range {actual}: values of the game already differ by {seen}; expected the largest value \
+         minus the smallest"
     )]
     Range {
-        /// The range given.
-        given: f64,
-        /// The largest value seen less the least.
+        /// The given range.
+        actual: f64,
+        /// The largest observed value minus the smallest.
         seen: f64,
     },
-    /// More evaluations than a run can remember.
+    /// The budget exceeds the number of evaluations that a run can remember.
     #[error(
-        "a run remembers what it evaluates, at most {most} coalitions of this game; {given} evaluations were asked for"
+        "{actual} evaluations exceed the {max} coalitions of this game that a run can store; lower the budget"
     )]
     TooManyEvaluations {
-        /// Evaluations asked for.
-        given: usize,
-        /// The most.
-        most: usize,
+        /// The requested number of evaluations.
+        actual: usize,
+        /// The maximum number of evaluations.
+        max: usize,
     },
-    /// A checkpoint of something else.
+    /// The checkpoint belongs to a different run.
     #[error(
-        "the checkpoint is of another {what}: it has {stored}, this run has {wanted}; resume with what it was made of, or start anew"
+        "the checkpoint belongs to a run with a different {what}: it has {stored}, this run has {expected}; \
+         resume with the original {what}, or restart"
     )]
     OtherCheckpoint {
-        /// What differs.
+        /// The property that differs.
         what: &'static str,
-        /// In the checkpoint.
+        /// Its value in the checkpoint.
         stored: String,
-        /// In the run that was to be resumed.
-        wanted: String,
+        /// Its value in the run to resume.
+        expected: String,
     },
-    /// A checkpoint that was cut off or changed.
-    #[error("the checkpoint was cut off or changed since it was written; start anew")]
+    /// The checkpoint is truncated or corrupt.
+    #[error("the checkpoint is truncated or corrupt; restart the run")]
     SpoiledCheckpoint,
 }

@@ -7,7 +7,7 @@ pub(crate) mod product_space;
 use apportion_games::{Hierarchy, Partition};
 use apportion_values::{SolutionConcept, Value, ValueError};
 
-/// A value with its hierarchy or its groups; groups that the value does not have are left out.
+/// Combines a value with its hierarchy or its groups; ignores groups that the value does not use.
 pub(crate) fn structured(
     concept: &SolutionConcept,
     groups: Option<&Partition>,

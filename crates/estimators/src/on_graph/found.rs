@@ -1,17 +1,17 @@
-//! What was found out about a game, in batches.
+//! The exact result for a game, computed in batches.
 
 use apportion_values::Attributions;
 
 use crate::run::Evaluations;
 
-/// Coalitions that the game is asked for at once.
+/// The number of coalitions to evaluate at once.
 pub(crate) const BATCH: usize = 1 << 16;
 
-/// What was found out about a game.
+/// The exact result for a game.
 pub(crate) struct Found {
     /// The values of all players.
     pub(crate) exact: Attributions,
-    /// Evaluations, all of different coalitions, v(∅) and v(N) included.
+    /// The number of evaluations, all of distinct coalitions, including v(∅) and v(N).
     pub(crate) evaluations: usize,
 }
 

@@ -1,4 +1,5 @@
-//! Values of players on a graph from as few coalitions as they are made of: L-Shapley, C-Shapley, Myerson, of any semivalue.
+//! Values of players on a graph from the minimum number of coalitions: L-Shapley, C-Shapley and Myerson
+//! values for any semivalue.
 
 mod connected;
 mod found;
@@ -18,7 +19,8 @@ pub use regression::ConnectedRegression;
 pub use sampled::{LocalMethod, LocalSampling};
 pub use whole::OnGraph;
 
-/// Of Shapley values in neighbourhoods, or of other semivalues: they have names of their own.
+/// Builds the estimator for Shapley values in neighbourhoods, or for other semivalues: the two have different
+/// names.
 fn sampling(value: &Value, method: LocalMethod, of_shapley: bool) -> Option<Box<dyn Estimator>> {
     match value {
         Value::OnGraph(value, graph) if (value.semivalue == Semivalue::Shapley) == of_shapley => {
@@ -29,20 +31,23 @@ fn sampling(value: &Value, method: LocalMethod, of_shapley: bool) -> Option<Box<
 }
 
 specs! {
-    ON_GRAPH = "on-graph" variant: "exact values on a graph, from the coalitions that they are made of",
+    ON_GRAPH = "on-graph" variant: "exact values on a graph, from the coalitions that they depend on",
         |value| match value {
             Value::OnGraph(value, graph) => Some(Box::new(OnGraph::new(graph.clone(), value.clone()))),
             _ => None,
         };
-    L_SHAPLEY_PERMUTATION = "l-shapley-permutation": "each player's contributions to random coalitions of its neighbourhood",
+    L_SHAPLEY_PERMUTATION = "l-shapley-permutation":
+        "contributions of each player to random coalitions of its neighbourhood",
         |value| sampling(value, LocalMethod::Contributions, true);
     L_SHAPLEY_LEVERAGE = "l-shapley-leverage": "Leverage SHAP in the neighbourhood of each player",
         |value| sampling(value, LocalMethod::Regression, true);
-    LOCAL_MONTE_CARLO = "local-monte-carlo": "the contributions to random coalitions of a neighbourhood, of other semivalues than Shapley",
+    LOCAL_MONTE_CARLO = "local-monte-carlo":
+        "contributions to random coalitions of a neighbourhood, for semivalues other than Shapley",
         |value| sampling(value, LocalMethod::Contributions, false);
     L_BANZHAF_KERNEL = "l-banzhaf-kernel": "Kernel Banzhaf in the neighbourhood of each player",
         |value| sampling(value, LocalMethod::Regression, false);
-    C_SHAPLEY_REGRESSION = "c-shapley-regression": "least squares on small connected coalitions, an approximation of C-Shapley values",
+    C_SHAPLEY_REGRESSION = "c-shapley-regression": "least squares on small connected coalitions, an \
+        approximation of C-Shapley values",
         |value| match value {
             Value::OnGraph(value, graph) => {
                 Some(Box::new(ConnectedRegression::new(graph.clone()).order(value.order()?)))

@@ -1,11 +1,11 @@
-//! Moments of a semivalue, each computed once.
+//! Cached moments of a semivalue.
 
 use apportion_values::Semivalue;
 
-/// Remembers `M(a, b)`, which some semivalues take long to tell.
+/// A cache of `M(a, b)`, which is expensive for some semivalues.
 pub(crate) struct Moments<'a> {
     semivalue: &'a Semivalue,
-    /// M(a, b) at `[a][b]`; NaN where it was not asked for yet.
+    /// M(a, b) at `[a][b]`; NaN if not computed yet.
     known: Vec<Vec<f64>>,
 }
 
@@ -14,7 +14,7 @@ impl<'a> Moments<'a> {
         Self { semivalue, known: Vec::new() }
     }
 
-    /// [`Semivalue::moment`].
+    /// Returns [`Semivalue::moment`].
     pub(crate) fn get(&mut self, a: usize, b: usize) -> f64 {
         if self.known.len() <= a {
             self.known.resize(a + 1, Vec::new());

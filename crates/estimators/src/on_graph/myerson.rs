@@ -1,14 +1,15 @@
-//! Myerson values: every connected coalition of the graph once, in a stream.
+//! Myerson values: visits every connected coalition of the graph once, in a stream.
 //!
 //! ```text
 //! φ_i = Σ_{C ∋ i connected} M(|C| − 1, |B(C)|) w(C) − Σ_{C connected, i ∈ B(C)} M(|C|, |B(C)| − 1) w(C),   w(C) = v(C) − v(∅)
 //! ```
 //!
-//! C is the component of i in a random coalition with i where all of C \ i is in and its boundary is not; and it is one of the components
-//! that i would join where all of C is in, and of the boundary i alone may be. With b = |B(C)| these have the probabilities M(|C| − 1, b)
-//! and M(|C|, b − 1), so that each connected coalition is looked at once, for all players that it concerns.
+//! C is the component of i in a random coalition with i if all of C \ i is present and its boundary is
+//! absent. It is one of the components that i would join if all of C is present, and of its boundary at most
+//! i. With b = |B(C)| these events have the probabilities M(|C| − 1, b) and M(|C|, b − 1), so each connected
+//! coalition is evaluated once, for all players that it affects.
 //!
-//! Nothing is kept but one batch, whatever the number of coalitions.
+//! Only one batch is stored, for any number of coalitions.
 
 use std::ops::ControlFlow;
 
@@ -21,7 +22,7 @@ use crate::error::GraphError;
 use crate::error::Result;
 use crate::run::Evaluations;
 
-/// How many distinct coalitions [`myerson`] evaluates.
+/// Returns the number of distinct coalitions that [`myerson`] evaluates.
 ///
 /// # Errors
 ///
@@ -30,7 +31,7 @@ pub(crate) fn count(graph: &Graph, limit: usize) -> Result<usize> {
     let players = graph.nodes();
     let all = Coalition::full(players);
     let connected = graph.count_connected(None, all.view(), usize::MAX, limit);
-    // v(∅), and v(N) where the graph is not connected, come on top.
+    // Add v(∅), and v(N) if the graph is not connected.
     let others = 1 + usize::from(!graph.is_connected(all.view()));
     connected.map(|count| count + others).filter(|count| *count <= limit).ok_or(
         GraphError::ConnectedCoalitions {
@@ -42,11 +43,11 @@ pub(crate) fn count(graph: &Graph, limit: usize) -> Result<usize> {
     )
 }
 
-/// The semivalue of `game` restricted to `graph`.
+/// Computes the semivalue of `game` restricted to `graph`.
 ///
 /// # Errors
 ///
-/// Whatever the game reports.
+/// The errors of the game.
 pub(crate) fn myerson(game: &dyn Game, graph: &Graph, semivalue: &Semivalue) -> Result<Found> {
     let (players, outputs) = (game.players(), game.outputs());
     let mut sums = Sums {
@@ -71,20 +72,21 @@ pub(crate) fn myerson(game: &dyn Game, graph: &Graph, semivalue: &Semivalue) -> 
     Ok(Found::new(sums.values, sums.evaluations))
 }
 
-/// The sums over the coalitions that were met so far, but for those that wait to be evaluated.
+/// The sums over all coalitions so far, except those waiting to be evaluated.
 struct Sums<'a> {
     graph: &'a Graph,
     moments: Moments<'a>,
     values: Vec<f64>,
     rows: Coalitions,
     evaluations: Evaluations<'a>,
-    /// Of the coalition that is looked at: its members, its boundary, and whether a node is known to be in that.
+    /// Buffers for the current coalition: its members, its boundary, and whether each node was added to the
+    /// boundary.
     members: Vec<usize>,
     boundary: Vec<usize>,
     seen: Vec<bool>,
 }
 
-/// Finds the members and the boundary of a coalition of `graph`; `seen` is all false, before and after.
+/// Finds the members and the boundary of a coalition of `graph`; `seen` is all `false` before and after.
 fn find(
     graph: &Graph,
     row: CoalitionView<'_>,
@@ -116,7 +118,7 @@ impl Sums<'_> {
         if self.rows.len() == BATCH { self.evaluate() } else { Ok(()) }
     }
 
-    /// Evaluates the coalitions that wait, and adds each to the players in it and around it.
+    /// Evaluates the waiting coalitions, and adds each to the players inside and around it.
     fn evaluate(&mut self) -> Result<()> {
         let worths = self.evaluations.values(&self.rows)?;
         let outputs = self.evaluations.empty.len();

@@ -4,17 +4,20 @@
 //! φ = argmin_x Σ_S w(S) (Σ_{i ∈ S} x_i − [v(S) − v(∅)])² = (XᵀWX)⁻¹ XᵀW F,   w(S) = (d − 1) / (C(d, s) s (d − s))
 //! ```
 //!
-//! over connected S of at most k nodes in a row, or k × k squares. The formula that the paper prints last, (XᵀWX)⁻¹XᵀF, lacks a W.
+//! over connected S of at most k nodes in a row, or k × k squares. The last formula in the paper,
+//! (XᵀWX)⁻¹XᵀF, lacks a W.
 //!
-//! # What it is near to
+//! # Approximated value
 //!
-//! The weights are those that make the Shapley value of *all* coalitions. Among small ones alone they fall with the size by
-//! w(s + 1) / w(s) = s / (d − s − 1): of many players single ones weigh about d times as much as pairs, and the solution is close to
-//! v({i}) − v(∅). With the sum imposed, what these leave of v(N) − v(∅) is shared out about equally.
+//! The weights are those that yield the Shapley value for *all* coalitions. Among small coalitions they fall
+//! with the size by w(s + 1) / w(s) = s / (d − s − 1): with many players, single ones have about d times the
+//! weight of pairs, and the solution is close to v({i}) − v(∅). If the sum is constrained, the difference
+//! between v(N) − v(∅) and these values is divided about equally.
 //!
 //! # Source
 //!
-//! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured data*, 2019, section 4.3.2.
+//! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured
+//! data*, 2019, section 4.3.2.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -31,10 +34,12 @@ use crate::run::{Estimator, Evaluations, check_budget};
 
 const NAME: &str = "c-shapley-regression";
 
-/// The order that stands in the name of the value as long as the budget has not said which: that of the paper's experiments.
+/// The order in the name of the value as long as it is not determined by the budget: that of the paper's
+/// experiments.
 const USUAL_ORDER: usize = 4;
 
-/// An approximation of C-Shapley values by weighted least squares on small connected coalitions (Chen et al. 2019, section 4.3.2).
+/// An approximation of C-Shapley values by weighted least squares on small connected coalitions (Chen et al.
+/// 2019, section 4.3.2).
 ///
 /// ```text
 /// φ = (XᵀWX)⁻¹ XᵀW F,   F_S = v(S) − v(∅),   W_SS = (d − 1) / (C(d, s) s (d − s))
@@ -46,23 +51,24 @@ const USUAL_ORDER: usize = 4;
 /// | grid of r × c | squares of at most k × k nodes, inside | `Σ_{j ≤ k} (r − j + 1)(c − j + 1)` |
 /// | any other | connected sets of at most k nodes | by counting, up to a limit |
 ///
-/// N is not among them, as its weight is infinite; v(∅) and v(N) are evaluated all the same. k = 4 takes fewer than the 4d evaluations of the
-/// paper's experiments on lines and on square grids.
+/// N is not among them, since its weight is infinite; v(∅) and v(N) are evaluated anyway. k = 4 takes fewer
+/// than the 4d evaluations of the paper's experiments on lines and on square grids.
 ///
-/// The paper has F = v(S) and v(∅) = 0, no intercept, and nothing that holds the sum of the values. They are exact on additive games;
-/// else they are an approximation that does not become exact as the budget grows ([see the weights](#what-the-weights-do)).
-/// [`constrained`](Self::constrained) adds `Σφ = v(N) − v(∅)`, as the infinite weights of ∅ and N in the kernel would.
+/// The paper has F = v(S) and v(∅) = 0, no intercept, and no constraint on the sum of the values. The values
+/// are exact for additive games; otherwise they are an approximation that does not become exact as the budget
+/// grows ([see the weights](#weights)). [`constrained`](Self::constrained) adds `Σφ = v(N) − v(∅)`, like the
+/// infinite weights of ∅ and N in the kernel.
 ///
-/// There are no standard errors, as nothing is drawn. The answer of several outputs is that of each by itself.
+/// There are no standard errors, since nothing is sampled. Each output is solved separately.
 ///
-/// # What the weights do
+/// # Weights
 ///
-/// They fall with the size by `w(s + 1) / w(s) = s / (d − s − 1)`, so that among many players the answer is close to v({i}) − v(∅) whatever
-/// k is: pairs weigh a (d − 2)th of single players.
+/// They fall with the size by `w(s + 1) / w(s) = s / (d − s − 1)`, so with many players the result is close
+/// to v({i}) − v(∅) for any k: pairs have 1/(d − 2) of the weight of single players.
 ///
 /// # Cost
 ///
-/// One evaluation for each coalition, and a regression of m rows on d columns (see [`least_squares`]).
+/// One evaluation per coalition, and a regression of m rows on d columns (see [`least_squares`]).
 ///
 /// ```
 /// use apportion_estimators::{ConnectedRegression, Estimator};
@@ -85,29 +91,32 @@ pub struct ConnectedRegression {
 }
 
 impl ConnectedRegression {
-    /// On the connected coalitions of `graph` of the largest order that the budget allows.
+    /// Creates the regression on the connected coalitions of `graph` of the largest order that the budget
+    /// allows.
     pub fn new(graph: impl Into<Arc<Graph>>) -> Self {
         Self { graph: graph.into(), order: None, constrained: false, most_coalitions: 1 << 20 }
     }
 
-    /// The same of this order, whatever the budget.
+    /// Sets the order, independent of the budget.
     pub fn order(self, order: usize) -> Self {
         Self { order: Some(order), ..self }
     }
 
-    /// The same under the constraint that the values sum to v(N) − v(∅).
+    /// Adds the constraint that the values sum to v(N) − v(∅).
     pub fn constrained(self) -> Self {
         Self { constrained: true, ..self }
     }
 
-    /// The same with another limit on coalitions; the default is 2^20.
+    /// Sets the maximum number of coalitions; the default is 2^20.
     pub fn most_coalitions(self, limit: usize) -> Self {
         Self { most_coalitions: limit, ..self }
     }
 
-    /// How many coalitions it evaluates with order `order`, v(∅) and v(N) included; none for more than the limit.
+    /// Returns the number of evaluated coalitions for order `order`, including v(∅) and v(N), or `None` for
+    /// more than the limit.
     ///
-    /// `O(order)` on lines and grids, else `O(1)` for each coalition and neighbour of its nodes.
+    /// Takes `O(order)` time on lines and grids, otherwise `O(1)` for each coalition and neighbour of its
+    /// nodes.
     pub fn coalitions(&self, order: usize) -> Option<usize> {
         self.count(order, self.most_coalitions)
     }
@@ -129,7 +138,7 @@ impl ConnectedRegression {
         Some(2 + sets - usize::from(with_everyone)).filter(|&count| count <= limit)
     }
 
-    /// The order from which on N is among the sets, if it ever is.
+    /// Returns the order from which on N is among the sets, if any.
     fn whole(&self) -> Option<usize> {
         let nodes = self.graph.nodes();
         match self.graph.shape() {
@@ -139,7 +148,7 @@ impl ConnectedRegression {
         }
     }
 
-    /// The largest order that can be of any use.
+    /// Returns the largest useful order.
     fn largest_order(&self) -> usize {
         match self.graph.shape() {
             GraphShape::Grid { rows, columns, .. } => rows.min(columns),
@@ -147,10 +156,10 @@ impl ConnectedRegression {
         }
     }
 
-    /// The largest order whose coalitions fit the budget; at least 1.
+    /// Returns the largest order whose coalitions fit the budget; at least 1.
     fn order_for(&self, budget: usize) -> usize {
         let limit = budget.min(self.most_coalitions);
-        // Counts grow with the order, and those of a general graph take long.
+        // Counts grow with the order, and are slow to compute for general graphs.
         let (mut order, mut most) = (1, self.largest_order().max(1));
         while order < most {
             let middle = order + (most - order).div_ceil(2);
@@ -162,7 +171,7 @@ impl ConnectedRegression {
         order
     }
 
-    /// The coalitions of this order but ∅ and N, small ones first on lines and grids.
+    /// Returns the coalitions of this order except ∅ and N, small ones first on lines and grids.
     fn rows(&self, order: usize) -> Coalitions {
         let nodes = self.graph.nodes();
         let mut rows = Coalitions::new(nodes);
@@ -204,7 +213,8 @@ impl ConnectedRegression {
     }
 }
 
-/// `w(s) = (d − 1) / (C(d, s) s (d − s))` for s from 1 to d − 1, by `w(1) = 1/d` and `w(s + 1) = w(s) · s / (d − s − 1)`; at index s.
+/// Returns `w(s) = (d − 1) / (C(d, s) s (d − s))` at index s for s from 1 to d − 1, computed as `w(1) = 1/d`
+/// and `w(s + 1) = w(s) · s / (d − s − 1)`.
 fn kernel(players: usize) -> Vec<f64> {
     let mut weights = vec![0.0, 1.0 / players as f64];
     for size in 1..players.saturating_sub(1) {
@@ -218,22 +228,24 @@ impl Estimator for ConnectedRegression {
         NAME
     }
 
-    /// The C-Shapley value of its order, which it approximates; of order 4 as long as the budget has not said which.
+    /// The C-Shapley value of its order, which it approximates; of order 4 if the order depends on the
+    /// budget.
     fn value(&self) -> SolutionConcept {
         GraphValue::c_shapley(self.order.unwrap_or(USUAL_ORDER)).into()
     }
 
-    /// The coalitions of its order, or of order 1; the players where the order has more than the limit.
+    /// The number of coalitions of its order, or of order 1; the number of players if the order exceeds the
+    /// limit.
     fn minimum_budget(&self, players: usize) -> usize {
         self.coalitions(self.order.unwrap_or(1)).unwrap_or(players)
     }
 
-    /// Nothing is drawn; the seed does not matter.
+    /// Deterministic; the seed is ignored.
     ///
     /// # Errors
     ///
-    /// As of every estimator; [`GraphError::ConnectedSets`] for an order of 0 or with more coalitions than the limit, and for a graph
-    /// of other players.
+    /// Those of every estimator; [`GraphError::ConnectedSets`] for order 0 or more coalitions than the limit;
+    /// and a graph with a different number of players.
     fn estimate_seen(&self, game: &dyn Game, budget: usize, _seed: u64) -> Result<Explanation> {
         let players = game.players();
         self.graph.check_players(players)?;
@@ -255,7 +267,7 @@ impl Estimator for ConnectedRegression {
         let weights: Vec<f64> = rows.sizes().iter().map(|&size| kernel[size as usize]).collect();
         let design = Design::new(&rows, &weights)?;
         let total = evaluations.total();
-        // One player has no coalitions but the two: all there is, is its own.
+        // For a single player there are no other coalitions: its value is v(N) − v(∅).
         let is_held = self.constrained || players == 1;
         let constraint = if is_held { Constraint::Sum(&total) } else { Constraint::None };
         let solution = least_squares(&design, &gains, game.outputs(), constraint)?;

@@ -1,4 +1,4 @@
-//! Values on a graph from each distinct coalition once: exact at any budget that suffices.
+//! Values on a graph from each distinct coalition once: exact at any sufficient budget.
 
 use std::sync::Arc;
 
@@ -13,10 +13,11 @@ use crate::run::Estimator;
 
 const NAME: &str = "on-graph";
 
-/// Exact values of players on a graph: L-Shapley, C-Shapley, Myerson, and the same of any semivalue.
+/// Exact values of players on a graph: L-Shapley, C-Shapley and Myerson values for any semivalue.
 ///
-/// [`GraphForm`] has the definitions. Each distinct coalition is evaluated once, whichever players need it, in batches; v(∅) and v(N) always
-/// are. How many, on a line of d players (d > 2k + 1) and on a grid of 28 × 28 with four neighbours:
+/// See [`GraphForm`] for the definitions. Each distinct coalition is evaluated once for all players that need
+/// it, in batches; v(∅) and v(N) are always evaluated. The number of coalitions, on a line of d players (d >
+/// 2k + 1) and on a grid of 28 × 28 with four neighbours:
 ///
 /// | value | line | grid, k = 1 | grid, k = 2 |
 /// |---|---|---|---|
@@ -27,27 +28,28 @@ const NAME: &str = "on-graph";
 ///
 /// # Orders
 ///
-/// Order 0 and orders beyond the diameter are legal: [`GraphValue`] says what they are. Where neighbourhoods are whole components, C-Shapley
-/// values of true boundaries are computed as the Myerson values that they are. Graphs need not be connected.
+/// Order 0 and orders beyond the diameter are valid, see [`GraphValue`]. If neighbourhoods are whole
+/// components, C-Shapley values with true boundaries are computed as Myerson values, which they are equal to.
+/// Graphs need not be connected.
 ///
 /// # Time
 ///
-/// Beside the game: C-Shapley of order 2 on the grid of 28 × 28 takes 0.2 s on two cores of an Intel Xeon (Sapphire Rapids) that others used
-/// too, and 30 MB; for a line of 1000 players 2 ms, at k = 20 0.1 s.
+/// In addition to the game: C-Shapley values of order 2 on the grid of 28 × 28 take 0.2 s on two cores of a
+/// shared Intel Xeon (Sapphire Rapids), and 30 MB; for a line of 1000 players 2 ms, at k = 20 0.1 s.
 ///
 /// ```
 /// use apportion_estimators::OnGraph;
 /// use apportion_games::{Graph, SumOfUnanimity};
 /// use apportion_values::GraphValue;
 ///
-/// // The first and the third word are worth 1 together, and stand two apart.
+/// // 1 if the first and the third word are present; they are two positions apart.
 /// let game = SumOfUnanimity::unanimity(5, [0, 2])?;
 /// let values = |order| OnGraph::new(Graph::line(5), GraphValue::c_shapley(order)).values(&game);
-/// // Three words are connected with the middle one, which shares.
+/// // They are only connected together with the middle word, which gets an equal share.
 /// let near = values(2)?;
 /// assert!((near.values[0] - 1.0 / 3.0).abs() < 1e-12);
 /// assert_eq!(near.evaluations, 16);
-/// // The first does not see as far as the third.
+/// // The neighbourhood of the first word does not contain the third.
 /// assert_eq!(values(1)?.values[0], 0.0);
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
@@ -61,45 +63,46 @@ pub struct OnGraph {
 }
 
 impl OnGraph {
-    /// This value of the players that are the nodes of `graph`.
+    /// Creates the method for a value of players that are the nodes of `graph`.
     pub fn new(graph: impl Into<Arc<Graph>>, value: GraphValue) -> Self {
         Self { graph: graph.into(), value, most_coalitions: 1 << 24 }
     }
 
-    /// The same with another limit on the distinct coalitions, and so on time and memory; the default is 2^24.
+    /// Sets the maximum number of distinct coalitions, which bounds time and memory; the default is 2^24.
     ///
-    /// For C-Shapley values neighbourhoods that differ each keep a list of their coalitions. Where these lists are longer together than
-    /// four times the limit, and than 2^24, the limit counts as exceeded.
+    /// For C-Shapley values each distinct neighbourhood stores a list of its coalitions. If these lists are
+    /// together longer than four times the limit, and longer than 2^24, the limit counts as exceeded.
     pub fn most_coalitions(self, limit: usize) -> Self {
         Self { most_coalitions: limit, ..self }
     }
 
-    /// The graph.
+    /// Returns the graph.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// How many distinct coalitions it evaluates, v(∅) and v(N) included.
+    /// Returns the number of distinct coalitions to evaluate, including v(∅) and v(N).
     ///
     /// # Errors
     ///
-    /// [`EstimatorError`] for a graph without players, weights by size of other players, and more coalitions than the limit.
+    /// [`EstimatorError`] for a graph without players, weights by size for a different number of players, and
+    /// more coalitions than the limit.
     pub fn coalitions(&self) -> Result<usize, EstimatorError> {
         Ok(self.task(self.graph.nodes())?.1)
     }
 
-    /// The values of `game`.
+    /// Computes the values of `game`.
     ///
     /// # Errors
     ///
-    /// As [`coalitions`](Self::coalitions), before anything is evaluated; for a graph of other players than the game's; and whatever the
-    /// game reports.
+    /// Same as [`coalitions`](Self::coalitions), before anything is evaluated; a graph with a different
+    /// number of players than the game; and the errors of the game.
     pub fn values(&self, game: &dyn Game) -> Result<Explanation, EstimatorError> {
         let (task, _) = self.task(game.players())?;
         self.run(&task, game)
     }
 
-    /// What there is to do, and how many coalitions it takes.
+    /// Returns the task, and the number of coalitions.
     fn task(&self, players: usize) -> Result<(Task<'_>, usize)> {
         self.value.check(players, &self.graph)?;
         if players == 0 {
@@ -124,12 +127,13 @@ impl OnGraph {
                 method: NAME,
                 estimates: "L-Shapley, C-Shapley and Myerson values",
                 value: Box::new(self.value.clone().into()),
-                instead: "the definition on up to 25 players",
+                instead: "exact enumeration for up to 25 players",
             }),
         }
     }
 
-    /// Whether the C-Shapley value is the Myerson value: neighbourhoods are whole components, and nobody outside of them is present.
+    /// Returns whether the C-Shapley value is the Myerson value: neighbourhoods are whole components, and no
+    /// players outside are present.
     fn is_myerson(&self, order: usize, coefficients: Coefficients, outside: Outside) -> bool {
         let graph = &self.graph;
         let is_whole = |node: usize| {
@@ -157,7 +161,7 @@ impl OnGraph {
     }
 }
 
-/// What there is to do for a value.
+/// The computation for a value.
 enum Task<'a> {
     Local(usize, Outside),
     Connected(Plan<'a>),
@@ -173,7 +177,7 @@ impl Estimator for OnGraph {
         self.value.clone().into()
     }
 
-    /// [`coalitions`](OnGraph::coalitions), whatever the players; their number where that cannot be said.
+    /// Same as [`coalitions`](OnGraph::coalitions), ignoring `players`, which is only returned if that fails.
     fn minimum_budget(&self, players: usize) -> usize {
         self.coalitions().unwrap_or(players)
     }
@@ -183,8 +187,8 @@ impl Estimator for OnGraph {
         if budget < least {
             return Err(EstimatorError::Budget {
                 method: NAME,
-                given: budget,
-                least,
+                actual: budget,
+                min: least,
                 players: game.players(),
             });
         }

@@ -6,13 +6,14 @@ use rand_chacha::ChaCha8Rng;
 
 use super::law::SizeFactors;
 
-/// Draws of one block: each block has a random stream of its own.
+/// The number of draws in a block. Each block has a separate random stream.
 pub(super) const BLOCK: usize = 1 << 10;
 
-/// The most draws: what the numbers of streams have room for.
+/// The maximum number of draws, limited by the numbering of random streams.
 pub(super) const MOST_DRAWS: usize = 1 << 48;
 
-/// Overwrites `batch` with the first `draws` coalitions of a block, each followed by its complement if they come in pairs.
+/// Overwrites `batch` with the first `draws` coalitions of a block, each followed by its complement if
+/// paired.
 pub(super) fn draw_block(
     batch: &mut Coalitions,
     factors: &SizeFactors,
@@ -33,8 +34,8 @@ pub(super) fn draw_block(
     }
 }
 
-/// Overwrites `words` with one of the subsets of `size` players, all alike: members, or those who are not, whichever are fewer, are drawn
-/// until there are enough.
+/// Overwrites `words` with a uniformly random subset of `size` players, by rejection sampling of the members
+/// or of the other players, whichever are fewer.
 fn draw_subset(rng: &mut ChaCha8Rng, players: usize, size: usize, words: &mut [u64]) {
     let fewer = size.min(players - size);
     words.fill(0);
@@ -79,7 +80,7 @@ mod tests {
             let expected = draws * weights[size - 1] / total / coalitions[size - 1];
             (count - expected).powi(2) / expected
         };
-        // Chi-square of 61 degrees of freedom: 6 standard deviations above the mean.
+        // Chi-square with 61 degrees of freedom: 6 standard deviations above the mean.
         let chi_square: f64 = counts.iter().map(term).sum();
         assert!(chi_square < 61.0 + 6.0 * (122f64).sqrt(), "{chi_square}");
     }
@@ -97,7 +98,7 @@ mod tests {
         }
     }
 
-    // Samples belong to their seeds: if these coalitions change, so does every stored result.
+    // Seeds determine samples: if these coalitions change, so does every stored result.
     #[test]
     fn first_draws_are_fixed() {
         let factors = SizeFactors::new(GradientLaw::Centred.size_weights(10, 3.0, 1.0), false).unwrap();

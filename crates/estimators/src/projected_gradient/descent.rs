@@ -1,25 +1,28 @@
-//! The iterates of one output, their average, and what is known of its error.
+//! The iterates of one output, their average, and its error.
 //!
 //! # Notation
 //!
-//! `e_t = φ_t − φ*`, `∇_t` the gradient along the plane that step t follows, `ξ_t = ∇_t − μ e_{t−1}` its noise.
+//! `e_t = φ_t − φ*`; `∇_t` is the gradient within the plane for step t, and `ξ_t = ∇_t − μ e_{t−1}` its
+//! noise.
 //!
 //! # Errors
 //!
-//! As F has the curvature μ in every direction of the plane, iterates and their average are known sums of the noise:
+//! Since F has the curvature μ in every direction of the plane, the iterates and their average are known sums
+//! of the noise:
 //!
 //! ```text
 //! e_t = (1 − γ_t μ) e_{t−1} − γ_t ξ_t,    ē_t = (1 − ρ_t) ē_{t−1} + ρ_t e_t      ⇒      ē_T = b e_0 − Σ_t β_t ξ_t
 //! ```
 //!
-//! with numbers b and β_t that depend on the steps alone. The noise of different steps is uncorrelated, whence `Var ē_i = Σ_t β_t² Var
-//! ξ_ti`, and `Σ_t β_t² ∇_ti²` estimates it. With α_t the coefficients in e_T itself, the sums of α², αβ and β² are kept from step to step.
-//! For steps as 1/√t and the uniform average the sum comes to `E[∇²]/(μ² T)` (Polyak and Juditsky, *Acceleration of stochastic
-//! approximation by averaging*, 1992), for [`Inverse`](super::StepSize::Inverse) and the weighted one to 32/27 of that.
+//! with numbers b and β_t that depend on the steps only. The noise of different steps is uncorrelated, so
+//! `Var ē_i = Σ_t β_t² Var ξ_ti`, and `Σ_t β_t² ∇_ti²` estimates it. With α_t the coefficients in e_T itself,
+//! the sums of α², αβ and β² are updated from step to step. For steps like 1/√t and the uniform average the
+//! sum tends to `E[∇²]/(μ² T)` (Polyak and Juditsky, *Acceleration of stochastic approximation by averaging*,
+//! 1992), for [`Inverse`](super::StepSize::Inverse) and the weighted average to 32/27 of that.
 
 use super::schedule::curvature;
 
-/// State of the descent of one output: O(n).
+/// The state of the descent of one output: O(n).
 pub(super) struct Descent {
     /// φ_t.
     pub(super) iterate: Vec<f64>,
@@ -29,22 +32,22 @@ pub(super) struct Descent {
     start: f64,
     /// ∇, summed over a mini-batch.
     gradient: Vec<f64>,
-    /// Per player the sums of α², αβ and β² times ∇².
+    /// For each player, the sums of α², αβ and β² times ∇².
     squares: Vec<[f64; 3]>,
     /// The sums of α⁴, α³β, …, β⁴ times ‖∇‖⁴.
     fourth: [f64; 5],
-    /// ∇ and ‖∇‖² of the step before.
+    /// ∇ and ‖∇‖² of the previous step.
     before: (Vec<f64>, f64),
     /// The sums of α², αβ and β² times `⟨∇_t, ∇_{t−1}⟩²`.
     products: [f64; 3],
-    /// The same of `‖∇_t‖² ‖∇_{t−1}‖²`.
+    /// The sums of α², αβ and β² times `‖∇_t‖² ‖∇_{t−1}‖²`.
     norms: [f64; 3],
-    /// Shares of e_0 in e_t and in ē_t.
+    /// The shares of e_0 in e_t and in ē_t.
     kept: [f64; 2],
     curvature: f64,
 }
 
-/// Step length, weight in the average, and draws of a mini-batch.
+/// The step length, the weight in the average, and the number of draws in a mini-batch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) length: f64,
@@ -53,7 +56,7 @@ pub(super) struct Step {
 }
 
 impl Descent {
-    /// All at `start`.
+    /// Creates the state with all iterates at `start`.
     pub(super) fn new(players: usize, start: f64) -> Self {
         Self {
             iterate: vec![start; players],
@@ -70,7 +73,7 @@ impl Descent {
         }
     }
 
-    /// `Px·φ`, `row` being Px.
+    /// Returns `Px·φ`, where `row` is Px.
     pub(super) fn along(&self, row: &[f64]) -> f64 {
         let mut lanes = [0.0; 8];
         let (rows, iterates) = (row.as_chunks::<8>(), self.iterate.as_chunks::<8>());
@@ -86,9 +89,9 @@ impl Descent {
         self.gradient.iter_mut().zip(row).for_each(|(gradient, x)| *gradient += coefficient * x);
     }
 
-    /// Follows the gradient that was added up, by a step of this length, and forgets it; `project` moves the iterate to the set K.
+    /// Takes a step along the accumulated gradient and resets it; `project` moves the iterate to the set K.
     ///
-    /// Gives back `‖φ_t − φ_0‖`.
+    /// Returns `‖φ_t − φ_0‖`.
     pub(super) fn step(&mut self, step: Step, project: impl FnOnce(&mut [f64])) -> f64 {
         let Step { length, weight, batch } = step;
         let keep = 1.0 - length * self.curvature;
@@ -121,30 +124,31 @@ impl Descent {
         away.sqrt()
     }
 
-    /// The average, less what it has of the start if `removes_start`.
+    /// Returns the average, without the contribution of the start if `removes_start`.
     pub(super) fn estimate(&self, removes_start: bool) -> Vec<f64> {
         let stretch = if removes_start { 1.0 / (1.0 - self.kept[1]) } else { 1.0 };
         let moved: Vec<f64> = self.average.iter().map(|average| (average - self.start) * stretch).collect();
-        // Steps are parallel to the plane but for rounding.
+        // Steps are parallel to the plane up to rounding.
         let drift = moved.iter().sum::<f64>() / moved.len() as f64;
         moved.iter().map(|moved| self.start + (moved - drift)).collect()
     }
 
-    /// One standard error for each player.
+    /// Returns one standard error per player.
     pub(super) fn standard_errors(&self, removes_start: bool) -> impl Iterator<Item = f64> {
         let stretch = if removes_start { 1.0 / (1.0 - self.kept[1]) } else { 1.0 };
         self.squares.iter().map(move |squares| squares[2].max(0.0).sqrt() * stretch)
     }
 
-    /// The number of steps that equally contribute to the variance: `(Σ β²‖∇‖²)² / Σ β⁴‖∇‖⁴`.
+    /// Returns the effective number of steps that contribute to the variance: `(Σ β²‖∇‖²)² / Σ β⁴‖∇‖⁴`.
     pub(super) fn effective_steps(&self) -> f64 {
         let total: f64 = self.squares.iter().map(|squares| squares[2]).sum();
         if self.fourth[4] > 0.0 { total * total / self.fourth[4] } else { f64::INFINITY }
     }
 
-    /// ν, the number of directions in which the error goes: of independent vectors g, g′ with covariance Σ, `E⟨g, g′⟩² = tr Σ²` and
-    /// `E‖g‖²‖g′‖² = (tr Σ)²`; those of neighbouring steps are compared, weighted as in the average. As few steps tell little, one part in
-    /// [`effective_steps`](Self::effective_steps) is taken to go in one direction.
+    /// Returns ν, the number of directions of the error. For independent vectors g, g′ with covariance Σ,
+    /// `E⟨g, g′⟩² = tr Σ²` and `E‖g‖²‖g′‖² = (tr Σ)²`; this is applied to consecutive steps, weighted as in
+    /// the average. Because few steps carry little information, a fraction
+    /// 1/[`effective_steps`](Self::effective_steps) is added as a single direction.
     pub(super) fn directions(&self) -> f64 {
         let most = (self.iterate.len() as f64 - 1.0).max(1.0);
         let share = self.products[2] / self.norms[2] + 1.0 / self.effective_steps();
@@ -153,8 +157,8 @@ impl Descent {
     }
 }
 
-/// The sums of α², αβ and β², one step on: α is multiplied by `keep`, a term of α² = `new` and β = 0 is added, and then
-/// `β ← (1 − weight) β + weight α`.
+/// Updates the sums of α², αβ and β² by one step: multiplies α by `keep`, adds a term with α² = `new` and β =
+/// 0, and then sets `β ← (1 − weight) β + weight α`.
 #[inline]
 fn second_moments(before: [f64; 3], keep: f64, weight: f64, new: f64) -> [f64; 3] {
     let last = keep * keep * before[0] + new;
@@ -166,7 +170,7 @@ fn second_moments(before: [f64; 3], keep: f64, weight: f64, new: f64) -> [f64; 3
     ]
 }
 
-/// The same for α^(4−j) β^j, j = 0 to 4.
+/// Same as [`second_moments`] for α^(4−j) β^j, j = 0 to 4.
 fn fourth_moments(before: [f64; 5], keep: f64, weight: f64, new: f64) -> [f64; 5] {
     let mut scaled = before;
     (0..5).for_each(|j| scaled[j] *= keep.powi(4 - j as i32));
@@ -193,7 +197,7 @@ mod tests {
     use apportion_games::{Purpose, stream};
     use rand::RngExt;
 
-    /// α_s and β_s of all steps by the definition.
+    /// Computes α_s and β_s of all steps by definition.
     fn coefficients(steps: &[(f64, f64)], curvature: f64) -> Vec<(f64, f64)> {
         let mut all: Vec<(f64, f64)> = Vec::new();
         for &(length, weight) in steps {
@@ -265,8 +269,8 @@ mod tests {
 
     #[test]
     fn the_sums_of_squared_coefficients_have_the_limits_of_the_theory() {
-        // μ² T Σ β²: 1 for steps as 1/√t and the uniform average, 32/27 for inverse steps and the weighted one; and for constant steps and
-        // the last iterate Σ α² = γ / (μ (2 − γμ)).
+        // μ² T Σ β² is 1 for steps like 1/√t and the uniform average, and 32/27 for inverse steps and the
+        // weighted average. For constant steps and the last iterate, Σ α² = γ / (μ (2 − γμ)).
         let players = 10;
         let mu = curvature(players);
         let sum = |size: StepSize, average: IterateAverage, steps: usize| {

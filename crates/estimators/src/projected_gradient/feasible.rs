@@ -1,20 +1,21 @@
-//! The set of the iterates, and the projection on it.
+//! The feasible set of the iterates, and the projection onto it.
 
 use crate::error::GradientError;
 use crate::error::Result;
 
-/// The set K on which iterates are projected.
+/// The set K onto which iterates are projected.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub enum IterateSet {
     /// The plane Σφ = c. The default.
     #[default]
     Plane,
-    /// The plane and the ball `‖φ‖ ≤ D`. The paper (Algorithm 2) comes there by Dykstra's algorithm, and this by the closed form.
+    /// The intersection of the plane with the ball `‖φ‖ ≤ D`. The paper (Algorithm 2) computes the projection
+    /// with Dykstra's algorithm, this implementation in closed form.
     Ball(f64),
 }
 
 impl IterateSet {
-    /// D.
+    /// Returns D.
     pub(super) fn norm_bound(self) -> Option<f64> {
         match self {
             Self::Plane => None,
@@ -23,10 +24,10 @@ impl IterateSet {
     }
 }
 
-/// K of one output.
+/// K for one output.
 pub(super) enum Feasible {
     Plane,
-    /// The ball's part of the plane: its centre and its radius there.
+    /// The intersection of the ball and the plane, by its centre and radius.
     Disc {
         centre: f64,
         radius: f64,
@@ -37,16 +38,16 @@ impl Feasible {
     pub(super) fn new(set: IterateSet, players: usize, output: usize, total: f64) -> Result<Self> {
         let Some(bound) = set.norm_bound() else { return Ok(Self::Plane) };
         let least = total.abs() / (players as f64).sqrt();
-        // What differs by rounding is equal.
+        // Allow for rounding error.
         if bound < least * (1.0 - 4.0 * f64::EPSILON) {
-            return Err(GradientError::NormBound { given: bound, least, output }.into());
+            return Err(GradientError::NormBound { actual: bound, min: least, output }.into());
         }
         let radius = ((bound - least) * (bound + least)).max(0.0).sqrt();
         Ok(Self::Disc { centre: total / players as f64, radius })
     }
 
     pub(super) fn project(&self, iterate: &mut [f64]) {
-        // Steps lead along the plane.
+        // Steps stay within the plane.
         let Self::Disc { centre, radius } = self else { return };
         let away = iterate.iter().map(|phi| (phi - centre).powi(2)).sum::<f64>().sqrt();
         if away > *radius {

@@ -1,33 +1,34 @@
-//! How coalitions are drawn, and what a draw's gradient is multiplied by.
+//! The distribution of the drawn coalitions, and the factors of their gradients.
 //!
 //! # Notation
 //!
-//! n players, `W_l = C(n, l) w_l = (n − 1) / (l (n − l))` the weight in F of all coalitions of size l together, `q_l` the probability with
-//! which a draw has size l. Inside a size all coalitions are alike.
+//! For n players, `W_l = C(n, l) w_l = (n − 1) / (l (n − l))` is the weight in F of all coalitions of size l
+//! together, and `q_l` the probability that a draw has size l. All coalitions of a size are equally likely.
 
 use apportion_samplers::{Discrete, ln_choose};
 
 use crate::error::Result;
 
-/// The law by which coalitions of 1 to n − 1 players are drawn for a stochastic gradient.
+/// The distribution of coalitions of 1 to n − 1 players for stochastic gradients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum GradientLaw {
-    /// Every coalition alike: section 4.1 of the paper. Gradients of small and large coalitions are rare and enormous, so that constants
-    /// grow as 2^n.
+    /// Uniform over all coalitions: section 4.1 of the paper. Gradients of small and large coalitions are
+    /// rare and huge, so constants grow like 2^n.
     Uniform,
-    /// In proportion to `L_l = w_l √l (D √l + C)`, a bound of the gradient (section 4.2): `q_l ∝ C(n, l) L_l = (n − 1) (D √l + C) / (√l (n
-    /// − l))`. The paper's importance sampling.
+    /// Proportional to `L_l = w_l √l (D √l + C)`, a bound of the gradient (section 4.2):
+    /// `q_l ∝ C(n, l) L_l = (n − 1) (D √l + C) / (√l (n − l))`. The paper's importance sampling.
     Importance,
-    /// The same bound for the gradient along the plane, which is all that a step is after the projection: rows x are replaced by
-    /// `Px = x − (l/n) 1`, `‖Px‖² = l (n − l)/n`, so that `q_l ∝ W_l ‖Px‖ (D ‖Px‖ + 2C)`, which is symmetric and nearly the same for all
-    /// sizes. The default.
+    /// Proportional to the same bound for the gradient within the plane, since the projection removes the
+    /// rest of the step: rows x are replaced by `Px = x − (l/n) 1` with `‖Px‖² = l (n − l)/n`, so
+    /// `q_l ∝ W_l ‖Px‖ (D ‖Px‖ + 2C)`, which is symmetric and nearly the same for all sizes. The default.
     #[default]
     Centred,
 }
 
 impl GradientLaw {
-    /// Bounds of the gradients of all coalitions of each size together, over 2: `C(n, l) L_l` for sizes 1 to n − 1, by entry `l − 1`; for
-    /// the uniform law, which has none, the number of coalitions over that of the most frequent size.
+    /// Returns bounds of the gradients of all coalitions of each size together, divided by 2: `C(n, l) L_l`
+    /// for sizes 1 to n − 1 in entry `l − 1`. For the uniform distribution, which has no bound, returns the
+    /// number of coalitions of each size relative to the most frequent size.
     pub(super) fn size_weights(self, players: usize, norm: f64, value: f64) -> Vec<f64> {
         let n = players as f64;
         let ln_most = ln_choose(players, players / 2);
@@ -46,22 +47,22 @@ impl GradientLaw {
     }
 }
 
-/// `W_l = (n − 1) / (l (n − l))`.
+/// Returns `W_l = (n − 1) / (l (n − l))`.
 pub(super) fn size_weight(players: usize, size: usize) -> f64 {
     (players - 1) as f64 / (size as f64 * (players - size) as f64)
 }
 
-/// A law of sizes, and the factor `W_l / q_l` that makes gradients unbiased.
+/// A distribution of sizes, and the factors `W_l / q_l` that make gradients unbiased.
 #[derive(Debug, Clone)]
 pub(super) struct SizeFactors {
-    /// Of sizes less one.
+    /// The distribution of the size minus one.
     pub(super) sizes: Discrete,
     factors: Vec<f64>,
 }
 
 impl SizeFactors {
-    /// From weights of the sizes 1 to n − 1; `is_paired` gives a size and its complement's the mean of both, as either of a pair may be the
-    /// one that is drawn.
+    /// Creates the factors from weights of the sizes 1 to n − 1. If `is_paired`, a size and that of its
+    /// complement both get their mean weight, because either coalition of a pair may be drawn.
     pub(super) fn new(mut weights: Vec<f64>, is_paired: bool) -> Result<Self> {
         let players = weights.len() + 1;
         if is_paired {
@@ -69,14 +70,14 @@ impl SizeFactors {
         }
         let total: f64 = weights.iter().sum();
         let factor = |(index, weight): (usize, &f64)| {
-            // A size that is never drawn needs none.
+            // A size that is never drawn needs no factor.
             if *weight > 0.0 { size_weight(players, index + 1) / (weight / total) } else { 0.0 }
         };
         let factors = weights.iter().enumerate().map(factor).collect();
         Ok(Self { sizes: Discrete::new(&weights)?, factors })
     }
 
-    /// `W_l / q_l`.
+    /// Returns `W_l / q_l`.
     pub(super) fn factor(&self, size: usize) -> f64 {
         self.factors[size - 1]
     }

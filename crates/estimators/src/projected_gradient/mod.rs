@@ -1,14 +1,15 @@
-//! Shapley values by projected stochastic gradient.
+//! Shapley values by projected stochastic gradient descent.
 //!
 //! # Notation
 //!
-//! n players (the paper's d), `l = |S|`, x the row of ones and zeros of S, `y_S = v(S) − v(∅)`, `c = v(N) − v(∅)`, `P = I − 11ᵀ/n` the
-//! projection along the plane Σφ = c; T steps; D bounds ‖φ‖ and C bounds |y|.
+//! n players (the paper's d), `l = |S|`, x the row of ones and zeros of S, `y_S = v(S) − v(∅)`,
+//! `c = v(N) − v(∅)`, `P = I − 11ᵀ/n` the projection onto directions within the plane Σφ = c; T steps; D
+//! bounds ‖φ‖ and C bounds |y|.
 //!
 //! # Source
 //!
-//! Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in attribute importance*, CD-MAKE
-//! 2020, section 4.
+//! Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in
+//! attribute importance*, CD-MAKE 2020, section 4.
 
 mod coalitions;
 mod descent;
@@ -33,61 +34,68 @@ use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::setters::setters;
 use crate::support::{FullBudget, exact_if_affordable};
 
-/// What becomes of the share that φ_0 has in the average of the iterates.
+/// How to treat the contribution of φ_0 to the average of the iterates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum StartShare {
-    /// It stays, as published: a bias towards equal shares, less from step to step.
+    /// Keep it, as published: a bias towards equal shares that decreases with every step.
     Kept,
-    /// It is taken out: with b the share, which the steps alone decide, `(φ̄ − b φ_0) / (1 − b)` is unbiased after any number of steps, as
-    /// the curvature of F is the same in all directions of the plane. With a bound on the norm that is so as far as the bound is not met.
-    /// The default.
+    /// Remove it: if b is its share, which depends on the steps only, then `(φ̄ − b φ_0) / (1 − b)` is
+    /// unbiased after any number of steps, since the curvature of F is the same in all directions of the
+    /// plane. With a bound on the norm this holds as long as the bound is inactive. The default.
     #[default]
     Removed,
 }
 
-/// Shapley values as the minimum of a sum over all coalitions, by stochastic gradient descent (Grah and Thouvenot, 2020).
+/// Shapley values as the minimum of a sum over all coalitions, by stochastic gradient descent (Grah and
+/// Thouvenot, 2020).
 ///
 /// ```text
 /// F(φ) = Σ_S w_S (y_S − x·φ)²,   w_S = (n−1) / (C(n,l) l (n−l)),   0 < l < n,   subject to φ ∈ K
 /// φ_t = P_K(φ_{t−1} − γ_t · 2 (W_l/q_l) (x·φ_{t−1} − y_S) x),     φ_0 = (c/n) 1
 /// ```
 ///
-/// S is drawn with size l by a [`GradientLaw`], with probability q_l, and any of that size alike; `W_l = C(n,l) w_l`. As F is quadratic
-/// with the curvature `μ = 2 (1 − 1/n)` in every direction of the plane Σφ = c, its only minimum there is the Shapley value.
+/// S is drawn with size l from a [`GradientLaw`], with probability q_l, uniformly among the coalitions of
+/// that size; `W_l = C(n,l) w_l`. Since F is quadratic with the curvature `μ = 2 (1 − 1/n)` in every
+/// direction of the plane Σφ = c, its only minimum there is the Shapley value.
 ///
-/// The projection takes off what a gradient has across the plane, so that rows x and `Px = x − (l/n) 1` lead to the same iterates, and the
-/// latter are used; the projection on the ball does not change that.
+/// The projection removes the component of a gradient orthogonal to the plane, so rows x and
+/// `Px = x − (l/n) 1` lead to the same iterates, and the latter are used; the projection onto the ball does
+/// not change that.
 ///
 /// # Options
 ///
-/// The default (pairs, centred law, `2/(μ(t + 1 + n))`, weighted average, the start taken out) is the most accurate all in all of what we
-/// tried on random games of 30 players with interactions of up to 3 or 8, at m = 10n, 40n, 200n and 1000n: delays of ¼ to 4 steps a player,
-/// constant steps, steps as 1/√t, each with several averages. Delays below ½ are up to 30 times worse at m = 10n, those above 2 as good
-/// from 200n on; without pairs squared errors are 1.8 to 6 times larger, with the paper's law 1.1 to 1.7 times. The last iterate is up to
-/// 2.7 times better at 10n and up to 1.8 times worse at 200n. Where it may be chosen, [`LeverageShap`](crate::LeverageShap) is better:
-/// its squared errors were 1.3 to 7 times smaller.
+/// The default (pairs, centred distribution, steps `2/(μ(t + 1 + n))`, weighted average, start removed) is
+/// the most accurate overall among the variants we tried on random games of 30 players with interactions of
+/// up to 3 or 8, at m = 10n, 40n, 200n and 1000n: delays of ¼ to 4 steps per player, constant steps, steps
+/// like 1/√t, each with several averages. Delays below ½ are up to 30 times worse at m = 10n, and those above
+/// 2 equally good from 200n on. Without pairs squared errors are 1.8 to 6 times larger, with the paper's
+/// distribution 1.1 to 1.7 times. The last iterate is up to 2.7 times better at 10n and up to 1.8 times worse
+/// at 200n. [`LeverageShap`](crate::LeverageShap) is better if the choice is free: its squared errors were
+/// 1.3 to 7 times smaller.
 ///
-/// [`constant`](Self::constant), [`square_root`](Self::square_root) and
-/// [`inverse`](Self::inverse) are the paper's three, [`authors_constant`](Self::authors_constant) and its siblings what the authors' code
-/// does.
+/// [`constant`](Self::constant), [`square_root`](Self::square_root) and [`inverse`](Self::inverse) are the
+/// paper's three variants; [`authors_constant`](Self::authors_constant) and its siblings reproduce the
+/// authors' code.
 ///
 /// # Growing samples
 ///
-/// Coalitions do not depend on iterates: they are drawn and evaluated 1024 draws at a time, and the steps taken after. The steps for a
-/// budget are the first ones of every larger budget.
+/// Coalitions do not depend on iterates: 1024 draws at a time are drawn and evaluated before their steps are
+/// taken. The steps for a budget are the first ones of every larger budget.
 ///
 /// # Standard errors
 ///
-/// The average of the iterates is a known sum of the gradients' noise; its variance is estimated from the squared gradients along the way,
-/// each with the weight that it has in the average (see the source of `descent`). They grow out of the steps' noise alone: what is left of
-/// the start ([`StartShare::Kept`]), and a ball that cuts the Shapley value off, they do not tell. None for fewer than 8 steps that equally
-/// contribute. In the same measurements ±1.96 of them cover the truth in 91 to 97 % of the cases.
+/// The average of the iterates is a known sum of the gradients' noise. Its variance is estimated from the
+/// squared gradients, each with its weight in the average (see the source of `descent`). Standard errors
+/// reflect the noise of the steps only, not the remaining contribution of the start ([`StartShare::Kept`]),
+/// nor the bias if the ball excludes the Shapley value. There are none for fewer than 8 effective steps. In
+/// the same measurements ±1.96 standard errors cover the true value in 91 to 97% of the cases.
 ///
 /// # Cost
 ///
-/// Every step takes [`batch`](Self::batch) draws, each one evaluation, or two in pairs; `O(T_game + m n)` time and memory of O(n): 1024
-/// draws at a time. One thread but for the game. m = 100 000 in pairs, the game costing next to nothing, took 0.05 s for n = 100 and 0.5 s
-/// for n = 1000 on one core.
+/// Every step takes [`batch`](Self::batch) draws, each with one evaluation, or two in pairs;
+/// `O(T_game + m n)` time and O(n) memory for 1024 draws at a time. Single-threaded except for the game. For
+/// m = 100 000 in pairs and a game with negligible cost, it took 0.05 s for n = 100 and 0.5 s for n = 1000 on
+/// one core.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, ProjectedGradient};
@@ -104,25 +112,26 @@ pub enum StartShare {
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ProjectedGradient {
-    /// The law of the drawn coalitions; [`GradientLaw::Centred`] by default.
+    /// The distribution of the drawn coalitions; [`GradientLaw::Centred`] by default.
     pub law: GradientLaw,
-    /// Whether every coalition comes with its complement, and their gradients are averaged; they do by default.
+    /// Whether every coalition is drawn with its complement and their gradients are averaged; yes by default.
     #[serde(serialize_with = "crate::run::settings::OfPairs::serialize")]
     pub pairing: Pairing,
-    /// Draws (coalitions or pairs) per step, whose gradients are averaged: a mini-batch; 1 by default.
+    /// The mini-batch size: the number of draws (coalitions or pairs) per step, whose gradients are averaged;
+    /// 1 by default.
     pub batch: usize,
-    /// How long steps are.
+    /// The length of the steps.
     pub step: StepSize,
-    /// Which average of the iterates is the estimate.
+    /// The average of the iterates that is the estimate.
     pub average: IterateAverage,
-    /// Whether what the average has of φ_0 is taken out; it is by default.
+    /// Whether to remove the contribution of φ_0 from the average; yes by default.
     pub start: StartShare,
     /// The set K; the plane by default.
     pub set: IterateSet,
-    /// C, the bound of |v(S) − v(∅)| that the law of the draws is made for. By default `max |v(N) − v(∅)|` over the outputs where the norm
-    /// is bounded, and `D/√n` where it is not, so that neither matters.
+    /// C, the bound of |v(S) − v(∅)| that the distribution of the draws uses. By default `max |v(N) − v(∅)|`
+    /// over the outputs if the norm is bounded, and otherwise `D/√n`, so that neither bound matters.
     pub value_bound: Option<f64>,
-    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
 
@@ -155,37 +164,41 @@ impl Default for ProjectedGradient {
 }
 
 impl ProjectedGradient {
-    /// The paper's constant step γ: importance sampling, no pairs, the last iterate.
+    /// Creates the paper's variant with a constant step γ: importance sampling, no pairs, the last iterate.
     pub fn constant(step: f64) -> Self {
         Self::published(StepSize::Constant(step), IterateAverage::Last)
     }
 
-    /// The paper's step `γ_0/√t`, with the uniform average.
+    /// Creates the paper's variant with steps `γ_0/√t` and the uniform average.
     pub fn square_root(step: f64) -> Self {
         Self::published(StepSize::SquareRoot(step), IterateAverage::Uniform)
     }
 
-    /// The paper's step `2/(μ(t+1))`, with the weighted average. μ is twice what is printed, and the step thus half.
+    /// Creates the paper's variant with steps `2/(μ(t+1))` and the weighted average. μ is twice the printed
+    /// value, so the step is half of the printed one.
     ///
-    /// Give it a bound on the norm ([`set`](Self::set)): without one the first steps are too long for more than a few players.
+    /// Set a bound on the norm ([`set`](Self::set)): without one the first steps are too long for more than a
+    /// few players.
     pub fn inverse() -> Self {
         Self::published(StepSize::Inverse, IterateAverage::Weighted)
     }
 
-    /// What the authors' code calls a constant step: its gradient is half of the paper's, so that γ is half of `step`; the uniform average,
-    /// the plane only, importance sampling with `D = C √n`, in which C cancels.
+    /// Reproduces the constant step of the authors' code: its gradient is half of the paper's, so that γ is
+    /// half of `step`; the uniform average, the plane only, and importance sampling with `D = C √n`, in which
+    /// C cancels.
     pub fn authors_constant(step: f64) -> Self {
         Self::published(StepSize::Constant(step / 2.0), IterateAverage::Uniform)
     }
 
-    /// What the authors' code calls a step as `step/√t`; as [`authors_constant`](Self::authors_constant) otherwise. The figures of the
-    /// paper have 0.1 (16 features) and 0.01 (300).
+    /// Reproduces the step `step/√t` of the authors' code; otherwise same as
+    /// [`authors_constant`](Self::authors_constant). The figures of the paper use 0.1 (16 features) and 0.01
+    /// (300).
     pub fn authors_square_root(step: f64) -> Self {
         Self::published(StepSize::SquareRoot(step / 2.0), IterateAverage::Uniform)
     }
 
-    /// What the authors' code calls an inverse step: `step/t`, not that of the theory; as [`authors_constant`](Self::authors_constant)
-    /// otherwise.
+    /// Reproduces the inverse step of the authors' code: `step/t`, unlike that of the theory; otherwise same
+    /// as [`authors_constant`](Self::authors_constant).
     pub fn authors_inverse(step: f64) -> Self {
         Self::published(StepSize::Reciprocal(step / 2.0), IterateAverage::Uniform)
     }
@@ -205,34 +218,33 @@ impl ProjectedGradient {
         self.pairing == Pairing::Paired
     }
 
-    /// Evaluations of one step.
+    /// Returns the number of evaluations per step.
     fn evaluations_per_step(&self) -> usize {
         self.batch.saturating_mul(if self.is_paired() { 2 } else { 1 })
     }
 
-    /// Refuses parameters that no run can have.
+    /// Checks that the parameters are valid.
     fn check(&self) -> Result<()> {
         self.step.check()?;
         if self.batch == 0 {
-            return Err(GradientError::Batch { given: self.batch }.into());
+            return Err(GradientError::Batch { actual: self.batch }.into());
         }
-        for (name, bound) in
-            [("D, of the norm,", self.set.norm_bound()), ("C, of the values,", self.value_bound)]
+        for (name, bound) in [("D on the norm", self.set.norm_bound()), ("C on the values", self.value_bound)]
         {
             if let Some(given) = bound
                 && !(given > 0.0 && given.is_finite())
             {
-                return Err(GradientError::Bound { name, given }.into());
+                return Err(GradientError::Bound { name, actual: given }.into());
             }
         }
         Ok(())
     }
 
-    /// The law of the draws in a game whose outputs have `totals` to divide.
+    /// Returns the sampling distribution for a game with these `totals` v(N) − v(∅), one per output.
     fn factors(&self, players: usize, totals: &[f64]) -> Result<SizeFactors> {
         let root = (players as f64).sqrt();
         let largest = totals.iter().map(|total| total.abs()).fold(0.0, f64::max);
-        // Only the quotient of the bounds matters.
+        // Only the ratio of the bounds matters.
         let (norm, value) = match (self.set.norm_bound(), self.value_bound) {
             (Some(norm), Some(value)) => (norm, value),
             (Some(norm), None) if largest > 0.0 => (norm, largest),
@@ -244,7 +256,7 @@ impl ProjectedGradient {
     }
 }
 
-/// Steps that equally contribute, below which there are no standard errors.
+/// The minimum effective number of steps for standard errors.
 const FEWEST_STEPS: f64 = 8.0;
 
 impl Estimator for ProjectedGradient {
@@ -252,7 +264,7 @@ impl Estimator for ProjectedGradient {
         "sgd"
     }
 
-    /// v(∅), v(N) and one step, at most `2^n` unless it goes on sampling then.
+    /// v(∅), v(N) and one step; at most `2^n`, unless sampling continues at a full budget.
     fn minimum_budget(&self, players: usize) -> usize {
         let least = self.evaluations_per_step().saturating_add(2);
         match self.full_budget {
@@ -304,6 +316,6 @@ impl Estimator for ProjectedGradient {
 }
 
 specs! {
-    SGD = "sgd": "projected stochastic gradient on the regression of Shapley values",
+    SGD = "sgd": "projected stochastic gradient descent on the regression for Shapley values",
         |_| Some(Box::new(ProjectedGradient::default()));
 }

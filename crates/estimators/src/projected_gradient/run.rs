@@ -1,4 +1,4 @@
-//! Drawing, asking and stepping.
+//! The main loop: draws coalitions, evaluates them, and takes steps.
 
 use apportion_games::Coalitions;
 
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::run::{Evaluations, check_draws};
 
 impl ProjectedGradient {
-    /// Follows the gradients of all draws that `budget` pays; per output the descent at its end.
+    /// Takes the steps for all draws within `budget`. Returns the final state of each output.
     pub(super) fn descend(
         &self,
         evaluations: &mut Evaluations,
@@ -51,7 +51,8 @@ impl ProjectedGradient {
                     let along = descent.along(&row);
                     let coefficient = if self.is_paired() {
                         let complement = gains[totals.len() + output];
-                        // Of S and its complement: x·φ − y and c − x·φ − ȳ, with rows Px and −Px.
+                        // The residuals of S and its complement are x·φ − y and c − x·φ − ȳ, with rows Px and
+                        // −Px.
                         factor * (2.0 * (along + share) - totals[output] - (gains[output] - complement))
                     } else {
                         2.0 * factor * (along + share - gains[output])
@@ -68,7 +69,7 @@ impl ProjectedGradient {
                     };
                     for (descent, set) in descents.iter_mut().zip(&sets) {
                         let away = descent.step(step, |iterate| set.project(iterate));
-                        // A Shapley value is at most 2 √n times the largest value away.
+                        // A Shapley value is at most 2 √n times the largest value away from the start.
                         if away.is_nan() || away > DIVERGED * largest * (players as f64).sqrt() {
                             return Err(GradientError::Diverged { step: number, norm: away }.into());
                         }
@@ -80,7 +81,7 @@ impl ProjectedGradient {
     }
 }
 
-/// An iterate that is so many times further away than any Shapley value can be has diverged.
+/// An iterate has diverged if it is this many times farther away than any Shapley value can be.
 const DIVERGED: f64 = 1e8;
 
 /// Writes `x − (l/n) 1`.
@@ -100,7 +101,7 @@ mod tests {
     use crate::projected_gradient::GradientLaw;
     use crate::projected_gradient::law::SizeFactors;
 
-    /// The gradient along the plane of F at `point`, by the definition.
+    /// Computes the gradient of F within the plane at `point` by definition.
     fn gradient(point: &[f64], values: &[f64]) -> Vec<f64> {
         let players = point.len();
         let binomial = |l: usize| (0..l).map(|i| (players - i) as f64 / (i + 1) as f64).product::<f64>();
@@ -119,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_gradients_of_all_draws_average_to_the_gradient() {
-        // What one step of length 1 does, by the game of each coalition alone, weighted by its probability.
+        // Average a step of length 1 over all coalitions, weighted by their probabilities.
         for players in [2, 3, 4, 7] {
             let all = 1usize << players;
             let values: Vec<f64> =

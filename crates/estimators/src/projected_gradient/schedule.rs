@@ -1,23 +1,26 @@
-//! Lengths of steps, and averages of iterates.
+//! Step lengths, and averages of iterates.
 
 use crate::error::GradientError;
 use crate::error::Result;
 
-/// The length γ_t of step t = 1, 2, …: `φ_t = P_K(φ_{t−1} − γ_t ∇)`, ∇ being an unbiased estimate of the gradient of F (not of F/2).
+/// The length γ_t of step t = 1, 2, …: `φ_t = P_K(φ_{t−1} − γ_t ∇)`, where ∇ is an unbiased estimate of the
+/// gradient of F (not of F/2).
 ///
-/// F has the curvature `μ = 2 (1 − 1/n)` in every direction of the plane Σφ = c. The paper prints half of that.
+/// F has the curvature `μ = 2 (1 − 1/n)` in every direction of the plane Σφ = c. The paper prints half of
+/// that.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub enum StepSize {
-    /// γ, whatever t. Positive.
+    /// γ for every t. Positive.
     Constant(f64),
     /// `γ_0 / √t`. Positive.
     SquareRoot(f64),
     /// `γ_0 / t`. Positive.
     Reciprocal(f64),
-    /// `2 / (μ (t + 1))`, the step of the paper's best bound. Its first steps are some n times as long as single gradients bear: without a
-    /// bound on the norm the iterates grow before they shrink, by more the more players there are.
+    /// `2 / (μ (t + 1))`, the step of the paper's best bound. The first steps are about n times as long as
+    /// single gradients tolerate: without a bound on the norm the iterates grow before they shrink, the more
+    /// so the more players there are.
     Inverse,
-    /// `2 / (μ (t + 1 + δ n))`: [`Inverse`](Self::Inverse) from a later start, δ steps for each player. Not negative.
+    /// `2 / (μ (t + 1 + δ n))`: [`Inverse`](Self::Inverse) with a delay of δ steps per player. Not negative.
     Delayed(f64),
 }
 
@@ -28,10 +31,14 @@ impl StepSize {
             Self::Inverse => (1.0, true),
             Self::Delayed(delay) => (delay, delay >= 0.0),
         };
-        if is_right && given.is_finite() { Ok(()) } else { Err(GradientError::StepSize { given }.into()) }
+        if is_right && given.is_finite() {
+            Ok(())
+        } else {
+            Err(GradientError::StepSize { actual: given }.into())
+        }
     }
 
-    /// γ_t, t from 1.
+    /// Returns γ_t, t from 1.
     pub(super) fn length(self, players: usize, step: usize) -> f64 {
         let t = step as f64;
         match self {
@@ -44,25 +51,25 @@ impl StepSize {
     }
 }
 
-/// `μ = 2 (1 − 1/n)`: the curvature of F in the plane.
+/// Returns `μ = 2 (1 − 1/n)`, the curvature of F in the plane.
 pub(super) fn curvature(players: usize) -> f64 {
     2.0 * (1.0 - 1.0 / players as f64)
 }
 
-/// Which average of the iterates φ_0, φ_1, …, φ_T is the estimate.
+/// The average of the iterates φ_0, φ_1, …, φ_T that is the estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum IterateAverage {
     /// φ_T: for constant steps.
     Last,
-    /// `(1/T) Σ_{t=1}^T φ_t`: for steps as 1/√t. (Printed with T + 1 terms over T.)
+    /// `(1/T) Σ_{t=1}^T φ_t`: for steps like 1/√t. (The paper divides T + 1 terms by T.)
     Uniform,
-    /// `2/((T+1)(T+2)) Σ_{t=0}^T (t+1) φ_t`: for steps as 1/t. The default.
+    /// `2/((T+1)(T+2)) Σ_{t=0}^T (t+1) φ_t`: for steps like 1/t. The default.
     #[default]
     Weighted,
 }
 
 impl IterateAverage {
-    /// The weight ρ_t of φ_t in `φ̄_t = (1 − ρ_t) φ̄_{t−1} + ρ_t φ_t`, t from 1, with `φ̄_0 = φ_0`.
+    /// Returns the weight ρ_t of φ_t in `φ̄_t = (1 − ρ_t) φ̄_{t−1} + ρ_t φ_t`, t from 1, with `φ̄_0 = φ_0`.
     pub(super) fn weight(self, step: usize) -> f64 {
         match self {
             Self::Last => 1.0,

@@ -1,4 +1,4 @@
-//! Values of a model of the game, which is learned from the evaluations, and what corrects them by its residuals.
+//! Values of a model of the game that is learned from the evaluations, corrected by its residuals.
 
 pub(crate) mod learned_spectrum;
 pub(crate) mod odd_shap;

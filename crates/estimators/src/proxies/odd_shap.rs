@@ -1,12 +1,14 @@
-//! OddSHAP: a regression of the odd part of a game on players and chosen odd products of players.
+//! OddSHAP: a regression of the odd part of a game on players and selected odd products of players.
 //!
 //! # Source
 //!
-//! Fumagalli, Witter and Musco, *OddSHAP*, ICML 2026 (arXiv 2602.01399), Algorithm 1. What it leaves open is LightGBM's default.
+//! Fumagalli, Witter and Musco, *OddSHAP*, ICML 2026 (arXiv 2602.01399), Algorithm 1. Unspecified settings
+//! are the defaults of LightGBM.
 //!
 //! # Notation
 //!
-//! n players, m evaluations, signs `x_i = 1` for members and −1 for others, `χ_T = Π_{i ∈ T} x_i`, `d(S) = (v(S) − v(N∖S))/2`.
+//! n players, m evaluations, signs `x_i = 1` for members and −1 for others, `χ_T = Π_{i ∈ T} x_i`,
+//! `d(S) = (v(S) − v(N∖S))/2`.
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, Sample, SizeLaw};
@@ -23,21 +25,23 @@ use crate::surrogate::boosted_trees::{BoostedTrees, Boosting, Growth};
 use crate::surrogate::product::Product;
 use crate::surrogate::trees::rows;
 
-/// OddSHAP as published (Fumagalli et al. 2026, Algorithm 1), to compare with.
+/// OddSHAP as published (Fumagalli et al. 2026, Algorithm 1), for comparison.
 ///
 /// ```text
 /// β = argmin Σ_k w_k (Σ_{T ∈ 𝒯} β_T χ_T(S_k) − d(S_k))²,  Σ_T β_T = (v(N) − v(∅))/2        φ̃_i = 2 Σ_{T ∋ i} β_T / |T|
 /// ```
 ///
-/// over pairs of coalitions drawn as in Leverage SHAP, without replacement. 𝒯 holds all players and, of the products of 3, 5, … players, those
-/// with the largest coefficients in boosted trees that are fitted to the same coalitions (100 trees of rate 0.1, of depth 10 and 31 leaves at
-/// most, 20 rows to a leaf at least): ⌈m/η⌉ in all. Where that is fewer than players, m < η n, the answer is the Shapley value of the trees.
+/// over pairs of coalitions drawn as in Leverage SHAP, without replacement. 𝒯 contains all players and those
+/// products of 3, 5, … players with the largest coefficients in boosted trees fitted to the same coalitions
+/// (100 trees with rate 0.1, at most depth 10 and 31 leaves, and at least 20 rows per leaf): ⌈m/η⌉ in total.
+/// If that is less than the number of players, m < η n, the result is the Shapley value of the trees.
 ///
-/// There are no standard errors. Takes the time of the trees, and `O(m²/η)` time for each step of the solver and as many numbers of memory.
+/// There are no standard errors. Takes the time of the trees, and `O(m²/η)` time per step of the solver and
+/// as many numbers of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct OddShap {
-    /// η: evaluations for each coefficient; 10 by default. 0 counts as 1.
+    /// η: the number of evaluations per coefficient; 10 by default. 0 counts as 1.
     pub evaluations_per_term: usize,
     /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
     pub draws: Draws,
@@ -57,7 +61,7 @@ impl Default for OddShap {
 const BOOSTING: Boosting = Boosting { trees: 100, depth: 10, rate: 0.1 };
 
 impl OddShap {
-    /// The products of several players that are regressed, by the trees' coefficients.
+    /// Returns the products of several players in the regression, by the trees' coefficients.
     fn products(trees: &BoostedTrees, most: usize) -> Vec<Product> {
         let spectrum = if most == 0 { Vec::new() } else { trees.spectrum() };
         let mut odd: Vec<(Product, f64)> =
@@ -67,7 +71,7 @@ impl OddShap {
         odd.into_iter().map(|(product, _)| product).collect()
     }
 
-    /// The values of one output, and how many coefficients there were.
+    /// Returns the values of one output, and the number of coefficients.
     fn values(&self, sample: &Sample, budget: usize, values: &[f64], ends: [f64; 2]) -> (Vec<f64>, usize) {
         let coalitions = sample.coalitions();
         let n = coalitions.players();
@@ -90,7 +94,7 @@ impl OddShap {
             entries.extend(products.iter().map(|product| product.sign(|player| coalition.contains(player))));
             let size = coalition.size();
             let times = sample.multiplicities().map_or(1.0, |times| f64::from(times[row]));
-            // The Shapley kernel over the inclusion probability: the binomials cancel.
+            // The Shapley kernel divided by the inclusion probability: the binomials cancel.
             weights.push(times / ((size * (n - size)) as f64 * sample.strata()[size].expected));
             odd.push(0.5 * (values[row] - values[row + 1]));
         }
@@ -109,7 +113,8 @@ impl Estimator for OddShap {
         "odd-shap"
     }
 
-    /// `n + 1`, but at least 4 and at most `2^n`. The least, not a recommendation: below η n the answer is that of trees alone. Give 20n or more.
+    /// `n + 1`, but at least 4 and at most `2^n`. This is the minimum, not a recommendation: below η n the
+    /// result is that of the trees alone. Use 20n or more.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all((players + 1).max(4), players)
     }
@@ -143,6 +148,7 @@ impl Estimator for OddShap {
 
 specs! {
     ODD_SHAP = "odd-shap" variant:
-        "OddSHAP as published: a regression of the odd part on players and the odd products that boosted trees find",
+        "OddSHAP as published: a regression of the odd part on players and on odd products selected by \
+         boosted trees",
         |value| semivalue(value).filter(|value| *value == Semivalue::Shapley).map(|_| Box::new(OddShap::default()) as Box<dyn Estimator>);
 }

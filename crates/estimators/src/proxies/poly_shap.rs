@@ -2,12 +2,14 @@
 //!
 //! # Source
 //!
-//! Fumagalli, Witter and Musco, *PolySHAP*, ICLR 2026 (arXiv 2601.18608), with all products of up to k players.
+//! Fumagalli, Witter and Musco, *PolySHAP*, ICLR 2026 (arXiv 2601.18608), with all products of up to k
+//! players.
 //!
-//! # The constraints
+//! # Constraints
 //!
-//! The paper's products are `Π_{i ∈ T} z_i` of bits. Polynomials in signs are the same ones, and better conditioned. With
-//! `f(S) = v(∅) + Σ_T β_T (χ_T(S) − χ_T(∅))`, f(∅) is met as it is, and f(N) where `Σ_{|T| odd} β_T = (v(N) − v(∅))/2`.
+//! The paper's products are `Π_{i ∈ T} z_i` of bits. Polynomials in signs are the same functions, and better
+//! conditioned. With `f(S) = v(∅) + Σ_T β_T (χ_T(S) − χ_T(∅))`, f(∅) is satisfied automatically, and f(N) if
+//! `Σ_{|T| odd} β_T = (v(N) − v(∅))/2`.
 
 use apportion_games::{Game, memory};
 use apportion_samplers::{Pairing, SizeLaw};
@@ -22,24 +24,26 @@ use crate::support::dense::SumRegression;
 use crate::support::{Draws, FullBudget, exact_if_affordable};
 use crate::surrogate::product::Product;
 
-/// PolySHAP as published (Fumagalli, Witter and Musco 2026), to compare with: the Shapley value of the polynomial of degree k, 2 or 3, that fits
-/// best.
+/// PolySHAP as published (Fumagalli, Witter and Musco 2026), for comparison: the Shapley value of the
+/// best-fitting polynomial of degree k, 2 or 3.
 ///
 /// ```text
 /// f = argmin_{f of degree k} Σ_j w_j (f(S_j) − v(S_j))²,   f(∅) = v(∅), f(N) = v(N)        φ̃ = φ(f)
 /// ```
 ///
-/// over coalitions drawn as in Leverage SHAP, without replacement, and one by one for degree 2: with pairs degree 2 is Leverage SHAP (the paper's
-/// theorem, and a test here).
+/// over coalitions drawn as in Leverage SHAP, without replacement, and unpaired for degree 2: with pairs
+/// degree 2 is Leverage SHAP (the paper's theorem, and a test here).
 ///
-/// Needs more evaluations than there are products, `n (n+1)/2` of degree 2, and of degree 3 with pairs `n (n² − 3n + 8)/3`. There are no standard errors. Takes `O(m n^k)` time for
-/// each step of the solver and as many numbers of memory: some dozens of players.
+/// Requires more evaluations than there are products, `n (n+1)/2` for degree 2, and for degree 3 with pairs
+/// `n (n² − 3n + 8)/3`. There are no standard errors. Takes `O(m n^k)` time per step of the solver and as
+/// many numbers of memory, which limits it to some dozens of players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct PolyShap {
-    /// k: 2 by default, or 3. Other numbers are taken as the nearest of these.
+    /// k: 2 by default, or 3. Other numbers are replaced by the nearest of these.
     pub order: usize,
-    /// Whether every coalition comes with its complement; [`Pairing::Unpaired`] for degree 2, [`Pairing::Paired`] for 3.
+    /// Whether every coalition is drawn with its complement; [`Pairing::Unpaired`] for degree 2,
+    /// [`Pairing::Paired`] for 3.
     #[serde(serialize_with = "crate::run::settings::OfPairs::serialize")]
     pub pairing: Pairing,
     /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
@@ -59,7 +63,7 @@ impl Default for PolyShap {
 }
 
 impl PolyShap {
-    /// Of degree 3, with pairs.
+    /// Creates the estimator of degree 3, with pairs.
     pub fn cubic() -> Self {
         Self { order: 3, pairing: Pairing::Paired, ..Self::default() }
     }
@@ -68,14 +72,14 @@ impl PolyShap {
         self.order.clamp(2, 3)
     }
 
-    /// How many odd and how many even products of 1 to k players there are.
+    /// Returns the number of odd and of even products of 1 to k players.
     fn terms(&self, players: usize) -> [usize; 2] {
         let pairs = players.saturating_mul(players.saturating_sub(1)) / 2;
         let triples = pairs.saturating_mul(players.saturating_sub(2)) / 3;
         [players.saturating_add(if self.order() == 3 { triples } else { 0 }), pairs]
     }
 
-    /// The odd products, then the even ones.
+    /// Returns the odd products, followed by the even ones, and the number of odd ones.
     fn products(&self, players: usize) -> (Vec<Product>, usize) {
         let mut odd: Vec<Product> = (0..players).map(|player| Product::of([player])).collect();
         let mut even = Vec::new();
@@ -98,8 +102,9 @@ impl Estimator for PolyShap {
         if self.order() == 3 { "poly-shap-3" } else { "poly-shap" }
     }
 
-    /// Two more than there are unknowns, and with pairs, which tell odd products and even ones apart, two more than twice as many as of either
-    /// kind; at most `2^n`. The least, not a recommendation: give twice as many.
+    /// The number of unknowns plus two or, with pairs, which separate odd from even products, twice the
+    /// larger number of either kind plus two; at most `2^n`. This is the minimum, not a recommendation: use
+    /// twice as many.
     fn minimum_budget(&self, players: usize) -> usize {
         let [odd, even] = self.terms(players);
         let rows = match self.pairing {
@@ -109,7 +114,7 @@ impl Estimator for PolyShap {
         at_most_all(rows.saturating_add(2).max(4), players)
     }
 
-    /// The matrix of coalitions and products, its factors, and the products of two of its columns.
+    /// The matrix of coalitions and products, its factors, and its Gram matrices.
     fn memory(&self, players: usize, outputs: usize, budget: usize) -> u128 {
         let [odd, even] = self.terms(players);
         let terms = odd.saturating_add(even);
@@ -170,8 +175,10 @@ fn boxed(value: &apportion_values::Value, estimator: PolyShap) -> Option<Box<dyn
 }
 
 specs! {
-    POLY_SHAP = "poly-shap" variant: "PolySHAP as published: a regression on all players and pairs of players",
+    POLY_SHAP = "poly-shap" variant: "PolySHAP as published: a regression on all players and pairs of \
+        players",
         |value| boxed(value, PolyShap::default());
-    POLY_SHAP_3 = "poly-shap-3" variant: "PolySHAP on all products of up to three players, with pairs of coalitions",
+    POLY_SHAP_3 = "poly-shap-3" variant:
+        "PolySHAP on all products of up to three players, with paired coalitions",
         |value| boxed(value, PolyShap::cubic());
 }

@@ -1,9 +1,9 @@
-//! ProxySHAP: the values of trees that are fitted to the game.
+//! ProxySHAP: the values of trees fitted to the game.
 //!
 //! # Source
 //!
-//! Thies, Baniecki, Witter, Hüllermeier, Muschalik and Fumagalli, *Proxy-Based Approximation of Shapley and Banzhaf Interactions*, 2026
-//! (arXiv 2605.22738), for interactions of one player.
+//! Thies, Baniecki, Witter, Hüllermeier, Muschalik and Fumagalli, *Proxy-Based Approximation of Shapley and
+//! Banzhaf Interactions*, 2026 (arXiv 2605.22738), for interactions of one player.
 
 use apportion_games::Game;
 use apportion_samplers::SizeLaw;
@@ -17,22 +17,24 @@ use crate::run::{Estimator, at_most_all};
 use crate::setters::setters;
 use crate::support::{Draws, FullBudget, exact_if_affordable};
 
-/// ProxySHAP as published (Thies et al. 2026), to compare with: the exact values of boosted trees that are fitted to the sampled coalitions.
+/// ProxySHAP as published (Thies et al. 2026), for comparison: the exact values of boosted trees fitted to
+/// the sampled coalitions.
 ///
-/// The trees are of XGBoost's defaults (100 of depth 6, rate 0.3, penalty 1). Coalitions are drawn without replacement, every size alike, in
-/// pairs for values that weigh sizes alike from both ends. [`adjusted`](Self::adjusted) adds what maximum sample reuse says of the residuals, as
-/// [`RegressionMsr`](crate::RegressionMsr) does.
+/// The trees have XGBoost's defaults (100 of depth 6, rate 0.3, penalty 1). Coalitions are drawn without
+/// replacement, with equally likely sizes, and in pairs for values with symmetric size weights.
+/// [`adjusted`](Self::adjusted) adds maximum sample reuse of the residuals, like
+/// [`RegressionMsr`](crate::RegressionMsr).
 ///
-/// Without the adjustment nothing makes up for what the trees cannot say: the error does not fall to zero as evaluations are added. There are
-/// no standard errors.
+/// Without the adjustment nothing corrects for what the trees cannot represent: the error does not tend to
+/// zero as evaluations are added. There are no standard errors.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ProxyShap {
-    /// Which value is estimated; Shapley's by default.
+    /// The value to estimate; Shapley's by default.
     pub value: Semivalue,
-    /// Whether the values of the residuals are added; not by default.
+    /// Whether to add the values of the residuals; no by default.
     pub is_adjusted: bool,
-    /// Parts of the sample that are each judged by trees of the others; 1 by default.
+    /// The number of folds, each predicted by trees fitted to the others; 1 by default.
     pub folds: usize,
     /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
     pub draws: Draws,
@@ -46,12 +48,12 @@ setters!(ProxyShap {
 });
 
 impl ProxyShap {
-    /// The trees alone.
+    /// Creates the estimator with trees alone.
     pub fn new(value: Semivalue) -> Self {
         Self { value, is_adjusted: false, folds: 1, draws: Draws::FixedCounts }
     }
 
-    /// The trees, and what maximum sample reuse says of the rest.
+    /// Creates the estimator with trees, and maximum sample reuse of their residuals.
     pub fn adjusted(value: Semivalue) -> Self {
         Self { is_adjusted: true, ..Self::new(value) }
     }
@@ -66,7 +68,7 @@ impl Estimator for ProxyShap {
         self.value.clone().into()
     }
 
-    /// `n + 1`, but at least 4 and at most `2^n`. The least, not a recommendation: give 10n or more.
+    /// `n + 1`, but at least 4 and at most `2^n`. This is the minimum, not a recommendation: use 10n or more.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all((players + 1).max(4), players)
     }
@@ -97,9 +99,10 @@ fn boxed(value: &Value, is_adjusted: bool) -> Option<Box<dyn Estimator>> {
 }
 
 specs! {
-    PROXY_SHAP = "proxy-shap" variant: "ProxySHAP as published: the values of boosted trees that are fitted to the sample",
+    PROXY_SHAP = "proxy-shap" variant:
+        "ProxySHAP as published: the values of boosted trees fitted to the sample",
         |value| boxed(value, false);
     PROXY_SHAP_ADJUSTED = "proxy-shap-adjusted" variant:
-        "ProxySHAP, and maximum sample reuse of what the trees leave",
+        "ProxySHAP, and maximum sample reuse of the residuals of the trees",
         |value| boxed(value, true);
 }

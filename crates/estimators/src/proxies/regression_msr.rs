@@ -1,9 +1,10 @@
-//! Regression MSR: maximum sample reuse of what a fitted model leaves unexplained.
+//! Regression MSR: maximum sample reuse of the residuals of a fitted model.
 //!
 //! # Source
 //!
-//! Witter, Liu and Musco, *Regression-adjusted Monte Carlo Estimators for Shapley Values and Probabilistic Values*, NeurIPS 2025.
-//! What it leaves open is as in the authors' experiments: XGBoost's default trees, fitted to the coalitions that the residuals are taken of.
+//! Witter, Liu and Musco, *Regression-adjusted Monte Carlo Estimators for Shapley Values and Probabilistic
+//! Values*, NeurIPS 2025. Unspecified settings are those of the authors' experiments: XGBoost's default
+//! trees, fitted to the coalitions whose residuals are used.
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, Sample, SizeLaw};
@@ -24,7 +25,7 @@ use crate::surrogate::trees::TreeSurrogate;
 /// The model that is fitted first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum RegressionProxy {
-    /// Boosted trees of XGBoost's defaults: 100 of depth 6, rate 0.3, penalty 1.
+    /// Boosted trees with XGBoost's defaults: 100 of depth 6, rate 0.3, penalty 1.
     #[default]
     Trees,
     /// Linear least squares with equal weights.
@@ -40,33 +41,36 @@ impl RegressionProxy {
     }
 }
 
-/// Regression-adjusted Monte Carlo as published (Witter, Liu and Musco 2025), to compare with.
+/// Regression-adjusted Monte Carlo as published (Witter, Liu and Musco 2025), for comparison.
 ///
 /// ```text
 /// φ̃_i = φ_i(g) + Σ_{S ∋ i} P(s−1)/C(n−1,s−1) r(S)/π(S) − Σ_{S ∌ i} P(s)/C(n−1,s) r(S)/π(S),    r = (v − v(∅)) − (g − g(∅))
 /// ```
 ///
-/// over the sampled coalitions, each with its probability π of being sampled, and the empty and the full one, which are certain. g is a model
-/// whose values are known: boosted trees, or a linear one.
+/// over the sampled coalitions, each with its inclusion probability π, and the empty and the full coalition,
+/// which are always included. g is a model with known values: boosted trees, or a linear one.
 ///
-/// Coalitions come in pairs for values that weigh sizes alike from both ends, without replacement, with the law of sizes that minimizes the
-/// variance where all residuals are alike, `q(s) ∝ √(P(s−1)²/s + P(s)²/(n−s))`: for Shapley `1/√(s (n−s))`, for Banzhaf every coalition alike.
-/// With the linear model every size is alike for Shapley, as in Leverage SHAP.
+/// For values with symmetric size weights, coalitions are drawn in pairs. Draws are without replacement, from
+/// the size distribution that minimizes the variance if all residuals are equal,
+/// `q(s) ∝ √(P(s−1)²/s + P(s)²/(n−s))`: for Shapley values `1/√(s (n−s))`, for Banzhaf values uniform over
+/// coalitions. With the linear model and Shapley values all sizes are equally likely, as in Leverage SHAP.
 ///
-/// With one fold, as in the paper's experiments, the model has seen the coalitions whose residuals are taken: it hides its own error, and the
-/// answer is about that of the model alone where the model fits closely. With more each is judged by a model that has not seen it, and the
-/// answer is unbiased.
+/// With one fold, as in the paper's experiments, the model has seen the coalitions whose residuals are used.
+/// So it hides its error, and if it fits closely, the result is about that of the model alone. With more
+/// folds each coalition is predicted by a model that has not seen it, and the result is unbiased.
 ///
-/// There are no standard errors, and the values do not sum to v(N) − v(∅); [`ProxyResidual`](crate::ProxyResidual) has both. Takes the time of
-/// the fits and `O(T + m n)`, `T` being the time of `m` evaluations.
+/// There are no standard errors, and the values do not sum to v(N) − v(∅);
+/// [`ProxyResidual`](crate::ProxyResidual) has both. Takes the time of the fits and `O(T + m n)`, where `T`
+/// is the time of `m` evaluations.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct RegressionMsr {
-    /// Which value is estimated; Shapley's by default.
+    /// The value to estimate; Shapley's by default.
     pub value: Semivalue,
     /// The model that is fitted first; [`RegressionProxy::Trees`] by default.
     pub proxy: RegressionProxy,
-    /// Parts of the sample that are each judged by a model of the others; 1 by default, which judges by what was fitted to all.
+    /// The number of folds, each predicted by a model fitted to the others; 1 by default, which uses a model
+    /// fitted to the whole sample.
     pub folds: usize,
     /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
     pub draws: Draws,
@@ -80,27 +84,27 @@ setters!(RegressionMsr {
 });
 
 impl RegressionMsr {
-    /// With boosted trees, fitted to all of the sample.
+    /// Creates the estimator with boosted trees, fitted to the whole sample.
     pub fn new(value: Semivalue) -> Self {
         Self { value, proxy: RegressionProxy::Trees, folds: 1, draws: Draws::FixedCounts }
     }
 
-    /// With a linear model, fitted to all of the sample.
+    /// Creates the estimator with a linear model, fitted to the whole sample.
     pub fn linear(value: Semivalue) -> Self {
         Self { proxy: RegressionProxy::Linear, ..Self::new(value) }
     }
 
-    /// Folds of the methods that are cross-fitted.
+    /// The number of folds of the cross-fitted methods.
     const CROSSED: usize = 5;
 
-    /// Cross-fitted in five folds.
+    /// Enables cross-fitting with five folds.
     #[must_use]
     pub fn crossed(self) -> Self {
         self.with_folds(Self::CROSSED)
     }
 }
 
-/// Whether a value weighs sizes s and n − s alike, so that pairs serve it.
+/// Returns whether a value has equal weights for sizes s and n − s, so that pairs are useful.
 pub(super) fn is_symmetric(value: &Semivalue) -> bool {
     match value.least_squares() {
         Some(LeastSquaresForm::Centred { p }) => p == 0.5,
@@ -109,7 +113,7 @@ pub(super) fn is_symmetric(value: &Semivalue) -> bool {
     }
 }
 
-/// Pairs where they serve the value.
+/// Returns whether to use pairs for the value.
 pub(super) fn pairing(value: &Semivalue) -> Pairing {
     if is_symmetric(value) { Pairing::Paired } else { Pairing::Unpaired }
 }
@@ -128,7 +132,7 @@ impl Estimator for RegressionMsr {
         self.value.clone().into()
     }
 
-    /// `n + 1`, but at least 4 and at most `2^n`. The least, not a recommendation: give 10n or more.
+    /// `n + 1`, but at least 4 and at most `2^n`. This is the minimum, not a recommendation: use 10n or more.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all((players + 1).max(4), players)
     }
@@ -157,7 +161,7 @@ impl Estimator for RegressionMsr {
     }
 }
 
-/// A model whose values are known, and what the sample says of the rest.
+/// A model with known values, and the estimate of its residuals from the sample.
 pub(super) struct Reused<'a> {
     pub(super) value: &'a Semivalue,
     pub(super) surrogate: &'a dyn Surrogate,
@@ -166,7 +170,7 @@ pub(super) struct Reused<'a> {
 }
 
 impl Reused<'_> {
-    /// Evaluates the sample, fits the model and adds what it leaves.
+    /// Evaluates the sample, fits the model and adds the value of its residuals.
     pub(super) fn explain(
         &self,
         estimator: &dyn Estimator,
@@ -205,7 +209,7 @@ impl Reused<'_> {
         Ok(evaluations.explain(estimator, values, None, seed, Diagnostics::default()))
     }
 
-    /// Adds the estimated value of the game of these residuals, which is nothing at ∅ and `full` at N.
+    /// Adds the estimated value of the game of these residuals, which is zero for ∅ and `full` for N.
     fn add_sums(&self, sample: &Sample, residuals: &[f64], full: f64, values: &mut [f64]) {
         let (coalitions, strata) = (sample.coalitions(), sample.strata());
         let n = coalitions.players();
@@ -239,14 +243,16 @@ fn boxed(value: &Value, proxy: RegressionProxy, is_crossed: bool) -> Option<Box<
 
 specs! {
     REGRESSION_MSR = "regression-msr" variant:
-        "Regression MSR as published: boosted trees fitted to the sample, and maximum sample reuse of what they leave",
+        "Regression MSR as published: boosted trees fitted to the sample, and maximum sample reuse of their \
+         residuals",
         |value| boxed(value, RegressionProxy::Trees, false);
     REGRESSION_MSR_CROSSED = "regression-msr-crossed" variant:
-        "Regression MSR, every coalition judged by trees that have not seen it",
+        "Regression MSR, cross-fitted: the residual of each coalition is from trees not fitted to it",
         |value| boxed(value, RegressionProxy::Trees, true);
-    REGRESSION_MSR_LINEAR = "regression-msr-linear" variant: "Regression MSR with a linear model in place of trees",
+    REGRESSION_MSR_LINEAR = "regression-msr-linear" variant:
+        "Regression MSR with a linear model instead of trees",
         |value| boxed(value, RegressionProxy::Linear, false);
     REGRESSION_MSR_LINEAR_CROSSED = "regression-msr-linear-crossed" variant:
-        "Regression MSR with a linear model, every coalition judged by one that has not seen it",
+        "Regression MSR with a linear model, cross-fitted",
         |value| boxed(value, RegressionProxy::Linear, true);
 }

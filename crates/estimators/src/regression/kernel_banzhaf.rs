@@ -2,24 +2,26 @@
 //!
 //! # Source
 //!
-//! Liu, Witter, Korn, Alrashed, Paparas and Freire, *Kernel Banzhaf: A Fast and Robust Estimator for Banzhaf Values*, 2024, Algorithm 1,
-//! with its Theorem 3.3 corrected. Weighted Banzhaf values and draws without replacement are ours.
+//! Liu, Witter, Korn, Alrashed, Paparas and Freire, *Kernel Banzhaf: A Fast and Robust Estimator for Banzhaf
+//! Values*, 2024, Algorithm 1, with a correction of its Theorem 3.3. Weighted Banzhaf values and draws
+//! without replacement are ours.
 //!
 //! # Notation
 //!
-//! `n` players, `m` evaluations, `s = |S|`, `p` the probability with which every other player is present (½ for Banzhaf),
-//! `P(S) = p^s (1−p)^(n−s)`.
+//! `n` players, `m` evaluations, `s = |S|`, `p` the probability that each other player is present (½ for
+//! Banzhaf values), `P(S) = p^s (1−p)^(n−s)`.
 //!
-//! # The law of the coalitions
+//! # Sampling distribution
 //!
-//! Under the weights P(S) the columns `z_i − p` and the constant one are orthogonal, with squares p (1 − p) and 1. So the leverage score
-//! of a coalition is
+//! Under the weights P(S) the columns `z_i − p` and the constant column are orthogonal, with squared norms p
+//! (1 − p) and 1. So the leverage score of a coalition is
 //!
 //! ```text
 //! ℓ(S) = P(S) (1 + Σ_i (z_i − p)² / (p (1−p))) = P(S) (1 + s (1−p)/p + (n−s) p/(1−p))
 //! ```
 //!
-//! which sums to n + 1. For p = ½ the bracket is n + 1 for every coalition: all are alike (the paper's equation 9, less the intercept).
+//! which sums to n + 1. For p = ½ the bracket is n + 1 for every coalition, so all are equally likely (the
+//! paper's equation 9, without the intercept).
 
 use apportion_games::{Coalitions, Game};
 use apportion_samplers::{Pairing, Sample};
@@ -42,61 +44,71 @@ use crate::support::{
 /// φ̃ = argmin_x min_c Σ_k w_k (c + ⟨z_k − p 1, x⟩ − v(z_k))²,   w_k = P(z_k) / (how often z_k is drawn in expectation)
 /// ```
 ///
-/// over the sampled coalitions `z_k`. Over all coalitions the minimum is the value itself (Theorem 3.2, for p = ½).
+/// over the sampled coalitions `z_k`. Over all coalitions the minimum is the value itself (Theorem 3.2, for p
+/// = ½).
 ///
 /// | [`draws`](Self::draws) | name | coalitions |
 /// |---|---|---|
 /// | with replacement (default) | `kernel-banzhaf` | Algorithm 1: uniform pairs of all 2^n coalitions, repetitions evaluated once |
-/// | fixed counts | `kernel-banzhaf-without-replacement` | different pairs, stratified by size; exact once all are drawn |
-/// | Bernoulli | `kernel-banzhaf-bernoulli` | different pairs, each on its own account |
+/// | fixed counts | `kernel-banzhaf-without-replacement` | distinct pairs, stratified by size; exact once all are drawn |
+/// | Bernoulli | `kernel-banzhaf-bernoulli` | distinct pairs, each drawn independently |
 ///
-/// Without replacement the squared error falls by the share of coalitions that are left, and more. The paper finds that it changes nothing
-/// until m = 2^n; we find the median squared error with replacement 2.4, 2.4, 2.6 and 2.0 times that without at m = 0.6 · 2^n (ℓ2 errors
-/// 1.5, 1.5, 1.6 and 1.4 times) on tree models of California, Diabetes, Adult and Pima against one baseline, 5 at 0.8 and 20 at 0.95.
+/// Without replacement the squared error is smaller by at least the fraction of coalitions that are not
+/// drawn. The paper reports no difference until m = 2^n. We find that at m = 0.6 · 2^n the median squared
+/// error with replacement is 2.4, 2.4, 2.6 and 2.0 times that without (ℓ2 errors 1.5, 1.5, 1.6 and 1.4 times)
+/// on tree models of California, Diabetes, Adult and Pima with one baseline; 5 times at 0.8 and 20 times at
+/// 0.95.
 ///
 /// # Guarantee
 ///
-/// Let A be the matrix of all rows `z − ½` and b all values. With `m = O(n log(n/δ) + n/(εδ))` evaluations, with probability 1 − δ,
+/// Let A be the matrix of all rows `z − ½` and b all values. With `m = O(n log(n/δ) + n/(εδ))` evaluations,
+/// with probability 1 − δ,
 ///
 /// ```text
 /// ‖A φ̃ − b‖² ≤ (1 + ε) ‖A φ − b‖²                          (Theorem 3.3)
 /// ‖φ̃ − φ‖² ≤ ε γ ‖φ‖²,   γ = ‖A φ − b‖² / ‖A φ‖²             (Corollary 3.4)
 /// ```
 ///
-/// The paper prints the first as `‖Aφ̃ − Aφ‖ ≤ (1 + ε) ‖Aφ − b‖`, from which the second does not follow. With the squares it does: φ is the
-/// projection, so that `‖A(φ̃ − φ)‖² = ‖Aφ̃ − b‖² − ‖Aφ − b‖² ≤ ε ‖Aφ − b‖²`, and `AᵀA = 2^(n−2) I` cancels (Observation 3.1).
+/// The paper prints the first as `‖Aφ̃ − Aφ‖ ≤ (1 + ε) ‖Aφ − b‖`, from which the second does not follow. It
+/// does follow from the squared form: φ is the projection, so
+/// `‖A(φ̃ − φ)‖² = ‖Aφ̃ − b‖² − ‖Aφ − b‖² ≤ ε ‖Aφ − b‖²`, and `AᵀA = 2^(n−2) I` cancels (Observation 3.1).
 ///
 /// # Budget
 ///
-/// v(∅) and v(N) are always evaluated, as every explanation reports them, and `m − 2` evaluations are for the sample; pairs leave one
-/// unused where `m` is odd. With replacement the sample may hold ∅ and N, which are not evaluated again. Without replacement it holds them
-/// for certain, with the weight of that, all others compete for the rest, and at a budget of `2^n` the answer is exact.
+/// v(∅) and v(N) are always evaluated, since every explanation reports them, and the sample has `m − 2`
+/// evaluations; with pairs and odd `m`, one stays unused. With replacement the sample may contain ∅ and N,
+/// which are not evaluated again. Without replacement it always contains them, with the corresponding weight.
+/// The remaining evaluations are drawn from all other coalitions, and the result is exact with a budget of
+/// `2^n`.
 ///
 /// # Pairs and the intercept
 ///
-/// What is even in z − ½ cancels in pairs, interactions of two players among it, and the intercept, which is orthogonal to the other
-/// columns then, changes nothing. Unpaired, leaving it out is what Algorithm 1 says, and adds the mean of the game to what is noise; the
-/// authors' code has it.
+/// Terms that are even in z − ½ cancel in pairs, including interactions of two players. The intercept has no
+/// effect then, because it is orthogonal to the other columns. For unpaired draws, Algorithm 1 omits the
+/// intercept, which adds the mean of the game to the noise; the authors' code includes it.
 ///
-/// For p ≠ ½ the two rows of a pair have weights of their own, in the ratio ((1−p)/p)^(n−2s). Where n (1 − 2p)² > 0.8 the lesser one is
-/// next to nothing for most pairs, and coalitions are drawn one by one whatever [`pairing`](Self::pairing) says. Pairs against single
-/// coalitions, median squared error at m = 20n on sums of unanimity games: 0.4 at n = 30, p = 0.49; 0.6 at p = 0.45; 1.2 at p = 0.4; 2
-/// far from there.
+/// For p ≠ ½ the two rows of a pair have different weights, in the ratio ((1−p)/p)^(n−2s). If n (1 − 2p)² >
+/// 0.8, the smaller one is negligible for most pairs, and coalitions are drawn one by one regardless of
+/// [`pairing`](Self::pairing). Median squared error of pairs relative to single coalitions, at m = 20n on
+/// sums of unanimity games: 0.4 at n = 30, p = 0.49; 0.6 at p = 0.45; 1.2 at p = 0.4; 2 for p far from ½.
 ///
 /// # Weighted Banzhaf values
 ///
-/// Coalitions are drawn by their leverage scores `P(S) (1 + s (1−p)/p + (n−s) p/(1−p))`, which bounds the weights of rows. Compared with
-/// draws from P itself, the median squared error on tree models (8 to 12 features, m = 10n) is 0.4 to 0.6 of it at p = 0.1, 0.6 to 0.8 at
-/// p = 0.2, about 0.9 at p = 0.3 and equal from 0.35 on; without replacement as much again is saved where m is a good part of the
-/// coalitions that have any weight.
+/// Coalitions are drawn by their leverage scores `P(S) (1 + s (1−p)/p + (n−s) p/(1−p))`, which bounds the
+/// weights of rows. The median squared error on tree models (8 to 12 features, m = 10n), relative to draws
+/// from P itself, is 0.4 to 0.6 at p = 0.1, 0.6 to 0.8 at p = 0.2, about 0.9 at p = 0.3 and 1 from 0.35 on.
+/// Drawing without replacement saves as much again if m is a substantial part of the coalitions with
+/// non-negligible weight.
 ///
 /// # Standard errors
 ///
-/// From what the regression would lose without each pair or coalition; for draws with replacement without each *draw*, so that a
-/// coalition met three times is three draws of a third of its weight. None where the regression does not determine the values, or cannot do
-/// without some coalition.
+/// From the change of the regression without each pair or coalition. With replacement, each *draw* is left
+/// out instead, so a coalition drawn three times is three draws of a third of its weight. There are no
+/// standard errors if the regression does not determine the values, or if some coalition is indispensable for
+/// it.
 ///
-/// Takes `O(T + m n²)` time, `T` being the time of `m` evaluations, and `O(m n)` bits plus `O(n²)` numbers of memory.
+/// Takes `O(T + m n²)` time, where `T` is the time of `m` evaluations, and `O(m n)` bits plus `O(n²)` numbers
+/// of memory.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, KernelBanzhaf};
@@ -112,18 +124,19 @@ use crate::support::{
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct KernelBanzhaf {
-    /// Which value is estimated: [`Semivalue::Banzhaf`] by default, or a weighted one.
+    /// The value to estimate: [`Semivalue::Banzhaf`] by default, or a weighted Banzhaf value.
     pub value: Semivalue,
-    /// Whether every coalition comes with its complement, where that helps; [`Pairing::Paired`] by default.
+    /// Whether every coalition is drawn with its complement, if this reduces the error; [`Pairing::Paired`]
+    /// by default.
     #[serde(serialize_with = "crate::run::settings::OfPairs::serialize")]
     pub pairing: Pairing,
     /// How coalitions are drawn; [`Draws::WithReplacement`] by default, as published.
     pub draws: Draws,
-    /// Whether the regression has a constant column; yes by default.
+    /// Whether the regression has an intercept; yes by default.
     pub intercept: bool,
     /// Whether to estimate standard errors; yes by default.
     pub standard_errors: StandardErrors,
-    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
 
@@ -150,12 +163,14 @@ impl Default for KernelBanzhaf {
 }
 
 impl KernelBanzhaf {
-    /// With different coalitions: never worse, and much better once a good part of all `2^n` is evaluated.
+    /// Creates the variant with distinct coalitions: never worse, and much better if a substantial part of
+    /// all `2^n` is evaluated.
     pub fn without_replacement() -> Self {
         Self { draws: Draws::FixedCounts, ..Self::default() }
     }
 
-    /// For the weighted Banzhaf value in which every other player is present with probability `p`.
+    /// Creates the estimator of the weighted Banzhaf value in which each other player is present with
+    /// probability `p`.
     ///
     /// # Errors
     ///
@@ -164,13 +179,13 @@ impl KernelBanzhaf {
         Ok(Self { value: Semivalue::weighted_banzhaf(p)?, ..Self::default() })
     }
 
-    /// p
+    /// Returns p.
     fn presence(&self) -> Result<f64> {
         match self.value.least_squares() {
             Some(LeastSquaresForm::Centred { p }) => Ok(p),
             _ => Err(EstimatorError::OtherValue {
                 method: self.name(),
-                estimates: "the Banzhaf value and weighted Banzhaf values",
+                estimates: "Banzhaf and weighted Banzhaf values",
                 value: Box::new(self.value()),
                 instead: "monte-carlo or msr",
             }),
@@ -183,7 +198,7 @@ impl Estimator for KernelBanzhaf {
         use Draws::{Bernoulli, FixedCounts, Growing, GrowingBernoulli, WithReplacement};
         use Pairing::{Paired, Unpaired};
         match (self.pairing, self.draws, self.intercept) {
-            // The intercept makes no difference in pairs (of equal weights).
+            // The intercept has no effect in pairs (of equal weights).
             (Paired, WithReplacement, _) => "kernel-banzhaf",
             (Paired, FixedCounts | Growing, _) => "kernel-banzhaf-without-replacement",
             (Paired, Bernoulli | GrowingBernoulli, _) => "kernel-banzhaf-bernoulli",
@@ -206,7 +221,8 @@ impl Estimator for KernelBanzhaf {
 
     /// `n + 1`, but at least 4 (∅, N and one pair) and at most `2^n`.
     ///
-    /// That is the least, not a recommendation: below about 2n pairs are fewer than players, which the diagnostics say. Give `5n` or more.
+    /// This is the minimum, not a recommendation: below about 2n there are fewer pairs than players, which
+    /// the diagnostics report. Use `5n` or more.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all((players + 1).max(4), players)
     }
@@ -246,17 +262,18 @@ impl Estimator for KernelBanzhaf {
     }
 }
 
-/// `n (1 − 2p)²` up to which pairs have less error than single coalitions. On tree models of 8 to 12 features and random sums of
-/// unanimity games of 8 to 100 players the two meet between 0.7 and 1.1.
+/// The maximum of `n (1 − 2p)²` for which pairs have less error than single coalitions. On tree models of 8
+/// to 12 features and random sums of unanimity games of 8 to 100 players the break-even point is between 0.7
+/// and 1.1.
 const PAIRS_HELP_UP_TO: f64 = 0.8;
 
-/// The regression over all coalitions, of which a sample is drawn.
+/// The regression over all coalitions, from which a sample is drawn.
 struct Regression {
     players: usize,
     p: f64,
-    /// Whether ∅ and N are among the rows for certain, rather than drawn as others are.
+    /// Whether ∅ and N are always among the rows, rather than drawn like other coalitions.
     certain_ends: bool,
-    /// Whether coalitions of all sizes have the same probability of being drawn, and the same weight.
+    /// Whether coalitions of all sizes have the same inclusion probability and the same weight.
     sizes_alike: bool,
 }
 
@@ -265,12 +282,12 @@ impl Regression {
         LeastSquaresForm::Centred { p: self.p }
     }
 
-    /// Whether the complement of a coalition has a weight that is worth an evaluation.
+    /// Returns whether the complement of a coalition has enough weight to justify an evaluation.
     fn pairs_help(&self) -> bool {
         self.players as f64 * (1.0 - 2.0 * self.p).powi(2) <= PAIRS_HELP_UP_TO
     }
 
-    /// The rows of the regression: those of the sample, and ∅ and N where they are certain.
+    /// Returns the rows of the regression: those of the sample, and ∅ and N if they are always included.
     fn rows(&self, sample: &Sample) -> Rows {
         let (n, strata) = (self.players, sample.strata());
         let mut coalitions = sample.coalitions().clone();
@@ -279,7 +296,7 @@ impl Regression {
             coalitions.push_empty();
             coalitions.push_full();
         }
-        // One number for all sizes, so that equal weights are equal to the bit, which is faster.
+        // Use a single number for all sizes, so that equal weights are bitwise equal, which is faster.
         let like = |size: usize| if self.sizes_alike { n / 2 } else { size };
         let ln_weights: Vec<f64> = (0..=n)
             .map(like)
@@ -314,7 +331,7 @@ impl Regression {
     }
 }
 
-/// What is regressed.
+/// The rows of the regression.
 struct Rows {
     coalitions: Coalitions,
     weights: Vec<f64>,
@@ -322,21 +339,21 @@ struct Rows {
     chance: Chance,
 }
 
-/// How rows belong together.
+/// How rows are grouped.
 #[derive(PartialEq)]
 enum Layout {
     Alone,
-    /// One weight for each pair.
+    /// One weight per pair.
     Pairs,
-    /// One weight for each row.
+    /// One weight per row.
     PairsApart,
 }
 
-/// What is left to chance, for each row or pair.
+/// The randomness of each row or pair.
 enum Chance {
-    /// How often it was drawn, of independent draws.
+    /// The number of independent draws of each.
     Draws(Vec<u32>),
-    /// `1 − π`, π being the probability that it is in the sample.
+    /// `1 − π`, where π is the inclusion probability.
     Free(Vec<f64>),
 }
 
@@ -358,7 +375,7 @@ impl Rows {
     }
 }
 
-/// For the values that are such a regression.
+/// Builds the estimator for values that are the solution of such a regression.
 fn boxed(value: &Value, pairing: Pairing, draws: Draws, intercept: bool) -> Option<Box<dyn Estimator>> {
     let value = semivalue(value)?;
     let is_regression = matches!(value.least_squares()?, LeastSquaresForm::Centred { .. });
@@ -371,28 +388,31 @@ fn boxed(value: &Value, pairing: Pairing, draws: Draws, intercept: bool) -> Opti
 }
 
 specs! {
-    KERNEL_BANZHAF = "kernel-banzhaf": "Kernel Banzhaf as published: pairs with replacement; a regression. Of (weighted) Banzhaf values",
+    KERNEL_BANZHAF = "kernel-banzhaf":
+        "Kernel Banzhaf as published: a regression on pairs drawn with replacement; for (weighted) Banzhaf \
+         values",
         |value| boxed(value, Pairing::Paired, Draws::WithReplacement, true);
-    KERNEL_BANZHAF_WITHOUT_REPLACEMENT = "kernel-banzhaf-without-replacement": "Kernel Banzhaf without replacement",
+    KERNEL_BANZHAF_WITHOUT_REPLACEMENT = "kernel-banzhaf-without-replacement": "Kernel Banzhaf without \
+        replacement",
         |value| boxed(value, Pairing::Paired, Draws::FixedCounts, true);
     KERNEL_BANZHAF_BERNOULLI = "kernel-banzhaf-bernoulli" variant:
-        "Kernel Banzhaf, pairs entering independently, the budget met in expectation",
+        "Kernel Banzhaf with Bernoulli sampling of pairs, which meets the budget in expectation",
         |value| boxed(value, Pairing::Paired, Draws::Bernoulli, true);
-    KERNEL_BANZHAF_UNPAIRED = "kernel-banzhaf-unpaired": "Kernel Banzhaf without pairs, an ablation",
+    KERNEL_BANZHAF_UNPAIRED = "kernel-banzhaf-unpaired": "Kernel Banzhaf without pairs (ablation)",
         |value| boxed(value, Pairing::Unpaired, Draws::WithReplacement, true);
     KERNEL_BANZHAF_UNPAIRED_WITHOUT_REPLACEMENT = "kernel-banzhaf-unpaired-without-replacement" variant:
-        "Kernel Banzhaf without pairs and without replacement, an ablation",
+        "Kernel Banzhaf without pairs and without replacement (ablation)",
         |value| boxed(value, Pairing::Unpaired, Draws::FixedCounts, true);
     KERNEL_BANZHAF_UNPAIRED_BERNOULLI = "kernel-banzhaf-unpaired-bernoulli" variant:
-        "Kernel Banzhaf without pairs, coalitions entering independently, an ablation",
+        "Kernel Banzhaf without pairs, with Bernoulli sampling (ablation)",
         |value| boxed(value, Pairing::Unpaired, Draws::Bernoulli, true);
     KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT = "kernel-banzhaf-unpaired-without-intercept" variant:
-        "Kernel Banzhaf without pairs and without an intercept, an ablation",
+        "Kernel Banzhaf without pairs and without an intercept (ablation)",
         |value| boxed(value, Pairing::Unpaired, Draws::WithReplacement, false);
     KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_AND_REPLACEMENT = "kernel-banzhaf-unpaired-without-intercept-and-replacement" variant:
-        "Kernel Banzhaf without pairs, intercept or replacement, an ablation",
+        "Kernel Banzhaf without pairs, intercept or replacement (ablation)",
         |value| boxed(value, Pairing::Unpaired, Draws::FixedCounts, false);
     KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_BERNOULLI = "kernel-banzhaf-unpaired-without-intercept-bernoulli" variant:
-        "Kernel Banzhaf without pairs or intercept, coalitions entering independently, an ablation",
+        "Kernel Banzhaf without pairs or intercept, with Bernoulli sampling (ablation)",
         |value| boxed(value, Pairing::Unpaired, Draws::Bernoulli, false);
 }

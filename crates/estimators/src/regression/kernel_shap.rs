@@ -1,10 +1,10 @@
-//! Kernel SHAP: coalitions drawn with replacement by the Shapley kernel.
+//! Kernel SHAP: coalitions drawn with replacement from the Shapley kernel.
 //!
 //! # Source
 //!
-//! Lundberg and Lee, *A Unified Approach to Interpreting Model Predictions*, NeurIPS 2017; with pairs: Covert and Lee, *Improving
-//! KernelSHAP*, AISTATS 2021. As the Leverage SHAP paper compares them: `P(|S| = s) ∝ 1/(s(n−s))`, rows unweighted after sampling,
-//! the constraint `Σφ = v(N) − v(∅)` kept.
+//! Lundberg and Lee, *A Unified Approach to Interpreting Model Predictions*, NeurIPS 2017; with pairs: Covert
+//! and Lee, *Improving KernelSHAP*, AISTATS 2021. Implemented as compared in the Leverage SHAP paper:
+//! `P(|S| = s) ∝ 1/(s(n−s))`, unweighted rows after sampling, and the constraint `Σφ = v(N) − v(∅)`.
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
@@ -22,21 +22,24 @@ use crate::support::{FullBudget, StandardErrors, exact_if_affordable, explain};
 /// φ̃ = argmin_{Σx = v(N) − v(∅)} Σ_k (⟨z_k, x⟩ − (v(z_k) − v(∅)))²,   P(|z_k| = s) ∝ 1 / (s (n−s))
 /// ```
 ///
-/// over coalitions `z_k` drawn with replacement. Those that are drawn repeatedly are evaluated once and weigh as often as they were
-/// drawn.
+/// over coalitions `z_k` drawn with replacement. Coalitions drawn repeatedly are evaluated once, and their
+/// weight is the number of draws.
 ///
-/// Standard errors are ours: from what the regression has of each draw (with pairs: each pair). None where it does not determine
-/// the values, or cannot do without some coalition. At m = 20n intervals of 95 % held the truth in 94.7 to 94.9 % of the cases in smooth games,
-/// in 96.6 to 97.0 % in games that hide from samples (`cargo run --release -p apportion --example honesty -- intervals`).
+/// Standard errors are ours: from the influence of each draw (with pairs: each pair) on the regression. There
+/// are none if the regression does not determine the values, or if some coalition is indispensable for it. At
+/// m = 20n, 95% intervals covered the true value in 94.7 to 94.9% of the cases in smooth games, and in 96.6
+/// to 97.0% in games designed to mislead samples
+/// (`cargo run --release -p apportion --example honesty -- intervals`).
 ///
-/// Takes `O(T + m n²)` time, `T` being the time of at most `m` evaluations.
+/// Takes `O(T + m n²)` time, where `T` is the time of at most `m` evaluations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct KernelShap {
-    /// Whether every coalition comes with its complement; [`Pairing::Unpaired`] by default, as first published.
+    /// Whether every coalition is drawn with its complement; [`Pairing::Unpaired`] by default, as first
+    /// published.
     #[serde(serialize_with = "crate::run::settings::OfPairs::serialize")]
     pub pairing: Pairing,
-    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
 
@@ -52,7 +55,7 @@ impl Default for KernelShap {
 }
 
 impl KernelShap {
-    /// Kernel SHAP with paired sampling.
+    /// Creates Kernel SHAP with paired sampling.
     pub fn paired() -> Self {
         Self { pairing: Pairing::Paired, ..Self::default() }
     }
@@ -87,7 +90,8 @@ impl Estimator for KernelShap {
 }
 
 specs! {
-    KERNEL_SHAP = "kernel-shap": "Kernel SHAP: coalitions drawn with replacement by the Shapley kernel; a regression",
+    KERNEL_SHAP = "kernel-shap":
+        "Kernel SHAP: a regression on coalitions drawn with replacement from the Shapley kernel",
         |_| Some(Box::new(KernelShap::default()));
     KERNEL_SHAP_PAIRED = "kernel-shap-paired": "Kernel SHAP with paired sampling",
         |_| Some(Box::new(KernelShap::paired()));

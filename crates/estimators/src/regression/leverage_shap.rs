@@ -2,8 +2,8 @@
 //!
 //! # Source
 //!
-//! Musco and Witter, *Provably Accurate Shapley Value Estimation via Leverage Score Sampling*, ICLR 2025, Algorithm 1, with the
-//! misprints of its lines corrected (the number of pairs is that of equation 12).
+//! Musco and Witter, *Provably Accurate Shapley Value Estimation via Leverage Score Sampling*, ICLR 2025,
+//! Algorithm 1, with its misprints corrected (the number of pairs is that of equation 12).
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, SizeLaw};
@@ -22,17 +22,20 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_if_affordable, exp
 /// w_k = w(s) / π_s,   w(s) = 1 / (C(n,s) s (n−s))                          (equation 4; Algorithm 1, line 7)
 /// ```
 ///
-/// over the sampled coalitions `z_k`, each of size s and in the sample with probability `π_s`. They are drawn by their leverage scores
-/// `ℓ_z = 1 / C(n, |z|)` (Lemma 3.2): every *size* deserves the same number of samples. With `m = O(n log(n/δ) + n/(εδ))` evaluations
-/// the objective is within `1 + ε` of the least with probability `1 − δ` (Theorem 1.1), and `‖φ̃ − φ‖² ≤ ε γ ‖φ‖²` (Corollary 4.1).
+/// over the sampled coalitions `z_k`, where each has size s and inclusion probability `π_s`. They are drawn
+/// by their leverage scores `ℓ_z = 1 / C(n, |z|)` (Lemma 3.2), so all *sizes* get the same number of samples.
+/// With `m = O(n log(n/δ) + n/(εδ))` evaluations the objective is within a factor `1 + ε` of its minimum with
+/// probability `1 − δ` (Theorem 1.1), and `‖φ̃ − φ‖² ≤ ε γ ‖φ‖²` (Corollary 4.1).
 ///
-/// The answer satisfies `Σφ̃ = v(N) − v(∅)` exactly, and at a budget of `2^n` it is exact. Standard errors are estimated from the
-/// residuals of the regression, by what it would lose without each pair or coalition (with replacement: without each draw); there are none
-/// where the budget is so small (below about `2n + 2`) that some coalition alone decides a value.
+/// The result satisfies `Σφ̃ = v(N) − v(∅)` exactly, and is exact with a budget of `2^n`. Standard errors are
+/// estimated from the residuals of the regression, by its change without each pair or coalition (with
+/// replacement: without each draw). There are none if the budget is so small (below about `2n + 2`) that a
+/// single coalition determines some value.
 ///
-/// Pairs use an even number of evaluations: an odd budget leaves one unused. Takes `O(T + m n²)` time, `T` being the time of `m`
-/// evaluations, and `O(m n)` bits plus `O(n²)` numbers of memory. Beyond 2000 players there is no n × n matrix: `O(T + m n)` for each of some
-/// 40 steps, and the memory of the coalitions and half as much; standard errors are then measured by probes.
+/// Pairs use an even number of evaluations: with an odd budget one stays unused. Takes `O(T + m n²)` time,
+/// where `T` is the time of `m` evaluations, and `O(m n)` bits plus `O(n²)` numbers of memory. Beyond 2000
+/// players the n × n matrix is avoided: this takes `O(T + m n)` for each of about 40 steps, and 1.5 times the
+/// memory of the coalitions; standard errors are then estimated with random probes.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, LeverageShap};
@@ -46,37 +49,18 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_if_affordable, exp
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
 ///
-/// The same by hand, from a sampler and a solver:
-///
-/// ```
-/// use apportion_games::{Coalitions, Game, SumOfUnanimity};
-/// use apportion_samplers::{FixedCounts, Order, Pairing, Sampler, SizeLaw};
-/// use apportion_solvers::{Constraint, Design, least_squares};
-///
-/// let game = SumOfUnanimity::random(30, 100, 4, 1);
-/// let sampler = FixedCounts { law: SizeLaw::leverage(30)?, pairing: Pairing::Paired, order: Order::Fixed };
-/// let sample = sampler.sample(598, 7)?;
-/// let (mut values, mut total) = (vec![0.0; 598], [0.0]);
-/// game.values(sample.coalitions(), &mut values)?; // v(∅) is 0 here
-/// game.values(&Coalitions::from_masks(30, [(1 << 30) - 1]), &mut total)?;
-/// let weights = sample.shapley_weights();
-/// let design = Design::paired(sample.coalitions(), &weights)?;
-/// let fit = least_squares(&design, &values, 1, Constraint::Sum(&total))?;
-/// # use apportion_estimators::{Estimator, LeverageShap};
-/// assert_eq!(fit.coefficients(), LeverageShap::default().estimate(&game, 600, 7)?.values);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// The same computation from a sampler and a solver:
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct LeverageShap {
-    /// Whether every coalition comes with its complement; [`Pairing::Paired`] by default.
+    /// Whether every coalition is drawn with its complement; [`Pairing::Paired`] by default.
     #[serde(serialize_with = "crate::run::settings::OfPairs::serialize")]
     pub pairing: Pairing,
     /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
     pub draws: Draws,
     /// Whether to estimate standard errors; yes by default.
     pub standard_errors: StandardErrors,
-    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
 
@@ -112,13 +96,15 @@ impl Estimator for LeverageShap {
         }
     }
 
-    /// `n`, as Algorithm 1 asks, but at least 4 (∅, N and one pair) and at most `2^n`.
+    /// `n`, as in Algorithm 1, but at least 4 (∅, N and one pair) and at most `2^n`.
     ///
-    /// That is the least, not a recommendation. Below about `2n` the regression is rank deficient and the answer the one of least norm,
-    /// which the diagnostics say; at about `2n`, where pairs and unknowns are equally many, its error peaks, and the condition number with
-    /// it; from `3n` on it falls as the theory has it. Give `5n` or more. With less than `3n`, as where thousands of players leave no choice,
-    /// [`PermutationShap`](crate::PermutationShap), which begins at 2n, has 0.2 to 0.6 of its squared error (at 2.2n and 2.5n, two kinds of games of 60 and 200
-    /// players); below `2n` put players into groups first.
+    /// This is the minimum, not a recommendation. Below about `2n` the regression is rank deficient and the
+    /// result is the minimum-norm solution, which the diagnostics report. At about `2n`, where pairs and
+    /// unknowns are equally many, the error and the condition number peak; from `3n` on the error falls as in
+    /// theory. Use `5n` or more. With less than `3n`, for example if there are thousands of players,
+    /// [`PermutationShap`](crate::PermutationShap), whose minimum is 2n, has 0.2 to 0.6 times the squared
+    /// error (at 2.2n and 2.5n, two kinds of games of 60 and 200 players). Below `2n`, combine players into
+    /// groups first.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all(players.max(4), players)
     }
@@ -143,19 +129,23 @@ fn boxed(pairing: Pairing, draws: Draws) -> Option<Box<dyn Estimator>> {
 }
 
 specs! {
-    LEVERAGE_SHAP = "leverage-shap": "Leverage SHAP: pairs without replacement, every size of coalition alike; a weighted regression",
+    LEVERAGE_SHAP = "leverage-shap":
+        "Leverage SHAP: a weighted regression on pairs drawn without replacement, equally from every \
+         coalition size",
         |_| boxed(Pairing::Paired, Draws::FixedCounts);
     LEVERAGE_SHAP_BERNOULLI = "leverage-shap-bernoulli":
-        "Leverage SHAP as analysed in Theorem 1.1: pairs enter independently, the budget is met in expectation",
+        "Leverage SHAP as analysed in Theorem 1.1: Bernoulli sampling of pairs, which meets the budget in \
+         expectation",
         |_| boxed(Pairing::Paired, Draws::Bernoulli);
-    LEVERAGE_SHAP_UNPAIRED = "leverage-shap-unpaired": "Leverage SHAP without pairs, an ablation",
+    LEVERAGE_SHAP_UNPAIRED = "leverage-shap-unpaired": "Leverage SHAP without pairs (ablation)",
         |_| boxed(Pairing::Unpaired, Draws::FixedCounts);
-    LEVERAGE_SHAP_WITH_REPLACEMENT = "leverage-shap-with-replacement": "Leverage SHAP with replacement, an ablation",
+    LEVERAGE_SHAP_WITH_REPLACEMENT = "leverage-shap-with-replacement":
+        "Leverage SHAP with replacement (ablation)",
         |_| boxed(Pairing::Paired, Draws::WithReplacement);
     LEVERAGE_SHAP_UNPAIRED_BERNOULLI = "leverage-shap-unpaired-bernoulli" variant:
-        "Leverage SHAP without pairs, coalitions entering independently, an ablation",
+        "Leverage SHAP without pairs, with Bernoulli sampling (ablation)",
         |_| boxed(Pairing::Unpaired, Draws::Bernoulli);
     LEVERAGE_SHAP_UNPAIRED_WITH_REPLACEMENT = "leverage-shap-unpaired-with-replacement" variant:
-        "Leverage SHAP without pairs and with replacement, an ablation",
+        "Leverage SHAP without pairs and with replacement (ablation)",
         |_| boxed(Pairing::Unpaired, Draws::WithReplacement);
 }

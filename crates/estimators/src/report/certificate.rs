@@ -1,47 +1,50 @@
-//! What is known of the error of an explanation, and why its run stopped.
+//! Certificates: the error bound of an explanation and the reason why its run stopped.
 
 use serde::{Deserialize, Serialize};
 
-/// On what the bound of an error rests.
+/// The justification of an error bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Guarantee {
-    /// Every coalition was evaluated: there is no error but rounding.
+    /// Every coalition was evaluated: the only error is rounding error.
     Exact,
-    /// An inequality that holds for every number of draws, few or many, given the range of the game (Maurer and Pontil, *Empirical
-    /// Bernstein Bounds and Sample Variance Penalization*, COLT 2009, theorem 4). It is for a number fixed beforehand; that a run
-    /// chooses when to look from what it has seen is left out of account, and so is that a relative tolerance is estimated.
+    /// An inequality that holds for every number of draws, given the range of the game (Maurer and Pontil,
+    /// *Empirical Bernstein Bounds and Sample Variance Penalization*, COLT 2009, theorem 4). It assumes a
+    /// number of draws fixed in advance: it ignores that a run schedules its interim checks based on the
+    /// data, and that a relative tolerance is estimated.
     EmpiricalBernstein,
-    /// Standard errors estimated from the same evaluations: right in the limit of many, and as far as measured.
+    /// Standard errors estimated from the same evaluations: valid asymptotically, and in finite samples as
+    /// far as measured.
     Asymptotic,
-    /// Nothing varied in the sample: what it saw is an additive game, and so is the border, all players alone and all but each. Whether there is
-    /// more no sample can tell. The bound is what a rare event of the size of the values would make of it that so many evaluations miss.
+    /// Nothing varied in the sample: the game looked additive, including on all single players and all
+    /// coalitions that lack one player. No sample can rule out that interactions were missed. The bound
+    /// assumes a rare event as large as the values that this number of evaluations would miss.
     NothingVaried,
-    /// None: the method gave no standard errors.
+    /// No guarantee: the method provided no standard errors.
     Unknown,
 }
 
-/// Why a run stopped.
+/// The reason why a run stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum StopRule {
     /// The error is within the tolerance.
     Tolerance,
-    /// The budget was used up before.
+    /// The budget was exhausted first.
     Budget,
-    /// All looks were used up before.
+    /// The maximum number of interim checks was reached first.
     Looks,
-    /// A relative tolerance has nothing to be relative to: the values are zero as far as the errors tell, or all alike where it is a share of
-    /// their range.
+    /// A relative tolerance is undefined: the values are zero within their errors or, for a tolerance
+    /// relative to their range, all equal.
     NoScale,
-    /// The coalitions tell enough, but not the draws that the game takes for each of them. More draws would, and the budget or the law
-    /// does not allow them.
+    /// There are enough coalitions, but too few draws that the game makes for each of them. More draws would
+    /// help, but the budget or the distribution does not allow them.
     Draws,
 }
 
-/// As in results.
+/// Formats the name used in result files.
 impl std::fmt::Display for Guarantee {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -54,7 +57,7 @@ impl std::fmt::Display for Guarantee {
     }
 }
 
-/// As in results.
+/// Formats the name used in result files.
 impl std::fmt::Display for StopRule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -67,38 +70,39 @@ impl std::fmt::Display for StopRule {
     }
 }
 
-/// What was found when a run looked at its error.
+/// The outcome of an interim check of the error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Look {
-    /// The budget up to which it had run.
+    /// The budget up to which the run had proceeded.
     pub budget: usize,
-    /// The probability of being wrong that was spent on it.
+    /// The error probability that was spent on this check.
     pub spent: f64,
-    /// The bound of the error over the tolerance, the largest over the outputs; none where there were no standard errors.
+    /// The error bound divided by the tolerance, maximum over the outputs; `None` without standard errors.
     pub error: Option<f64>,
 }
 
-/// The error of an explanation against what was asked for, and why the run stopped.
+/// The error of an explanation compared with the tolerance, and the reason why the run stopped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Certificate {
-    /// Why the run stopped.
+    /// The reason why the run stopped.
     pub stopped_by: StopRule,
-    /// What the bounds rest on.
+    /// The justification of the bounds.
     pub guarantee: Guarantee,
-    /// With this probability, over all looks together, bounds and intervals hold.
+    /// The probability that bounds and intervals hold, jointly over all interim checks.
     pub confidence: f64,
-    /// Bound of the error for each output, in the measure that was asked for; none where there are no standard errors.
+    /// The error bound for each output, in the requested measure; `None` without standard errors.
     pub error_bounds: Option<Vec<f64>>,
-    /// The error that was tolerated for each output, in units of the output. Where it is a share of the norm or
-    /// the range, that is taken as small as its errors allow, and the tolerance is zero where the norm or the range may be.
+    /// The tolerance for each output, in units of the output. A tolerance relative to the norm or the range
+    /// uses the smallest norm or range compatible with the errors, and is zero if that is zero.
     pub tolerances: Vec<f64>,
-    /// Half the width of the interval around each value (n × k, as the values), each by itself; none where there are no standard errors.
+    /// The half-width of the pointwise interval of each value (n × k, like the values); `None` without
+    /// standard errors.
     pub half_widths: Option<Vec<f64>>,
-    /// What the looks found.
+    /// The interim checks.
     pub looks: Vec<Look>,
-    /// All of this in a sentence: whether the accuracy is certified, on what that rests, or what stood in the way.
+    /// A summary in one sentence: whether the tolerance is certified, with which guarantee, or why not.
     #[serde(default)]
     pub says: String,
 }

@@ -1,4 +1,4 @@
-//! What an estimator answers.
+//! The result of an estimator.
 
 use apportion_values::{Attributions, SolutionConcept};
 use serde::{Deserialize, Serialize};
@@ -7,46 +7,47 @@ use super::certificate::Certificate;
 use super::error_law::ErrorLaw;
 use super::student::student;
 
-/// The attribution of `v(N) − v(∅)` to the players, with what it cost and how far it can be trusted.
+/// The attribution of `v(N) − v(∅)` to the players, with its cost and its error estimates.
 ///
-/// `n` players, `k` outputs. With one output, `values[i]` is φ_i.
+/// For `n` players and `k` outputs. With one output, `values[i]` is φ_i.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// Which value was computed.
+    /// The solution concept that was computed.
     pub value: SolutionConcept,
-    /// Name of the method that computed it.
+    /// The name of the method.
     pub method: String,
     /// φ: n × k numbers, row-major, in units of the outputs.
     pub values: Vec<f64>,
-    /// v(∅), the value without any player: k numbers.
+    /// v(∅), the value of the empty coalition: k numbers.
     pub base: Vec<f64>,
-    /// v(N), the value of all players together: k numbers.
+    /// v(N), the value of the coalition of all players: k numbers.
     pub prediction: Vec<f64>,
-    /// One standard error per entry of `values`, where the method can tell; zero where the value is exact, and nowhere else. What the
-    /// sample may not have met is in it.
+    /// The standard error of each entry of `values`, if the method provides them; zero for exact values only.
+    /// They include an allowance for events that the sample may have missed.
     pub std_errors: Option<Vec<f64>>,
-    /// Evaluations of the game used, v(∅) and v(N) included; 0 for methods that look inside the model.
+    /// The number of evaluations of the game, including v(∅) and v(N); 0 for methods that use the structure
+    /// of the model.
     pub evaluations: usize,
-    /// Different coalitions among them.
+    /// The number of distinct coalitions among them.
     pub distinct_coalitions: usize,
-    /// Rows that the model behind the game predicted.
+    /// The number of rows that the model predicted.
     pub model_rows: usize,
-    /// The seed of all draws; none for methods that draw nothing.
+    /// The seed of all draws; `None` for deterministic methods.
     pub seed: Option<u64>,
-    /// What the method found out on the way.
+    /// Diagnostics of the method.
     pub diagnostics: Diagnostics,
-    /// What is known of the error, and why the run stopped, where an accuracy was asked for.
+    /// The error bound and the reason why the run stopped, if a tolerance was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<Certificate>,
 }
 
 impl Explanation {
-    /// Exact values of one explicand, from so many evaluations of different coalitions, of so many model rows each.
-    ///
+    /// Creates an exact explanation of one explicand. The costs are the number of evaluations, all of
+    /// distinct coalitions, and the number of model rows per evaluation.
     /// # Panics
     ///
-    /// If they are of several rows, or of pairs.
+    /// If the attributions have several rows, or are interactions.
     pub fn exact(method: &str, value: SolutionConcept, found: Attributions, costs: (usize, usize)) -> Self {
         assert!(found.rows() <= 1 && !found.are_of_pairs(), "players of one row, not {:?}", found.axes());
         let zeros = vec![0.0; found.values.len()];
@@ -57,8 +58,9 @@ impl Explanation {
         explanation
     }
 
-    /// The `values` that a method found for a game that is worth `base` without and `prediction` with all players, from so many evaluations
-    /// of different coalitions, of so many model rows each. An estimator of your own sets what else it knows.
+    /// Creates an explanation from the `values` of a method, with `base` = v(∅) and `prediction` = v(N). The
+    /// costs are the number of evaluations, all of distinct coalitions, and the number of model rows per
+    /// evaluation. Custom estimators set the remaining fields that they know.
     pub fn estimate(
         method: &str,
         value: SolutionConcept,
@@ -82,42 +84,42 @@ impl Explanation {
         }
     }
 
-    /// The values and the two ends alone, as those of one row.
-    ///
+    /// Returns the values, the base value and the prediction as attributions of one row.
     /// # Panics
     ///
-    /// If the lengths of values, base and prediction do not fit.
+    /// If the lengths of values, base and prediction do not match.
     pub fn attributions(&self) -> Attributions {
         let (base, prediction) = (self.base.clone(), self.prediction.clone());
         Attributions::of_players(self.players(), self.values.clone(), base, prediction)
     }
 
-    /// Number of outputs `k`.
+    /// Returns the number of outputs `k`.
     pub fn outputs(&self) -> usize {
         self.base.len()
     }
 
-    /// Number of players `n`.
+    /// Returns the number of players `n`.
     pub fn players(&self) -> usize {
         self.values.len() / self.outputs().max(1)
     }
 
-    /// The values of all players for one output.
+    /// Returns the values of all players for one output.
     ///
     /// # Panics
     ///
-    /// If `output` is not below [`outputs`](Self::outputs).
+    /// If `output` is not less than [`outputs`](Self::outputs).
     pub fn output(&self, output: usize) -> Vec<f64> {
         assert!(output < self.outputs(), "output {output} of {}", self.outputs());
         self.values.iter().skip(output).step_by(self.outputs()).copied().collect()
     }
 
-    /// An interval for each value by itself that holds with the probability `confidence`: n × k of them, as the values; none without
+    /// Returns a pointwise confidence interval for each value (n × k, like the values), or `None` without
     /// standard errors.
     ///
-    /// `φ̃_i ± t_f(1 − δ/2) √V_i` with δ = 1 − confidence, Student's t with the
-    /// [degrees of freedom](crate::ErrorLaw::degrees_of_freedom) of the standard errors (the normal law where they are not known).
-    /// Asymptotic; of a run that was stopped at an accuracy take the [`certificate`](Self::certificate), which makes up for its looks.
+    /// `φ̃_i ± t_f(1 − δ/2) √V_i` with δ = 1 − confidence and Student's t with the
+    /// [degrees of freedom](crate::ErrorLaw::degrees_of_freedom) of the standard errors (the normal
+    /// distribution if they are unknown). The intervals are asymptotic. For a run that stopped at a
+    /// tolerance, use the [`certificate`](Self::certificate), which accounts for its interim checks.
     ///
     /// ```
     /// use apportion_estimators::{Estimator, PermutationShap};
@@ -139,7 +141,8 @@ impl Explanation {
         Some(self.values.iter().zip(self.std_errors.as_ref()?).map(interval).collect())
     }
 
-    /// The largest `|Σφ + base − prediction|` over the outputs: 0 but for rounding where the method or the value is efficient.
+    /// Returns the maximum of `|Σφ + base − prediction|` over the outputs: 0 up to rounding if the method or
+    /// the value is efficient.
     pub fn efficiency_gap(&self) -> f64 {
         (0..self.outputs())
             .map(|j| (self.output(j).iter().sum::<f64>() + self.base[j] - self.prediction[j]).abs())
@@ -147,44 +150,48 @@ impl Explanation {
     }
 }
 
-/// What a method found out on the way.
+/// Diagnostics of a method.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Diagnostics {
-    /// Whether the values are exact but for rounding.
+    /// Whether the values are exact up to rounding.
     pub exact: bool,
-    /// Rank of the regression, an intercept not counted. Where it is below [`unknowns`](Self::unknowns) the answer is the one of least
-    /// norm, and there are no standard errors. None, too, where a regression of thousands of players does not tell its rank.
+    /// The rank of the regression, not counting an intercept. If it is below [`unknowns`](Self::unknowns),
+    /// the result is the minimum-norm solution and has no standard errors. Also `None` for regressions with
+    /// thousands of players whose rank is not determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<usize>,
-    /// Unknowns of the regression, an intercept not counted: `n − 1` under `Σφ = v(N) − v(∅)`, else `n`.
+    /// The number of unknowns of the regression, not counting an intercept: `n − 1` under `Σφ = v(N) − v(∅)`,
+    /// otherwise `n`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknowns: Option<usize>,
-    /// Condition number of the regression's Gram matrix on its range. Over all coalitions that matrix is a multiple of the identity
-    /// (under the constraint: on vectors that sum to zero), so that this is the condition number of `K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½)` (Kernel
-    /// Banzhaf, equation 17). Within 1 %; for more than 2000 players from below, within 10 %.
+    /// The condition number of the regression's Gram matrix on its range. For all coalitions that matrix is a
+    /// multiple of the identity (under the constraint: on vectors with sum zero), so this is the condition
+    /// number of `K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½)` (Kernel Banzhaf, equation 17). Accurate to 1%; for more than
+    /// 2000 players, a lower bound accurate to 10%.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition_number: Option<f64>,
-    /// Weighted residual sum of squares of the regression, per output.
+    /// The weighted residual sum of squares of the regression, per output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub residual_sum_of_squares: Option<Vec<f64>>,
-    /// Permutations walked.
+    /// The number of permutations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permutations: Option<usize>,
-    /// Another name of the same estimator, where the method has one for this value and game.
+    /// The name of an equivalent estimator, if there is one for this value and game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
-    /// What the method chose among several ways, for methods that do.
+    /// The choice of the method, if it selects among several variants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chosen: Option<String>,
-    /// Rows that stood for each coalition of a conditional game whose law draws them at random.
+    /// The number of rows drawn for each coalition, for conditional games whose distribution is sampled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draws: Option<usize>,
-    /// What is known of the law of the errors beside their sizes, where there are standard errors.
+    /// The distribution of the errors, if there are standard errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_law: Option<ErrorLaw>,
-    /// Whether nothing varied in the sample, for some output: it saw an additive game, and cannot tell whether there is more.
+    /// Whether nothing varied in the sample for some output: the game looked additive, and the sample cannot
+    /// rule out interactions.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub nothing_varied: bool,
 }

@@ -1,14 +1,14 @@
-//! What is reported: explanations, the law of their errors, certificates; and what their numbers are made of.
+//! Results: explanations, the distribution of their errors, certificates, and the statistics behind them.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | [`explanation`] | what an estimator answers, with what it found out on the way |
-//! | [`error_law`] | what is known of the errors beside their sizes |
-//! | [`certificate`] | the error against what was asked for, and why a run stopped |
+//! | [`explanation`] | the result of an estimator, with its diagnostics |
+//! | [`error_law`] | the distribution of the errors |
+//! | [`certificate`] | the error compared with the tolerance, and the reason why a run stopped |
 //! | [`running_moments`] | means and variances of a stream of draws |
-//! | [`scaled`] | units in which squares of outputs are numbers |
-//! | [`unseen`] | what standard errors have in them that the sample has not seen |
-//! | [`student`] | the quantile of intervals |
+//! | [`scaled`] | units in which squares of outputs are finite |
+//! | [`unseen`] | the allowance in standard errors for events that the sample missed |
+//! | [`student`] | the quantile for intervals |
 
 mod certificate;
 mod error_law;

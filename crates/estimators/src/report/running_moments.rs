@@ -1,11 +1,12 @@
-//! Mean and variance of vectors that come one by one.
+//! Running mean and variance of a stream of vectors.
 //!
 //! # Source
 //!
-//! Welford, *Note on a method for calculating corrected sums of squares and products*, 1962; merging: Chan, Golub and LeVeque, *Updating
-//! formulae and a pairwise algorithm for computing sample variances*, 1979. Grah and Thouvenot, *A projected stochastic gradient algorithm
-//! for estimating Shapley value applied in attribute importance*, 2020, Algorithm 1, print the same recursion for the variance itself:
-//! `σ̂² ← (t−2)/(t−1) σ̂² + (φ − φ̄)²/t`, the square being on the deviation.
+//! Welford, *Note on a method for calculating corrected sums of squares and products*, 1962; merging: Chan,
+//! Golub and LeVeque, *Updating formulae and a pairwise algorithm for computing sample variances*, 1979. Grah
+//! and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in
+//! attribute importance*, 2020, Algorithm 1, prints the same recursion for the variance:
+//! `σ̂² ← (t−2)/(t−1) σ̂² + (φ − φ̄)²/t`, where the deviation is squared.
 
 use super::unseen::Influences;
 
@@ -15,22 +16,23 @@ use super::unseen::Influences;
 /// d = x_t − mean,   mean ← mean + d/t,   squares ← squares + d² (t−1)/t
 /// ```
 ///
-/// All is kept relative to the first vector: a constant that is large against the deviations costs no digits. Within 1e-12 relative of
-/// mean and variance in two passes, for up to 10^5 vectors and constants up to 10^9 deviations.
+/// All state is stored relative to the first vector, so a constant that is large compared with the deviations
+/// costs no precision. Matches a two-pass mean and variance within a relative 1e-12, for up to 10^5 vectors
+/// and constants up to 10^9 deviations.
 #[derive(Debug, Clone)]
 pub(crate) struct RunningMoments {
     count: usize,
     /// The first vector.
     origin: Vec<f64>,
-    /// The mean less the first vector.
+    /// The mean minus the first vector.
     shift: Vec<f64>,
     squares: Vec<f64>,
-    /// Sums of fourth powers of innovations.
+    /// Sums of fourth powers of the innovations.
     fourths: Vec<f64>,
 }
 
 impl RunningMoments {
-    /// Those of no vectors of `width` numbers.
+    /// Creates the moments of zero vectors of `width` numbers.
     pub(crate) fn new(width: usize) -> Self {
         let zeros = vec![0.0; width];
         Self { count: 0, origin: zeros.clone(), shift: zeros.clone(), squares: zeros.clone(), fourths: zeros }
@@ -56,7 +58,7 @@ impl RunningMoments {
         }
     }
 
-    /// Adds all vectors of another.
+    /// Adds all vectors of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         debug_assert_eq!(other.origin.len(), self.origin.len());
         if other.count == 0 {
@@ -73,48 +75,49 @@ impl RunningMoments {
             self.shift[at] += gap * (others / total);
             let between = gap * gap * (own / total * others);
             self.squares[at] += other.squares[at] + between;
-            // Between two samples lies one innovation.
+            // The difference of two sample means contributes one innovation.
             self.fourths[at] += other.fourths[at] + between * between;
         }
         self.count += other.count;
     }
 
-    /// Number of vectors t.
+    /// Returns the number of vectors t.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// The means.
+    /// Returns the means.
     pub(crate) fn mean(&self) -> impl Iterator<Item = f64> {
         self.origin.iter().zip(&self.shift).map(|(origin, shift)| origin + shift)
     }
 
-    /// The sums of squared deviations from the mean.
+    /// Returns the sums of squared deviations from the mean.
     pub(crate) fn squares(&self) -> &[f64] {
         &self.squares
     }
 
-    /// The influences of the vectors on their mean.
+    /// Returns the influences of the vectors on their mean.
     pub(crate) fn influences(&self) -> Influences {
         Influences::of_means(&self.squares, &self.fourths, self.count as f64)
     }
 
-    /// The unbiased variances, `squares / (t − 1)`; not a number for one vector.
+    /// Returns the unbiased variances, `squares / (t − 1)`; NaN for one vector.
     pub(crate) fn variances(&self) -> impl Iterator<Item = f64> {
         let degrees = self.count as f64 - 1.0;
         self.squares.iter().map(move |squares| squares / degrees)
     }
 
-    /// The standard errors of the means, `sqrt(variance / t)`; not a number for one vector.
+    /// Returns the standard errors of the means, `sqrt(variance / t)`; NaN for one vector.
     pub(crate) fn standard_errors(&self) -> impl Iterator<Item = f64> {
         let count = self.count as f64;
         self.variances().map(move |variance| (variance / count).sqrt())
     }
 
-    /// Writes `sqrt(t/(t+1)) (x − mean)`, what `sample` as the next vector tells that those before it do not.
+    /// Writes the innovation `sqrt(t/(t+1)) (x − mean)` of `sample` as the next vector.
     ///
-    /// Innovations of independent vectors of one law are uncorrelated, have mean 0 and that law's covariance matrix, and their squares add
-    /// up to `squares`. Of the first vector it is zero.
+    /// Innovations of independent, identically distributed vectors are uncorrelated, with mean 0 and the
+    /// covariance matrix of the vectors, and their squares add up to `squares`. The innovation of the first
+    /// vector is zero.
     pub(crate) fn innovation(&self, sample: &[f64], out: &mut [f64]) {
         let count = self.count as f64;
         let scale = (count / (count + 1.0)).sqrt();
@@ -135,7 +138,7 @@ mod tests {
         (0..count).map(|_| offset + rng.random_range(-1.0..1.0f64).powi(3)).collect()
     }
 
-    /// Sums by Neumaier's compensation, so that the twin has no rounding of its own to speak of.
+    /// Sums with Neumaier's compensation, so that rounding in the reference result is negligible.
     fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
         let (mut sum, mut lost) = (0.0f64, 0.0);
         for x in numbers {
@@ -146,7 +149,8 @@ mod tests {
         sum + lost
     }
 
-    /// Mean and unbiased variance in two passes, after the middle of the numbers, to which differences are exact, is taken off.
+    /// Computes mean and unbiased variance in two passes, after subtracting the middle number; those
+    /// differences are exact.
     fn two_pass(numbers: &[f64]) -> (f64, f64) {
         let (count, middle) = (numbers.len() as f64, numbers[numbers.len() / 2]);
         let mean = sum(numbers.iter().map(|x| x - middle)) / count;
@@ -168,7 +172,7 @@ mod tests {
                         "{what}, {count} about {offset}: {got} for {want}"
                     );
                 };
-                // Means near zero are compared with the size of the numbers.
+                // Compare means near zero relative to the magnitude of the numbers.
                 let got = running.mean().next().unwrap();
                 assert!(
                     (got - mean).abs() < 1e-12 * offset.abs().max(1.0) * 0.5,

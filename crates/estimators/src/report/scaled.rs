@@ -1,8 +1,9 @@
-//! Games in units of their own, in which squares neither overflow nor vanish.
+//! Rescaled games, in units in which squares neither overflow nor underflow.
 //!
-//! Variances are squares, and what is made of variances are fourth powers. Those of values near 1e154 overflow, those of values below 1e-160
-//! are zero. So an estimator sees each output times a power of two that brings it near 1, and its answer is brought back. Powers of two
-//! change no digit: ordinary games, whose power is 1, keep every bit.
+//! Variances are squares, and statistics of variances are fourth powers. Squares of values near 1e154
+//! overflow, and squares of values below 1e-160 are zero. So estimators see each output multiplied by a power
+//! of two that brings it near 1, and their result is scaled back. Multiplying by a power of two is exact:
+//! ordinary games, whose factor is 1, keep every bit.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,13 +13,15 @@ use apportion_games::{Coalitions, Game, GameError};
 use super::explanation::Explanation;
 use crate::error::{EstimatorError, Result};
 
-/// The largest value of an output that is taken as it is, and the inverse of the least: its fourth power is a number, summed up, too.
+/// The largest absolute value that is not rescaled, and the inverse of the smallest: sums of its fourth
+/// powers are finite.
 const FAR: f64 = 1e60;
 
-/// The answer of `estimate` on `game` in units in which squares are numbers, in the units of the game.
+/// Runs `estimate` on `game` rescaled so that squares are finite, and returns the result in the units of the
+/// game.
 ///
-/// The unit of an output is that of the first batch in which it is not all zero; where it is a later batch that is far from it, everything is
-/// estimated again.
+/// The scale of an output is set by the first batch in which it is not all zero. If a later batch is far off
+/// that scale, the whole estimate is repeated.
 pub(crate) fn in_own_units(
     game: &dyn Game,
     estimate: impl Fn(&dyn Game) -> Result<Explanation>,
@@ -27,7 +30,7 @@ pub(crate) fn in_own_units(
     many.into_iter().next().ok_or(EstimatorError::NoPlayers)
 }
 
-/// [`in_own_units`] of several answers on one game.
+/// Same as [`in_own_units`] for several results on one game.
 pub(crate) fn many_in_own_units(
     game: &dyn Game,
     estimate: impl Fn(&dyn Game) -> Result<Vec<Explanation>>,
@@ -43,7 +46,7 @@ pub(crate) fn many_in_own_units(
     answers.into_iter().map(|answer| finite(answer.times(&inverses))).collect()
 }
 
-/// Refuses values beyond all numbers.
+/// Rejects non-finite values.
 fn finite(answer: Explanation) -> Result<Explanation> {
     let outputs = answer.outputs().max(1);
     match answer.values.iter().position(|value| !value.is_finite()) {
@@ -57,21 +60,23 @@ fn finite(answer: Explanation) -> Result<Explanation> {
     }
 }
 
-/// A power of two by which a number of this size is near 1; 1 where it is not far from it, or zero.
+/// Returns a power of two that scales a number of this size to near 1; 1 if it is zero or in the ordinary
+/// range.
 pub(crate) fn unit(size: f64) -> f64 {
     if size == 0.0 || (FAR.recip()..=FAR).contains(&size) {
         return 1.0;
     }
-    // The exponent of the largest number is 1024, and 2^-1024 has no inverse.
+    // The largest exponent of a finite number is 1023, and 2^-1024 has no finite inverse.
     2f64.powi(-(size.log2().floor() as i32).clamp(-1021, 1021))
 }
 
-/// A game whose outputs are multiplied by powers of two.
+/// A game with outputs multiplied by powers of two.
 struct Scaled<'g> {
     game: &'g dyn Game,
-    /// Of each output, once it is known.
+    /// The factor of each output, once it is known.
     units: Vec<OnceLock<f64>>,
-    /// The bits of the largest value of each output in the units of the game, without its sign: they are ordered as the numbers are.
+    /// The bits of the largest absolute value of each output, in the units of the game. Non-negative floats
+    /// are ordered like their bits.
     largest: Vec<AtomicU64>,
 }
 
@@ -82,22 +87,22 @@ impl<'g> Scaled<'g> {
         Self { game, units: vec![OnceLock::new(); outputs], largest }
     }
 
-    /// The largest value of an output so far.
+    /// Returns the largest absolute value of an output so far.
     fn largest(&self, output: usize) -> f64 {
         f64::from_bits(self.largest[output].load(Ordering::Relaxed))
     }
 
-    /// The unit of an output; 1 where it was all zero.
+    /// Returns the factor of an output; 1 if it was all zero.
     fn unit(&self, output: usize) -> f64 {
         self.units[output].get().copied().unwrap_or(1.0)
     }
 
-    /// Whether some output was far larger than its unit can bear.
+    /// Returns whether some output exceeded the range of its scale.
     fn is_far(&self) -> bool {
         (0..self.units.len()).any(|output| self.largest(output) * self.unit(output) > FAR)
     }
 
-    /// The same game in units of the largest values that it has.
+    /// Returns the same game, scaled by its largest values.
     fn rescaled(&self) -> Self {
         let units = (0..self.units.len()).map(|output| OnceLock::from(unit(self.largest(output)))).collect();
         Self { units, ..Self::new(self.game) }
@@ -107,7 +112,7 @@ impl<'g> Scaled<'g> {
         (0..self.units.len()).map(|output| self.unit(output).recip()).collect()
     }
 
-    /// Notes the sizes of values and multiplies them by the units.
+    /// Records the sizes of values and multiplies them by the factors.
     fn scale(&self, values: &mut [f64]) {
         let outputs = self.units.len();
         for (output, (slot, largest)) in self.units.iter().zip(&self.largest).enumerate() {
@@ -138,7 +143,7 @@ impl Game for Scaled<'_> {
     fn parallel(&self) -> bool {
         self.game.parallel()
     }
-    /// Where all of it is in ordinary units.
+    /// Returned only if all values are in the ordinary range, so that they need no scaling.
     fn table(&self) -> Option<&[f64]> {
         let table = self.game.table()?;
         let is_ordinary = |value: &f64| unit(value.abs()) == 1.0;
@@ -170,7 +175,7 @@ impl Game for Scaled<'_> {
 }
 
 impl Explanation {
-    /// The explanation of the game whose outputs are those of this one times `factors`.
+    /// Returns the explanation for the game with outputs multiplied by `factors`.
     pub(crate) fn times(mut self, factors: &[f64]) -> Self {
         if factors.iter().all(|&factor| factor == 1.0) {
             return self;
@@ -183,7 +188,7 @@ impl Explanation {
         multiply(&mut self.prediction);
         self.std_errors.iter_mut().for_each(|errors| multiply(errors));
         self.diagnostics.error_law.iter_mut().for_each(|law| multiply(&mut law.one_draw));
-        // Errors that are beyond all numbers are not known.
+        // Discard standard errors that overflow.
         self.std_errors = self.std_errors.filter(|errors| errors.iter().all(|error| error.is_finite()));
         self.diagnostics.residual_sum_of_squares =
             self.diagnostics.residual_sum_of_squares.take().and_then(|sums| {

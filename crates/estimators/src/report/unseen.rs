@@ -1,14 +1,16 @@
-//! What a sample has not seen: the part of an error that its spread cannot show.
+//! The part of an error that the spread of a sample cannot show: an allowance for unseen events.
 //!
 //! # Notation
 //!
-//! `φ̃` the estimate of one output for n players, `V_i` the squared standard errors that the spread of the sample gives, f their degrees of
-//! freedom. A draw's *influence* on a value is what the value would lose of it: the deviation of a mean of T draws over T.
+//! `φ̃` is the estimate of one output for n players, `V_i` are the squared standard errors from the spread of
+//! the sample, and f are their degrees of freedom. The *influence* of a draw on a value is its contribution
+//! to the value's error: the deviation of a mean of T draws, divided by T.
 //!
-//! # Why
+//! # Motivation
 //!
-//! Standard errors know of what the sample met. What is rare and large, such as the swing of a small voter, may be missing in all of it.
-//! Then the value is wrong and its spread is zero. So every estimate is given one more draw, of a size that such draws have:
+//! Standard errors only reflect what the sample contains. Rare and large events, such as the swing of a small
+//! voter, may be missing from all of it. Then the value is wrong, and its spread is zero. So every estimate
+//! is charged for one more draw, of the typical size of such draws:
 //!
 //! ```text
 //! means of draws:   V_i + ½ (R_i² + R² exp(−e_i²)) + ‖φ̃‖² / (n (4T)²)
@@ -17,22 +19,25 @@
 //! R_i² = Σ_t c_ti⁴ / Σ_t c_ti²,     e_i = (Σ_t c_ti²)² / Σ_t c_ti⁴
 //! ```
 //!
-//! - For methods whose values are means of draws of their own, `c_ti` are the influences. `R_i` is the size of the influences that make
-//!   up most of the variance, and `e_i` says of how many. Of normal draws `R_i² = 3σ²/T²`, so that it is next to nothing. Of a swing that is
-//!   met once in T draws R_i is 1/T. A value whose draws hardly varied takes the size that is usual among all values, R. Where nothing varied
-//!   for anybody, that is the size of the values themselves over T.
-//! - A quarter of a draw of the size of the values is counted for means, a sixth for regressions, whose draws tell of all values. A regression in which nothing varied counts a whole draw of
+//! - For methods whose values are means of separate draws, `c_ti` are the influences. `R_i` is the size of
+//!   the influences that make up most of the variance, and `e_i` is their number. For normal draws
+//!   `R_i² = 3σ²/T²`, which is negligible. For a swing that occurs once in T draws, R_i is 1/T. A value whose
+//!   draws hardly varied uses R, the typical size among all values. If nothing varied for any value, that is
+//!   the size of the values themselves divided by T.
+//! - A quarter of a draw of the size of the values is added for means, and a sixth for regressions, whose
+//!   draws inform all values. A regression in which nothing varied adds a whole draw of the size of the
+//!   largest value, `max_j |φ̃_j| / f`, to each value.
 //!   the size of the largest value, `max_j |φ̃_j| / f`, for each value.
 //!
-//! An error that is exactly zero is claimed of values alone that are exact. Where there is no scale at all, as everything that was seen is
-//! zero, the estimate has no standard errors.
+//! Only exact values get an error of exactly zero. If there is no scale at all, because every observed number
+//! is zero, the estimate has no standard errors.
 
 use super::explanation::Explanation;
 
-/// Shares of the norm of the values below which standard errors are rounding errors.
+/// Standard errors below this fraction of the norm of the values are rounding errors.
 const ROUNDING: f64 = 1e-10;
 
-/// Squares and fourth powers of the influences of draws, summed for each value: n × k, row-major.
+/// Sums of squares and of fourth powers of the influences of draws on each value: n × k, row-major.
 #[derive(Debug, Clone)]
 pub(crate) struct Influences {
     pub(crate) squares: Vec<f64>,
@@ -40,12 +45,13 @@ pub(crate) struct Influences {
 }
 
 impl Influences {
-    /// Those of no draws on so many values.
+    /// Creates the influences of zero draws on the given number of values.
     pub(crate) fn none(values: usize) -> Self {
         Self { squares: vec![0.0; values], fourths: vec![0.0; values] }
     }
 
-    /// Those of means of `draws` draws, from the sums of the squares and fourth powers of their deviations.
+    /// Returns the influences on means of `draws` draws, from the sums of squares and of fourth powers of the
+    /// deviations.
     pub(crate) fn of_means(squares: &[f64], fourths: &[f64], draws: f64) -> Self {
         let part = draws.recip().powi(2);
         Self {
@@ -54,7 +60,7 @@ impl Influences {
         }
     }
 
-    /// Adds those of further draws on the same values.
+    /// Adds the influences of further draws on the same values.
     pub(crate) fn add(&mut self, other: &Self) {
         let add =
             |sums: &mut [f64], more: &[f64]| sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
@@ -62,20 +68,21 @@ impl Influences {
         add(&mut self.fourths, &other.fourths);
     }
 
-    /// Appends those on further values.
+    /// Appends the influences on further values.
     pub(crate) fn extend(&mut self, other: Self) {
         self.squares.extend(other.squares);
         self.fourths.extend(other.fourths);
     }
 
-    /// Those on the values times `factor`.
+    /// Returns the influences on the values multiplied by `factor`.
     pub(crate) fn scaled(mut self, factor: f64) -> Self {
         self.squares.iter_mut().for_each(|square| *square *= factor.powi(2));
         self.fourths.iter_mut().for_each(|fourth| *fourth *= factor.powi(4));
         self
     }
 
-    /// `u_i` for each value. `shares[i]` is the share of value i that one draw decides, 1/T in a mean of T; 0 where the value is exact.
+    /// Returns the size `u_i` of one more draw for each value. `shares[i]` is the weight of one draw in value
+    /// i, 1/T in a mean of T draws; 0 if the value is exact.
     pub(crate) fn one_draw(&self, values: &[f64], shares: &[f64], outputs: usize) -> Vec<f64> {
         let usual: Vec<f64> =
             (0..outputs).map(|output| self.usual(values, shares, output, outputs)).collect();
@@ -95,12 +102,12 @@ impl Influences {
             .collect()
     }
 
-    /// R² of one output.
+    /// Returns R² of one output.
     fn usual(&self, values: &[f64], shares: &[f64], output: usize, outputs: usize) -> f64 {
         let of_output =
             |numbers: &[f64]| -> Vec<f64> { numbers.iter().skip(output).step_by(outputs).copied().collect() };
         let (squares, fourths) = (of_output(&self.squares), of_output(&self.fourths));
-        // What a draw of the size of a value would have for its influence.
+        // The influence of a draw of the size of the value itself.
         let whole: Vec<f64> =
             of_output(values).iter().zip(of_output(shares)).map(|(x, share)| (x * share).powi(2)).collect();
         let (varied, size) = (squares.iter().sum::<f64>(), whole.iter().sum::<f64>());
@@ -114,7 +121,7 @@ impl Influences {
     }
 }
 
-/// `R_i² + R² exp(−e_i²)`. What is rounding beside the usual size is nothing.
+/// Returns `R_i² + R² exp(−e_i²)`. Treats squares that are negligible relative to the typical size as zero.
 fn squared_size(squares: f64, fourths: f64, usual: f64) -> f64 {
     if fourths <= 0.0 || squares <= ROUNDING * ROUNDING * usual {
         return usual;
@@ -123,7 +130,8 @@ fn squared_size(squares: f64, fourths: f64, usual: f64) -> f64 {
     fourths / squares + usual * (-draws * draws).exp()
 }
 
-/// What is added to the variances of a regression, n × k, of so many degrees of freedom; and whether nothing varied in some output.
+/// Returns the terms to add to the variances of a regression (n × k) with `degrees` degrees of freedom, and
+/// whether nothing varied in some output.
 pub(crate) fn of_regression(
     values: &[f64],
     variances: &[f64],
@@ -145,15 +153,17 @@ pub(crate) fn of_regression(
     (added, has_not_varied)
 }
 
-/// Whether variances are rounding errors of values of this square.
+/// Returns whether variances with this trace are rounding errors of values with this sum of squares.
 fn varied_not(trace: f64, square: f64) -> bool {
     trace <= ROUNDING * ROUNDING * square
 }
 
 impl Explanation {
-    /// What is to be added to the squared standard errors, which there are, n × k, and whether nothing varied in some output.
+    /// Returns the terms to add to the squared standard errors (n × k), and whether nothing varied in some
+    /// output. Requires standard errors.
     ///
-    /// A law that has its own [`one_draw`](crate::ErrorLaw::one_draw) says all there is to add; other methods are regressions.
+    /// Uses [`one_draw`](crate::ErrorLaw::one_draw) of the error distribution if it is set; other methods are
+    /// treated as regressions.
     pub(crate) fn unseen(&self) -> (Vec<f64>, bool) {
         let outputs = self.outputs();
         let squares =
@@ -176,7 +186,7 @@ impl Explanation {
         }
     }
 
-    /// Adds to the standard errors what the sample has not seen, and notes where nothing varied in it.
+    /// Adds the allowance for unseen events to the standard errors, and records if nothing varied.
     pub(crate) fn with_unseen(mut self) -> Self {
         if self.diagnostics.exact || self.std_errors.is_none() {
             return self;
@@ -186,7 +196,8 @@ impl Explanation {
         let errors: Vec<f64> = self.std_errors.take().unwrap_or_default();
         let errors: Vec<f64> =
             errors.iter().zip(&unseen).map(|(error, unseen)| error.hypot(unseen.sqrt())).collect();
-        // Values that are known among others may have no error. Where nothing has any there was nothing to tell one from.
+        // Exact values among others may have zero error. But if all errors are zero, nothing distinguishes
+        // exact values.
         let outputs = self.outputs();
         let has_scale = |output: usize| errors.iter().skip(output).step_by(outputs).any(|error| *error > 0.0);
         if (0..outputs).all(has_scale) && errors.iter().all(|error| error.is_finite()) {
@@ -202,7 +213,7 @@ impl Explanation {
 mod tests {
     use super::*;
 
-    /// `u` of means of the draws in each row.
+    /// Computes `u` for means of the draws in each row.
     fn one_draw(values: &[&[f64]]) -> Vec<f64> {
         let draws = values[0].len() as f64;
         let means: Vec<f64> = values.iter().map(|own| own.iter().sum::<f64>() / draws).collect();
@@ -223,9 +234,9 @@ mod tests {
         let mut swings = [0.0; 10];
         swings[3] = 1.0;
         let got = one_draw(&[&swings, &[0.0; 10]]);
-        // Σ d⁴ / Σ d² = (0.9⁴ + 9 · 0.1⁴) / 0.9, over the square of the draws.
+        // Σ d⁴ / Σ d² = (0.9⁴ + 9 · 0.1⁴) / 0.9, divided by the squared number of draws.
         let square = (0.9f64.powi(4) + 9.0 * 0.1f64.powi(4)) / 0.9 / 100.0;
-        // And a quarter of a draw of the size of the values, 0.1 and 0.
+        // Plus a quarter of a draw of the size of the values, 0.1 and 0.
         let quarter = 0.1f64.powi(2) / 2.0 / 40.0f64.powi(2);
         assert!((got[1] - (0.5 * square + quarter).sqrt()).abs() < 1e-15, "{got:?}");
         assert!(got[0] > got[1], "its own, and a share of the usual one");
@@ -237,7 +248,7 @@ mod tests {
         let large: Vec<f64> = (0..40).map(|at| f64::from(at % 4) - 1.5).collect();
         let got = one_draw(&[&small, &large]);
         assert!((got[0] / got[1] - 1e-3).abs() < 1e-9, "{got:?}");
-        // Little beside the standard error.
+        // Small compared with the standard error.
         let error = (small.iter().map(|x| x.powi(2)).sum::<f64>() / 39.0 / 40.0).sqrt();
         assert!(got[0] < 0.15 * error, "{} {error}", got[0]);
     }

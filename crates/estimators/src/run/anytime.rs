@@ -1,8 +1,9 @@
-//! Runs that can be looked at, continued, stopped at an accuracy, stored and resumed.
+//! Runs that can be inspected, continued, stopped at a tolerance, stored and resumed.
 //!
-//! An estimator is a function of the game, the budget and the seed. A run keeps every evaluation and asks the estimator again at a larger
-//! budget: as samples grow (the estimator's [`growing`](Estimator::growing) twin) and what is remembered costs nothing, that evaluates
-//! what is new only. The explanation at a budget does not depend on the steps that led there, nor on where the run was interrupted.
+//! An estimator is a function of the game, the budget and the seed. A run remembers every evaluation and
+//! calls the estimator again with a larger budget. Because samples grow (with the estimator's
+//! [`growing`](Estimator::growing) twin) and remembered coalitions cost nothing, only new coalitions are
+//! evaluated. The explanation at a budget does not depend on the intermediate steps, nor on interruptions.
 
 use std::ops::ControlFlow;
 
@@ -21,34 +22,35 @@ use crate::error::RunError;
 use crate::error::{EstimatorError, Result};
 use crate::report::{Certificate, Explanation, Guarantee, Look, StopRule};
 
-/// How far a run has come, told after every chunk of evaluations and every look.
+/// The progress of a run, reported after every chunk of evaluations and every interim check.
 #[derive(Clone, Copy)]
 pub struct Progress<'r> {
-    /// Evaluations so far.
+    /// The number of evaluations so far.
     pub evaluations: usize,
-    /// Evaluations up to the next look, about.
+    /// The approximate number of evaluations at the next interim check.
     pub next_look: usize,
-    /// The most evaluations there may be.
+    /// The maximum number of evaluations.
     pub most: usize,
-    /// The bound of the error over the tolerance at the last look; none before there was one, and without standard errors.
+    /// The error bound divided by the tolerance at the last interim check; `None` before the first one, and
+    /// without standard errors.
     pub error: Option<f64>,
     store: &'r (dyn Fn() -> Checkpoint + 'r),
 }
 
 impl Progress<'_> {
-    /// The run as it is now.
+    /// Returns a checkpoint of the current state.
     pub fn checkpoint(&self) -> Checkpoint {
         (self.store)()
     }
 }
 
-/// Who is told how far a run has come, and may stop it. Called from the thread that evaluates.
+/// A callback that receives the progress of a run and can stop it. Called from the evaluating thread.
 pub type Watcher<'g> = dyn Fn(&Progress<'_>) -> ControlFlow<()> + Send + Sync + 'g;
 
-/// An estimation that can be looked at, continued, stopped and resumed.
+/// An estimation that can be inspected, continued, stopped and resumed.
 ///
-/// Takes the memory of its evaluations: `8 (⌈n/64⌉ + k)` bytes for each and some 8 more. At every look the estimator works through all of
-/// them again; nothing is evaluated twice.
+/// Stores its evaluations in `8 (⌈n/64⌉ + k)` bytes each, plus about 8 bytes of overhead. At every interim
+/// check the estimator processes all of them again; nothing is evaluated twice.
 ///
 /// ```
 /// use apportion_estimators::{Anytime, LeverageShap, Until};
@@ -57,7 +59,7 @@ pub type Watcher<'g> = dyn Fn(&Progress<'_>) -> ControlFlow<()> + Send + Sync + 
 /// let game = SumOfUnanimity::random(30, 100, 4, 1);
 /// let mut run = Anytime::new(&LeverageShap::default(), &game, 7)?;
 /// let early = run.run(200)?.clone();
-/// // Elsewhere, later:
+/// // Later, possibly on another machine:
 /// let stored = serde_json::to_string(&run.checkpoint()).unwrap();
 /// let mut resumed = Anytime::resume(&serde_json::from_str(&stored).unwrap(), &LeverageShap::default(), &game, 7)?;
 /// let explanation = resumed.run_until(&Until::relative(0.05))?;
@@ -74,19 +76,23 @@ pub struct Anytime<'g> {
     explanation: Option<Explanation>,
 }
 
-/// Evaluations at the first look, for each player. Below, regressions have no degrees of freedom to judge themselves by.
+/// Evaluations per player at the first interim check. With fewer, regressions have no degrees of freedom to
+/// estimate their errors.
 const FIRST_LOOK: usize = 3;
-/// The most by which the evaluations grow from one look to the next where the accuracy is far off, and the least.
+/// The maximum growth factor of the evaluations between interim checks, used far from the tolerance, and the
+/// minimum.
 const GROWTH: (f64, f64) = (2.0, 1.25);
-/// What is added to the growth that seems to be needed, as half of the runs would miss it otherwise.
+/// A factor on the growth estimate; without it, half of the runs would miss the tolerance.
 const MARGIN: f64 = 1.08;
-/// A sample that is to hold this share of all coalitions may as well hold them all, and be exact.
+/// If a sample would contain at least this fraction of all coalitions, all are evaluated and the result is
+/// exact.
 const NEARLY_ALL: f64 = 0.7;
-/// The share of the probability of being wrong that is left which is spent on a look at which the run is expected to stop, or not.
+/// The fraction of the remaining error probability to spend on an interim check that is expected to be the
+/// last, and on any other.
 const SPENT: (f64, f64) = (0.75, 0.04);
 
 impl<'g> Anytime<'g> {
-    /// A run of the [`growing`](Estimator::growing) twin of `estimator`.
+    /// Starts a run of the [`growing`](Estimator::growing) twin of `estimator`.
     ///
     /// # Errors
     ///
@@ -95,12 +101,13 @@ impl<'g> Anytime<'g> {
         Self::begin(estimator.growing(), Box::new(game), seed, true)
     }
 
-    /// A run of `estimator` itself: at one budget it gives what [`Estimator::estimate`] gives, to the bit, and can be interrupted and
-    /// resumed. At further budgets much may be evaluated that was not before.
+    /// Starts a run of `estimator` itself: at a single budget the result is bitwise identical to
+    /// [`Estimator::estimate`], but the run can be interrupted and resumed. Increasing the budget may require
+    /// many new evaluations.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// Same as [`new`](Self::new).
     pub fn of_one_sample(
         estimator: Box<dyn Estimator>,
         game: impl Game + 'g,
@@ -123,14 +130,15 @@ impl<'g> Anytime<'g> {
         Ok(Self { estimator, game, seed, grows, watcher: None, explanation: None })
     }
 
-    /// The run that was stored; `estimator`, `game` and `seed` are those that it was begun with.
+    /// Resumes a stored run. `estimator`, `game` and `seed` must be those that the run was started with.
     ///
-    /// Up to five coalitions are evaluated again, to see that it is the same game; they are not counted.
+    /// Evaluates up to five coalitions again, to check that the game is the same; these evaluations are not
+    /// counted.
     ///
     /// # Errors
     ///
-    /// [`RunError::OtherCheckpoint`] where method, options, game, seed or version are others, and
-    /// [`RunError::SpoiledCheckpoint`] where it was changed.
+    /// [`RunError::OtherCheckpoint`] if the method, its options, the game, the seed or the version differ,
+    /// and [`RunError::SpoiledCheckpoint`] if the checkpoint is corrupt.
     pub fn resume(
         checkpoint: &Checkpoint,
         estimator: &dyn Estimator,
@@ -140,11 +148,11 @@ impl<'g> Anytime<'g> {
         Self::new(estimator, game, seed)?.restored(checkpoint)
     }
 
-    /// This run, with what `checkpoint` of it has evaluated.
+    /// Returns this run with the evaluations stored in `checkpoint`.
     ///
     /// # Errors
     ///
-    /// As [`resume`](Self::resume).
+    /// Same as [`resume`](Self::resume).
     pub fn restored(mut self, checkpoint: &Checkpoint) -> Result<Self, EstimatorError> {
         let memory = checkpoint.open(&*self.estimator, self.game.game(), self.seed)?;
         *self.game.memory() = memory;
@@ -152,58 +160,64 @@ impl<'g> Anytime<'g> {
         Ok(self)
     }
 
-    /// Tells `watcher` how far the run has come, and stops where it answers [`ControlFlow::Break`]: with
-    /// [`GameError::Interrupted`](apportion_games::GameError::Interrupted), after which the run can go on, or be stored.
+    /// Reports the progress of the run to `watcher`. If it returns [`ControlFlow::Break`], the run stops with
+    /// [`GameError::Interrupted`](apportion_games::GameError::Interrupted), and can be continued or stored.
     #[must_use]
     pub fn watched(mut self, watcher: impl Fn(&Progress<'_>) -> ControlFlow<()> + Send + Sync + 'g) -> Self {
         self.watcher = Some(Box::new(watcher));
         self
     }
 
-    /// What was found last.
+    /// Returns the most recent explanation.
     pub fn explanation(&self) -> Option<&Explanation> {
         self.explanation.as_ref()
     }
 
-    /// Evaluations so far.
+    /// Returns the number of evaluations so far.
     pub fn evaluations(&self) -> usize {
         self.game.evaluations()
     }
 
-    /// The run as it is now, to be stored.
+    /// Returns a checkpoint of the current state.
     pub fn checkpoint(&self) -> Checkpoint {
         Checkpoint::new(&*self.estimator, self.game.game(), self.seed, &self.game.memory())
     }
 
-    /// Goes on to `budget` evaluations in all.
+    /// Continues to `budget` evaluations in total.
     ///
     /// # Errors
     ///
-    /// What [`Estimator::estimate`] reports, [`RunError::TooManyEvaluations`], and that it was interrupted.
+    /// The errors of [`Estimator::estimate`], [`RunError::TooManyEvaluations`], and interruptions by the
+    /// watcher.
     pub fn run(&mut self, budget: usize) -> Result<&Explanation, EstimatorError> {
         let explanation = self.estimate(budget, budget, None)?;
         Ok(self.explanation.insert(explanation))
     }
 
-    /// Goes on until the accuracy is reached or the budget used up.
+    /// Continues until the tolerance is reached or the budget is exhausted.
     ///
-    /// Looks at the error after 3n evaluations, or as many as the method needs, then where the error so far says that the accuracy may be
-    /// reached, or at twice as many evaluations if that is less. Where a sample would hold most of the `2^n` coalitions, all are
-    /// evaluated. Each look spends part of the error probability `1 − confidence`, so all looks together stay within it, as far as the bounds
-    /// are right: three quarters of what is left where it is expected to be the last, else a twenty-fifth. The look before fixes the share.
+    /// The first interim check is after 3n evaluations, or the minimum of the method. The next one is at the
+    /// number of evaluations at which the current error predicts that the tolerance is reached, but at most
+    /// at twice as many evaluations. If a sample would contain most of the `2^n` coalitions, all are
+    /// evaluated. Each check spends part of the error probability `1 − confidence`, so all checks together
+    /// stay within it, as far as the bounds are valid: three quarters of the remainder if the check is
+    /// expected to be the last, otherwise a twenty-fifth. The fraction is fixed at the previous check.
     ///
-    /// Before a bound is believed that is within the tolerance, the run asks for the border of the game: each player alone, and all but
-    /// each. There are the games that a sample misjudges, and from then on the standard errors are at least what the border says of them. That
-    /// takes 2n evaluations, which are kept for it; values to which the border does not matter, such as Banzhaf values of many players, do
-    /// without.
+    /// Before it accepts a bound within the tolerance, the run evaluates the border of the game: each player
+    /// alone, and all players but one. This reveals games that samples misjudge; from then on the standard
+    /// errors are at least what the border implies. It takes 2n evaluations, which are reserved in the
+    /// budget. Values to which the border does not matter, such as Banzhaf values of many players, skip this
+    /// step.
     ///
-    /// The explanation's [`certificate`](Explanation::certificate) says why it stopped and what is guaranteed. A run that went further
-    /// before answers as if it had not: what it evaluated stays remembered, and counts. The budget ends where the memory of a run does, at
-    /// 1 GiB of coalitions, each with its scenario where a method draws those.
+    /// The explanation's [`certificate`](Explanation::certificate) contains the reason for stopping and the
+    /// guarantee. A run that had already gone further returns the same result as if it had not; its earlier
+    /// evaluations stay remembered, and are counted. The budget is limited by the memory of a run, 1 GiB of
+    /// coalitions (of coalitions with their scenarios, for methods that draw scenarios).
     ///
     /// # Errors
     ///
-    /// [`RunError::Until`], [`RunError::Range`] where values of the game have left the range, and as [`run`](Self::run).
+    /// [`RunError::Until`], [`RunError::Range`] if values of the game exceed the given range, and the errors
+    /// of [`run`](Self::run).
     pub fn run_until(&mut self, until: &Until) -> Result<&Explanation, EstimatorError> {
         until.check()?;
         let players = self.game.game().players();
@@ -212,7 +226,7 @@ impl<'g> Anytime<'g> {
         let least = self.estimator.minimum_budget(players);
         let units = self.estimator.units(players);
         let needs_border = border::matters(&self.estimator.value(), units.len());
-        // What the border takes is kept for it, unless all coalitions can be had.
+        // Reserve the evaluations of the border, unless the budget allows all coalitions.
         let all = 1usize.checked_shl(players as u32).unwrap_or(usize::MAX);
         let kept = if needs_border && most < all { 2 * units.len() } else { 0 };
         let can_look = most >= least + kept;
@@ -233,7 +247,7 @@ impl<'g> Anytime<'g> {
             let is_reached = |bounds: &Bounds| bounds.ratio().is_some_and(|error| error <= 1.0);
             if needs_border && border.is_none() && is_reached(&bounds) && bounds.guarantee != Guarantee::Exact
             {
-                // Before it is believed: where such games hide.
+                // Check the border before accepting the bound.
                 if can_look {
                     border = Some(self.border(&units, &explanation, most)?);
                 } else {
@@ -247,7 +261,7 @@ impl<'g> Anytime<'g> {
             }
             self.check_range(until)?;
             let error = bounds.ratio().filter(|error| error.is_finite());
-            // A look without standard errors could not have stopped the run.
+            // A check without standard errors could not have stopped the run, so it spends nothing.
             let spent = if explanation.std_errors.is_some() { spent } else { 0.0 };
             looks.push(Look { budget, spent, error });
             left -= spent;
@@ -277,26 +291,28 @@ impl<'g> Anytime<'g> {
         Ok(Border::ask(&self.game.reporting(&report), units, explanation)?)
     }
 
-    /// `budget`, or all coalitions where it would hold nearly all, or the most. Beyond all coalitions are those that go on sampling.
+    /// Returns `budget` limited to `most`, or the number of all coalitions if it is nearly that. Budgets
+    /// beyond all coalitions are for methods that keep sampling.
     fn rounded(&self, budget: usize, most: usize) -> usize {
         let all = 1usize.checked_shl(self.game.game().players() as u32).unwrap_or(usize::MAX);
         let is_nearly_all = (NEARLY_ALL * all as f64..all as f64).contains(&(budget as f64));
         if is_nearly_all && all <= most { all } else { budget.min(most) }
     }
 
-    /// Evaluations that can be remembered: methods that draw scenarios remember as many coalitions for each as there are scenarios.
+    /// Returns how many evaluations can be remembered. Methods that draw scenarios store each coalition once
+    /// per scenario.
     fn memorable(&self) -> usize {
         let game = self.game.game();
         let rows_each = if self.game.memory().in_scenarios() > 0 { game.scenarios() } else { 1 };
         most_remembered(game.players(), game.outputs()) / rows_each
     }
 
-    /// Refuses a range that the values of the game have left.
+    /// Returns an error if the values of the game exceed the given range.
     fn check_range(&self, until: &Until) -> Result<()> {
         let Some(given) = until.range else { return Ok(()) };
         let seen = self.game.memory().range();
         if seen > given * (1.0 + 1e-9) {
-            return Err(RunError::Range { given, seen }.into());
+            return Err(RunError::Range { actual: given, seen }.into());
         }
         Ok(())
     }
@@ -305,12 +321,12 @@ impl<'g> Anytime<'g> {
         let game = self.game.game();
         let remembered = most_remembered(game.players(), game.outputs());
         if budget > remembered {
-            return Err(RunError::TooManyEvaluations { given: budget, most: remembered }.into());
+            return Err(RunError::TooManyEvaluations { actual: budget, max: remembered }.into());
         }
         let report = self.reporter(budget, most, last.and_then(|look| look.error));
         let estimate = self.estimator.estimate(&self.game.reporting(&report), budget, self.seed);
         let mut explanation = estimate.map_err(|error| match error {
-            // However deep the game was asked, its failure is the game's.
+            // Report failures of the game in the same way, no matter which layer evaluated it.
             EstimatorError::Value(ValueError::Game(error)) => EstimatorError::Game(error),
             error => error,
         })?;
@@ -321,7 +337,7 @@ impl<'g> Anytime<'g> {
         Ok(explanation)
     }
 
-    /// Tells the watcher of every chunk of evaluations.
+    /// Returns a reporter that calls the watcher after every chunk of evaluations.
     fn reporter(
         &self,
         next_look: usize,
@@ -336,7 +352,7 @@ impl<'g> Anytime<'g> {
         }
     }
 
-    /// Says what the run has asked for, which may be more than its last sample.
+    /// Sets the counts to those of the whole run, which may have evaluated more than its last sample.
     fn count(&self, explanation: &mut Explanation) {
         explanation.evaluations = self.game.evaluations();
         explanation.model_rows = self.game.model_rows();
@@ -348,11 +364,12 @@ impl<'g> Anytime<'g> {
 }
 
 impl Explanation {
-    /// Says in the [`certificate`](Self::certificate) how the errors compare to what `until` tolerates.
+    /// Sets the [`certificate`](Self::certificate) by comparing the errors with the tolerance of `until`.
     ///
-    /// For explanations that were not run until an accuracy (exact ones, too), and for those whose standard errors changed since: a run
-    /// that stopped for the tolerance and is beyond it by now is said to want [draws](StopRule::Draws), one that stopped for its budget and is
-    /// within it by now to have reached it.
+    /// For explanations that were not computed with a tolerance (including exact ones), and for explanations
+    /// whose standard errors have changed since. If a run stopped at the tolerance and now exceeds it, the
+    /// reason becomes [draws](StopRule::Draws). If a run stopped at its budget and is now within the
+    /// tolerance, the reason becomes the tolerance.
     pub fn certify(&mut self, until: &Until) {
         let before = self.certificate.take();
         let last = before.as_ref().and_then(|before| before.looks.last());
@@ -375,7 +392,7 @@ impl Explanation {
     }
 }
 
-/// Without the game, which need not be `Debug`.
+/// Omits the game, which need not implement `Debug`.
 impl std::fmt::Debug for Anytime<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Anytime")
@@ -401,40 +418,47 @@ fn certificate(until: &Until, bounds: Bounds, stopped_by: StopRule, looks: Vec<L
     }
 }
 
-/// What a certificate says.
+/// Returns the summary sentence of a certificate.
 fn sentence(until: &Until, bounds: &Bounds, stopped_by: StopRule) -> String {
     let basis = match bounds.guarantee {
         Guarantee::Exact => {
-            return "The values are exact: every coalition that matters was evaluated.".to_owned();
+            return "The values are exact: every relevant coalition was evaluated.".to_owned();
         }
         Guarantee::Unknown => {
-            return "Not certified: the method does not know its error at this budget; give a larger one, or another method."
+            return "Not certified: the method cannot estimate its error at this budget; use a larger budget \
+                    or another method."
                 .to_owned();
         }
-        Guarantee::EmpiricalBernstein => "by an inequality that holds for every number of draws",
+        Guarantee::EmpiricalBernstein => "by an inequality that holds for any number of draws",
         Guarantee::NothingVaried => {
-            "as far as was seen: nothing varied in the sample, nor on the border of the game, and a sample cannot tell what it did not meet"
+            "as far as was observed: nothing varied in the sample or on the border of the game, but a sample \
+             cannot rule out variation elsewhere"
         }
         Guarantee::Asymptotic if until.range.is_some() => {
-            "by standard errors, which are right in the limit; the range is not made use of, as this method has no bound that takes one"
+            "by standard errors, which are asymptotically valid; the range is ignored, as this method has no \
+             bound that uses it"
         }
-        Guarantee::Asymptotic => "by standard errors, which are right in the limit",
+        Guarantee::Asymptotic => "by standard errors, which are asymptotically valid",
     };
     let confidence = until.confidence;
     match stopped_by {
         StopRule::Tolerance => format!("Certified with confidence {confidence}, {basis}."),
         StopRule::Budget => {
-            "Not certified: the budget was used up before the error was within the tolerance.".to_owned()
+            "Not certified: the budget was exhausted before the error was within the tolerance.".to_owned()
         }
         StopRule::Looks => {
-            "Not certified: all looks were used up before the error was within the tolerance.".to_owned()
+            "Not certified: the maximum number of interim checks was reached before the error was within the \
+             tolerance."
+                .to_owned()
         }
         StopRule::NoScale => {
-            "Not certified: the values are zero as far as the errors tell, or all alike, so that there is nothing for a relative tolerance to be a share of; give an absolute one, or a larger budget."
+            "Not certified: the values are zero within their errors, or all equal, so a relative tolerance \
+             is undefined; use an absolute tolerance or a larger budget."
                 .to_owned()
         }
         StopRule::Draws => {
-            "Not certified: the coalitions tell enough, but not the draws of the law for each of them; give it more draws."
+            "Not certified: there are enough coalitions, but too few draws of the distribution for each of \
+             them; increase the number of draws."
                 .to_owned()
         }
     }

@@ -1,40 +1,45 @@
-//! The border of a game: each player alone, and all but each. Where games hide from samples, and 2n evaluations reveal them.
+//! The border of a game: each player alone, and all players but one. Samples may miss interactions that these
+//! 2n evaluations reveal.
 //!
 //! # Notation
 //!
-//! `n` players, `P(s)` the probability that a value has a player join s others, `T = m/n` draws for each player of a sample of m evaluations.
-//! `Δ_i = v(i) − v(∅)` and `Δ'_i = v(N) − v(N∖i)` are the contributions on the border, `r_i = Δ_i − φ̃_i` and `r'_i = Δ'_i − φ̃_i` their misfits.
+//! For `n` players, `P(s)` is the probability that a value has a player join s others, and `T = m/n` is the
+//! number of draws per player in a sample of m evaluations. `Δ_i = v(i) − v(∅)` and `Δ'_i = v(N) − v(N∖i)`
+//! are the contributions on the border, and `r_i = Δ_i − φ̃_i` and `r'_i = Δ'_i − φ̃_i` their misfits.
 //!
-//! # Why
+//! # Motivation
 //!
-//! Of the coalitions of a size all have the same weight, and of the smallest and the largest there are n. So the Shapley value gives each of
-//! those as much weight as all coalitions of n/2 players together have over n, and a sample of a few n evaluations meets few of them. Where a
-//! large voter needs one other to win, all else that it meets is additive, and its value is wrong by 1/n without a sign of it in the sample.
+//! All coalitions of one size have the same weight, and there are only n of the smallest and of the largest
+//! size. So the Shapley value gives each of these the weight of all coalitions of n/2 players together
+//! divided by n, and a sample of a few n evaluations contains few of them. If a large voter needs one other
+//! to win, the rest of the sample looks additive, and the voter's value is wrong by 1/n without any sign in
+//! the sample.
 //!
-//! # What it adds
+//! # Formula
 //!
-//! Once the border is known, what it adds to the variance need not be estimated. And as the misfit is there with nobody else, it is taken to be
-//! there with one and with two others, too, unless the sample is large enough to have met such coalitions of the player:
+//! Once the border is known, its contribution to the variance need not be estimated. A misfit for coalitions
+//! with no other player is assumed to extend to coalitions with one and two others, unless the sample is
+//! large enough to have contained such coalitions of the player:
 //!
 //! ```text
 //! V_i ≥ (1/T) Σ_{s=0,1,2} c_s [P(s) r_i² + P(n−1−s) r'_i²],    c_0 = the share of the border left to chance,  c_s = exp(−T P(s))
 //! ```
 //!
-//! Where coalitions come with their complements, `r_i` and `r'_i` go against each other as they do in the sample: `½ (r_i + r'_i)²` stands for either
-//! square, times two.
+//! If coalitions are drawn with their complements, `r_i` and `r'_i` partially cancel, as in the sample: both
+//! squares are replaced by `½ (r_i + r'_i)²`, times two.
 
 use apportion_games::{Coalition, Coalitions, Game, GameError};
 use apportion_values::{Semivalue, SolutionConcept};
 
 use crate::report::Explanation;
 
-/// Sizes next to the border to which a misfit on it is taken to go on.
+/// The number of sizes, counted from the border, to which a misfit is assumed to extend.
 const SIZES: usize = 3;
 
-/// The share of a value that the border and the sizes next to it decide, below which it is not looked at.
+/// The border is not evaluated if it and the sizes next to it have less than this share of the value.
 const MATTERS: f64 = 1e-3;
 
-/// Contributions to nobody, and to all others: n × k each.
+/// Contributions to the empty coalition, and to all other players: n × k each.
 #[derive(Debug, Clone)]
 pub(crate) struct Border {
     alone: Vec<f64>,
@@ -42,7 +47,7 @@ pub(crate) struct Border {
 }
 
 impl Border {
-    /// Asks for the 2n coalitions of `units` (players, or groups that play as one).
+    /// Evaluates the 2n border coalitions of `units` (players, or groups that act as one).
     pub(crate) fn ask(game: &dyn Game, units: &[Vec<usize>], ends: &Explanation) -> Result<Self, GameError> {
         let (players, outputs) = (game.players(), game.outputs());
         let mut batch = Coalitions::with_capacity(players, 2 * units.len());
@@ -60,8 +65,8 @@ impl Border {
         Ok(Self { alone, last })
     }
 
-    /// Raises the standard errors of `explanation`, which has them, to what the border says at least after `budget` evaluations, those that were
-    /// remembered counted as often as they were drawn.
+    /// Raises the standard errors of `explanation`, if present, to the lower bound implied by the border.
+    /// `budget` counts remembered evaluations as often as they were drawn.
     pub(crate) fn raise(&self, explanation: &mut Explanation, budget: usize) {
         let (players, outputs) = (explanation.players(), explanation.outputs());
         let Some(joins) = law(&explanation.value, players) else { return };
@@ -83,7 +88,7 @@ impl Border {
             } else {
                 (small * alone).hypot(large * last)
             };
-            // An error beyond all numbers is no bound; a value that is exact stays so.
+            // A lower bound that overflows is ignored, and an exact value stays exact.
             if *error > 0.0 && least.is_finite() {
                 *error = error.max(least);
             }
@@ -92,7 +97,7 @@ impl Border {
     }
 }
 
-/// Whether the border matters to `value` of a game of so many players (or groups).
+/// Returns whether the border matters to `value` for this number of players (or groups).
 pub(crate) fn matters(value: &SolutionConcept, players: usize) -> bool {
     law(value, players).is_some_and(|joins| {
         let near = |size: usize| joins[size] + joins[players - 1 - size];
@@ -100,8 +105,8 @@ pub(crate) fn matters(value: &SolutionConcept, players: usize) -> bool {
     })
 }
 
-/// `P(s)` for s in 0..n; none for values on graphs and those of the user's own laws. Of players in groups it is the Shapley value's, which has
-/// about the weights that those have there.
+/// Returns `P(s)` for s in 0..n, or `None` for values on graphs and with custom distributions. Values of
+/// players in groups use the Shapley distribution, which has about the same weights on the border.
 fn law(value: &SolutionConcept, players: usize) -> Option<Vec<f64>> {
     match value {
         SolutionConcept::Semivalue(value) | SolutionConcept::Quotient(value) => {

@@ -1,36 +1,42 @@
-//! Bounds of the error of an explanation, from its standard errors and what is known of their law.
+//! Error bounds of an explanation, from its standard errors and their distribution.
 //!
 //! # Notation
 //!
-//! δ is the probability of being wrong, `V_i` squared standard errors of n players, `tr Σ̂ = Σ_i V_i`, f degrees of freedom, ν directions
-//! (see [`ErrorLaw`](crate::ErrorLaw)).
+//! δ is the error probability, `V_i` are the squared standard errors of n players, `tr Σ̂ = Σ_i V_i`, f the
+//! degrees of freedom and ν the number of directions (see [`ErrorLaw`](crate::ErrorLaw)).
 //!
 //! ```text
 //! asymptotic:            |φ̃_i − φ_i| ≤ t_f(1 − δ/2) √V_i,      ‖φ̃ − φ‖² ≤ F_{ν,f}(1 − δ) tr Σ̂
 //! empirical Bernstein:   |φ̃_i − φ_i| ≤ √(2 V_i ln(4/δ)) + 7 R ln(4/δ) / (3 (T − 1))
 //! ```
 //!
-//! the second for means of T draws that lie in an interval of length R (Maurer and Pontil, COLT 2009, theorem 4, on both sides).
+//! The second applies to means of T draws in an interval of length R (Maurer and Pontil, COLT 2009, theorem
+//! 4, two-sided).
 //!
-//! # What was not seen
+//! # Unseen events
 //!
-//! Standard errors have it in them ([`crate::report::unseen`]), and bounds with them. What a sample tells nothing of is an event that all of it missed.
-//! An event that T coalitions missed has a share of `p = ln(1/δ) / T` of them or less, except with probability δ. Where each player is present
-//! with the probability q, one that asks for `k = log(1/p) / log(1/q)` players to be there has that share, and makes, by its size A,
+//! Standard errors, and hence the bounds, include an allowance for unseen events ([`crate::report::unseen`]).
+//! It does not cover an event that the entire sample missed. An event that T coalitions missed has a
+//! probability of at most `p = ln(1/δ) / T`, except with probability δ. If each player is present with
+//! probability q, an event that requires `k = log(1/p) / log(1/q)` players to be present has that
+//! probability. If its size is A, then
 //!
 //! ```text
 //! |φ_i| ≤ (A/q) p for each of them,      ‖φ‖ ≤ (A/q) p √k
 //! ```
 //!
-//! and as much with 1 − q where they are not to be there. Banzhaf's law has q = ½; for others than weighted Banzhaf values that is taken, too.
-//! T is the budget of the sample less its ends and as many as there are values, or f if that is larger. What one look missed all before it have
-//! missed, so that δ is not shared among looks. Two signs tell how large A may be:
+//! and the same with 1 − q for events that require players to be absent. The Banzhaf distribution has q = ½,
+//! which is used for all values except weighted Banzhaf values. T is the budget of the sample minus v(∅),
+//! v(N) and the number of values, or f if that is larger. An event missed at one interim check was missed at
+//! all earlier ones, so δ is not divided among the checks. Two signs indicate how large A may be:
 //!
-//! - Where nothing varied in the sample, the bound is said to rest on that. The values must add up, as those of an additive game do, and
-//!   `A = ‖φ̃‖`, which is twice what an additive game varies over coalitions.
-//! - What the values of all players miss of what all players together get, `A = |v(N) − v(∅) − Σφ̃_i|`, may be one event, unless the sample has
-//!   varied as much: of a regression `tr V ≈ n σ²/(T q(1 − q))`, and of T draws as large as σ about `e = T σ²/A²` were of the size A. So it counts
-//!   times `exp(−e)`. Values that share v(N) − v(∅) miss nothing.
+//! - If nothing varied in the sample, the guarantee is reported as such. The values must add up, like those
+//!   of an additive game, and `A = ‖φ̃‖`, which is twice the standard deviation of an additive game over
+//!   coalitions.
+//! - The gap between v(N) − v(∅) and the sum of the values, `A = |v(N) − v(∅) − Σφ̃_i|`, may be due to a
+//!   single event, unless the sample varied as much: for a regression `tr V ≈ n σ²/(T q(1 − q))`, and a
+//!   variance of σ² over T draws corresponds to about `e = T σ²/A²` draws of size A. So the gap is multiplied
+//!   by `exp(−e)`. Efficient values have no gap.
 
 use apportion_values::{Semivalue, SolutionConcept};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
@@ -41,25 +47,26 @@ use crate::report::{
     BoundedDraws, Explanation, Guarantee, MOST_DEGREES, StopRule, independent_directions, student, unit,
 };
 
-/// The share of v(N) − v(∅) by which the values of an additive game may miss it.
+/// The largest gap to v(N) − v(∅), relative to it, for the values of an additive game.
 const ADDITIVE: f64 = 1e-6;
 
-/// What a look at an explanation finds.
+/// The result of an interim check of an explanation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bounds {
     pub(crate) guarantee: Guarantee,
-    /// Of each output; none without standard errors.
+    /// The error bound of each output; `None` without standard errors.
     pub(crate) errors: Option<Vec<f64>>,
-    /// Of each output, in its units.
+    /// The tolerance of each output, in its units.
     pub(crate) tolerances: Vec<f64>,
-    /// Of each value by itself; none without standard errors.
+    /// The half-width of the pointwise interval of each value; `None` without standard errors.
     pub(crate) half_widths: Option<Vec<f64>>,
 }
 
 impl Bounds {
-    /// What `explanation` of a sample of so many evaluations tells with the probability `1 − wrong`.
+    /// Returns the bounds of `explanation`, from a sample of `sample` evaluations, at the error probability
+    /// `wrong`.
     pub(crate) fn of(explanation: &Explanation, sample: usize, until: &Until, wrong: f64) -> Self {
-        // Squares are taken in units in which they are numbers.
+        // Compute squares in units in which they neither overflow nor underflow.
         let outputs = explanation.outputs();
         let size = |output: usize| explanation.output(output).into_iter().map(f64::abs).fold(0.0, f64::max);
         let units: Vec<f64> = (0..outputs).map(|output| unit(size(output))).collect();
@@ -75,7 +82,8 @@ impl Bounds {
         }
     }
 
-    /// As [`of`](Self::of), an absolute tolerance being one of `until` times the unit of the output.
+    /// Same as [`of`](Self::of) for a rescaled explanation; absolute tolerances of `until` are multiplied by
+    /// the factor of the output.
     fn in_units(explanation: &Explanation, sample: usize, until: &Until, wrong: f64, units: &[f64]) -> Self {
         let outputs = explanation.outputs();
         let of_estimates = || {
@@ -101,7 +109,7 @@ impl Bounds {
         let bounded = until
             .range
             .zip(law.and_then(|law| law.bounded_draws))
-            // The range of the game in the units of the output where it is largest.
+            // The range of the game, scaled by the largest factor.
             .map(|(range, draws)| (range * units.iter().copied().fold(0.0, f64::max), draws));
         let guarantee = match bounded {
             Some(_) => Guarantee::EmpiricalBernstein,
@@ -133,9 +141,9 @@ impl Bounds {
             _ => 0.0,
         };
         let wrong_each = wrong / outputs as f64;
-        // Of each value, so that all of them hold together.
+        // Bounds of the individual values, adjusted so that all hold jointly.
         let each = |output: usize, wrong: f64| half_widths(&mut of_output(output), wrong / players);
-        // The bound of ‖φ̃ − φ‖², by standard errors.
+        // The bound of ‖φ̃ − φ‖², from standard errors.
         let square = |output: usize, wrong: f64| {
             let directions = directions(explanation, &variances, output);
             fisher(directions, degrees, wrong) * trace(explanation, &variances, degrees, output)
@@ -148,7 +156,7 @@ impl Bounds {
         let errors: Vec<f64> =
             (0..outputs).map(|output| error(output, wrong_each).max(missed(output, until.measure))).collect();
         let tolerance = |output: usize, of_estimates: f64| {
-            // Without a bound of the error there is none of the scale.
+            // Without an error bound, the scale has no bound either.
             if until.scale == Scale::Absolute || !errors[output].is_finite() {
                 return of_estimates;
             }
@@ -181,13 +189,14 @@ impl Bounds {
         let if_finite =
             |numbers: Vec<f64>| numbers.iter().all(|number| number.is_finite()).then_some(numbers);
         let half_widths = if_finite(half_widths(&mut variances.iter().copied(), wrong));
-        // Without degrees of freedom there is no bound.
+        // There is no bound without degrees of freedom.
         Self { guarantee, errors: if_finite(errors), tolerances, half_widths }
     }
 
-    /// The largest error over its tolerance, at most 1 where the accuracy is reached; none without bounds.
+    /// Returns the largest ratio of error bound to tolerance, which is at most 1 if the tolerance is reached;
+    /// `None` without bounds.
     ///
-    /// A tolerance of zero, a share of nothing, is reached by exact values alone.
+    /// A tolerance of zero (relative to a scale that may be zero) is reached by exact values only.
     pub(crate) fn ratio(&self) -> Option<f64> {
         let ratio = |(&error, &tolerance): (&f64, &f64)| if error == 0.0 { 0.0 } else { error / tolerance };
         Some(self.errors.as_ref()?.iter().zip(&self.tolerances).map(ratio).fold(0.0, f64::max))
@@ -195,14 +204,15 @@ impl Bounds {
 }
 
 impl Bounds {
-    /// Why a run ends that was not certified: `otherwise`, unless the tolerance is a share of nothing.
+    /// Returns the reason why an uncertified run stopped: `otherwise`, unless the relative tolerance is
+    /// undefined.
     pub(crate) fn if_scaled(&self, otherwise: StopRule) -> StopRule {
         if self.tolerances.contains(&0.0) { StopRule::NoScale } else { otherwise }
     }
 }
 
-/// Factor by which the evaluations have to grow until the accuracy is reached, the variances falling in proportion and the degrees of
-/// freedom rising; `None` where there is nothing to tell from.
+/// Returns the factor by which the number of evaluations must grow until the tolerance is reached, assuming
+/// that variances fall and degrees of freedom rise in proportion; `None` without a basis for an estimate.
 pub(crate) fn growth_needed(
     explanation: &Explanation,
     sample: usize,
@@ -212,9 +222,11 @@ pub(crate) fn growth_needed(
     let mut grown = explanation.clone();
     let (errors, law) = (explanation.std_errors.clone()?, explanation.diagnostics.error_law.clone());
     let mut growth = 1.0;
-    // Bounds fall with the root of the evaluations, but where nothing varied about in proportion to them: this power finds either.
+    // Bounds fall with the square root of the number of evaluations or, if nothing varied, about in
+    // proportion to it. The iteration converges in both cases with this power.
     let power = if explanation.diagnostics.nothing_varied { 4.0 / 3.0 } else { 2.0 };
-    // The factor at which the bound for that factor is the tolerance: found by repeating, as the quantiles hardly change.
+    // Find the factor at which its own bound equals the tolerance by fixed-point iteration; the quantiles
+    // hardly change.
     for _ in 0..8 {
         grown.std_errors = Some(errors.iter().map(|error| error / f64::sqrt(growth)).collect());
         if let (Some(grown), Some(law)) = (&mut grown.diagnostics.error_law, &law) {
@@ -234,25 +246,27 @@ pub(crate) fn growth_needed(
     Some(growth)
 }
 
-/// Squared standard errors.
+/// Returns the squared standard errors.
 fn variances(explanation: &Explanation) -> Option<Vec<f64>> {
     let errors = explanation.std_errors.as_ref()?;
     errors.iter().all(|error| error.is_finite()).then(|| errors.iter().map(|error| error * error).collect())
 }
 
-/// Whether the values divide v(N) − v(∅), as those of an additive game do. If not, something was missed.
+/// Returns whether the values sum to v(N) − v(∅), as in an additive game. If not, the sample missed
+/// something.
 fn adds_up(explanation: &Explanation, output: usize) -> bool {
     let total = explanation.prediction[output] - explanation.base[output];
     gap(explanation, output) <= ADDITIVE * (total.abs() + norm(&explanation.output(output)))
 }
 
-/// `|v(N) − v(∅) − Σφ̃_i|`.
+/// Returns `|v(N) − v(∅) − Σφ̃_i|`.
 fn gap(explanation: &Explanation, output: usize) -> f64 {
     let total = explanation.prediction[output] - explanation.base[output];
     (explanation.output(output).iter().sum::<f64>() - total).abs()
 }
 
-/// The size of an event that would explain what the values miss of v(N) − v(∅), by how little the sample has varied beside it.
+/// Returns the size of an event that would explain the gap to v(N) − v(∅), reduced if the sample varied
+/// enough to have contained it.
 fn left_by_the_sample(explanation: &Explanation, variances: &[f64], draws: f64, output: usize) -> f64 {
     if adds_up(explanation, output) {
         return 0.0;
@@ -265,7 +279,7 @@ fn left_by_the_sample(explanation: &Explanation, variances: &[f64], draws: f64, 
     gap * (-seen).exp()
 }
 
-/// The probability with which a player is there: of weighted Banzhaf values theirs, a half for all others.
+/// Returns the probability that a player is present: p for weighted Banzhaf values, one half for all others.
 fn presence(value: &SolutionConcept) -> f64 {
     match value {
         SolutionConcept::Semivalue(Semivalue::WeightedBanzhaf(presence)) => presence.p(),
@@ -273,7 +287,8 @@ fn presence(value: &SolutionConcept) -> f64 {
     }
 }
 
-/// What an event of so large a `size` may be worth that so many coalitions have missed, except with the probability that `until` allows.
+/// Returns the largest effect of an event of the given `size` that a sample of this many coalitions misses,
+/// except with the error probability of `until`.
 fn missed(explanation: &Explanation, size: f64, coalitions: f64, until: &Until, measure: Measure) -> f64 {
     let wrong = (1.0 - until.confidence) / explanation.outputs() as f64;
     let log = wrong.recip().ln();
@@ -287,11 +302,12 @@ fn missed(explanation: &Explanation, size: f64, coalitions: f64, until: &Until, 
     if size == 0.0 { 0.0 } else { of_members(presence).max(of_members(1.0 - presence)) }
 }
 
-/// `E ‖φ̃ − φ‖²` of one output.
+/// Returns `E ‖φ̃ − φ‖²` of one output.
 ///
-/// The standard error of each value has one more draw in it, as any of them may have missed a swing. Where values are means of independent
-/// draws, all of them together did not: what the values vary in sum is seen without bias. So the norm counts one more draw once, that of the
-/// value where it is largest, or a quarter of one of the size of all values; but where nothing varied, those of all.
+/// The standard error of each value includes one more draw, as any value may have missed a swing. If values
+/// are means of independent draws, they did not all miss one: their total observed variance is unbiased. So
+/// the norm adds one more draw only once: the largest of all values, or a quarter of a draw of the size of
+/// all values. If nothing varied, it adds the draws of all values.
 fn trace(explanation: &Explanation, variances: &[f64], degrees: f64, output: usize) -> f64 {
     let of_output = |numbers: &[f64]| {
         numbers.iter().skip(output).step_by(explanation.outputs()).copied().collect::<Vec<_>>()
@@ -309,8 +325,9 @@ fn trace(explanation: &Explanation, variances: &[f64], degrees: f64, output: usi
     }
 }
 
-/// ν of one output: at most `(Σ V_i)² / Σ V_i²`, as what was not seen may lie on few values. Where it is not known: half of what
-/// independent errors would have, as values that share a sum have errors that go against each other, two by two in the extreme.
+/// Returns ν of one output: at most `(Σ V_i)² / Σ V_i²`, because unseen events may affect few values. If ν is
+/// unknown, half of the value for independent errors, because values with a fixed sum have negatively
+/// correlated errors, in the extreme case in pairs.
 fn directions(explanation: &Explanation, variances: &[f64], output: usize) -> f64 {
     let independent =
         independent_directions(variances.iter().skip(output).step_by(explanation.outputs()).copied());
@@ -318,7 +335,7 @@ fn directions(explanation: &Explanation, variances: &[f64], output: usize) -> f6
     known.map_or(0.5 * independent, |known| known.min(independent)).max(1.0)
 }
 
-/// The quantile of `(χ²_ν / ν) / (χ²_f / f)`; infinite where there are no degrees of freedom.
+/// Returns the quantile of `(χ²_ν / ν) / (χ²_f / f)`; infinite without degrees of freedom.
 fn fisher(directions: f64, degrees: f64, wrong: f64) -> f64 {
     FisherSnedecor::new(directions, degrees.min(MOST_DEGREES))
         .map_or(f64::INFINITY, |law| law.inverse_cdf(1.0 - wrong))

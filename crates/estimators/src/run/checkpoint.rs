@@ -1,4 +1,4 @@
-//! A run, stored: what it was about and what it has evaluated.
+//! Stored runs: their configuration and their evaluations.
 
 use apportion_games::{Coalitions, Game};
 use serde::{Deserialize, Serialize};
@@ -10,17 +10,20 @@ use super::memory::{Memory, Stored};
 use crate::error::Result;
 use crate::error::RunError;
 
-/// Version of the form in which runs are stored.
+/// The format version of stored runs.
 const FORM: u32 = 2;
 
-/// Remembered coalitions that are evaluated again when a run is resumed, to see that the game is the same.
+/// The number of remembered coalitions that are evaluated again when a run is resumed, to check that the game
+/// is the same.
 const PROBES: usize = 5;
 
-/// A stored [`Anytime`](crate::Anytime) run, for serde: what was estimated and how, and every evaluation so far.
+/// A stored [`Anytime`](crate::Anytime) run, serializable with serde: the method, its settings, and every
+/// evaluation so far.
 ///
-/// Resumed anywhere with the same method, game and seed it goes on to the same bytes. It is refused where one of them is another, where it
-/// was written by another version of this crate, and where it was cut off or changed. In JSON up to 20 characters
-/// for every 64 players, and some 20 for each value.
+/// A run resumed on any machine with the same method, game and seed continues to bitwise identical results. A
+/// checkpoint is rejected if one of these differs, if it was written by another version of this crate, or if
+/// it is truncated or corrupt. Its JSON takes up to 20 characters for every 64 players, and about 20 for each
+/// value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint {
     form: u32,
@@ -33,7 +36,7 @@ pub struct Checkpoint {
     outputs: usize,
     scenarios: usize,
     stored: Stored,
-    /// SHA-256 of all the rest, in hexadecimal digits.
+    /// The SHA-256 digest of all other fields, in hexadecimal.
     digest: String,
 }
 
@@ -55,34 +58,36 @@ impl Checkpoint {
         checkpoint
     }
 
-    /// Evaluations stored; a coalition in one of B scenarios counts as the B-th part of one. Rounded up.
+    /// Returns the number of stored evaluations, rounded up. A coalition in one of B scenarios counts as 1/B
+    /// of an evaluation.
     pub fn evaluations(&self) -> usize {
         let rows = self.stored.values.len() / self.outputs.max(1);
         let in_scenarios = self.stored.scenarios.iter().filter(|&&scenario| scenario != u32::MAX).count();
         rows - in_scenarios + in_scenarios.div_ceil(self.scenarios.max(1))
     }
 
-    /// Scenarios of its game: of a conditional game the draws, by which it differs from the same game with more of them.
+    /// Returns the number of scenarios of the game. For a conditional game this is the number of draws, which
+    /// distinguishes it from the same game with more draws.
     pub fn scenarios(&self) -> usize {
         self.scenarios
     }
 
-    /// What it holds, if it is a checkpoint of this run.
+    /// Returns the stored evaluations, if this is a checkpoint of the given run.
     pub(crate) fn open(&self, estimator: &dyn Estimator, game: &dyn Game, seed: u64) -> Result<Memory> {
         let differs = |what: &'static str, stored: &dyn std::fmt::Display, wanted: &dyn std::fmt::Display| {
             let (stored, wanted) = (stored.to_string(), wanted.to_string());
             if stored == wanted {
                 return Ok(());
             }
-            Err(RunError::OtherCheckpoint { what, stored, wanted })
+            Err(RunError::OtherCheckpoint { what, stored, expected: wanted })
         };
-        differs("form", &self.form, &FORM)?;
+        differs("format", &self.form, &FORM)?;
         if self.digest != self.digest_of_the_rest() {
             return Err(RunError::SpoiledCheckpoint.into());
         }
         differs("version", &self.version, &env!("CARGO_PKG_VERSION"))?;
         differs("method", &self.method, &estimator.name())?;
-        differs("settings of the method", &self.settings, &estimator.settings())?;
+        differs("method settings", &self.settings, &estimator.settings())?;
         differs("seed", &self.seed, &seed)?;
         differs("number of players", &self.players, &game.players())?;
         differs("number of outputs", &self.outputs, &game.outputs())?;
@@ -93,7 +98,8 @@ impl Checkpoint {
         Ok(memory)
     }
 
-    /// Evaluates some of the coalitions again: the empty and the full one, which come first, and others to the last.
+    /// Evaluates some coalitions again: the empty and the full one, which are stored first, and others up to
+    /// the last.
     fn probe(&self, game: &dyn Game) -> Result<()> {
         let rows = self.stored.values.len() / self.outputs;
         let width = self.stored.coalitions.len().checked_div(rows).unwrap_or(0);
@@ -121,7 +127,7 @@ impl Checkpoint {
                 return Err(RunError::OtherCheckpoint {
                     what: "game (model, explicand or background)",
                     stored: format!("v({}) = {stored}", batch.row(0).to_coalition()),
-                    wanted: wanted.to_string(),
+                    expected: wanted.to_string(),
                 }
                 .into());
             }

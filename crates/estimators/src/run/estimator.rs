@@ -12,34 +12,37 @@ use crate::report::{Explanation, in_own_units};
 ///
 /// # Contract
 ///
-/// - The answer is a function of the game, the budget and the seed: the same bits on any number of threads.
-/// - The budget counts evaluations of the game, v(∅) and v(N) included. An estimator that may use more (in expectation the budget,
-///   as Bernoulli sampling) says so.
-/// - Its options are all that it is made of, and serde writes them: runs that are stored are compared by them ([`Settings`]).
-/// - At a budget of `2^n` or more the answer is exact, unless the estimator was asked to keep sampling.
+/// - The result is a function of the game, the budget and the seed, and bitwise identical for any number of
+///   threads.
+/// - The budget counts evaluations of the game, including v(∅) and v(N). An estimator that may exceed it
+///   (such as Bernoulli sampling, which meets the budget in expectation) documents that.
+/// - An estimator is determined by its options, and serde serializes them: stored runs are compared by them
+///   ([`Settings`]).
+/// - With a budget of `2^n` or more the result is exact, unless the estimator is configured to keep sampling.
 pub trait Estimator: Settings + std::fmt::Debug + Send + Sync {
-    /// The name on the command line and in results.
+    /// Returns the name used on the command line and in results.
     fn name(&self) -> &'static str;
 
-    /// Which value it estimates.
+    /// Returns the solution concept that the method estimates.
     fn value(&self) -> SolutionConcept {
         Semivalue::Shapley.into()
     }
 
-    /// The fewest evaluations it can work with for `players` players.
+    /// Returns the minimum number of evaluations for `players` players.
     fn minimum_budget(&self, players: usize) -> usize;
 
     /// Estimates the values of `game` from `budget` evaluations.
     ///
-    /// The answer does not depend on the unit of the game's outputs: values from 1e-300 to 1e300 give the same but for the factor. Squares
-    /// are taken in a unit of its own for each output. (Where outputs of one game span more than sixty orders of magnitude, and those
-    /// that were met first are small, it is evaluated twice.) The standard errors have in them what the sample may not have met.
+    /// The result does not depend on the unit of the game's outputs: values from 1e-300 to 1e300 give the
+    /// same result up to the factor. Squares are computed in a separate unit for each output. (If outputs of
+    /// one game span more than sixty orders of magnitude, and the first ones seen are small, the game is
+    /// evaluated twice.) Standard errors include an allowance for events that the sample may have missed.
     ///
     /// # Errors
     ///
-    /// [`EstimatorError::Budget`] if the budget is below [`minimum_budget`](Self::minimum_budget), [`EstimatorError::NotFinite`] for values
-    /// beyond the numbers there are, [`EstimatorError::Memory`] if it needs more [`memory`](Self::memory) than there is, and whatever the
-    /// game reports.
+    /// [`EstimatorError::Budget`] if the budget is below [`minimum_budget`](Self::minimum_budget),
+    /// [`EstimatorError::NotFinite`] if a value overflows, [`EstimatorError::Memory`] if more
+    /// [`memory`](Self::memory) is needed than available, and the errors of the game.
     fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
         let (players, outputs) = (game.players(), game.outputs());
         let what = || format!("{} of {players} players from {budget} evaluations", self.name());
@@ -47,38 +50,42 @@ pub trait Estimator: Settings + std::fmt::Debug + Send + Sync {
         in_own_units(game, |game| Ok(self.estimate_seen(game, budget, seed)?.with_unseen()))
     }
 
-    /// The estimate as the sample has it: what [`estimate`](Self::estimate) makes an answer of. To be implemented, not to be called.
+    /// Computes the raw estimate that [`estimate`](Self::estimate) post-processes. Implement this method, but
+    /// do not call it.
     ///
-    /// Standard errors are those of the spread of the sample. Squares of differences of the game's values are finite and not zero.
+    /// Standard errors reflect the spread of the sample only. Squares of nonzero differences of the game's
+    /// values neither overflow nor underflow.
     ///
     /// # Errors
     ///
-    /// As [`estimate`](Self::estimate).
+    /// Same as [`estimate`](Self::estimate).
     fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64)
     -> Result<Explanation, EstimatorError>;
 
-    /// Returns the bytes that an estimate needs at most, by a rough bound, besides those of the game: checked before anything is allocated.
+    /// Returns a rough upper bound of the memory that an estimate needs, in bytes, in addition to the memory
+    /// of the game. Checked before anything is allocated.
     ///
-    /// By default those of a batch of coalitions, one for each player or evaluation, whichever are fewer.
+    /// The default is one batch of coalitions, one for each player or evaluation, whichever are fewer.
     fn memory(&self, players: usize, outputs: usize, budget: usize) -> u128 {
         let rows = budget.min(players.saturating_add(1));
         let row = apportion_games::words_for(players).saturating_add(outputs).saturating_add(4);
         memory::product([rows, row, 8])
     }
 
-    /// Who the value divides among: each player by itself, or the groups that play as one.
+    /// Returns the units that receive values: single players, or groups that act as one player.
     fn units(&self, players: usize) -> Vec<Vec<usize>> {
         units(&self.value(), None, players)
     }
 
-    /// The same method with samples that grow: the coalitions it looks at for a budget are among those for every larger one, so that
-    /// a run that goes on evaluates nothing twice.
+    /// Returns the same method with growing samples: the coalitions for a budget are among those for every
+    /// larger budget, so that a continued run evaluates nothing twice.
     ///
-    /// A method whose samples grow anyway is its own answer. Where a method cannot do quite that, it says how much is looked at again.
+    /// A method whose samples grow anyway returns itself. A method that cannot fully achieve this documents
+    /// how many coalitions are evaluated again.
     fn growing(&self) -> Box<dyn Estimator>;
 }
 
-/// The units of a value of players, in groups where it is one of groups.
+/// Returns the units of a value: the groups for a quotient value, otherwise single players.
 pub(crate) fn units(
     value: &SolutionConcept,
     partition: Option<&Partition>,

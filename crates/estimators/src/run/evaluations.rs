@@ -1,4 +1,4 @@
-//! Asking the game, and keeping the books of what was asked.
+//! Evaluation of games, with a count of the evaluations.
 
 use apportion_games::{Cancellation, Coalitions, Game};
 
@@ -6,7 +6,7 @@ use super::estimator::Estimator;
 use crate::error::{EstimatorError, Result};
 use crate::report::{Diagnostics, Explanation};
 
-/// A game with its two trivial values known, and a count of what it was asked.
+/// A game with known v(∅) and v(N), and a count of its evaluations.
 #[derive(Clone)]
 pub(crate) struct Evaluations<'g> {
     pub(crate) game: &'g dyn Game,
@@ -14,7 +14,7 @@ pub(crate) struct Evaluations<'g> {
     pub(crate) empty: Vec<f64>,
     /// v(N), k numbers.
     pub(crate) full: Vec<f64>,
-    /// Evaluations so far.
+    /// The number of evaluations so far.
     pub(crate) count: usize,
 }
 
@@ -30,7 +30,8 @@ impl<'g> Evaluations<'g> {
         Ok(Self { game, empty, full, count: 2 })
     }
 
-    /// v(S) − v(∅) for each row of `batch`: m × k numbers. Every row counts as an evaluation, repeated or not.
+    /// Returns v(S) − v(∅) for each row of `batch`: m × k numbers. Every row counts as an evaluation,
+    /// repeated or not.
     pub(crate) fn gains(&mut self, batch: &Coalitions) -> Result<Vec<f64>> {
         Cancellation::check();
         let mut values = vec![0.0; batch.len() * self.game.outputs()];
@@ -45,14 +46,14 @@ impl<'g> Evaluations<'g> {
         Ok(values)
     }
 
-    /// v(S) for each row of `batch`: m × k numbers. The empty and the full coalition are not asked again; every other row counts as an
-    /// evaluation.
+    /// Returns v(S) for each row of `batch`: m × k numbers. The empty and the full coalition are not
+    /// evaluated again; every other row counts as an evaluation.
     pub(crate) fn values(&mut self, batch: &Coalitions) -> Result<Vec<f64>> {
         Cancellation::check();
         let (players, outputs) = (batch.players(), self.game.outputs());
         let is_known = |size: u32| size == 0 || size as usize == players;
         if !batch.sizes().iter().any(|&size| is_known(size)) {
-            // Coalitions of thousands of players are not copied without need.
+            // Avoid copying coalitions of thousands of players.
             let mut values = vec![0.0; batch.len() * outputs];
             self.game.values(batch, &mut values)?;
             self.count += batch.len();
@@ -76,12 +77,12 @@ impl<'g> Evaluations<'g> {
         Ok(values)
     }
 
-    /// v(N) − v(∅), k numbers.
+    /// Returns v(N) − v(∅), k numbers.
     pub(crate) fn total(&self) -> Vec<f64> {
         self.full.iter().zip(&self.empty).map(|(full, empty)| full - empty).collect()
     }
 
-    /// What `estimator` answers after these evaluations, all of which were of different coalitions.
+    /// Returns the explanation of `estimator` from these evaluations, all of distinct coalitions.
     pub(crate) fn explain(
         self,
         estimator: &dyn Estimator,
@@ -106,13 +107,13 @@ impl<'g> Evaluations<'g> {
         }
     }
 
-    /// Rows that the model predicted so far.
+    /// Returns the number of rows that the model predicted so far.
     pub(crate) fn model_rows(&self) -> usize {
         self.count * self.game.rows_per_coalition()
     }
 }
 
-/// Refuses a game without players, and a budget below the least that `estimator` can use.
+/// Returns an error for a game without players, or a budget below the minimum of `estimator`.
 pub(crate) fn check_budget(estimator: &dyn Estimator, game: &dyn Game, budget: usize) -> Result<()> {
     let players = game.players();
     if players == 0 {
@@ -120,20 +121,20 @@ pub(crate) fn check_budget(estimator: &dyn Estimator, game: &dyn Game, budget: u
     }
     let least = estimator.minimum_budget(players);
     if budget < least {
-        return Err(EstimatorError::Budget { method: estimator.name(), given: budget, least, players });
+        return Err(EstimatorError::Budget { method: estimator.name(), actual: budget, min: least, players });
     }
     Ok(())
 }
 
-/// Refuses numbers of draws below `least` and above `most`.
+/// Returns an error if the number of draws is below `least` or above `most`.
 pub(crate) fn check_draws(given: usize, least: usize, most: usize) -> Result<()> {
     if (least..=most).contains(&given) {
         return Ok(());
     }
-    Err(EstimatorError::Draws { given, least, most })
+    Err(EstimatorError::Draws { actual: given, min: least, max: most })
 }
 
-/// `min(wanted, 2^players)`: no method needs more evaluations than there are coalitions.
+/// Returns `min(wanted, 2^players)`: no method needs more evaluations than there are coalitions.
 pub(crate) fn at_most_all(wanted: usize, players: usize) -> usize {
     1usize
         .checked_shl(players as u32)

@@ -1,50 +1,51 @@
-//! What a run has evaluated: coalitions, each by itself or in one scenario, and their values.
+//! The evaluations of a run: coalitions, each averaged over all scenarios or in a single scenario, and their
+//! values.
 
 use std::hash::BuildHasher;
 
 use apportion_games::{Coalitions, words_for};
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// Stands for no scenario: the average over all.
+/// The code for the average over all scenarios.
 const AVERAGE: u32 = u32::MAX;
 
-/// Numbers of eight bytes that a memory may hold: 1 GiB.
+/// The maximum number of eight-byte words in a memory: 1 GiB.
 const MOST_NUMBERS: usize = 1 << 27;
 
-/// Values of coalitions in the order in which they were evaluated, found by what they are the values of.
+/// Values of coalitions in the order of their evaluation, with a hash index.
 ///
-/// Takes `8 (⌈n/64⌉ + k)` bytes for each, 4 more where there are scenarios, and some 8 for finding it.
+/// Uses `8 (⌈n/64⌉ + k)` bytes per coalition, 4 more if there are scenarios, and about 8 for the index.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     stored: Stored,
     words_per_row: usize,
     outputs: usize,
-    /// Places by hash.
+    /// Row indices by hash.
     places: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// Those without a scenario.
+    /// The number of rows without a scenario.
     averages: usize,
 }
 
-/// The rows of a [`Memory`], one after the other.
+/// The rows of a [`Memory`] as flat arrays.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Stored {
     /// The bits of each coalition.
     pub(crate) coalitions: Vec<u64>,
-    /// The scenario of each; empty where all are averages.
+    /// The scenario of each row; empty if all rows are averages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) scenarios: Vec<u32>,
-    /// k numbers for each.
+    /// k numbers per row.
     pub(crate) values: Vec<f64>,
 }
 
 impl Memory {
-    /// Holds nothing yet.
+    /// Creates an empty memory.
     pub(crate) fn new(players: usize, outputs: usize) -> Self {
         Self { words_per_row: words_for(players), outputs, ..Self::default() }
     }
 
-    /// Holds what was stored; `None` where the arrays do not fit each other or say something twice.
+    /// Restores a stored memory; `None` if the arrays have inconsistent lengths or contain duplicates.
     pub(crate) fn restore(players: usize, outputs: usize, stored: &Stored) -> Option<Self> {
         let mut memory = Self::new(players, outputs);
         let rows = stored.values.len() / outputs.max(1);
@@ -68,27 +69,28 @@ impl Memory {
         Some(memory)
     }
 
-    /// All that is remembered.
+    /// Returns all stored rows.
     pub(crate) fn stored(&self) -> &Stored {
         &self.stored
     }
 
-    /// Coalitions remembered, with their scenarios.
+    /// Returns the number of stored rows.
     pub(crate) fn rows(&self) -> usize {
         self.places.len()
     }
 
-    /// Coalitions remembered without a scenario.
+    /// Returns the number of stored coalitions without a scenario.
     pub(crate) fn averages(&self) -> usize {
         self.averages
     }
 
-    /// Coalitions remembered in a scenario each.
+    /// Returns the number of stored coalitions in single scenarios.
     pub(crate) fn in_scenarios(&self) -> usize {
         self.places.len() - self.averages
     }
 
-    /// The largest value less the least, of the output where that is most; of averages over all scenarios.
+    /// Returns the largest value minus the smallest, maximum over the outputs. Uses averages over all
+    /// scenarios only.
     pub(crate) fn range(&self) -> f64 {
         let is_average =
             |row: usize| self.stored.scenarios.get(row).is_none_or(|&scenario| scenario == AVERAGE);
@@ -103,7 +105,7 @@ impl Memory {
         ends.iter().map(|(least, most)| most - least).fold(0.0, f64::max)
     }
 
-    /// The values of a coalition, where it is known.
+    /// Returns the values of a coalition, if stored.
     pub(crate) fn get(&self, words: &[u64], scenario: Option<usize>) -> Option<&[f64]> {
         let scenario = code(scenario);
         let hash = self.hasher.hash_one((words, scenario));
@@ -112,7 +114,7 @@ impl Memory {
         Some(&self.stored.values[at..at + self.outputs])
     }
 
-    /// Remembers the values of a coalition, once.
+    /// Stores the values of a coalition, unless they are already stored.
     pub(crate) fn insert(&mut self, words: &[u64], scenario: Option<usize>, values: &[f64]) {
         if self.get(words, scenario).is_some() {
             return;
@@ -139,7 +141,8 @@ impl Memory {
         self.places.insert_unique(self.hasher.hash_one((words, scenario)), place as u32, hash_of);
     }
 
-    /// The coalitions of `batch` that are not known, each once, in the order of their first appearance, with the scenario of each.
+    /// Returns the distinct coalitions of `batch` that are not stored, in the order of their first
+    /// appearance, with their scenarios.
     pub(crate) fn missing(
         &self,
         batch: &Coalitions,
@@ -177,12 +180,12 @@ impl Memory {
     }
 }
 
-/// A scenario in 32 bits. There are fewer than 2^32 − 1: each is a row of data.
+/// Encodes a scenario in 32 bits. There are fewer than 2^32 − 1 scenarios, since each is a row of data.
 fn code(scenario: Option<usize>) -> u32 {
     scenario.map_or(AVERAGE, |scenario| u32::try_from(scenario).unwrap_or(AVERAGE - 1))
 }
 
-/// Coalitions that a run can remember: 1 GiB of them.
+/// Returns how many coalitions a run can remember: 1 GiB of them.
 pub(crate) fn most_remembered(players: usize, outputs: usize) -> usize {
     MOST_NUMBERS / (words_for(players) + outputs + 1)
 }

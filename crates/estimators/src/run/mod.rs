@@ -1,17 +1,16 @@
-//! How estimators run: their interface, the evaluations that they ask for, and runs that go on.
+//! How estimators run: their interface, evaluations of the game, and resumable runs.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
 //! | [`estimator`] | the interface of all estimators |
 //! | [`settings`] | their options as data |
-//! | [`evaluations`] | the game with a count of what it was asked |
-//! | [`anytime`] | runs that can be looked at, continued, stopped and resumed |
-//! | [`until`] | the accuracy that is asked of them |
-//! | [`bounds`], [`border`] | bounds of the error, and the look at the border before they are believed |
-//! | [`scale`] | what a relative tolerance is a share of |
-//! | [`memory`], [`remembering`] | what a run has evaluated |
-//! | [`checkpoint`] | a run, stored |
-//! | [`error`] | what can go wrong in runs |
+//! | [`evaluations`] | a game with a count of its evaluations |
+//! | [`anytime`] | runs that can be inspected, continued, stopped and resumed |
+//! | [`until`] | the tolerance of a run |
+//! | [`bounds`], [`border`] | error bounds, and the check of the border before they are accepted |
+//! | [`scale`] | the scale of a relative tolerance |
+//! | [`memory`], [`remembering`] | the evaluations of a run |
+//! | [`checkpoint`] | stored runs |
 
 mod anytime;
 mod border;

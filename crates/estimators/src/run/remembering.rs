@@ -1,4 +1,4 @@
-//! A game that remembers what it was asked, and says how far it has come.
+//! A game that remembers its evaluations and reports progress.
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,16 +7,16 @@ use apportion_games::{Coalitions, Game, GameError};
 
 use super::memory::{Memory, most_remembered};
 
-/// Coalitions that are evaluated between two reports, where a model has to predict rows for them: as many as take this many rows.
+/// The number of model rows between two reports, which determines the number of coalitions between them.
 const ROWS_BETWEEN_REPORTS: usize = 1 << 16;
 
-/// Coalitions between two reports, least and most.
+/// The minimum and maximum number of coalitions between two reports.
 const COALITIONS_BETWEEN_REPORTS: (usize, usize) = (16, 1 << 14);
 
-/// Who is told after every chunk of evaluations, and may stop them.
+/// A callback after every chunk of evaluations that can stop the run.
 pub(crate) type Reporter<'a> = dyn Fn(&Remembering<'_>) -> ControlFlow<()> + Sync + 'a;
 
-/// The same game, nothing evaluated twice, in chunks between which a reporter is asked whether to go on.
+/// The same game, but nothing is evaluated twice, and a reporter may stop the evaluation after each chunk.
 pub(crate) struct Remembering<'g> {
     game: Box<dyn Game + 'g>,
     memory: Mutex<Memory>,
@@ -27,7 +27,7 @@ impl<'g> Remembering<'g> {
         Self { game, memory: Mutex::new(memory) }
     }
 
-    /// The memory is whole at any moment another thread can see it, so a panic elsewhere does not spoil it.
+    /// Locks the memory. Ignores poisoning: the memory is consistent whenever another thread can see it.
     pub(crate) fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -36,20 +36,21 @@ impl<'g> Remembering<'g> {
         &*self.game
     }
 
-    /// Evaluations of the game: a coalition in one of B scenarios is the B-th part of one. Rounded up.
+    /// Returns the number of evaluations of the game, rounded up. A coalition in one of B scenarios counts as
+    /// 1/B of an evaluation.
     pub(crate) fn evaluations(&self) -> usize {
         let memory = self.memory();
         memory.averages() + memory.in_scenarios().div_ceil(self.game.scenarios().max(1))
     }
 
-    /// Rows that a model behind the game predicted.
+    /// Returns the number of rows that the model predicted.
     pub(crate) fn model_rows(&self) -> usize {
         let memory = self.memory();
         let rows = self.game.rows_per_coalition();
         memory.averages() * rows + memory.in_scenarios() * rows / self.game.scenarios().max(1)
     }
 
-    /// Coalitions between two reports.
+    /// Returns the number of coalitions between two reports.
     fn chunk(&self) -> usize {
         let (least, most) = COALITIONS_BETWEEN_REPORTS;
         (ROWS_BETWEEN_REPORTS / self.game.rows_per_coalition().max(1)).clamp(least, most)
@@ -63,13 +64,14 @@ impl<'g> Remembering<'g> {
         report: &Reporter<'_>,
     ) -> Result<(), GameError> {
         let outputs = self.game.outputs();
-        // A game of one scenario is that scenario.
+        // In a game with a single scenario, that scenario is the average.
         let scenarios = scenarios.filter(|_| self.game.scenarios() > 1);
         let (missing, their_scenarios) = self.memory().missing(batch, scenarios);
         let most = most_remembered(batch.players(), outputs);
         if self.memory().rows() + missing.len() > most {
             let what = format!(
-                "a run remembers what it evaluates, at most {most} coalitions of this game, each with its scenario; give a smaller budget"
+                "a run can store at most {most} coalitions of this game, each with its scenario; lower the \
+                 budget"
             );
             return Err(GameError::Parameter { what });
         }
@@ -77,7 +79,7 @@ impl<'g> Remembering<'g> {
             let range = start..missing.len().min(start + self.chunk());
             let chunk = missing.slice(range.clone());
             let mut values = vec![0.0; chunk.len() * outputs];
-            // Unlocked: the game may take long, and may use the threads that wait for the memory.
+            // Do not hold the lock: the game may take long, and may use threads that wait for the memory.
             match scenarios {
                 None => self.game.values(&chunk, &mut values)?,
                 Some(_) => {
@@ -103,7 +105,7 @@ impl<'g> Remembering<'g> {
         Ok(())
     }
 
-    /// The game as an estimator sees it, with someone who is told of every chunk.
+    /// Returns the game as seen by an estimator, with a reporter called after every chunk.
     pub(crate) fn reporting<'r>(&'r self, report: &'r Reporter<'r>) -> Reporting<'r, 'g> {
         Reporting { remembering: self, report }
     }
@@ -115,7 +117,7 @@ pub(crate) struct Reporting<'r, 'g> {
     report: &'r Reporter<'r>,
 }
 
-/// A table is not handed through: what is read in it would not be counted.
+/// Does not expose the table of the game: reads from it would not be counted.
 impl Game for Reporting<'_, '_> {
     fn players(&self) -> usize {
         self.remembering.game.players()

@@ -1,65 +1,70 @@
-//! What a relative tolerance is a share of: the norm or the range of the values, as small as they may be.
+//! Scales of relative tolerances: the norm or the range of the values, estimated conservatively.
 //!
-//! Errors make the norm and the range of estimates larger than those of the values, and a run stops where they happen to be large. With small
-//! tolerances that hardly matters, as the error is far below the norm then; with a tolerance of 1 it decides.
+//! Errors make the norm and the range of the estimates larger than those of the true values, and runs tend to
+//! stop when they happen to be too large. For small tolerances this hardly matters, since the error is then
+//! far below the norm; for a tolerance of 1 it is decisive.
 //!
-//! # By standard errors
+//! # From standard errors
 //!
-//! Let τ be the tolerance, `ε = φ̃ − φ`, and e(δ) the bound of the error in the measure that is asked for. A certificate is false where the error is
-//! beyond τ‖φ‖, and `‖φ̃‖² = ‖φ‖² + 2 φ·ε + ‖ε‖²`. So it is false where
+//! Let τ be the tolerance, `ε = φ̃ − φ`, and e(δ) the error bound in the requested measure. A certificate is
+//! false if the error exceeds τ‖φ‖, and `‖φ̃‖² = ‖φ‖² + 2 φ·ε + ‖ε‖²`. So it is false if
 //!
 //! ```text
 //! (error)² + τ² (‖ε‖² + 2 φ·ε) > τ² ‖φ̃‖²
 //! ```
 //!
-//! On the left, `e(½)² + τ² tr Σ̂` are usual. What goes beyond with the probability δ is `a = e(δ)² − e(½)²` of the error, `a₂ = (F(1 − δ) − F(½)) tr Σ̂` of
-//! ‖ε‖², and `b = 2 e(δ) τ t(1 − δ/2) (tr Σ̂ / √ν)^½` of `2 τ² φ·ε`: there ‖φ‖ is below error/τ, and `tr Σ̂ / √ν` is at least the variance in any
-//! direction. The last is not correlated with the others, so that squares add:
+//! The typical size of the left side is `e(½)² + τ² tr Σ̂`. The excess with probability δ is
+//! `a = e(δ)² − e(½)²` for the error, `a₂ = (F(1 − δ) − F(½)) tr Σ̂` for ‖ε‖², and
+//! `b = 2 e(δ) τ t(1 − δ/2) (tr Σ̂ / √ν)^½` for `2 τ² φ·ε`: in this case ‖φ‖ is below error/τ, and
+//! `tr Σ̂ / √ν` is at least the variance in any direction. The last term is not correlated with the others,
+//! so squares add:
 //!
 //! ```text
 //! tolerance² = τ² ‖φ̃‖² − τ² tr Σ̂ − (√((a + τ² a₂)² + b²) − a)
 //! ```
 //!
-//! A range is too large by d, that of errors of the largest and of the least value. Where u and l players may have those, within their simultaneous
-//! bounds, `d(δ) = s (t(1 − δ/2u) + t(1 − δ/2l))`, s their largest standard error, and likewise
+//! The range of the estimates is too large by d, the errors of the largest and of the smallest value. If u
+//! and l players may have these values, within their simultaneous bounds, then
+//! `d(δ) = s (t(1 − δ/2u) + t(1 − δ/2l))`, where s is their largest standard error, and likewise
 //!
 //! ```text
 //! tolerance = τ (R̃ − d(½)) − (√(a² + τ² (d(δ) − d(½))²) − a),      a = e(δ) − e(½)
 //! ```
 //!
-//! # By an inequality
+//! # From an inequality
 //!
-//! Each value is within its simultaneous bound `h_i` then: the norm is at least `‖φ̃‖ − ‖h‖`, and the range `R̃ − 2 max h`. What all of a sample may have
-//! missed ([`bounds`](super::bounds)) is taken off as a whole, too.
+//! Here each value is within its simultaneous bound `h_i`: the norm is at least `‖φ̃‖ − ‖h‖`, and the range
+//! at least `R̃ − 2 max h`. The effect of events that the whole sample may have missed
+//! ([`bounds`](super::bounds)) is also subtracted in full.
 
 use super::until::Scale;
 
-/// What is known of the errors of one output.
+/// The errors of one output.
 pub(super) struct Errors<'e> {
     pub(super) values: &'e [f64],
-    /// Simultaneous bounds of the values, each with the probability `1 − δ/n`.
+    /// Simultaneous bounds of the values, each with probability `1 − δ/n`.
     pub(super) each: &'e [f64],
-    /// Bounds of the error in the measure that is asked for, with the probabilities 1 − δ and ½.
+    /// Error bounds in the requested measure, with probabilities 1 − δ and ½.
     pub(super) error: Pair,
-    /// What the sample may have missed of the scale.
+    /// The part of the scale that the sample may have missed.
     pub(super) missed: f64,
     pub(super) law: Law<'e>,
 }
 
-/// A bound that holds with the probability 1 − δ, and one that holds in half of all cases.
+/// A bound that holds with probability 1 − δ, and one that holds with probability ½.
 #[derive(Clone, Copy)]
 pub(super) struct Pair {
     pub(super) sure: f64,
     pub(super) even: f64,
 }
 
-/// On what the bounds rest.
+/// The basis of the bounds.
 pub(super) enum Law<'e> {
     /// An inequality that holds for every number of draws.
     Inequality,
     /// Standard errors.
     StandardErrors {
-        /// `tr Σ̂`, that is `E ‖ε‖²`.
+        /// `tr Σ̂`, an estimate of `E ‖ε‖²`.
         trace: f64,
         /// Bounds of `‖ε‖²`.
         square: Pair,
@@ -67,12 +72,13 @@ pub(super) enum Law<'e> {
         directions: f64,
         /// The largest standard error of a value.
         largest: f64,
-        /// Quantiles of Student's law, beyond which on both sides together there is the probability δ times the share that is given, or ½ times it.
+        /// Returns the two-sided quantiles of Student's t for a given fraction of the error probability δ,
+        /// and for the same fraction of 1.
         student: &'e dyn Fn(f64) -> Pair,
     },
 }
 
-/// The norm or the range of the values; none where the tolerance is absolute.
+/// Returns the norm or the range of the values, or `None` for an absolute tolerance.
 pub(super) fn of_estimates(scale: Scale, values: &[f64]) -> Option<f64> {
     match scale {
         Scale::Absolute => None,
@@ -82,7 +88,7 @@ pub(super) fn of_estimates(scale: Scale, values: &[f64]) -> Option<f64> {
 }
 
 impl Errors<'_> {
-    /// `share` of the norm of the values as small as it may be, which is zero where that may be.
+    /// Returns `share` times the smallest norm of the values compatible with their errors, which may be zero.
     pub(super) fn of_norm(&self, share: f64) -> f64 {
         let whole = norm(self.values);
         let seen = match self.law {
@@ -91,7 +97,7 @@ impl Errors<'_> {
                 let Pair { sure, even } = self.error;
                 let of_error = (sure * sure - even * even).max(0.0);
                 let of_square = square.sure - square.even;
-                // Where the error is beyond the tolerance there is nothing to be certified.
+                // If the error exceeds the tolerance, there is nothing to certify.
                 let across = 2.0 * share * sure.min(share * whole) * student(1.0).sure;
                 let across = across * (trace / directions.sqrt()).sqrt();
                 let beyond = (of_error + share * share * of_square).hypot(across) - of_error;
@@ -101,7 +107,8 @@ impl Errors<'_> {
         seen.min(share * (whole - self.missed)).max(0.0)
     }
 
-    /// `share` of the range of the values as small as it may be, which is zero where that may be.
+    /// Returns `share` times the smallest range of the values compatible with their errors, which may be
+    /// zero.
     pub(super) fn of_range(&self, share: f64) -> f64 {
         let (most, least) = (most(self.values), least(self.values));
         let whole = (most - least).max(0.0);
@@ -123,7 +130,7 @@ impl Errors<'_> {
     }
 }
 
-/// The Euclidean norm.
+/// Returns the Euclidean norm.
 pub(super) fn norm(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
@@ -144,8 +151,8 @@ mod tests {
 
     use super::*;
 
-    /// Of one look at `players` values with independent errors of variance `1/players`, how often a tolerance is reached, and how often it is
-    /// although the error is beyond it.
+    /// Simulates interim checks of `values` with independent errors of variance `1/n` for n players. Returns
+    /// how often the tolerance is reached, and how often it is reached although the error exceeds it.
     fn outcomes(scale: Scale, share: f64, values: &[f64], wrong: f64, looks: u64) -> (f64, f64) {
         let players = values.len() as f64;
         let law = ChiSquared::new(players).unwrap();
@@ -201,16 +208,16 @@ mod tests {
                             .collect();
                         let whole = of_estimates(scale, &shape).unwrap();
                         let mut most: f64 = 0.0;
-                        // From values that are beyond the tolerance nearly always to those that are within it.
+                        // From values that nearly always exceed the tolerance to values within it.
                         for size in [0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.3, 1.6] {
                             let values: Vec<f64> =
                                 shape.iter().map(|value| value * size / (share * whole)).collect();
                             let (_, false_ones) = outcomes(scale, share, &values, 0.05, 1000);
                             most = most.max(false_ones);
                         }
-                        // A twentieth, and what a thousand looks vary by.
+                        // One twentieth, plus the spread of a thousand simulations.
                         assert!(most <= 0.072, "{scale:?}, n = {players}, {share}, {is_sparse}: {most}");
-                        // It can be reached all the same.
+                        // The tolerance can still be reached.
                         let values: Vec<f64> =
                             shape.iter().map(|value| value * 9.0 / (share.min(1.0) * whole)).collect();
                         assert!(

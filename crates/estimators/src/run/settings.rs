@@ -6,20 +6,22 @@ use apportion_values::{GraphValue, SolutionConcept};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-/// Options as data, for all that serde can write: [`Estimator`](crate::Estimator) asks for it, so that none can be without.
+/// Options as JSON, for every serializable type. A supertrait of [`Estimator`](crate::Estimator), so that
+/// every estimator has them.
 pub trait Settings {
-    /// All that tells it from others of its name: equal settings, equal answers. Stored runs are compared by them.
+    /// Returns all options: estimators with the same name and equal settings return equal results. Stored
+    /// runs are compared by them.
     fn settings(&self) -> Value;
 }
 
 impl<T: Serialize> Settings for T {
     fn settings(&self) -> Value {
-        // What serde cannot write as JSON is told from all that it can, by its reason.
+        // If serialization fails, use its error message, which differs from all valid settings.
         serde_json::to_value(self).unwrap_or_else(|error| Value::String(error.to_string()))
     }
 }
 
-/// [`Pairing`] in settings.
+/// Serde definition of [`Pairing`] for settings.
 #[derive(Serialize)]
 #[serde(remote = "Pairing")]
 pub(crate) enum OfPairs {
@@ -27,12 +29,12 @@ pub(crate) enum OfPairs {
     Paired,
 }
 
-/// The groups, each with its players.
+/// Serializes the groups, each with its players.
 pub(crate) fn groups<S: Serializer>(partition: &Partition, serializer: S) -> Result<S::Ok, S::Error> {
     partition.groups().serialize(serializer)
 }
 
-/// The groups, where there are some.
+/// Serializes the groups, if any.
 pub(crate) fn any_groups<S: Serializer>(
     partition: &Option<Partition>,
     serializer: S,
@@ -40,7 +42,7 @@ pub(crate) fn any_groups<S: Serializer>(
     partition.as_ref().map(Partition::groups).serialize(serializer)
 }
 
-/// The group that each node is in, and the level of each group, where there is a hierarchy.
+/// Serializes the group that contains each node, and the level of each group, if there is a hierarchy.
 pub(crate) fn any_levels<S: Serializer>(
     hierarchy: &Option<Hierarchy>,
     serializer: S,
@@ -53,12 +55,12 @@ pub(crate) fn any_levels<S: Serializer>(
     levels.serialize(serializer)
 }
 
-/// The neighbours of each node.
+/// Serializes the neighbours of each node.
 pub(crate) fn neighbours<S: Serializer>(graph: &Graph, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq((0..graph.nodes()).map(|node| graph.neighbours(node)))
 }
 
-/// The name of a value of players on a graph.
+/// Serializes the name of a value of players on a graph.
 pub(crate) fn name<S: Serializer>(value: &GraphValue, serializer: S) -> Result<S::Ok, S::Error> {
     SolutionConcept::from(value.clone()).serialize(serializer)
 }

@@ -1,32 +1,33 @@
-//! An accuracy, asked for instead of a budget.
+//! Tolerances, as an alternative to budgets.
 
 use crate::error::EstimatorError;
 use crate::error::RunError;
 use crate::setters::setters;
 
-/// What the error is measured against.
+/// The scale of the tolerance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scale {
     /// The tolerance is in units of the output.
     Absolute,
-    /// It is a share of ‖φ‖, the Euclidean norm of the values of one output, taken as small as its errors allow. The default.
+    /// The tolerance is relative to ‖φ‖, the Euclidean norm of the values of one output, estimated
+    /// conservatively. The default.
     #[default]
     Norm,
-    /// It is a share of `max φ − min φ`, taken as small as its errors allow.
+    /// The tolerance is relative to `max φ − min φ`, estimated conservatively.
     Range,
 }
 
-/// How the error of many values is one number.
+/// How the errors of all values are combined into one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Measure {
     /// ‖φ̃ − φ‖, the Euclidean norm (ℓ2). The default.
     #[default]
     Euclidean,
-    /// `max_i |φ̃_i − φ_i|`: every player is within the tolerance, all of them together with the confidence asked for.
+    /// `max_i |φ̃_i − φ_i|`: every player is within the tolerance, jointly at the confidence level.
     EveryPlayer,
 }
 
-/// Runs until the error is small enough, or the budget is used up.
+/// A stopping rule: run until the error is within a tolerance, or the budget is exhausted.
 ///
 /// ```
 /// use apportion_estimators::Until;
@@ -38,20 +39,23 @@ pub enum Measure {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Until {
-    /// The error that is tolerated, positive.
+    /// The tolerance, positive.
     pub tolerance: f64,
-    /// What it is measured against.
+    /// The scale of the tolerance.
     pub scale: Scale,
-    /// How the error of all players is one number. With several outputs each has to be within the tolerance.
+    /// How the errors of all players are combined. With several outputs, each has to be within the tolerance.
     pub measure: Measure,
-    /// The probability with which the error is to be within the tolerance where the run stops for it; between 0 and 1, 0.95 by default.
+    /// The probability that the error is within the tolerance if the run stops for it; between 0 and 1, 0.95
+    /// by default.
     pub confidence: f64,
-    /// The most evaluations, v(∅) and v(N) included; by default 1000 n, 100 000 at least, and all `2^n` at most.
+    /// The maximum number of evaluations, including v(∅) and v(N). By default 1000 n, but at least 100 000,
+    /// and at most all `2^n`.
     pub budget: Option<usize>,
-    /// The most looks at the error, 32 by default. The probability of being wrong is shared among them.
+    /// The maximum number of interim checks, 32 by default. They share the error probability.
     pub looks: usize,
-    /// The largest value of the game less its least, where it is known: 1 where the model is a probability. Methods whose values are means
-    /// of independent draws then give bounds that hold for every number of draws, empirical Bernstein bounds, instead of asymptotic ones.
+    /// The largest value of the game minus its smallest, if known: 1 if the model output is a probability.
+    /// Methods whose values are means of independent draws then use empirical Bernstein bounds, which hold
+    /// for every number of draws, instead of asymptotic ones.
     pub range: Option<f64>,
 }
 
@@ -65,11 +69,11 @@ setters!(Until {
     with_range => range: Option<f64>,
 });
 
-/// Looks by default.
+/// The default number of interim checks.
 const LOOKS: usize = 32;
 
 impl Until {
-    /// A Euclidean error of at most `tolerance` times the norm of the values.
+    /// Stops at a Euclidean error of at most `tolerance` times the norm of the values.
     pub fn relative(tolerance: f64) -> Self {
         Self {
             tolerance,
@@ -82,39 +86,63 @@ impl Until {
         }
     }
 
-    /// A Euclidean error of at most `tolerance`, in units of the output.
+    /// Stops at a Euclidean error of at most `tolerance`, in units of the output.
     pub fn absolute(tolerance: f64) -> Self {
         Self { scale: Scale::Absolute, ..Self::relative(tolerance) }
     }
 
-    /// Refuses numbers that mean nothing.
+    /// Checks that the settings are in range.
     ///
     /// # Errors
     ///
-    /// [`RunError::Until`] for a tolerance or a range that is not positive and finite, a confidence outside (0, 1), or no looks.
+    /// [`RunError::Until`] for a tolerance or a range that is not positive and finite, a confidence outside
+    /// (0, 1), or zero interim checks.
     pub fn check(&self) -> Result<(), EstimatorError> {
         let is_positive = |number: f64| number.is_finite() && number > 0.0;
-        let refused = |what, given, wanted| Err(RunError::Until { what, given, wanted }.into());
+        let refused =
+            |what, given, wanted| Err(RunError::Until { what, actual: given, expected: wanted }.into());
         if !is_positive(self.tolerance) {
-            return refused("a tolerance of", self.tolerance, "a positive number");
+            return refused("tolerance", self.tolerance, "positive and finite");
         }
         if !(self.confidence > 0.0 && self.confidence < 1.0) {
-            return refused("a confidence of", self.confidence, "a number above 0 and below 1, such as 0.95");
+            return refused("confidence", self.confidence, "above 0 and below 1, such as 0.95");
         }
         if let Some(range) = self.range.filter(|&range| !is_positive(range)) {
             return refused(
-                "a range of",
+                "range",
                 range,
-                "a positive number, the largest value of the game less its least",
+                "positive and finite, the largest value of the game minus the smallest",
             );
         }
         if self.looks == 0 {
-            return refused("looks numbering", 0.0, "1 or more");
+            return refused("number of interim checks", 0.0, "at least 1");
         }
         Ok(())
     }
 
-    /// The most evaluations for a game of `players`.
+    /// Returns the accuracy in words, as results and checkpoints store it.
+    ///
+    /// ```
+    /// use apportion_estimators::Until;
+    ///
+    /// let words = Until::relative(0.01).words();
+    /// assert_eq!(words, "Euclidean error 0.01 of the norm of the values, confidence 0.95");
+    /// ```
+    pub fn words(&self) -> String {
+        let scale = match self.scale {
+            Scale::Absolute => "in units of the output",
+            Scale::Norm => "of the norm of the values",
+            Scale::Range => "of the range of the values",
+        };
+        let measure = match self.measure {
+            Measure::Euclidean => "Euclidean error",
+            Measure::EveryPlayer => "error of every player",
+        };
+        let range = self.range.map_or_else(String::new, |range| format!(", range {range}"));
+        format!("{measure} {} {scale}, confidence {}{range}", self.tolerance, self.confidence)
+    }
+
+    /// Returns the maximum number of evaluations for a game with `players` players.
     pub fn most_evaluations(&self, players: usize) -> usize {
         let all = 1usize.checked_shl(players as u32).filter(|_| players < 30).unwrap_or(usize::MAX);
         self.budget.unwrap_or_else(|| players.saturating_mul(1000).max(100_000).min(all))

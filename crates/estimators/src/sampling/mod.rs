@@ -1,4 +1,5 @@
-//! Values as means over draws: of one player's marginal contributions, of permutations, of coalitions with and without a player.
+//! Values as means over draws: of marginal contributions of single players, of permutations, or of coalitions
+//! with and without a player.
 
 pub(crate) mod maximum_sample_reuse;
 pub(crate) mod monte_carlo;

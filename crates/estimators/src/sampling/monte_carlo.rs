@@ -1,14 +1,16 @@
-//! Monte Carlo, player by player: the mean of a player's marginal contributions to coalitions of its own.
+//! Monte Carlo for each player separately: the mean of a player's marginal contributions to random
+//! coalitions.
 //!
 //! # Notation
 //!
-//! `n` players, `m` evaluations, `M` coalitions that some player joins.
+//! `n` players, `m` evaluations, and `M` coalitions to which some player is added.
 //!
 //! # Source
 //!
-//! Bachrach, Markakis, Resnick, Procaccia, Rosenschein and Saberi, *Approximating power indices: theoretical and empirical analysis*,
-//! 2010, for Banzhaf; the baseline "MC" of the Kernel Banzhaf paper, whose appendix B says how samples are divided among the players.
-//! Its code gives each player ⌊m/n⌋ coalitions and so takes about 2m evaluations: [`Accounting::Subsets`].
+//! Bachrach, Markakis, Resnick, Procaccia, Rosenschein and Saberi, *Approximating power indices: theoretical
+//! and empirical analysis*, 2010, for Banzhaf values. The baseline "MC" of the Kernel Banzhaf paper, whose
+//! appendix B describes how samples are divided among the players. Its code uses ⌊m/n⌋ coalitions per player
+//! and so takes about 2m evaluations: [`Accounting::Subsets`].
 
 use std::collections::HashMap;
 
@@ -23,40 +25,44 @@ use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::setters::setters;
 use crate::support::{FullBudget, exact_if_affordable};
 
-/// What a budget of `m` counts.
+/// The unit of the budget `m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Accounting {
-    /// Evaluations of the game, v(∅) and v(N) included: ⌊(m − 2)/2⌋ coalitions are joined by a player. The default.
+    /// Evaluations of the game, including v(∅) and v(N): ⌊(m − 2)/2⌋ contributions are drawn. The default.
     #[default]
     Evaluations,
-    /// Coalitions that a player joins, ⌊m/n⌋ for each: up to `2m + 2` evaluations. What the code of the Kernel Banzhaf paper does, for
-    /// reproductions.
+    /// Contributions, ⌊m/n⌋ per player: up to `2m + 2` evaluations. This is what the code of the Kernel
+    /// Banzhaf paper does, for reproductions.
     Subsets,
 }
 
-/// The mean of each player's marginal contributions to coalitions drawn for that player alone, for every semivalue.
+/// The mean of each player's marginal contributions to coalitions drawn separately for that player, for every
+/// semivalue.
 ///
 /// ```text
 /// φ̃_i = (1/k_i) Σ_j [v(S_j ∪ i) − v(S_j)],   |S_j| ~ P(s) = C(n−1, s) M(s, n−1−s),   S_j uniform of its size among the others
 /// ```
 ///
-/// Unbiased; exact for additive games. A contribution takes two evaluations, so `M = ⌊(m − 2)/2⌋` are drawn, one player after the other:
-/// `k_i = ⌊M/n⌋`, and one more for the first `M mod n` players. A coalition that comes again (small ones often do) is evaluated once, so
-/// that fewer evaluations than the budget may be used, all of them distinct.
+/// Unbiased; exact for additive games. A contribution takes two evaluations, so `M = ⌊(m − 2)/2⌋` are drawn
+/// in turn for each player: `k_i = ⌊M/n⌋`, and one more for the first `M mod n` players. A repeated coalition
+/// (small ones often repeat) is evaluated once, so fewer evaluations than the budget may be used, all of them
+/// distinct.
 ///
-/// Standard errors are those of the mean, from the sample variance of a player's contributions. Often all contributions of a player agree
-/// (those to the empty coalition do), and yet others are possible: one more of the size that is usual among all players is counted.
+/// Standard errors are those of the mean, from the sample variance of a player's contributions. Often all
+/// observed contributions of a player are equal (those to the empty coalition always are) although others are
+/// possible. So one more contribution of the typical size among all players is added:
 ///
 /// ```text
 /// V_i = (D_i + D/(M − n)) / (k_i (k_i − 1)),   D_i = Σ_j (x_ij − φ̃_i)²,   D = Σ_i D_i
 /// ```
 ///
-/// The errors of players are independent; the smallest `k_i − 1` are the degrees of freedom.
-/// There are none where some `k_i < 4`. In our measurements (a random game of 30 players, tree models of 60 and 101 features; six values;
-/// m = 10n to 40n) ±1.96 of them cover the truth in 89 to 99 % of the cases, without that deviation in 34 to 97 %.
+/// The errors of different players are independent. The degrees of freedom are the minimum of `k_i − 1`.
+/// There are no standard errors if some `k_i < 4`. In our measurements (a random game of 30 players, tree
+/// models of 60 and 101 features; six values; m = 10n to 40n) ±1.96 standard errors cover the true value in
+/// 89 to 99% of the cases; without the additional contribution, in 34 to 97%.
 ///
-/// Nothing is shared among players: other methods need far fewer evaluations. Takes `O(T + m n)` time, `T` being the time of `m`
-/// evaluations, and the memory of `2m` coalitions.
+/// Players share no evaluations: other methods need far fewer. Takes `O(T + m n)` time, where `T` is the time
+/// of `m` evaluations, and the memory of `2m` coalitions.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, MonteCarlo};
@@ -74,11 +80,11 @@ pub enum Accounting {
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct MonteCarlo {
-    /// Which value is estimated.
+    /// The value to estimate.
     pub value: Semivalue,
-    /// What the budget counts; [`Accounting::Evaluations`] by default.
+    /// The unit of the budget; [`Accounting::Evaluations`] by default.
     pub accounting: Accounting,
-    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
 
@@ -89,12 +95,12 @@ setters!(MonteCarlo {
 });
 
 impl MonteCarlo {
-    /// The estimator of `value` with the defaults.
+    /// Creates the estimator of `value` with the defaults.
     pub fn new(value: Semivalue) -> Self {
         Self { value, accounting: Accounting::default(), full_budget: FullBudget::default() }
     }
 
-    /// The number of coalitions that some player joins.
+    /// Returns the number of contributions to draw.
     fn subsets(&self, players: usize, budget: usize) -> usize {
         match self.accounting {
             Accounting::Evaluations => (budget - 2) / 2,
@@ -103,7 +109,7 @@ impl MonteCarlo {
     }
 }
 
-/// Contributions per player below which there are no standard errors: as many as a budget of 10n gives everyone.
+/// The minimum number of contributions per player for standard errors: the number with a budget of 10n.
 const FEWEST_CONTRIBUTIONS: usize = 4;
 
 impl Estimator for MonteCarlo {
@@ -118,11 +124,12 @@ impl Estimator for MonteCarlo {
         self.value.clone().into()
     }
 
-    /// `2n + 2`, one contribution of each player, or `n` where the budget counts subsets; at most `2^n`, which are enumerated.
+    /// `2n + 2`, for one contribution per player, or `n` if the budget counts subsets; at most `2^n`, for
+    /// enumeration.
     fn minimum_budget(&self, players: usize) -> usize {
         match (self.accounting, self.full_budget) {
             (Accounting::Evaluations, FullBudget::Enumerate) => at_most_all(2 * players + 2, players),
-            // The one player is never sampled.
+            // A single player is never sampled.
             (Accounting::Evaluations, FullBudget::Sample) if players > 1 => 2 * players + 2,
             _ => at_most_all(players.max(2), players),
         }
@@ -142,7 +149,7 @@ impl Estimator for MonteCarlo {
         let (distinct, rows) = merge_duplicates(&with_and_without(&others));
 
         let mut evaluations = Evaluations::begin(game)?;
-        // v − v(∅) of ∅, of N, and of all others.
+        // v − v(∅) of ∅, of N, and of all other coalitions.
         let mut gains = vec![0.0; outputs];
         gains.extend(evaluations.total());
         gains.extend(evaluations.gains(&distinct.slice(2..distinct.len()))?);
@@ -182,9 +189,11 @@ impl Estimator for MonteCarlo {
     }
 }
 
-/// ∅ and N; then for each coalition of others S_j, which player `i = j mod n` joins, S_j and S_j ∪ i.
+/// Returns ∅ and N, followed by S_j and S_j ∪ i for each coalition S_j in `others`, where player
+/// `i = j mod n` is added.
 ///
-/// `others` holds coalitions of n − 1 players: those before `i` keep their number, those from `i` on are one further.
+/// `others` contains coalitions of n − 1 players: players before `i` keep their index, and those from `i` on
+/// are shifted by one.
 fn with_and_without(others: &Coalitions) -> Coalitions {
     let players = others.players() + 1;
     let mut rows = Coalitions::with_capacity(players, 2 * others.len() + 2);
@@ -201,7 +210,7 @@ fn with_and_without(others: &Coalitions) -> Coalitions {
     rows
 }
 
-/// Writes `words` with a zero put in before bit `at`.
+/// Writes `words` with a zero bit inserted before bit `at`.
 fn make_room(words: &[u64], at: usize, out: &mut [u64]) {
     let below = (1 << (at % 64)) - 1;
     let mut carry = 0;
@@ -216,7 +225,7 @@ fn make_room(words: &[u64], at: usize, out: &mut [u64]) {
     }
 }
 
-/// The different rows in the order in which they first come, and for each row which of them it is.
+/// Returns the distinct rows in the order of their first appearance, and the index of each row among them.
 fn merge_duplicates(rows: &Coalitions) -> (Coalitions, Vec<u32>) {
     let mut distinct = Coalitions::with_capacity(rows.players(), rows.len());
     let mut met: HashMap<&[u64], u32> = HashMap::with_capacity(rows.len());
@@ -232,7 +241,8 @@ fn merge_duplicates(rows: &Coalitions) -> (Coalitions, Vec<u32>) {
     (distinct, positions)
 }
 
-/// From each player's sum of squared deviations, n × k, of `subsets` contributions in all.
+/// Returns the standard errors from each player's sum of squared deviations, n × k, for `subsets`
+/// contributions in total.
 fn standard_errors(squares: &[f64], subsets: usize, players: usize) -> Vec<f64> {
     let outputs = squares.len() / players;
     let error = |(index, squares): (usize, &f64)| {
@@ -244,10 +254,11 @@ fn standard_errors(squares: &[f64], subsets: usize, players: usize) -> Vec<f64> 
 }
 
 specs! {
-    MONTE_CARLO = "monte-carlo": "Monte Carlo, each player on its own",
+    MONTE_CARLO = "monte-carlo": "Monte Carlo, separately for each player",
         |value| Some(Box::new(MonteCarlo::new(semivalue(value)?)));
     MONTE_CARLO_AUTHORS = "monte-carlo-authors" variant:
-        "Monte Carlo as the Kernel Banzhaf paper's code counts it: twice the evaluations of its budget",
+        "Monte Carlo, counted as in the code of the Kernel Banzhaf paper: twice the evaluations of its \
+         budget",
         |value| Some(Box::new(MonteCarlo::new(semivalue(value)?).with_accounting(Accounting::Subsets)));
 }
 
@@ -307,7 +318,8 @@ mod tests {
 
     #[test]
     fn repeated_coalitions_are_asked_for_once() {
-        // Beta-Shapley(40, 1) mostly joins the empty coalition: 299 contributions, and hardly more coalitions than 40 single players.
+        // Beta-Shapley(4000, 1) mostly joins the empty coalition: 299 contributions, but hardly more
+        // coalitions than 40 single players.
         let game = SumOfUnanimity::random(40, 60, 3, 1);
         let value = Semivalue::beta_shapley(4000.0, 1.0).unwrap();
         let got = MonteCarlo::new(value).estimate(&game, 600, 1).unwrap();

@@ -2,9 +2,10 @@
 //!
 //! # Source
 //!
-//! Castro, Gómez and Tejada, *Polynomial calculation of the Shapley value based on sampling*, 2009; with reversed (antithetic)
-//! permutations: Mitchell, Cooper, Frank and Holmes, *Sampling Permutations for Shapley Value Estimation*, JMLR 2022. The forward and
-//! reverse pass of each permutation is what the `shap` library's PermutationExplainer does.
+//! Castro, Gómez and Tejada, *Polynomial calculation of the Shapley value based on sampling*, 2009; with
+//! reversed (antithetic) permutations: Mitchell, Cooper, Frank and Holmes, *Sampling Permutations for Shapley
+//! Value Estimation*, JMLR 2022. The PermutationExplainer of the `shap` library also uses a forward and a
+//! reverse pass for each permutation.
 
 use std::collections::HashSet;
 
@@ -18,22 +19,24 @@ use crate::run::{Estimator, Evaluations, at_most_all};
 use crate::setters::setters;
 use crate::support::{FullBudget, LawOfDraws, exact_if_affordable};
 
-/// The mean of the players' marginal contributions along random permutations, each walked forward and in reverse.
+/// The mean of the players' marginal contributions along random permutations, each traversed forwards and in
+/// reverse.
 ///
 /// ```text
 /// φ̃_i = (1/2P) Σ_π [Δ_i(π) + Δ_i(reverse of π)],   Δ_i(π) = v(players up to i in π) − v(players before i in π)
 /// ```
 ///
-/// Unbiased; `Σφ̃ = v(N) − v(∅)` exactly. A permutation and its reverse take `2(n − 1)` evaluations besides v(∅) and v(N), so
-/// `P = ⌊(m − 2) / (2(n − 1))⌋` and up to `2n − 3` evaluations of the budget stay unused. Standard errors are those of the mean over
-/// independent pairs of passes; there are none at `P < 5`, and Student's t with `P − 1` degrees of freedom is their law, with
-/// fewer where few passes make up most of the variance ([`ErrorLaw`]).
+/// Unbiased; `Σφ̃ = v(N) − v(∅)` exactly. A permutation and its reverse take `2(n − 1)` evaluations in
+/// addition to v(∅) and v(N), so `P = ⌊(m − 2) / (2(n − 1))⌋`, and up to `2n − 3` evaluations of the budget
+/// stay unused. Standard errors are those of the mean over independent pairs of passes; there are none for
+/// `P < 5`. Errors follow Student's t with `P − 1` degrees of freedom, or fewer if few passes contribute most
+/// of the variance ([`ErrorLaw`]).
 ///
-/// Takes `O(T + m n)` time, `T` being the time of `m` evaluations.
+/// Takes `O(T + m n)` time, where `T` is the time of `m` evaluations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct PermutationShap {
-    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
 
@@ -44,7 +47,7 @@ impl Estimator for PermutationShap {
         "permutation"
     }
 
-    /// `2n`, one permutation and its reverse; at most `2^n`.
+    /// `2n`, for one permutation and its reverse; at most `2^n`.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all(2 * players, players)
     }
@@ -62,7 +65,7 @@ impl Estimator for PermutationShap {
         let mut law = LawOfDraws::new(players, outputs);
         let mut innovation = vec![0.0; players * outputs];
         let mut distinct: HashSet<Vec<u64>> = HashSet::new();
-        // The model is asked for several passes at once; the memory stays bounded.
+        // Evaluate several passes at once, with bounded memory.
         let passes_per_batch = (BATCH_ROWS / pass_rows).max(1);
         for first in (0..passes).step_by(passes_per_batch) {
             let orders: Vec<Vec<usize>> = (first..passes.min(first + passes_per_batch))
@@ -76,13 +79,13 @@ impl Estimator for PermutationShap {
             let gains = evaluations.gains(&batch)?;
             for (order, gains) in orders.iter().zip(gains.chunks_exact(pass_rows * outputs)) {
                 mean.add(&mean_contributions(order, gains, &total), &mut innovation);
-                // The first pair of passes tells nothing of how they differ.
+                // The first pair of passes contains no information about the variance.
                 if mean.count > 1 {
                     law.add(&innovation);
                 }
             }
         }
-        // All contributions of a pass add up to the same, so that there is one direction fewer than players.
+        // All contributions of a pass have the same sum, so there is one direction fewer than players.
         let error_law = (passes >= FEWEST_PASSES).then(|| ErrorLaw {
             degrees_of_freedom: law.degrees_of_freedom(),
             directions: law.directions(players - 1),
@@ -102,14 +105,15 @@ impl Estimator for PermutationShap {
     }
 }
 
-/// Pairs of passes below which there are no standard errors: of two, 1.96 standard errors cover the truth in 71 % of the cases, and where
-/// both give the same contributions the error would be zero.
+/// The minimum number of pairs of passes for standard errors. With two pairs, 1.96 standard errors cover the
+/// true value in 71% of the cases, and if both give the same contributions the standard error would be zero.
 const FEWEST_PASSES: usize = 5;
 
-/// Coalitions that are evaluated in one batch, about.
+/// The approximate number of coalitions in a batch.
 const BATCH_ROWS: usize = 1 << 14;
 
-/// For each j in 1..n: the first j players of `order`, then all others. The others are a prefix of the reversed order.
+/// Appends, for each j in 1..n, the first j players of `order`, then all others. The others are a prefix of
+/// the reversed order.
 fn push_prefixes_and_complements(batch: &mut Coalitions, order: &[usize]) {
     let mut prefix = Coalition::empty(order.len());
     for &player in &order[..order.len() - 1] {
@@ -119,9 +123,9 @@ fn push_prefixes_and_complements(batch: &mut Coalitions, order: &[usize]) {
     }
 }
 
-/// The mean of each player's contributions in `order` and in its reverse: n × k numbers, by player.
+/// Returns the mean of each player's contributions in `order` and in its reverse: n × k numbers, by player.
 ///
-/// `gains` holds v − v(∅) of the rows of [`push_prefixes_and_complements`], `total` that of all players.
+/// `gains` contains v − v(∅) of the rows of [`push_prefixes_and_complements`], `total` that of all players.
 fn mean_contributions(order: &[usize], gains: &[f64], total: &[f64]) -> Vec<f64> {
     let (players, outputs) = (order.len(), total.len());
     let mut contributions = vec![0.0; players * outputs];
@@ -141,12 +145,12 @@ fn mean_contributions(order: &[usize], gains: &[f64], total: &[f64]) -> Vec<f64>
     contributions
 }
 
-/// Mean and variance of vectors that come one by one (Welford).
+/// Running mean and variance of vectors (Welford).
 struct RunningMean {
     count: usize,
     mean: Vec<f64>,
     squares: Vec<f64>,
-    /// Sums of fourth powers of innovations.
+    /// Sums of fourth powers of the innovations.
     fourths: Vec<f64>,
 }
 
@@ -155,7 +159,8 @@ impl RunningMean {
         Self { count: 0, mean: vec![0.0; length], squares: vec![0.0; length], fourths: vec![0.0; length] }
     }
 
-    /// Adds a vector, and writes its innovation `sqrt((t−1)/t) (x_t − mean before)`: what it tells of the variance.
+    /// Adds a vector, and writes its innovation `sqrt((t−1)/t) (x_t − mean before)`, its contribution to the
+    /// variance.
     fn add(&mut self, sample: &[f64], innovation: &mut [f64]) {
         self.count += 1;
         let count = self.count as f64;
@@ -172,14 +177,14 @@ impl RunningMean {
         }
     }
 
-    /// How far one more sample could move the mean.
+    /// Returns how far one more sample could move the mean.
     fn one_draw(&self, outputs: usize) -> Vec<f64> {
         let count = self.count as f64;
         let influences = Influences::of_means(&self.squares, &self.fourths, count);
         influences.one_draw(&self.mean, &vec![count.recip(); self.mean.len()], outputs)
     }
 
-    /// Standard errors of the mean; needs two samples.
+    /// Returns the standard errors of the mean; requires two samples.
     fn standard_errors(&self) -> Vec<f64> {
         let count = self.count as f64;
         self.squares.iter().map(|squares| (squares / (count - 1.0) / count).sqrt()).collect()
@@ -187,6 +192,6 @@ impl RunningMean {
 }
 
 specs! {
-    PERMUTATION = "permutation": "Permutation SHAP: random orders of the players, walked forwards and backwards",
+    PERMUTATION = "permutation": "Permutation SHAP: random orders of the players, forwards and backwards",
         |_| Some(Box::new(PermutationShap::default()));
 }

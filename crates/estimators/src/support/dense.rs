@@ -1,30 +1,31 @@
-//! Least squares on a matrix that is written down, for regressions on products of players.
+//! Least squares with a dense matrix, for regressions on products of players.
 
-/// A weighted regression whose coefficients, or some of them, have a known sum.
+/// A weighted regression in which the first coefficients have a known sum.
 ///
 /// ```text
 /// argmin Σ_k w_k (x_kᵀ β − y_k)²,    Σ_{j ∈ among} β_j = b
 /// ```
 ///
-/// With q such coefficients `β = b/q + z − z̄` on them: without constraint it is the regression of `y_k − b x̄_k` on `x_k − x̄_k`, x̄ being the mean of
-/// the row over these columns.
+/// With q such coefficients, `β = b/q + z − z̄` on them. This gives the unconstrained regression of
+/// `y_k − b x̄_k` on `x_k − x̄_k`, where x̄ is the mean of the row over these columns.
 pub(crate) struct SumRegression {
     columns: usize,
-    /// The first columns have the known sum.
+    /// The number of leading columns whose coefficients have the known sum.
     among: usize,
     /// √w (x − x̄), row-major.
     entries: Vec<f64>,
-    /// √w x̄
+    /// √w x̄.
     means: Vec<f64>,
     roots: Vec<f64>,
 }
 
-/// Steps at most, in units of the unknowns.
+/// The maximum number of steps, relative to the number of unknowns.
 const MOST_STEPS: usize = 4;
 const TOLERANCE: f64 = 1e-13;
 
 impl SumRegression {
-    /// From entries row by row, of which the first `among` columns have the known sum.
+    /// Creates the regression from entries in row-major order. The coefficients of the first `among` columns
+    /// have the known sum.
     pub(crate) fn new(mut entries: Vec<f64>, columns: usize, among: usize, weights: &[f64]) -> Self {
         let roots: Vec<f64> = weights.iter().map(|weight| weight.sqrt()).collect();
         let mut means = Vec::with_capacity(roots.len());
@@ -37,8 +38,8 @@ impl SumRegression {
         Self { columns, among, entries, means, roots }
     }
 
-    /// The coefficients, of least norm where they are not unique, by conjugate gradients on the normal equations. Takes `O(rows · columns)` time for
-    /// each step.
+    /// Returns the coefficients, with minimum norm if they are not unique, by conjugate gradients on the
+    /// normal equations. Takes `O(rows · columns)` time per step.
     pub(crate) fn solve(&self, targets: &[f64], sum: f64) -> Vec<f64> {
         let rows = || self.entries.chunks_exact(self.columns.max(1));
         let mut left: Vec<f64> = targets

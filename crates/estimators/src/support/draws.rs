@@ -1,31 +1,34 @@
-//! Draws of coalitions, with and without replacement.
+//! Sampling of coalitions, with and without replacement.
 
 use apportion_samplers::{
     Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SamplerError, SizeLaw, WithReplacement,
 };
 
-/// How the coalitions are drawn.
+/// How coalitions are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Draws {
-    /// Without replacement, with as many of each size as Bernoulli sampling has in expectation, rounded by systematic sampling: the
-    /// budget is met exactly, and the number of coalitions of a size hardly varies. The default.
+    /// Without replacement. The number of coalitions of each size is that of Bernoulli sampling in
+    /// expectation, rounded by systematic sampling: the budget is met exactly, and the number of coalitions
+    /// of a size hardly varies. The default.
     #[default]
     FixedCounts,
-    /// Without replacement, every coalition or pair entering independently, as in Algorithm 2 and Theorem 1.1 of the Leverage SHAP paper.
-    /// The number of evaluations is random, the budget its expectation.
+    /// Without replacement, including every coalition or pair independently, as in Algorithm 2 and Theorem
+    /// 1.1 of the Leverage SHAP paper. The number of evaluations is random, with the budget as its
+    /// expectation.
     Bernoulli,
-    /// With replacement: as Kernel Banzhaf is published, and the ablation "Leverage SHAP w/o Bernoulli". Repeated coalitions are evaluated
-    /// once. A larger budget continues the draws of a smaller one.
+    /// With replacement, as in the Kernel Banzhaf paper and in the ablation "Leverage SHAP w/o Bernoulli".
+    /// Repeated coalitions are evaluated once. A larger budget continues the draws of a smaller one.
     WithReplacement,
-    /// As [`FixedCounts`](Self::FixedCounts), but the coalitions for a budget are among those for every larger one; the number of each size
-    /// follows the same law, within one (in pairs: two) of it.
+    /// Like [`FixedCounts`](Self::FixedCounts), but the coalitions for a budget are among those for every
+    /// larger budget. The number of each size has the same distribution, to within one (in pairs: two).
     Growing,
-    /// As [`Bernoulli`](Self::Bernoulli), but the coalitions for a budget are among those for every larger one.
+    /// Like [`Bernoulli`](Self::Bernoulli), but the coalitions for a budget are among those for every larger
+    /// budget.
     GrowingBernoulli,
 }
 
 impl Draws {
-    /// The same with samples that grow.
+    /// Returns the variant with growing samples.
     pub(crate) fn growing(self) -> Self {
         match self {
             Self::FixedCounts | Self::Growing => Self::Growing,
@@ -34,7 +37,8 @@ impl Draws {
         }
     }
 
-    /// Draws coalitions for at most `rows` evaluations (for as many in expectation by [`Bernoulli`](Self::Bernoulli) sampling), all different.
+    /// Draws distinct coalitions for at most `rows` evaluations (in expectation for
+    /// [`Bernoulli`](Self::Bernoulli) sampling).
     pub(crate) fn sample(
         self,
         law: SizeLaw,

@@ -8,8 +8,9 @@ use crate::report::{Explanation, in_own_units};
 use crate::run::{Estimator, check_budget};
 use crate::support::FullBudget;
 
-/// What all sampling estimators begin with: refuses a budget that is too small, and answers exactly where that takes no more than the
-/// budget and `full_budget` does not ask to go on sampling, or where there is one player only.
+/// The first step of all sampling estimators: returns an error if the budget is too small, and the exact
+/// result if it fits into the budget and `full_budget` does not request sampling, or if there is a single
+/// player.
 pub(crate) fn exact_if_affordable(
     estimator: &dyn Estimator,
     game: &dyn Game,
@@ -22,7 +23,7 @@ pub(crate) fn exact_if_affordable(
     Ok(exact.map(|mut explanations| explanations.swap_remove(0)))
 }
 
-/// [`exact_if_affordable`] for several values in one pass, instead of the estimator's own.
+/// Same as [`exact_if_affordable`] for several values in one pass, instead of the estimator's own value.
 pub(crate) fn exact_many_if_affordable(
     estimator: &dyn Estimator,
     values: &[Semivalue],
@@ -40,20 +41,21 @@ pub(crate) fn exact_many_if_affordable(
     Ok(None)
 }
 
-/// The exact `value` of `game`, from all `2^n` coalitions in one pass (see [`apportion_values::enumerate`]).
+/// Computes the exact `value` of `game` from all `2^n` coalitions in one pass (see
+/// [`apportion_values::enumerate`]).
 ///
 /// # Errors
 ///
-/// [`EstimatorError::Value`] for no players or more than 25, and whatever the game reports.
+/// [`EstimatorError::Value`] for zero players or more than 25, and the errors of the game.
 pub fn exact(game: &dyn Game, value: Semivalue) -> Result<Explanation, EstimatorError> {
     in_own_units(game, |game| Ok(exact_as("exact", game, std::slice::from_ref(&value))?.swap_remove(0)))
 }
 
-/// The exact values of any [`Value`] by enumeration (see [`Value::enumerate`]).
+/// Computes any [`Value`] exactly by enumeration (see [`Value::enumerate`]).
 ///
 /// # Errors
 ///
-/// As [`Value::enumerate`]; values on graphs are [`OnGraph`](crate::OnGraph)'s.
+/// Same as [`Value::enumerate`]. For values on graphs use [`OnGraph`](crate::OnGraph).
 pub fn exact_of(game: &dyn Game, value: &Value) -> Result<Explanation, EstimatorError> {
     if let Value::Semivalue(semivalue) = value {
         return exact(game, semivalue.clone());
@@ -66,9 +68,9 @@ pub fn exact_of(game: &dyn Game, value: &Value) -> Result<Explanation, Estimator
             }
             _ => value.enumerate(&counted)?,
         };
-        // No more than memory holds, as they were all made.
+        // The cast cannot truncate: all of these evaluations were made.
         let evaluations = counted.evaluations() as usize;
-        // Linear values ask for each coalition once.
+        // Linear values evaluate each coalition once.
         let distinct = coalitions.map_or(evaluations, |all| all.min(evaluations));
         let counts = (evaluations, game.rows_per_coalition());
         let explanation = Explanation::exact("exact", value.concept(), exact, counts);
@@ -76,10 +78,11 @@ pub fn exact_of(game: &dyn Game, value: &Value) -> Result<Explanation, Estimator
     })
 }
 
-/// Coalitions that are remembered at most, as groups have unions in common: some hundred bytes each.
+/// The maximum number of coalitions to cache, since unions of groups recur: about a hundred bytes each.
 pub(crate) const MOST_REMEMBERED: usize = 1 << 22;
 
-/// [`exact`] for several values in one pass, under the name of the method that a full budget turned into enumeration.
+/// Same as [`exact`] for several values in one pass, with the name of the method whose budget allows
+/// enumeration.
 fn exact_as(method: &str, game: &dyn Game, values: &[Semivalue]) -> Result<Vec<Explanation>> {
     let enumerations = enumerate_many(game, values)?;
     let asked = (1usize << game.players(), game.rows_per_coalition());

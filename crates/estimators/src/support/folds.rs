@@ -1,20 +1,23 @@
-//! Folds: parts of a sample, each of which is kept from a fit to the others.
+//! Cross-fitting: a sample is split into folds, and each model is fitted without one fold.
 //!
 //! # Notation
 //!
-//! L folds, the model `g_l` fitted to what is not in fold l, coalitions of a size in the sample with probability π.
+//! There are L folds, and the model `g_l` is fitted to all coalitions outside fold l. Each coalition of a
+//! given size is in the sample with probability π.
 //!
-//! # What is subtracted
+//! # Subtracted predictions
 //!
-//! Of the coalitions that model l did not see those of fold l are a random part: among `N_s` of a size, `π N_s (1 − 1/L)` were seen, and each of
-//! fold l stands for `(1 − π (L−1)/L) L/π` others; what was seen stands for itself. The mean over the models of the estimated sums of what they
-//! leave is `Σ_k (v − ĝ)(S_k) / π` with
+//! Fold l is a random part of the coalitions that model l did not see: among `N_s` coalitions of a size,
+//! `π N_s (1 − 1/L)` were seen, and each coalition of fold l represents `(1 − π (L−1)/L) L/π` unseen ones. A
+//! seen coalition represents itself. The mean over the models of the estimated sums of their residuals is
+//! `Σ_k (v − ĝ)(S_k) / π` with
 //!
 //! ```text
 //! ĝ(S_k) = (1 − π (L−1)/L) g_{l(k)}(S_k) + (π/L) Σ_{l ≠ l(k)} g_l(S_k)
 //! ```
 //!
-//! which is the model that has not seen the coalition where few are sampled, and the mean of all models where all are.
+//! If few coalitions are sampled, this is the model that has not seen the coalition; if all are sampled, it
+//! is the mean of all models.
 
 use apportion_games::{Coalitions, Purpose, stream};
 use apportion_samplers::{Pairing, Sample};
@@ -22,7 +25,7 @@ use rand::seq::SliceRandom;
 
 use crate::surrogate::interface::{FittedSurrogate, Surrogate};
 
-/// The fold of each row of a sample; pairs stay together.
+/// The fold of each row of a sample. Both rows of a pair are in the same fold.
 #[derive(Debug, Clone)]
 pub(crate) struct Folds {
     of_rows: Vec<usize>,
@@ -30,7 +33,7 @@ pub(crate) struct Folds {
 }
 
 impl Folds {
-    /// Deals the rows (pairs) of each size to `count` folds in a random order.
+    /// Assigns the rows (pairs) of each size to `count` folds in random order.
     pub(crate) fn new(sample: &Sample, count: usize, seed: u64) -> Self {
         let step = if sample.pairing() == Pairing::Paired { 2 } else { 1 };
         let sizes = sample.coalitions().sizes();
@@ -49,28 +52,29 @@ impl Folds {
         Self { of_rows, count }
     }
 
-    /// Whether a row is kept from the fit of a fold.
+    /// Returns whether a row is excluded from the fit of a fold.
     fn is_kept(&self, row: usize, fold: usize) -> bool {
         self.count > 1 && self.of_rows[row] == fold
     }
 }
 
-/// Models fitted to a sample but for each fold, and what they say.
+/// Models that are each fitted to a sample without one fold, and their predictions.
 pub(crate) struct Crossed {
     pub(crate) models: Vec<Box<dyn FittedSurrogate>>,
-    /// What is told of each row by the model that has not seen it.
+    /// The prediction for each row by the model that has not seen it.
     pub(crate) unseen: Vec<f64>,
     /// ĝ of each row.
     pub(crate) subtracted: Vec<f64>,
-    /// The mean over the models of what is subtracted at the full coalition; at the empty one it is nothing.
+    /// The mean prediction of the models for the full coalition; the one for the empty coalition is zero.
     pub(crate) full: f64,
 }
 
-/// Fits `surrogate` to all of a sample but each fold in turn, with both ends; with one fold to all of it. `values` are those of the rows, `ends`
-/// those of the empty and the full coalition.
+/// Fits `surrogate` to the sample without each fold in turn, plus the empty and the full coalition; with a
+/// single fold, to all of it. `values` are the values of the rows, `ends` those of the empty and the full
+/// coalition.
 ///
-/// What is told of a model is g less its value at ∅, and less an additive game, that of the coefficients which `additive_part` gives of it.
-/// None where the surrogate cannot be fitted, or says what is no number.
+/// The stored predictions are g minus its value at ∅, and minus the additive game with the coefficients
+/// `additive_part`. Returns `None` if the surrogate cannot be fitted or returns non-finite numbers.
 pub(crate) fn cross_fit(
     surrogate: &dyn Surrogate,
     sample: &Sample,

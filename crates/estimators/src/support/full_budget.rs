@@ -1,11 +1,12 @@
-//! What a sampling method does when its budget covers every coalition.
+//! The behaviour of sampling methods if the budget covers every coalition.
 
-/// What to do at a budget of `2^n` evaluations or more.
+/// The behaviour for a budget of `2^n` evaluations or more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum FullBudget {
-    /// Enumerate all coalitions: the answer is exact.
+    /// Enumerate all coalitions: the result is exact.
     #[default]
     Enumerate,
-    /// Go on sampling as published, for reproductions: methods that draw with replacement never become exact.
+    /// Continue sampling as published, for reproductions: methods that draw with replacement never become
+    /// exact.
     Sample,
 }

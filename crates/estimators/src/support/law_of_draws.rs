@@ -1,43 +1,45 @@
-//! What is known of the law of a mean of independent draws beside its standard errors.
+//! The error distribution of a mean of independent draws.
 
 use apportion_games::{Purpose, stream};
 use rand::Rng;
 
-/// Measures the directions in which draws vary, and how many of them their variance rests on, from their
-/// [innovations](crate::report::RunningMoments::innovation) e_t, t in 1..T, in O(R n k) memory.
+/// Estimates in how many directions draws vary, and the effective number of draws that determines their
+/// variance, from their [innovations](crate::report::RunningMoments::innovation) e_t, t in 1..T, in O(R n k)
+/// memory.
 ///
-/// For each output, with random directions r_j of independent signs:
+/// For each output, with R random directions r_j of independent signs:
 ///
 /// ```text
 /// tr Σ² = E (e_s · e_t)² for s ≠ t ≈ mean_j [‖Σ_t e_t (r_j·e_t)‖² − Σ_t ‖e_t‖² (r_j·e_t)²] / ((T−1)(T−2))
 /// ```
 ///
-/// as the mean of `r rᵀ` is the identity matrix (Hutchinson, *A stochastic estimator of the trace of the influence matrix*, 1990). The terms
-/// `s = t`, which measure the length of a draw and not how draws agree, are taken off: they would make few draws seem to go in few
-/// directions. Up to R players the directions are the players, and the mean over them is exact.
+/// This holds because the mean of `r rᵀ` is the identity matrix (Hutchinson, *A stochastic estimator of the
+/// trace of the influence matrix*, 1990). The terms `s = t`, which measure the length of a draw rather than
+/// the agreement between draws, are subtracted: they would make a small sample seem to vary in few
+/// directions. For up to R players the directions are the players, and the mean over them is exact.
 #[derive(Debug, Clone)]
 pub(crate) struct LawOfDraws {
     players: usize,
     outputs: usize,
     /// R × n.
     directions: Vec<f64>,
-    /// Innovations so far.
+    /// The number of innovations so far.
     count: usize,
-    /// Σ e (r·e): for each output and direction n numbers.
+    /// Σ e (r·e): n numbers for each output and direction.
     products: Vec<f64>,
-    /// Σ ‖e‖² (r·e)²: for each output and direction.
+    /// Σ ‖e‖² (r·e)² for each output and direction.
     alone: Vec<f64>,
     /// Σ ‖e‖² and Σ ‖e‖⁴ for each output.
     powers: Vec<[f64; 2]>,
-    /// An innovation of one output.
+    /// A buffer for an innovation of one output.
     own: Vec<f64>,
 }
 
-/// Random directions: R.
+/// The number of random directions R.
 const DIRECTIONS: usize = 16;
 
 impl LawOfDraws {
-    /// That of no draws of players × outputs numbers.
+    /// Creates the statistics of zero draws of players × outputs numbers.
     pub(crate) fn new(players: usize, outputs: usize) -> Self {
         let directions: Vec<f64> = if players <= DIRECTIONS {
             let length = (players as f64).sqrt();
@@ -58,7 +60,7 @@ impl LawOfDraws {
         }
     }
 
-    /// Adds the innovation of a draw, players × outputs numbers; the first draw has none.
+    /// Adds the innovation of a draw, players × outputs numbers. The first draw has no innovation.
     pub(crate) fn add(&mut self, innovation: &[f64]) {
         let n = self.players;
         self.count += 1;
@@ -80,11 +82,12 @@ impl LawOfDraws {
         }
     }
 
-    /// Degrees of freedom of the standard errors: `T − 1`, or `2 (T − 1) / (q − 1)` where that is less, with q = mean ‖e‖⁴ / (mean ‖e‖²)².
+    /// Returns the degrees of freedom of the standard errors: the smaller of `T − 1` and
+    /// `2 (T − 1) / (q − 1)`, with q = mean ‖e‖⁴ / (mean ‖e‖²)², minimized over the outputs.
     ///
-    /// The relative variance of the sum of all squared standard errors is about `(q − 1) / (T − 1)`, that of χ²_f/f is 2/f. Of normal draws in
-    /// one direction both are the same; where few draws make up most of the sum q is up to T − 1, and f as little as 2. The least over the
-    /// outputs.
+    /// The relative variance of the sum of all squared standard errors is about `(q − 1) / (T − 1)`, and that
+    /// of χ²_f/f is 2/f. For normal draws in one direction both are equal. If few draws contribute most of
+    /// the sum, q is up to T − 1 and f can be as small as 2.
     pub(crate) fn degrees_of_freedom(&self) -> f64 {
         let count = self.count as f64;
         self.powers
@@ -95,7 +98,8 @@ impl LawOfDraws {
             .fold(count, f64::min)
     }
 
-    /// ν = (tr Σ)² / tr Σ² for each output, between 1 and the number of directions that could be seen: `T − 1`, or `most`.
+    /// Returns ν = (tr Σ)² / tr Σ² for each output, between 1 and the maximum number of observable
+    /// directions: `T − 1`, or `most`.
     pub(crate) fn directions(&self, most: usize) -> Vec<f64> {
         let (n, count) = (self.players, self.count as f64);
         let directions = self.directions.len() / n;
@@ -111,7 +115,8 @@ impl LawOfDraws {
                 if trace <= 0.0 {
                     return 1.0;
                 }
-                // The square of the estimated trace is larger than that of the trace by its variance, 2 tr Σ² / (T − 1) if normal.
+                // The squared estimate of the trace exceeds the squared trace by the variance of the
+                // estimate, 2 tr Σ² / (T − 1) for normal draws.
                 let ratio = trace * trace / square_trace.max(f64::MIN_POSITIVE) - 2.0 / count;
                 ratio.clamp(1.0, most)
             })
@@ -119,7 +124,7 @@ impl LawOfDraws {
     }
 }
 
-/// Independent signs, one for each player: the same for every estimate.
+/// Returns independent signs, one for each player: the same for every estimate.
 fn signs(players: usize, direction: usize) -> Vec<f64> {
     let mut rng = stream(0, Purpose::Directions, direction as u64);
     let words: Vec<u64> = (0..players.div_ceil(64)).map(|_| rng.next_u64()).collect();
@@ -133,12 +138,13 @@ mod tests {
     use crate::report::RunningMoments;
     use rand::RngExt;
 
-    /// About normal: a sum of twelve uniform numbers.
+    /// Approximately normal: the sum of twelve uniform numbers.
     fn normal(rng: &mut impl Rng) -> f64 {
         (0..12).map(|_| rng.random_range(-0.5..0.5)).sum()
     }
 
-    /// The law of `draws` vectors with independent entries of standard deviations `deviations`, all plus a common one times `common`.
+    /// Returns the statistics of `draws` vectors with independent entries of standard deviations
+    /// `deviations`, plus a shared normal number times `common`.
     fn law(deviations: &[f64], common: f64, draws: usize, seed: u64) -> LawOfDraws {
         let n = deviations.len();
         let (mut moments, mut law) = (RunningMoments::new(n), LawOfDraws::new(n, 1));
@@ -156,7 +162,7 @@ mod tests {
         law
     }
 
-    /// (tr Σ)² / tr Σ² with Σ = diag(d²) + c² 11ᵀ.
+    /// Returns (tr Σ)² / tr Σ² with Σ = diag(d²) + c² 11ᵀ.
     fn directions(deviations: &[f64], common: f64) -> f64 {
         let (n, c) = (deviations.len() as f64, common * common);
         let own: f64 = deviations.iter().map(|d| d * d).sum();
@@ -178,7 +184,7 @@ mod tests {
 
     #[test]
     fn few_draws_in_many_directions_do_not_seem_to_go_in_few() {
-        // Sixteen draws: with the terms s = t the answer would be near half of the truth.
+        // Sixteen draws: including the terms s = t, the result would be about half of the true value.
         let deviations = vec![1.0; 12];
         let got: Vec<f64> = (0..200).map(|seed| law(&deviations, 0.0, 16, seed).directions(12)[0]).collect();
         let mean = got.iter().sum::<f64>() / 200.0;
@@ -192,7 +198,7 @@ mod tests {
         let mut rare = LawOfDraws::new(2, 1);
         (0..99).for_each(|draw| rare.add(&[if draw == 50 { 1.0 } else { 0.0 }, 0.0]));
         assert!((rare.degrees_of_freedom() - 2.0 * 99.0 / 98.0).abs() < 1e-12);
-        // No variance at all.
+        // Without any variance.
         let mut none = LawOfDraws::new(2, 1);
         (0..9).for_each(|_| none.add(&[0.0, 0.0]));
         assert_eq!((none.degrees_of_freedom(), none.directions(2)), (9.0, vec![1.0]));

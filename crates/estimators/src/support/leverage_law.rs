@@ -1,12 +1,12 @@
-//! The law of sizes by which coalitions are drawn for a regression about p.
+//! The distribution of coalition sizes for sampling by leverage scores.
 
 use std::ops::RangeInclusive;
 
 use apportion_samplers::{SamplerError, SizeLaw, ln_choose};
 use apportion_values::LeastSquaresForm;
 
-/// The law of the sizes of coalitions of `players` that are drawn by their leverage scores for the regression about p, of these `sizes`
-/// only.
+/// Returns the size distribution of coalitions of `players` drawn by their leverage scores for the regression
+/// centred at p, restricted to `sizes`.
 pub(crate) fn leverage_law(
     players: usize,
     p: f64,

@@ -1,4 +1,4 @@
-//! What methods share: how coalitions are drawn, regressions, draws on the product space, what a full budget does.
+//! Shared code of the methods: drawing of coalitions, regressions, draws on the product space, full budgets.
 
 pub(crate) mod dense;
 mod draws;

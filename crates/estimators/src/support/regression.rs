@@ -1,11 +1,11 @@
-//! Shapley values as a constrained least-squares problem on sampled coalitions.
+//! Shapley values from a constrained least-squares problem on sampled coalitions.
 //!
 //! ```text
 //! φ̃ = argmin_{⟨x,1⟩ = v(N) − v(∅)} Σ_k w_k (⟨z_k, x⟩ − (v(z_k) − v(∅)))²    (Leverage SHAP, equations 3 and 9)
 //! ```
 //!
-//! with `w_k` the Shapley kernel `w(s) = 1 / (C(n,s) s (n−s))` (equation 4) over the probability with which the coalition was drawn. What
-//! a regression makes of an explanation serves that of Kernel Banzhaf, too.
+//! Here `w_k` is the Shapley kernel `w(s) = 1 / (C(n,s) s (n−s))` (equation 4) divided by the probability of
+//! drawing the coalition. Kernel Banzhaf also uses the functions that turn a regression into an explanation.
 
 use apportion_games::Game;
 use apportion_samplers::{Pairing, Sample};
@@ -16,18 +16,18 @@ use crate::error::Result;
 use crate::report::{Diagnostics, ErrorLaw, Explanation};
 use crate::run::Evaluations;
 
-/// Whether an explanation comes with standard errors.
+/// Whether to compute standard errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum StandardErrors {
-    /// From the residuals of the regression; costs about as much as the regression itself, and several times as much where there are
-    /// a hundred rows per player.
+    /// From the residuals of the regression. This takes about as long as the regression itself, and several
+    /// times as long with a hundred rows per player.
     #[default]
     Estimated,
-    /// None, which saves that time.
+    /// No standard errors, which saves that time.
     Omitted,
 }
 
-/// Solves the regression on `sample`, whose rows are all different.
+/// Solves the regression on `sample`, whose rows are distinct.
 pub(crate) fn explain(
     method: &'static str,
     game: &dyn Game,
@@ -50,7 +50,8 @@ pub(crate) fn explain(
     Ok(explanation)
 }
 
-/// Evaluates the coalitions of `design`, which are all different, and solves the regression; without standard errors.
+/// Evaluates the coalitions of `design`, which are distinct, and solves the regression, without standard
+/// errors.
 fn regress(
     method: &'static str,
     game: &dyn Game,
@@ -68,7 +69,7 @@ fn regress(
 }
 
 impl Explanation {
-    /// The solution of a regression on different coalitions, without standard errors.
+    /// Creates an explanation from a regression on distinct coalitions, without standard errors.
     pub(crate) fn of_regression(
         method: &'static str,
         value: impl Into<SolutionConcept>,
@@ -99,7 +100,7 @@ impl Explanation {
         }
     }
 
-    /// Adds standard errors and their law where they are wanted and the regression determines the values.
+    /// Adds standard errors and their distribution, if requested and if the regression determines the values.
     pub(crate) fn judge(
         &mut self,
         standard_errors: StandardErrors,
@@ -115,7 +116,7 @@ impl Explanation {
 }
 
 impl Explanation {
-    /// Notes of the design of `sample` what the law of the errors rests on.
+    /// Records the properties of the design of `sample` that the error distribution depends on.
     pub(crate) fn note_design(&mut self, sample: &Sample) {
         if let Some(law) = &mut self.diagnostics.error_law {
             law.is_paired = sample.pairing() == Pairing::Paired;
@@ -124,7 +125,8 @@ impl Explanation {
     }
 }
 
-/// The share of players alone, and of all but one, that is left to chance; none with replacement.
+/// Returns the fraction of single players, and of coalitions that lack one player, that is left to chance;
+/// `None` with replacement.
 pub(crate) fn border_left(sample: &Sample) -> Option<f64> {
     let (players, strata) = (sample.coalitions().players(), sample.strata());
     let left = |size: usize| 1.0 - strata[size].inclusion_probability();
@@ -132,7 +134,7 @@ pub(crate) fn border_left(sample: &Sample) -> Option<f64> {
 }
 
 impl ErrorLaw {
-    /// What the certificate of a regression says beside the variances.
+    /// Returns the error distribution from the certificate of a regression.
     pub(crate) fn of_regression(certificate: &Certificate) -> Self {
         Self {
             degrees_of_freedom: certificate.degrees_of_freedom,
@@ -142,7 +144,8 @@ impl ErrorLaw {
     }
 }
 
-/// The certificate where it is wanted and the regression determines the values; none where it cannot do without some row.
+/// Returns the certificate, if requested and if the regression determines the values; `None` if some row is
+/// indispensable for the fit.
 pub(crate) fn certified(
     standard_errors: StandardErrors,
     is_determined: bool,
@@ -153,13 +156,13 @@ pub(crate) fn certified(
     }
     match certificate() {
         Ok(certificate) => Ok(Some(certificate)),
-        // Such a row leaves no residual to judge it by.
+        // Such a row has no residual to estimate its error from.
         Err(SolverError::Saturated { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
-/// First rows of the pairs, or all rows.
+/// Returns the first row of each pair, or all rows if unpaired.
 pub(crate) fn representatives(sample: &Sample) -> impl Iterator<Item = usize> {
     let step = match sample.pairing() {
         Pairing::Paired => 2,
@@ -168,23 +171,24 @@ pub(crate) fn representatives(sample: &Sample) -> impl Iterator<Item = usize> {
     (0..sample.coalitions().len()).step_by(step)
 }
 
-/// How often each row (or pair) was drawn, with replacement.
+/// Returns how often each row (or pair) was drawn, with replacement.
 pub(crate) fn draws_of_units(sample: &Sample) -> Option<Vec<u32>> {
     let times = sample.multiplicities()?;
     Some(representatives(sample).map(|row| times[row]).collect())
 }
 
-/// `f_k = 1 − π` of each row's (or pair's) size: what the *design* leaves to chance.
+/// Returns `f_k = 1 − π` for the size of each row (or pair): the share that the *design* leaves to chance.
 ///
-/// Not `1 − drawn/available`: by chance Bernoulli sampling may draw a whole size, but its weights are those of the expectation, so that
-/// the answer is not exact (8 players, m = 254: a third of the seeds drew everything, with errors of 1e-4).
+/// It is not `1 − drawn/available`: Bernoulli sampling may draw all coalitions of a size by chance, but its
+/// weights are the expected ones, so the result is not exact (8 players, m = 254: a third of the seeds drew
+/// everything, with errors of 1e-4).
 pub(crate) fn free_shares(sample: &Sample) -> Vec<f64> {
     let by_size: Vec<f64> =
         sample.strata().iter().map(|stratum| (1.0 - stratum.inclusion_probability()).max(0.0)).collect();
     representatives(sample).map(|row| by_size[sample.coalitions().sizes()[row] as usize]).collect()
 }
 
-/// Whether the sample holds every coalition but ∅ and N.
+/// Returns whether the sample contains every coalition except ∅ and N.
 pub(crate) fn sample_is_complete(sample: &Sample) -> bool {
     let players = sample.coalitions().players();
     (1..players).all(|size| sample.strata()[size].is_exhausted())

@@ -1,11 +1,12 @@
-//! Gradient-boosted trees on coalition bits: a surrogate of a game whose Walsh spectrum is known.
+//! Gradient-boosted trees on coalition bits: a surrogate of a game with a known Walsh spectrum.
 //!
-//! A tree splits on whether a player is in the coalition. So there is one way to split on each player, histograms are sums over set bits, and no
-//! path asks for a player twice.
+//! Trees split on the presence of a player in the coalition. So there is only one way to split on a player,
+//! histograms are sums over set bits, and no path tests a player twice.
 //!
 //! # Source
 //!
-//! Chen and Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016: squared loss, leaf values and gains with a penalty λ.
+//! Chen and Guestrin, *XGBoost: A Scalable Tree Boosting System*, KDD 2016: squared loss, with leaf values
+//! and gains under a penalty λ.
 
 use std::cmp::Ordering;
 
@@ -14,44 +15,45 @@ use hashbrown::HashMap;
 
 use super::product::Product;
 
-/// How trees are boosted.
+/// Boosting parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Boosting {
-    /// Number of trees.
+    /// The number of trees.
     pub(crate) trees: usize,
-    /// Splits on a path at most.
+    /// The maximum number of splits on a path.
     pub(crate) depth: usize,
-    /// Factor of what each tree adds.
+    /// The learning rate, a factor on the contribution of each tree.
     pub(crate) rate: f64,
 }
 
-/// What is asked of a split, and which node is split next.
+/// Parameters of tree growth: constraints on splits, and the order of splitting.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Growth {
-    /// Penalty on the squares of leaf values.
+    /// The penalty on squared leaf values.
     pub(crate) penalty: f32,
-    /// Rows on either side of a split at least.
+    /// The minimum number of rows on either side of a split.
     pub(crate) least_rows: usize,
-    /// Leaves of a tree at most, the split of the largest gain coming first. None where every node is split.
+    /// The maximum number of leaves of a tree; nodes with the largest gain are split first. If `None`, every
+    /// node is split.
     pub(crate) most_leaves: Option<usize>,
 }
 
 impl Growth {
-    /// Hardly a penalty, every node split.
+    /// A negligible penalty; every node is split.
     pub(crate) const FREE: Self = Self { penalty: 0.01, least_rows: 1, most_leaves: None };
-    /// As XGBoost has it where nothing is said.
+    /// The defaults of XGBoost.
     pub(crate) const XGBOOST: Self = Self { penalty: 1.0, ..Self::FREE };
-    /// As LightGBM has it where nothing is said.
+    /// The defaults of LightGBM.
     pub(crate) const LIGHTGBM: Self = Self { penalty: 0.0, least_rows: 20, most_leaves: Some(31) };
 }
 
-/// Gain of a split below which there is none, in units of the variance of the targets.
+/// The minimum gain of a split, in units of the variance of the targets.
 const LEAST_GAIN: f32 = 1e-6;
 
 /// A node: a split, or a leaf.
 #[derive(Debug, Clone, Copy)]
 enum Node {
-    /// Where to go without the player, and with it.
+    /// The child nodes for coalitions without and with the player.
     Split {
         player: u16,
         absent: u32,
@@ -68,7 +70,7 @@ pub(crate) struct BoostedTrees {
     trees: Vec<Vec<Node>>,
 }
 
-/// Coalitions as rows of zeros and ones, and each player's column.
+/// Coalitions as rows of zeros and ones, padded to a multiple of eight columns.
 pub(crate) struct Rows {
     players: usize,
     width: usize,
@@ -77,7 +79,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Those of rows of signs of so many players, one after the other.
+    /// Creates the rows from consecutive signs of `players` players each.
     pub(crate) fn of_signs(players: usize, signs: impl Iterator<Item = f64>) -> Self {
         let width = players.next_multiple_of(8);
         let mut entries = Vec::new();
@@ -96,7 +98,7 @@ impl Rows {
         Self { players, width, len, entries }
     }
 
-    /// How many.
+    /// Returns the number of rows.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -110,7 +112,7 @@ impl Rows {
     }
 }
 
-/// Sums of residuals and numbers of rows, of a node and of those of its rows that have each player.
+/// The sum of residuals and the number of rows of a node, in total and for the rows that contain each player.
 #[derive(Clone)]
 struct Histogram {
     sums: Vec<f32>,
@@ -140,7 +142,7 @@ impl Histogram {
         }
     }
 
-    /// What is left of this without `other`.
+    /// Returns the difference of this histogram and `other`.
     fn without(mut self, other: &Self) -> Self {
         self.sums.iter_mut().zip(&other.sums).for_each(|(sum, other)| *sum -= other);
         self.counts.iter_mut().zip(&other.counts).for_each(|(count, other)| *count -= other);
@@ -149,7 +151,7 @@ impl Histogram {
         self
     }
 
-    /// The player to split on, and the gain.
+    /// Returns the best player to split on, and the gain.
     fn best(&self, players: usize, growth: &Growth) -> Option<(u16, f32)> {
         let score = |sum: f32, count: f32| sum * sum / (count + growth.penalty);
         let own = score(self.sum, self.count);
@@ -174,12 +176,12 @@ impl Histogram {
 }
 
 impl BoostedTrees {
-    /// Trees fitted to one target for each row.
+    /// Fits trees to one target per row.
     pub(crate) fn fit(rows: &Rows, targets: &[f64], boosting: Boosting) -> Self {
         Self::fit_grown(rows, targets, boosting, Growth::FREE)
     }
 
-    /// Trees fitted to one target for each row, grown as it is said.
+    /// Fits trees to one target per row, with the given growth parameters.
     pub(crate) fn fit_grown(rows: &Rows, targets: &[f64], boosting: Boosting, growth: Growth) -> Self {
         let len = targets.len().max(1) as f64;
         let base = targets.iter().sum::<f64>() / len;
@@ -220,7 +222,7 @@ impl BoostedTrees {
         Self { base, scale, trees }
     }
 
-    /// What the trees say of a coalition.
+    /// Returns the prediction of the trees for a coalition.
     pub(crate) fn predict(&self, contains: impl Fn(usize) -> bool) -> f64 {
         let of_tree = |nodes: &[Node]| {
             let mut at = 0;
@@ -236,10 +238,12 @@ impl BoostedTrees {
         self.base + self.scale * self.trees.iter().map(|nodes| of_tree(nodes)).sum::<f64>()
     }
 
-    /// The semivalue of the game that the trees are, n numbers, `moment(a, b)` being that of its mixing measure.
+    /// Returns the semivalue of the game that the trees predict, n numbers. `moment(a, b)` is a moment of the
+    /// mixing measure of the semivalue.
     ///
-    /// A leaf is worth its value where the players A on its path are there and the players B are not: `v M(a − 1, b)` to each of A, and
-    /// `−v M(a, b − 1)` to each of B.
+    /// A leaf contributes its value v if the players A on its path are present and the players B are absent.
+    /// With a = |A| and b = |B|, this gives `v M(a − 1, b)` to each player in A and `−v M(a, b − 1)` to each
+    /// in B.
     pub(crate) fn semivalue(&self, players: usize, moment: impl Fn(usize, usize) -> f64) -> Vec<f64> {
         let mut values = vec![0.0; players];
         for nodes in &self.trees {
@@ -249,8 +253,8 @@ impl BoostedTrees {
         values
     }
 
-    /// The Walsh coefficients of the trees, none of which splits on more than 64 players: each product of players once, in order, with its
-    /// coefficient.
+    /// Returns the Walsh coefficients of the trees, each of which splits on at most 64 players: each product
+    /// of players once, in order, with its coefficient.
     pub(crate) fn spectrum(&self) -> Vec<(Product, f64)> {
         let mut found: HashMap<Product, f64> = HashMap::new();
         found.insert(Product::EMPTY, self.base);
@@ -270,7 +274,7 @@ impl BoostedTrees {
     }
 }
 
-/// Grows the node that `order` are the rows of; takes what it predicts off their residuals.
+/// Grows the node with the rows `order`, and subtracts its predictions from their residuals.
 fn grow(
     rows: &Rows,
     order: &mut [u32],
@@ -292,7 +296,7 @@ fn grow(
     let middle = partition(order, |index| !rows.has(index, player));
     let (without, with) = order.split_at_mut(middle);
     let (histogram_without, histogram_with) = if depth == 1 {
-        // Leaves need no histogram but their sums.
+        // Leaves only need the sums of their histogram.
         let (sum, count) = (histogram.sums[player as usize], histogram.counts[player as usize]);
         let of = |sum, count| Histogram { sums: Vec::new(), counts: Vec::new(), sum, count };
         (of(histogram.sum - sum, histogram.count - count), of(sum, count))
@@ -312,7 +316,7 @@ fn grow(
     at as u32
 }
 
-/// A leaf that may be split: its place among the nodes, its rows in their order, and how deep it is.
+/// A leaf that may be split: its index among the nodes, the range of its rows in `order`, and its depth.
 struct Open {
     at: usize,
     rows: std::ops::Range<usize>,
@@ -321,7 +325,7 @@ struct Open {
     split: Option<(u16, f32)>,
 }
 
-/// Grows a tree leaf by leaf, the split of the largest gain first; takes what it predicts off the residuals.
+/// Grows a tree leaf by leaf, with the largest gain first, and subtracts its predictions from the residuals.
 fn grow_by_gain(
     rows: &Rows,
     order: &mut [u32],
@@ -339,7 +343,7 @@ fn grow_by_gain(
     let mut leaves = vec![open(0, 0..order.len(), 0, histogram)];
     while leaves.len() < most_leaves {
         let gain = |leaf: &Open| leaf.split.map_or(0.0, |(_, gain)| gain);
-        // The first of those with the largest gain.
+        // Choose the first of the leaves with the largest gain.
         let best = (0..leaves.len()).rev().max_by(|&a, &b| gain(&leaves[a]).total_cmp(&gain(&leaves[b])));
         let Some((best, (player, _))) = best.and_then(|best| Some((best, leaves[best].split?))) else {
             break;
@@ -370,7 +374,7 @@ fn grow_by_gain(
     }
 }
 
-/// Moves those that belong first to the front, in their order, and says how many they are.
+/// Moves the indices that satisfy `is_first` to the front, keeping the order, and returns their number.
 fn partition(order: &mut [u32], is_first: impl Fn(u32) -> bool) -> usize {
     let rest: Vec<u32> = order.iter().copied().filter(|&index| !is_first(index)).collect();
     let mut first = 0;
@@ -384,7 +388,8 @@ fn partition(order: &mut [u32], is_first: impl Fn(u32) -> bool) -> usize {
     first
 }
 
-/// Adds what the leaves below a node give to players. `path` has its players, and whether each is there.
+/// Adds the contributions of the leaves below a node to the players. `path` contains the players on the path,
+/// and whether each is present.
 fn share_leaves(
     nodes: &[Node],
     at: usize,
@@ -414,7 +419,7 @@ fn share_leaves(
     }
 }
 
-/// The players that a tree splits on, in order: at most `2^d − 1` of depth d.
+/// Returns the players that a tree splits on, in order: at most `2^d − 1` for depth d.
 fn players(nodes: &[Node]) -> Vec<u16> {
     let split = |node: &Node| match node {
         Node::Split { player, .. } => Some(*player),
@@ -426,8 +431,9 @@ fn players(nodes: &[Node]) -> Vec<u16> {
     players
 }
 
-/// The Walsh coefficients of the game that a node is, by masks of the tree's players, ascending: `(y + n)/2` of what it is with and without its
-/// player, and `(y − n)/2` times the player's sign.
+/// Returns the Walsh coefficients of the game defined by a node, by masks of the tree's players, ascending.
+/// With y and n the coefficients of the children with and without the player, they are `(y + n)/2`, and
+/// `(y − n)/2` times the player's sign.
 fn expand(nodes: &[Node], at: usize, players: &[u16]) -> Vec<(u64, f64)> {
     match nodes[at] {
         Node::Leaf(value) => vec![(0, f64::from(value))],
@@ -436,7 +442,7 @@ fn expand(nodes: &[Node], at: usize, players: &[u16]) -> Vec<(u64, f64)> {
                 (expand(nodes, absent as usize, players), expand(nodes, present as usize, players));
             let alone = joined(&without, &with, 0.5);
             let mut signed = joined(&without, &with, -0.5);
-            // No product below has the player, so that masks stay in order.
+            // No product below contains the player, so the masks stay in order.
             let own = 1 << players.partition_point(|&other| other < player);
             signed.iter_mut().for_each(|(mask, _)| *mask += own);
             sum_of(&alone, &signed)
@@ -444,7 +450,7 @@ fn expand(nodes: &[Node], at: usize, players: &[u16]) -> Vec<(u64, f64)> {
     }
 }
 
-/// `½ with + factor · without`, of lists in order.
+/// Returns `½ with + factor · without` for sorted lists.
 fn joined(without: &[(u64, f64)], with: &[(u64, f64)], factor: f64) -> Vec<(u64, f64)> {
     let scaled = |terms: &[(u64, f64)], factor: f64| -> Vec<(u64, f64)> {
         terms.iter().map(|&(mask, coefficient)| (mask, factor * coefficient)).collect()
@@ -452,7 +458,7 @@ fn joined(without: &[(u64, f64)], with: &[(u64, f64)], factor: f64) -> Vec<(u64,
     sum_of(&scaled(without, factor), &scaled(with, 0.5))
 }
 
-/// The sum of two lists in order.
+/// Returns the sum of two sorted lists.
 fn sum_of(left: &[(u64, f64)], right: &[(u64, f64)]) -> Vec<(u64, f64)> {
     let mut sum = Vec::with_capacity(left.len() + right.len());
     let (mut i, mut j) = (0, 0);
@@ -481,7 +487,8 @@ fn sum_of(left: &[(u64, f64)], right: &[(u64, f64)]) -> Vec<(u64, f64)> {
 mod tests {
     use super::*;
 
-    /// All coalitions of so many players as signs, and what a game of three parts says of them.
+    /// Returns all coalitions of `players` players as signs, and their values in a game with three Walsh
+    /// terms.
     fn all(players: usize) -> (Rows, Vec<f64>) {
         let masks = 0u32..1 << players;
         let sign = move |mask: u32, player: usize| if mask >> player & 1 == 1 { 1.0 } else { -1.0 };
@@ -520,7 +527,8 @@ mod tests {
 
     #[test]
     fn histograms_by_subtraction_split_as_histograms_of_the_rows() {
-        // The first split is on the player that explains most: here on 0, among rows without structure beside it.
+        // The first split is on the player that explains most: here player 0, since the other players have no
+        // structure.
         let (rows, _) = all(6);
         let targets: Vec<f64> =
             (0..64).map(|mask| f64::from(mask & 1) * 5.0 + f64::from(mask % 7) * 0.1).collect();

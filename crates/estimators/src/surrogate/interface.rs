@@ -1,20 +1,20 @@
-//! What a surrogate of a game is.
+//! The interface of surrogates.
 
 use apportion_games::Coalitions;
 use apportion_values::Semivalue;
 
 use crate::run::Settings;
 
-/// A model of games, fitted to the values of some coalitions, whose own semivalues are known exactly.
+/// A model of games, fitted to the values of some coalitions, with exactly known semivalues.
 ///
-/// Methods that use one take it for a control variate: what it says need not be right, but [`FittedSurrogate::values`] must be the values of
-/// the game that [`FittedSurrogate::predict`] is.
+/// Methods use it as a control variate: its predictions need not be accurate, but [`FittedSurrogate::values`]
+/// must be the exact values of the game defined by [`FittedSurrogate::predict`].
 ///
 /// ```
 /// use apportion_estimators::{Coalitions, Estimator, FittedSurrogate, ProxyResidual, Semivalue, Surrogate};
 /// use apportion_games::SumOfUnanimity;
 ///
-/// /// The sum of the members' numbers, whatever was seen.
+/// /// Predicts the sum of fixed numbers of the members, ignoring the data.
 /// #[derive(Debug, serde::Serialize)]
 /// struct Guess(Vec<f64>);
 ///
@@ -39,16 +39,17 @@ use crate::run::Settings;
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
 pub trait Surrogate: Settings + std::fmt::Debug + Send + Sync {
-    /// Fits it to `values`, one for each of the `coalitions`; the empty and the full coalition are among them. None where they are too few,
-    /// which costs accuracy alone. The same input gives the same bits.
+    /// Fits the surrogate to `values`, one for each of the `coalitions`, which include the empty and the full
+    /// coalition. Returns `None` if they are too few, which only reduces accuracy. The result is
+    /// deterministic.
     fn fit(&self, coalitions: &Coalitions, values: &[f64]) -> Option<Box<dyn FittedSurrogate>>;
 }
 
-/// A surrogate that is fitted to a game.
+/// A surrogate fitted to a game.
 pub trait FittedSurrogate: Send + Sync {
-    /// What it says that each coalition is worth.
+    /// Returns the predicted value of each coalition.
     fn predict(&self, coalitions: &Coalitions) -> Vec<f64>;
 
-    /// The exact `value` of the game that [`predict`](Self::predict) is: one number for each player.
+    /// Returns the exact `value` of the game defined by [`predict`](Self::predict): one number per player.
     fn values(&self, value: &Semivalue) -> Vec<f64>;
 }

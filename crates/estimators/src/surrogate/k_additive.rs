@@ -2,10 +2,12 @@
 //!
 //! # Notation
 //!
-//! n players, m coalitions, signs `x_i = 1` for members and −1 for others, `d = Σ_i x_i x'_i` of two coalitions.
+//! There are n players and m coalitions, with signs `x_i = 1` for members and −1 for other players. For two
+//! coalitions, `d = Σ_i x_i x'_i`.
 //!
-//! All products of q players with prior variances `ρ_q / C(n, q)` each have the covariance `ρ_q e_q(x x') / C(n, q)`, with the elementary symmetric
-//! polynomials of signs, `e_1 = d`, `e_2 = (d² − n)/2`, `e_3 = (d³ − (3n − 2) d)/6`. So no product is written down, and n may be large.
+//! All products of q players with prior variances `ρ_q / C(n, q)` each have the covariance
+//! `ρ_q e_q(x x') / C(n, q)`, with the elementary symmetric polynomials of signs, `e_1 = d`,
+//! `e_2 = (d² − n)/2`, `e_3 = (d³ − (3n − 2) d)/6`. So products are never enumerated, and n may be large.
 
 use apportion_games::Coalitions;
 use apportion_values::Semivalue;
@@ -14,15 +16,17 @@ use super::interface::{FittedSurrogate, Surrogate};
 
 /// The ridge regression of a game on all products `χ_T(S) = Π_{i ∈ T} x_i` of up to two or three players.
 ///
-/// Single players have ten times the prior variance of each order above, and how much of what varies is noise is chosen by what a quarter of
-/// the coalitions say of a fit to the others. Takes `O(m²)` numbers of memory and `O(m²)` time for each of some dozens of steps.
+/// The prior variance of single players is ten times that of each higher order. The noise level is chosen by
+/// validation on a quarter of the coalitions. Takes memory for `O(m²)` numbers, and `O(m²)` time for each of
+/// some dozens of steps.
 ///
-/// For values that weigh sizes s and n − s alike, products of two players have no part in any value, and with pairs of complements none in
-/// any error: order 3 is the first that helps.
+/// For values with equal weights for sizes s and n − s, products of two players do not contribute to any
+/// value, and with paired complements not to any error: order 3 is the first that helps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct KAdditiveSurrogate {
-    /// Players of a product at most: 1, 2 or 3, by default 3. Other numbers are taken as the nearest of these.
+    /// The maximum number of players in a product: 1, 2 or 3, by default 3. Other numbers are replaced by the
+    /// nearest of these.
     pub order: usize,
 }
 
@@ -33,15 +37,15 @@ impl Default for KAdditiveSurrogate {
 }
 
 impl KAdditiveSurrogate {
-    /// Products of up to `order` players.
+    /// Creates a surrogate with products of up to `order` players.
     pub fn of_order(order: usize) -> Self {
         Self { order }
     }
 }
 
-/// Coalitions above which there is no fit: its covariances would take 800 MB.
+/// The maximum number of coalitions for a fit: beyond that, the covariances would take 800 MB.
 const MOST_ROWS: usize = 10_000;
-/// Shares of the noise, in units of the prior variance of a value, that are tried.
+/// The noise levels to try, relative to the prior variance of a coalition value.
 const NOISES: [f64; 4] = [1e-4, 1e-2, 1e-1, 1.0];
 const MOST_STEPS: usize = 200;
 const TOLERANCE: f64 = 1e-9;
@@ -99,13 +103,13 @@ fn choose(n: f64, q: usize) -> f64 {
     }
 }
 
-/// e_0 to e_2 of n signs whose sum is d.
+/// Returns e_0 to e_2 of n signs with sum d.
 fn elementary(d: f64, n: f64) -> [f64; 3] {
     [1.0, d, 0.5 * (d * d - n)]
 }
 
 impl Kernel {
-    /// The variance of each product of q players.
+    /// Returns the variance of each product of q players.
     fn variance(&self, q: usize) -> f64 {
         self.variances[q - 1] / choose(self.players as f64, q)
     }
@@ -117,7 +121,7 @@ impl Kernel {
         (1..=self.order).map(|q| self.variance(q) * e[q - 1]).sum()
     }
 
-    /// Covariances of two sets of coalitions, row-major.
+    /// Returns the covariances of two sets of coalitions, row-major.
     fn gram(&self, left: &Coalitions, right: &Coalitions) -> Vec<f64> {
         let by_difference: Vec<f64> = (0..=self.players)
             .map(|differing| self.of((self.players - differing) as f64 - differing as f64))
@@ -137,7 +141,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// `(K + noise · K_00 I)⁻¹ y` by conjugate gradients.
+/// Returns `(K + noise · K_00 I)⁻¹ y` by conjugate gradients.
 fn solve(gram: &[f64], targets: &[f64], noise: f64) -> Vec<f64> {
     let rows = targets.len();
     let ridge = noise * gram.first().copied().unwrap_or(1.0).max(f64::MIN_POSITIVE);
@@ -180,7 +184,8 @@ impl FittedSurrogate for Fitted {
         gram.chunks_exact(self.factors.len()).map(|row| self.mean + dot(row, &self.factors)).collect()
     }
 
-    /// `φ_i = 2 Σ_{T ∋ i} β_T m(|T| − 1)` with `m(q) = ∫ (2t − 1)^q dμ`, and `β_T` the variance of T times `Σ_k α_k χ_T(S_k)`.
+    /// Returns `φ_i = 2 Σ_{T ∋ i} β_T m(|T| − 1)` with `m(q) = ∫ (2t − 1)^q dμ`, where `β_T` is the variance
+    /// of T times `Σ_k α_k χ_T(S_k)`.
     fn values(&self, value: &Semivalue) -> Vec<f64> {
         let kernel = &self.kernel;
         let moment = |q: usize| match q {

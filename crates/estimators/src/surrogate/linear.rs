@@ -6,9 +6,9 @@ use apportion_values::Semivalue;
 
 use super::interface::{FittedSurrogate, Surrogate};
 
-/// `c + Σ_{i ∈ S} β_i` by least squares with equal weights: every semivalue of it is β.
+/// `c + Σ_{i ∈ S} β_i`, fitted by least squares with equal weights. All its semivalues are β.
 ///
-/// Methods that regress the game on its players anyway gain nothing by it.
+/// Methods that already regress the game on its players gain nothing from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct LinearSurrogate;
 

@@ -1,12 +1,13 @@
-//! Priors on the Walsh spectrum of a game: which products of players are likely to matter, and how much.
+//! Priors on the Walsh spectrum of a game: variances for products of players.
 //!
 //! ```text
 //! v(S) = Σ_T β_T χ_T(S),    β_T ~ N(0, τ_T²) independently,    Cov(v(S), v(S')) = Σ_T τ_T² χ_T(S) χ_T(S')
 //! ```
 //!
-//! A prior is a list of products with their variances, and of *smooth* parts: all products of q players, with variances that are products of what
-//! each player brings, `τ_T² = c Π_{i ∈ T} ρ_i`. The covariance of a smooth part is an elementary symmetric polynomial of the numbers
-//! `ρ_i x_i x'_i`, which Newton's identities make of their power sums; no product is ever written down.
+//! A prior is a list of products with their variances, plus *smooth* parts: all products of q players, with a
+//! variance that is a product over the players, `τ_T² = c Π_{i ∈ T} ρ_i`. The covariance of a smooth part is
+//! an elementary symmetric polynomial of the numbers `ρ_i x_i x'_i`. Newton's identities compute it from
+//! power sums, without enumerating products.
 
 use apportion_games::{Cancellation, CoalitionView};
 use apportion_solvers::add_cross_products;
@@ -14,7 +15,7 @@ use hashbrown::HashMap;
 
 use super::product::Product;
 
-/// All products of `order` players, of variance `scale Π ρ_i`.
+/// All products of `order` players, with variances `scale Π ρ_i`.
 #[derive(Debug, Clone)]
 pub(crate) struct Smooth {
     pub(crate) order: usize,
@@ -30,7 +31,7 @@ pub(crate) struct Prior {
     pub(crate) smooth: Vec<Smooth>,
 }
 
-/// Coalitions as rows of signs, x_i = +1 for members, else −1.
+/// Coalitions as rows of signs: x_i = +1 for members, otherwise −1.
 #[derive(Debug, Clone)]
 pub(crate) struct Signs {
     pub(crate) players: usize,
@@ -52,18 +53,18 @@ impl Signs {
         Self { players, rows, entries }
     }
 
-    /// That of all players.
+    /// Returns the row of the coalition of all players.
     pub(crate) fn of_all_players(players: usize) -> Self {
         Self { players, rows: 1, entries: vec![1.0; players] }
     }
 
-    /// Adds the rows of `other`.
+    /// Appends the rows of `other`.
     pub(crate) fn append(&mut self, other: Self) {
         self.rows += other.rows;
         self.entries.extend(other.entries);
     }
 
-    /// These rows only.
+    /// Returns the given rows.
     pub(crate) fn some(&self, rows: &[usize]) -> Self {
         let entries = rows.iter().flat_map(|&row| self.row(row).iter().copied()).collect();
         Self { players: self.players, rows: rows.len(), entries }
@@ -73,14 +74,14 @@ impl Signs {
         &self.entries[index * self.players..][..self.players]
     }
 
-    /// χ_T of each row.
+    /// Returns χ_T of each row.
     pub(crate) fn product(&self, product: &Product) -> Vec<f64> {
         Cancellation::check();
         (0..self.rows).map(|row| product.players().map(|player| self.row(row)[player]).product()).collect()
     }
 }
 
-/// Elementary symmetric polynomials e_0..e_q of numbers with the power sums p_1..p_q.
+/// Computes the elementary symmetric polynomials e_0..e_q from the power sums p_1..p_q.
 fn elementary(sums: &[f64], out: &mut [f64]) {
     out[0] = 1.0;
     for q in 1..out.len() {
@@ -95,7 +96,7 @@ fn elementary(sums: &[f64], out: &mut [f64]) {
 }
 
 impl Smooth {
-    /// Σ_i ρ_i^r, and Σ_i ρ_i^r s_i for odd r.
+    /// Returns Σ_i ρ_i^r for even r and Σ_i ρ_i^r s_i for odd r.
     fn sums(&self, signs: impl Iterator<Item = f64> + Clone) -> Vec<f64> {
         Cancellation::check();
         (1..=self.order)
@@ -112,7 +113,7 @@ impl Smooth {
         self.scale * e[self.order]
     }
 
-    /// `Σ_{T ∋ i} τ_T² χ_T(S)` for each player i.
+    /// Returns `Σ_{T ∋ i} τ_T² χ_T(S)` for each player i.
     fn with_each(&self, signs: &[f64]) -> Vec<f64> {
         let sums = self.sums(signs.iter().copied());
         let mut e = vec![0.0; self.order];
@@ -137,17 +138,18 @@ impl Smooth {
 }
 
 impl Prior {
-    /// All products of `order` players alike, of at least as many, together of variance 1.
+    /// Creates a prior with equal variances for all products of `order` of the `players`, with total
+    /// variance 1. Requires `players ≥ order`.
     pub(crate) fn all_alike(order: usize, players: usize) -> Self {
         Self { terms: Vec::new(), smooth: vec![Smooth::of_variance(order, 1.0, vec![1.0; players])] }
     }
 
-    /// Whether it says nothing.
+    /// Returns whether the prior contains no products.
     pub(crate) fn is_empty(&self) -> bool {
         self.terms.is_empty() && self.smooth.is_empty()
     }
 
-    /// Covariances between two sets of rows, row-major.
+    /// Returns the covariances between two sets of rows, row-major.
     pub(crate) fn cross(&self, left: &Signs, right: &Signs) -> Vec<f64> {
         let mut gram = vec![0.0; left.rows * right.rows];
         let columns = |rows: &Signs| -> Vec<f64> {
@@ -164,7 +166,7 @@ impl Prior {
         gram
     }
 
-    /// Covariances of each row with the coalition of all players.
+    /// Returns the covariances of each row with the coalition of all players.
     pub(crate) fn with_all(&self, rows: &Signs) -> Vec<f64> {
         (0..rows.rows)
             .map(|row| {
@@ -181,14 +183,14 @@ impl Prior {
             .collect()
     }
 
-    /// The variance of v(N): that of every coalition.
+    /// Returns the variance of v(N), which is that of every coalition.
     pub(crate) fn variance(&self) -> f64 {
         let of_smooth = |smooth: &Smooth| smooth.covariance(smooth.relevance.iter().map(|_| 1.0));
         self.terms.iter().map(|(_, variance)| variance).sum::<f64>()
             + self.smooth.iter().map(of_smooth).sum::<f64>()
     }
 
-    /// `Σ_{T ∋ i} weight(|T|) τ_T² χ_T(S)` for each player i and row S: players × rows.
+    /// Returns `Σ_{T ∋ i} weight(|T|) τ_T² χ_T(S)` for each player i and row S: players × rows.
     pub(crate) fn with_each(&self, rows: &Signs, weight: impl Fn(usize) -> f64) -> Vec<f64> {
         let (n, m) = (rows.players, rows.rows);
         let mut out = vec![0.0; n * m];
@@ -219,7 +221,8 @@ impl Prior {
 }
 
 impl Prior {
-    /// `Σ_{T ⊇ {i, j}} weight(|T|) τ_T² χ_T(S)` for each of some pairs of players and each row S: pairs × rows.
+    /// Returns `Σ_{T ⊇ {i, j}} weight(|T|) τ_T² χ_T(S)` for each of the given pairs of players and each row
+    /// S: pairs × rows.
     pub(crate) fn with_pairs(
         &self,
         rows: &Signs,
@@ -281,7 +284,8 @@ impl Smooth {
         }
     }
 
-    /// All products of `order` players, of at least as many, whose variances sum to `variance`.
+    /// Creates a part with all products of `order` players, whose variances sum to `variance`. Requires at
+    /// least `order` players.
     pub(crate) fn of_variance(order: usize, variance: f64, relevance: Vec<f64>) -> Self {
         let mut smooth = Self { order, scale: 1.0, relevance };
         let sum = smooth.covariance(smooth.relevance.iter().map(|_| 1.0));
@@ -290,7 +294,8 @@ impl Smooth {
     }
 
     fn add_cross(&self, left: &Signs, right: &Signs, gram: &mut [f64]) {
-        // Power sums of odd order are inner products of signs with weights; those of even order are the same for all pairs of rows.
+        // Power sums of odd order are weighted inner products of signs; those of even order are the same for
+        // all pairs of rows.
         let power = |r: usize| self.relevance.iter().map(move |rho| rho.powi(r as i32));
         let odd: Vec<usize> = (1..=self.order).step_by(2).collect();
         let of_odd: Vec<Vec<f64>> = odd
@@ -325,7 +330,7 @@ impl Smooth {
     }
 }
 
-/// Adds `factor · Σ_i x_i x'_i` to `gram`, between two sets of rows.
+/// Adds `factor · Σ_i x_i x'_i` to `gram`, for two sets of rows.
 pub(crate) fn add_products(left: &Signs, right: &Signs, factor: f64, gram: &mut [f64]) {
     for (i, row) in gram.chunks_exact_mut(right.rows.max(1)).enumerate() {
         Cancellation::check();
@@ -350,7 +355,7 @@ mod tests {
         Signs::new(players, coalitions.iter())
     }
 
-    /// All products of so many players, with the variances of a smooth part.
+    /// Lists all products of a smooth part with their variances.
     fn written_out(smooth: &Smooth) -> Vec<(Product, f64)> {
         let n = smooth.relevance.len();
         (0u32..1 << n)

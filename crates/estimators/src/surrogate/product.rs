@@ -1,6 +1,7 @@
-//! Products of players: the sets T of the Walsh functions `χ_T(S) = Π_{i ∈ T} x_i`, `x_i = +1` if i ∈ S, else −1.
+//! Products of players: the sets T of the Walsh functions `χ_T(S) = Π_{i ∈ T} x_i`, with `x_i = +1` if i ∈ S,
+//! otherwise −1.
 
-/// No player.
+/// Marks an unused slot.
 const NONE: u16 = u16::MAX;
 
 /// A small set of players, in ascending order.
@@ -11,21 +12,21 @@ pub(crate) struct Product {
 }
 
 impl Product {
-    /// Players of a product at most.
+    /// The maximum number of players in a product.
     pub(crate) const MOST: usize = 12;
 
-    /// Players among which products are.
+    /// The maximum number of players in a game.
     pub(crate) const MOST_PLAYERS: usize = NONE as usize;
 
-    /// That of no players, which is one everywhere.
+    /// The product of no players, which is 1 everywhere.
     pub(crate) const EMPTY: Self = Self { len: 0, players: [NONE; Self::MOST] };
 
-    /// That of these players, which are different.
+    /// Creates the product of the given distinct players.
     pub(crate) fn of(players: impl IntoIterator<Item = usize>) -> Self {
         players.into_iter().fold(Self::EMPTY, |product, player| product.with(player as u16))
     }
 
-    /// This with one more player, which it does not have.
+    /// Returns the product with one more player, which it must not contain.
     pub(crate) fn with(mut self, player: u16) -> Self {
         let mut at = self.len as usize;
         while at > 0 && self.players[at - 1] > player {
@@ -37,24 +38,24 @@ impl Product {
         self
     }
 
-    /// How many players.
+    /// Returns the number of players.
     pub(crate) fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// `χ_T` of the coalition that `contains` says the members of.
+    /// Returns `χ_T` of the coalition whose members satisfy `contains`.
     pub(crate) fn sign(&self, contains: impl Fn(usize) -> bool) -> f64 {
         let absent = self.players().filter(|&player| !contains(player)).count();
         if absent.is_multiple_of(2) { 1.0 } else { -1.0 }
     }
 
-    /// The players.
+    /// Returns the players.
     pub(crate) fn players(&self) -> impl Iterator<Item = usize> + '_ {
         self.players[..self.len as usize].iter().map(|&player| player as usize)
     }
 }
 
-/// Each product once, in order, with the sum of its coefficients.
+/// Merges duplicate products by adding their coefficients, and sorts them.
 pub(crate) fn merged(mut terms: Vec<(Product, f64)>) -> Vec<(Product, f64)> {
     terms.sort_by_key(|(product, _)| *product);
     terms.dedup_by(|next, kept| {
@@ -67,9 +68,9 @@ pub(crate) fn merged(mut terms: Vec<(Product, f64)>) -> Vec<(Product, f64)> {
     terms
 }
 
-/// Products by falling variance, so many at most.
+/// Returns the `most` products with the largest variances, in descending order.
 pub(crate) fn strongest(mut terms: Vec<(Product, f64)>, most: usize) -> Vec<(Product, f64)> {
-    // A stable sort: products of one variance stay in order.
+    // The sort is stable: products with equal variances keep their order.
     terms.sort_by(|left, right| right.1.total_cmp(&left.1));
     terms.truncate(most);
     terms

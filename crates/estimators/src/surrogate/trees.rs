@@ -7,27 +7,29 @@ use super::boosted_trees::{BoostedTrees, Boosting, Growth, Rows};
 use super::interface::{FittedSurrogate, Surrogate};
 use crate::setters::setters;
 
-/// Gradient-boosted trees that split on whether a player is in the coalition, with squared loss and every node split down to a depth.
+/// Gradient-boosted trees that split on the presence of a player in the coalition, with squared loss; every
+/// node is split up to a maximum depth.
 ///
-/// The values of a tree are known by its leaves: one that is reached where the players A are there and the players B are not gives
-/// `v M(|A| − 1, |B|)` to each of A and `−v M(|A|, |B| − 1)` to each of B, with the moments M of the value.
+/// The values of a tree are computed from its leaves. A leaf that is reached if the players A are present and
+/// the players B absent gives `v M(|A| − 1, |B|)` to each player in A and `−v M(|A|, |B| − 1)` to each in B,
+/// where M are the moments of the value.
 ///
 /// Fitting takes `O(trees · depth · m n)` time, in single precision.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct TreeSurrogate {
-    /// Number of trees; 100 by default.
+    /// The number of trees; 100 by default.
     pub trees: usize,
-    /// Splits on a path at most; 6 by default.
+    /// The maximum number of splits on a path; 6 by default.
     pub depth: usize,
-    /// Factor of what each tree adds; 0.3 by default.
+    /// The learning rate, a factor on the contribution of each tree; 0.3 by default.
     pub rate: f64,
-    /// Penalty on the squares of leaf values; 1 by default.
+    /// The penalty on squared leaf values; 1 by default.
     pub penalty: f64,
 }
 
 impl Default for TreeSurrogate {
-    /// As XGBoost has it where nothing is said.
+    /// Returns the defaults of XGBoost.
     fn default() -> Self {
         Self { trees: 100, depth: 6, rate: 0.3, penalty: 1.0 }
     }
@@ -50,7 +52,7 @@ impl Surrogate for TreeSurrogate {
     }
 }
 
-/// Coalitions as trees take them.
+/// Converts coalitions to rows for the trees.
 pub(crate) fn rows(coalitions: &Coalitions) -> Rows {
     let players = coalitions.players();
     let signs = coalitions.iter().flat_map(|coalition| {
@@ -81,7 +83,7 @@ mod tests {
     use apportion_games::{Game, SumOfUnanimity, TabulatedGame};
     use apportion_values::enumerate;
 
-    /// A game, some of its coalitions, and all of them.
+    /// Returns some coalitions of a game, their values, and all coalitions.
     fn seen(players: usize) -> (Coalitions, Vec<f64>, Coalitions) {
         let game = SumOfUnanimity::random(players, 4 * players, 5, 3);
         let all = Coalitions::from_masks(players, 0..1 << players);

@@ -1,4 +1,4 @@
-//! Runs that are looked at, continued, interrupted, stored and resumed.
+//! Runs that are inspected, continued, interrupted, stored and resumed.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -54,7 +54,7 @@ fn the_explanation_at_a_budget_does_not_depend_on_the_steps_or_on_interruptions(
     }
 }
 
-/// What a run until an accuracy answers, with its certificate.
+/// Runs until the tolerance is reached, and returns the explanation with its certificate.
 fn run_until(
     method: &dyn Estimator,
     game: &dyn Game,
@@ -67,7 +67,7 @@ fn run_until(
     (explanation, certificate)
 }
 
-/// A watcher that stops a run after so many chunks; `chunks` counts them.
+/// Returns a watcher that stops a run after `most` chunks; `chunks` counts them.
 fn stopping_after(most: usize, chunks: &AtomicUsize) -> impl Fn(&Progress<'_>) -> ControlFlow<()> {
     move |_| match chunks.fetch_add(1, Ordering::Relaxed) < most {
         true => ControlFlow::Continue(()),
@@ -75,7 +75,7 @@ fn stopping_after(most: usize, chunks: &AtomicUsize) -> impl Fn(&Progress<'_>) -
     }
 }
 
-/// Additive but for one pair, so that nothing varies among pairs of coalitions.
+/// A game that is additive except for one pair, so that nothing varies among pairs of coalitions.
 fn additive_but_for_a_pair(players: usize) -> SumOfUnanimity {
     let alone = (0..players).map(|player| ([player].into_iter().collect(), (player + 1) as f64));
     SumOfUnanimity::new(players, 0.0, alone.chain([([0, 1].into_iter().collect(), 2.0)])).unwrap()
@@ -92,7 +92,7 @@ fn a_run_until_an_accuracy_resumes_to_the_same_bytes() {
         let wanted = serde_json::to_string(straight.run_until(&until).unwrap()).unwrap();
         drop(straight);
         let most = chunks.into_inner();
-        // Also in the border, the last but one.
+        // Including the border, the last chunk but one.
         for stop_at in [0, 1, 2, 4, most - 2, most - 1].into_iter().filter(|&stop_at| stop_at < most) {
             let chunks = AtomicUsize::new(0);
             let watcher = stopping_after(stop_at, &chunks);
@@ -154,7 +154,7 @@ fn the_error_is_within_the_tolerance_when_a_run_says_so() {
             }
         }
         assert!(reached >= 110, "{}: {reached}", method.name());
-        // Five in a hundred may be; 120 runs have more than 14 with probability 3e-4.
+        // Five in a hundred may be wrong; 120 runs have more than 14 with probability 3e-4.
         assert!(wrong <= 14, "{}: {wrong} of {reached}", method.name());
     }
 }
@@ -168,11 +168,12 @@ fn a_game_in_which_nothing_varies_is_not_believed_to_be_additive_at_once() {
         (certificate.guarantee, certificate.stopped_by),
         (Guarantee::NothingVaried, StopRule::Tolerance)
     );
-    // An event of the size of the values that so many evaluations miss: a bound that is far from zero.
+    // The bound is for an event of the size of the values that this number of evaluations would miss: far
+    // from zero.
     let bound = certificate.error_bounds.as_ref().unwrap()[0] / certificate.tolerances[0];
     assert!((0.2..=1.0).contains(&bound), "{bound}");
     assert!(explanation.evaluations < 4000, "{}", explanation.evaluations);
-    // What no sample can show is not said to be shown.
+    // Do not certify what no sample can show.
     let (explanation, certificate) = run(1e-7);
     assert_eq!(certificate.stopped_by, StopRule::Budget);
     assert!(certificate.says.starts_with("Not certified"), "{}", certificate.says);
@@ -211,7 +212,7 @@ fn a_budget_that_does_not_reach_is_said_so() {
 
 #[test]
 fn a_known_range_gives_bounds_that_hold_for_every_number_of_draws() {
-    // Worth between 0 and 1.
+    // Values between 0 and 1.
     let game = SumOfUnanimity::new(6, 0.0, vec![(vec![0, 1], 0.5), (vec![2, 3, 4], 0.5)]).unwrap();
     let truth = game.shapley();
     let sampling = PermutationShap::default().with_full_budget(FullBudget::Sample);
@@ -250,11 +251,12 @@ fn checkpoints_of_something_else_are_refused_with_what_differs() {
     let refused = |method: &dyn Estimator, game: &dyn Game, seed: u64| {
         Anytime::resume(&checkpoint, method, game, seed).map(|_| ()).unwrap_err().to_string()
     };
-    assert!(refused(&method, &game, 7).contains("another seed: it has 6, this run has 7"));
-    assert!(refused(&PermutationShap::default(), &game, 6).contains("another method: it has leverage-shap"));
+    assert!(refused(&method, &game, 7).contains("different seed: it has 6, this run has 7"));
+    let says = refused(&PermutationShap::default(), &game, 6);
+    assert!(says.contains("different method: it has leverage-shap"), "{says}");
     let no_errors = LeverageShap::default().with_standard_errors(StandardErrors::Omitted);
     let says = refused(&no_errors, &game, 6);
-    assert!(says.contains("another settings of the method") && says.contains("Omitted"), "{says}");
+    assert!(says.contains("different method settings") && says.contains("Omitted"), "{says}");
     assert!(refused(&method, &SumOfUnanimity::random(12, 30, 3, 4), 6).contains("game (model"));
     assert!(refused(&method, &SumOfUnanimity::random(13, 30, 3, 2), 6).contains("number of players"));
 
@@ -270,12 +272,12 @@ fn checkpoints_of_something_else_are_refused_with_what_differs() {
     let mut changed = text.clone();
     changed.insert_str(values, "1.25,");
     assert!(matches!(spoiled(changed), EstimatorError::Run(RunError::SpoiledCheckpoint)));
-    // As the first form had it: the options as text.
+    // The first format version stored the options as text.
     let mut aged: serde_json::Value = serde_json::from_str(&text).unwrap();
     aged["form"] = 1.into();
     aged["settings"] = format!("{method:?}").into();
     let aged = spoiled(aged.to_string()).to_string();
-    assert!(aged.contains("another form: it has 1, this run has 2"), "{aged}");
+    assert!(aged.contains("different format: it has 1, this run has 2"), "{aged}");
 }
 
 #[test]
@@ -283,7 +285,7 @@ fn accuracies_that_mean_nothing_are_refused() {
     let game = SumOfUnanimity::random(6, 10, 3, 2);
     let mut run = Anytime::new(&LeverageShap::default(), &game, 6).unwrap();
     let refused = run.run_until(&Until::relative(0.0)).map(|_| ()).unwrap_err();
-    assert!(refused.to_string().contains("tolerance of 0 cannot be asked for"), "{refused}");
+    assert!(refused.to_string().contains("invalid tolerance 0"), "{refused}");
     let budget = Until::relative(0.1).with_budget(Some(1));
     let refused = run.run_until(&budget).unwrap_err();
     assert!(matches!(refused, EstimatorError::Budget { .. }), "{refused}");
@@ -293,7 +295,7 @@ fn accuracies_that_mean_nothing_are_refused() {
 
 #[test]
 fn that_nothing_was_seen_is_no_proof() {
-    // Worth something where 18 of 20 players are together: samples hardly meet that.
+    // Nonzero only if 18 of 20 players are present, which samples hardly contain.
     let game = SumOfUnanimity::new(20, 0.0, [((0..18).collect(), 1.0)]).unwrap();
     let until = Until::relative(0.1).with_budget(Some(3000));
     for method in [&KernelBanzhaf::default() as &dyn Estimator, &MaximumSampleReuse::new(Semivalue::Banzhaf)]
@@ -301,7 +303,7 @@ fn that_nothing_was_seen_is_no_proof() {
         let (explanation, _) = run_until(method, &game, 0, &until);
         assert!(explanation.evaluations > 500, "{}: {}", method.name(), explanation.evaluations);
     }
-    // One large voter, and small ones whose swings are rare.
+    // One large voter, and small ones with rare swings.
     let game = WeightedVoting::new(51, vec![40, 9, 9, 9, 9, 9, 1, 1, 1, 1, 1, 1]).unwrap();
     let truth = game.shapley();
     let norm = truth.iter().map(|value| value * value).sum::<f64>().sqrt();

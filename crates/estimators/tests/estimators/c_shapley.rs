@@ -1,4 +1,4 @@
-//! C-Shapley and Myerson values against their definitions, and what they cost.
+//! C-Shapley and Myerson values compared with their definitions, and their cost.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,8 @@ use rand::RngExt;
 use crate::common::graphs::{COEFFICIENTS, OUTSIDE, c_shapley, check, graphs, random_graph};
 use crate::common::{Once, assert_close, random_table, value_of};
 
-/// Worth a sum over members of numbers that depend on the next member, and on the number of members: nothing is symmetric, and no two
-/// outputs alike.
+/// A sum over members of numbers that depend on the next member and on the number of members: nothing is
+/// symmetric, and all outputs differ.
 struct Ragged {
     weights: Vec<f64>,
     outputs: usize,
@@ -118,7 +118,7 @@ fn up_to_14_players_the_definition_holds() {
     }
 }
 
-/// C-Shapley values on a line, by the definition in intervals.
+/// C-Shapley values on a line, from the definition in intervals.
 fn on_a_line(game: &Ragged, order: usize, coefficients: Coefficients, outside: Outside) -> Vec<f64> {
     let players = game.players();
     let mut values = Vec::new();
@@ -188,7 +188,7 @@ fn long_lines_have_the_values_of_their_intervals() {
     }
 }
 
-/// C-Shapley values by definition, each player on its own, with a memory of what coalitions are worth.
+/// C-Shapley values by definition, for each player separately, with cached coalition values.
 fn remembered(game: &dyn Game, graph: &Graph, value: &GraphValue) -> (Vec<f64>, usize) {
     let GraphForm::Connected { order, coefficients, outside } = value.form else {
         panic!("a value of connected coalitions")
@@ -284,7 +284,8 @@ fn coalitions_are_as_many_as_the_formulas_say() {
         let wanted = (2 * order + 1) * players - order * (2 * order + 1) + 2;
         assert_eq!(count(Graph::line(players), GraphValue::c_shapley(order)), wanted);
     }
-    // As printed also the runs with a gap of one node, both sides at most k long, and inside lines k² for each node.
+    // With the printed coefficients also runs with a gap of one node, with both sides at most k long; inside
+    // lines k² per node.
     let gaps = |players: usize, order: usize| -> usize {
         (0..players).map(|gap| gap.min(order) * (players - 1 - gap).min(order)).sum()
     };
@@ -293,7 +294,8 @@ fn coalitions_are_as_many_as_the_formulas_say() {
         assert!(known == 0 || wanted == known);
         assert_eq!(count(Graph::line(players), printed(order)), wanted);
     }
-    // On a grid of 28 × 28, k = 1, a count in another language gives 10152 without v(∅) and v(N), and 16551 as printed, with v(∅).
+    // On a grid of 28 × 28 with k = 1, an independent count in another language gives 10152 without v(∅) and
+    // v(N), and 16551 as printed, with v(∅).
     let grid = || Graph::grid(28, 28, Adjacency::Four);
     assert_eq!((count(grid(), GraphValue::c_shapley(1)), count(grid(), printed(1))), (10_154, 16_552));
     assert_eq!((count(grid(), GraphValue::c_shapley(2)), count(grid(), printed(2))), (712_181, 1_174_409));

@@ -1,4 +1,4 @@
-//! Regression estimators of values of players in groups, against enumeration.
+//! Regression estimators of values of players in groups, compared with enumeration.
 
 use std::collections::HashSet;
 
@@ -15,8 +15,8 @@ use crate::common::{
     scattered, squared_error,
 };
 
-/// Coalitional values of each kind of law: along orders of the groups, by parts with and without the groups' values, one by one, in two
-/// steps.
+/// Coalitional values for each kind of plan: along orders of the groups, separate regressions with and
+/// without the groups' values, unpaired draws, and two-step.
 fn coalitional() -> Vec<SolutionConcept> {
     let weighted = Semivalue::weighted_banzhaf(0.3).expect("valid");
     let pair = |between: &Semivalue, within: &Semivalue| {
@@ -148,7 +148,7 @@ fn no_coalition_is_asked_for_twice() {
 
 #[test]
 fn interactions_of_two_players_cost_nothing_and_additive_games_are_exact_by_every_law() {
-    // Pairs are complements at both levels: what is even drops out, what is left is linear.
+    // Pairs are complements at both levels: even terms cancel, and the rest is linear.
     let symmetric = vec![
         SolutionConcept::owen(),
         SolutionConcept::banzhaf_owen(),
@@ -173,7 +173,7 @@ fn interactions_of_two_players_cost_nothing_and_additive_games_are_exact_by_ever
                     _ => in_groups(value, &partition).enumerate(&game).unwrap().values,
                 };
                 let difference = largest_difference(&got.values, &want);
-                // Random orders say what groups get to rounding, too.
+                // Random orders give the groups' values up to rounding, too.
                 assert!(difference < 1e-9, "{value}, {sizes:?}, {order}: {difference}");
             }
         }
@@ -202,15 +202,15 @@ fn one_group_and_groups_of_one_are_the_regressions_among_the_players() {
     }
 }
 
-/// How far off estimates are, over seeds and players.
+/// Errors of estimates, over seeds and players.
 struct Errors {
-    /// Mean squared error relative to the squared norm.
+    /// The mean squared error relative to the squared norm.
     square: f64,
-    /// Squared standard errors over squared errors.
+    /// Squared standard errors divided by squared errors.
     told: f64,
-    /// The share of the values within their intervals of 95 %.
+    /// The share of the values within their 95% intervals.
     coverage: f64,
-    /// Seeds with standard errors.
+    /// The number of seeds with standard errors.
     judged: usize,
 }
 
@@ -220,7 +220,7 @@ fn errors(estimator: &dyn Estimator, game: &dyn Game, truth: &[f64], budget: usi
         square += squared_error(&got.values, truth);
         told += got.std_errors.iter().flatten().map(|error| error * error).sum::<f64>();
         if let Some(intervals) = got.intervals(0.95) {
-            // What is exact but for rounding has an interval of no width.
+            // Values that are exact up to rounding have an interval of zero width.
             let holds =
                 |((low, high), want): (&(f64, f64), &f64)| low - 1e-12 <= *want && *want <= high + 1e-12;
             covered += intervals.iter().zip(truth).filter(|&pair| holds(pair)).count();
@@ -238,7 +238,8 @@ fn errors(estimator: &dyn Estimator, game: &dyn Game, truth: &[f64], budget: usi
 
 #[test]
 fn intervals_cover_nineteen_of_twenty() {
-    // Seeds 0 to 59, 12 to 20 players and 100 to 500 evaluations: of each value 93 to 97 % over all budgets and partitions.
+    // Seeds 0 to 59, 12 to 20 players and 100 to 500 evaluations: 93 to 97% for each value over all budgets
+    // and partitions.
     let mut of_values = vec![Vec::new(); 4];
     for sizes in [&[3, 3, 3, 3][..], &[4, 4, 4, 4], &[5, 4, 4, 4, 3], &[2, 7, 1, 6], &[7, 5, 5, 3]] {
         let partition = scattered(sizes, 1);
@@ -272,9 +273,10 @@ fn intervals_cover_nineteen_of_twenty() {
 
 #[test]
 fn errors_fall_as_evaluations_rise_and_intervals_cover_in_large_games() {
-    // Two groups beyond one word and two, and many small ones, far from enumeration: of four times the evaluations the squared error is between
-    // a third and an eighth, in the mean of 16 and 8 seeds. A union of few players, nearly enumerated, has wide intervals: coverage has no upper
-    // limit, but the squared errors that are told have.
+    // Two groups wider than one word and two words, and many small ones, far from enumeration: with four
+    // times the evaluations the squared error falls to between a third and an eighth, in the mean of 16 and 8
+    // seeds. A union of few players, nearly enumerated, has wide intervals: coverage has no upper limit, but
+    // the reported squared errors have one.
     for (sizes, budget) in
         [(vec![70, 12], 700), (vec![130, 6], 1700), (vec![3; 16], 1000), (vec![2; 66], 2600)]
     {
@@ -297,7 +299,8 @@ fn errors_fall_as_evaluations_rise_and_intervals_cover_in_large_games() {
 
 #[test]
 fn the_regression_has_less_error_than_nested_permutations_where_unions_can_be_tabulated() {
-    // Antithetic nested permutations at equal evaluations; the mean over 40 seeds. Ratios of squared errors near 2.5 and 8 were measured.
+    // Antithetic nested permutations at equal evaluations; the mean over 40 seeds. Ratios of squared errors
+    // near 2.5 and 8 were measured.
     for (sizes, budget, at_least) in [(vec![4; 5], 400, 1.7), (vec![5; 4], 600, 4.0)] {
         let partition = scattered(&sizes, 3);
         let players = partition.players();
@@ -329,7 +332,7 @@ fn of_few_groups_a_small_budget_is_spent_and_mostly_determines_the_values() {
         assert_eq!(got.evaluations, 24);
         determined += usize::from(got.diagnostics.rank == got.diagnostics.unknowns);
     }
-    // Four pairs for the three unknowns of the group of four: some of them say the same.
+    // Four pairs for the three unknowns of the group of four: some of them are linearly dependent.
     assert!(determined >= 60, "{determined}");
 }
 
@@ -377,7 +380,7 @@ fn other_values_other_partitions_and_failing_games_are_errors() {
     }
 }
 
-// Stored results name their seed.
+// Stored results depend on their seed.
 #[test]
 fn first_estimates_are_fixed() {
     let game = SumOfUnanimity::random(9, 30, 4, 1);
@@ -407,7 +410,7 @@ fn first_estimates_are_fixed() {
     );
 }
 
-/// ν = (tr Σ)² / tr Σ² of vectors, without what chance adds to the second.
+/// Returns ν = (tr Σ)² / tr Σ² of vectors, without the contribution of chance to the denominator.
 fn directions_of(errors: &[Vec<f64>]) -> f64 {
     let (count, n) = (errors.len() as f64, errors[0].len());
     let covariance = |i: usize, j: usize| errors.iter().map(|error| error[i] * error[j]).sum::<f64>() / count;
@@ -476,7 +479,7 @@ fn coalitional_regressions_ask_for_nothing_that_larger_budgets_do_not_ask_for() 
             let estimator = estimator(&value, &partition);
             let least = estimator.minimum_budget(players);
             let estimator = estimator.growing();
-            // Every budget where plans change, and a few far from there.
+            // Every budget at which plans change, and a few far from there.
             let most = 2 * (1 << sizes.len()) + 8 * players;
             let step = (most / 60).max(1);
             let budgets = (least..most.max(least + 5)).step_by(step);
@@ -501,7 +504,8 @@ fn coalitional_regressions_ask_for_nothing_that_larger_budgets_do_not_ask_for() 
 
 #[test]
 fn growing_coalitional_regressions_are_as_accurate_as_others_and_say_so() {
-    // Of each value over all budgets and partitions 0.95 to 1.05 of the squared error, and as much coverage but for half a point.
+    // For each value over all budgets and partitions, 0.95 to 1.05 times the squared error, and the same
+    // coverage up to half a point.
     for value in coalitional() {
         let (mut ln_ratios, mut runs) = (0.0, 0.0);
         let (mut lacking, mut judged_runs) = (0.0, 0.0);
@@ -512,14 +516,14 @@ fn growing_coalitional_regressions_are_as_accurate_as_others_and_say_so() {
             let truth = in_groups(&value, &partition).enumerate(&game).expect("few players").values;
             let fixed = estimator(&value, &partition);
             let growing = fixed.growing();
-            // Two-step values are exact soon.
+            // Two-step values become exact early.
             let times = if value == SolutionConcept::TwoStepShapley { [3, 4, 5] } else { [8, 11, 15] };
             for budget in times.map(|times| times * players) {
                 let of_fixed = errors(&fixed, &game, &truth, budget, 120);
                 let of_growing = errors(&growing, &game, &truth, budget, 120);
                 ln_ratios += (of_growing.square / of_fixed.square).max(f64::MIN_POSITIVE).ln();
                 runs += 1.0;
-                // Few evaluations do not always tell their errors.
+                // With few evaluations, not all runs have standard errors.
                 if of_fixed.judged >= 100 {
                     let judged = of_growing.judged;
                     assert!(judged + 12 >= of_fixed.judged, "{value}, {sizes:?}, {budget}: {judged}");

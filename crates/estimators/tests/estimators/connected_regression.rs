@@ -1,4 +1,4 @@
-//! Regression C-Shapley against the paper's formula written out densely.
+//! Regression C-Shapley compared with the dense formula of the paper.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use apportion_games::{
 
 use crate::common::{ByBatch, choose, largest_difference, solve};
 
-/// The sets of an order, by their definition: runs on a line, squares on a grid, else connected sets.
+/// Returns the sets of an order by definition: runs on a line, squares on a grid, otherwise connected sets.
 fn sets(graph: &Graph, order: usize, square: Option<(usize, usize)>) -> Vec<Vec<usize>> {
     let nodes = graph.nodes();
     let all =
@@ -31,7 +31,7 @@ fn sets(graph: &Graph, order: usize, square: Option<(usize, usize)>) -> Vec<Vec<
         .collect()
 }
 
-/// (XᵀWX)⁻¹ XᵀW F, with a multiplier for the sum where there is a constraint.
+/// Computes (XᵀWX)⁻¹ XᵀW F, with a multiplier for the sum if it is constrained.
 fn dense(sets: &[Vec<usize>], gains: &[f64], players: usize, sum: Option<f64>) -> Vec<f64> {
     let d = players as f64;
     let weight = |size: usize| (d - 1.0) / (choose(players, size) * size as f64 * (d - size as f64));
@@ -106,7 +106,7 @@ fn additive_games_of_many_players_come_back() {
         let nodes = graph.nodes();
         let weights: Vec<f64> = (0..nodes).map(|player| ((player * 7) % 11) as f64 - 5.0).collect();
         let additive = Additive::new(weights.clone()).unwrap();
-        // No coalition comes twice in a batch.
+        // No coalition occurs twice in a batch.
         let game = ByBatch(nodes, |batch: &Coalitions, out: &mut [f64]| {
             let rows: HashSet<_> = batch.iter().map(|row| row.words().to_vec()).collect();
             assert_eq!(rows.len(), batch.len());
@@ -142,7 +142,7 @@ fn budgets_and_orders_that_do_not_fit_are_refused() {
     let regression = ConnectedRegression::new(Graph::line(6));
     assert_eq!(regression.minimum_budget(6), 8);
     let refused = regression.estimate(&game, 7, 0).unwrap_err();
-    assert!(matches!(refused, EstimatorError::Budget { least: 8, .. }), "{refused}");
+    assert!(matches!(refused, EstimatorError::Budget { min: 8, .. }), "{refused}");
     assert_eq!(regression.estimate(&game, 8, 0).unwrap().evaluations, 8);
     assert_eq!(regression.clone().order(2).minimum_budget(6), 13);
     for refused in [regression.clone().order(0), regression.clone().order(3).most_coalitions(10)] {
@@ -154,7 +154,7 @@ fn budgets_and_orders_that_do_not_fit_are_refused() {
         matches!(refused, EstimatorError::Game(GameError::GraphOfOthers { nodes: 6, players: 5 })),
         "{refused}"
     );
-    // Larger orders than there are nodes are all runs there are.
+    // Orders larger than the number of nodes contain all runs.
     let all = regression.order(1000).estimate(&game, 1000, 0).unwrap();
     assert_eq!(all.evaluations, 22);
 }

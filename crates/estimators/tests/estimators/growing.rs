@@ -1,4 +1,5 @@
-//! Samples that grow: what an estimator's growing twin asks the game for a budget is among what it asks for every larger one.
+//! Growing samples: the evaluations of an estimator's growing twin for a budget are among those for every
+//! larger budget.
 
 use apportion_estimators::{
     Allocation, CoalitionalRegression, Estimator, NestedPermutation, OptimizedKernelShap,
@@ -14,7 +15,8 @@ use crate::common::{
 
 const RATIOS: [f64; 3] = [1.2, 2.0, 3.7];
 
-/// The share of what is asked at each budget that is not asked at the larger ones: the largest, and the mean.
+/// Returns the share of evaluations at each budget that are not made at the larger ones: the largest, and the
+/// mean.
 fn left_behind(estimator: &dyn Estimator, game: impl Game, budgets: &[usize]) -> (f64, f64) {
     let game = Recorded::new(game);
     let (mut largest, mut sum, mut count) = (0.0f64, 0.0, 0.0);
@@ -43,14 +45,15 @@ fn everything_asked_at_a_budget_is_asked_at_every_larger_one() {
             let least = estimator.minimum_budget(players).max(4);
             let budgets = [least, 2 * players + 2, 3 * players + 5, 10 * players + 1].map(|m| m.max(least));
             let game = SumOfUnanimity::random(players, 30, 3, 1);
-            // Of many players what fits trees asks as Leverage SHAP and Kernel Banzhaf, which are here, and takes long to answer.
+            // For many players, methods that fit trees are slow, and evaluate the same coalitions as Leverage
+            // SHAP and Kernel Banzhaf, which are included.
             let fits_trees = ["learned-spectrum", "proxy-residual", "odd-shap"].contains(&estimator.name())
                 || estimator.name().contains("msr") && estimator.name().starts_with("regression")
                 || estimator.name().starts_with("proxy-shap");
             if fits_trees && players > 13 {
                 continue;
             }
-            // Sizes that are enumerated at some budgets only have a test of their own.
+            // Sizes that are only enumerated at some budgets have a separate test.
             if estimator.name() == "optimized-kernel-shap" || least > 10_000 {
                 continue;
             }
@@ -152,7 +155,7 @@ fn growing_nested_permutations_are_unbiased_and_their_errors_cover_the_truth() {
         let game = MarginalGame::new(&model, &[2.0, 1.0, 3.0, 0.5], &background).expect("a legal game");
         let truth = exact(&game, Semivalue::Shapley).expect("few players").values;
         let estimator = NestedPermutation::new(Semivalue::Shapley).expect("orders").keep_sampling().growing();
-        // 8 evaluations in a scenario for a draw: 7, 12, 18, 30 and 90 draws in 12 scenarios.
+        // 8 evaluations in a scenario per draw: 7, 12, 18, 30 and 90 draws in 12 scenarios.
         for budget in [7, 10, 14, 22, 62] {
             let runs = runs(&estimator, &game, budget, 1500);
             let values: Vec<Vec<f64>> = runs.iter().map(|run| run.values.clone()).collect();
@@ -167,9 +170,10 @@ fn growing_nested_permutations_are_unbiased_and_their_errors_cover_the_truth() {
                 claimed += run.std_errors.iter().flatten().map(|error| error * error).sum::<f64>();
             }
             let coverage = inside as f64 / 6000.0;
-            // By Student's t, as a player may vary in few scenarios that are drawn two or three times.
+            // Uses Student's t, as a player may vary in few scenarios, which are drawn two or three times.
             assert!(coverage >= 0.88, "{budget} evaluations: {coverage}");
-            // With less than two draws for each scenario errors count what differs between scenarios, of which little or nothing is left.
+            // With fewer than two draws per scenario, standard errors include the variance between scenarios,
+            // which is almost absent.
             if budget >= 2 * 8 {
                 let ratio = claimed / made;
                 assert!(

@@ -1,5 +1,5 @@
-//! Kernel Banzhaf against its definition: the paper's algorithm written out, dense and slow, on the coalitions that the samplers draw; what
-//! its designs promise; and the ends of its range.
+//! Kernel Banzhaf compared with its definition: a dense and slow implementation of the paper's algorithm on
+//! the same sampled coalitions; the guarantees of its designs; and edge cases.
 
 use std::collections::HashSet;
 
@@ -17,12 +17,13 @@ fn weighted(p: f64) -> KernelBanzhaf {
     KernelBanzhaf::weighted(p).expect("a probability")
 }
 
-/// `p^s (1 − p)^(n − s)`
+/// Returns `p^s (1 − p)^(n − s)`.
 fn probability(n: usize, s: usize, p: f64) -> f64 {
     p.powi(s as i32) * (1.0 - p).powi((n - s) as i32)
 }
 
-/// The law of sizes in proportion to leverage scores, from the definition: the squares of a row over those of its columns.
+/// Returns the size distribution proportional to leverage scores, by definition: the squares of a row divided
+/// by those of its columns.
 fn leverage_law(n: usize, p: f64, ends: bool) -> SizeLaw {
     let score = |s: usize| {
         let columns = s as f64 * (1.0 - p).powi(2) + (n - s) as f64 * p.powi(2);
@@ -35,7 +36,7 @@ fn leverage_law(n: usize, p: f64, ends: bool) -> SizeLaw {
     SizeLaw::custom(&weights).expect("leverage scores are positive")
 }
 
-/// argmin Σ w (c + ⟨z − p, x⟩ − v(z))² by the normal equations; `rows` are coalitions with weights.
+/// Solves argmin Σ w (c + ⟨z − p, x⟩ − v(z))² by the normal equations; `rows` are coalitions with weights.
 fn regression(game: &dyn Game, rows: &[(Coalition, f64)], p: f64, intercept: bool) -> Vec<f64> {
     let (n, first) = (game.players(), usize::from(intercept));
     let size = n + first;
@@ -58,7 +59,7 @@ fn kernel_banzhaf_is_algorithm_1_on_its_sample() {
     for (players, budget) in [(5, 30), (8, 61), (9, 100), (16, 200), (65, 500), (130, 900)] {
         let game = SumOfUnanimity::random(players, 60, 4, 6);
         let law = SizeLaw::binomial(players).unwrap();
-        // Repetitions kept: every draw is a row of weight 1. No intercept, as printed.
+        // With repetitions: every draw is a row of weight 1. No intercept, as printed.
         let sample = sample(Draws::WithReplacement, law, Pairing::Paired, budget - 2, 3);
         let rows: Vec<_> = sample.coalitions().iter().map(|row| (row.to_coalition(), 1.0)).collect();
         let want = regression(&game, &rows, 0.5, false);
@@ -121,7 +122,7 @@ fn a_sample_without_replacement_of_all_coalitions_is_exact_to_twelve_digits() {
         for (p, offset) in [(0.5, 0.0), (0.5, f64::from(1 << 30)), (0.46, 0.0), (0.3, 0.0), (0.85, 0.0)] {
             let game = random_table(players, 3, offset, 4);
             let want = exact(&game, weighted(p).value).unwrap();
-            // Without an intercept a large offset costs digits.
+            // Without an intercept, a large offset costs precision.
             let plain = (Pairing::Unpaired, offset > 0.0);
             for (pairing, intercept) in [(Pairing::Paired, true), (Pairing::Unpaired, true), plain] {
                 for draws in DRAWS.into_iter().filter(|&draws| draws != Draws::WithReplacement) {
@@ -136,7 +137,8 @@ fn a_sample_without_replacement_of_all_coalitions_is_exact_to_twelve_digits() {
                         let name = format!("{} {players} players, p = {p}", estimator.name());
                         assert_close(&got.values, &want.values, 1e-12, &name);
                         assert!(got.diagnostics.exact && got.evaluations == 1 << players, "{name}");
-                        // Two players with a pair to learn from, ∅ and N apart: nothing is left to judge by, or nothing to judge.
+                        // Two players with a single pair besides ∅ and N: there is nothing to estimate errors
+                        // from, or no error to estimate.
                         assert!(got.std_errors.unwrap().iter().all(|&error| error < 1e-9), "{name}");
                     }
                 }
@@ -175,7 +177,7 @@ fn no_coalition_is_evaluated_twice_and_the_books_are_right() {
                             pairing == Pairing::Paired && players as f64 * (1.0 - 2.0 * p).powi(2) <= 0.8;
                         let usable = if in_pairs { budget - budget % 2 } else { budget };
                         match draws {
-                            // Exactly the budget, or all there is.
+                            // Exactly the budget, or all coalitions.
                             Draws::FixedCounts | Draws::Growing => {
                                 assert_eq!(asked.len(), usable.min(1 << players), "{name}")
                             }
@@ -196,13 +198,14 @@ fn without_replacement_at_six_tenths_of_all_coalitions_has_less_than_half_the_sq
     let median =
         |estimator: KernelBanzhaf| median_squared_error(&values(&estimator, &game, budget, 101), &truth);
     let (with, without) = (median(KernelBanzhaf::default()), median(KernelBanzhaf::without_replacement()));
-    // 1 / (1 − 0.6) = 2.5 is what sampling theory says; medians of 101 runs vary by some ten percent.
+    // Sampling theory predicts 1 / (1 − 0.6) = 2.5; medians of 101 runs vary by some ten percent.
     assert!(without < 0.5 * with, "{without} without, {with} with");
 }
 
 #[test]
 fn leverage_scores_beat_draws_from_the_law_itself() {
-    // The estimator against least squares on plain draws, p = 0.1: median over 60 games about half.
+    // The estimator compared with least squares on plain draws, p = 0.1: the median over 60 games is about
+    // half.
     let (players, budget, p) = (12, 240, 0.1);
     let law: Vec<f64> = (0..=players).map(|s| choose(players, s) * probability(players, s, p)).collect();
     let (mut by_leverage, mut plain): (Vec<f64>, Vec<f64>) = (0..60)
@@ -224,7 +227,7 @@ fn leverage_scores_beat_draws_from_the_law_itself() {
 
 #[test]
 fn pairs_and_the_intercept_are_worth_what_the_documentation_says() {
-    // Pairs take out what is even in z − ½; the intercept takes out the mean.
+    // Pairs remove terms that are even in z − ½; the intercept removes the mean.
     let game = SumOfUnanimity::random(20, 100, 3, 2).with_constant(3.0).unwrap();
     let want = game.banzhaf();
     let error = |estimator: &KernelBanzhaf| mean_squared_error(&values(estimator, &game, 400, 40), &want);
@@ -236,7 +239,8 @@ fn pairs_and_the_intercept_are_worth_what_the_documentation_says() {
 
 #[test]
 fn standard_errors_cover_the_truth_at_ten_evaluations_per_player() {
-    // 95 % intervals over 60 random games of 20 players; the bound allows for correlation among players of one run.
+    // 95% intervals over 60 random games of 20 players; the bound allows for correlation among players of one
+    // run.
     for p in [0.5, 0.47, 0.3, 0.1] {
         for pairing in [Pairing::Paired, Pairing::Unpaired] {
             for draws in DRAWS {
@@ -252,8 +256,9 @@ fn standard_errors_cover_the_truth_at_ten_evaluations_per_player() {
 
 #[test]
 fn many_draws_of_few_coalitions_are_judged_as_draws() {
-    // Of 16 coalitions each is drawn about six times: one of six draws is left out, not all six. The errors are about normal, so that
-    // their squares are on average what the standard errors say; 400 runs give that mean to some six percent.
+    // Each of 16 coalitions is drawn about six times: one of six draws is left out, not all six. The errors
+    // are about normal, so on average their squares match the standard errors; 400 runs determine that mean
+    // to some six percent.
     let game = random_table(4, 1, 0.0, 9);
     let want = exact(&game, Semivalue::Banzhaf).unwrap().values;
     for pairing in [Pairing::Paired, Pairing::Unpaired] {
@@ -282,7 +287,8 @@ fn the_limit_of_p_at_a_half_is_kernel_banzhaf() {
 
 #[test]
 fn presence_and_absence_mirror_each_other() {
-    // The dual game v*(S) = v(N) − v(N∖S) has the value of 1 − p where the game has that of p. So have estimates, on average.
+    // The dual game v*(S) = v(N) − v(N∖S) with 1 − p has the same value as the game with p. So do estimates,
+    // on average.
     for p in [0.3, 0.45] {
         let game = random_table(7, 1, 0.0, 3);
         let table = game.values_in_order();
@@ -338,13 +344,15 @@ fn too_few_evaluations_give_the_least_norm_and_say_so() {
 
 #[test]
 fn the_condition_number_is_that_of_the_normalized_gram_matrix() {
-    // K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½) with AᵀA a multiple of I. For two players its eigenvalues are those of a matrix of equal diagonal.
+    // K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(−½) with AᵀA a multiple of I. For two players its eigenvalues are those of a
+    // matrix with equal diagonal entries.
     let game = SumOfUnanimity::random(2, 3, 2, 1);
     let estimator = KernelBanzhaf::default().with_full_budget(FullBudget::Sample);
     let sample = sample(Draws::WithReplacement, SizeLaw::binomial(2).unwrap(), Pairing::Paired, 38, 4);
     let together = sample.coalitions().iter().filter(|row| row.size() != 1).count() as f64;
     let apart = sample.coalitions().len() as f64 - together;
-    // ÃᵀÃ = ¼ [m, t − a; t − a, m] with t rows that hold both or none and a rows that hold one.
+    // ÃᵀÃ = ¼ [m, t − a; t − a, m] with t rows that contain both players or neither, and a rows that contain
+    // one.
     let want = together.max(apart) / together.min(apart);
     let got = estimator.estimate(&game, 40, 4).unwrap().diagnostics.condition_number.unwrap();
     assert!((got / want - 1.0).abs() < 1e-12, "{got} for {want}");
@@ -365,5 +373,5 @@ fn values_of_other_kinds_and_wrong_probabilities_are_refused() {
         assert!(matches!(KernelBanzhaf::weighted(p), Err(EstimatorError::Value(_))), "{p}");
     }
     let refused = KernelBanzhaf::default().estimate(&game, 5, 0).unwrap_err();
-    assert!(matches!(refused, EstimatorError::Budget { least: 6, given: 5, players: 5, .. }), "{refused}");
+    assert!(matches!(refused, EstimatorError::Budget { min: 6, actual: 5, players: 5, .. }), "{refused}");
 }

@@ -1,4 +1,5 @@
-//! L-Shapley and its relatives: exact values of neighbourhoods, how many coalitions they take, and their sampled forms.
+//! L-Shapley and related values: exact values in neighbourhoods, the number of coalitions, and their sampled
+//! forms.
 
 use std::collections::HashSet;
 
@@ -36,7 +37,7 @@ fn values_are_those_of_the_definition() {
     }
 }
 
-/// The different coalitions of all neighbourhoods, by listing them, with ∅ and N.
+/// Returns the number of distinct coalitions of all neighbourhoods including ∅ and N, by listing them.
 fn listed(graph: &Graph, order: usize, outside: Outside) -> usize {
     let players = graph.nodes();
     let mut all = HashSet::from([Coalition::empty(players), Coalition::full(players)]);
@@ -75,13 +76,13 @@ fn each_coalition_is_asked_for_once_and_they_are_as_many_as_was_said() {
             let wanted = listed(&graph, order, outside);
             let counts =
                 [front.coalitions().unwrap(), game.asked(), got.evaluations, got.distinct_coalitions];
-            // Of one player ∅ and N are all there is.
+            // For a single player, ∅ and N are the only coalitions.
             assert_eq!(counts, [wanted; 4], "{graph:?} {order}");
         }
     }
 }
 
-/// On a line: the pieces by their least member a have any of the 2k players that follow.
+/// Counts pieces on a line: those with smallest member a may contain any of the next 2k players.
 fn on_a_line(players: usize, order: usize) -> usize {
     let pieces: usize = (0..players).map(|least| 1 << (2 * order).min(players - 1 - least)).sum();
     pieces + if players > 2 * order + 1 { 2 } else { 1 }
@@ -111,8 +112,9 @@ fn counts_on_lines() {
     }
 }
 
-/// On a grid by inclusion and exclusion: the nodes whose neighbourhoods a set lies in fill a box of rows, columns or diagonals, in which nodes
-/// less pairs of neighbours (corners too) and squares, and more triples of a square, make one.
+/// Counts pieces on a grid by inclusion and exclusion: the nodes whose neighbourhoods contain a set form a
+/// box of rows, columns or diagonals. In such a box the number of nodes, minus pairs of neighbours (including
+/// corners) and squares, plus triples of a square, is one.
 fn on_a_grid(rows: usize, columns: usize, adjacency: Adjacency, order: usize) -> usize {
     let graph = Graph::grid(rows, columns, adjacency);
     let sets = |centres: &[(usize, usize)]| -> i64 {
@@ -142,7 +144,7 @@ fn on_a_grid(rows: usize, columns: usize, adjacency: Adjacency, order: usize) ->
             }
         }
     }
-    // ∅ is among them, N where a neighbourhood holds everything.
+    // ∅ is included, and so is N if some neighbourhood contains all players.
     let largest = (0..graph.nodes()).map(|node| graph.neighbourhood(node, order).len()).max();
     total as usize + usize::from(largest < Some(graph.nodes()))
 }
@@ -158,7 +160,8 @@ fn counts_on_grids() {
             assert_eq!(count, on_a_grid(rows, columns, adjacency, order), "{rows} {columns} {order}");
         }
     }
-    // What one more pixel inside adds: a row and a column more of a large image, twice.
+    // The contribution of one more interior pixel: the second difference for one more row and column of a
+    // large image.
     let inside = |order: usize, adjacency| {
         let count = |side: usize| counted(Graph::grid(side, side, adjacency), order);
         (count(16) + count(14) - 2 * count(15)) / 2
@@ -169,13 +172,13 @@ fn counts_on_grids() {
         let wanted = (1 << ball) - (4 << shared) + (4 << triple) - (1 << square);
         assert_eq!(inside(order, Adjacency::Four), wanted);
         let one_neighbour = (1 << ball) - (1 << shared);
-        // The second is what it would be if it shared with one neighbour only.
+        // The second number would hold if it shared with one neighbour only.
         assert_eq!([(23, 28), (7408, 7936)][order - 1], (wanted, one_neighbour));
     }
     assert_eq!(inside(1, Adjacency::Eight), (1 << 9) - (2 << 6) + (1 << 4));
 }
 
-/// The definition, with the coalitions of each neighbourhood asked for one by one.
+/// Computes the definition, evaluating the coalitions of each neighbourhood one by one.
 fn written_out(
     game: &dyn Game,
     graph: &Graph,
@@ -259,7 +262,7 @@ fn neighbourhoods_that_are_too_large_are_refused_before_anything_is_asked() {
     for part in ["1553", "player 2", "5 players", "2^5", "1000", "smaller order", "patches", "sampling"] {
         assert!(message.contains(part), "{part}: {message}");
     }
-    // All of a neighbourhood that nobody could list, in a message that can be read.
+    // A neighbourhood far too large to enumerate, in a readable message.
     let message = refusal(Graph::grid(28, 28, Adjacency::Four), 10, None).to_string();
     assert!(message.contains("3.37e66") && message.contains("2^221"), "{message}");
     // One coalition too many, and just enough.
@@ -280,7 +283,7 @@ fn sampling(graph: &Graph, value: GraphValue, method: LocalMethod) -> LocalSampl
     LocalSampling::new(graph.clone(), value, method).expect("a local value")
 }
 
-/// Sampled forms of several values, on a graph with neighbourhoods of many sizes.
+/// Returns sampled forms of several values, on a graph with neighbourhoods of many sizes.
 fn several(graph: &Graph, order: usize) -> Vec<LocalSampling> {
     let mut all = Vec::new();
     for outside in OUTSIDE {
@@ -323,7 +326,7 @@ fn sampled_contributions_have_no_bias_and_true_standard_errors() {
             let claimed = mean(&|run| run.std_errors.as_ref().unwrap()[at].powi(2));
             let (name, spread) = (estimator.name(), (square / 200.0).sqrt());
             assert!(bias.abs() <= 4.5 * spread + 1e-12, "{name}, {at}: {bias} ± {spread}");
-            // 200 squares are off by a tenth.
+            // The mean of 200 squares is off by about a tenth.
             let is_true = claimed <= 1.9 * square + 1e-24 && square <= 1.6 * claimed + 1e-24;
             assert!(is_true, "{name}, {at}: {claimed} for {square}");
         }
@@ -382,7 +385,7 @@ fn additive_games_come_back_from_samples() {
     for outside in OUTSIDE {
         for estimator in [LocalMethod::Contributions, LocalMethod::Regression] {
             let estimator = sampling(&graph, l_shapley(4, outside), estimator);
-            // 41 players around each.
+            // 41 players in each neighbourhood.
             let got = estimator.estimate(&game, 132 * 100, 3).unwrap();
             assert_close(&got.values, &weights, 1e-9, estimator.name());
         }
@@ -404,7 +407,7 @@ fn the_least_budget_is_enough_and_one_less_is_refused() {
             }
         }
     }
-    // 31 to 60 players around those near the ends, 61 around the 40 inside, made even.
+    // 31 to 60 players in the neighbourhoods near the ends, 61 for the 40 inside, rounded up to even numbers.
     let least = |estimator: &LocalSampling| estimator.minimum_budget(0);
     assert_eq!(samplings(&Graph::line(100), 30).map(|estimator| least(&estimator)), [402, 5242]);
 }

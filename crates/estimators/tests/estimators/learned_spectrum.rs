@@ -1,4 +1,5 @@
-//! The learned spectrum beside the regressions that it falls back to, and on games that it should get right.
+//! The learned spectrum compared with the regressions that it falls back to, and on games that it should
+//! solve well.
 
 use apportion_estimators::{
     Draws, Estimator, Explanation, KernelBanzhaf, LearnedSpectrum, LeverageShap, StandardErrors, methods,
@@ -8,10 +9,10 @@ use apportion_games::{
 };
 use apportion_values::{InteractionIndex, Semivalue, enumerate, enumerate_interactions};
 
-/// What an output is of the signs of players.
+/// An output as a function of the signs of players.
 type Output = fn(&dyn Fn(usize) -> f64) -> f64;
 
-/// Functions of signs as a game of several outputs.
+/// A game with several outputs that are functions of signs.
 struct OfSigns {
     players: usize,
     outputs: Vec<Output>,
@@ -46,7 +47,7 @@ fn error(estimator: &dyn Estimator, game: &dyn Game, truth: &[f64], budget: usiz
 
 #[test]
 fn few_strong_interactions_are_found_and_their_values_met() {
-    // β of {0, 1, 2} and {3, 5, 6, 7, 8}, and of pairs, which say nothing of the values.
+    // β of {0, 1, 2} and {3, 5, 6, 7, 8}, and of pairs, which do not affect the values.
     let game = OfSigns {
         players: 40,
         outputs: vec![|x| {
@@ -204,7 +205,7 @@ fn pairs_and_single_players_have_their_indices_from_one_sample_with_errors_that_
         [InteractionIndex::SHAPLEY, InteractionIndex::BANZHAF, KShapley, FaithfulShapley, KAdditiveShapley]
     {
         let estimator = LearnedSpectrum::of_index(&index, 2).unwrap();
-        // Of single players and of pairs.
+        // For single players and for pairs.
         let (mut held, mut all, mut error, mut norm) = ([0; 2], [0; 2], [0.0; 2], [0.0; 2]);
         for seed in 0..4 {
             let game = SumOfUnanimity::random(12, 30, 4, seed);
@@ -284,7 +285,7 @@ fn a_pair_among_many_players_that_matter_alone_is_found() {
     assert!((index[0] - 4.0).abs() < 0.6, "{index:?}");
 }
 
-/// Keeps what it was asked.
+/// A game that records its evaluations.
 struct Noted<'g>(&'g dyn Game, std::sync::Mutex<Vec<Vec<u64>>>);
 
 impl Game for Noted<'_> {
@@ -335,7 +336,7 @@ fn where_complements_tell_each_other_one_coalition_of_a_pair_is_asked() {
 
 #[test]
 fn banzhaf_values_are_told_by_one_coalition_of_a_pair_too() {
-    // An odd number of votes: one of two complements wins.
+    // With an odd number of votes, one of two complements wins.
     let game = WeightedVoting::new(13, vec![2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 2]).unwrap();
     let truth = game.banzhaf();
     let halves = error(&LearnedSpectrum::banzhaf(), &game, &truth, 144, 15);
@@ -375,7 +376,8 @@ fn intervals_hold_where_few_pairs_do_not_add_up() {
     assert!(100 * held >= 88 * all, "{held} of {all}");
 }
 
-/// Every coalition has a number of its own, drawn by its members: nothing is hidden, and nothing can be learned.
+/// Every coalition has an independent pseudorandom value, derived from its members: nothing is hidden, and
+/// nothing can be learned.
 struct Noise(usize);
 
 impl Game for Noise {
@@ -401,7 +403,7 @@ impl Game for Noise {
     }
 }
 
-/// Two conjunctions with players that must be away, and one player by herself.
+/// Two conjunctions that require some players to be absent, and one player alone.
 struct Conjunctions;
 
 impl Game for Conjunctions {
@@ -467,7 +469,7 @@ fn errors_of_pairs_know_what_a_prior_takes_from_them() {
                         all += 1;
                     }
                 }
-                // Of conjunctions that the sample has hardly met it knows little.
+                // For conjunctions that the sample hardly contains, it knows little.
                 assert!(100 * held >= least * all, "{value:?}, {budget}: {held} of {all}");
             }
         }

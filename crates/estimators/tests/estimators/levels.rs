@@ -1,4 +1,4 @@
-//! Estimates over hierarchies of groups against the definition.
+//! Estimates over hierarchies of groups, compared with the definition.
 
 use apportion_estimators::{Estimator, EstimatorError, NestedPermutation, ProductSpace, exact_of, methods};
 use apportion_games::{
@@ -17,7 +17,7 @@ fn players(from: usize, to: usize) -> impl Iterator<Item = Member> {
     (from..to).map(Member::Player)
 }
 
-/// ((0, 1), 2, (3, 4)), (5, 6), 7
+/// Returns the hierarchy ((0, 1), 2, (3, 4)), (5, 6), 7.
 fn hierarchy() -> Hierarchy {
     let three = group([group(players(0, 2)), Member::Player(2), group(players(3, 5))]);
     Hierarchy::new(8, vec![three, group(players(5, 7)), Member::Player(7)]).unwrap()
@@ -32,7 +32,7 @@ fn others() -> [CoalitionalValue; 3] {
     ]
 }
 
-/// All estimators, each with its value; they go on sampling.
+/// Returns all estimators with their values; all of them keep sampling.
 fn sampling() -> Vec<(Box<dyn Estimator>, Value)> {
     let owen = || Value::owen_over(hierarchy());
     let nested = || NestedPermutation::over(hierarchy()).keep_sampling();
@@ -112,7 +112,7 @@ fn a_budget_that_pays_for_exact_values_gets_them() {
 
 #[test]
 fn results_are_the_same_on_any_number_of_threads_and_grow() {
-    // A chain of groups, and groups of ten, beyond one and two words of bits.
+    // A chain of groups, and groups of ten, wider than one and two words of bits.
     for count in [9, 70, 130] {
         let chain = (2..count).fold(group(players(0, 2)), |inner, next| group([inner, Member::Player(next)]));
         let tens = (0..count.div_ceil(10)).map(|ten| group(players(10 * ten, count.min(10 * ten + 10))));
@@ -161,14 +161,14 @@ fn what_does_not_fit_is_refused_and_methods_say_what_they_compute() {
     ] {
         let refused = estimator.estimate(&game, 100, 0).unwrap_err();
         assert!(matches!(refused, EstimatorError::Value(_)), "{refused}");
-        assert!(refused.to_string().contains("the hierarchy is of 3 players"), "{refused}");
+        assert!(refused.to_string().contains("the hierarchy has 3 players"), "{refused}");
     }
     let (owen, banzhaf) = (Value::owen_over(hierarchy()), Value::banzhaf_owen_over(hierarchy()));
     let computes = |method: &str, value: &Value| methods::named(method).unwrap().computes(value);
     assert!(computes("nested-permutation", &owen) && !computes("nested-permutation", &banzhaf));
     assert!(computes("product-space", &owen) && computes("product-space", &banzhaf));
     assert!(!computes("leverage-shap", &owen) && !computes("leverage", &owen));
-    // Two levels are groups, of which every method knows.
+    // Two levels are plain groups, which every such method supports.
     let flat = Hierarchy::from(&Partition::new(4, vec![vec![0, 3], vec![1, 2]]).unwrap());
     assert!(computes("leverage", &Value::owen_over(flat)));
 }

@@ -1,4 +1,4 @@
-//! Estimators against enumeration, against their definitions written out, and what all of them promise.
+//! Estimators compared with enumeration and with their definitions, and tests of their common guarantees.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

@@ -1,4 +1,4 @@
-//! The methods by their names.
+//! The methods by name.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use apportion_estimators::methods;
 use apportion_games::{Graph, Hierarchy, Partition};
 use apportion_values::{SolutionConcept, Value};
 
-/// A value of every kind, on five players.
+/// Returns a value of every kind, on five players.
 fn values() -> Vec<Value> {
     let names = [
         "shapley",
@@ -48,7 +48,7 @@ fn names_are_those_of_the_estimators_and_read_back() {
             if let Some(estimator) = method.build(&value) {
                 computes_some = true;
                 assert_eq!((estimator.name(), estimator.value()), (method.name(), value.concept()));
-                // What grows has the name of what does not.
+                // The growing twin has the same name.
                 assert_eq!(methods::named(estimator.growing().name()), Some(*method));
             }
         }

@@ -1,4 +1,4 @@
-//! The front of values of players on a graph: budgets, books, limits and what cannot be asked for.
+//! The interface of values of players on a graph: budgets, counts, limits and invalid requests.
 
 use apportion_estimators::{Estimator, EstimatorError, GraphError, LocalSampling, OnGraph};
 use apportion_games::{Additive, Adjacency, Coalitions, Game, GameError, Graph, SumOfUnanimity};
@@ -9,7 +9,7 @@ use apportion_values::{
 use crate::common::graphs::{OUTSIDE, c_shapley};
 use crate::common::{ByBatch, Several, assert_close, largest_difference, on_threads, untouched};
 
-/// Finite values whose sums are not.
+/// Returns a game with finite values whose sums are infinite.
 fn huge(players: usize) -> impl Game {
     ByBatch(players, |batch: &Coalitions, out: &mut [f64]| {
         let worth = |&size: &u32| if size % 2 == 0 { -1.5e308 } else { 1.5e308 };
@@ -46,7 +46,7 @@ fn a_budget_that_suffices_gives_the_value_and_a_smaller_one_says_the_least() {
         let wanted = value.enumerate(&game, &Graph::line(9)).unwrap();
         assert!(largest_difference(&got.values, &wanted.values) < 1e-12);
         let refused = estimator.estimate(&untouched(9), least - 1, 0).unwrap_err();
-        assert!(matches!(refused, EstimatorError::Budget { least: said, .. } if said == least), "{refused}");
+        assert!(matches!(refused, EstimatorError::Budget { min: said, .. } if said == least), "{refused}");
     }
 }
 
@@ -74,13 +74,13 @@ fn limits_are_found_before_anything_is_evaluated() {
         assert_eq!(estimator.minimum_budget(graph.nodes()), graph.nodes());
         estimator.values(&untouched(graph.nodes())).unwrap_err()
     };
-    // One neighbourhood alone has too many, or all of them together.
+    // One neighbourhood alone has too many coalitions, or all of them together.
     for (order, limit) in [(3, 1 << 16), (2, 1000), (2, 700_000)] {
         let error = refusal(&pixels, GraphValue::c_shapley(order), limit);
         let EstimatorError::Graph(GraphError::Neighbourhood { size, coalitions, .. }) = error else {
             panic!("{error}")
         };
-        // Of order 3, that of a pixel near the edge is too large as it is.
+        // For order 3, the neighbourhood of a pixel near the edge is already too large.
         assert!(if order == 3 { size > 16 } else { size == 13 });
         assert_eq!(coalitions, if limit < 10_000 || order == 3 { limit + 1 } else { 1057 });
         let message = error.to_string();
@@ -95,7 +95,7 @@ fn limits_are_found_before_anything_is_evaluated() {
         ),
         "{error}"
     );
-    // At the limit all is well, one below it is not.
+    // The limit itself is accepted, one less is not.
     for value in forms() {
         let all = OnGraph::new(Graph::line(12), value.clone()).coalitions().unwrap();
         assert_eq!(
@@ -132,7 +132,7 @@ fn what_cannot_be_asked_for_is_said() {
         let refused = OnGraph::new(Graph::line(5), value).values(&huge(5)).unwrap_err();
         assert!(matches!(refused, EstimatorError::Value(ValueError::Overflow { .. })), "{refused}");
     }
-    // Two players around each coalition are more than there are.
+    // Two players around each coalition are more than the distribution covers.
     let law = Semivalue::by_size_law(&[0.2; 5]).unwrap();
     let printed = GraphValue::c_shapley(1).with_coefficients(Coefficients::Printed).of(law.clone());
     assert!(OnGraph::new(Graph::line(5), printed.clone()).coalitions().is_ok());

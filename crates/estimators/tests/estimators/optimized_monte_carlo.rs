@@ -1,4 +1,5 @@
-//! Optimized Monte Carlo against its definition written out, against enumeration and closed forms, and what it promises of its errors.
+//! Optimized Monte Carlo compared with its definition, with enumeration and with closed forms, and tests of
+//! its error estimates.
 
 use apportion_estimators::{
     Estimator, EstimatorError, Explanation, FullBudget, OptimizedMonteCarlo, Orders, PermutationShap,
@@ -24,7 +25,7 @@ fn drawn(orders: Orders) -> OptimizedMonteCarlo {
     sampling(orders).with_references(References::Drawn)
 }
 
-/// The walks of draw number `draw`.
+/// Returns the orders of draw number `draw`.
 fn walks(orders: Orders, players: usize, seed: u64, draw: u64) -> Vec<Vec<usize>> {
     let order = permutation(players, seed, draw);
     let count = if orders == Orders::Balanced { players } else { 1 };
@@ -35,7 +36,7 @@ fn walks(orders: Orders, players: usize, seed: u64, draw: u64) -> Vec<Vec<usize>
     walks
 }
 
-/// Contributions along one walk, n × k, each from two evaluations of its own.
+/// Returns contributions along one order, n × k, each from two separate evaluations.
 fn contributions(game: &dyn Game, walk: &[usize], ask: &dyn Fn(&Coalitions, &mut [f64])) -> Vec<f64> {
     let (players, outputs) = (game.players(), game.outputs());
     let mut found = vec![0.0; players * outputs];
@@ -52,7 +53,7 @@ fn contributions(game: &dyn Game, walk: &[usize], ask: &dyn Fn(&Coalitions, &mut
     found
 }
 
-/// Means and standard errors in two passes.
+/// Computes means and standard errors in two passes.
 fn means_and_errors(samples: &[Vec<f64>]) -> (Vec<f64>, Vec<f64>) {
     (0..samples[0].len()).map(|at| mean_and_error(samples, at)).unzip()
 }
@@ -98,7 +99,7 @@ fn with_references_drawn_every_draw_is_in_one_scenario() {
         for orders in ORDERS {
             let draws = if orders == Orders::Balanced && players > 20 { 5 } else { 30 };
             let steps = sampling(orders).minimum_budget(players) - 2;
-            // Draws ask for v_b(∅) and v_b(N) too.
+            // Draws also evaluate v_b(∅) and v_b(N).
             let budget = 2 + (draws * (steps + 2)).div_ceil(rows);
             let counted = Counted::new(&game);
             let got = drawn(orders).estimate_seen(&counted, budget, 5).unwrap();
@@ -141,8 +142,9 @@ fn with_references_drawn_estimates_are_unbiased_and_know_their_errors() {
     }
 }
 
-/// The mean of the runs is within four standard errors of the truth for all players (of six and more comparisons the largest is beyond 4 with
-/// probability below 0.001), and ±t standard errors cover it in 92 to 97 % of the cases.
+/// Asserts that the mean of the runs is within four standard errors of the truth for all players (for six and
+/// more comparisons the largest exceeds 4 with probability below 0.001), and that ±t standard errors cover it
+/// in 92 to 97% of the cases.
 fn unbiased_and_covering(runs: &[Explanation], truth: &[f64], what: &str) {
     let values: Vec<Vec<f64>> = runs.iter().map(|run| run.values.clone()).collect();
     assert_unbiased(&values, truth, 4.0, what);
@@ -252,7 +254,7 @@ fn in_scenarios_a_budget_below_one_draw_is_refused_with_what_would_do() {
     // 74 evaluations in one of 20 scenarios are four of the game.
     assert!(drawn(Orders::Balanced).estimate(&game, 6, 0).is_ok());
     let refused = drawn(Orders::Balanced).estimate(&game, 5, 0).unwrap_err();
-    assert!(matches!(refused, EstimatorError::Budget { given: 5, least: 6, .. }), "{refused}");
+    assert!(matches!(refused, EstimatorError::Budget { actual: 5, min: 6, .. }), "{refused}");
     let exact = OptimizedMonteCarlo::default().with_references(References::Drawn);
     assert!(exact.estimate(&game, 512, 0).unwrap().diagnostics.exact);
 }

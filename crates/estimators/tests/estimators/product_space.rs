@@ -1,4 +1,5 @@
-//! Monte Carlo on the product space, for each player alone and by nested permutations, against the definitions.
+//! Monte Carlo on the product space, separately for each player and by nested permutations, compared with the
+//! definitions.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +21,8 @@ fn partition() -> Partition {
     Partition::new(PLAYERS, vec![vec![3, 0], vec![1], vec![2, 4]]).unwrap()
 }
 
-/// One value of each kind and more; a linear value by a law that is no semivalue's, with coalitions of weight zero left out.
+/// Returns at least one value of each kind, including a linear value that is not a semivalue and has
+/// coalitions of weight zero.
 fn concepts() -> Vec<SolutionConcept> {
     let named = [
         "shapley",
@@ -78,14 +80,15 @@ fn weighted_background(rows: usize) -> Background {
     background(rows).with_weights(&weights).unwrap()
 }
 
-/// A linear form that a draw of a player asks for, with its probability: the definitions, written out over all coalitions.
+/// Returns the linear forms that a draw of a player evaluates, with their probabilities: the definitions,
+/// enumerated over all coalitions.
 fn draws_of(concept: &SolutionConcept, partition: &Partition, player: usize) -> Vec<(f64, Vec<(u64, f64)>)> {
     let group = partition.group_of(player);
     let mask = |players: &[usize]| players.iter().fold(0u64, |mask, player| mask | 1 << player);
     let unions = |groups: &[usize]| groups.iter().fold(0u64, |union, &g| union | mask(partition.group(g)));
     let contribution =
         |before: u64, joining: u64, share: f64| vec![(before | joining, share), (before, -share)];
-    // All subsets of `among`, each with its probability by a semivalue.
+    // All subsets of `among`, each with its probability under a semivalue.
     let subsets = |among: Vec<usize>, value: &Semivalue| -> Vec<(f64, Vec<usize>)> {
         let players = among.len() + 1;
         (0u64..1 << among.len())
@@ -144,7 +147,7 @@ fn draws_of(concept: &SolutionConcept, partition: &Partition, player: usize) -> 
     }
 }
 
-/// v_b(S) for all scenarios and masks, by output.
+/// Returns v_b(S) for all scenarios and masks, by output.
 fn tables(game: &dyn Game) -> Vec<Vec<f64>> {
     let count = 1usize << game.players();
     let ask = |scenario| {
@@ -156,7 +159,7 @@ fn tables(game: &dyn Game) -> Vec<Vec<f64>> {
     (0..game.scenarios()).map(ask).collect()
 }
 
-/// Mean, variance and fourth central moment of a player's Δ.
+/// Returns the mean, the variance and the fourth central moment of a player's Δ.
 fn moments_of(game: &dyn Game, concept: &SolutionConcept, player: usize, output: usize) -> [f64; 3] {
     let (tables, outputs) = (tables(game), game.outputs());
     let mut law = Vec::new();
@@ -189,7 +192,7 @@ fn contributions_have_the_mean_and_the_variance_of_their_law() {
             assert!((mean - truth[at]).abs() < 1e-12, "{concept:?}: the definition itself");
             let bound = 4.5 * (variance / DRAWS as f64).sqrt();
             if variance == 0.0 {
-                // Rare contributions may have been missed: by half a draw of the usual size.
+                // Rare contributions may have been missed: allow half a draw of typical size.
                 assert!(error < 2.0 / DRAWS as f64, "{concept:?} {at}: {error}");
                 continue;
             }
@@ -240,7 +243,8 @@ fn means_over_200_repetitions_are_the_truth_for_every_value_and_player() {
     }
 }
 
-/// Backgrounds of 40 rows drawn from a law on a few rows, and the game under the law itself.
+/// Backgrounds of 40 rows drawn from a distribution on a few rows, and the game under the distribution
+/// itself.
 struct Population {
     law: Background,
 }
@@ -250,7 +254,7 @@ impl Population {
         Self { law: weighted_background(9) }
     }
 
-    /// A sample of the law; with weights that have nothing to do with the rows, if asked for.
+    /// Draws a sample of the distribution, optionally with weights that are unrelated to the rows.
     fn sample(&self, seed: u64, is_weighted: bool) -> Background {
         let mut rng = stream(seed, Purpose::Experiment, 1);
         let (mut rows, mut weights) = (Vec::new(), Vec::new());
@@ -284,7 +288,8 @@ fn true_marginal_estimates_are_unbiased_for_the_law_of_the_background_and_their_
             let (values, errors): (Vec<_>, Vec<_>) =
                 runs.into_iter().map(|run| (run.values, run.std_errors.unwrap())).unzip();
             assert_unbiased(&values, &truth, 4.0, &format!("{concept:?}"));
-            // Squared standard errors are variances of the estimates over backgrounds: both have about 12 % noise here.
+            // Squared standard errors are variances of the estimates over backgrounds: both have about 12%
+            // noise here.
             let squared: f64 =
                 values.iter().flatten().zip(truth.iter().cycle()).map(|(a, b)| (a - b).powi(2)).sum();
             let claimed: f64 = errors.iter().flatten().map(|error| error * error).sum();
@@ -293,12 +298,13 @@ fn true_marginal_estimates_are_unbiased_for_the_law_of_the_background_and_their_
     }
 }
 
-/// The share of 95 % intervals that hold the truth, over all players and seeds; estimates that are exact are left out.
+/// Returns the share of 95% intervals that cover the truth, over all players and seeds; skips exact
+/// estimates.
 fn coverage(truth: &[f64], runs: impl Iterator<Item = PlayerEstimates>) -> f64 {
     let (mut inside, mut all) = (0.0, 0.0);
     for run in runs {
         for ((value, error), truth) in run.values.iter().zip(run.std_errors.unwrap()).zip(truth) {
-            // Players of whom all draws are alike have an error for what may have been missed, and here none is.
+            // Players with equal draws have a standard error for unseen events, although there are none here.
             if (value - truth).abs() < 1e-12 {
                 continue;
             }
@@ -322,7 +328,7 @@ fn intervals_of_95_percent_hold_the_truth_about_as_often_as_they_say() {
         let share = coverage(&truth, (0..400).map(runs));
         assert!((0.93..0.97).contains(&share), "{name}: {share}");
         for nested in nested(&concept, &partition()) {
-            // In strata of about two draws variances are known from few of them.
+            // In strata of about two draws, variances are estimated from few of them.
             for (draws, least) in [(45, 0.91), (400, 0.93)] {
                 let run = |seed| nested.estimate_draws(&game, draws, seed).unwrap();
                 let share = coverage(&truth, (0..500).map(run));
@@ -332,8 +338,9 @@ fn intervals_of_95_percent_hold_the_truth_about_as_often_as_they_say() {
     }
 }
 
-/// Two-step Shapley values of a sum of unanimity games. A term's coefficient is divided among the groups that it touches, and by each among
-/// all of its members; within one group it goes to those in the term instead.
+/// Returns the two-step Shapley values of a sum of unanimity games. A term's coefficient is divided among the
+/// groups that it intersects, and within each group among all members; a term inside one group is divided
+/// among its members in the term instead.
 fn two_step_of_terms(game: &SumOfUnanimity, partition: &Partition) -> Vec<f64> {
     let mut values = vec![0.0; game.players()];
     for (term, coefficient) in game.terms().iter().zip(game.coefficients()) {
@@ -350,7 +357,7 @@ fn two_step_of_terms(game: &SumOfUnanimity, partition: &Partition) -> Vec<f64> {
     values
 }
 
-/// Estimates for all values from so many draws, by each of the methods that have them.
+/// Returns estimates of all values from `draws` draws, with each of the methods that support them.
 fn from_draws(
     concept: &SolutionConcept,
     partition: &Partition,
@@ -372,7 +379,7 @@ fn games_of_many_players_and_structures_of_every_kind_meet_their_closed_forms() 
         let game = SumOfUnanimity::random(players, 2 * players, 3.min(players), 1);
         let mut structures = vec![Partition::singletons(players), Partition::whole(players)];
         if players > 2 {
-            // A group of one, the others by turns.
+            // A group of one; the others take players in turn.
             let mut groups: Vec<Vec<usize>> =
                 (0..6).map(|group| (group..players - 1).step_by(6).collect()).collect();
             groups.push(vec![players - 1]);
@@ -388,7 +395,7 @@ fn games_of_many_players_and_structures_of_every_kind_meet_their_closed_forms() 
                 for got in from_draws(&name.parse().unwrap(), &partition, &game, 200, 2) {
                     for ((value, error), wanted) in got.values.iter().zip(got.std_errors.unwrap()).zip(&truth)
                     {
-                        // Contributions that are rare may have been missed by all draws.
+                        // Rare contributions may have been missed by all draws.
                         let bound = 5.0 * error + 0.1;
                         assert!(
                             (value - wanted).abs() <= bound,
@@ -419,7 +426,7 @@ fn additive_games_are_exact_with_one_draw() {
     }
 }
 
-/// Values that add and subtract without rounding.
+/// Returns a game whose values add and subtract without rounding.
 fn integer_game(players: usize) -> TabulatedGame {
     let mut rng = stream(8, Purpose::Experiment, 0);
     TabulatedGame::from_fn(players, |_| f64::from(rng.random_range(-1_000_000..1_000_000i32))).unwrap()
@@ -441,7 +448,7 @@ fn orders(groups: usize) -> Vec<Vec<usize>> {
 
 #[test]
 fn in_each_draw_a_groups_members_add_up_to_what_the_group_gets_in_one_order_of_the_groups() {
-    // Groups of 2 and 4, between whose members two-step values divide without rounding.
+    // Groups of 2 and 4, so that two-step values divide without rounding.
     let partition = Partition::new(8, vec![vec![6, 2], vec![0], vec![7, 1, 4, 3], vec![5]]).unwrap();
     let game = integer_game(8);
     let worth = |groups: &[usize]| {
@@ -485,7 +492,8 @@ fn with_two_draws_for_each_scenario_all_players_add_up_to_what_there_is_to_divid
     let game = MarginalGame::new(&model, &EXPLICAND, &background).unwrap();
     for name in ["shapley", "owen", "two-step"] {
         for nested in nested(&name.parse().unwrap(), &partition()) {
-            // v(∅), v(N) and 22 draws of at most 2m + 2n − 1 = 15 evaluations in one of 11 scenarios; 13 of them is not enough.
+            // v(∅), v(N) and 22 draws of at most 2m + 2n − 1 = 15 evaluations in one of 11 scenarios; 13 of
+            // them are not enough.
             let gap = |budget| nested.estimate(&game, budget, 1).unwrap().efficiency_gap();
             assert!(gap(32) < 1e-13 && gap(41) < 1e-13, "{name}");
             assert!(gap(5) > 1e-3, "{name}");
@@ -495,14 +503,14 @@ fn with_two_draws_for_each_scenario_all_players_add_up_to_what_there_is_to_divid
 
 #[test]
 fn what_differs_between_scenarios_alone_does_not_disturb_nested_permutations() {
-    // A linear model: each row of the background says something else, whatever the coalition.
+    // A linear model: each row of the background has a different value, for any coalition.
     let model = |row: &[f64]| row[0] - 2.0 * row[1] + row[2] * 3.0 + row[3] - row[4];
     let background = background(25);
     let game = MarginalGame::new(&model, &EXPLICAND, &background).unwrap();
     let truth = Value::owen(partition()).enumerate(&game).unwrap().values;
     let got = nested(&SolutionConcept::owen(), &partition())[0].estimate_draws(&game, 50, 1).unwrap();
     assert!(largest_difference(&got.values, &truth) < 1e-13);
-    // A draw of fifty for what was not seen, of the size of the largest values at most.
+    // One draw of fifty for unseen events, at most of the size of the largest values.
     let largest = truth.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
     assert!(got.std_errors.unwrap().iter().all(|error| *error <= largest / 50.0));
     let independent = ProductSpace::grouped(SolutionConcept::owen(), partition());
@@ -510,7 +518,7 @@ fn what_differs_between_scenarios_alone_does_not_disturb_nested_permutations() {
     assert!(errors.iter().all(|error| *error > 0.05));
 }
 
-/// Scenario evaluations of a draw for everyone, as documented.
+/// Returns the scenario evaluations of a draw for all players, as documented.
 fn cost(concept: &SolutionConcept, nested: Option<bool>) -> usize {
     // Five players in groups of 2, 1 and 2.
     match (concept.to_string().as_str(), nested) {
@@ -519,7 +527,7 @@ fn cost(concept: &SolutionConcept, nested: Option<bool>) -> usize {
         (_, None) => 10,
         ("quotient-shapley", Some(true)) => 6,
         ("quotient-shapley", Some(false)) => 4,
-        // The groups; S_j and what is between it and ∅ for both groups of two.
+        // The groups; S_j and the coalitions between it and ∅ for both groups of two.
         ("two-step", Some(true)) => 6 + 2 * 3,
         ("two-step", Some(false)) => 4 + 2 * 2,
         (_, Some(true)) => 10,
@@ -538,7 +546,7 @@ fn budgets_are_met_and_counted_in_evaluations_of_the_whole_game() {
             let mut estimators: Vec<(Box<dyn Estimator>, usize)> =
                 vec![(Box::new(independent), cost(&concept, None))];
             for (antithetic, nested) in [true, false].into_iter().zip(nested(&concept, &partition())) {
-                // The ends are known in one scenario.
+                // In one scenario the ends are known.
                 let known = if rows == 1 { 2 } else { 0 };
                 estimators.push((Box::new(nested), cost(&concept, Some(antithetic)) - known));
             }
@@ -559,7 +567,11 @@ fn budgets_are_met_and_counted_in_evaluations_of_the_whole_game() {
                 assert!(estimator.minimum_budget(PLAYERS) >= least);
                 let refused = estimator.estimate(&inner, least - 1, 1).unwrap_err();
                 assert!(
-                    matches!(refused, EstimatorError::Budget { given, least: said, players: 5, .. } if (given + 1, said) == (least, least)),
+                    matches!(
+                        refused,
+                        EstimatorError::Budget { actual, min, players: 5, .. }
+                            if (actual + 1, min) == (least, least)
+                    ),
                     "{refused}"
                 );
             }
@@ -575,7 +587,7 @@ fn budgets_are_met_and_counted_in_evaluations_of_the_whole_game() {
             assert_eq!(true_marginal.minimum_budget(PLAYERS), least);
             let refused = true_marginal.estimate(&inner, least - 1, 1).unwrap_err();
             assert!(
-                matches!(refused, EstimatorError::Budget { least: said, .. } if said == least),
+                matches!(refused, EstimatorError::Budget { min: said, .. } if said == least),
                 "{refused}"
             );
         }
@@ -626,7 +638,7 @@ fn one_player_gets_all_there_is() {
             assert_eq!(nested.estimate(&game, 2, 1).unwrap().values, [7.0]);
             assert_eq!(nested.estimate_draws(&game, 3, 1).unwrap().scenario_evaluations, 2);
             let refused = nested.estimate(&game, 1, 1).unwrap_err();
-            assert!(matches!(refused, EstimatorError::Budget { least: 2, .. }), "{refused}");
+            assert!(matches!(refused, EstimatorError::Budget { min: 2, .. }), "{refused}");
         }
     }
 }
@@ -680,7 +692,7 @@ fn what_does_not_fit_is_refused_before_any_work() {
         [nested.estimate(&game, 100, 0).unwrap_err(), nested.estimate_draws(&game, 100, 0).unwrap_err()]
     {
         let EstimatorError::Value(ValueError::Game(error)) = refused else { panic!("{refused}") };
-        assert!(matches!(error, GameError::PartitionOfOthers { given: 4, wanted: 3 }), "{error}");
+        assert!(matches!(error, GameError::PartitionOfOthers { actual: 4, expected: 3 }), "{error}");
     }
     let refused = ProductSpace::new(SolutionConcept::TwoStepShapley).estimate(&game, 100, 0).unwrap_err();
     assert!(matches!(refused, EstimatorError::Value(ValueError::NoPartition { .. })), "{refused}");
@@ -701,13 +713,13 @@ fn what_does_not_fit_is_refused_before_any_work() {
     assert!(matches!(refused, EstimatorError::UnknownPlayer { player: 2, players: 2 }), "{refused}");
     for draws in [0, usize::MAX] {
         let refused = shapley.estimate_players(&game, &[0], draws, 0).unwrap_err();
-        assert!(matches!(refused, EstimatorError::Draws { least: 1, .. }), "{refused}");
+        assert!(matches!(refused, EstimatorError::Draws { min: 1, .. }), "{refused}");
         let nested = NestedPermutation::new(Semivalue::Shapley).unwrap();
         let refused = nested.estimate_draws(&game, draws, 0).unwrap_err();
-        assert!(matches!(refused, EstimatorError::Draws { least: 1, .. }), "{refused}");
+        assert!(matches!(refused, EstimatorError::Draws { min: 1, .. }), "{refused}");
     }
     let refused = shapley.clone().true_marginal().estimate_players(&game, &[0], 2, 0).unwrap_err();
-    assert!(refused.to_string().contains("one for each scenario"), "{refused}");
+    assert!(refused.to_string().contains("one per scenario"), "{refused}");
     let linear = LinearValue::weighted_shapley(&[1.0, 2.0]).unwrap();
     assert!(ProductSpace::new(linear.clone()).minimum_budget(3) > 0);
     let refused = ProductSpace::new(linear).estimate(&game, 100, 0).unwrap_err();
@@ -734,7 +746,7 @@ fn a_model_that_fails_is_an_error_with_its_coalition() {
     }
 }
 
-// Results belong to their seeds: if these numbers change, so does every stored result.
+// Seeds determine results: if these numbers change, so does every stored result.
 #[test]
 fn first_estimates_are_fixed() {
     let (model, background) = (two_outputs(), weighted_background(7));

@@ -1,4 +1,5 @@
-//! Projected stochastic gradient against a textbook run on the same draws, enumeration, its stated rate, and bad parameters.
+//! Projected stochastic gradient compared with a textbook run on the same draws and with enumeration; its
+//! rate; and invalid parameters.
 
 use apportion_estimators::{
     Estimator, EstimatorError, FullBudget, GradientError, GradientLaw, IterateAverage, IterateSet, Pairing,
@@ -17,7 +18,7 @@ fn squared_norm(a: &[f64]) -> f64 {
     a.iter().map(|a| a * a).sum()
 }
 
-/// `q_l` as the documentation says, by entry l − 1, with pairs symmetric.
+/// Returns `q_l` as documented, by entry l − 1, with pairs symmetric.
 fn size_law(estimator: &ProjectedGradient, players: usize, norm: f64, value: f64) -> Vec<f64> {
     let n = players as f64;
     let weight = |size: usize| {
@@ -25,7 +26,7 @@ fn size_law(estimator: &ProjectedGradient, players: usize, norm: f64, value: f64
         let all = (n - 1.0) / (l * (n - l));
         match estimator.law {
             GradientLaw::Uniform => {
-                // C(n, l) / 2^n, no factor of which overflows.
+                // C(n, l) / 2^n, computed without overflow.
                 (0..size).map(|i| (players - i) as f64 / (i + 1) as f64 * 2f64.powf(-n / l)).product()
             }
             GradientLaw::Importance => all * l.sqrt() * (norm * l.sqrt() + value),
@@ -43,7 +44,8 @@ fn size_law(estimator: &ProjectedGradient, players: usize, norm: f64, value: f64
     law.iter().map(|weight| weight / total).collect()
 }
 
-/// The iterates φ_0, …, φ_T of the definition: rows of ones and zeros, each gradient by itself, projections by Dykstra's algorithm.
+/// Computes the iterates φ_0, …, φ_T by definition: rows of ones and zeros, separate gradients, and
+/// projections by Dykstra's algorithm.
 fn textbook(
     estimator: &ProjectedGradient,
     game: &dyn Game,
@@ -97,7 +99,7 @@ fn every_option_gives_the_estimate_of_a_textbook_run_on_the_same_draws() {
         let mu = 2.0 * (1.0 - 1.0 / n);
         let radius = 1.2 * squared_norm(&game.shapley()).sqrt();
         for law in [GradientLaw::Uniform, GradientLaw::Importance, GradientLaw::Centred] {
-            // Uniform draws of many players have factors that no game bears.
+            // For many players, uniform draws have factors that are too large for any game.
             if law == GradientLaw::Uniform && players > 12 {
                 continue;
             }
@@ -136,7 +138,7 @@ fn every_option_gives_the_estimate_of_a_textbook_run_on_the_same_draws() {
                             .with_start(start);
                         let recorded = Recorded::new(game.clone());
                         let got = estimator.estimate(&recorded, 128, 5).unwrap();
-                        // Without the empty and the full one, which come first.
+                        // Omit the empty and the full coalition, which come first.
                         let mut asked = Coalitions::new(players);
                         recorded.take_coalitions()[2..].iter().for_each(|row| asked.push(row.view()));
                         assert_eq!(got.evaluations, asked.len() + 2);
@@ -247,9 +249,10 @@ fn a_bound_that_equal_shares_exceed_is_refused() {
     let estimator = sampling().with_set(IterateSet::Ball(0.99));
     let refused = estimator.estimate(&game, 50, 1).unwrap_err();
     let wanted = |least: f64| (least - 1.0).abs() < 1e-15;
-    assert!(
-        matches!(refused, EstimatorError::Gradient(GradientError::NormBound { given: 0.99, least, output: 0 }) if wanted(least))
-    );
+    assert!(matches!(
+        refused,
+        EstimatorError::Gradient(GradientError::NormBound { actual: 0.99, min, output: 0 }) if wanted(min)
+    ));
 }
 
 #[test]
@@ -268,7 +271,7 @@ fn steps_that_are_too_long_are_reported_with_the_step() {
             );
         }
     }
-    // A ball keeps them, so that there is an answer, however bad.
+    // A ball bounds the iterates, so there is a result, however inaccurate.
     let bounded = ProjectedGradient::constant(1.0).with_set(IterateSet::Ball(50.0));
     assert!(bounded.estimate(&game, 1000, 1).unwrap().values.iter().all(|value| value.is_finite()));
 }
@@ -294,9 +297,9 @@ fn parameters_that_make_no_sense_are_refused() {
         assert!(is_step(StepSize::Delayed(delay)), "{delay}");
     }
     let none = refused(sampling().with_batch(0));
-    assert!(matches!(none, GradientError::Batch { given: 0 }), "{none}");
+    assert!(matches!(none, GradientError::Batch { actual: 0 }), "{none}");
     let refused = sampling().with_batch(50).estimate(&game, 100, 1).unwrap_err();
-    assert!(matches!(refused, EstimatorError::Budget { given: 100, least: 102, .. }), "{refused}");
+    assert!(matches!(refused, EstimatorError::Budget { actual: 100, min: 102, .. }), "{refused}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What every estimator promises, checked on all of them.
+//! The common guarantees of estimators, checked on all of them.
 
 use apportion_estimators::{
     Draws, Estimator, EstimatorError, FullBudget, LeverageShap, OptimizedMonteCarlo, Orders, Pairing,
@@ -17,20 +17,21 @@ use crate::common::{
     on_threads, products, random_table, semivalues, values,
 };
 
-/// Every estimator, and its growing twin.
+/// Returns every estimator and its growing twin.
 fn with_growing() -> Vec<Box<dyn Estimator>> {
     let growing = every().iter().map(Estimator::growing).collect::<Vec<_>>();
     every().into_iter().chain(growing).collect()
 }
 
-/// Whether the estimate of an additive game is its coefficients: not where means over different coalitions are compared, not where a
-/// regression about ½ has no constant, not on the way down a slope, and not where trees are the last word.
+/// Returns whether the estimate of an additive game is exact: not if means over different coalitions are
+/// compared, if a regression about ½ has no intercept, during gradient descent, or if the result is that of
+/// trees.
 fn meets_additive_games(name: &str) -> bool {
     !["msr", "one-sample-fits-all", "kernel-banzhaf-unpaired-without-intercept", "sgd"].contains(&name)
         && is_consistent(name)
 }
 
-/// The semivalue that `estimator` estimates.
+/// Returns the semivalue that `estimator` estimates.
 fn semivalue(estimator: &impl Estimator) -> Semivalue {
     estimator.value().semivalue().expect("a semivalue").clone()
 }
@@ -85,7 +86,7 @@ fn the_regression_itself_is_exact_when_its_sample_is_complete() {
 fn the_values_of_all_players_sum_to_what_there_is_to_divide() {
     for (players, budget) in [(2, 4), (5, 20), (12, 60), (13, 131), (70, 500), (130, 700)] {
         let game = SumOfUnanimity::random(players, 3 * players, 4, 2);
-        // Strata give every player draws of its own; trees divide what they say there is.
+        // Strata give every player separate draws; trees divide their own predictions.
         let is_apart = |name: &str| {
             ["stratified", "regression-msr", "proxy-shap", "odd-shap"]
                 .iter()
@@ -121,14 +122,16 @@ fn additive_games_are_met_exactly_once_the_regression_has_full_rank() {
     }
 }
 
-/// Whether the weights of the evaluations are learned from the values, so that the estimate is neither linear in the game nor free of bias.
+/// Returns whether the weights of the evaluations are learned from the values, so that the estimate is
+/// neither linear in the game nor unbiased.
 fn is_learned(name: &str) -> bool {
     name == "learned-spectrum"
 }
 
 #[test]
 fn estimates_are_unbiased_up_to_the_noise_of_200_seeds() {
-    // Permutations and Monte Carlo are exactly unbiased; the regressions asymptotically, so with a budget of many evaluations per player.
+    // Permutations and Monte Carlo are exactly unbiased; the regressions are asymptotically unbiased, so use
+    // a budget of many evaluations per player.
     let game = SumOfUnanimity::random(9, 40, 4, 3);
     let is_judged = |name: &str| is_consistent(name) && !is_learned(name);
     for estimator in with_growing().into_iter().filter(|estimator| is_judged(estimator.name())) {
@@ -144,14 +147,15 @@ fn estimates_are_unbiased_up_to_the_noise_of_200_seeds() {
 
 #[test]
 fn standard_errors_cover_the_truth_as_often_as_they_say() {
-    // 95 % intervals over 40 random games of 20 players; the bound allows for correlation among players of one run.
+    // 95% intervals over 40 random games of 20 players; the bound allows for correlation among players of one
+    // run.
     let mut with_errors = 0;
-    // The product space gives every player nine contributions here, which are too few to tell their variance; its own tests have more.
-    // The methods of others state no errors, and fit many trees.
+    // The product space gives every player nine contributions here, too few to estimate their variance; its
+    // separate tests have more. The published methods of others report no errors, and fit many trees.
     let of_surrogates = of_surrogates().into_iter().filter(|estimator| estimator.name() == "proxy-residual");
     let estimators =
         all().into_iter().chain(of_surrogates).filter(|estimator| estimator.name() != "product-space");
-    // The learned spectrum takes as long as all others together: it is judged once, as it is.
+    // The learned spectrum takes as long as all others together, so test it without its growing twin.
     let kinds = |estimator: Box<dyn Estimator>| match is_learned(estimator.name()) {
         true => vec![estimator],
         false => vec![estimator.growing(), estimator],
@@ -166,14 +170,16 @@ fn standard_errors_cover_the_truth_as_often_as_they_say() {
             with_errors += 1;
         }
     }
-    // As they are and growing: Leverage and Kernel SHAP, paired or not and optimized; permutations; Monte Carlo and sample reuse; Kernel Banzhaf;
-    // nested permutations; optimized Monte Carlo; proxy-residual regression. And the learned spectrum.
+    // Fixed and growing: Leverage and Kernel SHAP, paired or not and optimized; permutations; Monte Carlo and
+    // sample reuse; Kernel Banzhaf; nested permutations; optimized Monte Carlo; proxy-residual regression.
+    // And the learned spectrum.
     assert_eq!(with_errors, 2 * (10 + 7 + 11 + 2 + 2 + 1 + 4) + 2);
 }
 
 #[test]
 fn no_standard_error_is_zero_unless_the_answer_is_exact() {
-    // At m = 254 of 256, Bernoulli sampling draws every coalition for a third of the seeds, with weights of the expectation.
+    // At m = 254 of 256, Bernoulli sampling draws every coalition for a third of the seeds, but uses the
+    // expected weights.
     let game = random_table(8, 1, 100.0, 2);
     let truth = exact(&game, Semivalue::Shapley).unwrap().values;
     for pairing in [Pairing::Paired, Pairing::Unpaired] {
@@ -218,7 +224,7 @@ fn a_budget_below_the_least_is_refused_and_the_least_works() {
             assert!(estimator.estimate(&game, least, 0).is_ok(), "{} {players}", estimator.name());
             for budget in [0, 1, least - 1] {
                 let refused = estimator.estimate(&game, budget, 0).unwrap_err();
-                let is_said = matches!(refused, EstimatorError::Budget { least: said, .. } if said == least);
+                let is_said = matches!(refused, EstimatorError::Budget { min: said, .. } if said == least);
                 assert!(is_said, "{} {players}: {refused}", estimator.name());
             }
         }
@@ -291,7 +297,7 @@ fn every_number_of_threads_gives_the_same_bits() {
     let games: [(&dyn Game, usize); 3] = [(&marginal, 2000), (&table, 3000), (&large, 3000)];
     for (game, budget) in games {
         for estimator in every().into_iter().chain(sampling()) {
-            // Of many players and outputs the learned spectrum takes as long as all others together.
+            // With many players and outputs the learned spectrum takes as long as all others together.
             let most = if is_learned(estimator.name()) { 600 } else { budget };
             let budget = most.max(estimator.minimum_budget(game.players()));
             let of = |threads| on_threads(threads, || estimator.estimate(game, budget, 7).unwrap());
@@ -327,7 +333,7 @@ fn outputs_are_explained_as_if_each_were_alone() {
 #[test]
 fn a_large_number_in_common_costs_no_digits() {
     let [plain, raised] = [0.0, f64::from(1 << 30)].map(|around| random_table(9, 1, around, 6));
-    // What is learned may tip from one choice to another by a rounding error.
+    // A rounding error may change a learned choice.
     let is_level = |name: &str| !name.contains("without-intercept") && !is_learned(name);
     let estimators =
         all().into_iter().chain(semivalues(9).into_iter().flat_map(|value| of_semivalue(&value)));
@@ -409,7 +415,8 @@ fn estimates_for_a_seed_are_pinned() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Linearity: the estimate of a combination of games is the combination of the estimates, for the same seed.
+    /// Linearity: the estimate of a combination of games is the combination of the estimates, for the same
+    /// seed.
     #[test]
     fn estimates_are_linear_in_the_game(a in -3.0..3.0f64, b in -3.0..3.0f64, seed in 0u64..1000) {
         let (first, second) = (random_table(7, 1, 100.0, seed), random_table(7, 1, 100.0, seed + 1));

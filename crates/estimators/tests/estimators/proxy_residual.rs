@@ -1,4 +1,4 @@
-//! Proxy-residual regression: what a surrogate can do to it, and what it cannot.
+//! Proxy-residual regression: the effects of surrogates on it, and their limits.
 
 use apportion_estimators::{
     Coalitions, Estimator, FittedSurrogate, KAdditiveSurrogate, KernelBanzhaf, LeverageShap, LinearSurrogate,
@@ -11,17 +11,18 @@ use crate::common::{
     Coverage, assert_close, assert_unbiased, median_squared_error, of_terms, random_table, scattered, values,
 };
 
-/// What a bad surrogate says.
+/// The kinds of bad surrogates.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 enum Bad {
-    /// Nothing.
+    /// Fails to fit.
     Silent,
     Infinite,
-    /// No number for each coalition.
+    /// Returns too few predictions.
     Short,
-    /// What it has seen, and elsewhere numbers of no meaning, with the values zero, which is about what they are.
+    /// Memorizes the sample and predicts meaningless numbers elsewhere, with values of zero, which is about
+    /// right.
     Memory,
-    /// The game, with values that are not those of it.
+    /// Predicts the game correctly, but with wrong values.
     Liar,
 }
 
@@ -73,7 +74,7 @@ fn semivalues() -> [Semivalue; 4] {
     ]
 }
 
-/// The method without a surrogate.
+/// Returns the method without a surrogate.
 fn plain(value: &Semivalue) -> Box<dyn Estimator> {
     match value {
         Semivalue::Shapley => Box::new(LeverageShap::default()),
@@ -100,7 +101,7 @@ fn without_a_surrogate_it_is_the_method_that_takes_the_residuals() {
                 &format!("{value}"),
             );
         }
-        // A linear model says nothing that a regression does not know.
+        // A linear model adds no information to a regression.
         let linear = ProxyResidual::new(value.clone()).with_surrogate(LinearSurrogate);
         let got = linear.estimate_seen(&game, 200, 4).unwrap();
         assert_close(&got.values, &want.values, 1e-9, &format!("{value} linear"));
@@ -144,7 +145,7 @@ fn trees_that_fit_too_closely_leave_the_estimate_unbiased() {
     for value in semivalues() {
         let deep = TreeSurrogate::default().with_depth(9).with_rate(1.0).with_penalty(0.0).with_trees(10);
         let estimator = ProxyResidual::new(value.clone()).with_surrogate(deep);
-        // Most of 512 coalitions: folds mix what was seen and what was not.
+        // Most of 512 coalitions: folds mix seen and unseen coalitions.
         for budget in [150, 400] {
             let runs = values(&estimator, &game, budget, 120);
             assert_unbiased(&runs, &of_terms(&game, &value), 4.5, &format!("{value} from {budget}"));
@@ -168,7 +169,7 @@ fn surrogates_that_know_the_game_take_the_error_away() {
 #[test]
 fn with_as_many_pairs_as_players_the_surrogate_stands_for_the_regression() {
     let game = SumOfUnanimity::random(40, 80, 3, 2);
-    // At 2n pairs and unknowns are equally many.
+    // At 2n there are as many pairs as unknowns.
     for budget in [76, 80] {
         let error = |estimator: &dyn Estimator| {
             median_squared_error(&values(estimator, &game, budget, 9), &game.shapley())

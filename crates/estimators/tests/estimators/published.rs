@@ -1,4 +1,4 @@
-//! The methods of others as published: against what their papers say of them, and against definitions written out.
+//! Published methods of others, compared with the claims of their papers and with their definitions.
 
 use apportion_estimators::{
     Estimator, EstimatorError, LeverageShap, OddShap, Pairing, PolyShap, ProxyShap, RegressionMsr, exact,
@@ -57,10 +57,10 @@ fn polynomials_promise_what_all_estimators_do() {
             assert!(got.efficiency_gap() < 1e-9, "{name}: {}", got.efficiency_gap());
             assert_eq!(on_threads(3, || growing.estimate(&game, least + 20, 5).unwrap()), got);
             let refused = growing.estimate(&game, least - 1, 0).unwrap_err();
-            assert!(matches!(refused, EstimatorError::Budget { least: said, .. } if said == least), "{name}");
+            assert!(matches!(refused, EstimatorError::Budget { min: said, .. } if said == least), "{name}");
         }
     }
-    // Nor is a number of players refused by an overflow.
+    // A large number of players must not overflow.
     assert!(PolyShap::cubic().minimum_budget(usize::MAX) > 1 << 40);
 }
 
@@ -88,7 +88,7 @@ fn odd_shap_without_products_is_leverage_shap_and_below_it_the_trees_alone() {
         1e-9,
         "nine players",
     );
-    // Too few coalitions for a leaf of twenty: trees say nothing.
+    // Too few coalitions for a leaf of twenty: the trees are constant.
     let few = OddShap::default().estimate(&game, 30, 3).unwrap();
     assert_eq!((few.diagnostics.unknowns, few.values), (None, vec![0.0; 18]));
 }

@@ -1,5 +1,5 @@
-//! Every estimator comes to the values of enumeration at its rate: the mean squared error falls as 1/m, or faster where coalitions are
-//! drawn without replacement.
+//! Every estimator converges to the exact values at its rate: the mean squared error falls like 1/m, or
+//! faster if coalitions are drawn without replacement.
 
 use apportion_estimators::{
     Allocation, Estimator, FullBudget, IterateSet, OptimizedMonteCarlo, Orders, Pairing, ProjectedGradient,
@@ -25,7 +25,8 @@ fn games() -> Vec<(&'static str, TabulatedGame)> {
     ]
 }
 
-/// Least squares slope of the logarithm of the mean squared error over that of the budget; none where there is no error.
+/// Returns the least-squares slope of the log mean squared error over the log budget, or `None` if there is
+/// no error.
 fn slope(
     estimator: &dyn Estimator,
     game: &dyn Game,
@@ -46,11 +47,12 @@ fn slope(
 #[test]
 fn squared_errors_fall_in_proportion_to_the_evaluations_or_faster() {
     for (name, game) in games() {
-        // The learned spectrum takes as long as all others together; `learned_spectrum` has its errors.
+        // The learned spectrum takes as long as all others together; `learned_spectrum` tests its errors.
         let is_asked = |name: &str| name != "learned-spectrum" && is_consistent(name);
         for estimator in every().into_iter().filter(|estimator| is_asked(estimator.name())) {
             let truth = exact(&game, estimator.value().semivalue().unwrap().clone()).unwrap().values;
-            // Of 16 seeds a mean squared error is known within a third or so, and the slope over a factor of 12 within 0.2.
+            // 16 seeds determine a mean squared error within about a third, and the slope over a factor of 12
+            // within 0.2.
             let slope = slope(&estimator, &game, &truth, &BUDGETS, SEEDS);
             assert!(slope.is_none_or(|slope| slope <= -0.7), "{} on {name}: {slope:?}", estimator.name());
         }
@@ -64,17 +66,19 @@ fn means_of_draws_fall_as_one_over_the_number_of_draws() {
     for orders in [Orders::Independent, Orders::Antithetic, Orders::Balanced] {
         let estimator = OptimizedMonteCarlo::default().with_orders(orders).with_full_budget(full_budget);
         let slope = slope(&estimator, &eight, &eight.shapley(), &[2 + 280, 2 + 64 * 280], 60).unwrap();
-        // Either mean of 60 sums of 8 squares is known within a fifth: four such errors of both are 0.27 of the slope.
+        // Either mean of 60 sums of 8 squares is known within a fifth: four such errors of both are 0.27 of
+        // the slope.
         assert!((slope + 1.0).abs() < 0.27, "{orders:?}: {slope}");
     }
     for allocation in [Allocation::Equal, Allocation::Neyman] {
         let estimator = StratifiedMonteCarlo::new(Semivalue::Shapley)
             .with_allocation(allocation)
             .with_full_budget(full_budget);
-        // Budgets of 4 and 64 times the least.
+        // Budgets of 4 and 64 times the minimum.
         let slope = slope(&estimator, &fourteen, &fourteen.shapley(), &[4 * 338, 64 * 338], 40).unwrap();
-        // Either mean of 40 sums of 14 squares is known within 9 %: four such errors of both are 0.19 of the slope. As more is drawn small
-        // strata come whole, and the allocation is better known: somewhat steeper.
+        // Either mean of 40 sums of 14 squares is known within 9%: four such errors of both are 0.19 of the
+        // slope. With more draws, small strata are exhausted and the allocation is better known, so the slope
+        // is somewhat steeper.
         assert!((-1.35..=-0.81).contains(&slope), "{allocation:?}: {slope}");
     }
 }
@@ -100,7 +104,7 @@ fn stochastic_gradients_fall_as_one_over_the_number_of_steps() {
             let budgets = [1000, 16_000].map(|steps| 2 + steps * per_step);
             let slope = slope(&estimator, game, &truth, &budgets, 40).unwrap();
             eprintln!("{name}, {rule}: slope {slope:.2}");
-            // Means of 40 runs have a standard error of at most 1/4 of them here: 0.13 of the slope.
+            // Means of 40 runs have a relative standard error of at most 1/4 here: 0.13 of the slope.
             assert!((-1.6..=-0.6).contains(&slope), "{name}, {rule}: {slope}");
         }
     }

@@ -1,4 +1,5 @@
-//! Monte Carlo and maximum sample reuse written out from their formulas, player by player, on the coalitions that the samplers draw.
+//! Monte Carlo and maximum sample reuse computed directly from their formulas, player by player, on the same
+//! sampled coalitions.
 
 use apportion_estimators::{
     Adjustment, Draws, Estimator, FullBudget, MaximumSampleReuse, MonteCarlo, SamplingLaw, exact,
@@ -17,7 +18,7 @@ fn monte_carlo_is_the_mean_of_marginal_contributions_to_coalitions_of_a_players_
             let law = SizeLaw::custom(&value.size_law(players)).unwrap();
             let draws = (budget - 2) / 2;
             let sample = WithReplacement { law, pairing: Pairing::Unpaired }.sample(draws, 8).unwrap();
-            // Runs of one number each.
+            // Runs with one output each.
             let mut contributions = vec![Vec::new(); players];
             for (index, others) in sample.coalitions().iter().enumerate() {
                 let player = index % players;
@@ -45,18 +46,18 @@ fn monte_carlo_is_the_mean_of_marginal_contributions_to_coalitions_of_a_players_
     }
 }
 
-/// One by one, each coalition once.
+/// Returns an unpaired sample, with each coalition once.
 fn merged(draws: Draws, law: SizeLaw, rows: usize, seed: u64) -> Sample {
     let sample = sample(draws, law, Pairing::Unpaired, rows, seed);
     if draws == Draws::WithReplacement { sample.merge_duplicates() } else { sample }
 }
 
-/// v(S) − v(∅) of what was drawn, v(∅) being 3.
+/// Returns v(S) − v(∅) of the drawn coalitions, where v(∅) is 3.
 fn gains(game: &SumOfUnanimity, sample: &Sample) -> Vec<f64> {
     sample.coalitions().iter().map(|row| value_of(game, &row.to_coalition())[0] - 3.0).collect()
 }
 
-/// The weights r_in and r_out of a size, up to a common factor, from moments and binomials as they stand.
+/// Returns the weights r_in and r_out of a size, up to a common factor, directly from moments and binomials.
 fn importance(value: &Semivalue, sample: &Sample, size: usize) -> [f64; 2] {
     let players = sample.coalitions().players();
     let ln_probability = sample.strata()[size].expected.ln() - ln_choose(players, size);
@@ -66,8 +67,8 @@ fn importance(value: &Semivalue, sample: &Sample, size: usize) -> [f64; 2] {
     ]
 }
 
-/// The difference of both means of `targets` for each player, and its standard error by the delta method, from the deviations of
-/// `for_errors` from those means.
+/// Returns the difference of both means of `targets` for each player, and its standard error by the delta
+/// method, from the deviations of `for_errors` from those means.
 fn reuse(
     value: &Semivalue,
     sample: &Sample,
@@ -111,7 +112,7 @@ fn reuse(
     (estimates, errors)
 }
 
-/// q(s) ∝ √(P(s−1)²/s + P(s)²/(n−s)), or 1/√(s(n−s)).
+/// Returns q(s) ∝ √(P(s−1)²/s + P(s)²/(n−s)), or 1/√(s(n−s)).
 fn law(value: &Semivalue, law: SamplingLaw, players: usize) -> SizeLaw {
     let joined = value.size_law(players);
     let n = players as f64;
@@ -156,7 +157,7 @@ fn msr_is_the_difference_of_two_weighted_means() {
     }
 }
 
-/// The inverse of a symmetric positive definite matrix, column by column.
+/// Returns the inverse of a symmetric positive definite matrix, column by column.
 fn inverse(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let with = |column: usize, row: usize| [&matrix[row][..], &[f64::from(u8::from(row == column))]].concat();
     let rows = 0..matrix.len();
@@ -205,7 +206,8 @@ fn adjusted_msr_is_msr_of_what_a_regression_leaves_and_its_coefficients() {
                     .with_draws(draws)
                     .with_full_budget(FullBudget::Sample);
                 let got = estimator.estimate_seen(&game, budget, 3).unwrap();
-                // Where few sizes are left to chance the coefficients may be undetermined, and the twin has no minimum norm.
+                // If few sizes are left to chance the coefficients may be undetermined, and this reference
+                // does not compute a minimum norm.
                 if got.diagnostics.rank != Some(players) || got.diagnostics.condition_number.unwrap() > 1e6 {
                     continue;
                 }

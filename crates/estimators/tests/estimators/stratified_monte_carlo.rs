@@ -1,4 +1,5 @@
-//! Stratified Monte Carlo against its definition written out, against enumeration and closed forms, and what it promises of its errors.
+//! Stratified Monte Carlo compared with its definition, with enumeration and with closed forms, and tests of
+//! its error estimates.
 
 use std::collections::BTreeMap;
 
@@ -17,21 +18,22 @@ fn sampling(allocation: Allocation, value: Semivalue) -> StratifiedMonteCarlo {
     StratifiedMonteCarlo::new(value).with_allocation(allocation).with_full_budget(FullBudget::Sample)
 }
 
-/// Evaluations before any draw.
+/// Returns the number of evaluations before any draw.
 fn known(law: &[f64]) -> usize {
     let needed = |sizes: &[f64]| usize::from(sizes.iter().any(|&weight| weight >= 1e-18));
     2 + law.len() * (needed(&law[..2]) + needed(&law[law.len() - 2..]))
 }
 
-/// The contributions that were drawn, by player and size, from the order in which coalitions were asked for: after ∅, N, the players alone and
-/// all but each come draws; one of two coalitions is followed by the same with one player more.
+/// Returns the drawn contributions by player and size, from the order of evaluations: ∅, N, the single
+/// players and all players but one are followed by draws; the first of two coalitions is followed by the same
+/// with one more player.
 fn drawn(game: &Recorded<Several>, law: &[f64]) -> BTreeMap<(usize, usize), Vec<[f64; 3]>> {
     let players = game.players();
     let asked = game.take_coalitions();
     let mut contributions: BTreeMap<_, Vec<[f64; 3]>> = BTreeMap::new();
     let mut at = known(law);
     let sizes: Vec<usize> = (1..players - 1).filter(|&size| law[size] >= 1e-18).collect();
-    // The strata come round and round, size by size and player by player.
+    // The strata repeat, size by size and player by player.
     let strata: Vec<(usize, usize)> =
         sizes.iter().flat_map(|&size| (0..players).map(move |player| (player, size))).collect();
     'rounds: loop {
@@ -124,7 +126,7 @@ fn equal_draws_are_weighted_by_the_law_of_sizes() {
     }
 }
 
-/// As skewed as can be: many contributions are zero, and a few are large.
+/// Returns very skewed games: many contributions are zero, and a few are large.
 fn skewed() -> [(&'static str, Box<dyn ClosedForm>); 4] {
     [
         ("glove", Box::new(Glove::new(2, 8).expect("a game"))),
@@ -141,7 +143,7 @@ fn skewed() -> [(&'static str, Box<dyn ClosedForm>); 4] {
 fn estimates_are_unbiased_on_skewed_games() {
     for allocation in ALLOCATIONS {
         for (name, game) in skewed() {
-            // Some eight draws a stratum, half of them allocated.
+            // About eight draws per stratum, half of them allocated.
             let runs = values(&sampling(allocation, Semivalue::Shapley), &game, 900, 200);
             assert_unbiased(&runs, &game.shapley(), 4.0, name);
         }
@@ -150,8 +152,9 @@ fn estimates_are_unbiased_on_skewed_games() {
 
 #[test]
 fn a_rare_contribution_is_not_overlooked_by_the_allocation() {
-    // A player of the first six adds something to one of 8 coalitions of eight others, to one of 22 of seven, one of 77 of six. Numbers of draws
-    // that depend on a stratum's own make the estimates too low by half again the bound.
+    // A player of the first six contributes to one of 8 coalitions of eight others, to one of 22 of seven,
+    // and one of 77 of six. If the number of draws of a stratum depends on its own draws, the estimates are
+    // too low by one and a half times the bound.
     let game = SumOfUnanimity::unanimity(12, 0..6).unwrap();
     let estimator = sampling(Allocation::Neyman, Semivalue::Shapley);
     let runs = values(&estimator, &game, 2200, 1000);
@@ -178,7 +181,7 @@ fn standard_errors_cover_the_truth_of_random_games() {
 
 #[test]
 fn strata_that_are_drawn_whole_are_exact() {
-    // Of seven players all strata are small.
+    // With seven players all strata are small.
     let game = random_table(7, 2, 10.0, 3);
     for value in semivalues(7) {
         let truth = exact(&game, value.clone()).unwrap();
@@ -212,7 +215,7 @@ fn evaluations_are_what_the_game_was_asked_for_and_use_up_the_budget() {
 
 #[test]
 fn the_allocation_draws_more_where_contributions_vary() {
-    // All that varies is what the first three players add.
+    // Only the contributions of the first three players vary.
     let terms = [(vec![0, 1], 2.0), (vec![1, 2], -3.0), (vec![0, 1, 2], 5.0), (vec![5], 1.0)];
     let game = SumOfUnanimity::new(16, 0.0, terms).unwrap();
     let error = |allocation| {

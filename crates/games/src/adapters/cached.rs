@@ -1,4 +1,4 @@
-//! Remembers the value of every coalition asked for.
+//! Caches the value of every evaluated coalition.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,10 +7,11 @@ use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
 
-/// The same game, each coalition asked for once.
+/// Adapter that evaluates each coalition of a game only once.
 ///
-/// Of a batch, the coalitions not yet known go to the game together, in one batch, each once. Any number of threads may ask; two
-/// that ask for the same unknown coalition at the same moment may both have it evaluated, with the same result.
+/// The coalitions of a batch that are not cached yet are evaluated together in one batch, each once. Several
+/// threads may call it at the same time; two that request the same uncached coalition at the same moment may
+/// both evaluate it, with the same result.
 ///
 /// Takes about `8 · (⌈n/64⌉ + k) + 50` bytes per distinct coalition.
 ///
@@ -30,7 +31,7 @@ pub struct Cached<G> {
     memory: Mutex<Memory>,
 }
 
-/// Where the values of known coalitions lie: coalition → its place in `values`, in units of k.
+/// Cached values: maps each coalition to its index in `values`, in units of k.
 #[derive(Debug, Default)]
 struct Memory {
     places: HashMap<Box<[u64]>, usize>,
@@ -38,27 +39,28 @@ struct Memory {
 }
 
 impl<G: Game> Cached<G> {
-    /// Remembers nothing yet.
+    /// Creates an empty cache for `game`.
     pub fn new(game: G) -> Self {
         Self { game, memory: Mutex::default() }
     }
 
-    /// Number of distinct coalitions remembered.
+    /// Returns the number of distinct coalitions in the cache.
     pub fn distinct(&self) -> usize {
         self.memory().places.len()
     }
 
-    /// The game that is asked where memory does not help.
+    /// Returns the game that evaluates uncached coalitions.
     pub fn inner(&self) -> &G {
         &self.game
     }
 
-    /// The memory is whole at any moment another thread can see it, so a panic elsewhere does not spoil it.
+    /// Locks the cache. Poisoning is ignored: the cache is consistent whenever the lock is free, even after a
+    /// panic.
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The coalitions of `batch` that are not remembered, each once, in the order of their first appearance.
+    /// Returns the coalitions of `batch` that are not cached, each once, in order of first appearance.
     fn missing(&self, batch: &Coalitions) -> Coalitions {
         let memory = self.memory();
         let mut missing = Coalitions::new(batch.players());
@@ -75,7 +77,7 @@ impl<G: Game> Cached<G> {
 impl<G: Game> Game for Cached<G> {
     shape_of_inner_game!();
 
-    /// Not remembered: of coalitions and scenarios drawn together few come twice.
+    /// Not cached: pairs of a coalition and a scenario rarely repeat when both are drawn at random.
     fn values_in_scenarios(
         &self,
         batch: &Coalitions,
@@ -90,14 +92,15 @@ impl<G: Game> Game for Cached<G> {
         let missing = self.missing(batch);
         let mut values = vec![0.0; missing.len() * outputs];
         if !missing.is_empty() {
-            // Unlocked: the game may take long, and may use the threads that wait for the memory.
+            // Evaluate without the lock: the game may be slow, and may use the threads that wait for the
+            // cache.
             self.game.values(&missing, &mut values)?;
         }
 
         let mut memory = self.memory();
         for (row, values) in missing.iter().zip(values.chunks_exact(outputs)) {
             let place = memory.places.len();
-            // Another thread may have been faster.
+            // Another thread may have inserted the value meanwhile.
             if !memory.places.contains_key(row.words()) {
                 memory.values.extend_from_slice(values);
                 memory.places.insert(row.words().into(), place);

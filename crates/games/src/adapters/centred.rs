@@ -4,7 +4,7 @@ use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::{Game, check_finite};
 
-/// The game `v(S) − v(∅)`: what the textbooks call a game, worth nothing without players.
+/// The game `v(S) − v(∅)`, in which the empty coalition has the value zero, as textbooks define a game.
 ///
 /// ```
 /// use apportion_games::{Centred, Coalitions, Game, TabulatedGame};
@@ -22,11 +22,11 @@ pub struct Centred<G> {
 }
 
 impl<G: Game> Centred<G> {
-    /// Asks the game for v(∅), once.
+    /// Creates the centred game; evaluates v(∅) once.
     ///
     /// # Errors
     ///
-    /// Whatever the game says.
+    /// Any error of the game.
     pub fn new(game: G) -> Result<Self, GameError> {
         let mut empty = Coalitions::new(game.players());
         empty.push_empty();
@@ -35,7 +35,7 @@ impl<G: Game> Centred<G> {
         Ok(Self { game, base })
     }
 
-    /// v(∅), k numbers.
+    /// Returns v(∅), one number per output.
     pub fn base(&self) -> &[f64] {
         &self.base
     }
@@ -48,7 +48,7 @@ impl<G: Game> Centred<G> {
         check_finite(batch, self.base.len(), out)
     }
 
-    /// The game as it was.
+    /// Returns the original game.
     pub fn inner(&self) -> &G {
         &self.game
     }

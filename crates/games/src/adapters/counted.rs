@@ -1,4 +1,4 @@
-//! Counts how often a game is asked.
+//! Counts the evaluations of a game.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +6,7 @@ use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
 
-/// The same game, counting batches and coalitions asked for.
+/// Adapter that counts the batches and coalitions evaluated.
 ///
 /// ```
 /// use apportion_games::{Coalitions, Counted, Game, Glove};
@@ -24,22 +24,22 @@ pub struct Counted<G> {
 }
 
 impl<G: Game> Counted<G> {
-    /// Counts from zero.
+    /// Wraps `game` with counters at zero.
     pub fn new(game: G) -> Self {
         Self { game, calls: AtomicU64::new(0), evaluations: AtomicU64::new(0) }
     }
 
-    /// Batches asked for, those that failed included.
+    /// Returns the number of batches evaluated, including those that failed.
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
     }
 
-    /// Coalitions asked for, in one scenario or all, repetitions included.
+    /// Returns the number of coalitions evaluated, in a single scenario or in all, including repetitions.
     pub fn evaluations(&self) -> u64 {
         self.evaluations.load(Ordering::Relaxed)
     }
 
-    /// The game that is counted.
+    /// Returns the wrapped game.
     pub fn inner(&self) -> &G {
         &self.game
     }

@@ -1,6 +1,6 @@
-//! Games made of another game.
+//! Adapters that wrap a game.
 
-/// The part of an `impl Game` that is the inner game's own where the players are others: what a coalition costs, and what chance decides.
+/// Forwards the methods of `Game` that do not depend on the players: outputs, cost and scenarios.
 macro_rules! cost_of_inner_game {
     () => {
         fn outputs(&self) -> usize {
@@ -25,7 +25,7 @@ macro_rules! cost_of_inner_game {
     };
 }
 
-/// The part of an adapter's `impl Game` that is the inner game's own: an adapter changes values, not their shape or cost.
+/// Forwards all methods of `Game` except the values: an adapter changes values, but not their shape or cost.
 macro_rules! shape_of_inner_game {
     () => {
         fn players(&self) -> usize {

@@ -1,4 +1,5 @@
-//! The law of features whose dependence is that of a normal law, whatever their marginal laws.
+//! Gaussian copula: features with arbitrary marginal distributions and the dependence of a normal
+//! distribution.
 
 use faer::Mat;
 use statrs::function::erf::{erfc, erfc_inv};
@@ -12,28 +13,31 @@ use crate::error::GameError;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
 
-/// Features under a Gaussian copula: each has its empirical law, and their normal scores are multivariate normal.
+/// A Gaussian copula: each feature has its empirical distribution, and the normal scores are multivariate
+/// normal.
 ///
 /// ```text
 /// z_j = Φ⁻¹(F_j(x_j)),   Z ~ N(0, R),   x_j = F_j⁻¹(Φ(z_j))
 /// ```
 ///
-/// (Aas, Jullum and Løland, 2021, section 3.2.) F_j is the empirical distribution function by mid-ranks: among N values, the one of mid-rank
-/// r has F_j = (r − ½)/N, and between neighbours it is linear; F_j⁻¹ is linear between the sorted values at (i − ½)/N. R are the
-/// correlations of the normal scores of the data. M independent draws per coalition, shared by all explicands.
+/// (Aas, Jullum and Løland, 2021, section 3.2.) F_j is the empirical distribution function by mid-ranks: of N
+/// values, the one with mid-rank r has F_j = (r − ½)/N, with linear interpolation between neighbours. F_j⁻¹
+/// is linear between the sorted values at (i − ½)/N. R is the correlation matrix of the normal scores of the
+/// data. M independent draws per coalition are shared by all explicands.
 ///
-/// - An explicand's value outside the data is clamped in rank space, to F_j = 1/(2N) or 1 − 1/(2N): for what it says about absent features
-///   it is as extreme as the most extreme of N values. Its rows still have the explicand's value.
-/// - Draws never leave the range of the data. Where a column has few different values, a draw lies between two neighbours with
-///   probability 1/N.
-/// - Constant and collinear columns are treated as [`GaussianLaw`](crate::GaussianLaw) does.
+/// - An explicand's value outside the range of the data is clamped in rank space, to F_j = 1/(2N) or 1 −
+///   1/(2N): for the distribution of the absent features, it counts as extreme as the most extreme of N
+///   values. Its rows still contain the explicand's value.
+/// - Draws never leave the range of the data. If a column has few distinct values, a draw lies between two
+///   neighbours with probability 1/N.
+/// - Constant and collinear columns are treated as in [`GaussianLaw`](crate::GaussianLaw).
 ///
 /// A coalition takes `O(n³ + M (n² + n log N))` time; data of N rows take `O(n N)` numbers.
 ///
 /// ```
 /// use apportion_games::{ConditionalGame, Coalitions, CopulaLaw, Game, Rows};
 ///
-/// // The second feature is the exponential of the first: dependent, but not linearly.
+/// // The second feature is the exponential of the first: a nonlinear dependence.
 /// let data: Vec<f64> = (0..50).flat_map(|i| [f64::from(i), (f64::from(i) / 5.0).exp()]).collect();
 /// let law = CopulaLaw::fit(Rows::new(&data, 2), 100, 7)?;
 /// let model = |row: &[f64]| row[1].ln();
@@ -50,25 +54,28 @@ pub struct CopulaLaw {
 }
 
 impl CopulaLaw {
-    /// The law of `rows`, with `draws` rows per coalition.
+    /// Fits the distribution to `rows`, with `draws` rows per coalition.
     ///
     /// # Errors
     ///
-    /// [`GameError::MissingValue`] and [`GameError::InfiniteInput`] with row and column, [`GameError::TooFewRows`] for fewer than n + 1
-    /// rows, [`GameError::Parameter`] for no draws. Constant and collinear columns are legal, see above.
+    /// [`GameError::MissingValue`] and [`GameError::InfiniteInput`] with row and column,
+    /// [`GameError::TooFewRows`] for fewer than n + 1 rows, [`GameError::Parameter`] for zero draws. Constant
+    /// and collinear columns are allowed, see above.
     pub fn fit(rows: Rows<'_>, draws: usize, seed: u64) -> Result<Self, GameError> {
         check_data(rows)?;
         Self::counted(&Counted::once(rows), draws, seed)
     }
 
-    /// The law of weighted rows: ranks count a row as often as its weight says, and so do the correlations of normal scores.
+    /// Fits the distribution to weighted rows: weights count in the ranks and in the correlations of the
+    /// normal scores.
     ///
-    /// Whole weights say how often a row stands in the data; others are a proportion and are scaled to sum to the number of rows. Rows
-    /// of weight 0 are left out.
+    /// Integer weights are multiplicities of rows. Other weights are proportions and are scaled to sum to the
+    /// number of rows. Rows of weight 0 are ignored.
     ///
     /// # Errors
     ///
-    /// As [`fit`](Self::fit); [`GameError::BackgroundWeights`] unless there is one weight per row, all finite, none negative, not all zero.
+    /// Same as [`fit`](Self::fit); also [`GameError::BackgroundWeights`] unless there is one weight per row,
+    /// all of them finite and non-negative, and at least one positive.
     pub fn fit_weighted(rows: Rows<'_>, weights: &[f64], draws: usize, seed: u64) -> Result<Self, GameError> {
         check_data(rows)?;
         Self::counted(&Counted::weighted(rows, weights)?, draws, seed)
@@ -89,7 +96,7 @@ impl CopulaLaw {
         Ok(Self { margins, normal: UnitNormal::new(correlation(&scores, data.counts()), draws, seed)? })
     }
 
-    /// The same law with draws in pairs whose normal scores mirror each other at their conditional mean, as
+    /// Makes the draws antithetic: pairs whose normal scores are mirrored at their conditional mean, as in
     /// [`GaussianLaw::antithetic`](crate::GaussianLaw::antithetic).
     ///
     /// # Errors
@@ -128,12 +135,12 @@ impl ConditionalLaw for CopulaLaw {
     }
 }
 
-/// The empirical law of one feature.
+/// The empirical distribution of one feature.
 #[derive(Debug, Clone)]
 struct Margin {
-    /// Its values in ascending order.
+    /// The values in ascending order.
     values: Vec<f64>,
-    /// How many there are up to each of them and with it, as often as they count.
+    /// The cumulative count up to and including each value.
     ends: Vec<f64>,
 }
 
@@ -151,7 +158,7 @@ impl Margin {
         Self { values: sorted.into_iter().map(|(value, _)| value).collect(), ends }
     }
 
-    /// How many values there are before the one at `index`.
+    /// Returns the cumulative count before the value at `index`.
     fn before(&self, index: usize) -> f64 {
         if index == 0 { 0.0 } else { self.ends[index - 1] }
     }
@@ -160,13 +167,13 @@ impl Margin {
         self.before(self.values.len())
     }
 
-    /// Half of what the value at `index` counts, and at most half of one: F is linear between the middle of the last and the middle of
-    /// the first of two values that stand several times.
+    /// Returns half the count of the value at `index`, at most ½. Between two repeated values, F is linear
+    /// from the middle of the last occurrence of one to the middle of the first occurrence of the next.
     fn half(&self, index: usize) -> f64 {
         ((self.ends[index] - self.before(index)) / 2.0).min(0.5)
     }
 
-    /// `F(x)`, above 0 and below 1.
+    /// Returns `F(x)`, strictly between 0 and 1.
     fn probability(&self, x: f64) -> f64 {
         let values = &self.values;
         let below = values.partition_point(|&value| value < x);
@@ -180,7 +187,7 @@ impl Margin {
             2.0 * self.total() - 2.0 * self.half(below - 1)
         } else {
             let (left, right) = (values[below - 1], values[below]);
-            // Halves, because the difference of the largest numbers overflows.
+            // Halve first: the difference of very large numbers overflows.
             let share = (x / 2.0 - left / 2.0) / (right / 2.0 - left / 2.0);
             let (half, next) = (self.half(below - 1), self.half(below));
             2.0 * self.before(below) - 2.0 * half + 2.0 * (half + next) * share
@@ -188,22 +195,22 @@ impl Margin {
         twice / (2.0 * self.total())
     }
 
-    /// The normal score Φ⁻¹(F(x)).
+    /// Returns the normal score Φ⁻¹(F(x)).
     fn score(&self, x: f64) -> f64 {
         -std::f64::consts::SQRT_2 * erfc_inv(2.0 * self.probability(x))
     }
 
-    /// `F⁻¹(Φ(z))`.
+    /// Returns `F⁻¹(Φ(z))`.
     fn value(&self, score: f64) -> f64 {
         let probability = erfc(-score * std::f64::consts::FRAC_1_SQRT_2) / 2.0;
-        // Places are counted from the middle of a first value that counts once.
+        // Positions are relative to the middle of the first value, as if it occurred once.
         let first = |index: usize| self.before(index) + self.half(index) - 0.5;
         let last = |index: usize| self.ends[index] - self.half(index) - 0.5;
         let end = self.values.len() - 1;
         let place = (probability * self.total() - 0.5).clamp(first(0), last(end).max(first(0)));
         let index = self.last_from(|index| first(index) <= place);
         let (left, right) = (self.values[index], self.values[(index + 1).min(end)]);
-        // Equal neighbours are their own mean to the last bit.
+        // Interpolating between equal neighbours could change the last bit.
         if left == right || place <= last(index) {
             return left;
         }
@@ -211,7 +218,8 @@ impl Margin {
         (1.0 - share) * left + share * right
     }
 
-    /// The last index for which `holds` does; it does for the first, and for none after one for which it does not.
+    /// Returns the last index that satisfies `holds`, by bisection; the first index must satisfy it, and no
+    /// index after one that does not.
     fn last_from(&self, holds: impl Fn(usize) -> bool) -> usize {
         let (mut low, mut high) = (0, self.values.len());
         while high - low > 1 {

@@ -1,13 +1,14 @@
-//! Rows of the data, and how often each of them counts.
+//! Rows of data with their counts.
 
 use crate::background::check_weights;
 use crate::error::GameError;
 use crate::model::Rows;
 
-/// Rows that count some number of times each, more than zero.
+/// Rows of data with a positive count each.
 ///
-/// Whole numbers are multiplicities: a row of weight 3 is a row that stands three times in the data. Other weights are a proportion; they
-/// are scaled so that their sum is the number of rows, which is what a covariance or a rank takes for the size of the sample.
+/// Integer weights are multiplicities: a row of weight 3 counts as three equal rows. Other weights are
+/// proportions; they are scaled to sum to the number of rows, which covariances and ranks use as the sample
+/// size.
 #[derive(Debug, Clone)]
 pub(super) struct Counted {
     rows: Vec<f64>,
@@ -16,19 +17,19 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// Each row once.
+    /// Counts each row once.
     pub(super) fn once(rows: Rows<'_>) -> Self {
         Self { rows: rows.values().to_vec(), columns: rows.columns(), counts: vec![1.0; rows.len()] }
     }
 
-    /// The rows whose weight is not zero.
+    /// Creates the rows whose weight is not zero, with counts from their weights.
     pub(super) fn weighted(rows: Rows<'_>, weights: &[f64]) -> Result<Self, GameError> {
         let largest = check_weights(weights, rows.len())?;
         let are_whole = largest < MOST_TIMES && weights.iter().all(|weight| weight.fract() == 0.0);
         let per_share = if are_whole {
             1.0
         } else {
-            // By the largest first: the sum of weights near the end of the range would overflow.
+            // Divide by the largest weight first: the sum of very large weights would overflow.
             let mut shares: Vec<f64> = weights.iter().map(|weight| weight / largest).collect();
             shares.retain(|&share| share > 0.0);
             shares.sort_by(f64::total_cmp);
@@ -45,7 +46,8 @@ impl Counted {
         Ok(counted)
     }
 
-    /// In ascending order of their values, so that nothing depends on the order in which they were given.
+    /// Returns the rows in ascending order of their values, so that results do not depend on the order of the
+    /// data.
     pub(super) fn sorted(&self) -> Self {
         let (rows, mut order) = (self.rows(), (0..self.counts.len()).collect::<Vec<_>>());
         let compare = |a: &f64, b: &f64| a.total_cmp(b);
@@ -66,18 +68,18 @@ impl Counted {
         Rows::new(&self.rows, self.columns)
     }
 
-    /// How often each row counts.
+    /// Returns the count of each row.
     pub(super) fn counts(&self) -> &[f64] {
         &self.counts
     }
 
-    /// How many rows there are, each as often as it counts.
+    /// Returns the sum of the counts.
     pub(super) fn total(&self) -> f64 {
         self.counts.iter().sum()
     }
 }
 
-/// A sum of whole numbers below this is exact for as many rows as fit in memory.
+/// Sums of integers below this limit are exact for as many rows as fit in memory.
 const MOST_TIMES: f64 = (1u64 << 40) as f64;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A conditional game, and what it might as well have been if its draws had been others.
+//! Propagation of the errors of draws through a conditional game.
 
 use rand::RngExt;
 
@@ -9,20 +9,23 @@ use crate::game::{Game, check_finite};
 use crate::model::Model;
 use crate::stream::{Purpose, coalition_unit, stream};
 
-/// A conditional game beside copies of it that are off by as much as its draws may leave it off.
+/// A conditional game with copies that are perturbed by the errors of its draws.
 ///
-/// Output j of the conditional game has `1 + 2R` outputs here: the value itself, and R pairs to both sides of it,
+/// Each output of the conditional game becomes `1 + 2R` outputs here: the value itself, and R pairs symmetric
+/// around it,
 ///
 /// ```text
 /// v(S),   v(S) + ζ_1(S),   v(S) − ζ_1(S),   …,   v(S) + ζ_R(S),   v(S) − ζ_R(S)
 /// ```
 ///
-/// where ζ_r(S) is the standard error σ(S) of v(S) with a random sign, independent for each coalition, output and r. As each coalition
-/// has draws of its own, the errors of values are independent, too, with mean 0 and variance σ(S)².
+/// where ζ_r(S) is the standard error σ(S) of v(S) with a random sign, independent for each coalition, output
+/// and r. As each coalition has its own draws, the errors of the values are independent as well, with mean 0
+/// and variance σ(S)².
 ///
-/// A method that explains this game says what the errors make of its answer. Attributions are linear in the values: half the difference
-/// within a pair is the error of an attribution, R times over. Squared standard errors are quadratic in the values: their mean over a pair
-/// is that of v, and what they see of the errors of the draws.
+/// A method applied to this game shows how these errors propagate to its results. Attributions are linear in
+/// the values, so half the difference within a pair is a sample of the error of an attribution; there are R
+/// of them. Squared standard errors are quadratic in the values: their mean over a pair is that of v plus the
+/// contribution of the errors of the draws.
 ///
 /// ```
 /// use apportion_games::{Coalitions, ConditionalGame, ErrorsOfDraws, Game, GaussianLaw};
@@ -35,7 +38,7 @@ use crate::stream::{Purpose, coalition_unit, stream};
 /// perturbed.values(&Coalitions::from_masks(1, [0]), &mut values)?;
 /// let [value, above, below] = values;
 /// assert!((above + below - 2.0 * value).abs() < 1e-12);
-/// // 100 draws of standard deviation 2.
+/// // 100 draws with standard deviation 2.
 /// assert!(((above - value).abs() - 0.2).abs() < 0.05);
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```
@@ -46,7 +49,7 @@ pub struct ErrorsOfDraws<'a, M: ?Sized, L: ?Sized> {
 }
 
 impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ErrorsOfDraws<'a, M, L> {
-    /// The game with `pairs` pairs of copies, whose signs are drawn with `seed`.
+    /// Creates the game with `pairs` pairs of copies, whose signs are drawn with `seed`.
     pub fn new(game: &'a ConditionalGame<'a, M, L>, pairs: usize, seed: u64) -> Self {
         Self { game, pairs, seed }
     }

@@ -1,4 +1,4 @@
-//! The law of discrete features by frequencies.
+//! The distribution of discrete features by frequencies.
 
 use std::collections::HashMap;
 
@@ -11,18 +11,21 @@ use crate::error::GameError;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
 
-/// Frequencies: X given `X_S = x_S` is a row of the data that agrees with the explicand on S, each with its probability.
+/// Frequencies: X given `X_S = x_S` is a row of the data that matches the explicand on S, each with its
+/// probability.
 ///
 /// ```text
 /// v(S) = Σ_r p_r [r_S = x_S] f(x_S, r_{S̄}) / Σ_r p_r [r_S = x_S]
 /// ```
 ///
-/// Exact for the law of the table, without sampling; meant for discrete features, of which a coalition's values occur often. Equal rows
-/// are counted together, so that M = [`draws`](ConditionalLaw::draws) is the number of different ones. A missing value is a category of
-/// its own: it agrees with a missing value. One coalition takes `O(M · |S|)` time.
+/// Exact for the distribution of the table, without sampling; meant for discrete features, for which each
+/// combination of values occurs often. Equal rows are merged, so M = [`draws`](ConditionalLaw::draws) is the
+/// number of distinct rows. A missing value is a separate category that matches missing values. One coalition
+/// takes `O(M · |S|)` time.
 ///
-/// Where no row agrees with the explicand, the law says nothing, and a game that asks gets [`GameError::NoAgreement`]. A row of the
-/// table agrees with itself on every coalition; for other explicands a [`Fallback`] may serve.
+/// If no row matches the explicand, the conditional distribution is undefined, and evaluating the game
+/// returns [`GameError::NoAgreement`]. A row of the table matches itself on every coalition; for other
+/// explicands, set a [`Fallback`].
 ///
 /// ```
 /// use apportion_games::{Coalitions, ConditionalGame, FrequencyLaw, Game, Rows};
@@ -38,7 +41,7 @@ use crate::synthetic::SyntheticRows;
 /// ```
 #[derive(Debug, Clone)]
 pub struct FrequencyLaw {
-    /// The different rows, in the order in which they first appear.
+    /// The distinct rows, in order of first appearance.
     rows: Vec<f64>,
     columns: usize,
     probabilities: Vec<f64>,
@@ -46,7 +49,7 @@ pub struct FrequencyLaw {
 }
 
 impl FrequencyLaw {
-    /// The law of a row of the data, all equally probable.
+    /// Fits the distribution to equally probable rows.
     ///
     /// # Errors
     ///
@@ -54,27 +57,28 @@ impl FrequencyLaw {
     pub fn fit(rows: Rows<'_>) -> Result<Self, GameError> {
         if rows.is_empty() {
             return Err(GameError::TooFewRows {
-                law: "a law by frequencies",
-                given: 0,
-                least: 1,
-                hint: "give the rows of the data",
+                law: "a frequency distribution",
+                actual: 0,
+                min: 1,
+                hint: "pass the rows of the data",
             });
         }
         Ok(Self::counted(rows, &vec![1.0 / rows.len() as f64; rows.len()]))
     }
 
-    /// The joint law in which row r of `table` has the probability of its weight.
+    /// Creates the joint distribution in which row r of `table` has its weight as its probability.
     pub fn of_table(table: &Background) -> Self {
         Self::counted(table.as_rows(), table.weights())
     }
 
-    /// The same law with another answer where no row agrees with the explicand on S; [`Fallback::Refuse`] unless it is changed.
+    /// Sets the fallback for coalitions on which no row matches the explicand; [`Fallback::Refuse`] by
+    /// default.
     pub fn with_fallback(mut self, fallback: Fallback) -> Self {
         self.fallback = fallback;
         self
     }
 
-    /// Adds up the probabilities of equal rows.
+    /// Sums the probabilities of equal rows.
     fn counted(rows: Rows<'_>, probabilities: &[f64]) -> Self {
         let mut seen: HashMap<Vec<u64>, usize> = HashMap::new();
         let mut law = Self {
@@ -97,27 +101,28 @@ impl FrequencyLaw {
     }
 }
 
-/// What a [`FrequencyLaw`] says where no row agrees with the explicand on a coalition.
+/// The behaviour of a [`FrequencyLaw`] if no row matches the explicand on a coalition.
 ///
-/// A game with a fallback jumps between coalitions that rows agree on and others; values of features that are never seen together with
-/// others carry that jump.
+/// A game with a fallback jumps between coalitions with and without matching rows; the attributions of
+/// features that never occur together include this jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Fallback {
-    /// Nothing: [`GameError::NoAgreement`].
+    /// Returns the error [`GameError::NoAgreement`].
     #[default]
     Refuse,
-    /// Absent features have their marginal law: all rows stand for the coalition, as in [`MarginalGame`](crate::MarginalGame).
+    /// Uses the marginal distribution of the absent features: all rows represent the coalition, as in
+    /// [`MarginalGame`](crate::MarginalGame).
     Marginal,
-    /// The rows that agree on the most features of the coalition stand for it, each with its probability.
+    /// Uses the rows that match on the most features of the coalition, each with its probability.
     Nearest,
 }
 
-/// Bits that are the same for equal numbers, and for all missing ones.
+/// Returns bits that are equal for equal numbers, and for all missing values.
 fn category(value: f64) -> u64 {
     match value {
         value if value.is_nan() => f64::NAN.to_bits(),
-        // Without the sign of zero.
+        // Adding zero removes the sign of −0.
         value => (value + 0.0).to_bits(),
     }
 }
@@ -127,7 +132,7 @@ impl ConditionalLaw for FrequencyLaw {
         self.columns
     }
 
-    /// The number of different rows; a coalition takes as many predictions as rows agree with the explicand.
+    /// Returns the number of distinct rows; a coalition takes one prediction per matching row.
     fn draws(&self) -> usize {
         self.probabilities.len()
     }
@@ -140,7 +145,7 @@ impl ConditionalLaw for FrequencyLaw {
         true
     }
 
-    /// Values are compared with each other alone.
+    /// Values are only compared with each other.
     fn takes_infinite_values(&self) -> bool {
         true
     }

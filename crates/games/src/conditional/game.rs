@@ -1,4 +1,4 @@
-//! The conditional game of one explicand.
+//! The conditional game of an explicand.
 
 use crate::coalition::{Coalition, CoalitionView};
 use crate::coalitions::Coalitions;
@@ -8,20 +8,23 @@ use crate::game::Game;
 use crate::model::Model;
 use crate::synthetic::{Averaged, OneRow, SyntheticRows, pairwise, weigh};
 
-/// The game of one explicand under a law of the features: the players are the features.
+/// The conditional game of an explicand under a distribution of the features, which are the players.
 ///
 /// ```text
 /// v(S) = E[f(X) | X_S = x_S] ≈ Σ_d w_d f(x_S, x̃_d)
 /// ```
 ///
-/// The expected prediction given that the features in S are those of the explicand x (v^CE of Kotsiopoulos et al., 2023), as the weighted
-/// mean over the M rows that the law gives for S. v(N) = f(x) exactly; v(∅) is the mean without conditions.
+/// This is the expected prediction given that the features in S equal those of the explicand x (v^CE of
+/// Kotsiopoulos et al., 2023), computed as the weighted mean over the M rows that the distribution provides
+/// for S. v(N) = f(x) exactly; v(∅) is the unconditional mean.
 ///
-/// Of an [affine](Model::is_affine) model `E[f(X) | X_S = x_S] = f(E[X | X_S = x_S])`: where the law [knows its means](ConditionalLaw::mean), as
-/// normal laws do, these are the only rows, and nothing is drawn.
+/// For an [affine](Model::is_affine) model, `E[f(X) | X_S = x_S] = f(E[X | X_S = x_S])`. If the distribution
+/// [provides means](ConditionalLaw::mean), as normal distributions do, each coalition takes a single row, the
+/// mean, and no draws.
 ///
-/// One coalition takes up to M predictions of the model, N a single one, and what the law needs to condition on S. Where the law draws
-/// at random and all weights are alike, draw d is scenario d; elsewhere the weights depend on the coalition, and there is one scenario.
+/// A coalition takes up to M predictions of the model (the grand coalition a single one), plus conditioning
+/// the distribution on S. If the distribution draws at random with equal weights, draw d is scenario d;
+/// otherwise the weights depend on the coalition, and there is a single scenario.
 ///
 /// ```
 /// use apportion_games::{Coalitions, ConditionalGame, Game, GaussianLaw};
@@ -35,11 +38,11 @@ use crate::synthetic::{Averaged, OneRow, SyntheticRows, pairwise, weigh};
 /// let (mut values, mut errors) = ([0.0; 4], [0.0; 4]);
 /// game.values(&batch, &mut values)?;
 /// game.standard_errors(&batch, &mut errors)?;
-/// // The model does not read the first feature, yet it says something about the second: E[X_1 | X_0 = 2] = 0.8 · 2.
+/// // The model ignores the first feature, but it predicts the second: E[X_1 | X_0 = 2] = 0.8 · 2.
 /// for (value, (error, exact)) in values.iter().zip(errors.iter().zip([0.0, 1.6, -1.0, -1.0])) {
 ///     assert!((value - exact).abs() <= 3.0 * error);
 /// }
-/// // Where the second feature is present, nothing is left to chance.
+/// // If the second feature is present, the value does not depend on any draw.
 /// assert!(errors[0] > 0.0 && errors[1] > 0.0);
 /// assert_eq!(errors[2..], [0.0, 0.0]);
 /// # Ok::<(), apportion_games::GameError>(())
@@ -48,26 +51,26 @@ pub struct ConditionalGame<'a, M: ?Sized, L: ?Sized> {
     model: Averaged<'a, M>,
     explicand: Vec<f64>,
     law: &'a L,
-    /// Whether the mean of a row is all that counts, and is known.
+    /// Whether each coalition takes only the conditional mean.
     by_means: bool,
 }
 
 impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L> {
-    /// The game of `explicand` under `law`.
+    /// Creates the game of `explicand` under `law`.
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`] if explicand, law and model do not have the same number of features, [`GameError::MissingValue`] if the
-    /// explicand has a missing value and the law has no place for it, [`GameError::InfiniteInput`] the same for an infinite one,
-    /// [`GameError::Parameter`] if the model has no outputs.
+    /// [`GameError::Width`] if explicand, distribution and model have different numbers of features,
+    /// [`GameError::MissingValue`] or [`GameError::InfiniteInput`] if the explicand has a missing or infinite
+    /// value that the distribution does not support, [`GameError::Parameter`] if the model has no outputs.
     pub fn new(model: &'a M, explicand: &[f64], law: &'a L) -> Result<Self, GameError> {
         let is_affine = model.is_affine();
-        let model = Averaged::new(model, law.columns(), "a row of the conditional law")?;
+        let model = Averaged::new(model, law.columns(), "a row of the conditional distribution")?;
         if explicand.len() != law.columns() {
             return Err(GameError::Width {
                 what: "the explicand".to_owned(),
-                given: explicand.len(),
-                wanted: law.columns(),
+                actual: explicand.len(),
+                expected: law.columns(),
             });
         }
         let what = || "the explicand".to_owned();
@@ -81,55 +84,58 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
         Ok(Self { model, explicand: explicand.to_vec(), law, by_means })
     }
 
-    /// The row that is explained.
+    /// Returns the row that is explained.
     pub fn explicand(&self) -> &[f64] {
         &self.explicand
     }
 
-    /// The law of the features.
+    /// Returns the distribution of the features.
     pub fn law(&self) -> &'a L {
         self.law
     }
 
-    /// How the rows of this game stand for the law: as the law says, or exactly, where the model is [affine](Model::is_affine) and the law
-    /// [knows its means](ConditionalLaw::mean).
+    /// Returns how the rows of this game represent the distribution: exactly, if the model is
+    /// [affine](Model::is_affine) and the distribution [provides means](ConditionalLaw::mean), else as the
+    /// distribution specifies.
     pub fn sampling(&self) -> Sampling {
         if self.by_means { Sampling::Exact } else { self.law.sampling() }
     }
 
-    /// Rows for each coalition.
+    /// Returns the number of rows per coalition.
     fn draws(&self) -> usize {
         if self.by_means { 1 } else { self.law.draws() }
     }
 
-    /// Writes the standard error of v(S_j) to `out[j·k .. (j+1)·k]` for each row `S_j` of `batch`: m × k numbers, row-major, in the units
-    /// of the model.
+    /// Writes the standard error of v(S_j) to `out[j·k .. (j+1)·k]` for each row `S_j` of `batch`: m × k
+    /// numbers, row-major, in the units of the model.
     ///
     /// ```text
     /// √(s² Σ_d w_d²),   s² = Σ_d w_d (f_d − v)² / Σ_d w_d (1 − w_d)
     /// ```
     ///
-    /// For M independent draws that is their standard deviation (of M − 1) over √M, for antithetic ones the same of the M/2 means of
-    /// pairs, for weighted rows the standard deviation over the root of the effective sample size 1/Σw². It is zero for N, for laws that
-    /// are exact, and where all predictions are equal. It is infinite where a single row or pair tells nothing about its error.
+    /// For M independent draws, this is their standard deviation (with M − 1) over √M; for antithetic draws,
+    /// the same of the M/2 means of pairs; for weighted rows, the standard deviation over the root of the
+    /// effective sample size 1/Σw². It is zero for N, for exact distributions, and if all predictions are
+    /// equal. It is infinite if there is only a single row or pair.
     ///
-    /// Covered is the chance in the draws; for weighted rows, that of which rows are in the data. Not covered: that the law was fitted
-    /// on finitely many rows, that it may be the wrong one, and that rows near the explicand are not quite at it.
+    /// It covers the randomness of the draws; for weighted rows, that of the sampled data. It does not cover
+    /// that the distribution was fitted to finitely many rows, that it may be misspecified, or that rows near
+    /// the explicand are not exactly at it.
     ///
-    /// Takes the same predictions as [`values`](Game::values) once more, and holds those of one coalition per thread.
+    /// Takes as many predictions as [`values`](Game::values), and stores those of one coalition per thread.
     ///
     /// # Errors
     ///
-    /// As [`values`](Game::values).
+    /// Same as [`values`](Game::values).
     ///
     /// # Panics
     ///
-    /// If `out.len()` is not `batch.len() · k`, or the batch has another number of players.
+    /// If `out.len()` is not `batch.len() · k`, or the number of players of the batch differs.
     pub fn standard_errors(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         let k = self.model.outputs();
-        assert_eq!(out.len(), batch.len() * k, "room for one error per coalition and output");
+        assert_eq!(out.len(), batch.len() * k, "`out` must hold one error per coalition and output");
         if self.sampling() == Sampling::Exact {
-            assert_eq!(batch.players(), self.players(), "coalitions of another game");
+            assert_eq!(batch.players(), self.players(), "the coalitions belong to another game");
             out.fill(0.0);
             return Ok(());
         }
@@ -141,10 +147,10 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
         Ok(())
     }
 
-    /// Writes the k values of each coalition and, after them, their k standard errors, from the same predictions.
+    /// Writes the k values of each coalition, followed by their k standard errors, from the same predictions.
     pub(super) fn values_and_errors(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         let k = self.model.outputs();
-        assert_eq!(batch.players(), self.players(), "coalitions of another game");
+        assert_eq!(batch.players(), self.players(), "the coalitions belong to another game");
         let model = self.model.any();
         model.pieces(out, 2 * k, &|(index, out)| {
             let coalition = batch.row(index);
@@ -190,7 +196,7 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
     }
 }
 
-/// Without the model and the law, which need not be `Debug`.
+/// Omits the model and the distribution, which need not implement `Debug`.
 impl<M: ?Sized, L: ?Sized> std::fmt::Debug for ConditionalGame<'_, M, L> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ConditionalGame")
@@ -249,14 +255,14 @@ impl<M: Model + ?Sized, L: ConditionalLaw + ?Sized> Game for ConditionalGame<'_,
     }
 }
 
-/// The standard error of the weighted mean of `values`; `weights` sum to 1.
+/// Returns the standard error of the weighted mean of `values`; `weights` sum to 1.
 fn error_of_mean(values: &[f64], weights: &[f64]) -> f64 {
     let sum = |term: &dyn Fn(f64, f64) -> f64| {
         let mut terms: Vec<f64> =
             values.iter().zip(weights).map(|(&value, &weight)| term(value, weight)).collect();
         pairwise(&mut terms, 1)[0]
     };
-    // From the first value: equal values have the mean that they are.
+    // Subtract the first value, so that the mean of equal values is exact.
     let start = values[0];
     let mean = start + sum(&|value, weight| weight * (value - start));
     let largest = values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);

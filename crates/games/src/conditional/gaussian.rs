@@ -1,4 +1,4 @@
-//! The multivariate normal law.
+//! The multivariate normal distribution.
 
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -16,31 +16,33 @@ use crate::error::GameError;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
 
-/// The largest difference, in units of both standard deviations, of two entries that should be equal by symmetry.
+/// The tolerance for asymmetric entries, relative to the standard deviations.
 const ASYMMETRY: f64 = 1e-9;
 
-/// Normal features: X ~ N(μ, Σ), drawn from given the present ones.
+/// Normal features X ~ N(μ, Σ): absent features are drawn given the present ones.
 ///
 /// ```text
 /// X_S̄ | X_S = x_S  ~  N(μ_S̄ + Σ_S̄S Σ_SS⁻¹ (x_S − μ_S),  Σ_S̄S̄ − Σ_S̄S Σ_SS⁻¹ Σ_SS̄)
 /// ```
 ///
-/// (Aas, Jullum and Løland, 2021, section 3.1.) M independent draws per coalition, which every explicand shares; a draw is a function of
-/// the seed, the coalition and its number.
+/// (Aas, Jullum and Løland, 2021, section 3.1.) M independent draws per coalition are shared by all
+/// explicands; a draw is determined by the seed, the coalition and its index.
 ///
-/// Of a model whose outputs are [affine](crate::Model::is_affine) the conditional mean is all that counts: no rows are drawn for it, and its
-/// values are exact.
+/// For a model whose outputs are [affine](crate::Model::is_affine), the conditional mean is sufficient: no
+/// rows are drawn, and the values are exact.
 ///
-/// A coalition takes `O(n³)` for a Cholesky factorization and `O(M n²)` for its draws: with M = 500, 0.06 ms at n = 10, 0.5 ms at
-/// n = 50 and 1.2 ms at n = 100 (the example `conditional_timing`, on one core of an AMD EPYC of the Zen 5 class). Nothing is kept between coalitions.
+/// A coalition takes `O(n³)` for a Cholesky factorization and `O(M n²)` for its draws: with M = 500, 0.06 ms
+/// at n = 10, 0.5 ms at n = 50 and 1.2 ms at n = 100 (the example `conditional_timing`, on one core of an AMD
+/// EPYC of the Zen 5 class). Nothing is cached between coalitions.
 ///
 /// # Degenerate covariances
 ///
-/// Constant features and features that others determine linearly are legal: what the law says about them is certain, and draws keep the
-/// relation. A feature counts as determined where others leave at most 10⁻¹⁰ of its variance. An explicand that breaks such a relation in
-/// what is present is taken to be at the nearest point, in standard deviations, that keeps it (Σ_SS⁻¹ is the pseudo-inverse of
-/// correlations); in particular a constant feature says nothing, whatever the explicand's value. Its rows still have the explicand's
-/// values.
+/// Constant features and features that are linear combinations of others are allowed: their conditional
+/// distribution is degenerate, and draws preserve the linear relation. A feature counts as determined if
+/// others leave at most 10⁻¹⁰ of its variance unexplained. If the present values of an explicand violate such
+/// a relation, they are replaced by the nearest point, in standard deviations, that satisfies it (Σ_SS⁻¹ is
+/// the pseudo-inverse of correlations). In particular, a constant feature carries no information, whatever
+/// the explicand's value. The explicand's rows still contain its own values.
 ///
 /// ```
 /// use apportion_games::{ConditionalGame, Coalitions, Game, GaussianLaw, Rows};
@@ -63,60 +65,63 @@ pub struct GaussianLaw {
 }
 
 impl GaussianLaw {
-    /// The normal law with the mean and the covariance (of N − 1) of `rows`, with `draws` rows per coalition.
+    /// Fits the normal distribution with the mean and covariance (with N − 1) of `rows`, with `draws` rows
+    /// per coalition.
     ///
     /// # Errors
     ///
-    /// [`GameError::MissingValue`] and [`GameError::InfiniteInput`] with row and column, [`GameError::TooFewRows`] for fewer than n + 1
-    /// rows, whose covariance would be degenerate by their number and not by what the features are, [`GameError::Parameter`] for no
-    /// draws, [`GameError::Covariance`] if numbers are too large for a variance. Constant and collinear columns are legal, see above.
+    /// [`GameError::MissingValue`] and [`GameError::InfiniteInput`] with row and column,
+    /// [`GameError::TooFewRows`] for fewer than n + 1 rows, whose covariance would be degenerate whatever the
+    /// features, [`GameError::Parameter`] for zero draws, [`GameError::Covariance`] if numbers are too large
+    /// for a variance. Constant and collinear columns are allowed, see above.
     pub fn fit(rows: Rows<'_>, draws: usize, seed: u64) -> Result<Self, GameError> {
         check_data(rows)?;
         Self::counted(&Counted::once(rows), draws, seed)
     }
 
-    /// The normal law with the weighted mean and the weighted covariance of `rows`.
+    /// Fits the normal distribution with the weighted mean and covariance of `rows`.
     ///
-    /// Whole weights say how often a row stands in the data; others are a proportion and are scaled to sum to the number of rows. Rows
-    /// of weight 0 are left out.
+    /// Integer weights are multiplicities of rows. Other weights are proportions and are scaled to sum to the
+    /// number of rows. Rows of weight 0 are ignored.
     ///
     /// # Errors
     ///
-    /// As [`fit`](Self::fit); [`GameError::BackgroundWeights`] unless there is one weight per row, all finite, none negative, not all zero.
+    /// Same as [`fit`](Self::fit); also [`GameError::BackgroundWeights`] unless there is one weight per row,
+    /// all of them finite and non-negative, and at least one positive.
     pub fn fit_weighted(rows: Rows<'_>, weights: &[f64], draws: usize, seed: u64) -> Result<Self, GameError> {
         check_data(rows)?;
         Self::counted(&Counted::weighted(rows, weights)?, draws, seed)
     }
 
     fn counted(data: &Counted, draws: usize, seed: u64) -> Result<Self, GameError> {
-        check_enough(data, "a normal law")?;
+        check_enough(data, "a normal distribution")?;
         let Standardized { mean, scale, units } = Standardized::new(data)?;
         let normal = UnitNormal::new(correlation(&units, data.counts()), draws, seed)?;
         Ok(Self { mean, scale, normal })
     }
 
-    /// The normal law with mean `mean` and the n × n covariance `covariance`, row-major, with `draws` rows per coalition.
+    /// Creates the normal distribution with the given mean and n × n covariance, row-major, with `draws` rows
+    /// per coalition.
     ///
     /// # Errors
     ///
-    /// [`GameError::Covariance`] if the matrix has not n² entries, is not finite, not symmetric (by more than 10⁻⁹ of the standard
-    /// deviations) or not positive semidefinite (a variance below zero, or an eigenvalue of its correlation matrix below −10⁻¹⁰),
-    /// with the entry or the eigenvalue; [`GameError::InfiniteInput`] or [`GameError::MissingValue`] for the mean,
-    /// [`GameError::Parameter`] without features or draws.
+    /// [`GameError::Covariance`] with the entry or the eigenvalue if the matrix does not have n² entries, is
+    /// not finite, not symmetric (by more than 10⁻⁹ of the standard deviations) or not positive semidefinite
+    /// (a negative variance, or an eigenvalue of its correlation matrix below −10⁻¹⁰);
+    /// [`GameError::InfiniteInput`] or [`GameError::MissingValue`] for the mean; [`GameError::Parameter`]
+    /// without features or draws.
     pub fn new(mean: &[f64], covariance: &[f64], draws: usize, seed: u64) -> Result<Self, GameError> {
         let n = mean.len();
         if n == 0 {
-            return Err(GameError::Parameter { what: "a law has at least one feature, not 0".to_owned() });
+            return Err(GameError::Parameter {
+                what: "a normal distribution requires at least one feature".to_owned(),
+            });
         }
         refuse_infinite(mean, || "the mean".to_owned())?;
         refuse_missing(mean, || "the mean".to_owned())?;
         let refuse = |problem| Err(GameError::Covariance { problem });
         if covariance.len() != n * n {
-            return refuse(format!(
-                "{} entries were given for {n} features, {} are wanted",
-                covariance.len(),
-                n * n
-            ));
+            return refuse(format!("{} entries for {n} features, expected {}", covariance.len(), n * n));
         }
         let entry = |i: usize, j: usize| covariance[i * n + j];
         if let Some(at) = covariance.iter().position(|entry| !entry.is_finite()) {
@@ -134,7 +139,7 @@ impl GaussianLaw {
                     entry(j, i)
                 ));
             }
-            // In such an order that no product over- or underflows.
+            // Ordered so that no product overflows or underflows.
             if entry(i, j).abs() / scale[i].max(scale[j]) > (1.0 + ASYMMETRY) * scale[i].min(scale[j]) {
                 return refuse(format!(
                     "entry ({i}, {j}) is {}, more than the product of the standard deviations {} and {}",
@@ -159,10 +164,10 @@ impl GaussianLaw {
         Ok(Self { mean: mean.to_vec(), scale, normal: UnitNormal::new(correlation, draws, seed)? })
     }
 
-    /// The same law with draws in pairs that mirror each other at the conditional mean.
+    /// Makes the draws antithetic: pairs that are mirrored at the conditional mean.
     ///
-    /// What is linear in the absent features is then without error, and what is nearly so has a small one. The draws of a pair are not
-    /// independent; the stated errors are those of the means of pairs.
+    /// A model that is linear in the absent features then has no error, and one that is nearly linear a small
+    /// one. The draws of a pair are not independent; standard errors are computed from the means of pairs.
     ///
     /// # Errors
     ///
@@ -172,7 +177,7 @@ impl GaussianLaw {
     }
 }
 
-/// The least eigenvalue of a symmetric matrix; NaN if none is found.
+/// Returns the smallest eigenvalue of a symmetric matrix, or NaN if the algorithm does not converge.
 fn least_eigenvalue(matrix: &Mat<f64>) -> f64 {
     let (n, matrix) = (matrix.nrows(), matrix.clone());
     uninterrupted((n as f64).powi(3), move || {
@@ -189,7 +194,7 @@ fn least_eigenvalue(matrix: &Mat<f64>) -> f64 {
             memory,
             params,
         );
-        // Values ascend.
+        // Eigenvalues are in ascending order.
         if done.is_ok() { values[0] } else { f64::NAN }
     })
 }

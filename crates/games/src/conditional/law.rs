@@ -1,34 +1,39 @@
-//! What a conditional game asks of the law of its features.
+//! The interface of conditional distributions.
 
 use crate::coalition::CoalitionView;
 use crate::error::GameError;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
 
-/// How the rows that a law gives for a coalition stand for the conditional law, which decides what their mean's error is.
+/// How the rows of a coalition represent the conditional distribution, which determines the standard error of
+/// their mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sampling {
-    /// Independent draws of equal weight, as many for every coalition.
+    /// Independent draws of equal weight, the same number for every coalition.
     Independent,
-    /// Draws of equal weight, as many for every coalition: draws 2j and 2j + 1 mirror each other, pairs are independent.
+    /// Draws of equal weight, the same number for every coalition: draws 2j and 2j + 1 are mirrored, pairs
+    /// are independent.
     Antithetic,
-    /// Rows whose number and weights depend on the coalition, taken from a sample.
+    /// Rows from a sample, whose number and weights depend on the coalition.
     Weighted,
-    /// All rows of the law, with their probabilities: nothing is left to chance.
+    /// All rows of the distribution with their probabilities, without sampling.
     Exact,
 }
 
-/// The law of a row of features given some of them, fitted on data or given.
+/// A conditional distribution of features given some of them, fitted to data or specified.
 ///
-/// A law serves any number of explicands and models. It is a function: the same explicand and coalition always give the same rows.
+/// A distribution serves any number of explicands and models. It is deterministic: the same explicand and
+/// coalition always yield the same rows.
 ///
 /// # Example
 ///
 /// ```
-/// use apportion_games::{CoalitionView, ConditionalGame, ConditionalLaw, Coalitions, Game, GameError, Sampling, SyntheticRows};
+/// use apportion_games::{
+///     CoalitionView, Coalitions, ConditionalGame, ConditionalLaw, Game, GameError, Sampling, SyntheticRows,
+/// };
 ///
-/// /// Absent features equal the first of those present, or zero.
+/// /// Absent features equal the first present one, or zero.
 /// struct AllAlike(usize);
 ///
 /// struct OneRow(Vec<f64>);
@@ -71,49 +76,55 @@ pub enum Sampling {
 /// # Ok::<(), GameError>(())
 /// ```
 pub trait ConditionalLaw: Send + Sync {
-    /// Number of features `n`, at least one.
+    /// Returns the number of features `n`, at least one.
     fn columns(&self) -> usize;
 
-    /// Rows that stand for one coalition, `M`: exactly so many where draws have equal weights, else at most so many as a rule.
+    /// Returns the number of rows `M` per coalition: the exact number if draws have equal weights, otherwise
+    /// typically the maximum.
     fn draws(&self) -> usize;
 
-    /// How the rows stand for the law.
+    /// Returns how the rows represent the distribution.
     fn sampling(&self) -> Sampling;
 
-    /// Whether an explicand may have missing values.
+    /// Returns whether an explicand may have missing values.
     fn takes_missing_values(&self) -> bool {
         false
     }
 
-    /// Whether an explicand may have infinite values.
+    /// Returns whether an explicand may have infinite values.
     fn takes_infinite_values(&self) -> bool {
         false
     }
 
-    /// The same law with `draws` rows for each coalition: those that it gives now and further ones, or the first of them.
+    /// Returns the same distribution with `draws` rows per coalition: the first of the current ones, or the
+    /// current ones and more.
     ///
-    /// None where it cannot have so many, or where draws are not what its error comes from, as in laws that take the rows of the data.
+    /// Returns `None` if this number is not possible, or if more draws would not reduce the error, as for
+    /// distributions that use the rows of the data.
     fn with_draws(&self, draws: usize) -> Option<Box<dyn ConditionalLaw + '_>> {
         let _ = draws;
         None
     }
 
-    /// The mean `E[X | X_S = x_S]`: a row that has the explicand's values in `coalition`. All that a model needs whose outputs are
-    /// [affine](crate::Model::is_affine).
+    /// Returns the mean `E[X | X_S = x_S]`: a row with the explicand's values in `coalition`. It is
+    /// sufficient for models whose outputs are [affine](crate::Model::is_affine).
     ///
-    /// None where means are not known without draws, of any coalition. `explicand` is as for [`given`](Self::given).
+    /// Returns `None`, for every coalition, if means are not known without draws. `explicand` is as for
+    /// [`given`](Self::given).
     fn mean(&self, explicand: &[f64], coalition: CoalitionView<'_>) -> Option<Vec<f64>> {
         let _ = (explicand, coalition);
         None
     }
 
-    /// The rows that stand for X given `X_S = x_S`: present features are the explicand's. Not asked for the grand coalition.
+    /// Returns the rows that represent X given `X_S = x_S`: present features have the explicand's values. Not
+    /// called for the grand coalition.
     ///
-    /// `explicand` has [`columns`](Self::columns) values, none infinite unless the law [takes these](Self::takes_infinite_values).
+    /// `explicand` has [`columns`](Self::columns) values, not infinite unless the distribution [supports
+    /// it](Self::takes_infinite_values).
     ///
     /// # Errors
     ///
-    /// [`GameError`] where the law says nothing about the coalition.
+    /// [`GameError`] if the distribution is undefined for the coalition.
     fn given<'a>(
         &'a self,
         explicand: &'a [f64],
@@ -121,7 +132,7 @@ pub trait ConditionalLaw: Send + Sync {
     ) -> Result<Box<dyn SyntheticRows + 'a>, GameError>;
 }
 
-/// Refuses a row with a missing value; `what` names the row.
+/// Rejects a row with a missing value; `what` names the row.
 pub(super) fn refuse_missing(row: &[f64], what: impl FnOnce() -> String) -> Result<(), GameError> {
     match row.iter().position(|value| value.is_nan()) {
         None => Ok(()),
@@ -129,7 +140,7 @@ pub(super) fn refuse_missing(row: &[f64], what: impl FnOnce() -> String) -> Resu
     }
 }
 
-/// Refuses a row with an infinite value; `what` names the row.
+/// Rejects a row with an infinite value; `what` names the row.
 pub(super) fn refuse_infinite(row: &[f64], what: impl FnOnce() -> String) -> Result<(), GameError> {
     match row.iter().position(|value| value.is_infinite()) {
         None => Ok(()),
@@ -137,13 +148,13 @@ pub(super) fn refuse_infinite(row: &[f64], what: impl FnOnce() -> String) -> Res
             what: what(),
             column,
             value: row[column],
-            reason: "this conditional distribution computes means and distances with it; pass a finite number, or use the marginal game, \
-                     which takes infinite values",
+            reason: "this conditional distribution computes means and distances with it; pass a finite \
+                     number, or use the marginal game, which takes infinite values",
         }),
     }
 }
 
-/// Refuses rows of data with infinite or missing values.
+/// Rejects rows of data with infinite or missing values.
 pub(super) fn check_data(rows: Rows<'_>) -> Result<(), GameError> {
     for (index, row) in rows.iter().enumerate() {
         let what = || format!("row {index} of the data");

@@ -1,22 +1,25 @@
-//! Conditional games: absent features follow their law given the present ones.
+//! Conditional games: absent features follow their distribution given the present ones.
 //!
 //! # Notation
 //!
-//! `X` is a random row of `n` features, `x` the explicand, `f` the model. `S` are the features present, `S̄` those absent.
+//! `X` is a random row of `n` features, `x` the explicand, `f` the model. `S` is the set of present features,
+//! `S̄` that of absent ones.
 //!
 //! ```text
 //! v(S) = E[f(X) | X_S = x_S]
 //! ```
 //!
-//! (v^CE of Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with coalition structure using Monte
-//! Carlo sampling on the product space of coalitions and features*, 2023, section 2). The marginal game takes absent features from a
-//! background whatever is present; where features are independent the two are the same game.
+//! (v^CE of Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with
+//! coalition structure using Monte Carlo sampling on the product space of coalitions and features*, 2023,
+//! section 2). The marginal game takes absent features from a background regardless of the present ones; if
+//! features are independent, both games are the same.
 //!
-//! # Laws
+//! # Distributions
 //!
-//! What is known of X is a [`ConditionalLaw`], fitted on data: a multivariate normal law, one under a Gaussian copula, rows of the data
-//! weighted by their nearness, or rows that agree with the explicand. The first three are those of Aas, Jullum and Løland, *Explaining
-//! individual predictions when features are dependent*, Artificial Intelligence 298, 2021, sections 3.1 to 3.3.
+//! The distribution of X is a [`ConditionalLaw`], fitted to data: a multivariate normal distribution, a
+//! Gaussian copula, rows of the data weighted by their distance, or rows that match the explicand. The first
+//! three are those of Aas, Jullum and Løland, *Explaining individual predictions when features are
+//! dependent*, Artificial Intelligence 298, 2021, sections 3.1 to 3.3.
 
 mod copula;
 mod counted;

@@ -6,7 +6,7 @@ use crate::coalition::CoalitionView;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
 
-/// Some rows of the data, with weights of their own and the explicand's values in a coalition.
+/// Selected rows of the data with separate weights, and with the explicand's values in a coalition.
 pub(super) struct RowsOfData<'a> {
     data: Rows<'a>,
     explicand: &'a [f64],
@@ -16,7 +16,7 @@ pub(super) struct RowsOfData<'a> {
 }
 
 impl<'a> RowsOfData<'a> {
-    /// The rows `chosen`, with weights proportional to `weights`.
+    /// Creates the rows `chosen`, with weights proportional to `weights`.
     pub(super) fn new(
         data: Rows<'a>,
         explicand: &'a [f64],

@@ -1,27 +1,30 @@
-//! The multivariate normal law in standard units, and what is left of it when some of its features are known.
+//! The multivariate normal distribution of standardized features, and its conditional distributions.
 //!
 //! # Notation
 //!
-//! `R` is the correlation matrix of `n` features of mean 0 and variance 1. Those present come first: `P`, with values `d`; then those
-//! absent, `A`. With the Cholesky factor L of R in that order,
+//! `R` is the correlation matrix of `n` features of mean 0 and variance 1. The present features `P`, with
+//! values `d`, come first, followed by the absent features `A`. With the Cholesky factor L of R in that
+//! order,
 //!
 //! ```text
 //! Z_A | Z_P = d  =  L_AP L_PP⁻¹ d + L_AA ε,   ε ~ N(0, I)
 //! ```
 //!
-//! which has the mean R_AP R_PP⁻¹ d and the covariance R_AA − R_AP R_PP⁻¹ R_PA (the Schur complement, L_AA L_AAᵀ): one factorization, no
-//! inverse.
+//! which has the mean R_AP R_PP⁻¹ d and the covariance R_AA − R_AP R_PP⁻¹ R_PA (the Schur complement, L_AA
+//! L_AAᵀ): a single factorization, without an inverse.
 //!
-//! # Degenerate laws
+//! # Degenerate distributions
 //!
-//! A feature of which those before it in the order leave no more than the share [`DETERMINED`] of variance is *determined* by them: its
-//! column of L is zero, it has no chance of its own. So absent features keep exact linear relations. Present features may then have
-//! values that contradict each other; `d` is replaced by the nearest point, in standard units, at which they do not, which treats equal
-//! features alike. (That is the limit of R + λI for λ → 0, the pseudo-inverse of R_PP.)
+//! A feature is *determined* if the features before it in the order leave at most the share [`DETERMINED`] of
+//! its variance unexplained. Its column of L is zero, so it has no independent variation, and absent features
+//! preserve exact linear relations. Present features may then have contradictory values; `d` is replaced by
+//! the nearest consistent point, in standard deviations, which treats equal features equally. (This is the
+//! limit of R + λI for λ → 0, the pseudo-inverse of R_PP.)
 //!
 //! # Cost
 //!
-//! n³/3 multiplications per coalition, by faer's blocked factorization unless a feature is determined, and |A|²/2 for each draw.
+//! n³/3 multiplications per coalition, by faer's blocked factorization unless a feature is determined,
+//! and |A|²/2 per draw.
 
 use std::ops::Range;
 
@@ -42,14 +45,14 @@ use crate::memory;
 use crate::stream::{Purpose, coalition_unit, stream};
 use crate::synthetic::SyntheticRows;
 
-/// Share of a feature's variance below which it counts as determined by others: a multiple correlation above 1 − 5·10⁻¹¹. Rounding
-/// errors of correlations are some 10⁻¹⁴.
+/// The share of its variance below which a feature counts as determined by others: a multiple correlation
+/// above 1 − 5·10⁻¹¹. Rounding errors of correlations are about 10⁻¹⁴.
 pub(super) const DETERMINED: f64 = 1e-10;
 
-/// The most draws: their weights take 128 MiB, and every coalition as many predictions.
+/// Maximum number of draws: their weights take 128 MiB, and every coalition takes this many predictions.
 const MOST_DRAWS: usize = 1 << 24;
 
-/// The law N(0, R), and how it is drawn from.
+/// The distribution N(0, R) and its draws.
 #[derive(Debug, Clone)]
 pub(super) struct UnitNormal {
     correlation: Mat<f64>,
@@ -63,33 +66,28 @@ impl UnitNormal {
     pub(super) fn new(correlation: Mat<f64>, draws: usize, seed: u64) -> Result<Self, GameError> {
         if draws == 0 {
             return Err(GameError::Parameter {
-                what: "a conditional law takes at least one draw per coalition, not 0".to_owned(),
+                what: "invalid number of draws per coalition 0: must be at least 1".to_owned(),
             });
         }
         if draws > MOST_DRAWS {
             return Err(GameError::Parameter {
-                what: format!(
-                    "a conditional law takes at most {MOST_DRAWS} draws per coalition, not {draws}"
-                ),
+                what: format!("invalid number of draws per coalition {draws}: must be at most {MOST_DRAWS}"),
             });
         }
         Ok(Self { correlation, seed, antithetic: false, weights: vec![1.0 / draws as f64; draws] })
     }
 
-    /// The same law with more or fewer draws, of which the first are the same.
+    /// Returns the same distribution with more or fewer draws; the first draws are the same.
     pub(super) fn with_draws(&self, draws: usize) -> Result<Self, GameError> {
         let law = Self::new(self.correlation.clone(), draws, self.seed)?;
         if self.antithetic { law.antithetic() } else { Ok(law) }
     }
 
-    /// Draws in mirrored pairs.
+    /// Makes the draws mirrored pairs.
     pub(super) fn antithetic(mut self) -> Result<Self, GameError> {
         if self.weights.len() % 2 == 1 {
             return Err(GameError::Parameter {
-                what: format!(
-                    "antithetic draws come in pairs; give an even number, not {}",
-                    self.weights.len()
-                ),
+                what: format!("antithetic draws require an even number of draws, got {}", self.weights.len()),
             });
         }
         self.antithetic = true;
@@ -108,8 +106,8 @@ impl UnitNormal {
         if self.antithetic { Sampling::Antithetic } else { Sampling::Independent }
     }
 
-    /// The rows that stand for `coalition`: `unit(j)` is what the explicand's feature j is in standard units, and `value(j, z)` turns
-    /// standard units back into a feature's value.
+    /// Returns the draws for `coalition`: `unit(j)` is the standardized value of the explicand's feature j,
+    /// and `value(j, z)` converts a standardized value back.
     pub(super) fn given<'a, V: Fn(usize, f64) -> f64 + Sync>(
         &'a self,
         explicand: &'a [f64],
@@ -122,7 +120,7 @@ impl UnitNormal {
         Drawn { law: self, explicand, absent: features, mean, lower, stream, value }
     }
 
-    /// What is left of the law when `coalition` is present.
+    /// Returns the conditional distribution of the absent features given those of `coalition`.
     pub(super) fn absent(&self, coalition: CoalitionView<'_>, unit: impl Fn(usize) -> f64) -> Absent {
         let features: Vec<usize> = coalition.complement().view().members().collect();
         let order: Vec<usize> = coalition.members().chain(features.iter().copied()).collect();
@@ -138,13 +136,13 @@ impl UnitNormal {
     }
 }
 
-/// The law of the absent features given the present ones.
+/// The conditional distribution of the absent features given the present ones.
 pub(super) struct Absent {
-    /// The features absent, ascending.
+    /// The absent features, ascending.
     pub(super) features: Vec<usize>,
-    /// Their conditional mean, in standard units.
+    /// Their conditional mean, standardized.
     pub(super) mean: Vec<f64>,
-    /// The factor of the whole matrix; the last block is that of the absent features.
+    /// The factor of the whole matrix; its last block belongs to the absent features.
     lower: Mat<f64>,
 }
 
@@ -152,11 +150,11 @@ pub(super) struct Absent {
 pub(super) struct Drawn<'a, V> {
     law: &'a UnitNormal,
     explicand: &'a [f64],
-    /// The features absent, ascending.
+    /// The absent features, ascending.
     absent: Vec<usize>,
-    /// Their conditional mean, in standard units.
+    /// Their conditional mean, standardized.
     mean: Vec<f64>,
-    /// The factor of the whole matrix; the last block is that of the absent features.
+    /// The factor of the whole matrix; its last block belongs to the absent features.
     lower: Mat<f64>,
     stream: ChaCha8Rng,
     value: V,
@@ -167,11 +165,12 @@ impl<V: Fn(usize, f64) -> f64 + Sync> SyntheticRows for Drawn<'_, V> {
         &self.law.weights
     }
 
-    /// A draw is a function of seed, coalition and its number: it has words of its own in the coalition's stream.
+    /// Appends draws. A draw is determined by the seed, the coalition and its index: it has a separate range
+    /// of words in the coalition's stream.
     fn append(&self, range: Range<usize>, rows: &mut Vec<f64>) {
         let count = self.absent.len();
         let present = self.explicand.len() - count;
-        // A normal variate takes a few words more than two on average; there is room for four each.
+        // A normal variate takes slightly more than two words on average; reserve four for each.
         let words = (64 + 4 * count) as u128;
         let mut rng = self.stream.clone();
         let mut units = vec![0.0; count];
@@ -198,8 +197,8 @@ impl<V: Fn(usize, f64) -> f64 + Sync> SyntheticRows for Drawn<'_, V> {
     }
 }
 
-/// The lower Cholesky factor of the correlations of the features in `order`, of which `order` may leave some out; columns of determined
-/// features are zero. What lies above the diagonal means nothing.
+/// Returns the lower Cholesky factor of the correlations of the features in `order`, which may be a subset;
+/// columns of determined features are zero. Entries above the diagonal are unspecified.
 pub(super) fn factor(correlation: &Mat<f64>, order: &[usize]) -> Mat<f64> {
     let n = order.len();
     let matrix = Mat::from_fn(n, n, |i, j| if i >= j { correlation[(order[i], order[j])] } else { 0.0 });
@@ -217,7 +216,7 @@ pub(super) fn factor(correlation: &Mat<f64>, order: &[usize]) -> Mat<f64> {
     }
 }
 
-/// As [`factor`], column by column, for a matrix with determined features.
+/// Same as [`factor`], column by column, for a matrix with determined features.
 fn factor_degenerate(mut matrix: Mat<f64>) -> Mat<f64> {
     let n = matrix.nrows();
     for column in 0..n {
@@ -238,14 +237,15 @@ fn factor_degenerate(mut matrix: Mat<f64>) -> Mat<f64> {
     matrix
 }
 
-/// Replaces `values` of the first features by `L⁻¹` times the nearest possible values; zero for determined features.
+/// Replaces `values` of the first features by `L⁻¹` times the nearest consistent values; zero for determined
+/// features.
 pub(super) fn solve(lower: &Mat<f64>, values: &mut [f64]) {
     let determined: Vec<usize> = (0..values.len()).filter(|&i| lower[(i, i)] == 0.0).collect();
     let mut scores = values.to_vec();
     substitute(lower, &mut scores);
     if !determined.is_empty() {
-        // With the determined features d₂ = W d₁ for those d₁ that determine them, the nearest point has
-        // d₁ + Wᵀ (I + W Wᵀ)⁻¹ (d₂ − W d₁). Substitution has left d₂ − W d₁ in place of d₂.
+        // With the determined features d₂ = W d₁ for the features d₁ that determine them, the nearest point
+        // is d₁ + Wᵀ (I + W Wᵀ)⁻¹ (d₂ − W d₁). Forward substitution has replaced d₂ by d₂ − W d₁.
         let relations: Vec<Vec<f64>> =
             determined.iter().map(|&row| relation(lower, row, values.len())).collect();
         let count = determined.len();
@@ -268,7 +268,8 @@ pub(super) fn solve(lower: &Mat<f64>, values: &mut [f64]) {
     values.copy_from_slice(&scores);
 }
 
-/// Forward substitution with the leading rows and columns of `lower`. The places of determined features keep what the others leave.
+/// Solves by forward substitution with the leading rows and columns of `lower`. Entries of determined
+/// features keep their residuals.
 pub(super) fn substitute(lower: &Mat<f64>, right: &mut [f64]) {
     let n = right.len();
     for column in 0..n {
@@ -281,7 +282,8 @@ pub(super) fn substitute(lower: &Mat<f64>, right: &mut [f64]) {
     }
 }
 
-/// Backward substitution with the transpose of the leading rows and columns of `lower`; zero for determined features.
+/// Solves by backward substitution with the transpose of the leading rows and columns of `lower`; zero for
+/// determined features.
 fn substitute_transposed(lower: &Mat<f64>, right: &mut [f64]) {
     let n = right.len();
     for column in (0..n).rev() {
@@ -295,7 +297,8 @@ fn substitute_transposed(lower: &Mat<f64>, right: &mut [f64]) {
     }
 }
 
-/// The determined feature `row` as a linear combination of the first `count` features, zero for determined ones.
+/// Returns the determined feature `row` as a linear combination of the first `count` features, with zeros for
+/// determined ones.
 fn relation(lower: &Mat<f64>, row: usize, count: usize) -> Vec<f64> {
     Cancellation::check();
     let mut coefficients: Vec<f64> =
@@ -304,24 +307,24 @@ fn relation(lower: &Mat<f64>, row: usize, count: usize) -> Vec<f64> {
     coefficients
 }
 
-/// `target += factor · column`.
+/// Computes `target += factor · column`.
 fn add_multiple(target: &mut [f64], factor: f64, column: &[f64]) {
     for (target, entry) in target.iter_mut().zip(column) {
         *target += factor * entry;
     }
 }
 
-/// Columns of data in standard units.
+/// Standardized columns of data.
 pub(super) struct Standardized {
     pub(super) mean: Vec<f64>,
-    /// Standard deviations (of N − 1); 0 for constant columns.
+    /// Standard deviations (with N − 1); 0 for constant columns.
     pub(super) scale: Vec<f64>,
-    /// N × n, column by column; zero for constant columns.
+    /// The standardized values, N × n, column-major; zero for constant columns.
     pub(super) units: Mat<f64>,
 }
 
 impl Standardized {
-    /// Of rows that [are enough](check_enough).
+    /// Standardizes rows that have passed [`check_enough`].
     pub(super) fn new(data: &Counted) -> Result<Self, GameError> {
         let rows = data.rows();
         let mut units = Mat::zeros(rows.len(), rows.columns());
@@ -335,7 +338,7 @@ impl Standardized {
             if !(centre.is_finite() && spread.is_finite()) {
                 return Err(GameError::Covariance {
                     problem: format!(
-                        "the numbers of column {column} are too large for a variance: scale it down"
+                        "the values of column {column} are too large for a variance; scale the column down"
                     ),
                 });
             }
@@ -346,21 +349,22 @@ impl Standardized {
     }
 }
 
-/// `(value − mean) / scale`, or 0 where there is no scale.
+/// Returns `(value − mean) / scale`, or 0 if `scale` is zero.
 pub(super) fn in_units(value: f64, mean: f64, scale: f64) -> f64 {
     if scale == 0.0 { 0.0 } else { (value - mean) / scale }
 }
 
-/// Refuses rows that no correlation matrix can be estimated from.
+/// Rejects data with too few rows or too many columns to estimate a correlation matrix.
 pub(super) fn check_enough(data: &Counted, law: &'static str) -> Result<(), GameError> {
     let (columns, total) = (data.rows().columns(), data.total());
     if total.round() <= columns as f64 {
         return Err(GameError::TooFewRows {
             law,
-            given: total.round() as usize,
-            least: columns + 1,
-            hint: "the covariance of n features takes n + 1, or any n - 1 features would seem to determine the last; \
-                   give more rows, or explain fewer features (in the library a normal law takes a covariance of your own)",
+            actual: total.round() as usize,
+            min: columns + 1,
+            hint: "with n rows or fewer, n - 1 of the n features would seem to determine the last one; use \
+                   more rows, or explain fewer features (in the library, a normal distribution can be built \
+                   from a known covariance)",
         });
     }
     let bytes = memory::product([6, columns, columns, 8]);
@@ -368,7 +372,7 @@ pub(super) fn check_enough(data: &Counted, law: &'static str) -> Result<(), Game
     Ok(memory::check(bytes, what, "explain fewer features")?)
 }
 
-/// Replaces numbers, each of which counts some number of times, by standard units; their mean and standard deviation, which is 0 if all
+/// Standardizes numbers with counts in place. Returns their mean and standard deviation, which is 0 if all
 /// are equal.
 pub(super) fn standardize(column: &mut [f64], counts: &[f64]) -> (f64, f64) {
     let first = column[0];
@@ -389,8 +393,8 @@ pub(super) fn standardize(column: &mut [f64], counts: &[f64]) -> (f64, f64) {
     (mean, scale)
 }
 
-/// The correlations of columns in standard units, whose rows count some number of times each. Constant columns, all zero, are uncorrelated
-/// with all others.
+/// Returns the correlations of standardized columns, whose rows have counts. Constant columns, which are all
+/// zero, are uncorrelated with all others.
 pub(super) fn correlation(units: &Mat<f64>, counts: &[f64]) -> Mat<f64> {
     let n = units.ncols();
     let counted = Mat::from_fn(units.nrows(), n, |i, j| counts[i] * units[(i, j)]);

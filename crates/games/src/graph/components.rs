@@ -1,19 +1,20 @@
-//! Connected components, and boundaries.
+//! Connected components and boundaries.
 
 use crate::coalition::{Coalition, CoalitionView};
 
 use super::Graph;
 
 impl Graph {
-    /// The connected components of `coalition`, in the order of their first members; none of the empty one.
+    /// Returns the connected components of `coalition`, in the order of their first members; the empty
+    /// coalition has no components.
     ///
-    /// `O(|S| + edges of S + n/64)` for each component.
+    /// Takes `O(|S| + edges of S + n/64)` per component.
     ///
     /// # Panics
     ///
-    /// If the coalition is of another number of players than there are nodes.
+    /// If the number of players of the coalition is not the number of nodes.
     pub fn components(&self, coalition: CoalitionView<'_>) -> Vec<Coalition> {
-        assert_eq!(coalition.players(), self.nodes(), "a coalition of other players");
+        assert_eq!(coalition.players(), self.nodes(), "the coalition has other players than the graph");
         let mut left = coalition.to_coalition();
         let mut components = Vec::new();
         let mut reached = Vec::new();
@@ -38,22 +39,23 @@ impl Graph {
         components
     }
 
-    /// Whether a path inside `coalition` joins any two of its members. The empty coalition is connected.
+    /// Returns whether any two members of `coalition` are joined by a path inside it. The empty coalition is
+    /// connected.
     ///
     /// # Panics
     ///
-    /// As [`components`](Self::components).
+    /// Same as [`components`](Self::components).
     pub fn is_connected(&self, coalition: CoalitionView<'_>) -> bool {
         self.components(coalition).len() <= 1
     }
 
-    /// The boundary B(U): the nodes outside `coalition` that have a neighbour in it.
+    /// Returns the boundary B(U): the nodes outside `coalition` that have a neighbour in it.
     ///
     /// # Panics
     ///
-    /// As [`components`](Self::components).
+    /// Same as [`components`](Self::components).
     pub fn boundary(&self, coalition: CoalitionView<'_>) -> Coalition {
-        assert_eq!(coalition.players(), self.nodes(), "a coalition of other players");
+        assert_eq!(coalition.players(), self.nodes(), "the coalition has other players than the graph");
         let outside = coalition.members().flat_map(|member| self.neighbours(member).iter().copied());
         Coalition::from_members(self.nodes(), outside.filter(|&node| !coalition.contains(node)))
     }
@@ -76,7 +78,8 @@ mod tests {
         assert_eq!(components, [vec![0, 4], vec![2], vec![10, 11]]);
         assert_eq!(members(&graph.boundary(set.view())), [1, 3, 5, 6, 7, 8, 9]);
         assert!(!graph.is_connected(set.view()));
-        // With corners, 0, 4 and 2 stay apart; 2 and 4 have 5 between them, at no corner of each other.
+        // Even with diagonal edges, 0, 4 and 2 remain separate: node 5 lies between 2 and 4, which do not
+        // share a corner.
         let corners = Graph::grid(3, 4, Adjacency::Eight);
         assert_eq!(corners.components(set.view()).len(), 3);
     }

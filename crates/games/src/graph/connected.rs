@@ -1,4 +1,4 @@
-//! Connected sets of nodes, each once.
+//! Enumeration of connected sets of nodes, each once.
 
 use std::ops::ControlFlow;
 
@@ -6,31 +6,32 @@ use crate::coalition::{Coalition, CoalitionView};
 
 use super::Graph;
 
-/// A connected set of nodes, as it is met.
+/// A connected set of nodes, as passed to visitors.
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectedSet<'a> {
-    /// Its nodes.
+    /// The nodes of the set.
     pub nodes: CoalitionView<'a>,
-    /// Number of its nodes.
+    /// Number of nodes.
     pub size: usize,
     /// Number of nodes outside that have a neighbour in it: |B(U)|.
     pub boundary: usize,
-    /// Number of these among the nodes that sets are made of.
+    /// Number of nodes in the boundary that sets may contain.
     pub boundary_within: usize,
 }
 
 impl Graph {
-    /// Calls `visit` with every connected set of at most `largest` nodes of `within` that `root` is in, each once, until it breaks.
+    /// Calls `visit` with every connected set of at most `largest` nodes of `within` that contains `root`,
+    /// each once, until it breaks.
     ///
-    /// The set of `root` alone comes first, then each set after one that it extends by a node. Takes `O(neighbours of the node)` per set
-    /// on any graph, lines and grids included, and `O(n)` once.
+    /// The set `{root}` comes first; each later set extends an earlier one by a node. Takes
+    /// `O(neighbours of the node)` per set on any graph, including lines and grids, and `O(n)` once.
     ///
     /// ```
     /// use std::ops::ControlFlow;
     ///
     /// use apportion_games::{Adjacency, Coalition, Graph};
     ///
-    /// // The connected sets around a pixel among the pixels at distance 2 at most.
+    /// // The connected sets that contain a pixel, among the pixels at distance at most 2.
     /// let graph = Graph::grid(28, 28, Adjacency::Four);
     /// let pixel = 14 * 28 + 14;
     /// let around = Coalition::from_members(784, graph.neighbourhood(pixel, 2));
@@ -45,7 +46,7 @@ impl Graph {
     ///
     /// # Panics
     ///
-    /// If `root` is not in `within`, or that is of another number of players than there are nodes.
+    /// If `root` is not in `within`, or the number of players of `within` is not the number of nodes.
     pub fn visit_connected<B>(
         &self,
         root: usize,
@@ -53,26 +54,27 @@ impl Graph {
         largest: usize,
         visit: impl FnMut(ConnectedSet<'_>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        assert_eq!(within.players(), self.nodes(), "a coalition of other players");
-        assert!(within.contains(root), "node {root} is not among those that sets are made of");
+        assert_eq!(within.players(), self.nodes(), "the coalition has other players than the graph");
+        assert!(within.contains(root), "node {root} is not a member of `within`");
         Walk::new(self, within, 0).run(root, largest, visit)
     }
 
-    /// Calls `visit` with every connected set of at most `largest` nodes of `within`, each once, until it breaks. The empty set is not
-    /// among them.
+    /// Calls `visit` with every connected set of at most `largest` nodes of `within`, each once, until it
+    /// breaks. The empty set is not visited.
     ///
-    /// Sets come by their first node; else as [`visit_connected`](Self::visit_connected).
+    /// Sets are ordered by their first node; sets with the same first node are ordered as in
+    /// [`visit_connected`](Self::visit_connected).
     ///
     /// # Panics
     ///
-    /// If `within` is of another number of players than there are nodes.
+    /// If the number of players of `within` is not the number of nodes.
     pub fn visit_all_connected<B>(
         &self,
         within: CoalitionView<'_>,
         largest: usize,
         mut visit: impl FnMut(ConnectedSet<'_>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        assert_eq!(within.players(), self.nodes(), "a coalition of other players");
+        assert_eq!(within.players(), self.nodes(), "the coalition has other players than the graph");
         let mut walk = Walk::new(self, within, 0);
         for first in within.members() {
             walk.first = first;
@@ -81,12 +83,12 @@ impl Graph {
         ControlFlow::Continue(())
     }
 
-    /// How many connected sets of at most `largest` nodes of `within` there are, `root` in each where one is given; none where they are
-    /// more than `limit`.
+    /// Returns the number of connected sets of at most `largest` nodes of `within`, only those that contain
+    /// `root` if it is given. Returns `None` if there are more than `limit`.
     ///
     /// # Panics
     ///
-    /// As [`visit_connected`](Self::visit_connected).
+    /// Same as [`visit_connected`](Self::visit_connected).
     pub fn count_connected(
         &self,
         root: Option<usize>,
@@ -109,19 +111,20 @@ impl Graph {
 
 /// A walk through the connected sets around a node.
 ///
-/// A set grows by one candidate at a time; those before it in the list are left out of all sets that follow, so that no set is met twice.
+/// A set grows by one candidate at a time. The candidates before it in the list are excluded from all sets
+/// that follow, so that no set is visited twice.
 struct Walk<'a> {
     graph: &'a Graph,
     within: CoalitionView<'a>,
-    /// Nodes before this one are in no set.
+    /// Nodes below this one are excluded.
     first: usize,
     nodes: Coalition,
     size: usize,
-    /// Of each node, its neighbours in the set.
+    /// The number of neighbours in the set, per node.
     touched: Vec<u32>,
     boundary: usize,
     boundary_within: usize,
-    /// Nodes that may come in, or were left out or taken on the way here.
+    /// Nodes that may be added, or were skipped or added on the way here.
     candidates: Vec<usize>,
     is_candidate: Vec<bool>,
 }
@@ -152,7 +155,8 @@ impl<'a> Walk<'a> {
         if largest == 0 {
             return ControlFlow::Continue(());
         }
-        // The nodes of the set in the order they came: each with the next candidate to try, and how many there were before it came.
+        // The nodes of the set in the order they were added, each with the index of the next candidate to try
+        // and the number of candidates before it was added.
         let mut taken = vec![(root, 0, 0)];
         self.is_candidate[root] = true;
         self.take(root);
@@ -184,7 +188,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Puts a node into the set, and its neighbours among the candidates.
+    /// Adds a node to the set, and its neighbours to the candidates.
     fn take(&mut self, node: usize) {
         if self.touched[node] > 0 {
             self.boundary -= 1;
@@ -206,7 +210,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Undoes [`take`](Self::take), after which there were `before` candidates.
+    /// Undoes [`take`](Self::take), restoring the list to `before` candidates.
     fn drop(&mut self, node: usize, before: usize) {
         for candidate in self.candidates.drain(before..) {
             self.is_candidate[candidate] = false;
@@ -251,7 +255,7 @@ mod tests {
         sets
     }
 
-    /// All 2^n sets, by their definition.
+    /// Returns the sets by filtering all 2^n subsets by the definition.
     fn brute(graph: &Graph, root: Option<usize>, within: &Coalition, largest: usize) -> Sets {
         let nodes = graph.nodes();
         let members = |mask: u64| (0..nodes).filter(move |node| mask >> node & 1 == 1);

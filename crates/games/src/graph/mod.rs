@@ -1,15 +1,16 @@
-//! Graphs on the players: who can speak to whom.
+//! Graphs of players.
 //!
 //! # Notation
 //!
-//! G = (N, E) is an undirected graph whose nodes are the players. The *distance* of two nodes is the number of edges of a shortest path
-//! between them; the *neighbourhood* `N_k(i)` holds the nodes at distance at most k of i; the *boundary* B(U) of a set U the nodes outside
-//! that have an edge into it. A set is *connected* where a path inside it joins any two of its nodes.
+//! G = (N, E) is an undirected graph whose nodes are the players. The *distance* of two nodes is the number
+//! of edges of a shortest path between them. The *neighbourhood* `N_k(i)` is the set of nodes at distance at
+//! most k from i. The *boundary* B(U) of a set U is the set of nodes outside U that have an edge into it. A
+//! set is *connected* if any two of its nodes are joined by a path inside it.
 //!
 //! # Source
 //!
-//! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured data*, 2019, section 3;
-//! Myerson, *Graphs and cooperation in games*, 1977.
+//! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured
+//! data*, 2019, section 3; Myerson, *Graphs and cooperation in games*, 1977.
 
 mod components;
 mod connected;
@@ -21,38 +22,39 @@ pub use restricted::GraphRestrictedGame;
 
 use crate::error::GameError;
 
-/// What a graph looks like as a whole.
+/// The shape of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GraphShape {
-    /// Nodes in a row, each with an edge to the next: the words of a text.
+    /// A line: nodes in a row, each with an edge to the next, like the words of a text.
     Line,
-    /// Nodes in rows and columns, numbered row by row: the pixels of an image.
+    /// A grid: nodes in rows and columns, numbered row by row, like the pixels of an image.
     Grid {
         /// Number of rows.
         rows: usize,
         /// Number of columns.
         columns: usize,
-        /// Which nodes are neighbours.
+        /// The neighbours of each node.
         adjacency: Adjacency,
     },
-    /// Any other.
+    /// Any other graph.
     General,
 }
 
-/// Which nodes of a grid are neighbours.
+/// The neighbours of a node in a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Adjacency {
-    /// Those left, right, above and below: distances are Manhattan distances, as in the paper.
+    /// The nodes to the left, to the right, above and below: distances are Manhattan distances, as in the
+    /// paper.
     #[default]
     Four,
-    /// Those at the corners too: distances are the larger of rows and columns apart.
+    /// Also the diagonal neighbours: distances are the maximum of the row and the column distance.
     Eight,
 }
 
-/// An undirected graph on the nodes `0..n`, without loops, each edge once.
+/// An undirected graph on the nodes `0..n`, without loops or parallel edges.
 ///
-/// Graphs need not be connected. Memory is `O(n + edges)`. Two are equal if their edges are and they have the same
-/// [shape](Self::shape): a line given by its edges is a general graph.
+/// Graphs need not be connected. Memory is `O(n + edges)`. Two graphs are equal if they have the same edges
+/// and the same [shape](Self::shape): a line built with [`from_edges`](Self::from_edges) is a general graph.
 ///
 /// ```
 /// use apportion_games::{Adjacency, Graph};
@@ -68,25 +70,25 @@ pub enum Adjacency {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
-    /// Where the neighbours of each node start in `neighbours`, and where those of the last end.
+    /// Start of the neighbours of each node in `neighbours`, followed by the end of the last.
     starts: Vec<usize>,
-    /// The neighbours of node 0, of node 1, …, each ascending.
+    /// The neighbours of node 0, of node 1, …, each list ascending.
     neighbours: Vec<usize>,
     shape: GraphShape,
 }
 
 impl Graph {
-    /// The line 0 – 1 – … – (n−1).
+    /// Creates the line 0 – 1 – … – (n−1).
     pub fn line(nodes: usize) -> Self {
         let edges = (1..nodes).map(|node| (node - 1, node)).collect();
         Self::of_edges(nodes, edges, GraphShape::Line)
     }
 
-    /// The grid of rows × columns, its nodes numbered row by row.
+    /// Creates the grid of rows × columns, with nodes numbered row by row.
     ///
     /// # Panics
     ///
-    /// If it has more nodes than can be numbered.
+    /// If rows × columns overflows.
     pub fn grid(rows: usize, columns: usize, adjacency: Adjacency) -> Self {
         let node = |row: usize, column: usize| row * columns + column;
         assert!(rows.checked_mul(columns).is_some(), "a grid of {rows} × {columns} is too large");
@@ -113,18 +115,17 @@ impl Graph {
         Self::of_edges(rows * columns, edges, GraphShape::Grid { rows, columns, adjacency })
     }
 
-    /// The graph in which every two nodes are neighbours.
+    /// Creates the graph in which any two nodes are neighbours.
     pub fn complete(nodes: usize) -> Self {
         let edges = (0..nodes).flat_map(|a| (a + 1..nodes).map(move |b| (a, b))).collect();
         Self::of_edges(nodes, edges, GraphShape::General)
     }
 
-    /// The graph of these edges, each given once, in either direction.
+    /// Creates a graph from its edges, each given once, in either direction.
     ///
     /// # Errors
     ///
-    /// [`GameError::NoSuchNode`], [`GameError::SelfLoop`] and [`GameError::DuplicateEdge`] for edges that a graph on these nodes cannot
-    /// have.
+    /// [`GameError::NoSuchNode`], [`GameError::SelfLoop`] and [`GameError::DuplicateEdge`] for invalid edges.
     pub fn from_edges(
         nodes: usize,
         edges: impl IntoIterator<Item = (usize, usize)>,
@@ -146,7 +147,7 @@ impl Graph {
         Ok(Self::of_edges(nodes, sorted, GraphShape::General))
     }
 
-    /// The graph of distinct edges between distinct nodes that exist.
+    /// Creates a graph from distinct edges between distinct nodes that exist.
     fn of_edges(nodes: usize, edges: Vec<(usize, usize)>, shape: GraphShape) -> Self {
         let mut starts = vec![0; nodes + 1];
         for &(a, b) in &edges {
@@ -171,35 +172,35 @@ impl Graph {
         graph
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn nodes(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Number of edges.
+    /// Returns the number of edges.
     pub fn edges(&self) -> usize {
         self.neighbours.len() / 2
     }
 
-    /// What it looks like as a whole.
+    /// Returns the shape of the graph.
     pub fn shape(&self) -> GraphShape {
         self.shape
     }
 
-    /// The neighbours of `node`, ascending.
+    /// Returns the neighbours of `node`, ascending.
     ///
     /// # Panics
     ///
-    /// If there is no such node.
+    /// If the node does not exist.
     pub fn neighbours(&self, node: usize) -> &[usize] {
         &self.neighbours[self.starts[node]..self.starts[node + 1]]
     }
 
-    /// Checks that it is a graph on `players` players.
+    /// Checks that the graph has a node for each of `players` players.
     ///
     /// # Errors
     ///
-    /// [`GameError::GraphOfOthers`] where it has another number of nodes.
+    /// [`GameError::GraphOfOthers`] if the numbers differ.
     pub fn check_players(&self, players: usize) -> Result<(), GameError> {
         match self.nodes() {
             nodes if nodes == players => Ok(()),

@@ -3,14 +3,14 @@
 use super::{Adjacency, Graph, GraphShape};
 
 impl Graph {
-    /// The neighbourhood `N_k(i)`: the nodes at distance at most `order` of `node`, ascending, itself among them (Chen et al. 2019,
-    /// equation 4).
+    /// Returns the neighbourhood `N_k(i)`: the nodes at distance at most `order` from `node`, including
+    /// itself, in ascending order (Chen et al. 2019, equation 4).
     ///
-    /// `O(|N_k(i)|)` on lines and grids, else `O(edges in it)` and a bit per node.
+    /// Takes `O(|N_k(i)|)` on lines and grids, otherwise `O(edges in it)` and a bit per node.
     ///
     /// # Panics
     ///
-    /// If there is no such node.
+    /// If the node does not exist.
     pub fn neighbourhood(&self, node: usize, order: usize) -> Vec<usize> {
         assert!(node < self.nodes(), "node {node} of {}", self.nodes());
         match self.shape() {
@@ -38,18 +38,19 @@ impl Graph {
         }
     }
 
-    /// The largest distance from `node` to a node that it can reach.
+    /// Returns the largest distance from `node` to a node that can be reached from it.
     ///
     /// # Panics
     ///
-    /// If there is no such node.
+    /// If the node does not exist.
     pub fn eccentricity(&self, node: usize) -> usize {
         self.layers(node, usize::MAX).len() - 1
     }
 
-    /// The largest distance of two nodes that can reach each other; 0 without nodes.
+    /// Returns the largest distance between two nodes in the same component; 0 without nodes.
     ///
-    /// From this order on `N_k(i)` is the whole component of i. `O(n · edges)` where the graph is no line or grid.
+    /// From this order on, `N_k(i)` is the whole component of i. Takes `O(n · edges)` unless the graph is a
+    /// line or a grid.
     pub fn diameter(&self) -> usize {
         match self.shape() {
             GraphShape::Line => self.nodes().saturating_sub(1),
@@ -60,7 +61,7 @@ impl Graph {
         }
     }
 
-    /// The nodes at distance 0, 1, … of `node`, up to `order` and as far as there are any.
+    /// Returns the nodes at distance 0, 1, … from `node`, up to distance `order`, without empty layers.
     fn layers(&self, node: usize, order: usize) -> Vec<Vec<usize>> {
         let mut seen = vec![false; self.nodes()];
         seen[node] = true;
@@ -87,7 +88,7 @@ impl Graph {
 mod tests {
     use super::*;
 
-    /// The same graph, with nothing known of its shape.
+    /// Returns the same graph with the general shape.
     fn plain(graph: &Graph) -> Graph {
         let nodes = 0..graph.nodes();
         let edges =
@@ -95,7 +96,7 @@ mod tests {
         Graph::from_edges(graph.nodes(), edges).unwrap()
     }
 
-    /// All distances by relaxing every edge until nothing changes (Floyd and Warshall).
+    /// Returns all distances, by the algorithm of Floyd and Warshall.
     fn distances(graph: &Graph) -> Vec<Vec<usize>> {
         let nodes = graph.nodes();
         let mut apart = vec![vec![usize::MAX / 2; nodes]; nodes];

@@ -1,4 +1,4 @@
-//! The graph-restricted game: only connected coalitions work together.
+//! The graph-restricted game, in which only connected coalitions cooperate.
 
 use crate::cancellation::Cancellation;
 use crate::coalitions::Coalitions;
@@ -7,25 +7,25 @@ use crate::game::Game;
 
 use super::Graph;
 
-/// The coalitions that are asked for at once may have this many components together.
+/// The batch of components is evaluated once it has this many of them.
 const COMPONENTS: usize = 1 << 16;
 
-/// A game in which members work together only along the edges of a graph.
+/// A game whose members cooperate only along the edges of a graph.
 ///
 /// ```text
 /// v^G(S) = v(∅) + Σ_{C ∈ components(S)} (v(C) − v(∅))
 /// ```
 ///
-/// (Myerson, *Graphs and cooperation in games*, 1977; Chen et al. 2019, equation 12, where v(∅) = 0.) Its Shapley value is the Myerson
-/// value of the game behind.
+/// (Myerson, *Graphs and cooperation in games*, 1977; Chen et al. 2019, equation 12, where v(∅) = 0.) Its
+/// Shapley value is the Myerson value of the original game.
 ///
-/// A coalition of c components costs c evaluations of the game behind, and v(∅) once per batch; two coalitions that share a component
-/// ask for it twice ([`Cached`](crate::Cached) remembers).
+/// A coalition of c components takes c evaluations of the original game, plus v(∅) once per batch. A
+/// component shared by two coalitions is evaluated twice, unless the game is [`Cached`](crate::Cached).
 ///
 /// ```
 /// use apportion_games::{Coalitions, Game, Graph, GraphRestrictedGame, SumOfUnanimity};
 ///
-/// // Worth 1 where both ends of the line are in.
+/// // The value is 1 if both ends of the line are present.
 /// let game = SumOfUnanimity::unanimity(3, [0, 2])?;
 /// let restricted = GraphRestrictedGame::new(game, &Graph::line(3))?;
 /// let mut values = [0.0; 2];
@@ -40,41 +40,42 @@ pub struct GraphRestrictedGame<G> {
 }
 
 impl<G: Game> GraphRestrictedGame<G> {
-    /// `game` restricted to `graph`.
+    /// Restricts `game` to `graph`.
     ///
     /// # Errors
     ///
-    /// [`GameError::GraphOfOthers`] where the graph has another number of nodes than the game has players.
+    /// [`GameError::GraphOfOthers`] if the number of nodes differs from the number of players.
     pub fn new(game: G, graph: &Graph) -> Result<Self, GameError> {
         graph.check_players(game.players())?;
         Ok(Self { game, graph: graph.clone() })
     }
 
-    /// The graph.
+    /// Returns the graph.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// The game behind.
+    /// Returns the original game.
     pub fn inner(&self) -> &G {
         &self.game
     }
 
-    /// Writes values of `batch`, made of those that `ask` writes for the components; it is told from which coalition each of them is.
+    /// Sums the values of the components of each coalition. `ask` evaluates the components; its second
+    /// argument is the index in `batch` of the coalition that each one belongs to.
     fn sums(
         &self,
         batch: &Coalitions,
         ask: impl Fn(&Coalitions, &[usize], &mut [f64]) -> Result<(), GameError>,
         out: &mut [f64],
     ) -> Result<(), GameError> {
-        assert_eq!(batch.players(), self.players(), "coalitions of another game");
+        assert_eq!(batch.players(), self.players(), "the coalitions belong to another game");
         let k = self.outputs();
         let mut parts = Coalitions::new(batch.players());
         let mut owners = Vec::new();
         let mut first = 0;
         for (index, row) in batch.iter().enumerate() {
             Cancellation::check();
-            // The empty coalition, and so v(∅), is the first part of every coalition.
+            // The empty coalition, for v(∅), is the first part of every coalition.
             parts.push_empty();
             self.graph.components(row).iter().for_each(|component| parts.push(component.view()));
             owners.resize(parts.len(), index);

@@ -1,14 +1,14 @@
-//! The additive game: everyone brings a fixed amount.
+//! The additive game, in which each player contributes a fixed amount.
 
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
 use crate::textbook::ClosedForm;
 
-/// `v(S) = Σ_{i∈S} a_i`. Every semivalue gives player i exactly a_i.
+/// The game `v(S) = Σ_{i∈S} a_i`. Every semivalue of player i is exactly a_i.
 ///
-/// Good for: the dummy axiom; designs and weights that must sum to one; least squares, whose residuals must vanish. It cannot tell
-/// one semivalue from another.
+/// Useful for testing the dummy axiom, designs and weights that must sum to one, and least squares, whose
+/// residuals must vanish. It does not distinguish between semivalues.
 ///
 /// ```
 /// use apportion_games::{Additive, ClosedForm};
@@ -23,7 +23,7 @@ pub struct Additive {
 }
 
 impl Additive {
-    /// The game in which player `i` brings `amounts[i]`.
+    /// Creates the game in which player `i` contributes `amounts[i]`.
     ///
     /// # Errors
     ///
@@ -31,12 +31,14 @@ impl Additive {
     pub fn new(amounts: impl Into<Vec<f64>>) -> Result<Self, GameError> {
         let amounts = amounts.into();
         if amounts.is_empty() {
-            return Err(GameError::Parameter { what: "an additive game has at least one player".to_owned() });
+            return Err(GameError::Parameter {
+                what: "an additive game requires at least one player".to_owned(),
+            });
         }
         match amounts.iter().position(|amount| !amount.is_finite()) {
             None => Ok(Self { amounts }),
             Some(player) => Err(GameError::Parameter {
-                what: format!("the amount of player {player} must be finite, not {}", amounts[player]),
+                what: format!("invalid amount {} of player {player}: must be finite", amounts[player]),
             }),
         }
     }

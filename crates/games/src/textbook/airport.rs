@@ -1,22 +1,23 @@
-//! The airport game: a runway is as long as its largest plane needs.
+//! The airport game: the cost of a runway is determined by the largest plane.
 
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
 use crate::textbook::ClosedForm;
 
-/// `v(S) = max_{i∈S} c_i`, `v(∅) = 0`, for costs c_i ≥ 0 (Littlechild and Owen, 1973).
+/// The game `v(S) = max_{i∈S} c_i`, `v(∅) = 0`, for costs c_i ≥ 0 (Littlechild and Owen, 1973).
 ///
-/// With the costs in ascending order, `c_(0) = 0`, the game is a sum of layers: layer k costs `c_(k) − c_(k−1)` if any of the players
-/// k, …, n is there. Such a layer is shared equally by its n − k + 1 players under Shapley; under Banzhaf each of them is the only one
-/// with probability `2^{−(n−k)}`:
+/// With the costs in ascending order and `c_(0) = 0`, the game is a sum of layers: layer k costs
+/// `c_(k) − c_(k−1)` if any of the players k, …, n is present. By the Shapley value, its n − k + 1 players
+/// share it equally; for the Banzhaf value, each of them is the only one present with probability
+/// `2^{−(n−k)}`:
 ///
 /// ```text
 /// Shapley  φ_(i) = Σ_{k≤i} (c_(k) − c_(k−1)) / (n − k + 1)
 /// Banzhaf  φ_(i) = Σ_{k≤i} (c_(k) − c_(k−1)) · 2^{−(n−k)}
 /// ```
 ///
-/// Good for: any number of players in O(n log n), with interactions of every order and all players different.
+/// Useful as a game of any number of distinct players in O(n log n), with interactions of every order.
 ///
 /// ```
 /// use apportion_games::{Airport, ClosedForm};
@@ -32,7 +33,7 @@ pub struct Airport {
 }
 
 impl Airport {
-    /// The game in which player `i` alone costs `costs[i]`.
+    /// Creates the game in which player `i` alone costs `costs[i]`.
     ///
     /// # Errors
     ///
@@ -40,20 +41,22 @@ impl Airport {
     pub fn new(costs: impl Into<Vec<f64>>) -> Result<Self, GameError> {
         let costs = costs.into();
         if costs.is_empty() {
-            return Err(GameError::Parameter { what: "an airport game has at least one player".to_owned() });
+            return Err(GameError::Parameter {
+                what: "an airport game requires at least one player".to_owned(),
+            });
         }
         match costs.iter().position(|cost| !(cost.is_finite() && *cost >= 0.0)) {
             None => Ok(Self { costs }),
             Some(player) => Err(GameError::Parameter {
                 what: format!(
-                    "the cost of player {player} must be finite and at least 0, not {}",
+                    "invalid cost {} of player {player}: must be finite and non-negative",
                     costs[player]
                 ),
             }),
         }
     }
 
-    /// Sums `share(players above the layer's first) · layer` over the layers that each player uses.
+    /// Returns for each player the sum of `share(players above the layer's first) · layer` over its layers.
     fn sum_layers(&self, share: impl Fn(usize) -> f64) -> Vec<f64> {
         let players = self.costs.len();
         let mut order: Vec<usize> = (0..players).collect();

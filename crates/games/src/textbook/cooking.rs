@@ -1,15 +1,16 @@
-//! The cooking game: three cooks, and what each team of them is worth.
+//! The cooking game of three cooks.
 
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
 use crate::textbook::ClosedForm;
 
-/// Three cooks; alone they are worth 4, 3 and 2, in pairs 9 (0 and 1), 8 (0 and 2) and 7 (1 and 2), together 15.
+/// The game of three cooks, whose values are 4, 3 and 2 alone, 9 (0 and 1), 8 (0 and 2) and 7 (1 and 2) in
+/// pairs, and 15 together.
 ///
-/// The Shapley values are 6, 5 and 4, and so are the Banzhaf values.
+/// The Shapley values are 6, 5 and 4; the Banzhaf values are the same.
 ///
-/// Good for: a first example by hand, and a smoke test whose answer is whole numbers.
+/// Useful as a first example by hand, and as a smoke test with integer results.
 ///
 /// ```
 /// use apportion_games::{ClosedForm, Cooking};
@@ -19,7 +20,7 @@ use crate::textbook::ClosedForm;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cooking;
 
-/// By mask: ∅, 0, 1, 01, 2, 02, 12, 012.
+/// Values by mask: ∅, 0, 1, 01, 2, 02, 12, 012.
 const WORTH: [f64; 8] = [0.0, 4.0, 3.0, 9.0, 2.0, 8.0, 7.0, 15.0];
 
 impl Game for Cooking {

@@ -1,4 +1,4 @@
-//! The glove game: gloves are worth something in pairs.
+//! The glove game: only pairs of gloves have a value.
 //!
 //! # Notation
 //!
@@ -10,19 +10,23 @@ use crate::error::GameError;
 use crate::game::Game;
 use crate::textbook::ClosedForm;
 
-/// `v(S) = min(left gloves in S, right gloves in S)`. Players `0..l` own a left glove, `l..l+r` a right one.
+/// The game `v(S) = min(left gloves in S, right gloves in S)`. Players `0..l` own a left glove, `l..l+r` a
+/// right one.
 ///
-/// Say l ≥ r (Shapley and Shubik, *Pure competition, coalitional power and fair division*, 1969, rearranged so that the terms of the
-/// sum are positive):
+/// For l ≥ r (Shapley and Shubik, *Pure competition, coalitional power and fair division*, 1969, rearranged
+/// so that the terms of the sum are positive):
 ///
 /// ```text
-/// Shapley  φ_left = (r − (l − r) Σ) / (2 l),  φ_right = 1/2 + (l − r)/(2 r) Σ,  Σ = Σ_{k=1}^{r} l! r! / ((l + k)! (r − k)!)
+/// Shapley  φ_left = (r − (l − r) Σ) / (2 l),  φ_right = 1/2 + (l − r)/(2 r) Σ,
+///          Σ = Σ_{k=1}^{r} l! r! / ((l + k)! (r − k)!)
 /// Banzhaf  φ_left = P(X ≤ r − 1),  φ_right = P(X ≤ l − 1),  X ~ Binomial(n − 1, ½)
 /// ```
 ///
-/// (A left glove adds 1 where it meets more right gloves than left ones; lefts present plus rights absent are binomial.)
+/// (A left glove adds 1 if more right gloves than left ones are present; the number of lefts present plus
+/// rights absent is binomial.)
 ///
-/// Good for: symmetric players of two kinds, and values that differ by orders of magnitude between them (l ≫ r). O(n) time.
+/// Useful as a game of two kinds of symmetric players whose values differ by orders of magnitude (l ≫ r).
+/// Takes O(n) time.
 ///
 /// ```
 /// use apportion_games::{ClosedForm, Glove};
@@ -34,19 +38,21 @@ use crate::textbook::ClosedForm;
 pub struct Glove {
     left: usize,
     right: usize,
-    /// The owners of a left glove, as bits.
+    /// The coalition of the owners of left gloves.
     lefts: Coalition,
 }
 
 impl Glove {
-    /// The game of `left` owners of a left glove and `right` owners of a right one.
+    /// Creates the game of `left` owners of a left glove and `right` owners of a right one.
     ///
     /// # Errors
     ///
-    /// [`GameError::Parameter`] without any player.
+    /// [`GameError::Parameter`] without players.
     pub fn new(left: usize, right: usize) -> Result<Self, GameError> {
         if left + right == 0 {
-            return Err(GameError::Parameter { what: "a glove game has at least one player".to_owned() });
+            return Err(GameError::Parameter {
+                what: "a glove game requires at least one player".to_owned(),
+            });
         }
         Ok(Self { left, right, lefts: Coalition::from_members(left + right, 0..left) })
     }
@@ -76,7 +82,7 @@ impl Game for Glove {
 impl ClosedForm for Glove {
     fn shapley(&self) -> Vec<f64> {
         let (many, few) = (self.left.max(self.right) as f64, self.left.min(self.right) as f64);
-        // Each term is the one before times (r − k + 1) / (l + k); the ratios are at most 1.
+        // Each term is the previous one times (r − k + 1) / (l + k); the ratios are at most 1.
         let (mut term, mut sum) = (1.0, 0.0);
         for k in 1..=self.left.min(self.right) {
             term *= (few - k as f64 + 1.0) / (many + k as f64);
@@ -93,9 +99,10 @@ impl ClosedForm for Glove {
     }
 }
 
-/// P(X < bound) for X ~ Binomial(coins, ½).
+/// Returns P(X < bound) for X ~ Binomial(coins, ½).
 fn fair_coins_below(coins: usize, bound: usize) -> f64 {
-    // Relative to the most likely count, so that nothing underflows that matters; their sum divides it out.
+    // Probabilities are relative to the mode, so that only negligible ones underflow; dividing by their sum
+    // normalizes them.
     let middle = coins / 2;
     let mut relative = vec![0.0; coins + 1];
     relative[middle] = 1.0;

@@ -1,4 +1,4 @@
-//! Textbook games, whose values are known in closed form: what exact methods and estimators are tested against.
+//! Textbook games with closed-form values, for testing exact methods and estimators.
 
 use crate::game::Game;
 
@@ -16,20 +16,21 @@ pub use glove::Glove;
 pub use sum_of_unanimity::SumOfUnanimity;
 pub use weighted_voting::WeightedVoting;
 
-/// A game of one output whose Shapley and Banzhaf values are known without enumeration.
+/// A game with one output whose Shapley and Banzhaf values are known in closed form.
 ///
 /// ```
 /// use apportion_games::{ClosedForm, Glove};
 ///
-/// // One left glove, two right ones: the left glove is scarce.
+/// // One left glove and two right ones: the left glove is scarce.
 /// let shapley = Glove::new(1, 2)?.shapley();
 /// assert!(shapley.iter().zip([4.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0]).all(|(got, want)| (got - want).abs() < 1e-15));
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```
 pub trait ClosedForm: Game {
-    /// The Shapley value of each player, n numbers: `φ_i = (1/n) Σ_{S∌i} [v(S∪i) − v(S)] / C(n−1, s)`.
+    /// Returns the Shapley value of each player, n numbers:
+    /// `φ_i = (1/n) Σ_{S∌i} [v(S∪i) − v(S)] / C(n−1, s)`.
     fn shapley(&self) -> Vec<f64>;
 
-    /// The Banzhaf value of each player, n numbers: `φ_i = 2^{−(n−1)} Σ_{S∌i} [v(S∪i) − v(S)]`.
+    /// Returns the Banzhaf value of each player, n numbers: `φ_i = 2^{−(n−1)} Σ_{S∌i} [v(S∪i) − v(S)]`.
     fn banzhaf(&self) -> Vec<f64>;
 }

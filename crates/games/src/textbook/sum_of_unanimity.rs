@@ -1,8 +1,9 @@
-//! Sums of unanimity games: every game is one, and its values can be read off.
+//! Sums of unanimity games, which represent every game and have values in closed form.
 //!
 //! # Notation
 //!
-//! `T` runs over the terms, coalitions with a coefficient `a_T` (Harsanyi dividend), `t = |T|`; `c` is a constant.
+//! `T` runs over the terms, coalitions with a coefficient `a_T` (Harsanyi dividend) and size `t = |T|`; `c`
+//! is a constant.
 
 use rand::Rng;
 
@@ -14,22 +15,24 @@ use crate::game::Game;
 use crate::stream::{Purpose, stream};
 use crate::textbook::ClosedForm;
 
-/// Coalitions whose values are found at once: the bits of a word.
+/// Number of coalitions evaluated at once, one per bit of a word.
 const BLOCK: usize = 64;
 
-/// `v(S) = c + Σ_T a_T · [T ⊆ S]`.
+/// The game `v(S) = c + Σ_T a_T · [T ⊆ S]`.
 ///
-/// A term is worth its coefficient if all of its players are there. They share it equally under Shapley; under Banzhaf each gets
-/// the coefficient times the probability that all others of the term are there:
+/// A term contributes its coefficient if all its players are present. By the Shapley value, they share it
+/// equally; by the Banzhaf value, each receives the coefficient times the probability that all other players
+/// of the term are present:
 ///
 /// ```text
 /// Shapley  φ_i = Σ_{T∋i} a_T / t
 /// Banzhaf  φ_i = Σ_{T∋i} a_T / 2^{t−1}
 /// ```
 ///
-/// Good for: the general test game. Any number of players (n = 1000 and beyond), interactions of the order asked for, null players
-/// where a player is in no term, v(∅) ≠ 0. Evaluation takes O(terms · ⌈n/64⌉) per coalition; where there are as
-/// many terms as players, O(terms · ⌈n/64⌉) per 64 coalitions, O(n) per coalition, and an addition for each term that one has.
+/// Useful as the general test game: any number of players (n = 1000 and beyond), interactions of a chosen
+/// order, null players (those in no term), v(∅) ≠ 0. Evaluation takes O(terms · ⌈n/64⌉) per coalition; with
+/// at least as many terms as players, it takes O(terms · ⌈n/64⌉) per 64 coalitions, O(n) per coalition, and
+/// an addition for each term that is present.
 ///
 /// ```
 /// use apportion_games::{ClosedForm, SumOfUnanimity};
@@ -46,12 +49,13 @@ pub struct SumOfUnanimity {
 }
 
 impl SumOfUnanimity {
-    /// The sum of `constant` and the terms (players, coefficient); a player named twice in a term counts once.
+    /// Creates the sum of `constant` and the terms (players, coefficient); a player listed twice in a term
+    /// counts once.
     ///
     /// # Errors
     ///
-    /// [`GameError::Parameter`] without players, for a term that is empty (make it part of the constant) or names a player at or
-    /// above `players`, and for a coefficient or constant that is not finite.
+    /// [`GameError::Parameter`] without players, for a term that is empty (add it to the constant instead) or
+    /// has a player at or above `players`, and for a coefficient or constant that is not finite.
     pub fn new(
         players: usize,
         constant: f64,
@@ -59,10 +63,10 @@ impl SumOfUnanimity {
     ) -> Result<Self, GameError> {
         let refuse = |what: String| Err(GameError::Parameter { what });
         if players == 0 {
-            return refuse("a sum of unanimity games has at least one player".to_owned());
+            return refuse("a sum of unanimity games requires at least one player".to_owned());
         }
         if !constant.is_finite() {
-            return refuse(format!("the constant must be finite, not {constant}"));
+            return refuse(format!("invalid constant {constant}: must be finite"));
         }
         let (mut sets, mut coefficients) = (Coalitions::new(players), Vec::new());
         for (index, (members, coefficient)) in terms.into_iter().enumerate() {
@@ -70,10 +74,12 @@ impl SumOfUnanimity {
                 return refuse(format!("term {index} has no players; add its coefficient to the constant"));
             }
             if let Some(player) = members.iter().find(|&&player| player >= players) {
-                return refuse(format!("term {index} names player {player}, but there are {players}"));
+                return refuse(format!(
+                    "unknown player {player} in term {index}; the game has {players} players"
+                ));
             }
             if !coefficient.is_finite() {
-                return refuse(format!("the coefficient of term {index} must be finite, not {coefficient}"));
+                return refuse(format!("invalid coefficient {coefficient} of term {index}: must be finite"));
             }
             sets.push_members(members);
             coefficients.push(coefficient);
@@ -81,25 +87,29 @@ impl SumOfUnanimity {
         Ok(Self { constant, terms: sets, coefficients })
     }
 
-    /// The unanimity game of `members`: worth 1 if all of them are there, else 0.
+    /// Creates the unanimity game of `members`, whose value is 1 if all of them are present, otherwise 0.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// Same as [`new`](Self::new).
     pub fn unanimity(players: usize, members: impl IntoIterator<Item = usize>) -> Result<Self, GameError> {
         Self::new(players, 0.0, [(members.into_iter().collect(), 1.0)])
     }
 
-    /// A random sum of `terms` terms, the same for the same four arguments: sizes uniform from 1 to `largest` (or to n, where that is
-    /// less), players uniform, coefficients uniform in \[−1, 1); the constant is 0.
+    /// Creates a random sum of `terms` terms, determined by the four arguments: sizes are uniform from 1 to
+    /// the smaller of `largest` and n, players uniform, coefficients uniform in \[−1, 1); the constant is 0.
     ///
     /// # Panics
     ///
     /// If `players` or `largest` is zero.
     pub fn random(players: usize, terms: usize, largest: usize, seed: u64) -> Self {
-        assert!(players > 0 && largest > 0, "terms of at most {largest} of {players} players");
+        assert!(
+            players > 0 && largest > 0,
+            "expected at least 1 player and terms of at least 1, got {players} and {largest}"
+        );
         let mut rng = stream(seed, Purpose::Experiment, 0);
-        // Scaling a word to a range is as good as uniform for ranges this small, and its values do not change with a dependency.
+        // Scaling a word to a range is practically uniform for such small ranges, and does not depend on the
+        // version of a crate.
         let mut below = |bound: usize| ((u128::from(rng.next_u64()) * bound as u128) >> 64) as usize;
         let mut game = Self { constant: 0.0, terms: Coalitions::new(players), coefficients: Vec::new() };
         for _ in 0..terms {
@@ -114,7 +124,7 @@ impl SumOfUnanimity {
         game
     }
 
-    /// The same game with `constant` in place of its constant c = v(∅).
+    /// Replaces the constant c = v(∅).
     ///
     /// # Errors
     ///
@@ -122,30 +132,31 @@ impl SumOfUnanimity {
     pub fn with_constant(self, constant: f64) -> Result<Self, GameError> {
         if !constant.is_finite() {
             return Err(GameError::Parameter {
-                what: format!("the constant must be finite, not {constant}"),
+                what: format!("invalid constant {constant}: must be finite"),
             });
         }
         Ok(Self { constant, ..self })
     }
 
-    /// The terms T.
+    /// Returns the terms T.
     pub fn terms(&self) -> &Coalitions {
         &self.terms
     }
 
-    /// The coefficients a_T, in the order of the terms.
+    /// Returns the coefficients a_T, in the order of the terms.
     pub fn coefficients(&self) -> &[f64] {
         &self.coefficients
     }
 
-    /// v(S).
+    /// Returns v(S).
     fn value(&self, coalition: CoalitionView<'_>) -> f64 {
         let met = self.terms.iter().zip(&self.coefficients).filter(|(term, _)| term.is_subset_of(coalition));
         self.constant + met.map(|(_, coefficient)| coefficient).sum::<f64>()
     }
 
-    /// Writes the values of as many coalitions as there are `values`, at most [`BLOCK`], from `first` on; bit k of `with[i]` says whether
-    /// player i is in the k-th of them. Sums are in the order of the terms, as in [`value`](Self::value).
+    /// Writes the values of `values.len()` coalitions, at most [`BLOCK`], from `first` on. Bit k of `with[i]`
+    /// is set if player i is in the k-th of them. Sums are in the order of the terms, as in
+    /// [`value`](Self::value).
     fn block_values(&self, batch: &Coalitions, first: usize, with: &mut [u64], values: &mut [f64]) {
         with.fill(0);
         for place in 0..values.len() {
@@ -163,7 +174,7 @@ impl SumOfUnanimity {
         values.iter_mut().for_each(|value| *value += self.constant);
     }
 
-    /// Gives each player of a term the share `share(t)` of its coefficient.
+    /// Distributes the share `share(t)` of the coefficient of each term to each of its players.
     fn sum_shares(&self, share: impl Fn(u32) -> f64) -> Vec<f64> {
         let mut values = vec![0.0; self.players()];
         for ((term, &size), coefficient) in self.terms.iter().zip(self.terms.sizes()).zip(&self.coefficients)
@@ -182,7 +193,7 @@ impl Game for SumOfUnanimity {
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        // Writing down where each player is pays where players are in a term or more.
+        // Indexing the coalitions of each player pays off if players are in at least one term on average.
         if self.terms.len() < self.players() {
             for (value, row) in out.iter_mut().zip(batch.iter()) {
                 Cancellation::check();
@@ -215,7 +226,7 @@ mod tests {
 
     use super::*;
 
-    // Stored results name the seed of their game.
+    // Stored results record the seed of their game.
     #[test]
     fn the_first_random_game_of_a_seed_is_fixed() {
         let game = SumOfUnanimity::random(100, 2, 4, 42);

@@ -1,33 +1,35 @@
-//! The weighted voting game: a coalition wins if its votes reach the quota.
+//! The weighted voting game, in which a coalition wins if its votes reach the quota.
 //!
 //! # Notation
 //!
-//! Player i has `w_i` votes, the quota is `q`, `W(S) = Σ_{i∈S} w_i`. A *swing* of player i is a coalition without i that loses but
-//! wins with i.
+//! Player i has `w_i` votes, the quota is `q`, `W(S) = Σ_{i∈S} w_i`. A *swing* of player i is a coalition
+//! without i that loses, but wins with i.
 
 use crate::coalitions::Coalitions;
 use crate::error::GameError;
 use crate::game::Game;
 use crate::textbook::ClosedForm;
 
-/// The most players: counts of coalitions of one size and weight are below C(128, 64) < 2^127.
+/// Maximum number of players: counts of coalitions of one size and weight are below C(128, 64) < 2^127.
 const MOST_PLAYERS: usize = 128;
 
-/// The most cells of the table of counts (256 MiB).
+/// Maximum number of cells of the table of counts (256 MiB).
 const MOST_CELLS: u128 = 1 << 24;
 
-/// `v(S) = 1` if `W(S) ≥ q`, else 0. Its Shapley value is the Shapley–Shubik index, its Banzhaf value the absolute Banzhaf index.
+/// The game with `v(S) = 1` if `W(S) ≥ q`, else 0. Its Shapley value is the Shapley–Shubik index, its Banzhaf
+/// value the absolute Banzhaf index.
 ///
-/// Both are computed from exact counts of swings by size and weight, as integers of 128 bits (Lucas, *Measuring power in weighted
-/// voting systems*, 1983, by generating functions): the counts over all players once, in O(n² q), and for each player the counts
-/// without it by taking its factor out again, in O(n q).
+/// Both are computed from exact counts of swings by size and weight, as 128-bit integers (Lucas, *Measuring
+/// power in weighted voting systems*, 1983, by generating functions): the counts over all players once, in
+/// O(n² q), and then for each player the counts without it, by dividing out its factor in O(n q).
 ///
 /// ```text
 /// Shapley  φ_i = Σ_s swings_i(s) / (n · C(n−1, s))
 /// Banzhaf  φ_i = Σ_s swings_i(s) / 2^{n−1}
 /// ```
 ///
-/// Good for: a game of steps, the hardest for estimators that assume smoothness; null players by small weights; up to 128 players.
+/// Useful as a step function, the hardest case for estimators that assume smoothness, with null players if
+/// some weights are small; up to 128 players.
 ///
 /// ```
 /// use apportion_games::{ClosedForm, WeightedVoting};
@@ -43,32 +45,32 @@ pub struct WeightedVoting {
 }
 
 impl WeightedVoting {
-    /// The game of the votes `weights` with the quota `quota`.
+    /// Creates the game with the votes `weights` and the quota `quota`.
     ///
     /// # Errors
     ///
-    /// [`GameError::Players`] unless there are 1 to 128 players; [`GameError::Parameter`] unless the quota is from 1 to the sum of votes,
-    /// and (n + 1) · quota at most 2^24, the size of the table of counts.
+    /// [`GameError::Players`] unless there are 1 to 128 players; [`GameError::Parameter`] unless the quota is
+    /// between 1 and the sum of votes, and (n + 1) · quota is at most 2^24, the size of the table of counts.
     pub fn new(quota: u64, weights: impl Into<Vec<u64>>) -> Result<Self, GameError> {
         let weights = weights.into();
         if !(1..=MOST_PLAYERS).contains(&weights.len()) {
             return Err(GameError::Players {
                 what: "a weighted voting game",
-                given: weights.len(),
-                least: 1,
-                most: MOST_PLAYERS,
+                actual: weights.len(),
+                min: 1,
+                max: MOST_PLAYERS,
             });
         }
         let total: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
         if quota == 0 || u128::from(quota) > total {
             return Err(GameError::Parameter {
-                what: format!("the quota is from 1 to the sum of votes, {total}, not {quota}"),
+                what: format!("invalid quota {quota}: must be between 1 and the sum of votes, {total}"),
             });
         }
         if u128::from(quota) * (weights.len() as u128 + 1) > MOST_CELLS {
             return Err(GameError::Parameter {
                 what: format!(
-                    "a quota of {quota} is too much to count the swings of {} players; at most {}",
+                    "quota {quota} is too large to count the swings of {} players; must be at most {}",
                     weights.len(),
                     MOST_CELLS / (weights.len() as u128 + 1)
                 ),
@@ -77,14 +79,14 @@ impl WeightedVoting {
         Ok(Self { quota, weights })
     }
 
-    /// Number of coalitions of all players by size s and weight w < q, at `s · q + w`.
+    /// Returns the number of coalitions of all players by size s and weight w < q, at `s · q + w`.
     fn losing(&self) -> Vec<u128> {
         let (players, quota) = (self.weights.len(), self.quota as usize);
         let mut counts = vec![0; (players + 1) * quota];
         counts[0] = 1;
         for (seen, &weight) in self.weights.iter().enumerate() {
             let weight = weight.min(self.quota) as usize;
-            // Larger sizes first, so that each player joins once.
+            // Iterate from larger sizes to smaller ones, so that each player joins once.
             for size in (0..=seen).rev() {
                 for lighter in 0..quota - weight {
                     counts[(size + 1) * quota + lighter + weight] += counts[size * quota + lighter];
@@ -94,7 +96,7 @@ impl WeightedVoting {
         counts
     }
 
-    /// Number of swings of each player by size, `swings[i][s]`.
+    /// Returns the number of swings of each player by size, `swings[i][s]`.
     fn swings(&self) -> Vec<Vec<u128>> {
         let (players, quota) = (self.weights.len(), self.quota as usize);
         let losing = self.losing();
@@ -108,7 +110,8 @@ impl WeightedVoting {
             counts
         };
         let swings_of = |&weight: &u64| {
-            // Whoever alone reaches the quota swings every losing coalition of the others; none of them is counted with it.
+            // A player that reaches the quota alone swings every losing coalition of the others, and is in
+            // none of the counted coalitions.
             let weight = weight.min(self.quota) as usize;
             let counts = without(weight);
             (0..players)
@@ -137,7 +140,7 @@ impl ClosedForm for WeightedVoting {
     fn shapley(&self) -> Vec<f64> {
         let players = self.weights.len();
         let share = |(size, &swings): (usize, &u128)| {
-            // 1 / (n C(n−1, s)), factor by factor.
+            // This is 1 / (n C(n−1, s)), factor by factor.
             let few = size.min(players - 1 - size);
             let weight = (0..few)
                 .fold(1.0 / players as f64, |weight, k| weight * (k + 1) as f64 / (players - 1 - k) as f64);

@@ -1,11 +1,11 @@
-//! What every adapter owes the game that it is made of.
+//! Properties that every adapter must preserve.
 
 use apportion_games::{
     Background, Cached, Centred, Coalitions, Counted, Game, GameError, MarginalGame, Rows, SubGame,
     TabulatedGame, batch_model,
 };
 
-/// Calls `check` with the name of each adapter and the adapter around `game`.
+/// Calls `check` with each adapter around `game`, and its name.
 fn for_each_adapter<G: Game + Clone>(game: &G, check: impl Fn(&str, &dyn Game)) {
     check("counted", &Counted::new(game.clone()));
     check("cached", &Cached::new(game.clone()));

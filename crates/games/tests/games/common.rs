@@ -1,4 +1,4 @@
-//! What the tests of all games share.
+//! Helpers shared by the tests of games.
 
 use apportion_games::{Coalitions, Game};
 
@@ -12,12 +12,12 @@ pub(crate) fn values(game: &dyn Game, batch: &Coalitions) -> Vec<f64> {
     out
 }
 
-/// The values of a batch, asked for one by one.
+/// Returns the values of a batch, evaluated one coalition at a time.
 pub(crate) fn one_by_one(game: &dyn Game, batch: &Coalitions) -> Vec<f64> {
     (0..batch.len()).flat_map(|index| values(game, &batch.slice(index..index + 1))).collect()
 }
 
-/// What `work` gives in pools of one, two and three threads.
+/// Returns the results of `work` in pools of one, two and three threads.
 pub(crate) fn in_pools<T: Send>(work: impl Fn() -> T + Sync) -> [T; 3] {
     [1, 2, 3]
         .map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(&work))

@@ -1,4 +1,4 @@
-//! Conditional games against closed forms, against their definitions written out, and their refusals.
+//! Tests conditional games against closed forms and against their definitions, and checks their errors.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -32,12 +32,13 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-/// The n × n matrix with `entry(i, j)`.
+/// Returns the n × n matrix with entries `entry(i, j)`.
 fn matrix(n: usize, entry: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     (0..n * n).map(|at| entry(at / n, at % n)).collect()
 }
 
-/// A covariance of full rank, with unlike variances: A Aᵀ of a random n × (n + 2) matrix, rows scaled.
+/// Returns a covariance of full rank with different variances: A Aᵀ of a random n × (n + 2) matrix with
+/// scaled rows.
 fn random_covariance(rng: &mut ChaCha8Rng, n: usize) -> Vec<f64> {
     let a: Vec<Vec<f64>> = (0..n)
         .map(|i| {
@@ -47,7 +48,7 @@ fn random_covariance(rng: &mut ChaCha8Rng, n: usize) -> Vec<f64> {
     matrix(n, |i, j| dot(&a[i.max(j)], &a[i.min(j)]))
 }
 
-/// Means and covariance of the columns of rows, by definition.
+/// Returns the means and the covariance of the columns of rows, by definition.
 fn moments(rows: &[&[f64]]) -> (Vec<f64>, Vec<f64>) {
     let (n, count) = (rows[0].len(), rows.len() as f64);
     let mean: Vec<f64> = (0..n).map(|j| rows.iter().map(|row| row[j]).sum::<f64>() / count).collect();
@@ -57,7 +58,7 @@ fn moments(rows: &[&[f64]]) -> (Vec<f64>, Vec<f64>) {
     (mean, covariance)
 }
 
-/// The inverse by Gauss and Jordan with row pivots.
+/// Returns the inverse by Gauss–Jordan elimination with row pivoting.
 fn inverse(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let n = matrix.len();
     let mut rows: Vec<Vec<f64>> = (0..n)
@@ -79,7 +80,7 @@ fn inverse(matrix: &[Vec<f64>]) -> Vec<Vec<f64>> {
     rows.into_iter().map(|row| row[n..].to_vec()).collect()
 }
 
-/// Mean and covariance of the absent features by the formulas, with an explicit inverse.
+/// Returns the mean and covariance of the absent features by the textbook formulas, with an explicit inverse.
 fn conditional_moments(
     mean: &[f64],
     covariance: &[f64],
@@ -115,7 +116,7 @@ fn errors<M: Model + ?Sized, L: ConditionalLaw + ?Sized>(
     out
 }
 
-/// Values and their standard errors.
+/// Returns the values and their standard errors.
 fn played(
     model: &dyn Model,
     explicand: &[f64],
@@ -131,7 +132,7 @@ fn marginal(model: &dyn Model, explicand: &[f64], rows: &[f64], batch: &Coalitio
     values(&MarginalGame::new(model, explicand, &background).unwrap(), batch)
 }
 
-/// Holds every number to what is wanted within four errors.
+/// Asserts that every number is within four standard errors of the expected one.
 fn assert_within_errors(got: &[f64], wanted: &[f64], errors: &[f64], what: &str) {
     for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {
         let (off, error) = ((got - wanted).abs(), errors[index]);
@@ -139,12 +140,12 @@ fn assert_within_errors(got: &[f64], wanted: &[f64], errors: &[f64], what: &str)
     }
 }
 
-/// The row that has the explicand's values where players are present.
+/// Returns the row with the explicand's values for the present players.
 fn joined(explicand: &[f64], row: &[f64], coalition: CoalitionView<'_>) -> Vec<f64> {
     (0..row.len()).map(|j| if coalition.contains(j) { explicand[j] } else { row[j] }).collect()
 }
 
-/// All synthetic rows of a coalition, and their weights.
+/// Returns all synthetic rows of a coalition, and their weights.
 fn synthetic(
     law: &dyn ConditionalLaw,
     explicand: &[f64],
@@ -156,7 +157,7 @@ fn synthetic(
     (flat.chunks(law.columns()).map(<[f64]>::to_vec).collect(), rows.weights().to_vec())
 }
 
-/// Neither additive nor symmetric.
+/// Returns a function of the row that is neither additive nor symmetric.
 fn curved(row: &[f64]) -> f64 {
     let product: f64 = row.iter().take(2).product();
     product + row.iter().zip(1..).map(|(x, i)| (x * f64::from(i) / 2.0).sin()).sum::<f64>()
@@ -166,7 +167,7 @@ fn random_coalition(rng: &mut ChaCha8Rng, n: usize) -> Coalition {
     Coalition::from_members(n, (0..n).filter(|_| rng.random::<bool>()).collect::<Vec<_>>())
 }
 
-// ---- The normal law ----
+// ---- The normal distribution ----
 
 struct LinearCase {
     mean: Vec<f64>,
@@ -194,12 +195,12 @@ impl LinearCase {
         GaussianLaw::new(&self.mean, &self.covariance, draws, seed).unwrap()
     }
 
-    /// Mean and covariance of the absent features given the explicand's.
+    /// Returns the mean and covariance of the absent features given those of the explicand.
     fn moments(&self, coalition: &Coalition) -> (Vec<usize>, Vec<f64>, Vec<Vec<f64>>) {
         conditional_moments(&self.mean, &self.covariance, &self.explicand, coalition)
     }
 
-    /// The model's values in closed form: it predicts the mean row.
+    /// Returns the values of the model in closed form: its predictions for the mean rows.
     fn truth(&self, batch: &Coalitions) -> Vec<f64> {
         let at = |coalition: CoalitionView<'_>| {
             let (absent, means, _) = self.moments(&coalition.to_coalition());
@@ -223,7 +224,7 @@ fn gaussian_values_of_a_linear_model_are_the_closed_form_within_four_stated_erro
     }
 }
 
-/// 40 seeds × 31 coalitions; 1240 intervals cover with a standard error of 0.6 %.
+/// 40 seeds × 31 coalitions: the coverage of 1240 intervals has a standard error of 0.6%.
 #[test]
 fn stated_errors_cover_at_their_level() {
     let case = LinearCase::new(5, 20);
@@ -247,7 +248,7 @@ fn antithetic_draws_are_exact_for_linear_models_and_state_their_error_for_others
     let (exact, errors) = played(&case.model(), &case.explicand, &law, &batch);
     assert_close(&exact, &case.truth(&batch), 1e-11, "linear");
     assert!(errors.iter().all(|&error| error < 1e-12));
-    // For a curved model, against many plain draws.
+    // For a nonlinear model, compare with many independent draws.
     let batch = batch.slice(0..63);
     let (got, errors) = played(&curved, &case.explicand, &law, &batch);
     let (wanted, others) = played(&curved, &case.explicand, &case.law(100_000, 2), &batch);
@@ -256,7 +257,7 @@ fn antithetic_draws_are_exact_for_linear_models_and_state_their_error_for_others
     assert_eq!((law.sampling(), plain.sampling()), (Sampling::Antithetic, Sampling::Independent));
 }
 
-/// Several linear functions, which say that they are linear, and count the rows that they are asked for.
+/// Several linear functions, declared as affine, which count the rows they predict.
 struct Affine {
     beta: Vec<Vec<f64>>,
     rows: AtomicUsize,
@@ -299,7 +300,7 @@ fn an_affine_model_has_the_closed_form_of_a_normal_law_without_a_draw() {
     }
 }
 
-/// Constant features, and those that others determine; mirrored draws have the same mean.
+/// Includes constant and determined features; mirrored draws have the same mean.
 #[test]
 fn the_means_of_a_degenerate_law_are_those_of_its_mirrored_draws() {
     let rows = degenerate_rows(40);
@@ -340,7 +341,7 @@ fn gaussian_draws_have_the_conditional_mean_and_covariance() {
         let random = random_coalition(&mut rng(230 + n as u64), n);
         for coalition in [Coalition::empty(n), random, Coalition::from_members(n, 0..n - 1)] {
             let (absent, means, covariances) = case.moments(&coalition);
-            // A mirrored pair averages to the conditional mean itself.
+            // The mean of a mirrored pair is the conditional mean.
             let (pair, _) = synthetic(&paired, explicand, &coalition);
             let middle: Vec<f64> = absent.iter().map(|&i| (pair[0][i] + pair[1][i]) / 2.0).collect();
             assert_close(&middle, &means, 1e-8, &format!("{n} features, {coalition}"));
@@ -355,7 +356,7 @@ fn gaussian_draws_have_the_conditional_mean_and_covariance() {
                     let product: f64 = rows.iter().map(|row| (row[i] - means[a]) * (row[j] - means[b])).sum();
                     let got = product / draws as f64;
                     let wanted = covariances[a][b];
-                    // The variance of a product of two normal variates; some 10⁴ entries are compared.
+                    // The variance of a product of two normal variates; about 10⁴ entries are compared.
                     let error =
                         ((covariances[a][a] * covariances[b][b] + wanted * wanted) / draws as f64).sqrt();
                     assert!((got - wanted).abs() < 6.0 * error, "{n}: ({i}, {j}): {got} for {wanted}");
@@ -365,7 +366,7 @@ fn gaussian_draws_have_the_conditional_mean_and_covariance() {
     }
 }
 
-/// The data's mean and covariance by their definitions, and the closed form under them.
+/// Compares with the mean and covariance of the data by their definitions, and with the closed form for them.
 #[test]
 fn a_fitted_normal_law_has_the_mean_and_the_covariance_of_the_data() {
     for (n, count) in [(1, 2), (2, 3), (3, 4), (5, 40)] {
@@ -384,7 +385,7 @@ fn a_fitted_normal_law_has_the_mean_and_the_covariance_of_the_data() {
     }
 }
 
-/// The laws that are fitted to rows and compute with them.
+/// Returns the distributions that are fitted to rows and compute with them.
 fn fitted(data: &[f64], n: usize, draws: usize, seed: u64) -> [(&'static str, Box<dyn ConditionalLaw>); 3] {
     let rows = Rows::new(data, n);
     [
@@ -415,7 +416,7 @@ fn units_of_features_do_not_matter() {
 
 // ---- Degenerate covariances ----
 
-/// x₀, x₁, a constant, a copy 2 x₀ + 1, the sum x₀ + x₁.
+/// Returns rows of x₀, x₁, a constant, a copy 2 x₀ + 1, and the sum x₀ + x₁.
 fn degenerate_rows(count: usize) -> Vec<f64> {
     let mut rng = rng(70);
     (0..count)
@@ -438,7 +439,7 @@ fn draws_keep_constants_and_linear_relations() {
             assert!((row[4] - row[0] - row[1]).abs() < 1e-7, "{coalition}: {row:?}");
             assert_eq!(row[2], 4.25);
         }
-        // Ranks keep what is monotone.
+        // Ranks preserve monotone relations.
         for row in synthetic(&copula, &explicand, &coalition).0 {
             assert_eq!(row[2], 4.25);
             if !coalition.view().contains(0) && !coalition.view().contains(3) {
@@ -452,7 +453,7 @@ fn draws_keep_constants_and_linear_relations() {
 fn a_degenerate_law_is_the_limit_of_regular_ones_even_for_explicands_that_break_its_relations() {
     let data = degenerate_rows(50);
     let n = 5;
-    // The correlation matrix of the data, with 10⁻⁸ on the diagonal of the regular twin.
+    // The correlation matrix of the data, regularized by 10⁻⁸ on the diagonal.
     let columns: Vec<Vec<f64>> = (0..n)
         .map(|j| {
             let column: Vec<f64> = data.iter().skip(j).step_by(n).copied().collect();
@@ -465,7 +466,7 @@ fn a_degenerate_law_is_the_limit_of_regular_ones_even_for_explicands_that_break_
         |ridge: f64| matrix(n, |i, j| dot(&columns[i], &columns[j]) + if i == j { ridge } else { 0.0 });
     let mean = vec![0.0; n];
     let degenerate = GaussianLaw::new(&mean, &correlation(0.0), 2, 1).unwrap().antithetic().unwrap();
-    // Contradicts all three relations.
+    // This violates all three relations.
     let explicand = [1.0, -2.0, 0.7, 3.0, 0.5];
     for coalition in all_coalitions(n).iter().map(|row| row.to_coalition()) {
         let (absent, means, _) = conditional_moments(&mean, &correlation(1e-8), &explicand, &coalition);
@@ -506,8 +507,8 @@ fn degenerate_laws_of_many_features_are_drawn_from() {
 
 // ---- The copula ----
 
-/// The allowance for fitting on N rows: coefficients of the scores have errors of about 1/√N, so that a value given z_S has one of about
-/// |β| √(1 + |z_S|²) / √N in units of the scores.
+/// The tolerance for fitting to N rows: coefficients of the scores have errors of about 1/√N, so a value
+/// given z_S has an error of about |β| √(1 + |z_S|²) / √N in units of the scores.
 fn fitting_error(beta: &[f64], scores: impl Iterator<Item = f64>, rows: usize) -> f64 {
     let size = beta.iter().map(|b| b * b).sum::<f64>().sqrt();
     size * ((1.0 + scores.map(|z| z * z).sum::<f64>()) / rows as f64).sqrt()
@@ -551,7 +552,7 @@ fn a_copula_depends_on_ranks_alone() {
     let cubed: Vec<f64> = data.iter().map(|x| x.powi(3)).collect();
     let law = CopulaLaw::fit(Rows::new(&data, 3), 10, 3).unwrap();
     let of_cubes = CopulaLaw::fit(Rows::new(&cubed, 3), 10, 3).unwrap();
-    // Absent features lie between the same neighbours of the data; the explicand is a row of it.
+    // Absent features lie between the same neighbours of the data; the explicand is one of its rows.
     let coalition = Coalition::from_members(3, [1]);
     let (rows, _) = synthetic(&law, &data[..3], &coalition);
     let (others, _) = synthetic(&of_cubes, &cubed[..3], &coalition);
@@ -579,9 +580,9 @@ fn an_explicand_outside_the_data_is_as_extreme_as_the_most_extreme_row() {
     }
 }
 
-// ---- The empirical law ----
+// ---- The empirical distribution ----
 
-/// The definition written out: normalized weight of every row.
+/// Returns the normalized weight of every row, by definition.
 fn empirical_weights(
     data: &[f64],
     n: usize,
@@ -651,7 +652,7 @@ fn the_empirical_law_is_its_definition() {
                     data.chunks(n).map(prediction).zip(weights).filter(|&(_, weight)| weight > 0.0).collect();
                 let wanted: f64 = weighted.iter().map(|(value, weight)| value * weight).sum();
                 assert_close(&[value], &[wanted], 1e-8, &coalition.to_string());
-                // The weighted variance over the effective sample size.
+                // The weighted variance divided by the effective sample size.
                 let squares: f64 = weighted.iter().map(|(_, weight)| weight * weight).sum();
                 let spread: f64 =
                     weighted.iter().map(|(value, weight)| weight * (value - wanted).powi(2)).sum();
@@ -695,7 +696,7 @@ fn the_empty_coalition_is_the_mean_over_all_rows_even_where_rows_are_limited() {
     let law = EmpiricalLaw::fit(Rows::new(&data, 2)).unwrap().with_most_rows(3).unwrap();
     let game = ConditionalGame::new(&curved, &[0.0, 1.0], &law).unwrap();
     let mean = data.chunks(2).map(curved).sum::<f64>() / 500.0;
-    // With others in the batch, whose rows fit in one chunk.
+    // Include other coalitions in the batch, whose rows fit in one chunk.
     let batch = all_coalitions(2);
     assert!((values(&game, &batch)[0] - mean).abs() < 1e-12);
     assert_eq!(values(&game, &batch.slice(0..1))[0], values(&game, &batch)[0]);
@@ -706,7 +707,7 @@ fn the_empty_coalition_is_the_mean_over_all_rows_even_where_rows_are_limited() {
 
 #[test]
 fn frequencies_give_exact_conditional_expectations_of_a_joint_table() {
-    // P(a, b, c) of a in {0, 1}, b in {0, 1, 2}, c in {0, 1}.
+    // P(a, b, c) for a in {0, 1}, b in {0, 1, 2}, c in {0, 1}.
     let cells: Vec<[f64; 3]> =
         (0..12).map(|i| [f64::from(i / 6), f64::from(i / 2 % 3), f64::from(i % 2)]).collect();
     let probabilities: Vec<f64> = (0..12).map(|i| f64::from(i * i % 7 + 1) / 50.0).collect();
@@ -736,7 +737,7 @@ fn frequencies_count_the_rows_that_agree() {
     let mut rng = rng(100);
     for n in [1, 2, 5, 66, 130] {
         let count = 60;
-        // Few categories in the first features; zeros of both signs and missing values among them.
+        // Few categories, including zeros of both signs and missing values.
         let categories = [0.0, -0.0, 1.0, f64::NAN];
         let data: Vec<f64> = (0..n * count).map(|_| categories[rng.random_range(0..4)]).collect();
         let law = FrequencyLaw::fit(Rows::new(&data, n)).unwrap();
@@ -790,7 +791,7 @@ fn the_nearest_rows_are_those_that_agree_on_the_most_features() {
         let weights: Vec<f64> = (0..40).map(|row| f64::from(row % 4)).collect();
         let table = Background::rows(data.clone(), n).unwrap().with_weights(&weights).unwrap();
         let law = FrequencyLaw::of_table(&table).with_fallback(Fallback::Nearest);
-        // The last value is in no row.
+        // The last category does not occur in any row.
         let explicand: Vec<f64> = (0..n).map(|_| f64::from(rng.random_range(0..4))).collect();
         let game = ConditionalGame::new(&curved, &explicand, &law).unwrap();
         let mut batch = Coalitions::new(n);
@@ -812,7 +813,7 @@ fn the_nearest_rows_are_those_that_agree_on_the_most_features() {
 
 // ---- Independence ----
 
-/// Every combination of a few values: exactly independent features.
+/// Returns all combinations of a few values: exactly independent features.
 fn factorial() -> Vec<f64> {
     let levels = [-1.3, -0.2, 0.4, 1.1, 2.0];
     (0..125).flat_map(|i| [levels[i / 25], levels[i / 5 % 5], levels[i % 5]]).collect()
@@ -831,9 +832,10 @@ fn rows_of_a_factorial_design_give_the_marginal_game_exactly() {
     }
 }
 
-/// The marginal game over N rows of independent features, against laws fitted on the same rows. The difference's error has three parts,
-/// taken as independent: the stated one, that of a mean over N rows (their standard deviation over √N), and for fitted laws that of
-/// correlations estimated as about 1/√N where they are 0 (|z_S| times the former).
+/// Compares the marginal game over N rows of independent features with distributions fitted to the same rows.
+/// The error of the difference has three parts, taken as independent: the reported standard error, that of a
+/// mean over N rows (their standard deviation over √N), and for fitted distributions that of correlations,
+/// estimated with errors of about 1/√N around 0 (|z_S| times the former).
 #[test]
 fn all_conditional_games_are_the_marginal_one_under_independence() {
     let (n, count) = (3, 4000);
@@ -864,10 +866,10 @@ fn all_conditional_games_are_the_marginal_one_under_independence() {
             let deviation = (squares / count as f64).sqrt();
             let of_mean = deviation / (count as f64).sqrt();
             let of_fit = match name {
-                // Explicands are within one standard deviation in each feature.
+                // The explicands are within one standard deviation in each feature.
                 "gaussian" | "copula" => of_mean * (coalition.size() as f64).sqrt(),
                 "empirical" => 0.0,
-                // The mean over the rows that agree, about one in three for each feature present.
+                // The mean over the matching rows, about a third for each present feature.
                 _ => deviation / (count as f64 / 3f64.powi(coalition.size() as i32)).sqrt(),
             };
             (stated[index].powi(2) + of_mean.powi(2) + of_fit.powi(2)).sqrt()
@@ -909,11 +911,11 @@ fn a_coalition_has_the_same_draws_in_any_batch_order_chunk_thread_and_for_any_ex
         for pooled in in_pools(|| (values(&game, &batch), errors(&game, &batch))) {
             assert_eq!(pooled, (together.clone(), errors(&game, &batch)));
         }
-        // A serial model is asked in larger chunks.
+        // A serial model is evaluated in larger chunks.
         let game = ConditionalGame::new(&serial, &FIVE, &**law).unwrap();
         assert_eq!(values(&game, &batch), together);
     }
-    // What chance decides is the same for another explicand: draws differ by the same vector.
+    // The random part is the same for another explicand: the draws differ by a constant vector.
     let coalition = Coalition::from_members(5, [1, 3]);
     let (rows, _) = synthetic(&*laws[0], &FIVE, &coalition);
     let (others, _) = synthetic(&*laws[0], &[9.0, -9.0, 9.0, 2.0, 9.0], &coalition);
@@ -924,7 +926,8 @@ fn a_coalition_has_the_same_draws_in_any_batch_order_chunk_thread_and_for_any_ex
     }
 }
 
-// Stored results name their seed. Up to rounding, because factorizations may round otherwise on other machines.
+// Stored results record their seed. Compared up to rounding, because factorizations may round differently on
+// other machines.
 #[test]
 fn first_draws_are_fixed() {
     let law =
@@ -940,7 +943,8 @@ fn first_draws_are_fixed() {
 
 #[test]
 fn coalitions_draw_independently() {
-    // Two coalitions with the same law of the last feature: correlations of their draws vanish, up to 4 standard errors.
+    // Two coalitions with the same distribution of the last feature: the correlation of their draws vanishes
+    // up to 4 standard errors.
     let law = GaussianLaw::new(&[0.0; 3], &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0], 10_000, 1).unwrap();
     let column = |members: &[usize]| -> Vec<f64> {
         let coalition = Coalition::from_members(3, members.iter().copied());
@@ -949,7 +953,7 @@ fn coalitions_draw_independently() {
     let (a, b) = (column(&[0]), column(&[1]));
     let correlation = a.iter().zip(&b).map(|(a, b)| a * b).sum::<f64>() / 10_000.0;
     assert!(correlation.abs() < 4.0 / 100.0, "{correlation}");
-    // Nor do successive draws of one coalition resemble each other.
+    // Successive draws of one coalition are uncorrelated too.
     let lagged = a.iter().zip(&a[1..]).map(|(a, b)| a * b).sum::<f64>() / 9999.0;
     assert!(lagged.abs() < 4.0 / 100.0, "{lagged}");
 }
@@ -1014,7 +1018,7 @@ fn message<T>(result: Result<T, GameError>) -> String {
     result.err().map(|error| error.to_string()).unwrap_or_default()
 }
 
-/// What the laws say that compute with the rows they are fitted to.
+/// Returns the error messages of the distributions that compute with the rows they are fitted to.
 fn refused_fits(rows: Rows<'_>) -> [String; 3] {
     [
         message(GaussianLaw::fit(rows, 10, 0)),
@@ -1026,7 +1030,7 @@ fn refused_fits(rows: Rows<'_>) -> [String; 3] {
 #[test]
 fn data_with_missing_or_infinite_values_are_refused_with_row_and_column() {
     for (value, words) in
-        [(f64::NAN, "has no value in column 1"), (f64::INFINITY, "the value inf in column 1")]
+        [(f64::NAN, "has a missing value in column 1"), (f64::INFINITY, "the value inf in column 1")]
     {
         let mut data = vec![0.5; 20];
         data[2 * 3 + 1] = value;
@@ -1042,8 +1046,8 @@ fn data_with_missing_or_infinite_values_are_refused_with_row_and_column() {
 fn fewer_rows_than_features_and_one_are_refused() {
     let data = [0.0, 1.0, 2.0, 5.0, 1.0, 3.0];
     for said in refused_fits(Rows::new(&data, 3)) {
-        assert!(said.contains("at least 4 rows of data, 2 were given"), "{said}");
-        assert!(said.contains("of your own"), "{said}");
+        assert!(said.contains("at least 4 rows of data, got 2"), "{said}");
+        assert!(said.contains("a known covariance"), "{said}");
     }
     let none = message(FrequencyLaw::fit(Rows::new(&[], 3)));
     assert!(none.contains("at least 1 rows"), "{none}");
@@ -1053,7 +1057,7 @@ fn fewer_rows_than_features_and_one_are_refused() {
 fn a_matrix_that_is_no_covariance_is_refused_with_what_is_wrong() {
     let said = |covariance: &[f64]| message(GaussianLaw::new(&[0.0, 0.0], covariance, 10, 0));
     for (covariance, words) in [
-        (&[1.0, 0.0, 1.0][..], "3 entries were given for 2 features, 4 are wanted"),
+        (&[1.0, 0.0, 1.0][..], "3 entries for 2 features, expected 4"),
         (&[1.0, f64::NAN, 0.0, 1.0], "entry (0, 1) is NaN"),
         (&[1.0, 0.0, 0.0, -2.0], "variance at (1, 1) is -2"),
         (&[1.0, 0.5, 0.4, 1.0], "entry (1, 0) is 0.4, but (0, 1) is 0.5"),
@@ -1065,16 +1069,16 @@ fn a_matrix_that_is_no_covariance_is_refused_with_what_is_wrong() {
     ] {
         assert!(said(covariance).contains(words), "{}", said(covariance));
     }
-    // Each pair is possible, the three together are not: eigenvalues 1 − 2 · 0.9, 1.9, 1.9.
+    // Each pair is possible, but the three together are not: the eigenvalues are 1 − 2 · 0.9, 1.9, 1.9.
     let three = [1.0, -0.9, -0.9, -0.9, 1.0, -0.9, -0.9, -0.9, 1.0];
     let refused = message(GaussianLaw::new(&[0.0; 3], &three, 10, 0));
     assert!(refused.contains("an eigenvalue of its correlation matrix is -0.8"), "{refused}");
-    // Degenerate ones are legal.
+    // Degenerate covariances are allowed.
     assert!(GaussianLaw::new(&[0.0; 2], &[1.0, 2.0, 2.0, 4.0], 10, 0).is_ok());
     assert!(GaussianLaw::new(&[0.0; 2], &[0.0; 4], 10, 0).is_ok());
     assert!(
         message(GaussianLaw::new(&[0.0, f64::NAN], &[0.0; 4], 10, 0))
-            .contains("the mean has no value in column 1")
+            .contains("the mean has a missing value in column 1")
     );
     assert!(message(GaussianLaw::new(&[], &[], 10, 0)).contains("at least one feature"));
     let huge = [1.7e308, -1.7e308, 1.7e308, -1.7e308];
@@ -1085,17 +1089,20 @@ fn a_matrix_that_is_no_covariance_is_refused_with_what_is_wrong() {
 fn parameters_outside_their_range_are_refused() {
     let data = factorial();
     let rows = Rows::new(&data, 3);
-    assert!(message(GaussianLaw::fit(rows, 0, 0)).contains("at least one draw"));
-    assert!(message(CopulaLaw::fit(rows, 0, 0)).contains("at least one draw"));
-    assert!(message(GaussianLaw::fit(rows, 7, 0).unwrap().antithetic()).contains("an even number, not 7"));
+    assert!(message(GaussianLaw::fit(rows, 0, 0)).contains("must be at least 1"));
+    assert!(message(CopulaLaw::fit(rows, 0, 0)).contains("must be at least 1"));
+    assert!(
+        message(GaussianLaw::fit(rows, 7, 0).unwrap().antithetic())
+            .contains("an even number of draws, got 7")
+    );
     let law = EmpiricalLaw::fit(rows).unwrap();
     for bandwidth in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(message(law.clone().with_bandwidth(bandwidth)).contains("above 0"), "{bandwidth}");
+        assert!(message(law.clone().with_bandwidth(bandwidth)).contains("must be positive"), "{bandwidth}");
     }
     for share in [0.0, 1.1, f64::NAN] {
         assert!(message(law.clone().with_share(share)).contains("at most 1"), "{share}");
     }
-    assert!(message(law.with_most_rows(0)).contains("at least one row"));
+    assert!(message(law.with_most_rows(0)).contains("must be at least 1"));
 }
 
 #[test]
@@ -1103,11 +1110,12 @@ fn explicands_and_models_that_do_not_fit_the_law_are_refused() {
     let data = factorial();
     let law = GaussianLaw::fit(Rows::new(&data, 3), 10, 0).unwrap();
     let said = |explicand: &[f64]| message(ConditionalGame::new(&curved, explicand, &law));
-    assert!(said(&[0.0; 2]).contains("the explicand has 2 values, but 3 are wanted"));
-    assert!(said(&[0.0, f64::NAN, 0.0]).contains("the explicand has no value in column 1"));
+    assert!(said(&[0.0; 2]).contains("the explicand has 2 values, expected 3"));
+    assert!(said(&[0.0, f64::NAN, 0.0]).contains("the explicand has a missing value in column 1"));
     assert!(said(&[0.0, 0.0, f64::INFINITY]).contains("the explicand has the value inf in column 2"));
     assert!(said(&[0.0, 0.0, f64::INFINITY]).contains("pass a finite number, or use the marginal game"));
-    // Models that compute with 32 bits refuse what is finite here; it is not told with 300 digits.
+    // Models that compute with 32 bits reject values that are finite here; the message does not print 300
+    // digits.
     let (what, reason) = ("the explicand".to_owned(), "it overflows");
     let large = GameError::InfiniteInput { what, column: 0, value: 2.5e305, reason };
     assert_eq!(large.to_string(), "the explicand has the value 2.5e305 in column 0, and it overflows");
@@ -1125,7 +1133,7 @@ fn explicands_and_models_that_do_not_fit_the_law_are_refused() {
         }
     }
     let refused = message(ConditionalGame::new(&Four, &[0.0; 3], &law));
-    assert!(refused.contains("a row of the conditional law has 3 values, but 4 are wanted"), "{refused}");
+    assert!(refused.contains("a row of the conditional distribution has 3 values, expected 4"), "{refused}");
     let silent = batch_model(0, |_: Rows<'_>| Ok(Vec::new()));
     assert!(message(ConditionalGame::new(&silent, &[0.0; 3], &law)).contains("at least one output"));
 }
@@ -1167,7 +1175,7 @@ fn more_draws_are_those_there_were_and_further_ones() {
         assert_eq!(many.len(), 2 * few.len());
         assert_eq!(many[..few.len()], few);
         assert!(law.with_draws(0).is_none() && law.with_draws(usize::MAX / 2).is_none());
-        // Back to what it was.
+        // Restores the original number of draws.
         let values_under = |law: &dyn ConditionalLaw| played(&model, &FIVE, law, &batch).0;
         assert_eq!(values_under(&*doubled.with_draws(draws).unwrap()), values_under(&*law));
     }
@@ -1192,7 +1200,7 @@ fn copies_are_off_by_the_standard_errors_to_both_sides() {
     let copies = crate::common::values(&ErrorsOfDraws::new(&game, pairs, 1), &batch);
     let mut above = 0;
     for ((value, error), copies) in values.iter().zip(&errors).zip(copies.chunks_exact(1 + 2 * pairs)) {
-        // The same value to the bit.
+        // The first copy is bitwise equal to the value.
         assert_eq!(copies[0], *value);
         for pair in copies[1..].chunks_exact(2) {
             assert!(pair == [value + error, value - error] || pair == [value - error, value + error]);

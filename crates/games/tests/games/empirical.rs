@@ -1,4 +1,5 @@
-//! The empirical law: ties, the order of the data, bandwidths by AICc, and the numbers of the R package shapr.
+//! Tests of the empirical distribution: ties, the order of the data, bandwidths by AICc, and the numbers of
+//! the R package shapr.
 
 use apportion_games::{
     Coalition, Coalitions, ConditionalGame, ConditionalLaw, EmpiricalLaw, GameError, Purpose, Rows, stream,
@@ -29,7 +30,7 @@ fn bits(numbers: &[f64]) -> Vec<u64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Rows of few different values, so that most coalitions have ties at the cut.
+    /// Uses rows with few distinct values, so that most coalitions have ties at the share.
     #[test]
     fn values_have_the_same_bits_in_any_order_of_the_data(
         (n, data, order) in (1usize..5, 6usize..30).prop_flat_map(|(n, rows)| (
@@ -60,7 +61,7 @@ proptest! {
     }
 }
 
-/// The rows that a law gives and their weights.
+/// Returns the rows of a coalition and their weights.
 fn synthetic(law: &EmpiricalLaw, explicand: &[f64], coalition: &Coalition) -> (Vec<f64>, Vec<f64>) {
     let rows = law.given(explicand, coalition.view()).unwrap();
     let mut values = Vec::new();
@@ -70,7 +71,7 @@ fn synthetic(law: &EmpiricalLaw, explicand: &[f64], coalition: &Coalition) -> (V
 
 #[test]
 fn rows_as_far_as_the_last_that_is_kept_are_kept() {
-    // Forty rows with the explicand's category, of which the second feature differs.
+    // Forty rows match the explicand's category and differ in the second feature.
     let data: Vec<f64> = (0..60).flat_map(|i| [f64::from(u8::from(i >= 40)), f64::from(i)]).collect();
     let law = EmpiricalLaw::fit(Rows::new(&data, 2)).unwrap();
     let category = Coalition::from_members(2, [0]);
@@ -80,7 +81,7 @@ fn rows_as_far_as_the_last_that_is_kept_are_kept() {
     let game = ConditionalGame::new(&model, &[0.0, 7.0], &law).unwrap();
     let batch = Coalitions::from_masks(2, [0b01]);
     assert!((values(&game, &batch)[0] - 19.5).abs() < 1e-12);
-    // A limit below the ties: ten of them, spread over all.
+    // With a limit below the number of ties, ten of them are selected, spread over all.
     let limited = law.with_most_rows(10).unwrap();
     let (rows, weights) = synthetic(&limited, &[0.0, 7.0], &category);
     assert!(weights.iter().all(|weight| (weight - 0.1).abs() < 1e-15), "{weights:?}");
@@ -101,7 +102,7 @@ fn a_constant_feature_leaves_all_rows_as_near() {
 
 #[test]
 fn rows_on_both_sides_of_the_explicand_are_ties() {
-    // Distances to both sides differ by rounding.
+    // The distances to both sides differ by rounding.
     let data: Vec<f64> = (0..41).flat_map(|i| [f64::from(i) * 0.1, f64::from(i * i % 7)]).collect();
     for share in [0.05, 0.2, 0.5, 0.9] {
         let law = EmpiricalLaw::fit(Rows::new(&data, 2)).unwrap().with_share(share).unwrap();
@@ -115,7 +116,7 @@ fn rows_on_both_sides_of_the_explicand_are_ties() {
 
 // ---- Bandwidths by AICc ----
 
-/// AICc of one output, by its definition.
+/// Returns the AICc of one output, by definition.
 fn criterion(
     data: &[f64],
     n: usize,
@@ -127,7 +128,8 @@ fn criterion(
     let rows: Vec<&[f64]> = data.chunks(n).collect();
     let count = rows.len() as f64;
     let present: Vec<usize> = coalition.view().members().collect();
-    // Independent columns of variance 1 make Σ the identity only roughly; one feature is exact.
+    // Independent columns of variance 1 make Σ only approximately the identity; for a single feature it is
+    // exact.
     assert_eq!(present.len(), 1);
     let j = present[0];
     let mean = rows.iter().map(|row| row[j]).sum::<f64>() / count;
@@ -181,7 +183,7 @@ fn the_bandwidth_is_the_least_of_the_criterion() {
                 of(chosen) <= of(chosen * 0.999) + 1e-9 && of(chosen) <= of(chosen * 1.001) + 1e-9
                     || chosen > 99.9
             );
-            // A whole weight is that many rows.
+            // An integer weight is equivalent to that many rows.
             let fixed = law_of(&data, n, chosen);
             let got = law.given(&explicand, coalition.view()).unwrap().weights().to_vec();
             assert_eq!(got, fixed.given(&explicand, coalition.view()).unwrap().weights());
@@ -206,7 +208,7 @@ fn a_model_that_reads_no_absent_feature_keeps_the_bandwidth_and_bad_models_are_r
     assert!(matches!(refused, Err(GameError::NotFinite { output: 0, .. })));
     let many = vec![0.5; 4002];
     let refused = law_of(&many, 2, 0.3).with_bandwidths_by_aicc(&first).unwrap_err().to_string();
-    assert!(refused.contains("at most 2000 rows, not 2001"), "{refused}");
+    assert!(refused.contains("at most 2000 rows, got 2001"), "{refused}");
     let few = law_of(&[0.0, 1.0, 2.0], 1, 0.3).with_bandwidths_by_aicc(&first).unwrap_err().to_string();
     assert!(few.contains("at least 4 rows"), "{few}");
 }
@@ -226,14 +228,16 @@ fn bandwidths_of_several_outputs_do_not_depend_on_threads() {
 
 // ---- shapr ----
 
-/// The rows of R's `airquality` without missing values, in the order in which the tests of shapr shuffle them (1.0.9, commit 49b8426); the
-/// last three are explained by the others.
+/// The rows of R's `airquality` without missing values, shuffled as in the tests of shapr (1.0.9, commit
+/// 49b8426); the last three are the explicands, the others the training data.
 const AIR_QUALITY: &str = include_str!("../fixtures/airquality.csv");
 
-/// v(S) of the three explicands, from `tests/testthat/_snaps/regular-output` of shapr: a linear model of the ozone by `empirical.type`.
+/// v(S) of the three explicands, from `tests/testthat/_snaps/regular-output` of shapr: a linear model of the
+/// ozone, by `empirical.type`.
 const SNAPSHOTS: &str = include_str!("../fixtures/shapr_empirical.csv");
 
-/// Least squares of Ozone on the other columns and a constant, which comes first; of all 111 rows.
+/// Coefficients of the least-squares regression of Ozone on a constant and the other columns, for all 111
+/// rows.
 const COEFFICIENTS: [f64; 6] = [
     -64.116_321_103_344,
     0.050_274_318_783,
@@ -255,7 +259,7 @@ fn ozone(row: &[f64]) -> f64 {
     COEFFICIENTS[0] + row.iter().zip(&COEFFICIENTS[1..]).map(|(x, c)| x * c).sum::<f64>()
 }
 
-/// The rows of shapr's tests, and the three that are explained.
+/// Returns the rows of shapr's tests, and the three explicands.
 fn air_quality() -> (Vec<f64>, Vec<f64>) {
     let cells = AIR_QUALITY.lines().skip(1).flat_map(|line| line.split(',').skip(1));
     let mut rows: Vec<f64> = cells.map(|cell| cell.parse().unwrap()).collect();
@@ -263,7 +267,8 @@ fn air_quality() -> (Vec<f64>, Vec<f64>) {
     (rows, explained)
 }
 
-/// The largest difference to the snapshots of a kind, of coalitions of at most some number of features; without the empty one.
+/// Returns the largest difference from the snapshots of a kind, over coalitions of 1 to `most_features`
+/// features.
 fn off(kind: &str, law: &dyn ConditionalLaw, most_features: u32) -> f64 {
     let (_, explained) = air_quality();
     let mut most = 0.0_f64;
@@ -283,7 +288,7 @@ fn fixed_sigma_of_shapr_has_the_numbers_of_its_snapshot() {
     let (data, explained) = air_quality();
     let law = EmpiricalLaw::as_in_shapr(Rows::new(&data, 5)).unwrap().with_most_rows(1000).unwrap();
     assert!(off("fixed_sigma", &law, 5) < 1e-9, "{}", off("fixed_sigma", &law, 5));
-    // Its Shapley values as they are printed; its v(∅) is the mean of the ozone.
+    // Its printed Shapley values; its v(∅) is the mean of the ozone.
     let game = ConditionalGame::new(&ozone, &explained[..5], &law).unwrap();
     let mut table = values(&game, &all_coalitions(5));
     table[0] = 42.444_444_444_444_44;
@@ -307,8 +312,9 @@ fn independence_of_shapr_is_the_marginal_game() {
     assert!(off("independence", &wide, 5) < 1e-9);
 }
 
-/// Where shapr's search ends before its limit of 20 steps, values agree to 1e-6; in coalitions of four of the five features it does not,
-/// and they differ by up to 0.003. (Its `AICc_each_k` has the same snapshot: its batches hold one coalition each.)
+/// If shapr's search ends before its limit of 20 steps, values agree to 1e-6. In coalitions of four of the
+/// five features it does not, and they differ by up to 0.003. (Its `AICc_each_k` has the same snapshot: its
+/// batches contain one coalition each.)
 #[test]
 fn aicc_full_of_shapr_has_the_numbers_of_its_snapshot() {
     let (data, _) = air_quality();
@@ -324,7 +330,7 @@ fn the_paper_and_shapr_differ_where_they_say() {
     let (data, _) = air_quality();
     let rows = Rows::new(&data, 5);
     assert!(off("fixed_sigma", &EmpiricalLaw::fit(rows).unwrap(), 5) > 0.1);
-    // One present feature: the divisors agree, and so do all rows without ties.
+    // For one present feature, the divisors agree, and so do all rows without ties.
     let (paper, shapr) = (EmpiricalLaw::fit(rows).unwrap(), EmpiricalLaw::as_in_shapr(rows).unwrap());
     let (paper, shapr) = (paper.with_share(1.0).unwrap(), shapr.with_share(1.0).unwrap());
     let (_, explained) = air_quality();

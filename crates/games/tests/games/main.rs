@@ -1,4 +1,4 @@
-//! Games against their definitions written out, and their refusals; one program, with a module for each subject.
+//! Tests of games against their definitions and of their errors; a single binary with a module per subject.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

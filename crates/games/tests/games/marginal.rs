@@ -1,4 +1,4 @@
-//! The marginal game against its definition, and its refusals.
+//! Tests the marginal game against its definition, and checks its errors.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use rand::Rng;
 
 use crate::common::{all_coalitions, assert_close, in_pools, one_by_one, values};
 
-/// A number in [−1, 1).
+/// Draws a number in [−1, 1).
 fn draw(rng: &mut impl Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
@@ -20,7 +20,7 @@ fn random_row(rng: &mut impl Rng, columns: usize) -> Vec<f64> {
     (0..columns).map(|_| draw(rng)).collect()
 }
 
-/// `m` coalitions of `n` players: the ends, then random ones.
+/// Returns `m` coalitions of `n` players: the empty and the grand coalition, then random ones.
 fn random_coalitions(rng: &mut impl Rng, players: usize, count: usize) -> Coalitions {
     let mut batch = Coalitions::with_capacity(players, count);
     batch.push_empty();
@@ -32,7 +32,7 @@ fn random_coalitions(rng: &mut impl Rng, players: usize, count: usize) -> Coalit
     batch.slice(0..count)
 }
 
-/// Two outputs, neither of them additive.
+/// Returns two outputs that are not additive.
 fn two_outputs(row: &[f64]) -> [f64; 2] {
     let sum: f64 = row.iter().sum();
     let alternating: f64 = row.iter().zip(1..).map(|(x, i)| x * f64::from(i)).sum();
@@ -43,7 +43,7 @@ fn smooth_model() -> impl Model {
     batch_model(2, |rows: Rows<'_>| Ok(rows.iter().flat_map(two_outputs).collect()))
 }
 
-/// What the game of an explicand against one baseline says of all coalitions.
+/// Returns the values of all coalitions in the game of an explicand with a single baseline.
 fn against_baseline(model: &impl Model, explicand: &[f64], baseline: &[f64]) -> Result<Vec<f64>, GameError> {
     let background = Background::baseline(baseline)?;
     let game = MarginalGame::new(model, explicand, &background)?;
@@ -51,12 +51,12 @@ fn against_baseline(model: &impl Model, explicand: &[f64], baseline: &[f64]) -> 
     game.values(&all_coalitions(game.players()), &mut out).map(|()| out)
 }
 
-/// The row that has the explicand's values where players are present.
+/// Returns the row with the explicand's values for the present players.
 fn synthetic(explicand: &[f64], row: &[f64], coalition: CoalitionView<'_>) -> Vec<f64> {
     (0..row.len()).map(|j| if coalition.contains(j) { explicand[j] } else { row[j] }).collect()
 }
 
-/// The slow twin: the definition written out.
+/// Returns the values by definition, slowly.
 fn by_definition(explicand: &[f64], background: &Background, batch: &Coalitions) -> Vec<f64> {
     let mut out = Vec::new();
     for coalition in batch.iter() {
@@ -75,7 +75,7 @@ fn by_definition(explicand: &[f64], background: &Background, batch: &Coalitions)
 fn values_are_the_weighted_mean_over_the_background() {
     let mut rng = stream(1, Purpose::Experiment, 0);
     for columns in [1, 2, 3, 8, 65, 130] {
-        // One row; rows that fill part of a chunk, a whole one, and several.
+        // A single row, then rows that fill part of a chunk, a whole one, and several.
         for rows in [1, 2, 5, 63, 64, 65, 300] {
             let weights: Vec<f64> = (0..rows).map(|_| draw(&mut rng) + 1.0).collect();
             let background = Background::rows(random_row(&mut rng, rows * columns), columns)
@@ -106,7 +106,7 @@ fn a_value_has_the_same_bits_whatever_else_is_in_the_batch_and_however_many_thre
         for pooled in in_pools(|| values(&game, &batch)) {
             assert_eq!(pooled, together, "{rows} rows");
         }
-        // A serial model is asked in larger chunks.
+        // A serial model is evaluated in larger chunks.
         let serial =
             batch_model(2, |rows: Rows<'_>| Ok(rows.iter().flat_map(two_outputs).collect())).serial();
         let game = MarginalGame::new(&serial, &explicand, &background).unwrap();
@@ -131,7 +131,7 @@ fn missing_values_reach_the_model_as_they_are() {
     assert_eq!(got[..4], [2.0, 1.0, 3.0, 2.0]);
 }
 
-/// Remembers the largest batch, and whether two threads were in it at once.
+/// Records the largest batch, and whether two threads evaluated at once.
 struct Watched {
     largest: AtomicUsize,
     inside: Mutex<()>,
@@ -180,7 +180,7 @@ fn chunks_are_bounded_whatever_the_batch_and_the_background() {
 
 #[test]
 fn a_call_has_no_more_rows_than_the_model_asks_for_and_values_do_not_depend_on_it() {
-    /// Asks for rows by its first number, and counts the most it gets.
+    /// Requests at most this number of rows per call, and records the largest call.
     struct Patient(usize, AtomicUsize);
     impl Model for Patient {
         fn rows_per_call(&self) -> usize {
@@ -228,12 +228,12 @@ fn players_whose_value_is_that_of_every_background_row_are_null() {
     let background =
         Background::rows([1.0, 5.0, f64::NAN, 0.0, f64::NAN, 1.0, 6.0, f64::NAN, 0.0, 2.0], 5).unwrap();
     let game = MarginalGame::new(&model, &[1.0, 5.0, f64::NAN, -0.0, f64::NAN], &background).unwrap();
-    // Player 3: zeros of opposite sign differ for a model that divides.
+    // Player 3 is not a null player: zeros of opposite sign differ for a model that divides.
     assert_eq!(game.null_players(), Coalition::from_members(5, [0, 2]));
 
     let sub = game.without_null_players();
     assert_eq!(sub.keep(), [1, 3, 4]);
-    // Players 0, 1, 2 of the sub-game are 1, 3, 4 of the game.
+    // Players 0, 1, 2 of the sub-game are players 1, 3, 4 of the game.
     let lifted = Coalitions::from_masks(5, (0..8).map(|mask| (mask & 1) << 1 | (mask >> 1) << 3));
     assert_eq!(values(&sub, &Coalitions::from_masks(3, 0..8)), values(&game, &lifted));
 }
@@ -262,7 +262,7 @@ fn a_mean_of_huge_predictions_is_finite_and_an_infinite_prediction_is_an_error()
     let model = |_: &[f64]| f64::MAX;
     let background = Background::rows([0.0, 1.0, 2.0], 1).unwrap();
     let game = MarginalGame::new(&model, &[5.0], &background).unwrap();
-    // Each prediction is weighed before it is added: a third of the maximum, three times.
+    // Each prediction is weighted before it is added: a third of the maximum, three times.
     assert!(values(&game, &Coalitions::from_masks(1, [0]))[0].is_finite());
     let infinite = |_: &[f64]| f64::INFINITY;
     let game = MarginalGame::new(&infinite, &[5.0], &background).unwrap();
@@ -274,7 +274,7 @@ fn a_mean_of_huge_predictions_is_finite_and_an_infinite_prediction_is_an_error()
 fn too_few_numbers_are_an_error_that_says_so() {
     let model = batch_model(2, |rows: Rows<'_>| Ok(vec![0.0; rows.len()]));
     let error = against_baseline(&model, &[1.0; 2], &[0.0; 2]).unwrap_err();
-    assert!(matches!(error, GameError::ModelCount { given: 4, rows: 4, outputs: 2 }), "{error}");
+    assert!(matches!(error, GameError::ModelCount { actual: 4, rows: 4, outputs: 2 }), "{error}");
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn outputs_that_a_model_leaves_unwritten_are_not_taken_for_zeros() {
 
 #[test]
 fn of_several_failures_the_first_is_reported_with_the_first_coalition_of_its_chunk() {
-    // Fails where feature 0 is present; the first chunk of 64 coalitions has none of those.
+    // The model fails if feature 0 is present; the first chunk of 64 coalitions does not contain it.
     let model = batch_model(1, |rows: Rows<'_>| match rows.iter().find(|row| row[0] == 1.0) {
         Some(row) => Err(format!("no idea of {}", row[1]).into()),
         None => Ok(vec![0.0; rows.len()]),
@@ -321,7 +321,7 @@ fn rows_that_do_not_fit_are_refused_before_the_model_is_asked() {
     }
     for baseline in [&[0.0; 2][..], &[0.0; 3]] {
         let refused = against_baseline(&Wide, &[0.0; 2], baseline).unwrap_err();
-        assert!(matches!(refused, GameError::Width { given: 2, wanted: 3, .. }), "{refused}");
+        assert!(matches!(refused, GameError::Width { actual: 2, expected: 3, .. }), "{refused}");
     }
     assert!(against_baseline(&batch_model(0, |_| Ok(vec![])), &[0.0; 3], &[0.0; 3]).is_err());
 }
@@ -329,7 +329,7 @@ fn rows_that_do_not_fit_are_refused_before_the_model_is_asked() {
 #[test]
 fn infinite_values_are_mixed_as_any_others() {
     let infinite = f64::INFINITY;
-    // Compares values, as trees do, so that every mixture has a finite prediction.
+    // The model compares values, as trees do, so that every mixture has a finite prediction.
     let model = |row: &[f64]| {
         f64::from(row[0] > 1e308) + 2.0 * f64::from(row[1] == -infinite) + 4.0 * row[2].clamp(-3.0, 3.0)
     };
@@ -357,7 +357,8 @@ fn infinite_values_are_mixed_as_any_others() {
     let alike = Background::baseline([infinite, -infinite, 1.0]).unwrap();
     let game = MarginalGame::new(&model, &[infinite, infinite, 1.0], &alike).unwrap();
     assert_eq!(game.null_players().view().members().collect::<Vec<_>>(), [0, 2]);
-    // A model that computes with them has no finite value, which is an error with its coalition.
+    // A model that computes with infinite values does not return a finite one: this is an error that names
+    // the coalition.
     let sum = |row: &[f64]| row.iter().sum::<f64>();
     let game = MarginalGame::new(&sum, &[infinite, 0.0, 0.0], &background).unwrap();
     let error = game.values(&Coalitions::from_masks(3, 0..8), &mut [0.0; 8]).unwrap_err();
@@ -366,7 +367,8 @@ fn infinite_values_are_mixed_as_any_others() {
 
 #[test]
 fn small_coalitions_are_predicted_from_the_baseline_by_a_model_that_knows_it() {
-    /// The sum of products of neighbours; near a row by the terms that a change touches. Counts the rows that it predicts as a whole.
+    /// The sum of products of neighbours; near a row, it only updates the terms that a change affects. Counts
+    /// the rows that it predicts as a whole.
     struct Neighbours(AtomicUsize);
     struct Near(Vec<f64>, f64);
 
@@ -406,7 +408,7 @@ fn small_coalitions_are_predicted_from_the_baseline_by_a_model_that_knows_it() {
     for columns in [1, 2, 5, 70, 130] {
         let mut explicand = random_row(&mut rng, columns);
         let baseline = random_row(&mut rng, columns);
-        // A feature that is as in the baseline changes nothing, and does not count.
+        // A feature with the baseline's value is not a change, and does not count as one.
         explicand[0] = baseline[0];
         let mut batch = random_coalitions(&mut rng, columns, 300);
         (0..columns).for_each(|player| batch.push_members([0, player]));
@@ -420,7 +422,7 @@ fn small_coalitions_are_predicted_from_the_baseline_by_a_model_that_knows_it() {
         for (value, row) in got.iter().zip(batch.iter()) {
             assert!((value - products(&synthetic(&explicand, &baseline, row))).abs() < 1e-12);
         }
-        // One by one, the same bits.
+        // Evaluating them one by one gives the same bits.
         assert!(one_by_one(&game, &batch).iter().map(|x| x.to_bits()).eq(got.iter().map(|x| x.to_bits())));
     }
 }

@@ -1,4 +1,4 @@
-//! What a game says in each of its scenarios, and that their weighted mean is the game.
+//! Tests the values of games in each scenario, and that their weighted mean is the value of the game.
 
 use apportion_games::{
     Background, Cached, Centred, Coalitions, Counted, Game, MarginalGame, Partition, QuotientGame, SubGame,
@@ -17,7 +17,7 @@ fn background(rows: usize) -> Background {
     Background::rows(values, 3).unwrap().with_weights(&weights).unwrap()
 }
 
-/// The weighted mean over the scenarios, by definition, for all coalitions.
+/// Returns the weighted mean over the scenarios, by definition, for all coalitions.
 fn mean(game: &dyn Game) -> Vec<f64> {
     let batch = all_coalitions(game.players());
     let mut values = vec![0.0; batch.len()];
@@ -36,7 +36,7 @@ fn agrees(game: &dyn Game) {
 
 #[test]
 fn the_mean_over_the_scenarios_is_the_game_whatever_the_game_is_made_of() {
-    // 70 000 rows of three cells exceed a chunk.
+    // 70,000 rows of three cells exceed a chunk.
     for rows in [1, 2, 7, 70_000] {
         let background = background(rows);
         let game = MarginalGame::new(&model, &[0.3, -1.2, 2.0], &background).unwrap();

@@ -1,4 +1,5 @@
-//! Textbook games: their closed forms against both definitions, written out over all coalitions and all orders.
+//! Tests the closed forms of textbook games against both definitions, over all coalitions and over all
+//! orders.
 
 use apportion_games::{
     Additive, Airport, ClosedForm, Coalition, Coalitions, Cooking, Game, GameError, Glove, SumOfUnanimity,
@@ -12,7 +13,7 @@ fn factorial(n: usize) -> f64 {
     (1..=n).map(|k| k as f64).product()
 }
 
-/// `(Shapley, Banzhaf)` by definition, from all coalitions.
+/// Returns `(Shapley, Banzhaf)` by definition, from all coalitions.
 fn by_definition(game: &impl Game) -> (Vec<f64>, Vec<f64>) {
     let players = game.players();
     let table = TabulatedGame::from_game(game).unwrap();

@@ -1,4 +1,5 @@
-//! Weighted data: whole weights are repeated rows, in every law; weights of zero are no rows.
+//! Tests of weighted data: for every distribution, integer weights are equivalent to repeated rows, and
+//! weights of zero to no rows.
 
 use apportion_games::{
     Background, Coalitions, ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw, FrequencyLaw,
@@ -17,7 +18,7 @@ fn curved(row: &[f64]) -> f64 {
 
 type Law = Box<dyn ConditionalLaw>;
 
-/// Every law, of rows with weights or without.
+/// Returns every distribution, fitted to rows with or without weights.
 fn laws(rows: Rows<'_>, weights: Option<&[f64]>) -> Vec<(&'static str, Law)> {
     let boxed = |law: EmpiricalLaw| Box::new(law) as Law;
     let (gaussian, copula, empirical, frequency) = match weights {
@@ -50,7 +51,7 @@ fn laws(rows: Rows<'_>, weights: Option<&[f64]>) -> Vec<(&'static str, Law)> {
     ]
 }
 
-/// Correlated columns of one decimal, so that values stand more than once.
+/// Returns correlated columns with one decimal, so that values repeat.
 fn data(n: usize, rows: usize, unit: u64) -> Vec<f64> {
     let mut rng = stream(2027, Purpose::Experiment, unit);
     let shared: Vec<f64> = (0..rows).map(|_| rng.random_range(-2.0..2.0)).collect();
@@ -77,7 +78,7 @@ fn whole_weights_are_repeated_rows_in_every_law() {
         for ((name, weighted), (_, repeated)) in weighted.iter().zip(&repeated) {
             let (got, wanted) =
                 (played(&**weighted, &explicand, &batch), played(&**repeated, &explicand, &batch));
-            // Golden sections stop where rounding of sums tells them to.
+            // The golden-section search stops where rounding errors of the sums dominate.
             let tolerance = if *name == "adapted" { 1e-5 } else { 1e-10 };
             assert_close(&got, &wanted, tolerance, &format!("{name}, {n} features"));
         }
@@ -129,7 +130,7 @@ fn weights_that_are_none_are_refused_by_every_law() {
     let mut negative = vec![1.0; 10];
     negative[4] = -1.0;
     for (weights, words) in [
-        (vec![1.0; 9], "10 finite numbers, none negative and not all zero; 9 were given"),
+        (vec![1.0; 9], "10 finite, non-negative numbers, not all zero: got 9"),
         (vec![0.0; 10], "all are zero"),
         (negative, "weight 4 is -1"),
     ] {
@@ -142,9 +143,9 @@ fn weights_that_are_none_are_refused_by_every_law() {
             assert!(refused.to_string().contains(words), "{refused}");
         }
     }
-    // Two rows that count once each are too few for two features.
+    // Two rows of weight one are too few for two features.
     let mut few = vec![0.0; 10];
     few[..2].fill(1.0);
     let refused = EmpiricalLaw::fit_weighted(rows, &few).unwrap_err();
-    assert!(matches!(refused, GameError::TooFewRows { given: 2, least: 3, .. }), "{refused}");
+    assert!(matches!(refused, GameError::TooFewRows { actual: 2, min: 3, .. }), "{refused}");
 }

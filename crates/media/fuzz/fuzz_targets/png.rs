@@ -1,4 +1,4 @@
-//! Images from PNG files. Check sums are put right, so that what is behind them is reached.
+//! Fuzzes reading of PNG files. Checksums are also corrected, so that the code after their check is reached.
 
 #![no_main]
 
@@ -9,7 +9,8 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     check(&sealed(bytes));
 });
 
-/// Reading never panics, and what is read is numbers from 0 to 1 that are written and read again.
+/// Checks that reading never panics, and that numbers read are between 0 and 1 and survive writing and
+/// reading.
 fn check(bytes: &[u8]) {
     let Ok(image) = Image::from_png(bytes) else { return };
     let pixels = image.height() * image.width();
@@ -20,7 +21,7 @@ fn check(bytes: &[u8]) {
     }
     let once = Image::from_png(&image.to_png().expect("an image")).expect("a file that was written");
     let twice = Image::from_png(&once.to_png().expect("an image")).expect("a file that was written");
-    // Sixteen bits become eight once.
+    // Writing rounds 16 bits to 8, so only the second round trip is exact.
     assert_eq!(once, twice);
     assert!(
         image.pixels().iter().zip(once.pixels()).all(|(one, other)| (one - other).abs() <= 0.5001 / 255.0)
@@ -30,7 +31,7 @@ fn check(bytes: &[u8]) {
     segments.borders(Adjacency::Eight);
 }
 
-/// The file with the check sum of each part that it has whole.
+/// Returns the file with the correct checksum for each complete chunk.
 fn sealed(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     let mut at = 8;
@@ -46,7 +47,7 @@ fn sealed(bytes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// CRC-32, bit by bit.
+/// Computes the CRC-32, bit by bit.
 fn check_sum(bytes: &[u8]) -> u32 {
     let step = |sum: u32, &byte: &u8| {
         (0..8).fold(

@@ -1,11 +1,12 @@
-//! Vocabularies, and texts that are cut into their tokens.
+//! Fuzzes vocabularies and the tokenization of texts.
 
 #![no_main]
 
 use apportion_media::{Case, Splitting, Text, Tokenizer, Vocabulary};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    // The vocabulary, and behind a zero byte a text; without one the vocabulary is the text.
+    // The input is the vocabulary, then a zero byte and the text. Without a zero byte, the vocabulary is also
+    // the text.
     let mut parts = bytes.splitn(2, |&byte| byte == 0);
     let words = parts.next().unwrap_or_default();
     let text = String::from_utf8_lossy(parts.next().unwrap_or(words));
@@ -16,7 +17,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     }
     assert!(vocabulary.padding() < vocabulary.len());
     assert!(vocabulary.unknown().is_none_or(|unknown| unknown < vocabulary.len()));
-    // Finding tokens takes the square of the longest one.
+    // Finding tokens takes quadratic time in the length of the longest one.
     if words.len() > 4096 || text.len() > 1024 {
         return;
     }
@@ -30,7 +31,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// Tokens are in order, none over another, and all of the text is shown.
+/// Checks that tokens are in order without overlaps, and that all displays of the text succeed.
 fn cut(text: &Text, vocabulary: &Vocabulary) {
     let mut end = 0;
     for token in text.tokens() {

@@ -1,32 +1,33 @@
-//! The colours of pictures that show scores.
+//! Colours of pictures that show scores.
 
 /// Red, green and blue, from 0 to 1.
 pub(super) type Colour = [f64; 3];
 
-/// Above zero. The pair can be told apart by people who do not see all colours.
+/// Colour of positive scores. [`BLUE`] and [`RED`] are also distinguishable for colour-blind readers.
 const BLUE: Colour = [0.02, 0.28, 0.78];
 
-/// Below zero.
+/// Colour of negative scores.
 const RED: Colour = [0.82, 0.05, 0.08];
 
-/// A masked pixel that was white.
+/// Colour of a masked pixel that was white.
 pub(super) const ACTIVATED: Colour = [0.89, 0.10, 0.11];
 
-/// A masked pixel that was black.
+/// Colour of a masked pixel that was black.
 pub(super) const INACTIVE: Colour = [0.12, 0.36, 0.85];
 
-/// Where there is nothing: beside a bar of colours.
+/// Background next to the colour bar.
 pub(super) const PAPER: Colour = [1.0; 3];
 
-/// How much of a pixel is the colour of its score where that is the largest; the rest leaves the image visible.
+/// Opacity of the colour for the largest score. Below 1, so that the image remains visible.
 const OPACITY: f64 = 0.9;
 
-/// Grey, kept light so that both colours stand out of it: black is the lowest.
+/// Maps a grey level to a light grey, so that both colours stand out; black becomes the darkest one, 0.62.
 pub(super) fn muted(grey: f64) -> f64 {
     0.62 + 0.38 * grey
 }
 
-/// A score on a grey ground: blue above zero, red below; `strength` is the score over the largest, from −1 to 1.
+/// Returns the colour of a score on a grey ground: blue for positive scores, red for negative ones.
+/// `strength` is the score divided by the largest |score|, from −1 to 1.
 pub(super) fn heat(ground: f64, strength: f64) -> Colour {
     let colour = if strength < 0.0 { RED } else { BLUE };
     let weight = OPACITY * strength.abs();

@@ -1,19 +1,19 @@
-//! Where the pixels of an image are in a model's row.
+//! Positions of an image's pixels in a model's row.
 
 use super::scale::PixelScale;
 use super::{Image, check_channels, check_size};
 use crate::error::MediaError;
 
-/// In which order a row has the numbers of an image.
+/// The order of an image's numbers in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelOrder {
     /// All of the first channel row by row, then all of the second: shape \[channels, height, width\].
     First,
-    /// Pixel by pixel, the channels of a pixel side by side: shape \[height, width, channels\].
+    /// Pixel by pixel, with the channels of a pixel next to each other: shape \[height, width, channels\].
     Last,
 }
 
-/// The images that a model takes, and where their pixels are in its rows.
+/// The image size that a model expects, and the positions of the pixels in its rows.
 ///
 /// ```
 /// use apportion_media::{ChannelOrder, Layout};
@@ -34,7 +34,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Images of `height` × `width` pixels of `channels` numbers.
+    /// Returns the layout of images of `height` × `width` pixels with `channels` numbers each.
     ///
     /// # Errors
     ///
@@ -50,23 +50,22 @@ impl Layout {
         Ok(Self { height, width, channels, order })
     }
 
-    /// The layout that the shape of a row means: \[28, 28\] is grey; \[1, 28, 28\] and \[3, 32, 32\] have their channels first,
-    /// \[28, 28, 1\] and \[32, 32, 3\] last. The shape is of one row: without the batch.
+    /// Returns the layout for the shape of a row, without the batch dimension. \[28, 28\] is grey; \[1, 28,
+    /// 28\] and \[3, 32, 32\] are channels-first, \[28, 28, 1\] and \[32, 32, 3\] channels-last.
     ///
     /// # Errors
     ///
-    /// [`MediaError::Shape`] if it is no shape of images, or that of several: a flat row (see [`flat_square`](Self::flat_square)), or
-    /// 1 or 3 at both ends; [`MediaError::EmptyImage`] and [`MediaError::TooManyPixels`].
+    /// [`MediaError::Shape`] if the shape is not an image shape or is ambiguous: a flat row (see
+    /// [`flat_square`](Self::flat_square)), or 1 or 3 at both ends; [`MediaError::EmptyImage`] and
+    /// [`MediaError::TooManyPixels`].
     pub fn from_shape(shape: &[usize]) -> Result<Self, MediaError> {
         let refuse = |problem| Err(MediaError::Shape { shape: shape.to_vec(), problem });
         let is_channels = |size: usize| size == 1 || size == 3;
         match *shape {
-            [_] => {
-                refuse("a flat row does not say where a row of pixels ends; say height, width and channels")
-            }
+            [_] => refuse("a flat row does not determine the width; set height, width and channels"),
             [height, width] => Self::new(height, width, 1, ChannelOrder::Last),
             [first, _, last] if is_channels(first) && is_channels(last) => {
-                refuse("either end may be the channels; say height, width and channels")
+                refuse("the first or the last dimension may be the channels; set height, width and channels")
             }
             [channels, height, width] if is_channels(channels) => {
                 Self::new(height, width, channels, ChannelOrder::First)
@@ -74,61 +73,65 @@ impl Layout {
             [height, width, channels] if is_channels(channels) => {
                 Self::new(height, width, channels, ChannelOrder::Last)
             }
-            [_, _, _] => refuse("an image has 1 or 3 channels, first or last"),
-            _ => refuse("an image has a height, a width and channels"),
+            [_, _, _] => refuse("expected 1 or 3 channels as the first or last dimension"),
+            _ => refuse("expected a height, a width and channels"),
         }
     }
 
-    /// Square grey images in flat rows of `features` numbers, row by row: 784 are 28 × 28.
+    /// Returns the layout of square grey images in flat rows of `features` numbers, row by row: 784 means 28
+    /// × 28.
     ///
     /// # Errors
     ///
-    /// [`MediaError::Shape`] if the number is not a square, otherwise as [`new`](Self::new).
+    /// [`MediaError::Shape`] if the number is not a square, otherwise same as [`new`](Self::new).
     pub fn flat_square(features: usize) -> Result<Self, MediaError> {
         let side = features.isqrt();
         match side * side == features {
             true => Self::new(side, side, 1, ChannelOrder::Last),
-            false => Err(MediaError::Shape { shape: vec![features], problem: "that is no square of pixels" }),
+            false => Err(MediaError::Shape {
+                shape: vec![features],
+                problem: "the number of pixels is not a square",
+            }),
         }
     }
 
-    /// Rows of pixels.
+    /// Returns the number of rows of pixels.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// Pixels of a row.
+    /// Returns the number of pixels of a row.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Numbers of a pixel: 1 or 3.
+    /// Returns the number of channels of a pixel: 1 or 3.
     pub fn channels(&self) -> usize {
         self.channels
     }
 
-    /// In which order the numbers are.
+    /// Returns the order of the numbers.
     pub fn order(&self) -> ChannelOrder {
         self.order
     }
 
-    /// Numbers of a row.
+    /// Returns the number of features of a row.
     pub fn features(&self) -> usize {
         self.height * self.width * self.channels
     }
 
-    /// The column of a row in which `channel` of a pixel is.
+    /// Returns the column of a row that contains `channel` of a pixel.
     ///
     /// # Panics
     ///
-    /// If there is no such pixel or channel.
+    /// If the pixel or channel does not exist.
     pub fn feature(&self, row: usize, column: usize, channel: usize) -> usize {
         let is_inside = row < self.height && column < self.width && channel < self.channels;
         assert!(is_inside, "channel {channel} of pixel {row}, {column} of another layout");
         self.feature_at(row * self.width + column, channel)
     }
 
-    /// The column of `channel` of the pixel that comes at `pixel`, row by row.
+    /// Returns the column of `channel` of the pixel with index `pixel`, counted row by row.
     pub(super) fn feature_at(&self, pixel: usize, channel: usize) -> usize {
         match self.order {
             ChannelOrder::First => channel * self.height * self.width + pixel,
@@ -136,16 +139,17 @@ impl Layout {
         }
     }
 
-    /// The row of `image`, its pixels on the model's `scale`.
+    /// Returns the row of `image`, with its pixels converted to the model's `scale`.
     ///
     /// # Errors
     ///
-    /// [`MediaError::ImageMismatch`] if the image has another size or other channels, [`MediaError::ScaleMismatch`] if the scale has.
+    /// [`MediaError::ImageMismatch`] if the image has a different size or different channels,
+    /// [`MediaError::ScaleMismatch`] if the scale has different channels.
     pub fn row(&self, image: &Image, scale: &PixelScale) -> Result<Vec<f64>, MediaError> {
         self.row_of("the image", image, scale)
     }
 
-    /// The row of `image`, which an error calls `what`.
+    /// Returns the row of `image`; errors refer to the image as `what`.
     pub(super) fn row_of(
         &self,
         what: &'static str,
@@ -155,10 +159,10 @@ impl Layout {
         let given = (image.height(), image.width(), image.channels());
         let wanted = (self.height, self.width, self.channels);
         if given != wanted {
-            return Err(MediaError::ImageMismatch { what, given, wanted });
+            return Err(MediaError::ImageMismatch { what, actual: given, expected: wanted });
         }
         if let Some(given) = scale.channels().filter(|&given| given != self.channels) {
-            return Err(MediaError::ScaleMismatch { given, wanted: self.channels });
+            return Err(MediaError::ScaleMismatch { actual: given, expected: self.channels });
         }
         let mut row = vec![0.0; self.features()];
         for (pixel, numbers) in image.pixels().chunks_exact(self.channels).enumerate() {
@@ -228,9 +232,9 @@ mod tests {
         let layout = Layout::from_shape(&[1, 2, 2]).unwrap();
         let image = Image::new(2, 1, 3, [0.0; 6]).unwrap();
         let refused = layout.row(&image, &PixelScale::default()).unwrap_err();
-        assert!(matches!(refused, MediaError::ImageMismatch { given: (2, 1, 3), wanted: (2, 2, 1), .. }));
+        assert!(matches!(refused, MediaError::ImageMismatch { actual: (2, 1, 3), expected: (2, 2, 1), .. }));
         let scale = PixelScale::per_channel([(0.0, 1.0); 3]).unwrap();
         let refused = layout.row(&Image::new(2, 2, 1, [0.0; 4]).unwrap(), &scale).unwrap_err();
-        assert!(matches!(refused, MediaError::ScaleMismatch { given: 3, wanted: 1 }));
+        assert!(matches!(refused, MediaError::ScaleMismatch { actual: 3, expected: 1 }));
     }
 }

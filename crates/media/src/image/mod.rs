@@ -1,9 +1,10 @@
-//! Images: what they hold, where they come from, and what is made of them.
+//! Images: their pixels, sources and uses.
 //!
 //! # Notation
 //!
-//! An image has `height` rows of `width` pixels, a pixel one number (grey) or three (red, green, blue) from 0 (black) to 1. Numbers lie
-//! row by row, pixel by pixel, the channels of a pixel side by side.
+//! An image has `height` rows of `width` pixels. A pixel has one number (grey) or three (red, green, blue),
+//! from 0 (black) to 1. Numbers are stored row by row and pixel by pixel, with the channels of a pixel next
+//! to each other.
 
 mod colour;
 mod layout;
@@ -21,7 +22,7 @@ pub use segmentation::Segmentation;
 
 use crate::error::MediaError;
 
-/// A picture, grey or in colour: `height` × `width` pixels of one or three numbers from 0 to 1, channels last.
+/// An image in grey or colour: `height` × `width` pixels of one or three numbers from 0 to 1, channels last.
 ///
 /// ```
 /// use apportion_media::Image;
@@ -42,15 +43,17 @@ pub struct Image {
 }
 
 impl Image {
-    /// The most pixels of an image: 2²², as 2048 × 2048 has. A file that says it has more is not decoded.
+    /// Maximum number of pixels of an image: 2²² (2048 × 2048). Files that declare more are not decoded.
     pub const MOST_PIXELS: usize = 1 << 22;
 
-    /// The image of `height` × `width` pixels of `channels` numbers from 0 to 1 each, row by row, channels last.
+    /// Creates an image of `height` × `width` pixels with `channels` numbers from 0 to 1 each, row by row,
+    /// channels last.
     ///
     /// # Errors
     ///
-    /// [`MediaError::EmptyImage`], [`MediaError::TooManyPixels`], [`MediaError::ChannelCount`] unless there are 1 or 3,
-    /// [`MediaError::PixelCount`] for another count of numbers, [`MediaError::PixelRange`] for a number that is not from 0 to 1.
+    /// [`MediaError::EmptyImage`], [`MediaError::TooManyPixels`], [`MediaError::ChannelCount`] unless
+    /// `channels` is 1 or 3, [`MediaError::PixelCount`] for a different number of values,
+    /// [`MediaError::PixelRange`] for a value that is not between 0 and 1.
     pub fn new(
         height: usize,
         width: usize,
@@ -66,11 +69,12 @@ impl Image {
         Ok(Self { height, width, channels, pixels })
     }
 
-    /// The image of `height` × `width` pixels of `channels` bytes each, row by row, channels last; byte b becomes b / 255.
+    /// Creates an image of `height` × `width` pixels with `channels` bytes each, row by row, channels last;
+    /// byte b becomes b / 255.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new), without the range.
+    /// Same as [`new`](Self::new), except [`MediaError::PixelRange`].
     pub fn from_bytes(
         height: usize,
         width: usize,
@@ -86,7 +90,8 @@ impl Image {
         })
     }
 
-    /// The image of the numbers that `pixel` writes for row and column; the caller's promise is that they are from 0 to 1.
+    /// Creates an image from the numbers that `pixel` writes for a row and column, which must be between 0
+    /// and 1.
     fn from_fn(
         height: usize,
         width: usize,
@@ -100,43 +105,43 @@ impl Image {
         Self { height, width, channels, pixels }
     }
 
-    /// Rows of pixels.
+    /// Returns the number of rows of pixels.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// Pixels of a row.
+    /// Returns the number of pixels of a row.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Numbers of a pixel: 1 (grey) or 3 (red, green, blue).
+    /// Returns the number of channels of a pixel: 1 (grey) or 3 (red, green, blue).
     pub fn channels(&self) -> usize {
         self.channels
     }
 
-    /// All numbers, row by row, channels last.
+    /// Returns all numbers, row by row, channels last.
     pub fn pixels(&self) -> &[f64] {
         &self.pixels
     }
 
-    /// The numbers of the pixel in `row` and `column`.
+    /// Returns the numbers of the pixel in `row` and `column`.
     ///
     /// # Panics
     ///
-    /// If there is no such pixel.
+    /// If the pixel does not exist.
     pub fn pixel(&self, row: usize, column: usize) -> &[f64] {
         assert!(row < self.height && column < self.width, "pixel {row}, {column} of another image");
         let start = (row * self.width + column) * self.channels;
         &self.pixels[start..start + self.channels]
     }
 
-    /// The mean of all numbers, of all channels together.
+    /// Returns the mean of all numbers, over all channels.
     pub fn mean(&self) -> f64 {
         self.pixels.iter().sum::<f64>() / self.pixels.len() as f64
     }
 
-    /// The mean of each channel.
+    /// Returns the mean of each channel.
     pub fn channel_means(&self) -> Vec<f64> {
         let mut sums = vec![0.0; self.channels];
         for pixel in self.pixels.chunks_exact(self.channels) {
@@ -145,12 +150,13 @@ impl Image {
         sums.iter().map(|sum| sum / (self.height * self.width) as f64).collect()
     }
 
-    /// The image in grey: Y = 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601) of the numbers as they are; a grey image is itself.
+    /// Converts the image to grey: Y = 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601) of the stored numbers. A
+    /// grey image is returned unchanged.
     pub fn to_grey(&self) -> Self {
         match self.pixels.as_chunks::<3>() {
             (pixels, []) if self.channels == 3 => Self {
                 channels: 1,
-                // About green, so that three equal numbers give themselves.
+                // Compute relative to green, so that three equal numbers result in exactly that number.
                 pixels: pixels
                     .iter()
                     .map(|[red, green, blue]| green + 0.299 * (red - green) + 0.114 * (blue - green))
@@ -162,7 +168,7 @@ impl Image {
         }
     }
 
-    /// The image with three channels; a grey one has its number in each of them.
+    /// Converts the image to three channels; the number of a grey pixel is repeated in each channel.
     pub fn to_rgb(&self) -> Self {
         if self.channels == 3 {
             return self.clone();
@@ -170,7 +176,7 @@ impl Image {
         Self { channels: 3, pixels: self.pixels.iter().flat_map(|&grey| [grey; 3]).collect(), ..*self }
     }
 
-    /// The image with `factor` × `factor` pixels for each.
+    /// Enlarges the image: every pixel becomes `factor` × `factor` pixels.
     ///
     /// # Errors
     ///
@@ -185,30 +191,30 @@ impl Image {
     }
 }
 
-/// The pixels of an image of that size.
+/// Returns the number of pixels of an image of this size.
 fn check_size(height: usize, width: usize) -> Result<usize, MediaError> {
     match height.checked_mul(width) {
         Some(0) => Err(MediaError::EmptyImage { height, width }),
         Some(pixels) if pixels <= Image::MOST_PIXELS => Ok(pixels),
-        _ => Err(MediaError::TooManyPixels { height, width, most: Image::MOST_PIXELS }),
+        _ => Err(MediaError::TooManyPixels { height, width, max: Image::MOST_PIXELS }),
     }
 }
 
-/// Refuses channels that are neither 1 nor 3.
+/// Returns an error unless the number of channels is 1 or 3.
 fn check_channels(channels: usize) -> Result<(), MediaError> {
     match channels {
         1 | 3 => Ok(()),
-        given => Err(MediaError::ChannelCount { given }),
+        given => Err(MediaError::ChannelCount { actual: given }),
     }
 }
 
-/// Refuses `given` numbers that are not an image of that size.
+/// Returns an error unless an image of this size has `given` numbers.
 fn check_count(height: usize, width: usize, channels: usize, given: usize) -> Result<(), MediaError> {
     let pixels = check_size(height, width)?;
     check_channels(channels)?;
     match pixels * channels == given {
         true => Ok(()),
-        false => Err(MediaError::PixelCount { given, height, width, channels }),
+        false => Err(MediaError::PixelCount { actual: given, height, width, channels }),
     }
 }
 
@@ -222,8 +228,8 @@ mod tests {
             Image::new(height, width, channels, pixels).unwrap_err()
         };
         assert!(matches!(refusal(0, 3, 1, &[]), MediaError::EmptyImage { height: 0, width: 3 }));
-        assert!(matches!(refusal(1, 1, 2, &[0.0; 2]), MediaError::ChannelCount { given: 2 }));
-        assert!(matches!(refusal(2, 2, 3, &[0.0; 4]), MediaError::PixelCount { given: 4, .. }));
+        assert!(matches!(refusal(1, 1, 2, &[0.0; 2]), MediaError::ChannelCount { actual: 2 }));
+        assert!(matches!(refusal(2, 2, 3, &[0.0; 4]), MediaError::PixelCount { actual: 4, .. }));
         assert!(matches!(refusal(usize::MAX, 2, 1, &[0.0]), MediaError::TooManyPixels { .. }));
         assert!(matches!(refusal(1 << 11, 1 + (1 << 11), 1, &[0.0]), MediaError::TooManyPixels { .. }));
         for wrong in [-0.1, 1.1, f64::NAN, f64::INFINITY] {

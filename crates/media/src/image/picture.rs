@@ -1,4 +1,4 @@
-//! Pictures that show people what players got.
+//! Pictures that display the scores of players.
 
 use super::colour::{ACTIVATED, Colour, INACTIVE, PAPER, heat, muted};
 use super::reference::Reference;
@@ -6,28 +6,32 @@ use super::segmentation::Segmentation;
 use super::{Image, check_size};
 use crate::error::MediaError;
 
-/// How [`overlay`] draws.
+/// Options of [`overlay`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OverlayOptions {
-    /// Pixels of the picture for one of the image, in either direction; none chooses the least with which the longer side has 280.
+    /// Pixels of the picture per pixel of the image, in either direction. `None` chooses the smallest factor
+    /// for which the longer side has at least 280 pixels.
     pub factor: Option<usize>,
-    /// Whether a bar of colours stands on the right: the largest score in size at its upper end, zero in the middle, its negative below.
+    /// Whether to draw a colour bar on the right: the largest |score| at the upper end, zero in the middle,
+    /// its negative at the lower end.
     pub colour_bar: bool,
 }
 
 impl Default for OverlayOptions {
-    /// The factor by itself, with a bar.
+    /// An automatic factor, with a colour bar.
     fn default() -> Self {
         Self { factor: None, colour_bar: true }
     }
 }
 
-/// Pixels of the longer side, at least, where the factor is not given.
+/// Minimum length of the longer side in pixels if no factor is given.
 const LONGER_SIDE: usize = 280;
 
-/// The picture of the scores of players on the image they are players of: the image in light grey, players with positive scores in blue
-/// and with negative ones in red, the stronger the larger |score|; the largest of all |score| is the full colour. Colour images are shown
-/// in grey, and all-zero scores show nothing.
+/// Draws the scores of players over the image.
+///
+/// The image is shown in light grey, players with positive scores in blue and players with negative ones in
+/// red. The colour is stronger for larger |score|; the largest |score| has the full colour. Colour images are
+/// converted to grey. If all scores are zero, no colour is shown.
 ///
 /// ```
 /// use apportion_media::{Image, OverlayOptions, Segmentation, overlay};
@@ -43,8 +47,9 @@ const LONGER_SIDE: usize = 280;
 ///
 /// # Errors
 ///
-/// [`MediaError::SegmentationMismatch`], [`MediaError::ScoreCount`] and [`MediaError::ScoreNotFinite`] unless there is a finite score
-/// per player, [`MediaError::EmptyImage`] for a factor of zero, [`MediaError::TooManyPixels`] where the picture would have.
+/// [`MediaError::SegmentationMismatch`], [`MediaError::ScoreCount`] and [`MediaError::ScoreNotFinite`] unless
+/// there is a finite score per player, [`MediaError::EmptyImage`] for a factor of zero,
+/// [`MediaError::TooManyPixels`] if the picture would be too large.
 pub fn overlay(
     image: &Image,
     segmentation: &Segmentation,
@@ -54,7 +59,7 @@ pub fn overlay(
     segmentation.check(image)?;
     let players = segmentation.count();
     if scores.len() != players {
-        return Err(MediaError::ScoreCount { given: scores.len(), players });
+        return Err(MediaError::ScoreCount { actual: scores.len(), players });
     }
     if let Some(player) = scores.iter().position(|score| !score.is_finite()) {
         return Err(MediaError::ScoreNotFinite { player, value: scores[player] });
@@ -71,13 +76,13 @@ pub fn overlay(
     if options.colour_bar { with_bar(&picture, factor) } else { Ok(picture) }
 }
 
-/// `picture` with a bar of colours on its right, `width` pixels wide and as far away.
+/// Adds a colour bar on the right of `picture`, `width` pixels wide and at a distance of `width` pixels.
 fn with_bar(picture: &Image, width: usize) -> Result<Image, MediaError> {
     let height = picture.height();
     let bar = picture.width().saturating_add(width);
     let whole = bar.saturating_add(width);
     check_size(height, whole)?;
-    // The middle of the uppermost pixel is 1, that of the lowest −1.
+    // The centre of the topmost pixel is 1, that of the lowest −1.
     let down = |row: usize| 2.0 * row as f64 / (height - 1).max(1) as f64;
     Ok(Image::from_fn(height, whole, 3, |row, column, to| {
         if column < picture.width() {
@@ -90,11 +95,13 @@ fn with_bar(picture: &Image, width: usize) -> Result<Image, MediaError> {
     }))
 }
 
-/// The picture of the image with `players` masked, those with the highest scores as a rule: figures 3 to 5 of Chen et al., 2019.
+/// Draws the image with `players` masked, usually those with the highest scores, as in figures 3 to 5 of Chen
+/// et al., 2019.
 ///
-/// Pixels of a grey image that are masked become red where they were activated (at least half as bright as white) and blue where not;
-/// those of a colour image become those of `reference`, which grey images have no use for. The others stay as they are. The picture has
-/// the size of the image and three channels; see [`Image::enlarged`].
+/// Masked pixels of a grey image become red if they were activated (at least half as bright as white) and
+/// blue if not; `reference` is not used. Masked pixels of a colour image take the values of `reference`. All
+/// other pixels are unchanged. The picture has the size of the image and three channels; see
+/// [`Image::enlarged`].
 ///
 /// ```
 /// use apportion_media::{Image, Reference, Segmentation, masked_picture};
@@ -109,7 +116,8 @@ fn with_bar(picture: &Image, width: usize) -> Result<Image, MediaError> {
 ///
 /// # Errors
 ///
-/// [`MediaError::SegmentationMismatch`], [`MediaError::NoSuchPlayer`], and for colour images as [`Reference::image_for`].
+/// [`MediaError::SegmentationMismatch`], [`MediaError::NoSuchPlayer`]; for colour images also those of
+/// [`Reference::image_for`].
 pub fn masked_picture(
     image: &Image,
     segmentation: &Segmentation,
@@ -226,7 +234,7 @@ mod tests {
         let pixels = Segmentation::pixels(2, 2).unwrap();
         let refusal =
             |scores: &[f64], options: &OverlayOptions| overlay(&image, &pixels, scores, options).unwrap_err();
-        assert!(matches!(refusal(&[0.0; 3], &PLAIN), MediaError::ScoreCount { given: 3, players: 4 }));
+        assert!(matches!(refusal(&[0.0; 3], &PLAIN), MediaError::ScoreCount { actual: 3, players: 4 }));
         let infinite = refusal(&[0.0, 1.0, f64::INFINITY, 0.0], &PLAIN);
         assert!(matches!(infinite, MediaError::ScoreNotFinite { player: 2, .. }));
         for factor in [0, 1 << 12] {

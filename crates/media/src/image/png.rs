@@ -1,7 +1,7 @@
-//! Images from PNG files and to them.
+//! Reading and writing PNG files.
 //!
-//! Numbers are taken as they are stored, b / 255 for a byte: the data sets on which networks are trained do the same. Notes in the file
-//! about gamma and colour spaces are passed over.
+//! Numbers are used as stored, b / 255 for a byte, which is how the data sets for training networks are
+//! prepared. Gamma and colour-space information in the file is ignored.
 
 use std::io::{Cursor, ErrorKind};
 use std::path::Path;
@@ -15,15 +15,17 @@ use crate::error::MediaError;
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 impl Image {
-    /// The image in a PNG file: grey, colour or palette, of 1, 2, 4, 8 or 16 bits, interlaced or not.
+    /// Reads an image from the bytes of a PNG file: grey, colour or palette, with 1, 2, 4, 8 or 16 bits,
+    /// interlaced or not.
     ///
-    /// Channels stay as many as the file has; a palette has three. An alpha channel that is opaque everywhere is left out. Of an
-    /// animation the still picture is taken.
+    /// The number of channels is that of the file; a palette has three. An alpha channel that is opaque
+    /// everywhere is dropped. For an animation, the still image is read.
     ///
     /// # Errors
     ///
-    /// [`MediaError::NotPng`], [`MediaError::TruncatedPng`], [`MediaError::BadPng`]; [`MediaError::TooManyPixels`], found before
-    /// pixels are decoded; [`MediaError::Transparent`] if a pixel is not opaque.
+    /// [`MediaError::NotPng`], [`MediaError::TruncatedPng`], [`MediaError::BadPng`];
+    /// [`MediaError::TooManyPixels`], detected before any pixels are decoded; [`MediaError::Transparent`] if
+    /// a pixel is not opaque.
     pub fn from_png(bytes: &[u8]) -> Result<Self, MediaError> {
         if !bytes.starts_with(SIGNATURE) {
             return Err(match !bytes.is_empty() && SIGNATURE.starts_with(bytes) {
@@ -46,8 +48,8 @@ impl Image {
             ColorType::GrayscaleAlpha => 2,
             ColorType::Rgb => 3,
             ColorType::Rgba => 4,
-            // Expanded above.
-            ColorType::Indexed => return Err(MediaError::BadPng { problem: "no palette".to_owned() }),
+            // The decoder expands palettes, as requested above.
+            ColorType::Indexed => return Err(MediaError::BadPng { problem: "missing palette".to_owned() }),
         };
         let sample_bytes = if depth == BitDepth::Sixteen { 2 } else { 1 };
         let mut data = vec![0; pixels * samples * sample_bytes];
@@ -61,11 +63,11 @@ impl Image {
         Self::new(height, width, channels, without_alpha(numbers, samples, width)?)
     }
 
-    /// The image in the PNG file at `path`; see [`from_png`](Self::from_png).
+    /// Reads the PNG file at `path`; see [`from_png`](Self::from_png).
     ///
     /// # Errors
     ///
-    /// [`MediaError::File`] if the file cannot be read, otherwise as [`from_png`](Self::from_png).
+    /// [`MediaError::File`] if the file cannot be read, otherwise same as [`from_png`](Self::from_png).
     pub fn from_png_file(path: impl AsRef<Path>) -> Result<Self, MediaError> {
         let path = path.as_ref();
         match std::fs::read(path) {
@@ -74,16 +76,16 @@ impl Image {
         }
     }
 
-    /// The image as a PNG file of 8 bits per channel: a number becomes the nearest 1/255.
+    /// Encodes the image as a PNG file with 8 bits per channel: numbers are rounded to multiples of 1/255.
     ///
     /// # Errors
     ///
-    /// [`MediaError::BadPng`] if the encoder refuses.
+    /// [`MediaError::BadPng`] if the encoder fails.
     pub fn to_png(&self) -> Result<Vec<u8>, MediaError> {
         let refusal = |error: png::EncodingError| MediaError::BadPng { problem: error.to_string() };
         let bytes: Vec<u8> = self.pixels.iter().map(|value| (value * 255.0).round() as u8).collect();
         let mut file = Vec::new();
-        // No image has 2³² pixels.
+        // The casts are lossless: an image has fewer than 2³² pixels.
         let mut encoder = Encoder::new(&mut file, self.width as u32, self.height as u32);
         encoder.set_color(if self.channels == 3 { ColorType::Rgb } else { ColorType::Grayscale });
         encoder.set_depth(BitDepth::Eight);
@@ -94,16 +96,17 @@ impl Image {
     }
 }
 
-/// The decoder panics at half a colour of a palette that is used; too many it refuses by itself.
+/// Rejects a palette that ends with an incomplete colour, on which the decoder would panic if the colour is
+/// used. Palettes with too many colours are rejected by the decoder.
 fn check_palette(info: &Info<'_>) -> Result<(), MediaError> {
     let bytes = info.palette.as_ref().map_or(0, |palette| palette.len());
     if info.color_type != ColorType::Indexed || bytes.is_multiple_of(3) {
         return Ok(());
     }
-    Err(MediaError::BadPng { problem: format!("a palette of {bytes} bytes, and a colour takes 3") })
+    Err(MediaError::BadPng { problem: format!("the palette has {bytes} bytes, expected a multiple of 3") })
 }
 
-/// What the decoder's refusal means.
+/// Converts an error of the decoder.
 fn refusal(error: DecodingError) -> MediaError {
     match error {
         DecodingError::IoError(source) if source.kind() == ErrorKind::UnexpectedEof => {
@@ -118,7 +121,7 @@ fn of_sixteen_bits(data: &[u8]) -> Vec<f64> {
     pairs.iter().map(|&pair| f64::from(u16::from_be_bytes(pair)) / 65535.0).collect()
 }
 
-/// The numbers without the alpha channel, which is the last of 2 or 4 and must be 1 everywhere.
+/// Removes the alpha channel, which is the last of 2 or 4 samples and must be 1 everywhere.
 fn without_alpha(numbers: Vec<f64>, samples: usize, width: usize) -> Result<Vec<f64>, MediaError> {
     if !samples.is_multiple_of(2) {
         return Ok(numbers);
@@ -133,7 +136,7 @@ fn without_alpha(numbers: Vec<f64>, samples: usize, width: usize) -> Result<Vec<
 mod tests {
     use super::*;
 
-    /// The file of `data` as it is, with a palette of `palette` where there is one.
+    /// Returns a PNG file with `data` as its samples, and with `palette` unless it is empty.
     fn file(size: (u32, u32), colour: ColorType, depth: BitDepth, palette: &[u8], data: &[u8]) -> Vec<u8> {
         let mut file = Vec::new();
         let mut encoder = Encoder::new(&mut file, size.1, size.0);
@@ -216,14 +219,14 @@ mod tests {
         };
         for bytes in [4, 5, 137, 767] {
             let refused = of(bytes, ColorType::Indexed, &[0]).unwrap_err().to_string();
-            assert!(refused.contains(&format!("a palette of {bytes} bytes")), "{refused}");
+            assert!(refused.contains(&format!("the palette has {bytes} bytes")), "{refused}");
         }
         for bytes in [1, 2, 769, 771, 3000] {
             assert!(matches!(of(bytes, ColorType::Indexed, &[0]), Err(MediaError::BadPng { .. })));
         }
         let last = of(768, ColorType::Indexed, &[255]).unwrap();
         assert_eq!(last.pixels(), [253.0 / 255.0, 254.0 / 255.0, 1.0]);
-        // Of a picture that spells its colours out it is advice.
+        // For an image that stores its colours directly, the palette is only a suggestion.
         assert_eq!(of(5, ColorType::Rgb, &[0, 51, 255]).unwrap().pixels(), [0.0, 0.2, 1.0]);
     }
 
@@ -265,7 +268,7 @@ mod tests {
         let mut file = Vec::new();
         let mut encoder = Encoder::new(&mut file, 1 << 16, 1 << 15);
         encoder.set_color(ColorType::Rgb);
-        // Without pixels, so that the header alone can be the reason.
+        // Write no pixels, so that the header is the only possible reason for the error.
         drop(encoder.write_header().unwrap());
         let refused = Image::from_png(&file).unwrap_err();
         assert!(

@@ -1,4 +1,4 @@
-//! What stands in for absent pixels, and the image as an explicand of players.
+//! Values of absent pixels, and images as explicands.
 
 use apportion_games::Background;
 
@@ -9,29 +9,30 @@ use super::{Image, check_channels};
 use crate::error::MediaError;
 use crate::masked::Masked;
 
-/// What stands in for the pixels of absent players, as an image has them: from 0 to 1, before the model's scale.
+/// The values of the pixels of absent players, in the numbers of an image: from 0 to 1, before the model's
+/// scale.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reference {
-    /// The mean of the image, one number for all its pixels and channels: "the average pixel strength" of section 5.2 of Chen et al.,
-    /// 2019. Where that of a data set is meant, give it as [`Value`](Self::Value).
+    /// The mean of the image, one number for all its pixels and channels: "the average pixel strength" of
+    /// section 5.2 of Chen et al. (2019). For the mean of a data set, use [`Value`](Self::Value).
     Mean,
-    /// The mean of each channel of the image: its average colour.
+    /// The mean of each channel of the image, which is its average colour.
     ChannelMeans,
     /// One number for all pixels and channels.
     Value(f64),
-    /// A number for each channel.
+    /// One number for each channel.
     Values(Vec<f64>),
-    /// Pixel by pixel those of another image of the same size: a blurred one, a background.
+    /// The pixels of another image of the same size, such as a blurred version or a background.
     Image(Image),
 }
 
 impl Reference {
-    /// What stands in for the pixels of `image`, as an image of that size.
+    /// Returns the values of absent pixels of `image`, as an image of the same size.
     ///
     /// # Errors
     ///
-    /// [`MediaError::ReferenceValue`] for a value that is not from 0 to 1, [`MediaError::ImageMismatch`] for values or an image of other
-    /// channels or size.
+    /// [`MediaError::ReferenceValue`] for a value that is not between 0 and 1, [`MediaError::ImageMismatch`]
+    /// for values or an image with different channels or a different size.
     pub fn image_for(&self, image: &Image) -> Result<Image, MediaError> {
         let wanted = (image.height(), image.width(), image.channels());
         let colour = match self {
@@ -44,14 +45,14 @@ impl Reference {
                 let what = "the reference image";
                 return match given == wanted {
                     true => Ok(other.clone()),
-                    false => Err(MediaError::ImageMismatch { what, given, wanted }),
+                    false => Err(MediaError::ImageMismatch { what, actual: given, expected: wanted }),
                 };
             }
         };
         check_channels(colour.len())?;
         if colour.len() != image.channels() {
             let given = (image.height(), image.width(), colour.len());
-            return Err(MediaError::ImageMismatch { what: "the reference", given, wanted });
+            return Err(MediaError::ImageMismatch { what: "the reference", actual: given, expected: wanted });
         }
         if let Some(&value) = colour.iter().find(|value| !(0.0..=1.0).contains(*value)) {
             return Err(MediaError::ReferenceValue { value });
@@ -63,8 +64,8 @@ impl Reference {
 }
 
 impl Image {
-    /// This image as the explicand of the players of `segmentation`, in the rows of a model that takes images in `layout` on `scale`;
-    /// absent players have the pixels of `reference`.
+    /// Makes this image the explicand of the players of `segmentation`, in the rows of a model that expects
+    /// images in `layout` on `scale`. Pixels of absent players take the values of `reference`.
     ///
     /// A player has all channels of its pixels. Player i of the game is player i of the segmentation.
     ///
@@ -86,8 +87,9 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// [`MediaError::ImageMismatch`], [`MediaError::ScaleMismatch`] and [`MediaError::SegmentationMismatch`] where image, layout, scale,
-    /// segmentation and reference do not have the same size and channels, [`MediaError::ReferenceValue`].
+    /// [`MediaError::ImageMismatch`], [`MediaError::ScaleMismatch`] and [`MediaError::SegmentationMismatch`]
+    /// if image, layout, scale, segmentation and reference do not have the same size and channels;
+    /// [`MediaError::ReferenceValue`].
     pub fn masked(
         &self,
         layout: &Layout,
@@ -135,9 +137,9 @@ mod tests {
             assert!(matches!(refusal(values), MediaError::ReferenceValue { .. }));
         }
         let grey = refusal(Reference::Values(vec![0.5]));
-        assert!(matches!(grey, MediaError::ImageMismatch { given: (1, 2, 1), wanted: (1, 2, 3), .. }));
+        assert!(matches!(grey, MediaError::ImageMismatch { actual: (1, 2, 1), expected: (1, 2, 3), .. }));
         let none = refusal(Reference::Values(vec![]));
-        assert!(matches!(none, MediaError::ChannelCount { given: 0 }));
+        assert!(matches!(none, MediaError::ChannelCount { actual: 0 }));
         let small = refusal(Reference::Image(Image::new(1, 1, 3, [0.0; 3]).unwrap()));
         assert!(small.to_string().contains("reference"), "{small}");
     }
@@ -161,6 +163,6 @@ mod tests {
         let layout = Layout::new(1, 2, 3, ChannelOrder::First).unwrap();
         let refused =
             colours().masked(&layout, &PixelScale::default(), &other, &Reference::Mean).unwrap_err();
-        assert!(matches!(refused, MediaError::SegmentationMismatch { given: (2, 1), wanted: (1, 2) }));
+        assert!(matches!(refused, MediaError::SegmentationMismatch { actual: (2, 1), expected: (1, 2) }));
     }
 }

@@ -1,16 +1,17 @@
-//! What a model takes for black and white.
+//! The scale of pixels in a model's rows.
 
 use super::check_channels;
 use crate::error::MediaError;
 
-/// What a pixel of 0 and one of 1 are in the rows of a model: 0 and 1 unless said otherwise.
+/// The values that pixels 0 (black) and 1 (white) have in a model's rows; 0 and 1 by default.
 ///
 /// ```text
 /// row value = low + (high − low) · pixel
 /// ```
 ///
-/// A network that was trained on bytes takes 0 to 255, one on (pixel − mean) / deviation takes −mean / deviation to
-/// (1 − mean) / deviation. Values are not rounded to 32 bits here: a network that computes with 32 bits does it by itself.
+/// A network that was trained on bytes expects 0 to 255; one trained on (pixel − mean) / deviation expects
+/// −mean / deviation to (1 − mean) / deviation. Values are not rounded to 32 bits here; a network that
+/// computes in 32 bits rounds them itself.
 ///
 /// ```
 /// use apportion_media::PixelScale;
@@ -23,7 +24,7 @@ use crate::error::MediaError;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct PixelScale {
-    /// (low, high) of each channel; one for all of them.
+    /// (low, high) of each channel, or a single pair for all channels.
     ends: Vec<(f64, f64)>,
 }
 
@@ -34,11 +35,11 @@ impl Default for PixelScale {
 }
 
 impl PixelScale {
-    /// The same scale for every channel.
+    /// Creates a scale that is the same for every channel.
     ///
     /// # Errors
     ///
-    /// [`MediaError::Scale`] unless `low` and `high` are finite and apart; `high` may be the smaller one.
+    /// [`MediaError::Scale`] unless `low` and `high` are finite and different; `high` may be the smaller one.
     pub fn new(low: f64, high: f64) -> Result<Self, MediaError> {
         match (high - low).is_finite() && high != low {
             true => Ok(Self { ends: vec![(low, high)] }),
@@ -46,11 +47,11 @@ impl PixelScale {
         }
     }
 
-    /// A scale (low, high) for each channel.
+    /// Creates a scale with one pair (low, high) for each channel.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new); [`MediaError::ChannelCount`] unless there are 1 or 3.
+    /// Same as [`new`](Self::new); [`MediaError::ChannelCount`] unless there are 1 or 3.
     pub fn per_channel(ends: impl Into<Vec<(f64, f64)>>) -> Result<Self, MediaError> {
         let ends = ends.into();
         check_channels(ends.len())?;
@@ -58,16 +59,16 @@ impl PixelScale {
         Ok(Self { ends })
     }
 
-    /// The channels that the scale is for; none where it is the same for all.
+    /// Returns the number of channels that the scale is for, or `None` if it is the same for all channels.
     pub fn channels(&self) -> Option<usize> {
         (self.ends.len() > 1).then_some(self.ends.len())
     }
 
-    /// What `pixel` of a channel is in a row.
+    /// Returns the value of `pixel` of a channel in a row.
     ///
     /// # Panics
     ///
-    /// If the scale is of channels and has no such one.
+    /// If the scale is per channel and does not have this channel.
     pub fn value(&self, channel: usize, pixel: f64) -> f64 {
         let (low, high) = if let [ends] = self.ends[..] { ends } else { self.ends[channel] };
         low + (high - low) * pixel
@@ -86,6 +87,6 @@ mod tests {
             assert!(matches!(PixelScale::per_channel(ends), Err(MediaError::Scale { .. })));
         }
         let two = PixelScale::per_channel([(0.0, 1.0); 2]);
-        assert!(matches!(two, Err(MediaError::ChannelCount { given: 2 })));
+        assert!(matches!(two, Err(MediaError::ChannelCount { actual: 2 })));
     }
 }

@@ -1,4 +1,4 @@
-//! The pixels of an image in the hands of players.
+//! Assignment of the pixels of an image to players.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,11 @@ use apportion_games::{Adjacency, GameError, Graph};
 use super::{Image, check_size};
 use crate::error::MediaError;
 
-/// Which player has which pixel: every pixel is one player's, and every player has at least one.
+/// The assignment of pixels to players: every pixel belongs to one player, and every player has at least one
+/// pixel.
 ///
-/// Players are single pixels, square patches, or any regions: superpixels of whatever method segments images come in as labels or as
-/// a picture.
+/// Players are single pixels, square patches, or arbitrary regions. Superpixels of any segmentation method
+/// can be passed as labels or as a picture.
 ///
 /// ```
 /// use apportion_games::Adjacency;
@@ -33,12 +34,12 @@ pub struct Segmentation {
     /// The player of each pixel, row by row.
     labels: Vec<usize>,
     count: usize,
-    /// Rows and columns of players, where they are a grid.
+    /// Rows and columns of players, if they form a grid.
     grid: Option<(usize, usize)>,
 }
 
 impl Segmentation {
-    /// Every pixel a player, row by row.
+    /// Makes every pixel a player, row by row.
     ///
     /// # Errors
     ///
@@ -47,12 +48,13 @@ impl Segmentation {
         Self::patches(height, width, 1)
     }
 
-    /// Square patches of `patch` × `patch` pixels, row by row; the last ones of a row and of a column are smaller where `patch` does not
-    /// divide the image.
+    /// Makes square patches of `patch` × `patch` pixels players, row by row. The last patches of a row and of
+    /// a column are smaller if `patch` does not divide the size of the image.
     ///
     /// # Errors
     ///
-    /// [`MediaError::Patch`] unless `patch` is from 1 to the longer side, [`MediaError::EmptyImage`], [`MediaError::TooManyPixels`].
+    /// [`MediaError::Patch`] unless `patch` is between 1 and the longer side, [`MediaError::EmptyImage`],
+    /// [`MediaError::TooManyPixels`].
     pub fn patches(height: usize, width: usize, patch: usize) -> Result<Self, MediaError> {
         let pixels = check_size(height, width)?;
         let longest = height.max(width);
@@ -65,33 +67,35 @@ impl Segmentation {
         Ok(Self { height, width, labels, count: rows * columns, grid: Some((rows, columns)) })
     }
 
-    /// Any regions: pixels of one label, row by row in `labels`, are one player's. Players are numbered in the order in which their labels
-    /// first appear, so that labels already numbered so stay as they are, and gaps between labels do not matter.
+    /// Makes arbitrary regions players: pixels with the same label belong to the same player. `labels` lists
+    /// the pixels row by row. Players are numbered in the order in which their labels first appear, so labels
+    /// that already are in this order do not change, and gaps between labels do not matter.
     ///
     /// A player's pixels need not touch each other.
     ///
     /// # Errors
     ///
-    /// [`MediaError::LabelCount`] unless there is one label per pixel, [`MediaError::EmptyImage`], [`MediaError::TooManyPixels`].
+    /// [`MediaError::LabelCount`] unless there is one label per pixel, [`MediaError::EmptyImage`],
+    /// [`MediaError::TooManyPixels`].
     pub fn from_labels(height: usize, width: usize, labels: &[usize]) -> Result<Self, MediaError> {
         let pixels = check_size(height, width)?;
         if labels.len() != pixels {
-            return Err(MediaError::LabelCount { given: labels.len(), height, width });
+            return Err(MediaError::LabelCount { actual: labels.len(), height, width });
         }
         Ok(Self::numbered(height, width, labels.iter()))
     }
 
-    /// The regions that a picture shows: pixels of exactly the same colour are one player's, numbered as by
-    /// [`from_labels`](Self::from_labels). Whatever tool segments an image can draw such a picture, one colour per superpixel; it must
-    /// not smooth borders.
+    /// Makes the regions of a picture players: pixels of exactly the same colour belong to the same player,
+    /// numbered as in [`from_labels`](Self::from_labels). Any segmentation tool can produce such a picture,
+    /// with one colour per superpixel; it must not anti-alias borders.
     pub fn from_label_image(image: &Image) -> Self {
-        // 0 and −0 are both black.
+        // Adding 0 maps −0 to 0, so that both are black.
         let colour = |pixel: &[f64]| pixel.iter().map(|value| (value + 0.0).to_bits()).collect::<Vec<u64>>();
         let colours: Vec<Vec<u64>> = image.pixels().chunks_exact(image.channels()).map(colour).collect();
         Self::numbered(image.height(), image.width(), colours.iter())
     }
 
-    /// Players in the order in which their labels first appear.
+    /// Numbers the players in the order in which their labels first appear.
     fn numbered<L: Eq + std::hash::Hash>(
         height: usize,
         width: usize,
@@ -107,46 +111,48 @@ impl Segmentation {
         Self { height, width, labels, count: players.len(), grid: None }
     }
 
-    /// Rows of pixels.
+    /// Returns the number of rows of pixels.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// Pixels of a row.
+    /// Returns the number of pixels of a row.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Number of players.
+    /// Returns the number of players.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The player of each pixel, row by row.
+    /// Returns the player of each pixel, row by row.
     pub fn labels(&self) -> &[usize] {
         &self.labels
     }
 
-    /// Rows and columns of players, where these are pixels or patches: player `r · columns + c` is in row r and column c of that grid.
+    /// Returns the rows and columns of players if these are pixels or patches: player `r · columns + c` is in
+    /// row r and column c of the grid.
     pub fn rows_columns(&self) -> Option<(usize, usize)> {
         self.grid
     }
 
-    /// The pixels of a player in increasing order, numbered row by row; none for a player that does not exist. O(pixels); for all
-    /// players at once see [`pixels_by_player`](Self::pixels_by_player).
+    /// Returns the pixels of a player in increasing order, numbered row by row; empty for a player that does
+    /// not exist. O(pixels); for all players at once, see [`pixels_by_player`](Self::pixels_by_player).
     pub fn pixels_of(&self, player: usize) -> Vec<usize> {
         (0..self.labels.len()).filter(|&pixel| self.labels[pixel] == player).collect()
     }
 
-    /// The pixels of each player in increasing order, numbered row by row.
+    /// Returns the pixels of each player in increasing order, numbered row by row.
     pub fn pixels_by_player(&self) -> Vec<Vec<usize>> {
         let mut pixels = vec![Vec::new(); self.count];
         self.labels.iter().enumerate().for_each(|(pixel, &player)| pixels[player].push(pixel));
         pixels
     }
 
-    /// The pairs of players (i, j), i < j, that share a border: a pixel of one is above, below or beside one of the other, with
-    /// [`Adjacency::Eight`] at its corner too. In increasing order, each once.
+    /// Returns the pairs of players (i, j), i < j, that share a border: a pixel of one is above, below, left
+    /// or right of a pixel of the other, with [`Adjacency::Eight`] also diagonally. Each pair is listed once,
+    /// in increasing order.
     ///
     /// O(p log p) for p pixels.
     pub fn borders(&self, adjacency: Adjacency) -> Vec<(usize, usize)> {
@@ -156,11 +162,12 @@ impl Segmentation {
         }
     }
 
-    /// The graph of the players whose edges are their [borders](Self::borders): a grid where they are pixels or patches.
+    /// Returns the graph of the players whose edges are their [borders](Self::borders): a grid if they are
+    /// pixels or patches.
     ///
     /// # Errors
     ///
-    /// As [`Graph::from_edges`], which borders give no reason for.
+    /// Same as [`Graph::from_edges`]; borders never cause them.
     pub fn graph(&self, adjacency: Adjacency) -> Result<Graph, GameError> {
         match self.grid {
             Some((rows, columns)) => Ok(Graph::grid(rows, columns, adjacency)),
@@ -168,7 +175,7 @@ impl Segmentation {
         }
     }
 
-    /// The pairs of players of pixels that are one of `steps` (rows down, columns right) apart.
+    /// Returns the pairs of players with pixels that are one of `steps` (rows down, columns right) apart.
     fn pairs(&self, steps: &[(usize, isize)]) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         for (pixel, &mine) in self.labels.iter().enumerate() {
@@ -187,12 +194,12 @@ impl Segmentation {
         pairs
     }
 
-    /// Refuses an image of another size.
+    /// Returns an error if the image has a different size.
     pub(super) fn check(&self, image: &Image) -> Result<(), MediaError> {
         let (given, wanted) = ((self.height, self.width), (image.height(), image.width()));
         match given == wanted {
             true => Ok(()),
-            false => Err(MediaError::SegmentationMismatch { given, wanted }),
+            false => Err(MediaError::SegmentationMismatch { actual: given, expected: wanted }),
         }
     }
 }
@@ -297,7 +304,7 @@ mod tests {
         assert!(matches!(refused, MediaError::Patch { patch: 0, longest: 6 }));
         assert!(matches!(Segmentation::patches(4, 6, 7), Err(MediaError::Patch { .. })));
         let refused = Segmentation::from_labels(2, 2, &[0; 5]).unwrap_err();
-        assert!(matches!(refused, MediaError::LabelCount { given: 5, height: 2, width: 2 }));
+        assert!(matches!(refused, MediaError::LabelCount { actual: 5, height: 2, width: 2 }));
         assert!(matches!(Segmentation::pixels(0, 2), Err(MediaError::EmptyImage { .. })));
     }
 }

@@ -1,30 +1,31 @@
-//! What the outputs of a classifier are, and the probabilities of its classes.
+//! Kinds of classifier outputs, and the class probabilities.
 
 use crate::error::MediaError;
 
-/// How far outputs in 32-bit numbers may be out of [0, 1] or their sum, per class, away from 1.
+/// Maximum distance of 32-bit outputs from [0, 1], and of their sum from 1 per class.
 const ROUNDING: f64 = 1e-6;
 
-/// What the outputs of a classifier are. A single output is about class 1, with class 0 as the only other.
+/// The kind of a classifier's outputs. A single output refers to class 1, and class 0 is the only other
+/// class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outputs {
-    /// Logits: `P(y) = exp z_y / Σ_c exp z_c`, and `P(1) = 1 / (1 + exp(−z))` for a single one.
+    /// Logits: `P(y) = exp z_y / Σ_c exp z_c`, or `P(1) = 1 / (1 + exp(−z))` for a single output.
     Logits,
-    /// Probabilities of the classes; a single one is that of class 1.
+    /// Probabilities of the classes; a single output is that of class 1.
     ///
-    /// A number up to 1e-6 outside of [0, 1], as networks of 32-bit numbers leave them, counts as the end of that range; several must add
-    /// up to 1 within 1e-6 per class.
+    /// Outputs up to 1e-6 outside of [0, 1], which occur with 32-bit networks, are clamped. Several outputs
+    /// must sum to 1 within 1e-6 per class.
     Probabilities,
 }
 
 impl Outputs {
-    /// Number of classes of a classifier with that many outputs: 2 for a single one.
+    /// Returns the number of classes of a classifier with `outputs` outputs: 2 for a single output.
     pub fn classes(self, outputs: usize) -> usize {
         if outputs == 1 { 2 } else { outputs }
     }
 
-    /// The probability of every class, by the outputs for one row.
+    /// Computes the probability of every class from the outputs for one row.
     ///
     /// ```
     /// use apportion_media::Outputs;
@@ -37,8 +38,8 @@ impl Outputs {
     ///
     /// # Errors
     ///
-    /// [`MediaError::NoSuchClass`] without outputs; [`MediaError::NotALogit`], [`MediaError::NotAProbability`] and
-    /// [`MediaError::ProbabilitySum`] where they are not what they should be.
+    /// [`MediaError::NoSuchClass`] if there are no outputs; [`MediaError::NotALogit`],
+    /// [`MediaError::NotAProbability`] and [`MediaError::ProbabilitySum`] if the outputs are invalid.
     pub fn class_probabilities(self, outputs: &[f64]) -> Result<Vec<f64>, MediaError> {
         self.check(outputs)?;
         let mut probabilities = vec![0.0; self.classes(outputs.len())];
@@ -52,11 +53,11 @@ impl Outputs {
         Ok(probabilities)
     }
 
-    /// The class of the largest probability, the first of equals, by the outputs for one row.
+    /// Returns the class of the largest probability for the outputs of one row, the first one for ties.
     ///
     /// # Errors
     ///
-    /// As [`class_probabilities`](Self::class_probabilities).
+    /// Same as [`class_probabilities`](Self::class_probabilities).
     pub fn predicted_class(self, outputs: &[f64]) -> Result<usize, MediaError> {
         self.check(outputs)?;
         let middle = match self {
@@ -69,9 +70,11 @@ impl Outputs {
         })
     }
 
-    /// `log P(class) − log(1 − P(class))`, by the outputs for one row; infinite where the probability is 0 or 1.
+    /// Computes `log P(class) − log(1 − P(class))` from the outputs for one row; infinite if the probability
+    /// is 0 or 1.
     ///
-    /// Of logits z it is `z_class − log Σ_{c ≠ class} exp z_c`, which is finite and has no cancellation.
+    /// For logits z, this is `z_class − log Σ_{c ≠ class} exp z_c`, which is finite and computed without
+    /// cancellation.
     ///
     /// ```
     /// use apportion_media::Outputs;
@@ -83,14 +86,14 @@ impl Outputs {
     ///
     /// # Errors
     ///
-    /// [`MediaError::NoSuchClass`], and as [`class_probabilities`](Self::class_probabilities).
+    /// [`MediaError::NoSuchClass`], and those of [`class_probabilities`](Self::class_probabilities).
     pub fn log_odds(self, outputs: &[f64], class: usize) -> Result<f64, MediaError> {
         check_class(class, self.classes(outputs.len()))?;
         self.check(outputs)?;
         Ok(self.log_odds_unchecked(outputs, class))
     }
 
-    /// Whether these can be outputs of this kind.
+    /// Returns an error unless these are valid outputs of this kind.
     pub(super) fn check(self, outputs: &[f64]) -> Result<(), MediaError> {
         if outputs.is_empty() {
             return Err(MediaError::NoSuchClass { class: 0, classes: 0 });
@@ -115,7 +118,7 @@ impl Outputs {
         }
     }
 
-    /// `log P(class)`, of outputs and a class that were checked.
+    /// Computes `log P(class)` from validated outputs and a validated class.
     pub(super) fn log_probability(self, outputs: &[f64], class: usize) -> f64 {
         match (self, outputs) {
             // log σ(z) = −log(1 + exp(−z)), with 1 − σ(z) = σ(−z).
@@ -129,7 +132,7 @@ impl Outputs {
         }
     }
 
-    /// The log-odds, of outputs and a class that were checked.
+    /// Computes the log-odds from validated outputs and a validated class.
     pub(super) fn log_odds_unchecked(self, outputs: &[f64], class: usize) -> f64 {
         match (self, outputs) {
             (Self::Logits, [z]) => {
@@ -144,7 +147,8 @@ impl Outputs {
                 let odds = in_range(*p).ln() - (-in_range(*p)).ln_1p();
                 if class == 1 { odds } else { -odds }
             }
-            // The sum of the others, and not 1 − P(class): the same but for rounding, and exact where P(class) is near 1.
+            // Sum the other probabilities instead of computing 1 − P(class): the same up to rounding, but
+            // accurate if P(class) is near 1.
             (Self::Probabilities, _) => {
                 let others = outputs.iter().enumerate().filter(|(other, _)| *other != class);
                 in_range(outputs[class]).ln() - others.map(|(_, p)| in_range(*p)).sum::<f64>().ln()
@@ -153,12 +157,13 @@ impl Outputs {
     }
 }
 
-/// Refuses a class that there is not.
+/// Returns an error unless the class exists.
 pub(super) fn check_class(class: usize, classes: usize) -> Result<(), MediaError> {
     if class < classes { Ok(()) } else { Err(MediaError::NoSuchClass { class, classes }) }
 }
 
-/// Writes the probabilities of all classes by logits: softmax, and for a single logit those of classes 0 and 1.
+/// Writes the probabilities of all classes given their logits: the softmax, or those of classes 0 and 1 for a
+/// single logit.
 pub(super) fn probabilities_of_logits(logits: &[f64], out: &mut [f64]) {
     if let [z] = logits {
         out[0] = (-softplus(*z)).exp();
@@ -171,20 +176,20 @@ pub(super) fn probabilities_of_logits(logits: &[f64], out: &mut [f64]) {
     out.iter_mut().for_each(|p| *p /= sum);
 }
 
-/// `log(1 + exp z)`, without overflow.
+/// Computes `log(1 + exp z)` without overflow.
 fn softplus(z: f64) -> f64 {
     z.max(0.0) + (-z.abs()).exp().ln_1p()
 }
 
-/// `log Σ_{c ≠ class} exp(z_c − z_class)`, without overflow; there is another class.
+/// Computes `log Σ_{c ≠ class} exp(z_c − z_class)` without overflow. There must be another class.
 fn ln_others(logits: &[f64], class: usize) -> f64 {
     let others = || logits.iter().enumerate().filter(|(other, _)| *other != class).map(|(_, z)| z);
     let top = others().copied().fold(f64::NEG_INFINITY, f64::max);
-    // The differences first: of two large logits they are exact where the sum would round.
+    // Subtract first: the difference of two large logits is exact, whereas a sum would be rounded.
     (top - logits[class]) + others().map(|z| (z - top).exp()).sum::<f64>().ln()
 }
 
-/// The place of the first of the largest numbers.
+/// Returns the index of the largest number, the first one for ties.
 fn largest(numbers: &[f64]) -> usize {
     let mut top = 0;
     for (at, number) in numbers.iter().enumerate() {
@@ -195,7 +200,7 @@ fn largest(numbers: &[f64]) -> usize {
     top
 }
 
-/// A probability that may be out of range by rounding.
+/// Clamps a probability that rounding may have moved out of range.
 fn in_range(p: f64) -> f64 {
     p.clamp(0.0, 1.0)
 }

@@ -4,11 +4,12 @@ use apportion_games::{BoxError, Changes, GameError, Model, NearReference, Rows};
 
 use super::outputs::{Outputs, probabilities_of_logits};
 
-/// The probabilities of all classes, of a model whose outputs are logits.
+/// The class probabilities of a model whose outputs are logits, as a model.
 ///
-/// A game averages the outputs of its model over reference rows. For the empirical average of section 2.1 of the paper these must be
-/// probabilities: the logarithm of an average is not the average of logarithms. A model of a single logit has two probabilities, of
-/// classes 0 and 1; one of k logits has k.
+/// A game averages the outputs of its model over reference rows. For the empirical average of section 2.1 of
+/// the paper, these outputs must be probabilities, because the logarithm of an average is not the average of
+/// logarithms. A model with a single logit has two probabilities, those of classes 0 and 1; a model with k
+/// logits has k.
 ///
 /// ```
 /// use apportion_games::{Background, Coalitions, Game};
@@ -33,13 +34,13 @@ pub struct Probabilities<'a, M: ?Sized> {
 }
 
 impl<'a, M: Model + ?Sized> Probabilities<'a, M> {
-    /// The probabilities by the logits of `model`.
+    /// Creates the model of the probabilities for the logits of `model`.
     pub fn new(model: &'a M) -> Self {
         Self { model, logits: model.outputs() }
     }
 }
 
-/// Without the model, which need not be `Debug`.
+/// Omits the model, which may not implement `Debug`.
 impl<M: ?Sized> std::fmt::Debug for Probabilities<'_, M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Probabilities").field("logits", &self.logits).finish_non_exhaustive()
@@ -73,7 +74,7 @@ impl<M: Model + ?Sized> Model for Probabilities<'_, M> {
     }
 }
 
-/// The probabilities of rows near one.
+/// The probabilities of rows near a reference row.
 struct NearProbabilities {
     near: Box<dyn NearReference>,
     logits: usize,
@@ -89,9 +90,10 @@ impl NearReference for NearProbabilities {
     }
 }
 
-/// Writes the probabilities of the rows whose logits, `logits` per row, `predict` writes.
+/// Writes the probabilities of rows whose logits are written by `predict`, `logits` per row.
 ///
-/// A logit that is not finite is written as it is, for the game to report: its probability would be NaN, or pass for a fact.
+/// A logit that is not finite is copied to the output, where the game reports it. Its probability would be
+/// NaN, or a plausible number.
 fn through_logits(
     logits: usize,
     out: &mut [f64],
@@ -99,7 +101,7 @@ fn through_logits(
 ) -> Result<(), BoxError> {
     if logits == 0 {
         return Err(Box::new(GameError::Parameter {
-            what: "a model has at least one output, not 0".to_owned(),
+            what: "a model must have at least one output".to_owned(),
         }));
     }
     let classes = Outputs::Logits.classes(logits);

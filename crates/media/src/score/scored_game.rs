@@ -1,14 +1,15 @@
-//! The game of a score.
+//! The game of a classifier score.
 
 use apportion_games::{Coalitions, Game, GameError};
 
 use super::{Outputs, Score};
 use crate::error::MediaError;
 
-/// A game over the outputs of a classifier, worth the score of a coalition's outputs: one number.
+/// A game whose coalition values are the score of a classifier's outputs for the coalition: one number.
 ///
-/// It takes the evaluations of the game behind, and time in proportion to the classes beside them. Where that game averages probabilities
-/// over reference rows, this one is no average over them: it has one scenario.
+/// It has the cost of the underlying game, plus time proportional to the number of classes. If that game
+/// averages probabilities over reference rows, this game still has a single scenario, because the score of an
+/// average is not an average.
 ///
 /// ```
 /// use apportion_games::{Coalitions, Game, TabulatedGame};
@@ -30,12 +31,13 @@ pub struct ScoredGame<G> {
 }
 
 impl<G: Game> ScoredGame<G> {
-    /// The game of `score`, by the outputs of `game`, which are what `outputs` says.
+    /// Creates the game of `score`, given a `game` whose outputs are of the kind `outputs`.
     ///
     /// # Errors
     ///
-    /// [`MediaError::NoSuchClass`] and [`MediaError::LawOfClasses`] where the score is of other classes; [`MediaError::AveragedLogits`]
-    /// where the game averages logits over several rows or draws (give it [`Probabilities`](crate::Probabilities) of the model).
+    /// [`MediaError::NoSuchClass`] and [`MediaError::LawOfClasses`] if the score does not fit the number of
+    /// classes; [`MediaError::AveragedLogits`] if the game averages logits over several rows or draws (build
+    /// it from [`Probabilities`](crate::Probabilities) of the model).
     pub fn new(game: G, outputs: Outputs, score: Score) -> Result<Self, MediaError> {
         score.check(outputs.classes(game.outputs()))?;
         match (outputs, game.scenarios()) {
@@ -44,12 +46,12 @@ impl<G: Game> ScoredGame<G> {
         }
     }
 
-    /// The game of the outputs.
+    /// Returns the underlying game of the classifier's outputs.
     pub fn inner(&self) -> &G {
         &self.game
     }
 
-    /// What coalitions are worth.
+    /// Returns the score that defines the coalition values.
     pub fn score(&self) -> &Score {
         &self.score
     }
@@ -68,7 +70,8 @@ impl<G: Game> Game for ScoredGame<G> {
         self.game.parallel()
     }
 
-    /// A model whose outputs are not what they were said to be is [`GameError::Model`]; the logarithm of 0 is [`GameError::NotFinite`].
+    /// Fails with [`GameError::Model`] if the outputs are not of the declared kind, and with
+    /// [`GameError::NotFinite`] for the logarithm of 0.
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         assert_eq!(out.len(), batch.len(), "room for one value per coalition");
         let k = self.game.outputs();

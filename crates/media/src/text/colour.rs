@@ -1,23 +1,25 @@
-//! The colours of scores.
+//! Colours of scores in texts.
 
 /// A colour: red, green and blue.
 pub(super) type Rgb = [u8; 3];
 
-/// The background of a word whose score is this share, in [−1, 1], of the largest score in size.
+/// Returns the background of a word, given its score divided by the largest |score|, in [−1, 1].
 ///
-/// White at 0, blue at 1, red at −1, and linear in between, as in table 2 of Chen, Song, Wainwright and Jordan (2019).
+/// White at 0, blue at 1, red at −1, and linear in between, as in table 2 of Chen, Song, Wainwright and
+/// Jordan (2019).
 pub(super) fn background(share: f64) -> Rgb {
     let faded = (255.0 * (1.0 - share.abs())).round() as u8;
     if share < 0.0 { [255, faded, faded] } else { [faded, faded, 255] }
 }
 
-/// Black or white, whichever is read better on `background`.
+/// Returns black or white, whichever has the higher contrast with `background`.
 pub(super) fn foreground(background: Rgb) -> Rgb {
-    // Contrast is (lighter + 0.05) / (darker + 0.05); it is the same for black and white at a luminance of √(1.05 · 0.05) − 0.05.
+    // The contrast is (lighter + 0.05) / (darker + 0.05). Black and white have equal contrast at a luminance
+    // of √(1.05 · 0.05) − 0.05.
     if luminance(background) > 0.179 { [0; 3] } else { [255; 3] }
 }
 
-/// The relative luminance of sRGB, 0 for black and 1 for white.
+/// Returns the relative luminance of an sRGB colour: 0 for black, 1 for white.
 fn luminance(colour: Rgb) -> f64 {
     let linear = colour.map(|channel| {
         let channel = f64::from(channel) / 255.0;
@@ -41,7 +43,7 @@ mod tests {
 
     #[test]
     fn every_word_can_be_read() {
-        // The guidelines for accessible pages ask for a contrast of 4.5.
+        // The Web Content Accessibility Guidelines require a contrast of 4.5.
         for step in -1000..=1000 {
             let colour = background(f64::from(step) / 1000.0);
             let (a, b) = (luminance(colour) + 0.05, luminance(foreground(colour)) + 0.05);

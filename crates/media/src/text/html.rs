@@ -1,4 +1,4 @@
-//! Texts in the colours of their scores, as HTML.
+//! Texts coloured by their scores, as HTML.
 
 use std::fmt::Write;
 
@@ -6,11 +6,12 @@ use super::{Text, colour, shown};
 use crate::error::MediaError;
 
 impl Text {
-    /// The text as an HTML fragment, one `<div>`: the words of every player on the background of its score, which is their title.
+    /// Returns the text as an HTML fragment, one `<div>`, with the words of every player on a background in
+    /// the colour of its score. The score is the title of the words.
     ///
-    /// Positive scores are blue and negative ones red, fading to white at 0 as in table 2 of the paper; the largest score in size has the
-    /// full colour. What nobody plays is plain. The fragment needs no style sheet and has no script; the text is escaped, control
-    /// characters are shown as `�`.
+    /// Positive scores are blue and negative ones red, fading to white at 0 as in table 2 of the paper. The
+    /// largest |score| has the full colour. Parts without a player are not coloured. The fragment needs no
+    /// style sheet and contains no script. The text is escaped, and control characters are replaced by `�`.
     ///
     /// ```
     /// use apportion_media::{Text, Tokenizer, Vocabulary};
@@ -23,11 +24,12 @@ impl Text {
     ///
     /// # Errors
     ///
-    /// [`MediaError::ScoreCount`] unless there is one score per player, [`MediaError::ScoreNotFinite`] for one that is not finite.
+    /// [`MediaError::ScoreCount`] unless there is one score per player, [`MediaError::ScoreNotFinite`] if one
+    /// is not finite.
     pub fn to_html(&self, scores: &[f64]) -> Result<String, MediaError> {
         let mut html = String::from(
-            "<div dir=\"auto\" style=\"font-family:sans-serif;line-height:1.6;white-space:pre-wrap;overflow-wrap:anywhere;\
-             background:#ffffff;color:#000000\">",
+            "<div dir=\"auto\" \
+             style=\"font-family:sans-serif;line-height:1.6;white-space:pre-wrap;overflow-wrap:anywhere;background:#ffffff;color:#000000\">",
         );
         for (part, scored) in self.scored(scores)? {
             match scored {
@@ -52,7 +54,7 @@ fn hex([red, green, blue]: colour::Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// A score in four digits, with its sign.
+/// Formats a score with four significant digits and its sign.
 fn four_digits(score: f64) -> String {
     match score.abs() {
         0.0 => "0".to_owned(),
@@ -64,7 +66,7 @@ fn four_digits(score: f64) -> String {
     }
 }
 
-/// Appends `text` as HTML shows it, also inside of quotes.
+/// Appends `text`, escaped for HTML content and quoted attributes.
 fn escape(text: &str, html: &mut String) {
     for c in text.chars() {
         match c {

@@ -1,4 +1,4 @@
-//! Texts: tokens of a vocabulary, who plays them, and how what they got is shown.
+//! Texts: tokens of a vocabulary, their players, and displays of the players' scores.
 
 mod colour;
 mod html;
@@ -16,11 +16,11 @@ use crate::masked::Masked;
 pub use tokenizer::{Case, Splitting, Token, Tokenizer};
 pub use vocabulary::Vocabulary;
 
-/// A text, its tokens, and the players who have them.
+/// A text, its tokens, and the players that own them.
 ///
-/// Each token is a player by itself unless [words](Self::by_words) or [groups](Self::by_groups) are asked for. A row of the model is the
-/// ids of the tokens in order and padding behind them, which belongs to nobody; absent tokens are padding too, or what other texts have
-/// in their place.
+/// Each token is a player by default; [words](Self::by_words) or [groups](Self::by_groups) can be players
+/// instead. A row of the model contains the ids of the tokens in order, followed by padding, which belongs to
+/// no player. Absent tokens are replaced by padding, or by the tokens of other texts at the same position.
 ///
 /// ```
 /// use apportion_games::{Coalitions, Game};
@@ -46,23 +46,23 @@ pub use vocabulary::Vocabulary;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
     source: String,
-    /// In order, none over another.
+    /// In order, without overlaps.
     tokens: Vec<Token>,
     players: Vec<Vec<usize>>,
 }
 
-/// A part of a text, and the player who has it.
+/// A part of a text, and the player that owns it.
 struct Span {
     range: Range<usize>,
     player: Option<usize>,
 }
 
 impl Text {
-    /// A text cut into tokens, each a player.
+    /// Splits a text into tokens; each token is a player.
     ///
     /// # Errors
     ///
-    /// As [`Tokenizer::tokens`].
+    /// Same as [`Tokenizer::tokens`].
     pub fn new(
         source: impl Into<String>,
         vocabulary: &Vocabulary,
@@ -73,13 +73,15 @@ impl Text {
         Ok(Self::of_tokens(source, tokens))
     }
 
-    /// A text that was cut into tokens elsewhere: their words and their ids, each a player. The text is the words, joined by blanks.
+    /// Creates a text that was tokenized elsewhere, from its tokens and their ids; each token is a player.
+    /// The text consists of the tokens, joined by spaces.
     ///
-    /// All tokens count as known.
+    /// All tokens are marked as known.
     ///
     /// # Errors
     ///
-    /// [`MediaError::TokenIds`] unless there is one id per token, [`MediaError::NoTokens`] without any.
+    /// [`MediaError::TokenIds`] unless there is one id per token, [`MediaError::NoTokens`] if there are no
+    /// tokens.
     pub fn from_tokens<T: AsRef<str>>(tokens: &[T], ids: &[usize]) -> Result<Self, MediaError> {
         if tokens.len() != ids.len() {
             return Err(MediaError::TokenIds { tokens: tokens.len(), ids: ids.len() });
@@ -105,7 +107,7 @@ impl Text {
         Self { source, tokens, players }
     }
 
-    /// The same text, with a player for every whole word: the tokens that no blank separates.
+    /// Makes every whole word a player: tokens that are not separated by whitespace.
     pub fn by_words(mut self) -> Self {
         self.players.clear();
         let mut end = None;
@@ -121,14 +123,15 @@ impl Text {
         self
     }
 
-    /// The same text, with the tokens `groups[i]`, by their places from 0, in the hands of player i.
+    /// Makes the tokens `groups[i]`, given by their indices, player i.
     ///
-    /// Tokens of no group are always there.
+    /// Tokens without a group are always present.
     ///
     /// # Errors
     ///
-    /// [`MediaError::NoSuchToken`] for a token that the text does not have, [`MediaError::NoFeatures`] for a player without tokens,
-    /// [`MediaError::SharedFeature`] for a token (the feature of that place) that two players have.
+    /// [`MediaError::NoSuchToken`] for a token that the text does not have, [`MediaError::NoFeatures`] for a
+    /// player without tokens, [`MediaError::SharedFeature`] for a token that two players have (its index is
+    /// the feature).
     pub fn by_groups(mut self, groups: Vec<Vec<usize>>) -> Result<Self, MediaError> {
         let tokens = self.tokens.len();
         let mut owners = vec![None; tokens];
@@ -154,9 +157,10 @@ impl Text {
         Ok(self)
     }
 
-    /// The same text without the tokens behind the first `width`. Players left without tokens are gone, the others keep their order.
+    /// Removes the tokens after the first `width`. Players without remaining tokens are removed; the others
+    /// keep their order.
     ///
-    /// The text itself stays whole; what was cut off is shown as played by nobody.
+    /// The source text is not changed: truncated parts are displayed as parts without a player.
     pub fn truncated(mut self, width: usize) -> Self {
         self.tokens.truncate(width);
         self.players.iter_mut().for_each(|mine| mine.retain(|&token| token < width));
@@ -164,47 +168,48 @@ impl Text {
         self
     }
 
-    /// The text as it was given.
+    /// Returns the source text.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Its tokens, in order.
+    /// Returns the tokens, in order.
     pub fn tokens(&self) -> &[Token] {
         &self.tokens
     }
 
-    /// The tokens of each player, by their places from 0.
+    /// Returns the tokens of each player, as indices.
     pub fn players(&self) -> &[Vec<usize>] {
         &self.players
     }
 
-    /// Where the tokens of a player are in the text, in bytes. Tokens that follow each other on a line are one range, with what is
-    /// between them.
+    /// Returns the positions of a player's tokens in the text, in bytes. Tokens that follow each other on a
+    /// line form one range, including the characters between them.
     ///
     /// # Panics
     ///
-    /// If there is no such player.
+    /// If the player does not exist.
     pub fn ranges(&self, player: usize) -> Vec<Range<usize>> {
         assert!(
             player < self.players.len(),
-            "a text of {} players has no player {player}",
+            "invalid player {player}: the text has {} players",
             self.players.len()
         );
         self.played().into_iter().filter(|span| span.player == Some(player)).map(|span| span.range).collect()
     }
 
-    /// The words of a player as they are in the text, those from several places joined by `" … "`.
+    /// Returns the words of a player, spelled as in the text; those from separate places are joined by
+    /// `" … "`.
     ///
     /// # Panics
     ///
-    /// If there is no such player.
+    /// If the player does not exist.
     pub fn words(&self, player: usize) -> String {
         let parts: Vec<&str> = self.ranges(player).into_iter().map(|range| &self.source[range]).collect();
         parts.join(" … ")
     }
 
-    /// The row of `width` ids: those of the tokens, and `padding` behind them.
+    /// Returns a row of `width` ids: those of the tokens, followed by `padding`.
     ///
     /// # Errors
     ///
@@ -219,20 +224,23 @@ impl Text {
         Ok(row)
     }
 
-    /// The text in a row of `width` ids against padding everywhere: the plug-in estimate of section 2.1 as the paper takes it for texts.
+    /// Makes the text an explicand of `width` ids, where absent tokens are replaced by padding: the plug-in
+    /// estimate of section 2.1, as the paper uses it for texts.
     ///
     /// # Errors
     ///
-    /// As [`row`](Self::row); [`MediaError::Game`] for a width of 0.
+    /// Same as [`row`](Self::row); [`MediaError::Game`] for a width of 0.
     pub fn masked(&self, width: usize, padding: usize) -> Result<Masked, MediaError> {
         let row = self.row(width, padding)?;
         Masked::new(row, Background::baseline(vec![padding as f64; width])?, self.players.clone())
     }
 
-    /// The text against several rows of ids, which stand in for absent tokens place by place: the empirical average of section 2.1.
+    /// Makes the text an explicand, where absent tokens are replaced by the ids of several rows at the same
+    /// position: the empirical average of section 2.1.
     ///
-    /// The rows may be those of other texts, made by [`row`](Self::row). Behind the text `padding` stands whatever they have there. The
-    /// average that the paper means is one of probabilities; see [`Probabilities`](crate::Probabilities).
+    /// The rows may be those of other texts, created with [`row`](Self::row). After the end of the text, the
+    /// row always contains `padding`, regardless of the reference rows. The average of the paper is one of
+    /// probabilities; see [`Probabilities`](crate::Probabilities).
     ///
     /// # Errors
     ///
@@ -242,7 +250,8 @@ impl Text {
         Masked::new(row, reference, self.players.clone())
     }
 
-    /// The parts of the text that somebody has, in order: tokens that follow each other on a line in one hand are one part.
+    /// Returns the parts of the text that belong to a player, in order. Consecutive tokens of a player on the
+    /// same line form one part.
     fn played(&self) -> Vec<Span> {
         let mut owners = vec![None; self.tokens.len()];
         for (player, mine) in self.players.iter().enumerate() {
@@ -268,7 +277,7 @@ impl Text {
         spans
     }
 
-    /// The whole text in parts: who has each, if anybody.
+    /// Returns all parts of the text, with the player of each if it has one.
     fn spans(&self) -> Vec<Span> {
         let mut spans = Vec::new();
         let mut end = 0;
@@ -285,15 +294,17 @@ impl Text {
         spans
     }
 
-    /// What is shown: each part of the text, and the score and the share of the largest one in size where a player has it.
+    /// Returns the parts to display, with the score of the player and its ratio to the largest |score| if the
+    /// part has a player.
     ///
     /// # Errors
     ///
-    /// [`MediaError::ScoreCount`] unless there is one score per player, [`MediaError::ScoreNotFinite`] for one that is not finite.
+    /// [`MediaError::ScoreCount`] unless there is one score per player, [`MediaError::ScoreNotFinite`] if one
+    /// is not finite.
     fn scored(&self, scores: &[f64]) -> Result<Vec<(&str, Option<Scored>)>, MediaError> {
         let players = self.players.len();
         if scores.len() != players {
-            return Err(MediaError::ScoreCount { given: scores.len(), players });
+            return Err(MediaError::ScoreCount { actual: scores.len(), players });
         }
         if let Some(player) = scores.iter().position(|score| !score.is_finite()) {
             return Err(MediaError::ScoreNotFinite { player, value: scores[player] });
@@ -306,18 +317,18 @@ impl Text {
     }
 }
 
-/// A score to be shown.
+/// A score to display.
 struct Scored {
     score: f64,
-    /// Of the largest score in size; in [−1, 1].
+    /// The score divided by the largest |score|, in [−1, 1].
     share: f64,
 }
 
-/// What is shown for a character: control characters could command a terminal, and have no place in HTML.
+/// Replaces control characters for display: a terminal could interpret them, and HTML does not allow them.
 fn shown(c: char) -> char {
     match c {
         '\n' | '\t' => c,
-        // At the end of a line, as a rule; elsewhere a terminal would write over it.
+        // A carriage return usually is at the end of a line; elsewhere a terminal would overwrite the line.
         '\r' => ' ',
         c if c.is_control() => '\u{fffd}',
         c => c,

@@ -1,4 +1,4 @@
-//! Texts in the colours of their scores, for a terminal.
+//! Texts coloured by their scores, for terminals.
 
 use std::fmt::Write;
 
@@ -6,10 +6,12 @@ use super::{Text, colour, shown};
 use crate::error::MediaError;
 
 impl Text {
-    /// The text with the words of every player on the background of its score, in 24-bit colours of ANSI terminals.
+    /// Returns the text with the words of every player on a background in the colour of its score, in 24-bit
+    /// ANSI colours.
     ///
-    /// Positive scores are blue and negative ones red, fading to white at 0 as in table 2 of the paper; the largest score in size has the
-    /// full colour. What nobody plays is plain. Control characters of the text are shown as `�`: they could command the terminal.
+    /// Positive scores are blue and negative ones red, fading to white at 0 as in table 2 of the paper. The
+    /// largest |score| has the full colour. Parts without a player are not coloured. Control characters of
+    /// the text are replaced by `�`, because the terminal could interpret them.
     ///
     /// ```
     /// use apportion_media::{Text, Tokenizer, Vocabulary};
@@ -22,7 +24,8 @@ impl Text {
     ///
     /// # Errors
     ///
-    /// [`MediaError::ScoreCount`] unless there is one score per player, [`MediaError::ScoreNotFinite`] for one that is not finite.
+    /// [`MediaError::ScoreCount`] unless there is one score per player, [`MediaError::ScoreNotFinite`] if one
+    /// is not finite.
     pub fn to_terminal(&self, scores: &[f64]) -> Result<String, MediaError> {
         let mut out = String::new();
         for (part, scored) in self.scored(scores)? {

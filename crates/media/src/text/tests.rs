@@ -1,4 +1,4 @@
-//! Texts of a few words: their tokens and players, and how values are shown on them.
+//! Tests of short texts: tokens, players, and displays of their scores.
 
 use apportion_games::{Coalitions, Game};
 use insta::assert_snapshot;
@@ -106,12 +106,12 @@ fn all_text_is_shown_once_whoever_plays() {
         let terminal = text.to_terminal(&scores).unwrap();
         let plain: String =
             terminal.split('\x1b').map(|part| part.split_once('m').map_or(part, |(_, rest)| rest)).collect();
-        // The first part has no escape before it, and no m.
+        // The first part has no escape sequence before it, and contains no `m`.
         assert_eq!(plain, source);
     }
 }
 
-/// A line per coloured part; line ends of the text are written out.
+/// Writes one line per coloured part, with the line breaks of the text escaped.
 fn lines(html: &str) -> String {
     html.replace('\n', "\\n").replace("</span>", "</span>\n")
 }
@@ -163,7 +163,7 @@ fn markup_quotes_and_commands_are_harmless() {
 #[test]
 fn scores_that_cannot_be_shown_are_refused() {
     let text = text("It sucks");
-    assert!(matches!(text.to_html(&[1.0]), Err(MediaError::ScoreCount { given: 1, players: 2 })));
+    assert!(matches!(text.to_html(&[1.0]), Err(MediaError::ScoreCount { actual: 1, players: 2 })));
     let refused = text.to_terminal(&[1.0, f64::NAN]).unwrap_err();
     assert!(matches!(refused, MediaError::ScoreNotFinite { player: 1, .. }), "{refused}");
 }

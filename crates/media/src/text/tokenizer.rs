@@ -1,69 +1,75 @@
-//! Where the tokens of a text are, and what their ids are.
+//! Splitting of texts into tokens and their ids.
 //!
-//! A model of tokens comes with a vocabulary and with a habit of cutting texts into tokens, of which its file says nothing. Three habits
-//! are here as [`Splitting`]; which of them a model was trained with is for the user to know.
+//! A model of tokens comes with a vocabulary and with a convention for splitting texts into tokens, which its
+//! file does not store. [`Splitting`] has three such conventions. The user must know which one a model was
+//! trained with.
 //!
-//! # Measured
+//! # Measurements
 //!
-//! The share of texts whose ids, as stored with two data sets, come out the same (`tests/media/text_data.rs` prints it where the data is):
+//! The share of texts for which the ids stored with two data sets are reproduced (printed by
+//! `tests/media/text_data.rs` if the data is available):
 //!
 //! | data | texts | `Punctuation` | `Blanks` | `Words` |
 //! |---|---|---|---|---|
-//! | rt_polarity: film reviews, tokens apart by blanks | 10 662 | 81.3 % | 99.97 % | 0.6 % |
-//! | ag_news: news as written, tokens are runs of `[a-z0-9]` | 7 600 | 51.2 % | 1.0 % | 100 % |
+//! | rt_polarity: film reviews, tokens separated by spaces | 10,662 | 81.3% | 99.97% | 0.6% |
+//! | ag_news: unprocessed news, tokens are runs of `[a-z0-9]` | 7,600 | 51.2% | 1.0% | 100% |
 //!
-//! Of the first data set 12.9 % of the texts have a compound that is not in the vocabulary while its parts are, and 6.0 % an unknown word
-//! with punctuation at its ends; that set holds either for one unknown word. Three texts have a capital É, which its authors left as it is.
-//! Explain texts that come with their ids by [`Text::from_tokens`](super::Text::from_tokens).
+//! In the first data set, 12.9% of the texts contain a compound whose parts are in the vocabulary although
+//! the compound is not, and 6.0% an unknown word with punctuation at its ends. The data set treats each of
+//! these as one unknown word. Three texts contain a capital É, which its authors did not lower-case. For
+//! texts that come with their ids, use [`Text::from_tokens`](super::Text::from_tokens).
 
 use std::ops::Range;
 
 use super::vocabulary::Vocabulary;
 use crate::error::MediaError;
 
-/// How a text is cut into tokens.
+/// The convention for splitting a text into tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Splitting {
-    /// At blanks, and a piece between blanks at its punctuation where that makes tokens of the vocabulary.
+    /// Splits at whitespace, and splits the pieces at punctuation where this produces tokens of the
+    /// vocabulary.
     ///
-    /// A piece that is in the vocabulary is one token. Else the least punctuation at its ends comes off that leaves a token of the
-    /// vocabulary. Else all of it comes off; the rest is cut at its inner punctuation if every part with letters is in the vocabulary, and
-    /// is one unknown token if not. Punctuation that came off is a token, the longest run known at a time (`...`, `--`), where the
-    /// vocabulary has it; where not, it is no token. A piece of nothing but punctuation that the vocabulary does not have is an
-    /// unknown token.
+    /// A piece that is in the vocabulary is one token. Otherwise, as little punctuation as possible is
+    /// removed from its ends so that a token of the vocabulary remains. If this is not possible, all
+    /// punctuation is removed from the ends. The rest is split at its inner punctuation if every part with
+    /// letters is in the vocabulary, and is one unknown token if not. Removed punctuation becomes tokens, the
+    /// longest known run at a time (`...`, `--`), and is dropped if it is not in the vocabulary. A piece that
+    /// consists only of punctuation that is not in the vocabulary is an unknown token.
     ///
-    /// Punctuation is what is neither a letter nor a digit.
+    /// Punctuation is every character that is neither a letter nor a digit.
     #[default]
     Punctuation,
-    /// At blanks only: for texts that have blanks about every token.
+    /// Splits at whitespace only: for texts in which all tokens are separated by spaces.
     Blanks,
-    /// Runs of letters and digits are tokens; everything else separates them.
+    /// Makes runs of letters and digits tokens; all other characters separate them.
     Words,
 }
 
-/// The case in which a text is looked up in a vocabulary.
+/// The case in which tokens are looked up in a vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Case {
     /// Lower case: for vocabularies of lower-cased texts.
     #[default]
     Lower,
-    /// As the text is written.
+    /// The case of the text.
     AsWritten,
 }
 
 /// A token of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// The bytes of the text that it stands for.
+    /// Its position in the text, in bytes.
     pub range: Range<usize>,
     /// Its id in the vocabulary.
     pub id: usize,
-    /// Whether the vocabulary has it; if not, the id is that of unknown words.
+    /// Whether the vocabulary contains the token; if not, `id` is that of unknown words.
     pub known: bool,
 }
 
-/// Cuts texts into tokens; by default at blanks and [punctuation](Splitting::Punctuation), in [lower case](Case::Lower).
+/// A tokenizer of texts. By default, it splits at whitespace and [punctuation](Splitting::Punctuation) and
+/// looks up tokens in [lower case](Case::Lower).
 ///
 /// ```
 /// use apportion_media::{Splitting, Tokenizer, Vocabulary};
@@ -88,24 +94,25 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// The same, cutting as `splitting` says.
+    /// Sets the convention for splitting.
     pub fn with_splitting(self, splitting: Splitting) -> Self {
         Self { splitting, ..self }
     }
 
-    /// The same, looking up tokens in this case.
+    /// Sets the case in which tokens are looked up.
     pub fn with_case(self, case: Case) -> Self {
         Self { case, ..self }
     }
 
-    /// The tokens of `text`, in order; at least one.
+    /// Returns the tokens of `text`, in order; at least one.
     ///
-    /// Takes time in proportion to the text, times the square of the longest token of the vocabulary for words with punctuation.
+    /// Takes time proportional to the length of the text; for words with punctuation, also to the square of
+    /// the longest token of the vocabulary.
     ///
     /// # Errors
     ///
-    /// [`MediaError::UnknownWord`] for a word that the vocabulary does not have, if it has no token for unknown words either;
-    /// [`MediaError::NoTokens`] if there is no token in the text.
+    /// [`MediaError::UnknownWord`] for a word that is not in the vocabulary, if there is no token for unknown
+    /// words; [`MediaError::NoTokens`] if the text contains no token.
     pub fn tokens(&self, text: &str, vocabulary: &Vocabulary) -> Result<Vec<Token>, MediaError> {
         let mut cut = Cut { text, vocabulary, case: self.case, tokens: Vec::new() };
         match self.splitting {
@@ -124,12 +131,14 @@ impl Tokenizer {
     }
 }
 
-/// Whether a character belongs to words. Accents that follow their letter are neither letters nor punctuation.
+/// Returns whether a character belongs to a word. This includes combining accents, which are neither letters
+/// nor punctuation.
 fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || ('\u{300}'..='\u{36f}').contains(&c)
 }
 
-/// The longest runs of characters that are `inside`, as ranges of bytes; `text` starts at byte `start`.
+/// Returns the longest runs of characters for which `inside` is `true`, as ranges of bytes; `text` starts at
+/// byte `start`.
 fn runs(
     text: &str,
     start: usize,
@@ -144,7 +153,7 @@ fn runs(
     })
 }
 
-/// A text on its way to tokens.
+/// The state of splitting a text into tokens.
 struct Cut<'a> {
     text: &'a str,
     vocabulary: &'a Vocabulary,
@@ -153,10 +162,11 @@ struct Cut<'a> {
 }
 
 impl Cut<'_> {
-    /// The id of this part of the text, if the vocabulary has it.
+    /// Returns the id of this part of the text, if it is in the vocabulary.
     fn id(&self, range: &Range<usize>) -> Option<usize> {
         let part = &self.text[range.clone()];
-        // No lower case has fewer characters, so that a long part need not be written out.
+        // Lower-casing never reduces the number of characters, so parts that are too long need not be
+        // converted.
         if part.chars().nth(self.vocabulary.longest()).is_some() {
             return None;
         }
@@ -170,7 +180,7 @@ impl Cut<'_> {
         self.tokens.push(Token { range, id, known: true });
     }
 
-    /// This part is one token, known or not.
+    /// Appends this part as one token, known or not.
     fn word(&mut self, range: Range<usize>) -> Result<(), MediaError> {
         match self.id(&range) {
             Some(id) => {
@@ -190,7 +200,8 @@ impl Cut<'_> {
         Ok(())
     }
 
-    /// The tokens in this punctuation, the longest one known at a time; characters that start none are left out.
+    /// Appends the tokens of this punctuation, the longest known one at a time; characters that start no
+    /// token are skipped.
     fn punctuation(&mut self, range: Range<usize>) {
         let mut at = range.start;
         while at < range.end {
@@ -208,7 +219,7 @@ impl Cut<'_> {
         }
     }
 
-    /// The tokens of a piece between blanks, cut as [`Splitting::Punctuation`] says.
+    /// Appends the tokens of a piece between whitespace, split as in [`Splitting::Punctuation`].
     fn piece(&mut self, piece: Range<usize>) -> Result<(), MediaError> {
         if let Some(id) = self.id(&piece) {
             self.push(piece, id);
@@ -242,14 +253,15 @@ impl Cut<'_> {
         Ok(())
     }
 
-    /// The longest token of the vocabulary in `piece` that holds all of `core`; of two, the one that starts earlier.
+    /// Returns the longest token of the vocabulary in `piece` that contains all of `core`; for ties, the one
+    /// that starts first.
     fn largest_known(&self, piece: &Range<usize>, core: &Range<usize>) -> Option<(Range<usize>, usize)> {
         let longest = self.vocabulary.longest();
         let length = self.text[core.clone()].chars().count();
         let room = longest.checked_sub(length)?;
         let before = &self.text[piece.start..core.start];
         let after = &self.text[core.end..piece.end];
-        // Starts and ends from the core outwards, no farther than tokens reach.
+        // Candidate starts and ends from the core outwards, at most as far as the longest token reaches.
         let mut starts = vec![core.start];
         starts.extend(before.char_indices().rev().take(room).map(|(at, _)| piece.start + at));
         let mut ends = vec![core.end];
@@ -280,7 +292,7 @@ mod tests {
         tokens.into_iter().map(show).collect()
     }
 
-    /// Unknown tokens in braces, known ones as they are; separated by blanks.
+    /// Formats the tokens, separated by spaces, with unknown tokens in braces.
     fn shown(text: &str) -> String {
         let show = |(token, known): (String, bool)| if known { token } else { format!("{{{token}}}") };
         cut(text, Tokenizer::default()).into_iter().map(show).collect::<Vec<_>>().join(" ")

@@ -1,22 +1,22 @@
-//! The tokens that a model knows, by their ids.
+//! Vocabularies: the tokens of a model and their ids.
 
 use std::collections::HashMap;
 
 use crate::error::MediaError;
 
-/// What vocabularies call the padding behind a text.
+/// Common names of the padding token.
 const PADDING: [&str; 4] = ["<pad>", "[PAD]", "<PAD>", "[pad]"];
 
-/// What vocabularies call a word that they do not have.
+/// Common names of the token for unknown words.
 const UNKNOWN: [&str; 4] = ["<unk>", "[UNK]", "<UNK>", "[unk]"];
 
-/// The tokens that a model knows; a token's id is its place, from 0.
+/// The tokens of a model; the id of a token is its index.
 ///
-/// The padding is the token `<pad>` or `[PAD]` (also in the other case), else id 0; words that the vocabulary does not have are the token
-/// `<unk>` or `[UNK]`, where there is one. Either can be set. Tokens are whole words and punctuation: pieces of words (`##ing`) are not
-/// put together.
+/// The padding is the token `<pad>` or `[PAD]` (in upper or lower case), or id 0 if neither exists. Unknown
+/// words map to the token `<unk>` or `[UNK]`, if there is one. Both can be set. Tokens are whole words and
+/// punctuation: word pieces (`##ing`) are not combined.
 ///
-/// Holding n tokens takes their text twice; finding one takes constant time.
+/// The text of the tokens is stored twice. A lookup takes constant time.
 ///
 /// ```
 /// use apportion_media::Vocabulary;
@@ -32,28 +32,29 @@ pub struct Vocabulary {
     ids: HashMap<String, usize>,
     padding: usize,
     unknown: Option<usize>,
-    /// Characters of the longest token.
+    /// Number of characters of the longest token.
     longest: usize,
 }
 
 impl Vocabulary {
-    /// One token per line, the first line is id 0.
+    /// Reads one token per line; the first line has id 0.
     ///
-    /// Lines end with a line feed, before which a carriage return does not count; the last line may lack it. A byte order mark at the
-    /// start does not count. Blanks within a line do.
+    /// Lines end with LF or CRLF; the end of the last line is optional. A byte order mark at the start is
+    /// ignored. Spaces within a line are part of the token.
     ///
     /// # Errors
     ///
-    /// As [`from_tokens`](Self::from_tokens).
+    /// Same as [`from_tokens`](Self::from_tokens).
     pub fn from_lines(text: &str) -> Result<Self, MediaError> {
         Self::from_tokens(text.strip_prefix('\u{feff}').unwrap_or(text).lines())
     }
 
-    /// As [`from_lines`](Self::from_lines), from the bytes of a file.
+    /// Reads a vocabulary from the bytes of a file, as [`from_lines`](Self::from_lines) does.
     ///
     /// # Errors
     ///
-    /// [`MediaError::VocabularyEncoding`] unless the bytes are UTF-8; beside it as [`from_tokens`](Self::from_tokens).
+    /// [`MediaError::VocabularyEncoding`] unless the bytes are UTF-8, and those of
+    /// [`from_tokens`](Self::from_tokens).
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, MediaError> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let before = &bytes[..error.valid_up_to()];
@@ -62,12 +63,12 @@ impl Vocabulary {
         Self::from_lines(text)
     }
 
-    /// The tokens in the order of their ids.
+    /// Creates a vocabulary from the tokens in the order of their ids.
     ///
     /// # Errors
     ///
-    /// [`MediaError::EmptyVocabulary`] without tokens, [`MediaError::EmptyToken`] for a token without characters,
-    /// [`MediaError::DuplicateToken`] for a token that is there twice.
+    /// [`MediaError::EmptyVocabulary`] if there are no tokens, [`MediaError::EmptyToken`] for an empty token,
+    /// [`MediaError::DuplicateToken`] for a token that occurs twice.
     pub fn from_tokens<T: Into<String>>(tokens: impl IntoIterator<Item = T>) -> Result<Self, MediaError> {
         let tokens: Vec<String> = tokens.into_iter().map(Into::into).collect();
         if tokens.is_empty() {
@@ -88,21 +89,21 @@ impl Vocabulary {
         Ok(Self { tokens, ids, padding, unknown, longest })
     }
 
-    /// The same tokens, with `token` as the padding.
+    /// Sets the padding token.
     ///
     /// # Errors
     ///
-    /// [`MediaError::NotInVocabulary`] if there is no such token.
+    /// [`MediaError::NotInVocabulary`] if the token does not exist.
     pub fn with_padding(mut self, token: &str) -> Result<Self, MediaError> {
         self.padding = self.require(token)?;
         Ok(self)
     }
 
-    /// The same tokens, with `token` for the words that are none of them.
+    /// Sets the token for unknown words.
     ///
     /// # Errors
     ///
-    /// [`MediaError::NotInVocabulary`] if there is no such token.
+    /// [`MediaError::NotInVocabulary`] if the token does not exist.
     pub fn with_unknown(mut self, token: &str) -> Result<Self, MediaError> {
         self.unknown = Some(self.require(token)?);
         Ok(self)
@@ -112,46 +113,46 @@ impl Vocabulary {
         self.id(token).ok_or_else(|| MediaError::NotInVocabulary { token: token.to_owned() })
     }
 
-    /// Number of tokens.
+    /// Returns the number of tokens.
     pub fn len(&self) -> usize {
         self.tokens.len()
     }
 
-    /// Never: a vocabulary has at least one token.
+    /// Returns `false`: a vocabulary has at least one token.
     pub fn is_empty(&self) -> bool {
         self.tokens.is_empty()
     }
 
-    /// The id of `token`, in the case in which it is written.
+    /// Returns the id of `token`; case-sensitive.
     pub fn id(&self, token: &str) -> Option<usize> {
         self.ids.get(token).copied()
     }
 
-    /// The token of `id`.
+    /// Returns the token with this id.
     pub fn token(&self, id: usize) -> Option<&str> {
         self.tokens.get(id).map(String::as_str)
     }
 
-    /// The id that stands behind the end of a text, and in place of absent tokens.
+    /// Returns the id that follows the end of a text and replaces absent tokens.
     pub fn padding(&self) -> usize {
         self.padding
     }
 
-    /// The id of words that the vocabulary does not have.
+    /// Returns the id of unknown words.
     pub fn unknown(&self) -> Option<usize> {
         self.unknown
     }
 
-    /// Characters of the longest token: nothing longer needs to be looked up.
+    /// Returns the number of characters of the longest token; longer strings need not be looked up.
     pub(crate) fn longest(&self) -> usize {
         self.longest
     }
 
-    /// Whether a model whose embedding has `rows` rows, one per id, is a model of this vocabulary.
+    /// Checks that a model whose embedding has `rows` rows, one per id, matches this vocabulary.
     ///
     /// # Errors
     ///
-    /// [`MediaError::VocabularySize`] if it has another number of rows than the vocabulary has tokens.
+    /// [`MediaError::VocabularySize`] if the number of rows differs from the number of tokens.
     pub fn check_size(&self, rows: usize) -> Result<(), MediaError> {
         if rows == self.len() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! A drawn digit, from its file to a picture of what its patches got.
+//! Tests with the image of a digit, from the file to pictures of its patches' attributions.
 
 use apportion_games::{Adjacency, Coalitions, Game};
 use apportion_media::{
@@ -8,10 +8,10 @@ use apportion_media::{
 use apportion_values::{Semivalue, enumerate};
 use proptest::prelude::*;
 
-/// 28 × 28, a 3 drawn in light on black.
+/// A digit 3 of 28 × 28 pixels, light on black.
 const DIGIT: &[u8] = include_bytes!("../fixtures/three.png");
 
-/// The same pixels in the other order that PNG has.
+/// The same pixels, interlaced.
 const INTERLACED: &[u8] = include_bytes!("../fixtures/three_interlaced.png");
 
 fn digit() -> Image {
@@ -23,7 +23,7 @@ fn masked(segmentation: &Segmentation, reference: &Reference) -> Masked {
     digit().masked(&layout, &PixelScale::default(), segmentation, reference).unwrap()
 }
 
-/// How much a row looks like its pixels' weights, which grow to the right and downwards.
+/// A linear model of the pixels, with weights that grow to the right and upwards.
 fn likeness(row: &[f64]) -> f64 {
     row.iter().enumerate().map(|(pixel, value)| weight(pixel) * value).sum()
 }
@@ -32,7 +32,7 @@ fn weight(pixel: usize) -> f64 {
     (pixel % 28) as f64 / 28.0 - (pixel / 28) as f64 / 56.0
 }
 
-/// The image in characters, a darker one for more light; colours as their initials.
+/// Draws the image in characters, darker ones for brighter pixels; coloured pixels as `R` or `B`.
 fn in_characters(image: &Image) -> String {
     let character = |pixel: &[f64]| match *pixel {
         [grey] => [' ', '.', ':', 'o', '#'][(grey * 4.0).round() as usize],
@@ -105,7 +105,7 @@ fn the_top_pixels_of_saliency_are_red_on_the_digit_and_blue_beside_it() {
     .unwrap();
     let wanted: Vec<f64> = (0..784).map(weight).collect();
     assert!(saliency.signed().iter().zip(&wanted).all(|(found, wanted)| (found - wanted).abs() < 1e-10));
-    // The columns on the far right, where the derivative is largest.
+    // The rightmost columns, where the derivative is largest.
     let top: Vec<usize> = (0..784).filter(|&pixel| saliency.magnitudes()[pixel] > 0.5).collect();
     let picture = masked_picture(&digit(), &pixels, &top, &Reference::Mean).unwrap();
     insta::assert_snapshot!(in_characters(&picture));

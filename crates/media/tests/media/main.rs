@@ -1,4 +1,4 @@
-//! Texts and images, from their files to what their players got.
+//! Tests of texts and images, from their files to the attributions of their players.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

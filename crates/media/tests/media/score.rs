@@ -1,4 +1,4 @@
-//! Scores of coalitions against the definitions of section 2.1, written out.
+//! Compares the scores of coalitions with the definitions of section 2.1.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,7 +13,7 @@ use rand::RngExt;
 
 const KINDS: [Outputs; 2] = [Outputs::Logits, Outputs::Probabilities];
 
-/// Softmax as it is defined; of a single logit the logistic function.
+/// The softmax by its definition; the logistic function for a single logit.
 fn softmax(logits: &[f64]) -> Vec<f64> {
     if let [z] = logits {
         return vec![1.0 / (1.0 + z.exp()), 1.0 / (1.0 + (-z).exp())];
@@ -22,7 +22,7 @@ fn softmax(logits: &[f64]) -> Vec<f64> {
     logits.iter().map(|z| z.exp() / sum).collect()
 }
 
-/// The outputs of a classifier with these logits, of that kind.
+/// Returns the outputs of this kind of a classifier with these logits.
 fn outputs(kind: Outputs, logits: &[f64]) -> Vec<f64> {
     match (kind, logits) {
         (Outputs::Probabilities, [_]) => softmax(logits)[1..].to_vec(),
@@ -54,7 +54,7 @@ proptest! {
                 let log = Score::LogProbability { class }.of(kind, &outputs).unwrap();
                 prop_assert!(close(log, p.ln(), 1e-13));
                 let odds = Score::LogOdds { class }.of(kind, &outputs).unwrap();
-                // 1 − p loses the digits that p has beyond those of 1.
+                // 1 − p loses the digits of p below those of 1.
                 let lost = 1e-15 / (1.0 - p);
                 prop_assert!(close(odds, (p / (1.0 - p)).ln(), 1e-13 + lost));
                 prop_assert_eq!(odds, kind.log_odds(&outputs, class).unwrap());
@@ -71,7 +71,7 @@ fn large_logits_neither_overflow_nor_vanish() {
     let log = |class, logits: &[f64]| Score::LogProbability { class }.of(Outputs::Logits, logits).unwrap();
     assert_eq!((log(0, &[1000.0]), log(1, &[-1000.0])), (-1000.0, -1000.0));
     assert_eq!((log(0, &[1000.0, -1000.0]), log(1, &[1000.0, -1000.0, 0.0])), (0.0, -2000.0));
-    // −log(1 + e^{−40}), which 1 + e^{−40} does not show in 64 bits.
+    // −log(1 + e^{−40}); 1 + e^{−40} rounds to 1 in 64 bits.
     for tail in [log(1, &[40.0]), log(0, &[50.0, 10.0])] {
         assert!((tail / -(-40.0_f64).exp() - 1.0).abs() < 1e-15, "{tail}");
     }
@@ -114,11 +114,11 @@ fn what_is_no_score_of_a_classifier_is_refused() {
     assert!(matches!(sum, MediaError::ProbabilitySum { .. }), "{sum}");
     let infinite = refusal(&log, Outputs::Logits, &[0.0, f64::INFINITY]);
     assert!(matches!(infinite, MediaError::NotALogit { output: 1, .. }), "{infinite}");
-    // What 32-bit numbers leave is no error.
+    // Rounding errors of 32-bit numbers are accepted.
     assert_eq!(log.of(Outputs::Probabilities, &[-1e-8, 1.0 + 1e-7]).unwrap(), 0.0);
 }
 
-/// Three logits of six features.
+/// Three logits that depend on six features.
 fn logits(row: &[f64]) -> Vec<f64> {
     let sum = |shift: f64| row.iter().enumerate().map(|(at, x)| x * (at as f64 + shift).sin()).sum::<f64>();
     vec![sum(0.0), sum(2.0).powi(2), row[0] * row[3] - row[5]]
@@ -177,7 +177,7 @@ fn games_of_scores_are_games_of_probabilities_averaged_first() {
             for (mask, value) in table(&scored).into_iter().enumerate() {
                 assert!(close(value, definition(mask), 1e-12), "{score:?}, {mask:b}: {value}");
             }
-            // Against one reference the logits say the same.
+            // With one reference row, the logits give the same values.
             let game = masked.game(&model).unwrap();
             match ScoredGame::new(&game, Outputs::Logits, score) {
                 Ok(by_logits) => {
@@ -229,7 +229,7 @@ fn the_logarithm_of_nothing_is_an_error_with_its_coalition() {
     let refused = scored.values(&Coalitions::from_masks(1, [0, 1]), &mut values).unwrap_err();
     let GameError::NotFinite { coalition, output: 0, value } = refused else { panic!("{refused}") };
     assert!(coalition.view().contains(0) && value == f64::NEG_INFINITY);
-    // A class that the law does not have may have probability 0.
+    // A class with probability 0 in the distribution may have predicted probability 0.
     let law = Score::ExpectedLogProbability { law: vec![1.0, 0.0] };
     let scored = ScoredGame::new(&probabilities, Outputs::Probabilities, law).unwrap();
     assert_eq!(table(&scored), [0.5_f64.ln(), 0.0]);
@@ -240,14 +240,14 @@ fn logits_that_were_called_probabilities_are_an_error_with_their_coalition() {
     let logits = TabulatedGame::new(vec![0.5, 0.5, 3.0, -2.0], 2).unwrap();
     let scored = ScoredGame::new(&logits, Outputs::Probabilities, Score::LogOdds { class: 1 }).unwrap();
     let refused = scored.values(&Coalitions::from_masks(1, [0, 1]), &mut [0.0; 2]).unwrap_err();
-    assert!(refused.to_string().contains("if these are logits, say so"), "{refused}");
+    assert!(refused.to_string().contains("declare logits as such"), "{refused}");
     let GameError::Model { coalition, source } = refused else { panic!("{refused}") };
     assert!(coalition.view().contains(0));
     let problem = source.downcast::<MediaError>().unwrap();
     assert!(matches!(*problem, MediaError::NotAProbability { output: 0, .. }), "{problem}");
 }
 
-/// A model of two logits that counts what is predicted near a row and otherwise.
+/// A model with two logits that supports rows near a reference, and counts the whole rows that it predicts.
 struct Local {
     whole: AtomicUsize,
 }

@@ -1,4 +1,4 @@
-//! Texts of the shared data pack against the ids and tokens stored with them, where the pack is there.
+//! Compares texts of the shared data pack with the ids and tokens stored with them, if the pack is available.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ fn shared() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared")
 }
 
-/// The cells of a table in which cells with commas or quotes are quoted, and quotes in them doubled.
+/// Parses the cells of a CSV table in which cells with commas or quotes are quoted, and quotes in them
+/// doubled.
 fn cells(table: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());
     let mut characters = table.chars().peekable();
@@ -31,7 +32,7 @@ fn cells(table: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// The texts of a data set and their ids.
+/// Reads the texts of a data set and their ids.
 fn texts(name: &str) -> Option<Vec<(String, Vec<usize>)>> {
     let bytes = std::fs::read(shared().join("data").join(name).with_extension("csv.gz")).ok()?;
     let mut table = String::new();
@@ -47,7 +48,7 @@ fn vocabulary(name: &str) -> Option<Vocabulary> {
     Some(Vocabulary::from_bytes(&std::fs::read(path).ok()?).unwrap())
 }
 
-/// The share of texts whose ids come out as they are stored.
+/// Returns the share of texts whose stored ids are reproduced.
 fn share(texts: &[(String, Vec<usize>)], vocabulary: &Vocabulary, tokenizer: Tokenizer) -> f64 {
     let is_reproduced = |(text, ids): &&(String, Vec<usize>)| {
         let tokens = tokenizer.tokens(text, vocabulary).unwrap();

@@ -1,4 +1,4 @@
-//! From what a file states to an [`Ensemble`] in the normal form.
+//! Conversion of the contents of a model file to an [`Ensemble`] in normal form.
 
 use std::collections::HashSet;
 
@@ -6,46 +6,48 @@ use super::rounds::Counted;
 use super::{CoverProblem, Ensemble, JointTrees, LinearLeaf, Link, Node, Origin, Rule, Tree, Width, Words};
 use crate::error::ModelError;
 
-/// An ensemble as its file states it, without the trees.
+/// The contents of a model file, without the trees.
 pub(crate) struct EnsembleParts {
     pub(crate) width: Width,
     pub(crate) features: usize,
     pub(crate) feature_names: Option<Vec<String>>,
     pub(crate) base_margins: Vec<f64>,
-    /// `None` where the file does not say, or says what is not known here.
+    /// `None` if the file does not specify a link, or an unsupported one.
     pub(crate) link: Option<Link>,
     pub(crate) origin: Origin,
 }
 
-/// A tree as its file states it, nodes in the file's order with the root first, not yet checked. All lists have one element per node.
+/// A tree as stored in a file, not yet checked. Nodes are in the order of the file, with the root first. All
+/// lists have one element per node.
 ///
-/// A leaf with a value for several outputs is given as one tree for each.
+/// A tree whose leaves have values for several outputs is represented as one tree per output.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TreeParts {
     pub(crate) output: usize,
-    /// Children per node, −1 for none.
+    /// Left child of each node, −1 if there is no child.
     pub(crate) left: Vec<i64>,
     pub(crate) right: Vec<i64>,
     pub(crate) feature: Vec<i64>,
-    /// Thresholds of splits that compare, values of leaves.
+    /// Threshold of a split that compares, value of a leaf.
     pub(crate) number: Vec<f64>,
-    /// Where missing values go.
+    /// Whether missing values go left.
     pub(crate) default_left: Vec<bool>,
-    /// `None` where the file has no covers.
+    /// `None` if the file does not store cover.
     pub(crate) cover: Option<Vec<f64>>,
-    /// How a split decides, unless it compares: left iff x̂ < number. May be empty where all compare.
+    /// The rules of splits other than the comparison x̂ < number. May be empty if all splits compare.
     pub(crate) rules: Vec<Option<Rule>>,
-    /// The models of linear leaves, whose `number` is their value where a feature is missing. May be empty where there are none.
+    /// The models of linear leaves, whose `number` is their value if a feature is missing. May be empty if no
+    /// leaf is linear.
     pub(crate) linear: Vec<Option<LinearLeaf>>,
-    /// Nodes that the file says are cut off from the root.
+    /// The number of nodes that the file declares as deleted, which the root does not reach.
     pub(crate) deleted: usize,
-    /// Factor of every leaf.
+    /// Factor that multiplies every leaf.
     pub(crate) scale: f64,
 }
 
 impl TreeParts {
-    /// Exchanges the children of splits that send every number left. So these compare as most splits do, and need no rule: x̂ < −∞ is
-    /// true of no number.
+    /// Swaps the children of splits that send every number left. Such a split then becomes a plain comparison
+    /// without a rule, because x̂ < −∞ holds for no number.
     fn compare_with_infinity(&mut self) {
         for (node, rule) in self.rules.iter_mut().enumerate() {
             if *rule == Some(Rule::ANY_NUMBER) && self.left[node] != self.right[node] {
@@ -57,7 +59,8 @@ impl TreeParts {
         }
     }
 
-    /// Appends a node, for now a leaf of value 0, and returns its number. Lists of rules and linear models get their place as well.
+    /// Appends a node, initially a leaf of value 0, and returns its index. Also extends the lists of rules
+    /// and linear models.
     pub(crate) fn add_node(&mut self) -> usize {
         let number = self.left.len();
         self.left.push(-1);
@@ -71,21 +74,24 @@ impl TreeParts {
     }
 }
 
-/// The threshold t' for which `x̂ < t'` is `x̂ ≤ t`. No threshold is for ∞: see [`at_most_infinity`].
+/// Returns the threshold t' for which `x̂ < t'` is equivalent to `x̂ ≤ t`. For t = ∞ no such threshold
+/// exists: see [`at_most_infinity`].
 pub(crate) fn at_most(threshold: f64) -> f64 {
     threshold.next_up()
 }
 
-/// The rule of the split `x̂ ≤ t` where t is ∞: all numbers go left, ∞ among them, and only missing values may go right.
+/// Returns the rule of the split `x̂ ≤ t` if t is ∞: all numbers go left, including ∞, and only missing
+/// values may go right.
 pub(crate) fn at_most_infinity(threshold: f64) -> Option<Rule> {
     (threshold == f64::INFINITY).then_some(Rule::ANY_NUMBER)
 }
 
-/// The most that leaves of all trees may add up to: sums of differences of margins stay far below the largest number.
+/// Maximum of the sum of the largest leaves of all trees, so that sums of differences of margins cannot
+/// overflow.
 const MOST_SUM: f64 = 1e300;
 
 impl Ensemble {
-    /// An ensemble without trees, with room for so many nodes.
+    /// Creates an ensemble without trees, with capacity for `nodes` nodes.
     pub(crate) fn new(parts: EnsembleParts, nodes: usize) -> Self {
         Self {
             nodes: Vec::with_capacity(nodes),
@@ -112,17 +118,19 @@ impl Ensemble {
         }
     }
 
-    /// There is something to know of the file.
+    /// Adds a note about the file for the user.
     pub(crate) fn add_note(&mut self, note: String) {
         self.notes.push(note);
     }
 
-    /// The file has the categories of features: one element for each, at least up to the last that has any.
+    /// Sets the categories of the features: one element per feature, at least up to the last that has
+    /// categories.
     pub(crate) fn set_words(&mut self, words: Vec<Option<Words>>) {
         self.words = words;
     }
 
-    /// Sets the names of the outputs, or those of the two classes that share a single margin. Any other number of names is ignored.
+    /// Sets the names of the outputs, or those of the two classes that share a single margin. Any other
+    /// number of names is ignored.
     pub(crate) fn set_output_names(&mut self, names: Vec<String>) {
         if names.len() == self.output_count() {
             self.output_names = names;
@@ -131,14 +139,16 @@ impl Ensemble {
         }
     }
 
-    /// The file has trees that split on several features at once.
+    /// Sets the trees that split on several features at once.
     pub(crate) fn set_joint(&mut self, joint: JointTrees) {
         self.joint = Some(Box::new(joint));
     }
 
-    /// Appends a tree of one leaf, which adds `coefficient · x̂_feature` to an output, and `missing` where that feature is.
+    /// Appends a tree with one leaf, which adds `coefficient · x̂_feature` to an output, or `missing` if the
+    /// feature is missing.
     ///
-    /// A linear model is a tree for each feature: what one adds does not depend on whether others are missing.
+    /// A linear model consists of one tree per feature, so that the term of one feature does not depend on
+    /// whether others are missing.
     pub(crate) fn push_term(
         &mut self,
         output: usize,
@@ -158,26 +168,31 @@ impl Ensemble {
         })
     }
 
-    /// Checks the next tree, brings it to the normal form and appends it. Trees come one by one, because as parts they take
-    /// several times the memory.
+    /// Checks a tree, converts it to the normal form and appends it. Trees are passed one by one, because a
+    /// [`TreeParts`] takes several times the memory of the final tree.
     pub(crate) fn push(&mut self, parts: TreeParts) -> Result<(), ModelError> {
         let tree = self.trees.len();
         self.append(parts).map_err(|problem| ModelError::Tree { tree, problem })
     }
 
-    /// Checks one tree and appends it, breadth first.
+    /// Checks a tree and appends its nodes in breadth-first order.
     fn append(&mut self, mut parts: TreeParts) -> Result<(), String> {
         parts.compare_with_infinity();
         let count = parts.left.len();
         if count == 0 {
-            return Err("it has no nodes, so no leaf".to_owned());
+            return Err("expected at least one node".to_owned());
         }
         if parts.output >= self.base_margins.len() {
-            return Err(format!("it adds to output {} of {}", parts.output, self.base_margins.len()));
+            return Err(format!(
+                "output {} out of range ({} outputs)",
+                parts.output,
+                self.base_margins.len()
+            ));
         }
         let first = self.nodes.len();
         let (rules, linear_leaves) = (self.rules.len(), self.linear_leaves.len());
-        // Nodes of the file in the order of their new numbers, each with its depth. A node is listed when its parent is reached.
+        // Nodes of the file in the order of their new indices, each with its depth. Visiting a node appends
+        // its children.
         let mut order: Vec<(usize, usize)> = vec![(0, 0)];
         let mut listed = vec![false; count];
         listed[0] = true;
@@ -196,15 +211,16 @@ impl Ensemble {
                 self.nodes.push(leaf);
                 continue;
             }
-            let left = u32::try_from(order.len()).map_err(|_| "it has too many nodes".to_owned())?;
+            let left = u32::try_from(order.len()).map_err(|_| "too many nodes".to_owned())?;
             for child in [parts.left[node], parts.right[node]] {
                 let child = usize::try_from(child).ok().filter(|&child| child < count).ok_or_else(|| {
                     format!(
-                        "node {node} has the child {child}, but there are {count} nodes and leaves have none"
+                        "node {node} has the child {child}, but there are {count} nodes (and leaves have no \
+                         children)"
                     )
                 })?;
                 if std::mem::replace(&mut listed[child], true) {
-                    return Err(format!("node {child} is reached twice, so this is a cycle or no tree"));
+                    return Err(format!("node {child} is reached twice, so the nodes do not form a tree"));
                 }
                 order.push((child, level + 1));
             }
@@ -213,7 +229,7 @@ impl Ensemble {
         }
         if count - order.len() != parts.deleted {
             return Err(format!(
-                "{} of {count} nodes are not reached from the root, but {} are said to be deleted",
+                "{} of {count} nodes are not reached from the root, but {} are marked as deleted",
                 count - order.len(),
                 parts.deleted
             ));
@@ -222,7 +238,7 @@ impl Ensemble {
         if self.largest_sum > MOST_SUM {
             let value = parts.number[largest_at] * parts.scale;
             return Err(format!(
-                "leaf {largest_at} has the value {value:e}, with which leaves of all trees can add up to more than {MOST_SUM:e}"
+                "leaf {largest_at} has the value {value:e}, so the sum over all trees can exceed {MOST_SUM:e}"
             ));
         }
         self.trees.push(Tree {
@@ -244,11 +260,11 @@ impl Ensemble {
         Ok(())
     }
 
-    /// Checks a leaf, and takes in its linear model.
+    /// Checks a leaf and appends its linear model, if any.
     fn leaf(&mut self, parts: &mut TreeParts, node: usize) -> Result<Node, String> {
         let value = parts.number[node] * parts.scale;
         if !value.is_finite() {
-            return Err(format!("leaf {node} has the value {value}"));
+            return Err(format!("leaf {node} has the value {value}, expected a finite number"));
         }
         let Some(model) = parts.linear.get_mut(node).and_then(Option::take) else {
             return Ok(Node::leaf(value));
@@ -256,7 +272,9 @@ impl Ensemble {
         let scaled = |coefficient: f64| {
             let scaled = coefficient * parts.scale;
             let finite = scaled.is_finite().then_some(scaled);
-            finite.ok_or_else(|| format!("leaf {node} has a linear model with the number {scaled}"))
+            finite.ok_or_else(|| {
+                format!("leaf {node} has a linear model with the number {scaled}, expected finite numbers")
+            })
         };
         let mut terms = Vec::with_capacity(model.terms.len());
         let mut known = HashSet::with_capacity(model.terms.len());
@@ -268,7 +286,7 @@ impl Ensemble {
                 ));
             }
             if !known.insert(feature) {
-                return Err(format!("leaf {node} has a linear model with feature {feature} twice"));
+                return Err(format!("leaf {node} has a linear model that contains feature {feature} twice"));
             }
             terms.push((feature, scaled(coefficient)?));
         }
@@ -281,7 +299,7 @@ impl Ensemble {
         Ok(Node::linear_leaf(value, (self.linear_leaves.len() - 1) as u32))
     }
 
-    /// Checks what a split decides by, and takes in its rule. Its left child has the new number `left`.
+    /// Checks a split and appends its rule, if any. `left` is the new index of its left child.
     fn split(&mut self, parts: &mut TreeParts, node: usize, left: u32) -> Result<Node, String> {
         let feature = usize::try_from(parts.feature[node]).ok();
         let feature = feature.filter(|&feature| feature < Node::MOST_FEATURES && feature < self.features);
@@ -300,7 +318,8 @@ impl Ensemble {
             return Ok(Node::ruled(feature, default_left, self.rules.len() - 1, left));
         }
         let threshold = parts.number[node];
-        // An infinite threshold has all values on one side. XGBoost 3.4 writes some where weights differ widely.
+        // An infinite threshold sends all values to one side. XGBoost 3.4 writes some if the row weights
+        // differ widely.
         if threshold.is_nan() {
             return Err(format!("node {node} has the threshold {threshold}"));
         }

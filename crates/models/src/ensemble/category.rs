@@ -1,33 +1,33 @@
-//! Categories that a library knows by a hash of their text: CatBoost.
+//! Categories that CatBoost identifies by a hash of their text.
 //!
-//! Splits of such a feature look at a 32-bit hash, so every text is a category, seen in training or not. In a row of numbers a category
-//! stands as its *code*:
+//! Splits on such a feature compare a 32-bit hash, so every text is a category, whether it occurred in
+//! training or not. In numeric rows, a category is represented by its *code*:
 //!
 //! | code | category |
 //! |---|---|
-//! | a whole number below 2^53 in size | its decimal digits: 42 is `42` |
-//! | k + ½ for a whole number k below 2^32 | whatever text has the hash k |
-//! | NaN, a missing value | the text `nan`, which is what pandas writes for one |
-//! | any other number | none: what was not seen in training |
+//! | an integer below 2^53 in absolute value | its decimal digits: 42 is `42` |
+//! | k + ½ for an integer k, 0 ≤ k < 2^32 | any text with the hash k |
+//! | NaN, a missing value | the text `nan`, which pandas writes for a missing value |
+//! | any other number | no category seen in training |
 //!
-//! So columns of whole numbers are rows as they are, and codes of words need no list of words.
+//! So columns of integers need no encoding, and codes of texts need no list of categories.
 
 mod city;
 
 pub(crate) use self::city::city_hash;
 
-/// The text that a missing value stands for.
+/// The text that represents a missing value.
 const MISSING: &str = "nan";
 
-/// Whole numbers from here on have no code: not all of them are numbers of 64 bits.
+/// Integers from this number on have no code, because `f64` cannot represent all of them.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
-/// What CatBoost keeps of a category: the lower half of its hash.
+/// Returns the hash that CatBoost stores for a category: the lower half of the 64-bit hash.
 pub(crate) fn category_hash(text: &str) -> u32 {
     city_hash(text.as_bytes()) as u32
 }
 
-/// The hash of the category that a code stands for; `None` for a number that is no code.
+/// Returns the hash of the category with this code, or `None` if the number is not a code.
 pub(crate) fn hash_of_code(code: f64) -> Option<u32> {
     if code.is_nan() {
         return Some(category_hash(MISSING));
@@ -39,7 +39,8 @@ pub(crate) fn hash_of_code(code: f64) -> Option<u32> {
     (below.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&below)).then_some(below as u32)
 }
 
-/// The code of a text: of canonical decimal digits the number, else one that stands for its hash.
+/// Returns the code of a text: the integer if the text is its canonical decimal form, else a code for its
+/// hash.
 pub(crate) fn code_of_text(text: &str) -> f64 {
     match text.parse::<i64>() {
         Ok(number) if (number as f64).abs() < MOST && number.to_string() == text => number as f64,
@@ -47,20 +48,20 @@ pub(crate) fn code_of_text(text: &str) -> f64 {
     }
 }
 
-/// The code of whatever text has this hash.
+/// Returns the code of all texts with this hash.
 pub(crate) fn code_of_hash(hash: u32) -> f64 {
     f64::from(hash) + 0.5
 }
 
-/// The code of a number that is a category: itself, where it is whole.
+/// Returns the code of a numeric category: the number itself if it is an integer.
 pub(crate) fn code_of_number(number: f64) -> Option<f64> {
-    // Both zeros are one category.
+    // Adding 0 maps −0 to 0, since both are the same category.
     (number.fract() == 0.0 && number.abs() < MOST).then_some(number + 0.0)
 }
 
-/// The hash of the decimal digits of a number.
+/// Returns the hash of the decimal digits of an integer.
 fn hash_of_whole(number: i64) -> u32 {
-    // Room for 19 digits and a sign, filled from its end.
+    // 19 digits and a sign fit. The buffer is filled from its end.
     let mut text = [0; 20];
     let mut start = text.len();
     let mut rest = number.unsigned_abs();
@@ -83,7 +84,7 @@ fn hash_of_whole(number: i64) -> u32 {
 mod tests {
     use super::*;
 
-    /// As CatBoost 1.2.10 wrote them for one-hot splits on these categories.
+    /// Hashes that CatBoost 1.2.10 wrote for one-hot splits on these categories.
     #[test]
     fn hashes_are_those_of_catboost() {
         for (text, hash) in [

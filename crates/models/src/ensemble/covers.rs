@@ -1,4 +1,4 @@
-//! Covers from rows of one's own, in place of those of the training.
+//! Replacement of the training cover by that of other rows.
 
 use apportion_games::{Background, GameError, Rows, parallel};
 
@@ -6,24 +6,25 @@ use super::{CoverProblem, Ensemble, Rule};
 use crate::error::ModelError;
 
 impl Ensemble {
-    /// The same model with other covers: of each node the number of these rows that come to it. The path-dependent game then averages
-    /// over the branches of absent features as these rows go. A node that no row reaches is empty ([`check_covers`](Self::check_covers)
-    /// says what that means).
+    /// Replaces the cover of each node by the number of the given rows that reach it. The path-dependent game
+    /// then averages over the branches of absent features in the proportions of these rows.
+    /// [`check_covers`](Self::check_covers) describes how nodes that no row reaches are treated.
     ///
     /// Takes O(trees × depth) per row, in parallel over the trees.
     ///
     /// # Errors
     ///
-    /// [`ModelError::Game`] for rows of another width, and where there are none.
+    /// [`ModelError::Game`] for rows of the wrong width, and if there are no rows.
     pub fn with_covers_of(self, rows: Rows<'_>) -> Result<Self, ModelError> {
         self.with_covers(rows, None)
     }
 
-    /// As [`with_covers_of`](Self::with_covers_of), where each row counts as much as it weighs.
+    /// Replaces the cover like [`with_covers_of`](Self::with_covers_of), counting each row by its weight.
     ///
     /// # Errors
     ///
-    /// As there, and for weights that are not one per row, finite, not negative and not all zero.
+    /// The errors of [`with_covers_of`](Self::with_covers_of), and an error unless there is one weight per
+    /// row and weights are finite, non-negative and not all zero.
     pub fn with_covers_of_weighted(self, rows: Rows<'_>, weights: &[f64]) -> Result<Self, ModelError> {
         self.with_covers(rows, Some(weights))
     }
@@ -34,7 +35,7 @@ impl Ensemble {
             return Err(GameError::EmptyBackground.into());
         }
         let rounded: Vec<f64> = rows.values().iter().map(|&value| self.width().round(value)).collect();
-        // By their share: a tree is the same whatever the unit of the weights.
+        // Weights are normalized to the number of rows, so that the result does not depend on their unit.
         let shares = match weights {
             None => vec![1.0; rows.len()],
             Some(weights) => {
@@ -54,7 +55,7 @@ impl Ensemble {
         Ok(self)
     }
 
-    /// How much the rounded rows weigh that come to each node of a tree.
+    /// Returns the total weight of the rounded rows that reach each node of a tree.
     fn counts(&self, tree: usize, rounded: &[f64], weights: &[f64]) -> Vec<f64> {
         let nodes = self.nodes_of(&self.trees[tree]);
         let mut counts = vec![0.0; nodes.len()];
@@ -70,8 +71,8 @@ impl Ensemble {
         counts
     }
 
-    /// Which features are categories: those whose numbers some split looks up in a list, and those that have
-    /// [words](Self::words). A number between two categories means nothing.
+    /// Returns the features that are categorical: those whose values some split looks up in a set, and those
+    /// that have [categories](Self::words). A number between two of their codes has no meaning.
     pub fn categorical_features(&self) -> Vec<usize> {
         let mut is_categorical = vec![false; self.features];
         for (feature, _) in self.features_with_words() {

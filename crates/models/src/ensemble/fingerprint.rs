@@ -1,13 +1,14 @@
-//! A number that tells ensembles apart.
+//! Hashes that identify ensembles.
 
 use sha2::{Digest, Sha256};
 
 use super::{Categories, Category, Ensemble, Rule, Width};
 
 impl Ensemble {
-    /// A number that tells ensembles apart: SHA-256 of all that margins depend on. That is the number of features, the width of numbers, the
-    /// base margins, and for each tree its output and its nodes in their order, with thresholds, rules, default directions and leaves.
-    /// Names of features, covers, links and where the model comes from do not matter.
+    /// Returns a hash that identifies the function from rows to margins: SHA-256 of the number of features,
+    /// the width of numbers, the base margins, and for each tree its output and its nodes in their order,
+    /// with thresholds, rules, default directions and leaves. Names of features, cover, links and the origin
+    /// of the model are not included.
     pub fn fingerprint(&self) -> [u8; 32] {
         let mut hash = Hash(Sha256::new());
         hash.text("apportion ensemble 1");
@@ -58,14 +59,15 @@ impl Ensemble {
         hash.0.finalize().into()
     }
 
-    /// SHA-256 of all that explanations depend on: the [fingerprint](Self::fingerprint), covers, the link, the names of features and outputs,
-    /// and the categories of features with their codes. Where the model comes from does not matter.
+    /// Returns a hash of everything that explanations depend on: SHA-256 of the
+    /// [fingerprint](Self::fingerprint), the cover, the link, the names of features and outputs, and the
+    /// categories of features with their codes. The origin of the model is not included.
     pub fn digest(&self) -> [u8; 32] {
         let mut hash = Hash(Sha256::new());
         hash.text("apportion model 1");
         hash.0.update(self.fingerprint());
         hash.floats(&self.cover);
-        // Trees with splits on several features are written out again, with the covers of theirs.
+        // The fingerprint includes joint trees, but not their cover, so their whole digest is added.
         if let Some(joint) = self.joint() {
             hash.0.update(joint.ensemble().digest());
         }

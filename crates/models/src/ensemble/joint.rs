@@ -1,13 +1,14 @@
-//! Trees with splits that look at several features at once.
+//! Trees with splits that depend on several features at once.
 
 use super::{Ensemble, Rounds, Statistic};
 use crate::error::ModelError;
 
-/// The trees of an ensemble that split on [statistics](Statistic) of several features, combinations of categories.
+/// The trees of an ensemble that split on [statistics](Statistic) of several features, i.e. of combinations
+/// of categories.
 ///
-/// They are trees as all others, of rows that are [extended](Self::extended): after the features comes a column for each statistic. So a
-/// split on a column from [`feature_count`](Ensemble::feature_count) of the model on looks at all features of one of
-/// [`statistics`](Self::statistics).
+/// They are ordinary trees over [extended](Self::extended) rows, which have a column for each statistic after
+/// the features. So a split on a column from the model's [`feature_count`](Ensemble::feature_count) on
+/// depends on all features of one of the [`statistics`](Self::statistics).
 #[derive(Debug, Clone)]
 pub struct JointTrees {
     features: usize,
@@ -16,28 +17,29 @@ pub struct JointTrees {
 }
 
 impl JointTrees {
-    /// `ensemble` has the trees over extended rows of a model of so many features, and margins of 0 before any tree.
+    /// Creates joint trees from `ensemble`, whose trees expect extended rows of a model with `features`
+    /// features, and whose base margins are 0.
     pub(crate) fn new(features: usize, statistics: Vec<Statistic>, ensemble: Ensemble) -> Self {
         Self { features, statistics, ensemble }
     }
 
-    /// The trees, over extended rows.
+    /// Returns the trees over extended rows.
     pub fn ensemble(&self) -> &Ensemble {
         &self.ensemble
     }
 
-    /// What the columns after the features are.
+    /// Returns the statistics in the columns after the features.
     pub fn statistics(&self) -> &[Statistic] {
         &self.statistics
     }
 
-    /// The statistic that a split on a column of the extended rows looks at; `None` where it looks at that feature alone.
+    /// Returns the statistic in a column of the extended rows, or `None` if the column is a feature.
     #[inline]
     pub fn statistic(&self, column: usize) -> Option<&Statistic> {
         column.checked_sub(self.features).map(|place| &self.statistics[place])
     }
 
-    /// Rounded rows with their statistics.
+    /// Appends the statistics to each of the rounded rows.
     pub fn extended(&self, rounded: &[f64]) -> Vec<f64> {
         let rows = rounded.chunks_exact(self.features);
         let mut extended = Vec::with_capacity(rows.len() * (self.features + self.statistics.len()));
@@ -48,7 +50,7 @@ impl JointTrees {
         extended
     }
 
-    /// Those of some rounds; `None` where these have none.
+    /// Restricts the trees to some boosting rounds. Returns `None` if these contain no joint trees.
     pub(super) fn of_rounds(self, rounds: &Rounds) -> Result<Option<Self>, ModelError> {
         let ensemble = self.ensemble.of_rounds(rounds)?;
         Ok((!ensemble.trees.is_empty()).then_some(Self { ensemble, ..self }))

@@ -1,18 +1,19 @@
-//! Leaves whose value is a linear model of the row, and linear models as trees of one leaf.
+//! Leaves whose value is a linear model of the row, and linear models as trees with a single leaf.
 
 use super::Ensemble;
 
-/// `constant + Σ coefficient · x̂_feature`; the leaf's plain value where one of these features is missing.
+/// The linear model `constant + Σ coefficient · x̂_feature`. If one of its features is missing, the leaf has
+/// its plain value instead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearLeaf {
-    /// The constant.
+    /// The intercept.
     pub constant: f64,
-    /// Features, each once, and their coefficients.
+    /// Features, each once, with their coefficients.
     pub terms: Box<[(u32, f64)]>,
 }
 
 impl LinearLeaf {
-    /// The value for a rounded row; `None` where a feature is missing.
+    /// Returns the value for a rounded row, or `None` if a feature is missing.
     #[inline]
     pub(super) fn value(&self, row: &[f64]) -> Option<f64> {
         let sum = self
@@ -25,12 +26,14 @@ impl LinearLeaf {
 }
 
 impl Ensemble {
-    /// The model says nothing of rows in which one of these features is missing: a flag for each.
+    /// Rejects rows in which one of the marked features is missing, because the model has no prediction for
+    /// them. `features` has one flag per feature.
     pub(crate) fn refuse_missing(&mut self, features: Vec<bool>) {
         self.wanted = if features.contains(&true) { features } else { Vec::new() };
     }
 
-    /// Which features linear models and leaves have a coefficient for; empty if there are no such models.
+    /// Returns for each feature whether a linear model or leaf has a coefficient for it. Empty if no leaf is
+    /// linear.
     pub(crate) fn linear_features(&self) -> Vec<bool> {
         if self.linear_leaves.is_empty() {
             return Vec::new();
@@ -42,7 +45,8 @@ impl Ensemble {
         features
     }
 
-    /// Whether margins are affine functions of rows without missing values: all trees are leaves.
+    /// Returns whether margins are affine functions of rows without missing values, i.e. all trees are single
+    /// leaves.
     pub(crate) fn has_affine_margins(&self) -> bool {
         self.joint.is_none() && self.trees.iter().all(|tree| tree.depth == 0)
     }

@@ -1,19 +1,19 @@
-//! From margins to the outputs that people read.
+//! Link functions from margins to outputs.
 
-/// How a library takes margins to its outputs: the inverse link of the objective.
+/// The function from the margins to the outputs of a library: the inverse link of the objective.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Link {
     /// The outputs are the margins.
     Identity,
-    /// `1 / (1 + e^(−a m))`, each output by itself, with the steepness a.
+    /// `1 / (1 + e^(−a m))`, for each output separately, with steepness a.
     Logistic {
-        /// a: 1, unless LightGBM's parameter `sigmoid` says otherwise.
+        /// a: the parameter `sigmoid` of LightGBM, otherwise 1.
         steepness: f64,
     },
     /// `e^(m_k) / Σ_l e^(m_l)`.
     Softmax,
-    /// `e^m`, of counts and durations.
+    /// `e^m`, for counts and durations.
     Exponential,
     /// `ln(1 + e^m)`.
     Softplus,
@@ -22,18 +22,19 @@ pub enum Link {
         /// c: the mean path length of an unsuccessful search among as many rows as a tree was trained on.
         unit: f64,
     },
-    /// 1 above 0, else 0: the class of a hinge.
+    /// 1 above 0, else 0: the predicted class of the hinge loss.
     Step,
-    /// The margins in ascending order: quantiles that do not cross.
+    /// The margins in ascending order, so that predicted quantiles do not cross.
     Sorted,
-    /// `ln(1 + e^(−a m))`: the loss `−ln p` of a probability `p = 1 / (1 + e^(−a m))`, each output by itself. With −a that of 1 − p.
+    /// `ln(1 + e^(−a m))`: the loss `−ln p` of the probability `p = 1 / (1 + e^(−a m))`, for each output
+    /// separately. With −a, the loss of 1 − p.
     LogLoss {
         /// a.
         steepness: f64,
     },
-    /// `ln Σ_l e^(m_l) − m_k`: of each class the loss `−ln p_k` of its share in a softmax.
+    /// `ln Σ_l e^(m_l) − m_k`: for each class the loss `−ln p_k` of its softmax probability.
     LogLosses,
-    /// `(m − y)²`, each output by itself.
+    /// `(m − y)²`, for each output separately.
     SquaredError {
         /// y.
         target: f64,
@@ -41,7 +42,7 @@ pub enum Link {
 }
 
 impl Link {
-    /// Takes the margins of one row to outputs, in place.
+    /// Replaces the margins of one row by the outputs.
     pub fn apply(self, margins: &mut [f64]) {
         match self {
             Self::Identity => {}
@@ -61,19 +62,20 @@ impl Link {
             Self::LogLosses => {
                 let most = margins.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 let sum: f64 = margins.iter().map(|margin| (margin - most).exp()).sum();
-                // The difference first: where one class has almost all of the sum, its loss is small beside its margin.
+                // Subtract first: if one class has almost all of the sum, its loss is small compared to its
+                // margin.
                 each(margins, |margin| (most - margin) + sum.ln());
             }
             Self::SquaredError { target } => each(margins, |margin| (margin - target).powi(2)),
         }
     }
 
-    /// Whether an output depends on the margins of others.
+    /// Returns whether an output depends on the margins of other outputs.
     pub fn mixes(self) -> bool {
         matches!(self, Self::Softmax | Self::Sorted | Self::LogLosses)
     }
 
-    /// What the outputs are, for people: `probability`, `score`, …
+    /// Returns the name of the link for messages and results: `logistic`, `softmax`, …
     pub fn name(self) -> &'static str {
         match self {
             Self::Identity => "identity",
@@ -90,7 +92,7 @@ impl Link {
     }
 }
 
-/// `ln(1 + e^m)`; of large margins e^m would be infinite.
+/// Computes `ln(1 + e^m)` without overflow of e^m.
 fn softplus(margin: f64) -> f64 {
     margin.max(0.0) + (-margin.abs()).exp().ln_1p()
 }
@@ -135,7 +137,7 @@ mod tests {
         let margins = [0.4, -1.0, 2.5];
         let (shares, losses) = (of(Link::Softmax, &margins), of(Link::LogLosses, &margins));
         assert!(shares.iter().zip(&losses).all(|(share, loss)| (loss + share.ln()).abs() < 1e-15));
-        // Where probabilities are 0, losses are still numbers.
+        // Losses are finite even if the probability underflows to 0.
         assert_eq!(of(Link::LogLoss { steepness: 1.0 }, &[-1e4]), [1e4]);
         assert_eq!(of(Link::LogLosses, &[0.0, 1e4]), [1e4, 0.0]);
     }

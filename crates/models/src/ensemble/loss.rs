@@ -4,17 +4,18 @@ use super::{Ensemble, Link};
 use crate::error::ModelError;
 
 impl Ensemble {
-    /// The same trees with the loss of the prediction as their output, of a row whose true target is y:
+    /// Replaces the link, so that the output is the loss of the prediction for a row with the true target y:
     ///
-    /// | the model's own link | y | the output |
+    /// | link of the model | y | output |
     /// |---|---|---|
     /// | [`Link::Logistic`], one output | 0 or 1 | `−ln p` of the probability p of y |
-    /// | [`Link::Softmax`] | a class k, from 0 | k of these: `−ln p_k`, the loss of the rows of class k. They are the same for any y |
+    /// | [`Link::Softmax`] | a class k, from 0 | all k losses: output k is `−ln p_k`, the loss of the rows of class k. The outputs do not depend on y |
     /// | [`Link::Identity`], one output | a number | `(f(x) − y)²` |
     ///
-    /// Explained by the marginal game `v(S) = Σ_b w_b loss(y, f(x_S, b_rest))`, as outputs behind a [link](Self::link) are, a feature gets
-    /// what it adds to the loss of its row: below zero where it makes the prediction better. Those are the values that shap calls
-    /// `model_output="log_loss"`, exactly, and of squared errors. Rows of one target share a model.
+    /// If the loss is explained by the marginal game `v(S) = Σ_b w_b loss(y, f(x_S, b_rest))`, as other
+    /// outputs after a [link](Self::link) are, the attribution of a feature is its contribution to the loss
+    /// of the row. It is negative if the feature improves the prediction. For the log loss, these are the
+    /// exact values of shap's `model_output="log_loss"`. Rows with the same target share a model.
     ///
     /// ```
     /// use apportion_games::{Model, Rows};
@@ -31,7 +32,8 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// [`ModelError::UnknownLink`] where the link is not known, [`ModelError::NoLoss`] for other models and targets.
+    /// [`ModelError::UnknownLink`] if the link is not known, [`ModelError::NoLoss`] for other models and
+    /// targets.
     pub fn with_loss(mut self, target: f64) -> Result<Self, ModelError> {
         let Some(link) = self.link else {
             return Err(ModelError::UnknownLink { objective: self.origin().objective.clone() });
@@ -41,17 +43,15 @@ impl Ensemble {
             Link::Logistic { steepness } if outputs == 1 => match target {
                 1.0 => Ok(Link::LogLoss { steepness }),
                 0.0 => Ok(Link::LogLoss { steepness: -steepness }),
-                _ => Err("give 0 or 1"),
+                _ => Err("0 or 1"),
             },
             Link::Softmax if (0..outputs).any(|class| class as f64 == target) => Ok(Link::LogLosses),
-            Link::Softmax => Err("give the number of a class, from 0"),
+            Link::Softmax => Err("the index of a class, from 0"),
             Link::Identity if outputs == 1 && target.is_finite() => Ok(Link::SquaredError { target }),
-            Link::Identity if outputs == 1 => Err("give a finite number"),
-            _ => Err(
-                "models with a loss are classifiers by a logistic function or a softmax, and regressions of one output",
-            ),
+            Link::Identity if outputs == 1 => Err("a finite number"),
+            _ => Err("a classifier with a logistic or softmax link, or a regression model with one output"),
         };
-        let loss = loss.map_err(|wanted| ModelError::NoLoss { target, link: link.name(), wanted })?;
+        let loss = loss.map_err(|expected| ModelError::NoLoss { target, link: link.name(), expected })?;
         self.link = Some(loss);
         Ok(self)
     }

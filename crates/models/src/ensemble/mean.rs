@@ -4,11 +4,13 @@ use super::{Ensemble, JointTrees, Link, Node, Statistic, Words};
 use crate::error::ModelError;
 
 impl Ensemble {
-    /// Returns the ensemble whose margins are the means of those of `members`, for example of the models of a cross-validation.
+    /// Returns the ensemble whose margins are the means of the margins of `members`, e.g. the models of a
+    /// cross-validation.
     ///
-    /// It has all their trees, with leaves divided by the number of members, so values are exact. The mean of margins is not the margin of
-    /// the mean output: the [link](Self::link) of several members is kept only if it is the identity. [Rounds](Self::rounds) are the members.
-    /// The mean of one member is that member.
+    /// It contains all trees of the members, with leaves divided by the number of members, so values are
+    /// exact. The mean of margins is not the margin of the mean output, so the [link](Self::link) of several
+    /// members is kept only if it is the identity. [Rounds](Self::rounds) are the members. The mean of one
+    /// member is that member.
     ///
     /// ```
     /// use apportion_games::Rows;
@@ -26,8 +28,9 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// [`ModelError::EmptyMean`] without members, [`ModelError::Mean`] if members differ in their features (number, names, categories), in
-    /// the width of numbers that splits compare, or in their outputs.
+    /// [`ModelError::EmptyMean`] if there are no members, [`ModelError::Mean`] if members differ in their
+    /// features (number, names, categories), in the width of the numbers that splits compare, or in their
+    /// outputs.
     pub fn mean_of(members: &[&Self]) -> Result<Self, ModelError> {
         let (&first, rest) = members.split_first().ok_or(ModelError::EmptyMean)?;
         if rest.is_empty() {
@@ -60,7 +63,8 @@ impl Ensemble {
         Ok(mean)
     }
 
-    /// An ensemble of the same features and outputs without trees, names, categories and notes.
+    /// Creates an ensemble with the same features and outputs, but without trees, names, categories and
+    /// notes.
     fn empty_like(other: &Self) -> Self {
         let parts = super::EnsembleParts {
             width: other.width,
@@ -73,7 +77,8 @@ impl Ensemble {
         Self::new(parts, 0)
     }
 
-    /// Appends the trees of a member of a mean of `count` members; what was found and expected if it differs.
+    /// Appends the trees of a member of a mean of `count` members. If the member differs, returns what was
+    /// found and what was expected.
     fn absorb(&mut self, member: &Self, count: f64) -> Result<(), (String, String)> {
         let differ = |found: usize, expected: usize, what: &str| {
             Err((format!("{found} {what}"), expected.to_string()))
@@ -113,7 +118,7 @@ impl Ensemble {
         Ok(())
     }
 
-    /// Appends the trees of another ensemble, leaves divided by `count`, and ends a round.
+    /// Appends the trees of another ensemble, with leaves divided by `count`, and ends a round.
     fn append_trees(&mut self, member: &Self, count: f64, feature: impl Fn(usize) -> usize) {
         let (nodes, trees) = (self.nodes.len(), self.trees.len());
         let (rules, linear) = (self.rules.len(), self.linear_leaves.len());
@@ -151,9 +156,10 @@ impl Ensemble {
         self.end_round();
     }
 
-    /// Takes in the categories of a member. A member may lack those of features that none of its trees looks at.
+    /// Merges the categories of a member. A member may lack those of features that none of its trees uses.
     fn absorb_words(&mut self, member: &Self) -> Result<(), (String, String)> {
-        // A damaged file can claim any number of features.
+        // A corrupt file can declare any number of features, so the loop covers only features with
+        // categories.
         for feature in 0..member.words.len().max(self.words.len()).min(self.features) {
             let merged = match (self.words(feature), member.words(feature)) {
                 (None, None) => continue,
@@ -167,7 +173,7 @@ impl Ensemble {
                     .as_ref()
                     .map_or_else(|| feature.to_string(), |names| format!("{:?}", names[feature]));
                 return Err((
-                    format!("other categories of the feature {name}"),
+                    format!("different categories for the feature {name}"),
                     "the same categories in the same order".to_owned(),
                 ));
             };
@@ -179,7 +185,7 @@ impl Ensemble {
         Ok(())
     }
 
-    /// Returns whether some split or linear leaf uses a feature.
+    /// Returns whether a split or linear leaf uses a feature.
     fn depends_on(&self, feature: usize) -> bool {
         let splits =
             |ensemble: &Self| ensemble.nodes.iter().any(|node| !node.is_leaf() && node.feature() == feature);
@@ -194,7 +200,7 @@ impl Ensemble {
     }
 }
 
-/// The joint trees of all members, over rows that are extended by the statistics of all.
+/// Merges the joint trees of all members, over rows that are extended by the statistics of all members.
 fn mean_of_joint(first: &Ensemble, members: &[Option<&JointTrees>], count: f64) -> Option<JointTrees> {
     members.iter().any(Option::is_some).then(|| {
         let features = first.feature_count();
@@ -228,7 +234,8 @@ fn check_names(found: &[String], expected: &[String], what: &str) -> Result<(), 
 }
 
 impl Words {
-    /// The categories of two members of a mean; `None` if a category can have another code in each.
+    /// Merges the categories of two members of a mean. Returns `None` if a category may have different codes
+    /// in them.
     fn merged(&self, other: &Self) -> Option<Self> {
         self.union_of_hashed(other).or_else(|| (self == other).then(|| self.clone()))
     }

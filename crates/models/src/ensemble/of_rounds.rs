@@ -1,53 +1,53 @@
-//! The model of some rounds of boosting.
+//! Restriction of a model to some boosting rounds.
 
 use std::ops::Range;
 
 use super::{Ensemble, Node, Rounds};
 use crate::error::ModelError;
 
-/// What is known of an ensemble's rounds.
+/// Boosting rounds of an ensemble.
 impl Ensemble {
-    /// The number of rounds in the file.
+    /// Returns the number of rounds in the file.
     pub fn round_count(&self) -> usize {
         self.rounds.ends.len()
     }
 
-    /// The number of rounds up to the best one, where the file says which that is.
+    /// Returns the number of rounds up to the best one, if the file stores it.
     pub fn best_round_count(&self) -> Option<usize> {
         self.rounds.best
     }
 
-    /// The rounds that are used.
+    /// Returns the rounds in use.
     pub fn rounds(&self) -> Range<usize> {
         self.rounds.used.clone()
     }
 
-    /// All trees up to here, since the round before, are one round.
+    /// Ends a round, which consists of all trees since the previous one.
     pub(crate) fn end_round(&mut self) {
         self.rounds.ends.push(self.trees.len());
         self.rounds.used.end = self.rounds.ends.len();
     }
 
-    /// The file says after how many rounds the model was best.
+    /// Sets the number of rounds after which the model was best.
     pub(crate) fn set_best_round_count(&mut self, count: usize) {
         self.rounds.best = Some(count);
     }
 
-    /// The leaves are divided by the number of rounds.
+    /// Marks the leaves as divided by the number of rounds.
     pub(crate) fn set_averaged(&mut self) {
         self.rounds.averaged = true;
     }
 
-    /// The model of some of the rounds, of a file whose rounds are all there.
+    /// Restricts the model to some of the rounds. All rounds of the file must still be in use.
     ///
     /// # Errors
     ///
-    /// [`ModelError::Rounds`] where the file has no such rounds.
+    /// [`ModelError::Rounds`] if the file does not contain these rounds.
     pub(crate) fn of_rounds(mut self, rounds: &Rounds) -> Result<Self, ModelError> {
         let count = self.round_count();
         let used = match rounds {
             Rounds::All => 0..count,
-            // A model that was cut after it was trained may be shorter.
+            // A model that was sliced after training may have fewer rounds.
             Rounds::Best => 0..self.rounds.best.unwrap_or(count).min(count),
             Rounds::Within(rounds) if rounds.is_empty() || rounds.end > count => {
                 return Err(ModelError::Rounds { start: rounds.start, end: rounds.end, count });
@@ -75,7 +75,7 @@ impl Ensemble {
             self.scale_leaves(&factors.collect::<Vec<_>>());
         }
         if let Some(joint) = self.joint.take() {
-            // Its rounds are these: where nothing is left it is as if there had been nothing.
+            // Joint trees have the same rounds. If no joint tree remains, the field becomes `None`.
             self.joint = joint.of_rounds(&Rounds::Within(used.clone()))?.map(Box::new);
         }
         self.rounds.used = used;
@@ -88,7 +88,7 @@ impl Ensemble {
         counts
     }
 
-    /// Multiplies the leaves by the factor of the output that they add to.
+    /// Multiplies each leaf by the factor of its output.
     fn scale_leaves(&mut self, factors: &[f64]) {
         for tree in &self.trees {
             let factor = factors[tree.output];

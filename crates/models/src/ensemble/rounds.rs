@@ -1,32 +1,33 @@
-//! Rounds of boosting: which trees of a file make the model.
+//! Selection of boosting rounds.
 
 use std::ops::Range;
 
-/// Which rounds of a model file are used.
+/// The boosting rounds of a model file to use.
 ///
-/// A round is what the library adds at a time: of XGBoost and LightGBM one tree, or several in parallel, for each output; of all other
-/// formats one tree of the file. The sum begins with the base margin in any case.
+/// A round is what the library adds in one iteration: for XGBoost and LightGBM, one tree, or several parallel
+/// trees, for each output. In all other formats it is one tree of the file. The base margin is always
+/// included.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rounds {
-    /// Where early stopping left the number of the best round in the file (XGBoost's `best_iteration`), the rounds up to that, as the
-    /// library's own `predict` has it; else all.
+    /// The rounds up to the best one, as in the library's own `predict`, if early stopping stored it in the
+    /// file (XGBoost's `best_iteration`). Otherwise all rounds.
     #[default]
     Best,
-    /// All of the file.
+    /// All rounds of the file.
     All,
-    /// These, counted from 0: `0..10` is the model after ten rounds.
+    /// A range of rounds, counted from 0: `0..10` is the model after ten rounds.
     Within(Range<usize>),
 }
 
 /// The rounds of an ensemble.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counted {
-    /// How many trees there were after each round of the file.
+    /// The number of trees after each round of the file.
     pub(super) ends: Vec<usize>,
-    /// How many rounds there are up to the best one, where the file says that.
+    /// The number of rounds up to the best one, if the file stores it.
     pub(super) best: Option<usize>,
     pub(super) used: Range<usize>,
-    /// Whether the model is the mean over its rounds, and not their sum.
+    /// Whether the model is the mean over its rounds instead of their sum.
     pub(super) averaged: bool,
 }

@@ -1,50 +1,52 @@
-//! How splits decide that do not compare with a threshold.
+//! Rules of splits that do not compare with a threshold.
 
 use std::sync::Arc;
 
 use super::category::hash_of_code;
 use super::statistic::Statistic;
 
-/// Whole numbers up to this are in a set of bits; larger ones in a sorted list.
+/// Sets of integers below this are stored as bits; other sets as sorted lists.
 const DENSE: u32 = 1 << 14;
 
-/// Categories are below this.
+/// Upper bound of categories, exclusive.
 const CATEGORIES: f64 = 4_294_967_296.0;
 
-/// A way to decide other than by a threshold. Missing values (NaN) go by the split's default: the engine never asks a rule about them.
+/// A rule of a split other than a comparison with a threshold. Missing values (NaN) follow the split's
+/// default direction and are never passed to a rule.
 ///
-/// Lists are shared by the trees that one tree with values for several outputs becomes.
+/// Lists are shared between the trees of different outputs that come from one tree of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Rule {
-    /// By the category ⌊x̂⌋, toward zero: members of the set go left or right, all other values to the other side.
+    /// By the category ⌊x̂⌋, rounded toward zero: members of the set go left or right, all other values to
+    /// the other side.
     Set {
         members: Categories,
         members_go_left: bool,
-        /// Whether numbers between −1 and 0 are category 0 (LightGBM), and not negative (XGBoost).
+        /// Whether numbers between −1 and 0 are category 0 (LightGBM) or negative (XGBoost).
         negative_fraction_is_zero: bool,
     },
-    /// Left iff x̂ is exactly one of these numbers, which are in ascending order.
+    /// Left iff x̂ equals one of these numbers, which are in ascending order.
     Exactly(Arc<[f64]>),
     /// Left iff lowest ≤ x̂ ≤ highest.
     Between { lowest: f64, highest: f64 },
     /// Left iff x̂ < threshold, except for these numbers, in ascending order, which go to the other side.
     Except { threshold: f64, numbers: Arc<[f64]> },
-    /// Left iff x̂ < threshold; but zero, up to [`ZERO`], is a missing value.
+    /// Left iff x̂ < threshold, except that zero, up to [`ZERO`], is a missing value.
     ZeroIsMissing { threshold: f64 },
     /// Right iff x̂ is the code of a category with this hash.
     Hashed(u32),
-    /// Right iff a statistic of the category, which x̂ is the code of, is above the border.
+    /// Right iff a statistic of the category with the code x̂ exceeds the border.
     Statistic { statistic: Arc<Statistic>, border: f64 },
 }
 
-/// Up to this size LightGBM takes a number for zero: `1e-35` as `f32`.
+/// LightGBM treats numbers up to this absolute value as zero: `1e-35` as `f32`.
 pub(crate) const ZERO: f64 = 1e-35_f32 as f64;
 
 impl Rule {
-    /// Left iff x̂ is a number, an infinite one included.
+    /// Left iff x̂ is a number, including infinity.
     pub(crate) const ANY_NUMBER: Self = Self::Between { lowest: f64::NEG_INFINITY, highest: f64::INFINITY };
 
-    /// Left iff x̂ is exactly one of `numbers`.
+    /// Left iff x̂ equals one of `numbers`.
     pub(crate) fn exactly(mut numbers: Vec<f64>) -> Self {
         numbers.sort_unstable_by(f64::total_cmp);
         Self::Exactly(numbers.into())
@@ -56,7 +58,7 @@ impl Rule {
         Self::Except { threshold, numbers: numbers.into() }
     }
 
-    /// Whether it compares values with NaN, which means nothing.
+    /// Returns whether the rule compares values with NaN, which is invalid.
     pub(super) fn has_nan(&self) -> bool {
         match self {
             Self::Set { .. } | Self::Hashed(_) => false,
@@ -71,7 +73,7 @@ impl Rule {
         }
     }
 
-    /// Whether a value that is not missing goes left.
+    /// Returns whether a value that is not missing goes left.
     #[inline]
     pub(crate) fn goes_left(&self, value: f64, default_left: bool) -> bool {
         match self {
@@ -85,7 +87,7 @@ impl Rule {
             Self::ZeroIsMissing { .. } if value.abs() <= ZERO => default_left,
             Self::ZeroIsMissing { threshold } => value < *threshold,
             Self::Hashed(hash) => hash_of_code(value) != Some(*hash),
-            // A statistic that is no number is above nothing.
+            // A statistic that is NaN counts as not above the border.
             Self::Statistic { statistic, border } => !statistic.is_above(*border, |_| value),
         }
     }
@@ -97,7 +99,7 @@ fn contains(numbers: &[f64], value: f64) -> bool {
     numbers.get(numbers.partition_point(|&number| number < value)) == Some(&value)
 }
 
-/// A set of whole numbers.
+/// A set of integers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Categories {
     Dense(Arc<[u64]>),

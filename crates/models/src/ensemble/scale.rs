@@ -1,4 +1,4 @@
-//! The size of the numbers that a margin is the sum of.
+//! The magnitude of the summands of a margin.
 
 use apportion_games::Rows;
 
@@ -6,10 +6,12 @@ use super::Ensemble;
 use crate::error::ModelError;
 
 impl Ensemble {
-    /// Returns for each row and output the size of what the margin is the sum of, rows × outputs: the absolute base margin, and for each
-    /// tree its largest leaf or, if its leaves are linear, the absolute terms of the leaf that the row reaches.
+    /// Returns the magnitude of the summands of each margin, rows × outputs: the sum of the absolute base
+    /// margin and, for each tree, the absolute value of its largest leaf or, if its leaves are linear, of the
+    /// terms of the leaf that the row reaches.
     ///
-    /// The rounding error of a sum of trees is in proportion to this, and not to the margin, in which large leaves may cancel.
+    /// The rounding error of a sum of trees is proportional to this sum, not to the margin, in which large
+    /// leaves may cancel.
     ///
     /// ```
     /// use apportion_games::Rows;
@@ -24,7 +26,7 @@ impl Ensemble {
     ///
     /// # Errors
     ///
-    /// As [`margins`](Self::margins).
+    /// The errors of [`margins`](Self::margins).
     pub fn margin_scales(&self, rows: Rows<'_>) -> Result<Vec<f64>, ModelError> {
         self.check_rows(rows, "row")?;
         let mut constant: Vec<f64> = self.base_margins().iter().map(|margin| margin.abs()).collect();
@@ -52,7 +54,7 @@ impl Ensemble {
         }
     }
 
-    /// The absolute terms of the leaf that a rounded row reaches.
+    /// Returns the sum of the absolute terms of the leaf that a rounded row reaches.
     fn linear_size(&self, tree: &super::Tree, row: &[f64]) -> f64 {
         let nodes = self.nodes_of(tree);
         let mut leaf = nodes[0];

@@ -1,7 +1,8 @@
-//! Numbers that a file has for categories and their combinations: the statistics of CatBoost, which it calls CTR.
+//! Statistics of categories and of their combinations, which CatBoost calls CTR.
 //!
-//! What a split compares is made of counts, which are looked up in a table by a hash of what the statistic looks at: categories, and answers
-//! to tests of other features. What is not in the table has one value, too.
+//! A split compares a ratio of counts with a border. The counts are found in a table by a hash of the inputs
+//! of the statistic: categories, and the results of tests of other features. All combinations that are not in
+//! the table share one value.
 
 use std::sync::Arc;
 
@@ -9,11 +10,11 @@ use sha2::{Digest, Sha256};
 
 use super::category::hash_of_code;
 
-/// A number that depends on one feature or on several at once, at least one of them a category.
+/// A number that depends on one or several features, at least one of which is categorical.
 #[derive(Debug, Clone)]
 pub struct Statistic {
     parts: Box<[Part]>,
-    /// Of the parts, each once.
+    /// The features of the parts, each once.
     features: Box<[u32]>,
     counts: Arc<Counts>,
     rate: Rate,
@@ -23,17 +24,18 @@ pub struct Statistic {
 /// A table of counts.
 #[derive(Debug)]
 pub(crate) struct Counts {
-    /// Hashes in ascending order, each with its row.
+    /// Hashes in ascending order, each with its row of counts.
     rows: Box<[(u64, u32)]>,
     /// Rows of `width` numbers.
     counts: Box<[f64]>,
     width: usize,
-    /// What counters are divided by.
+    /// The denominator of counters.
     denominator: f64,
     digest: [u8; 32],
 }
 
-/// How counts make a number: `((in class + prior) / (total + weight of the prior) + shift) · scale`, in `f32`.
+/// The formula from counts to a statistic, in `f32`: `((in class + prior) / (total + weight of the prior) +
+/// shift) · scale`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rate {
     pub(crate) kind: RateKind,
@@ -43,24 +45,24 @@ pub(crate) struct Rate {
     pub(crate) scale: f32,
 }
 
-/// What is in the class, and what the total is.
+/// Which counts are the numerator ("in class") and the denominator ("total").
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum RateKind {
-    /// The counts after that of this class; all.
+    /// In class: the counts of classes after this one. Total: all counts.
     After(usize),
-    /// The count of this class; all.
+    /// In class: the count of this class. Total: all counts.
     Of(usize),
-    /// The first number; the second.
+    /// In class: the first number. Total: the second.
     Mean,
-    /// The first number; the same total for all.
+    /// In class: the first number. Total: the denominator of the table, which is the same for all.
     Counter,
 }
 
 impl RateKind {
-    /// The fewest numbers that it is made of.
+    /// Returns the minimum number of counts per category.
     fn least(self) -> usize {
         match self {
-            // With two classes there is one border.
+            // Two classes have one border.
             Self::After(class) => class.saturating_add(1).max(2),
             Self::Of(class) => class.saturating_add(1),
             Self::Mean => 2,
@@ -91,14 +93,15 @@ impl Rate {
     }
 }
 
-/// A hash that stands for an empty place.
+/// The hash of an empty slot.
 const NOTHING: u64 = u64::MAX;
 
-/// CatBoost cuts targets into at most 256 classes.
+/// CatBoost bins targets into at most 256 classes.
 const MOST_CLASSES: usize = 256;
 
 impl Counts {
-    /// Of equal hashes the first counts. All rows must be there.
+    /// Creates a table. The first of several rows with the same hash is used. All rows must exist in
+    /// `counts`.
     pub(crate) fn new(
         mut rows: Vec<(u64, u32)>,
         counts: Vec<f64>,
@@ -109,13 +112,13 @@ impl Counts {
         rows.sort_by_key(|&(hash, _)| hash);
         rows.dedup_by_key(|&mut (hash, _)| hash);
         if !(1..=MOST_CLASSES).contains(&width) {
-            return Err(format!("{width} counts of each category, where 1 to {MOST_CLASSES} are known"));
+            return Err(format!("expected 1 to {MOST_CLASSES} counts per category, got {width}"));
         }
         let whole = counts.len() / width;
         if let Some((_, row)) = rows.iter().find(|&&(_, row)| row as usize >= whole) {
-            return Err(format!("counts {row} of {whole}"));
+            return Err(format!("counts {row} out of range ({whole} categories)"));
         }
-        // In the order of the hashes: files have the rows in orders of their own.
+        // Hash the rows in the order of their hashes, because files store them in arbitrary order.
         let mut digest = Sha256::new();
         digest.update((width as u64).to_le_bytes());
         digest.update(denominator.to_bits().to_le_bytes());
@@ -136,18 +139,18 @@ impl Counts {
     }
 }
 
-/// What a statistic looks at.
+/// An input of a statistic.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Part {
     /// The category of a feature.
     Category { feature: u32 },
-    /// Whether a feature is not below a threshold.
+    /// Whether a feature is at or above a threshold.
     Above { feature: u32, threshold: f64, missing_is_above: bool },
-    /// Whether the category of a feature has a hash.
+    /// Whether the category of a feature has this hash.
     Exactly { feature: u32, hash: u32 },
 }
 
-/// Statistics with the same values are equal.
+/// Statistics with the same digest, hence the same values, are equal.
 impl PartialEq for Statistic {
     fn eq(&self, other: &Self) -> bool {
         self.digest == other.digest
@@ -166,28 +169,25 @@ impl Part {
 
 const MULTIPLIER: u64 = 0x4906_ba49_4954_cb65;
 
-/// Joins what the next part says to a hash.
+/// Combines a hash with the value of the next part.
 fn joined(hash: u64, part: u64) -> u64 {
     MULTIPLIER.wrapping_mul(hash.wrapping_add(MULTIPLIER.wrapping_mul(part)))
 }
 
-/// A category as part of a hash: its own, with a sign.
+/// Sign-extends the hash of a category, as CatBoost does to combine it.
 fn signed(hash: u32) -> u64 {
     i64::from(hash as i32) as u64
 }
 
 impl Statistic {
-    /// Of these parts; or why it is none.
+    /// Creates a statistic of these parts, or returns why it is invalid.
     pub(crate) fn new(parts: Vec<Part>, counts: Arc<Counts>, rate: Rate) -> Result<Self, String> {
         if parts.is_empty() {
-            return Err("a statistic of nothing".to_owned());
+            return Err("a statistic without features".to_owned());
         }
         let least = rate.kind.least();
         if counts.width < least {
-            return Err(format!(
-                "{} counts of each category, where {least} or more are wanted",
-                counts.width
-            ));
+            return Err(format!("expected {least} or more counts per category, got {}", counts.width));
         }
         let mut features: Vec<u32> = parts.iter().map(Part::feature).collect();
         features.sort_unstable();
@@ -225,12 +225,12 @@ impl Statistic {
         })
     }
 
-    /// The features that it depends on, in ascending order.
+    /// Returns the features that the statistic depends on, in ascending order.
     pub fn features(&self) -> &[u32] {
         &self.features
     }
 
-    /// The statistic of a row of which `cell` says what a feature is.
+    /// Returns the statistic of a row, whose value of a feature is returned by `cell`.
     pub fn value(&self, cell: impl Fn(usize) -> f64) -> f64 {
         let denominator = self.counts.denominator;
         match self.hash(cell).and_then(|hash| self.counts.of(hash)) {
@@ -239,17 +239,17 @@ impl Statistic {
         }
     }
 
-    /// Whether the statistic of such a row is above a border.
+    /// Returns whether the statistic of a row exceeds a border.
     pub(super) fn is_above(&self, border: f64, cell: impl Fn(usize) -> f64) -> bool {
         self.value(cell) > border
     }
 
-    /// SHA-256 of all that values depend on.
+    /// Returns the SHA-256 of everything that the values depend on.
     pub(super) fn digest(&self) -> [u8; 32] {
         self.digest
     }
 
-    /// `None` where a feature is the code of no category.
+    /// Returns the hash to look up, or `None` if the value of a feature is not a code of a category.
     fn hash(&self, cell: impl Fn(usize) -> f64) -> Option<u64> {
         self.parts.iter().try_fold(0, |hash, part| {
             let value = cell(part.feature() as usize);
@@ -265,19 +265,21 @@ impl Statistic {
         })
     }
 
-    /// The hashes of the categories that it knows, where it is of one category alone.
+    /// Returns the hashes of the categories in the table, if the statistic depends on a single category;
+    /// otherwise nothing.
     pub(crate) fn categories(&self) -> impl Iterator<Item = u32> {
         let hashes = match *self.parts {
             [Part::Category { .. }] => &self.counts.rows[..],
             _ => &[],
         };
-        // The hash is the category's, times the multiplier twice.
+        // The hash is that of the category multiplied twice by the multiplier.
         let inverse = inverse_of(MULTIPLIER.wrapping_mul(MULTIPLIER));
         hashes.iter().map(move |(hash, _)| hash.wrapping_mul(inverse) as u32)
     }
 }
 
-/// The number that an odd one is to be multiplied with to get 1, by Newton's method: each step doubles the bits that are right.
+/// Computes the inverse of an odd number modulo 2^64 by Newton's method: each step doubles the number of
+/// correct bits.
 fn inverse_of(odd: u64) -> u64 {
     (0..6).fold(odd, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse))))
 }
@@ -295,14 +297,15 @@ mod tests {
         Statistic::new(parts, Arc::new(counts), rate).unwrap()
     }
 
-    /// CatBoost 1.2.10 wrote these hashes into a table of a single feature with the categories 4, 0 and 3, of 0 to 5.
+    /// CatBoost 1.2.10 wrote these hashes into a table of a single feature with the categories 4, 0 and 3, of
+    /// 0 to 5.
     #[test]
     fn categories_are_told_by_the_hashes_of_tables() {
         for word in ["0", "3", "a", "", "longer word of category"] {
             let hash = joined(0, signed(category_hash(word)));
             let known = statistic(vec![Part::Category { feature: 3 }], vec![(hash, 1), (NOTHING, 0)], RATE);
             assert_eq!(known.categories().collect::<Vec<_>>(), [category_hash(word)]);
-            // (4 + 1) / (4 + 1), and (0 + 1) / (0 + 1) of what is unknown.
+            // (4 + 1) / (4 + 1), and (0 + 1) / (0 + 1) for unknown categories.
             assert_eq!(known.value(|_| code_of_text(word)), 3.0);
             assert_eq!(known.value(|_| code_of_text("other")), 3.0);
             assert_eq!(known.features(), [3]);
@@ -312,7 +315,7 @@ mod tests {
     #[test]
     fn rates_are_those_of_their_kind() {
         let hash = joined(0, signed(category_hash("a")));
-        // (1 + 1) / (4 + 1), (3 + 1) / (4 + 1), (3 + 1) / (1 + 1), (3 + 1) / (8 + 1), and what is unknown.
+        // (1 + 1) / (4 + 1), (3 + 1) / (4 + 1), (3 + 1) / (1 + 1), (3 + 1) / (8 + 1), and unknown categories.
         for (kind, rates) in [
             (RateKind::After(0), [0.4, 1.0]),
             (RateKind::Of(0), [0.8, 1.0]),

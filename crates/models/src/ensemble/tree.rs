@@ -1,26 +1,27 @@
-//! The inside of an [`Ensemble`], for algorithms that walk its trees.
+//! Nodes and trees of an [`Ensemble`], for algorithms that traverse them.
 //!
-//! Every format is brought to one normal form when a file is read, so there is a single rule to follow. Let x̂ be a row's value rounded to
-//! the [`Width`] that the library computes with.
+//! When a file is read, its trees are converted to a normal form, so a traversal needs to implement a single
+//! rule. Let x̂ be a value of a row, rounded to the [`Width`] in which the library computes.
 //!
-//! - A split sends a row left or right by the value of one feature: [`Ensemble::goes_left`] decides. Most splits compare: **left iff
-//!   x̂ < threshold**. Others decide by a rule of their own ([`Node::is_ruled`]): a set of categories, numbers to be met exactly, zeros that
-//!   are missing. A missing value (NaN) goes where the split says, in both cases.
-//! - A leaf adds a number, or for linear trees the value of a [`LinearLeaf`].
-//! - Trees with splits that look at several features at once are apart, as [`JointTrees`]: trees as all others, of rows that have a column
-//!   more for each [`Statistic`] of several features.
+//! - A split sends a row left or right by the value of one feature, as determined by [`Ensemble::goes_left`].
+//!   Most splits compare: **left iff x̂ < threshold**. The others have a rule ([`Node::is_ruled`]), such as a
+//!   set of categories, a list of exact numbers, or a comparison that treats zero as missing. In both cases,
+//!   a missing value (NaN) follows the default direction of the split.
+//! - A leaf adds a number or, in linear trees, the value of a [`LinearLeaf`].
+//! - Trees with splits on several features at once are stored separately, as [`JointTrees`]: ordinary trees
+//!   over rows with an additional column for each [`Statistic`] of several features.
 //!
-//! Nodes of a tree are in breadth-first order with siblings adjacent: the root is node 0, a child's number is above its parent's, and the
-//! right child's number is one above the left child's.
+//! Nodes of a tree are in breadth-first order with adjacent siblings: the root is node 0, the index of a
+//! child is higher than that of its parent, and the right child follows the left child.
 //!
-//! | ask | for |
+//! | method | returns |
 //! |---|---|
-//! | [`Ensemble::trees`], [`Ensemble::nodes_of`], [`Ensemble::nodes`] | the trees, the nodes of one, the nodes of all |
-//! | [`Ensemble::width`], [`Ensemble::check_rows`] | how to round a row, and whether it is one of this model |
-//! | [`Ensemble::goes_left`], [`Ensemble::linear_leaf`], [`Ensemble::tree_value`] | what a split decides, what a leaf adds, what a tree does |
+//! | [`Ensemble::trees`], [`Ensemble::nodes_of`], [`Ensemble::nodes`] | the trees, the nodes of one tree, the nodes of all trees |
+//! | [`Ensemble::width`], [`Ensemble::check_rows`] | how to round a row, and whether it fits the model |
+//! | [`Ensemble::goes_left`], [`Ensemble::linear_leaf`], [`Ensemble::tree_value`] | the direction at a split, the model of a leaf, the value of a tree |
 //! | [`Ensemble::joint`] | the trees that split on several features at once |
-//! | [`Ensemble::cover_of`], [`Ensemble::check_covers`] | how many training rows came to each node |
-//! | [`Ensemble::fingerprint`] | a number that tells models apart |
+//! | [`Ensemble::cover_of`], [`Ensemble::check_covers`] | the cover of each node, and whether it is valid |
+//! | [`Ensemble::fingerprint`] | a hash that identifies the model |
 //!
 //! ```
 //! use apportion_models::{Ensemble, tree::Tree};
@@ -53,39 +54,43 @@ pub use super::statistic::Statistic;
 pub use super::width::Width;
 use crate::Ensemble;
 
-/// The [inside](crate::tree), for algorithms that walk the trees.
+/// Access to the [trees](crate::tree), for algorithms that traverse them.
 impl Ensemble {
-    /// The trees whose splits look at one feature each, in the order of the file. All others are [joint](Self::joint).
+    /// Returns the trees whose splits depend on one feature each, in the order of the file. All others are
+    /// [joint](Self::joint).
     #[inline]
     pub fn trees(&self) -> &[Tree] {
         &self.trees
     }
 
-    /// The nodes of all trees, tree after tree. Children are numbered within their tree: see [`nodes_of`](Self::nodes_of).
+    /// Returns the nodes of all trees, tree after tree. Indices of children are relative to their tree: see
+    /// [`nodes_of`](Self::nodes_of).
     #[inline]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// The nodes of a tree of this ensemble, the root first.
+    /// Returns the nodes of a tree of this ensemble, the root first.
     #[inline]
     pub fn nodes_of(&self, tree: &Tree) -> &[Node] {
         &self.nodes[tree.nodes()]
     }
 
-    /// The trees that split on several features at once, where there are any: they add to the margins as the others do.
+    /// Returns the trees that split on several features at once, if any. They add to the margins like the
+    /// others.
     #[inline]
     pub fn joint(&self) -> Option<&JointTrees> {
         self.joint.as_deref()
     }
 
-    /// The width to which values are rounded before splits and linear leaves see them.
+    /// Returns the width to which values are rounded before they are used in splits and linear leaves.
     #[inline]
     pub fn width(&self) -> Width {
         self.width
     }
 
-    /// Whether a row whose [rounded](Width::round) value of the split's feature is `value` goes left.
+    /// Returns whether a row goes left if its [rounded](Width::round) value of the split's feature is
+    /// `value`.
     #[inline]
     pub fn goes_left(&self, split: Node, value: f64) -> bool {
         if value.is_nan() {
@@ -97,13 +102,13 @@ impl Ensemble {
         }
     }
 
-    /// The model of a leaf, where it is linear.
+    /// Returns the model of a leaf, if the leaf is linear.
     #[inline]
     pub fn linear_leaf(&self, leaf: Node) -> Option<&LinearLeaf> {
         leaf.linear().map(|index| &self.linear_leaves[index])
     }
 
-    /// What a tree of these nodes adds for a rounded row.
+    /// Returns the value of the leaf that a rounded row reaches in a tree with these nodes.
     pub fn tree_value(&self, nodes: &[Node], row: &[f64]) -> f64 {
         let mut at = 0;
         loop {
@@ -115,20 +120,20 @@ impl Ensemble {
         }
     }
 
-    /// Terms of the longest model of a linear leaf; 0 where there is none.
+    /// Returns the largest number of terms of a linear leaf, 0 if no leaf is linear.
     pub fn most_terms(&self) -> usize {
         self.linear_leaves.iter().map(|leaf| leaf.terms.len()).max().unwrap_or(0)
     }
 
-    /// Training cover of every node of a tree (the sum of hessians for XGBoost); NaN where the file has none. Positive where [covers are
-    /// sound](Self::check_covers): empty nodes have one that is too small to matter, so that shares can be taken and multiplied without
-    /// asking.
+    /// Returns the training cover of every node of a tree (for XGBoost, the sum of hessians), NaN if the file
+    /// does not store it. If the [cover is valid](Self::check_covers), all values are positive: empty nodes
+    /// have a negligible positive cover, so that shares can be computed and multiplied without special cases.
     #[inline]
     pub fn cover_of(&self, tree: &Tree) -> &[f64] {
         &self.cover[tree.nodes()]
     }
 
-    /// What a leaf adds for a rounded row.
+    /// Returns the value of a leaf for a rounded row.
     #[inline]
     fn leaf_value(&self, leaf: Node, row: &[f64]) -> f64 {
         match self.linear_leaf(leaf) {

@@ -3,28 +3,29 @@
 use super::{Ensemble, Rule, TreeParts};
 use crate::error::ModelError;
 
-/// How a split decides in the normal form.
+/// The rule of a split in normal form.
 #[derive(Clone, Default)]
 pub(crate) struct Split {
     pub(crate) feature: i64,
-    /// Of a split that compares.
+    /// The threshold, if the split compares.
     pub(crate) threshold: f64,
     pub(crate) default_left: bool,
     pub(crate) rule: Option<Rule>,
 }
 
-/// A tree that is put together node by node, the root first, for all outputs that its leaves have values for.
+/// A tree under construction whose leaves have values for several outputs. Nodes are added one by one, the
+/// root first.
 #[derive(Default)]
 pub(crate) struct VectorTree {
-    /// All but leaves and outputs.
+    /// Everything except the leaves and outputs.
     parts: TreeParts,
-    /// Of each leaf where its values begin.
+    /// For each leaf, the index of its first value.
     starts: Vec<Option<usize>>,
     values: Vec<f64>,
 }
 
 impl VectorTree {
-    /// Adds a split whose children are, or will be, the nodes of these numbers.
+    /// Adds a split whose children are the nodes with these indices, which may be added later.
     pub(crate) fn add_split(&mut self, [left, right]: [i64; 2], split: Split) {
         let parts = &mut self.parts;
         parts.left.push(left);
@@ -43,12 +44,13 @@ impl VectorTree {
         self.values.extend(values);
     }
 
-    /// Sets the covers of all nodes.
+    /// Sets the cover of all nodes.
     pub(crate) fn set_covers(&mut self, cover: Option<Vec<f64>>) {
         self.parts.cover = cover;
     }
 
-    /// Sets the covers from those of the leaves, in their order; a split has what its children have, which come after it.
+    /// Sets the cover from that of the leaves, in their order. The cover of a split is the sum over its
+    /// children, which come after it.
     pub(crate) fn set_covers_of_leaves(&mut self, of_leaves: &[f64]) {
         let (left, right) = (&self.parts.left, &self.parts.right);
         let mut next = of_leaves.iter().copied();
@@ -60,7 +62,7 @@ impl VectorTree {
         self.parts.cover = Some(cover);
     }
 
-    /// Appends this tree, `tree` of the file, once for each of the outputs that the values of its leaves are added to.
+    /// Appends this tree, number `tree` of the file, once for each output that its leaves add to.
     pub(crate) fn push_to(
         mut self,
         ensemble: &mut Ensemble,

@@ -1,16 +1,17 @@
-//! The words of a categorical feature, and the numbers that they stand for.
+//! The categories of a feature and their codes.
 
 use std::collections::HashMap;
 
 use super::category;
 
-/// The categories of a feature as the table held them that the model was trained on. Splits look at their codes, which are numbers.
+/// The categories of a feature as they occur in the training table. Splits compare their codes, which are
+/// numbers.
 ///
-/// A category is a word or a number (pandas knows both); booleans are the numbers 0 and 1.
+/// A category is a text or a number (pandas supports both); booleans are the numbers 0 and 1.
 ///
-/// Most libraries list the categories. CatBoost has the hashes of their texts: there every text has a code, whole numbers stand for
-/// themselves, as texts of their digits do, and other numbers are no categories. A text that was not there in training is one that no
-/// split knows.
+/// Most libraries store a list of the categories. CatBoost stores hashes of their texts: there, every text
+/// has a code, integers and texts of their digits are their own codes, and other numbers are not categories.
+/// A text that did not occur in training has a code that no split uses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Words {
     known: Known,
@@ -19,29 +20,29 @@ pub struct Words {
     unknown: UnknownWord,
 }
 
-/// What is known of categories.
+/// How categories are stored.
 #[derive(Debug, Clone, PartialEq)]
 enum Known {
-    /// Their codes.
+    /// A list of the categories with their codes.
     Listed {
         texts: HashMap<String, f64>,
-        /// By the bits of the number, with one zero.
+        /// Keyed by the bits of the number, with −0 mapped to 0.
         numbers: HashMap<u64, f64>,
     },
-    /// The hashes that splits look for, in ascending order.
+    /// The hashes that splits compare, in ascending order.
     Hashed(Vec<u32>),
 }
 
-/// A category as a table holds it.
+/// A category as it occurs in a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Category {
-    /// A word.
+    /// A text.
     Text(String),
     /// A number, or a boolean as 0 or 1.
     Number(f64),
 }
 
-/// What a library does with a category that it has not seen in training.
+/// How a library treats a category that did not occur in training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnknownWord {
@@ -49,20 +50,21 @@ pub enum UnknownWord {
     Missing,
     /// It is an error (XGBoost).
     Refused,
-    /// It is a category that no set has (encoders of scikit-learn that ignore it): rows hold
-    /// [`NO_CATEGORY`](Words::NO_CATEGORY).
+    /// It is a category that is in no set (encoders of scikit-learn that ignore unknown categories). Rows
+    /// contain [`NO_CATEGORY`](Words::NO_CATEGORY).
     NoCategory,
 }
 
 impl Words {
-    /// What a row holds for a category that is none of these, where that is [neither missing nor refused](UnknownWord::NoCategory).
+    /// The value in a row for an unknown category, if these are [neither missing nor an
+    /// error](UnknownWord::NoCategory).
     pub const NO_CATEGORY: f64 = -1.0;
 
-    /// Categories with the codes 0, 1, 2, …
+    /// Creates categories with the codes 0, 1, 2, …
     pub fn new(list: Vec<Category>, unknown: UnknownWord) -> Self {
         let (mut texts, mut numbers) = (HashMap::new(), HashMap::new());
         for (code, category) in list.iter().enumerate() {
-            // Of equal categories the first counts, as where a list is searched.
+            // Keep the first of duplicate categories, as a linear search would.
             match category {
                 Category::Text(text) => texts.entry(text.clone()).or_insert(code as f64),
                 Category::Number(number) => numbers.entry(bits(*number)).or_insert(code as f64),
@@ -71,15 +73,16 @@ impl Words {
         Self { known: Known::Listed { texts, numbers }, list, unknown }
     }
 
-    /// Categories that are known by their hashes, `hashes` being those that splits look for, with such as the file names.
+    /// Creates categories that are identified by hashes: `hashes` are those that splits compare, `list` the
+    /// categories that the file names.
     pub(crate) fn hashed(mut hashes: Vec<u32>, list: Vec<Category>) -> Self {
         hashes.sort_unstable();
         hashes.dedup();
-        // Only numbers that are not whole have no code, and these the library refuses.
+        // Only numbers that are not integers have no code, and the library rejects these.
         Self { known: Known::Hashed(hashes), list, unknown: UnknownWord::Refused }
     }
 
-    /// The categories of both where both are hashed, and a code does not depend on what is known.
+    /// Merges the categories of both if both are hashed, since codes then do not depend on the lists.
     pub(super) fn union_of_hashed(&self, other: &Self) -> Option<Self> {
         let (Known::Hashed(own), Known::Hashed(others)) = (&self.known, &other.known) else { return None };
         let mut list = self.list.clone();
@@ -87,7 +90,7 @@ impl Words {
         Some(Self::hashed(own.iter().chain(others).copied().collect(), list))
     }
 
-    /// The code of a word; `None` for one that was not there in training, where categories are listed.
+    /// Returns the code of a text, or `None` if categories are listed and the text did not occur in training.
     pub fn code_of_text(&self, text: &str) -> Option<f64> {
         match &self.known {
             Known::Listed { texts, .. } => texts.get(text).copied(),
@@ -95,8 +98,8 @@ impl Words {
         }
     }
 
-    /// The code of a category that is a number; `None` for one that was not there in training, or for one that is not whole, where
-    /// categories are hashed.
+    /// Returns the code of a numeric category. Returns `None` if categories are listed and it did not occur
+    /// in training, or if they are hashed and it is not an integer.
     pub fn code_of_number(&self, number: f64) -> Option<f64> {
         match &self.known {
             Known::Listed { numbers, .. } => numbers.get(&bits(number)).copied(),
@@ -104,19 +107,20 @@ impl Words {
         }
     }
 
-    /// The categories in the order of their codes, for messages and for reading results. Where they are hashed these are the words that
-    /// the file happens to have, if any, in no order.
+    /// Returns the categories in the order of their codes, for messages and for reading results. If they are
+    /// hashed, returns the categories that the file happens to name, in arbitrary order.
     pub fn list(&self) -> &[Category] {
         &self.list
     }
 
-    /// What the library does with categories that are not here.
+    /// Returns how the library treats categories that did not occur in training.
     pub fn unknown(&self) -> UnknownWord {
         self.unknown
     }
 }
 
-/// The code of a text by its hash. Tables write the booleans as words, CatBoost is given 0 and 1 for them.
+/// Returns the code of a text by its hash. Tables contain booleans as text, but CatBoost receives them as 0
+/// and 1.
 fn code_of_hashed(text: &str, hashes: &[u32]) -> f64 {
     let knows = |text: &str| hashes.binary_search(&category::category_hash(text)).is_ok();
     match text {
@@ -128,7 +132,7 @@ fn code_of_hashed(text: &str, hashes: &[u32]) -> f64 {
 }
 
 fn bits(number: f64) -> u64 {
-    // Both zeros are one category.
+    // Adding 0 maps −0 to 0, since both are the same category.
     (number + 0.0).to_bits()
 }
 

@@ -1,5 +1,5 @@
-//! The formats of model files: a folder each, which fills an [`Ensemble`](crate::Ensemble), and the [`document`] that most of them are
-//! written as.
+//! Model file formats. Each has a directory that converts its files to an [`Ensemble`](crate::Ensemble). Most
+//! of them are parsed to a [`document`] first.
 
 pub(crate) mod catboost;
 pub(crate) mod document;

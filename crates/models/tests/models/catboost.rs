@@ -1,4 +1,4 @@
-//! CatBoost models: margins that CatBoost 1.2.10 gave, and what is refused.
+//! CatBoost models: margins computed by CatBoost 1.2.10, and errors.
 
 use apportion_games::Rows;
 use apportion_models::ModelError;
@@ -21,7 +21,8 @@ const MODELS: [&str; 6] = [
     "catboost_one_hot_depthwise",
 ];
 
-/// Rows with missing values, values at borders and right beside them, and categories that no row of the training had.
+/// Includes missing values, values at borders and next to them, and categories that did not occur in
+/// training.
 #[test]
 fn margins_are_those_of_catboost() {
     let said = json_fixture("catboost_margins.json");
@@ -45,38 +46,42 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     let cases = [
         (at(TREE, "/splits/0/split_type"), json!("Sideways"), "oblivious_trees[2].splits[0].split_type"),
         (at(TREE, "/splits/0/split_type"), json!("EstimatedFeature"), "texts or embeddings"),
-        (at(TREE, "/splits/1/float_feature_index"), json!(4), "4, but the 4 features of numbers"),
-        (at(TREE, "/splits/1/float_feature_index"), json!(-1), "-1 where a count"),
-        (at(TREE, "/splits/1/border"), json!("x"), "text where a number"),
-        (at(TREE, "/splits/1/border"), Value::Null, "no member \"border\""),
-        (at(TREE, "/splits"), json!([]), "leaf_values: 48 elements where 3"),
-        (at(TREE, "/splits"), json!(vec![json!({}); 17]), "17 splits, where 16"),
-        (at(TREE, "/splits"), json!([1]), "numbers where other elements"),
-        (at(TREE, "/leaf_values"), json!([0.0, 1.0]), "2 elements where 48"),
-        (at(TREE, "/leaf_values/3"), json!("x"), "other things than numbers"),
-        (at(TREE, "/leaf_values"), Value::Null, "no member \"leaf_values\""),
-        (at(TREE, "/leaf_weights"), json!([1.0]), "1 elements where 16"),
-        ("/oblivious_trees/0/leaf_values".to_owned(), json!(vec![0.0; 47]), "47 values of 16 leaves"),
-        ("/oblivious_trees".to_owned(), Value::Null, "no member \"oblivious_trees\""),
-        ("/oblivious_trees".to_owned(), json!({}), "an object where a list"),
-        (at(FLOAT, "/flat_feature_index"), json!(0), "the place of two features"),
-        (at(FLOAT, "/flat_feature_index"), json!(2_000_000), "1048576 features are the most"),
-        (at(FLOAT, "/feature_index"), json!(0), "the index of two features"),
+        (at(TREE, "/splits/1/float_feature_index"), json!(4), "index 4 is not one of the 4 numeric features"),
+        (at(TREE, "/splits/1/float_feature_index"), json!(-1), "expected a count, got -1"),
+        (at(TREE, "/splits/1/border"), json!("x"), "expected a number, got a string"),
+        (at(TREE, "/splits/1/border"), Value::Null, "missing field \"border\""),
+        (at(TREE, "/splits"), json!([]), "leaf_values: expected 3 elements, got 48"),
+        (at(TREE, "/splits"), json!(vec![json!({}); 17]), "17 splits exceed the maximum of 16"),
+        (at(TREE, "/splits"), json!([1]), "a list of other values, got numbers"),
+        (at(TREE, "/leaf_values"), json!([0.0, 1.0]), "expected 48 elements, got 2"),
+        (at(TREE, "/leaf_values/3"), json!("x"), "expected a list of numbers, got other values"),
+        (at(TREE, "/leaf_values"), Value::Null, "missing field \"leaf_values\""),
+        (at(TREE, "/leaf_weights"), json!([1.0]), "expected 16 elements, got 1"),
+        (
+            "/oblivious_trees/0/leaf_values".to_owned(),
+            json!(vec![0.0; 47]),
+            "47 values do not match 16 leaves",
+        ),
+        ("/oblivious_trees".to_owned(), Value::Null, "missing field \"oblivious_trees\""),
+        ("/oblivious_trees".to_owned(), json!({}), "expected a list, got an object"),
+        (at(FLOAT, "/flat_feature_index"), json!(0), "two features have the column"),
+        (at(FLOAT, "/flat_feature_index"), json!(2_000_000), "maximum of 1048576 features"),
+        (at(FLOAT, "/feature_index"), json!(0), "two features have the index"),
         (at(FLOAT, "/nan_value_treatment"), json!("AsYouLike"), "AsYouLike"),
-        (at(FLOAT, "/feature_id"), json!(3), "a number where text"),
-        ("/features_info".to_owned(), json!({}), "without features"),
-        ("/features_info".to_owned(), Value::Null, "no member \"features_info\""),
+        (at(FLOAT, "/feature_id"), json!(3), "expected a string, got a number"),
+        ("/features_info".to_owned(), json!({}), "has no features"),
+        ("/features_info".to_owned(), Value::Null, "missing field \"features_info\""),
         ("/scale_and_bias".to_owned(), json!([1.0]), "a scale and a bias"),
-        ("/scale_and_bias".to_owned(), json!([1.0, [0.5, 0.5]]), "2 biases for 3 outputs"),
-        ("/scale_and_bias".to_owned(), json!(["a", []]), "text where a number"),
-        ("/scale_and_bias".to_owned(), Value::Null, "no member \"scale_and_bias\""),
+        ("/scale_and_bias".to_owned(), json!([1.0, [0.5, 0.5]]), "expected 3 biases (one per output), got 2"),
+        ("/scale_and_bias".to_owned(), json!(["a", []]), "expected a number, got a string"),
+        ("/scale_and_bias".to_owned(), Value::Null, "missing field \"scale_and_bias\""),
         ("/model_info/catboost_version_info".to_owned(), json!("Branch: tags/v2.0"), "CatBoost 2.0"),
     ];
     let whole = document("catboost_multiclass");
     for (path, value, reason) in cases {
         assert_refused(&whole, &path, &value, reason);
     }
-    // JSON has no word for these, but the reader knows CatBoost's.
+    // JSON cannot represent these, but the parser accepts the words that CatBoost writes.
     let text = whole.to_string();
     let with = |before: &str, number: &str| {
         let start = text.find(before).unwrap() + before.len();
@@ -93,11 +98,19 @@ fn damage_is_refused_with_the_place_and_the_reason() {
 fn damaged_nested_trees_are_refused() {
     let cases = [
         ("/trees/1/left/left/split", json!({"split_type": "FloatFeature"}), "trees[1].left.left.split"),
-        ("/trees/1/left", Value::Null, "no member \"left\""),
-        ("/trees/1/right", json!({"value": [0.0, 1.0], "weight": 1}), "2 values of 3 outputs"),
-        ("/trees/1/right", json!({}), "no member \"value\""),
-        ("/trees/0", json!({"value": [], "weight": 1}), "a leaf without values"),
-        ("/trees/1/right", json!({"value": [0.0, 1.0, 2.0], "weight": "x"}), "text where a number"),
+        ("/trees/1/left", Value::Null, "missing field \"left\""),
+        (
+            "/trees/1/right",
+            json!({"value": [0.0, 1.0], "weight": 1}),
+            "expected 3 values (one per output), got 2",
+        ),
+        ("/trees/1/right", json!({}), "missing field \"value\""),
+        ("/trees/0", json!({"value": [], "weight": 1}), "the leaf has no values"),
+        (
+            "/trees/1/right",
+            json!({"value": [0.0, 1.0, 2.0], "weight": "x"}),
+            "expected a number, got a string",
+        ),
     ];
     let whole = document("catboost_lossguide");
     for (path, value, reason) in cases {
@@ -116,7 +129,7 @@ fn leaf_weights_that_mean_nothing_are_named_when_they_are_asked_for() {
     let weights = "/oblivious_trees/0/leaf_weights";
     for (place, value, reason) in [
         ("/3", json!(-2), "its cover is -2"),
-        ("", Value::Null, "no cover"),
+        ("", Value::Null, "missing cover"),
         ("", json!(vec![0.0; 32]), "its cover is 0"),
     ] {
         let mut document = document("catboost_missing");
@@ -129,7 +142,8 @@ fn leaf_weights_that_mean_nothing_are_named_when_they_are_asked_for() {
     }
 }
 
-/// Older releases wrote one bias and not a list, and null for an empty list; a model may have no trees or no splits.
+/// Older releases wrote a single bias instead of a list, and null for an empty list. A model may have no
+/// trees or no splits.
 #[test]
 fn other_ways_to_write_the_same_are_read() {
     let mut document = document("catboost_missing");

@@ -1,4 +1,5 @@
-//! CatBoost models on words, with statistics of categories: margins that CatBoost 1.2.10 gave, from both formats.
+//! CatBoost models with categories and their statistics: margins computed by CatBoost 1.2.10, for both
+//! formats.
 
 use std::path::Path;
 
@@ -29,7 +30,7 @@ fn both(name: &str) -> [Ensemble; 2] {
     ["cbm", "json"].map(|ending| model(&format!("catboost/{name}.{ending}.gz")))
 }
 
-/// Rows with words, whole numbers, booleans and missing numbers, and with categories that no row of the training had.
+/// Includes texts, integers, booleans, missing values, and categories that did not occur in training.
 #[test]
 fn margins_are_those_of_catboost_from_either_format() {
     let said = json_fixture("catboost/said.json.gz");
@@ -75,7 +76,7 @@ fn both_formats_are_the_same_model() {
     }
 }
 
-/// The shared data pack, where it is there.
+/// Skipped if the shared data directory is missing.
 #[test]
 fn the_shared_model_is_the_same_in_both_formats_bit_for_bit() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");
@@ -101,13 +102,14 @@ fn a_column_of_categories_takes_every_word_and_every_whole_number() {
         assert_eq!(words.unknown(), UnknownWord::Refused);
         let zip = ensemble.words(2).unwrap();
         assert_eq!(zip.code_of_text("8001"), zip.code_of_number(8001.0));
-        // Tables write booleans as words.
+        // Tables contain booleans as text.
         let sold = ensemble.words(5).unwrap();
         assert_eq!(["True", "False"].map(|text| sold.code_of_text(text)), [Some(1.0), Some(0.0)]);
     }
 }
 
-/// Statistics of several targets have tables of one name, of which JSON holds one.
+/// For several targets, several statistics have tables of the same name, and JSON files contain only one of
+/// these.
 #[test]
 fn several_targets_are_read_where_the_file_has_all_tables() {
     let ensemble = model("catboost/targets.cbm.gz");
@@ -118,12 +120,12 @@ fn several_targets_are_read_where_the_file_has_all_tables() {
     let mut document: Value = serde_json::from_slice(&content("catboost/targets.json.gz")).unwrap();
     let error = read(&document).unwrap_err().to_string();
     assert!(error.contains("several targets (MultiRMSE)") && error.contains("model.cbm"), "{error}");
-    // Without the loss they are told by their order.
+    // Without the loss, the targets are recognized by the order of the statistics.
     put(&mut document, "/model_info", Value::Null);
     assert!(read(&document).unwrap_err().to_string().contains("several targets"));
 }
 
-/// Only a file that is saved with the data of the training has its words, and only as JSON.
+/// Files contain the texts of categories only if they were saved with the training data, and only as JSON.
 #[test]
 fn words_that_the_file_has_are_listed() {
     let [binary, document] = both("words");
@@ -132,7 +134,7 @@ fn words_that_the_file_has_are_listed() {
     assert!(list.contains("Oslo") && !list.contains("8001"), "{list}");
 }
 
-/// CatBoost wants missing categories as words, and suggests this one, which pandas writes, too.
+/// CatBoost requires missing categories to be texts, and suggests this one, which pandas also writes.
 #[test]
 fn a_missing_category_is_the_word_nan() {
     for name in MODELS {
@@ -201,25 +203,25 @@ fn damage_of_statistics_is_refused_with_the_place_and_the_reason() {
     let statistic = "/features_info/ctrs/0";
     let table = whole.pointer(&format!("{statistic}/identifier")).unwrap().as_str().unwrap();
     for (member, value, reason) in [
-        ("ctr_type", json!("Fancy"), "ctr_type: \"Fancy\", where Borders, Buckets"),
-        ("identifier", json!("x"), "a statistic without a table"),
-        ("elements", json!([]), "a statistic of nothing"),
-        ("elements/0/cat_feature_index", json!(9), "9, but the 4 features of categories"),
-        ("elements/0/combination_element", json!("x"), "cat_feature_exact_value is wanted"),
-        ("target_border_idx", json!(7), "counts of each category, where 8 or more are wanted"),
-        ("target_border_idx", json!(-1), "-1 where a count"),
-        ("prior_numerator", json!("x"), "text where a number"),
-        ("borders", json!([]), "but the statistic has"),
-        ("borders/0", json!(17.5), "but the statistic has"),
+        ("ctr_type", json!("Fancy"), "ctr_type: unknown type \"Fancy\"; expected one of: Borders, Buckets"),
+        ("identifier", json!("x"), "missing table of a category statistic"),
+        ("elements", json!([]), "a statistic without features"),
+        ("elements/0/cat_feature_index", json!(9), "index 9 is not one of the 4 categorical features"),
+        ("elements/0/combination_element", json!("x"), "float_feature or cat_feature_exact_value"),
+        ("target_border_idx", json!(7), "expected 8 or more counts per category"),
+        ("target_border_idx", json!(-1), "expected a count, got -1"),
+        ("prior_numerator", json!("x"), "expected a number, got a string"),
+        ("borders", json!([]), "in the statistic"),
+        ("borders/0", json!(17.5), "in the statistic"),
     ] {
         crate::common::assert_refused(&whole, &format!("{statistic}/{member}"), &value, reason);
     }
     for (member, value, reason) in [
-        ("hash_stride", json!(1), "rows of 1 are wanted"),
-        ("hash_stride", json!(1000), "rows of 1000 are wanted"),
+        ("hash_stride", json!(1), "expected rows of 1 elements"),
+        ("hash_stride", json!(1000), "expected rows of 1000 elements"),
         ("hash_map", json!([1, 2, 3]), "a list of hashes and numbers"),
-        ("hash_map", json!(["x", 2, 3]), "a hash is wanted"),
-        ("hash_map", json!(["1", "2", 3]), "a hash or a number is wanted"),
+        ("hash_map", json!(["x", 2, 3]), "expected a hash"),
+        ("hash_map", json!(["1", "2", 3]), "expected a hash or a number"),
     ] {
         let mut damaged = whole.clone();
         damaged["ctr_data"][table][member] = value;
@@ -228,13 +230,13 @@ fn damage_of_statistics_is_refused_with_the_place_and_the_reason() {
     }
     let mut far = whole.clone();
     put(&mut far, "/oblivious_trees/0/splits/2/split_index", json!(1_000_000));
-    assert!(read(&far).unwrap_err().to_string().contains("the number of no border"));
+    assert!(read(&far).unwrap_err().to_string().contains("not the index of a border"));
     let mut without = whole.clone();
     put(&mut without, "/ctr_data", Value::Null);
     assert!(read(&without).unwrap_err().to_string().contains("ctr_data"));
 }
 
-/// Kinds that only training on a graphics card has are those of the other names.
+/// Some kinds only occur after training on a GPU. They are equivalent to those with the other names.
 #[test]
 fn kinds_of_two_names_are_the_same() {
     let text = String::from_utf8(content("catboost/all_combined.json.gz")).unwrap();
@@ -252,11 +254,11 @@ fn kinds_of_two_names_are_the_same() {
 #[test]
 fn a_binary_file_that_is_none_is_refused() {
     for (bytes, reason) in [
-        (&b"CBM1"[..], "the file ends before its length"),
-        (b"CBM1\x08\0\0\0\0\0", "8 bytes are wanted, but the file has 2 more"),
-        (b"CBM1\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "bytes are wanted"),
+        (&b"CBM1"[..], "unexpected end of the file at its length"),
+        (b"CBM1\x08\0\0\0\0\0", "expected 8 more bytes, got 2"),
+        (b"CBM1\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "more bytes, got"),
         (b"CBM1\x08\0\0\0\0\0\0\0\0\0\0\0", "without a version"),
-        (b"CBM1\x08\0\0\0\xff\xff\xff\x7f\0\0\0\0", "the file is cut or damaged"),
+        (b"CBM1\x08\0\0\0\xff\xff\xff\x7f\0\0\0\0", "the file is truncated or corrupt"),
     ] {
         let error = crate::common::refusal(bytes);
         assert!(error.contains(reason), "{error}");

@@ -1,8 +1,9 @@
-//! Models made up for tests, their files and their rules written out; files that libraries wrote; and what is asked of all files.
+//! Synthetic models with their files and a reference implementation of their rules, model files of libraries,
+//! and assertions for all formats.
 //!
-//! The tests of `apportion-trees` use them too, by this file's path.
+//! The tests of `apportion-trees` include this file by its path.
 
-#![allow(dead_code, unreachable_pub)] // every crate's tests use their own part
+#![allow(dead_code, unreachable_pub)] // each crate's tests use only some of these
 #![allow(clippy::unwrap_used)]
 
 use std::io::Read;
@@ -12,7 +13,7 @@ use apportion_games::Rows;
 use apportion_models::{Ensemble, ModelError};
 use serde_json::{Value, json};
 
-/// A small generator of our own, so that tests do not change when a library does (SplitMix64).
+/// A small random number generator (SplitMix64), so that tests do not change with a dependency.
 pub struct Random(pub u64);
 
 impl Random {
@@ -32,7 +33,8 @@ impl Random {
         self.next() % 100 < percent
     }
 
-    /// One of a few values, so that rows meet thresholds exactly; sometimes missing.
+    /// Returns one of a few values, so that rows often equal thresholds exactly, or sometimes a missing
+    /// value.
     pub fn cell(&mut self) -> f64 {
         if self.chance(8) { f64::NAN } else { self.below(6) as f64 * 0.5 - 0.5 }
     }
@@ -42,7 +44,7 @@ impl Random {
     }
 }
 
-/// One tree as a model file has it.
+/// A tree as stored in a model file.
 #[derive(Debug, Clone, Default)]
 pub struct TreeSpec {
     pub output: usize,
@@ -52,9 +54,9 @@ pub struct TreeSpec {
     pub number: Vec<f32>,
     pub default_left: Vec<bool>,
     pub set: Vec<Option<Vec<u32>>>,
-    /// Of leaves; a split has the sum of what is below it.
+    /// Cover of the leaves; that of a split is the sum of its children's.
     pub cover: Vec<f32>,
-    /// Whether values at the threshold go left, as in other libraries than XGBoost.
+    /// Whether values at the threshold go left, as in libraries other than XGBoost.
     pub at_most: bool,
 }
 
@@ -76,7 +78,7 @@ impl TreeSpec {
         self.left.len() - 1
     }
 
-    /// Makes a split of a leaf, and returns its children, which are leaves of the same value.
+    /// Makes a leaf a split, and returns its children, which are leaves with the same value.
     pub fn split(&mut self, node: usize, feature: usize, threshold: f32, default_left: bool) -> [usize; 2] {
         let value = self.number[node];
         let (left, right) = (self.add_leaf(value), self.add_leaf(value));
@@ -85,7 +87,7 @@ impl TreeSpec {
         [left, right]
     }
 
-    /// A random tree that splits on the given features only.
+    /// Returns a random tree that splits only on the given features.
     pub fn random(
         random: &mut Random,
         features: &[usize],
@@ -113,7 +115,7 @@ impl TreeSpec {
         tree
     }
 
-    /// A tree of one long path: split `k` is on `features[k]`, and what goes left there ends.
+    /// Returns a tree with one long path: split `k` is on `features[k]`, and its left child is a leaf.
     pub fn chain(random: &mut Random, features: &[usize]) -> Self {
         let mut tree = Self::leaf(0.0);
         let mut node = 0;
@@ -126,7 +128,7 @@ impl TreeSpec {
         tree
     }
 
-    /// XGBoost's rule, written out.
+    /// Implements XGBoost's rule, as a reference.
     pub fn goes_left(&self, node: usize, value: f64) -> bool {
         let value = value as f32;
         match &self.set[node] {
@@ -146,10 +148,10 @@ impl TreeSpec {
         f64::from(self.number[node])
     }
 
-    /// The cover of every node, as the file has it.
+    /// Returns the cover of every node, as stored in the file.
     pub fn covers(&self) -> Vec<f32> {
         let mut cover = self.cover.clone();
-        // Children have higher numbers than their parents.
+        // Children have higher indices than their parents, so a single pass suffices.
         for node in (0..cover.len()).rev().filter(|&node| self.left[node] != -1) {
             cover[node] = cover[self.left[node] as usize] + cover[self.right[node] as usize];
         }
@@ -183,7 +185,7 @@ impl TreeSpec {
     }
 }
 
-/// A model file's document, as XGBoost 3.2 writes it.
+/// Returns the document of a model file as written by XGBoost 3.2.
 pub fn document(trees: &[TreeSpec], features: usize, base_scores: &[f32]) -> Value {
     let outputs = base_scores.len();
     let classes = if outputs > 1 { outputs } else { 0 };
@@ -217,7 +219,7 @@ pub fn read(document: &Value) -> Result<Ensemble, ModelError> {
     Ensemble::from_bytes(document.to_string().as_bytes())
 }
 
-/// Puts `value` at the place that `path` names, or takes the member out where `value` is null.
+/// Replaces the value at `path`, or removes the member if `value` is null.
 pub fn put(document: &mut Value, path: &str, value: Value) {
     let (parent, key) = path.rsplit_once('/').unwrap();
     let parent = document.pointer_mut(parent).unwrap_or_else(|| panic!("{path}"));
@@ -229,12 +231,12 @@ pub fn put(document: &mut Value, path: &str, value: Value) {
     }
 }
 
-/// A model file, or what a library says of one.
+/// Returns the path of a model file, or of the expected results of a library.
 pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tests/fixtures").join(name)
 }
 
-/// What a fixture holds, unpacked.
+/// Returns the decompressed content of a fixture.
 pub fn content(name: &str) -> Vec<u8> {
     let mut content = std::fs::read(fixture(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     if name.ends_with(".gz") {
@@ -252,7 +254,7 @@ pub fn model(name: &str) -> Ensemble {
     Ensemble::from_path(fixture(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// All numbers of nested lists; null is a missing value.
+/// Returns all numbers of nested lists. Null is a missing value.
 pub fn numbers(value: &Value) -> Vec<f64> {
     match value {
         Value::Array(values) => values.iter().flat_map(numbers).collect(),
@@ -260,7 +262,7 @@ pub fn numbers(value: &Value) -> Vec<f64> {
     }
 }
 
-/// Rows of words and numbers with each category as its code.
+/// Returns rows of texts and numbers, with each category replaced by its code.
 pub fn coded(ensemble: &Ensemble, rows: &Value) -> Vec<f64> {
     let row = |row: &Value| -> Vec<f64> {
         let cell = |(feature, cell): (usize, &Value)| match (ensemble.words(feature), cell) {
@@ -281,7 +283,7 @@ pub fn assert_close(got: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
     }
 }
 
-/// The outputs of rows by a model's link, or their margins where it has none.
+/// Returns the outputs of rows by the link of a model, or their margins if it has no link.
 pub fn outputs(ensemble: &Ensemble, rows: &[f64]) -> Vec<f64> {
     let mut outputs = ensemble.margins(Rows::new(rows, ensemble.feature_count())).unwrap();
     if let Some(link) = ensemble.link() {
@@ -290,7 +292,7 @@ pub fn outputs(ensemble: &Ensemble, rows: &[f64]) -> Vec<f64> {
     outputs
 }
 
-/// Compares margins and outputs, each with its tolerance, with those that the library gave.
+/// Compares margins and outputs, each with its tolerance, with those of the library.
 pub fn assert_as_said(name: &str, ensemble: &Ensemble, said: &Value, tolerances: [f64; 2]) {
     let rows = numbers(&said["rows"]);
     if let Some(wanted) = said.get("margins") {
@@ -302,12 +304,12 @@ pub fn assert_as_said(name: &str, ensemble: &Ensemble, said: &Value, tolerances:
     }
 }
 
-/// The message with which a file is refused.
+/// Returns the error message for a file that must be rejected.
 pub fn refusal(bytes: &[u8]) -> String {
     Ensemble::from_bytes(bytes).map(|_| ()).unwrap_err().to_string()
 }
 
-/// Holds a document to be refused for the given reason once it has `value` at the place that `path` names.
+/// Asserts that a document is rejected for the given reason after the value at `path` is replaced.
 pub fn assert_refused(document: &Value, path: &str, value: &Value, reason: &str) {
     let mut damaged = document.clone();
     put(&mut damaged, path, value.clone());
@@ -317,7 +319,8 @@ pub fn assert_refused(document: &Value, path: &str, value: &Value, reason: &str)
     }
 }
 
-/// Holds a file to be read whole, and to be refused where it is cut: at every `step`-th byte and near its end.
+/// Asserts that a file can be read, and that it is rejected if it is truncated at any `step`-th byte or near
+/// its end.
 pub fn assert_cuts_are_refused(name: &str, bytes: &[u8], step: usize) {
     assert!(Ensemble::from_bytes(bytes).is_ok(), "{name}");
     for cut in (0..bytes.len()).step_by(step).chain(bytes.len() - 50..bytes.len()) {
@@ -325,14 +328,14 @@ pub fn assert_cuts_are_refused(name: &str, bytes: &[u8], step: usize) {
     }
 }
 
-/// A document as UBJ, with typed arrays of floats and of 32-bit integers as XGBoost writes them.
+/// Encodes a document as UBJ, with typed arrays of floats and 32-bit integers as in files of XGBoost.
 pub fn ubj(value: &Value) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_ubj(value, &mut bytes);
     bytes
 }
 
-/// The bytes of a number, of 32 bits in both kinds.
+/// Returns the bytes of a number, which has 32 bits in both cases.
 fn ubj_number(value: &Value, integer: bool) -> [u8; 4] {
     match value.as_i64() {
         Some(number) if integer => (number as i32).to_be_bytes(),

@@ -1,11 +1,11 @@
-//! Covers of rows of one's own.
+//! Cover computed from given rows.
 
 use apportion_games::{GameError, Rows};
 use apportion_models::{Ensemble, ModelError};
 
 use crate::common::{Random, content};
 
-/// How many of the rows come to each node, followed one by one from the root.
+/// Counts the rows that reach each node, by following each row from the root.
 fn counts(model: &Ensemble, tree: usize, rows: &[f64]) -> Vec<f64> {
     let nodes = model.nodes_of(&model.trees()[tree]);
     let comes_to = |row: &[f64], wanted: usize| {
@@ -33,7 +33,7 @@ fn covers_are_the_numbers_of_rows_that_come_to_each_node() {
         for (tree, shape) in model.trees().iter().enumerate().take(12) {
             let wanted = counts(&model, tree, &rows);
             for (own, wanted) in counted.cover_of(shape).iter().zip(wanted) {
-                // Empty nodes have a share that is too small to matter, or half of an empty parent's.
+                // Empty nodes have a negligible share, or half the cover of an empty parent.
                 assert!(
                     *own == wanted || wanted == 0.0 && *own > 0.0 && *own < 1e-30,
                     "{file}: {own}, {wanted}"
@@ -59,7 +59,7 @@ fn whole_weights_are_repeated_rows() {
         for tree in model.trees() {
             let (weighted, counted) = (weighted.cover_of(tree), counted.cover_of(tree));
             for (own, wanted) in weighted.iter().zip(counted) {
-                // Shares of the root.
+                // Compare shares of the root's cover.
                 let (own, wanted) = (own / weighted[0], wanted / counted[0]);
                 assert!((own - wanted).abs() < 1e-12, "{own} for {wanted}");
             }
@@ -101,7 +101,7 @@ fn features_that_lists_are_looked_up_for_are_categorical() {
         let model = Ensemble::from_bytes(&content(file)).unwrap();
         assert_eq!(model.categorical_features(), expected, "{file}");
     }
-    // An interval is of numbers, between which there is a mean.
+    // An interval compares numbers, so the feature is not categorical.
     let between = br#"{"format": "apportion-trees", "version": 1, "width": "double", "features": 1, "base_margins": [0], "operator": "<=",
         "trees": [{"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [0, 0, 0], "value": [0, 1, 3],
         "rules": [{"node": 0, "between": [1, 2], "side": "left"}]}]}"#;

@@ -1,4 +1,4 @@
-//! What libraries dump of their models for people, beside the models themselves.
+//! JSON dumps of libraries, compared with the saved models.
 
 use apportion_games::Rows;
 use apportion_models::{Ensemble, ModelError};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::common::{Random, assert_cuts_are_refused, assert_refused, content, json_fixture, read};
 
-/// The model that the library saved, and the one in its dump.
+/// Returns the model that the library saved, and that of its dump.
 fn both(name: &str) -> [Ensemble; 2] {
     let saved = if name.contains("xgb") { "json" } else { "txt" };
     [format!("{name}.{saved}.gz"), format!("dump_{name}.json.gz")]
@@ -44,7 +44,7 @@ fn a_dump_of_lightgbm_is_the_model() {
 
 #[test]
 fn a_dump_of_xgboost_is_the_model_without_its_base_and_says_so() {
-    // The columns of the model by name, which the dump has in the order in which its trees come to them.
+    // Column names of the model. A dump numbers them in the order of their first occurrence in the trees.
     for (name, of_dump) in [
         ("words_xgb", &["city", "Annual Income (k$)", "rooms", "size", "new"][..]),
         ("diabetes_xgb_1_7", &[]),
@@ -75,11 +75,11 @@ fn damaged_dumps_are_refused() {
     }
     let xgboost = json_fixture("dump_words_xgb.json.gz");
     for (path, value, reason) in [
-        ("/0/missing", json!(77), "77, where"),
-        ("/0/yes", json!(78), "the child"),
-        ("/0/children", json!([]), "not two children"),
-        ("/0/split_condition", json!("x"), "text where"),
-        ("/0/split", json!(3), "a number where text"),
+        ("/0/missing", json!(77), "got 77"),
+        ("/0/yes", json!(78), "expected one of the children 78 and 1, got 2"),
+        ("/0/children", json!([]), "expected two children"),
+        ("/0/split_condition", json!("x"), "expected a list of numbers, got a string"),
+        ("/0/split", json!(3), "expected a string, got a number"),
     ] {
         assert_refused(&xgboost, path, &value, reason);
     }
@@ -89,13 +89,13 @@ fn damaged_dumps_are_refused() {
     let lightgbm = json_fixture("dump_lightgbm_multiclass.json.gz");
     let tree = |path: &str| format!("/tree_info/0/tree_structure/{path}");
     for (path, value, reason) in [
-        (tree("missing_type"), json!("Some"), "the unknown kind"),
-        (tree("decision_type"), json!("<"), "the unknown decision"),
+        (tree("missing_type"), json!("Some"), "unknown missing type"),
+        (tree("decision_type"), json!("<"), "unknown decision type"),
         (tree("split_feature"), json!(99), "splits on feature 99"),
         (tree("left_child"), Value::Null, "left_child"),
         ("/num_class".to_owned(), json!(4294967295u32), "classes"),
-        ("/max_feature_idx".to_owned(), json!(2), "not the number of the last"),
-        ("/objective".to_owned(), json!("binary sigmoid:-1"), "the sigmoid"),
+        ("/max_feature_idx".to_owned(), json!(2), "the index of the last"),
+        ("/objective".to_owned(), json!("binary sigmoid:-1"), "invalid sigmoid"),
     ] {
         assert_refused(&lightgbm, &path, &value, reason);
     }

@@ -1,7 +1,7 @@
-//! Models of LightGBM: read as the library reads them, or refused.
+//! LightGBM models: predictions equal to those of the library, and errors.
 //!
-//! `fixtures/make_lightgbm.py` makes the models, and the margins, outputs and path-dependent values that LightGBM gives for rows with
-//! every kind of value. (The values are compared in `apportion-trees`.)
+//! `fixtures/make_lightgbm.py` creates the models, and LightGBM's margins, outputs and path-dependent SHAP
+//! values for rows with all kinds of values. (The SHAP values are compared in `apportion-trees`.)
 
 use apportion_games::Rows;
 use apportion_models::{Ensemble, Link, ModelError};
@@ -35,7 +35,7 @@ fn rows_with_every_kind_of_value_have_the_margins_that_lightgbm_gives() {
     let said = json_fixture("lightgbm_margins.json.gz");
     for (name, booster, objective, link) in MODELS {
         let ensemble = model(&format!("lightgbm_{name}.txt.gz"));
-        // A margin of a linear model of 1e300 is as exact as that.
+        // The margin of a linear model may be 1e300, so tolerances are relative.
         assert_as_said(name, &ensemble, &said[name], [1e-14; 2]);
         let origin = ensemble.origin();
         let version = if name == "v3" { "v3" } else { "v4" };
@@ -59,7 +59,7 @@ fn line_ends_of_another_system_and_nothing_after_the_trees_are_read_alike() {
     assert_eq!(margins(&format!("\n \n{text}")), wanted);
 }
 
-/// What is left of a cut file is refused, unless the cut takes nothing but what stands for itself after the model.
+/// A truncated file is rejected, unless only optional parts after the model are missing.
 #[test]
 fn a_file_cut_at_any_byte_is_refused() {
     for name in ["regression", "linear"] {
@@ -78,7 +78,7 @@ fn a_file_cut_at_any_byte_is_refused() {
     }
 }
 
-/// Puts another line in the place of the first that starts with `start`, after `after`, and corrects the size of its tree.
+/// Replaces the first line after `after` that starts with `start`, and corrects the size of its tree.
 fn with_line(text: &str, after: &str, start: &str, line: &str) -> String {
     let from = text.find(after).unwrap();
     let at = from + text[from..].find(&format!("\n{start}")).unwrap() + 1;
@@ -99,63 +99,73 @@ fn with_line(text: &str, after: &str, start: &str, line: &str) -> String {
 fn damaged_models_are_refused_with_the_line_or_the_tree_and_node() {
     let regression = text("regression");
     let tree = "Tree=1\n";
-    // Tree 1 has 8 leaves, and splits 0, 2, 3 and 5 of it are categorical.
+    // Tree 1 has 8 leaves, and its splits 0, 2, 3 and 5 are categorical.
     for (after, start, line, reason) in [
-        ("tree\n", "version=", "version=v2", "LightGBM v2; known are v3"),
+        ("tree\n", "version=", "version=v2", "LightGBM v2; supported: v3"),
         ("tree\n", "version=", "version=v5", "LightGBM v5"),
-        ("tree\n", "version=", "", "no line \"version\""),
-        ("tree\n", "num_class=", "num_class=0", "line 3: num_class: 0 classes"),
-        ("tree\n", "num_class=", "num_class=-1", "line 3: num_class: \"-1\" where a count"),
-        ("tree\n", "num_class=", "num_class=3", "1 where there are 3 classes"),
+        ("tree\n", "version=", "", "missing line \"version\""),
+        ("tree\n", "num_class=", "num_class=0", "line 3: num_class: expected 1 to"),
+        ("tree\n", "num_class=", "num_class=-1", "line 3: num_class: expected a count, got \"-1\""),
+        ("tree\n", "num_class=", "num_class=3", "expected 3 (the number of classes), got 1"),
         ("tree\n", "num_class=", "num_class=4294967295", "classes"),
-        ("tree\n", "num_class=", "num_class=99999999999", "where a count"),
-        ("tree\n", "num_tree_per_iteration=", "num_class=1", "a second line \"num_class\""),
-        ("tree\n", "max_feature_idx=", "max_feature_idx=8", "10 names of 9 features"),
-        ("tree\n", "max_feature_idx=", "max_feature_idx=4294967295", "features"),
-        ("tree\n", "objective=", "objective=binary sigmoid:0", "line 7: objective: the sigmoid \"0\""),
+        ("tree\n", "num_class=", "num_class=99999999999", "expected a count"),
+        ("tree\n", "num_tree_per_iteration=", "num_class=1", "duplicate line \"num_class\""),
+        ("tree\n", "max_feature_idx=", "max_feature_idx=8", "expected 9 names (one per feature), got 10"),
+        ("tree\n", "max_feature_idx=", "max_feature_idx=4294967295", "expected 4294967296 names"),
+        ("tree\n", "objective=", "objective=binary sigmoid:0", "line 7: objective: invalid sigmoid \"0\""),
         ("tree\n", "objective=", "objective=multiclass num_class:3", "3 classes, but num_class is 1"),
-        ("tree\n", "feature_names=", "", "no line \"feature_names\""),
+        ("tree\n", "feature_names=", "", "missing line \"feature_names\""),
         ("tree\n", "tree_sizes=", "tree_sizes=1 2", "tree 0 has"),
-        ("tree\n", "tree_sizes=", "tree_sizes=", "a tree more than the 0"),
-        ("tree\n", "tree_sizes=", "tree_sizes=1 x", "\"x\" where a number"),
-        ("tree\n", "Tree=", "Tree=7", "tree 0 of 4 should begin here"),
-        (tree, "num_leaves=", "num_leaves=0", "a tree without leaves"),
-        (tree, "num_leaves=", "num_leaves=9", "threshold: 7 elements where 8"),
-        (tree, "num_leaves=", "num_leaves=4294967295", "threshold: 7 elements"),
-        (tree, "num_leaves=", "", "after \"Tree=1\" no line \"num_leaves\" follows"),
-        (tree, "split_feature=", "split_feature=0 0 0 0 0 0", "6 elements where 7"),
+        ("tree\n", "tree_sizes=", "tree_sizes=", "more trees than the 0"),
+        ("tree\n", "tree_sizes=", "tree_sizes=1 x", "invalid number \"x\""),
+        ("tree\n", "Tree=", "Tree=7", "expected the start of tree 0 of 4"),
+        (tree, "num_leaves=", "num_leaves=0", "expected at least one leaf"),
+        (tree, "num_leaves=", "num_leaves=9", "threshold: expected 8 elements, got 7"),
+        (tree, "num_leaves=", "num_leaves=4294967295", "elements, got 7"),
+        (tree, "num_leaves=", "", "missing line \"num_leaves\" after \"Tree=1\""),
+        (tree, "split_feature=", "split_feature=0 0 0 0 0 0", "expected 7 elements, got 6"),
         (tree, "split_feature=", "split_feature=10 0 0 0 0 0 0", "tree 1: node 0 splits on feature 10"),
         (tree, "split_feature=", "split_feature=0 -1 0 0 0 0 0", "tree 1: node 1 splits on feature -1"),
-        (tree, "split_feature=", "split_feature=0 1.5 0 0 0 0 0", "\"1.5\" where a number of its kind"),
-        (tree, "threshold=", "threshold=9 nan 8 7 6 5 4", "tree 1: node 0 has the set 9 of 5"),
+        (tree, "split_feature=", "split_feature=0 1.5 0 0 0 0 0", "invalid number \"1.5\""),
+        (
+            tree,
+            "threshold=",
+            "threshold=9 nan 8 7 6 5 4",
+            "tree 1: node 0 has the category set 9, which is out of range",
+        ),
         (tree, "threshold=", "threshold=0 nan 1 2 3 0 1", "tree 1: node 1 has the threshold NaN"),
-        (tree, "threshold=", "threshold=0.5 1 1 2 3 0 1", "node 0 has the set 0.5 of"),
+        (
+            tree,
+            "threshold=",
+            "threshold=0.5 1 1 2 3 0 1",
+            "node 0 has the category set 0.5, which is out of range",
+        ),
         (
             tree,
             "decision_type=",
             "decision_type=12 2 2 2 2 2 2",
             "tree 1: node 0 has the unknown decision type 12",
         ),
-        (tree, "decision_type=", "decision_type=300 2 2 2 2 2 2", "decision_type: \"300\""),
+        (tree, "decision_type=", "decision_type=300 2 2 2 2 2 2", "decision_type: invalid number \"300\""),
         (
             tree,
             "decision_type=",
             "decision_type=2 2 2 2 2 2 2",
-            "tree 1: the set 0 of categories is of no split",
+            "tree 1: the category set 0 is not used by any split",
         ),
         (tree, "left_child=", "left_child=7 -1 -1 -1 -1 -1 -1", "tree 1: node 0 has the child 7"),
         (tree, "left_child=", "left_child=1 -9 -1 -1 -1 -1 -1", "tree 1: node 1 has the child -9"),
         (tree, "left_child=", "left_child=0 1 2 3 4 5 6", "tree 1: node 0 is reached twice"),
         (tree, "right_child=", "right_child=-1 -1 -1 -1 -1 -1 -1", "reached twice"),
-        (tree, "leaf_value=", "leaf_value=1 2 3", "leaf_value: 3 elements where 8"),
+        (tree, "leaf_value=", "leaf_value=1 2 3", "leaf_value: expected 8 elements, got 3"),
         (tree, "leaf_value=", "leaf_value=1 2 3 4 inf 6 7 8", "tree 1: leaf 11 has the value inf"),
-        (tree, "leaf_count=", "leaf_count=1 2 3", "leaf_count: 3 elements where 8"),
-        (tree, "num_cat=", "num_cat=0", "node 0 has the set 0 of 0"),
+        (tree, "leaf_count=", "leaf_count=1 2 3", "leaf_count: expected 8 elements, got 3"),
+        (tree, "num_cat=", "num_cat=0", "node 0 has the category set 0, which is out of range"),
         (tree, "num_cat=", "num_cat=4", "cat_boundaries: "),
         (tree, "cat_boundaries=", "cat_boundaries=0 2 1 3 4 9", "cat_boundaries: "),
         (tree, "cat_boundaries=", "cat_boundaries=1 2 3 4 5 6", "cat_boundaries: "),
         (tree, "cat_boundaries=", "cat_boundaries=0 1 2 3 4 400", "cat_boundaries: "),
-        (tree, "cat_threshold=", "cat_threshold=1 -2", "cat_threshold: \"-2\""),
+        (tree, "cat_threshold=", "cat_threshold=1 -2", "cat_threshold: invalid number \"-2\""),
         (tree, "cat_threshold=", "cat_threshold=4294967296", "cat_threshold: "),
     ] {
         let damaged = with_line(&regression, after, start, line);
@@ -170,17 +180,13 @@ fn damaged_models_are_refused_with_the_line_or_the_tree_and_node() {
         linear[linear.find("Tree=1").unwrap()..].lines().find(|line| line.starts_with("leaf_features="));
     let other = terms.unwrap().replacen(|digit: char| digit.is_ascii_digit(), "99", 1);
     for (start, line, reason) in [
-        ("is_linear=", "is_linear=yes", "is_linear: \"yes\""),
-        ("leaf_const=", "leaf_const=1 2", "leaf_const: 2 elements where 8"),
+        ("is_linear=", "is_linear=yes", "is_linear: expected a count, got \"yes\""),
+        ("leaf_const=", "leaf_const=1 2", "leaf_const: expected 8 elements, got 2"),
         ("leaf_const=", "leaf_const=nan nan nan nan nan nan nan nan", "tree 1: leaf 7 has"),
-        ("num_features=", "num_features=1 1 1 1 1 1 1", "num_features: 7 elements"),
-        ("num_features=", "num_features=9 9 9 9 9 9 9 9", "where 72 are wanted"),
-        (
-            "num_features=",
-            &format!("num_features={0} {0} 0 0 0 0 0 0", usize::MAX),
-            "more features than can be",
-        ),
-        ("leaf_coeff=", "leaf_coeff=1", "leaf_coeff: 1 elements"),
+        ("num_features=", "num_features=1 1 1 1 1 1 1", "num_features: expected "),
+        ("num_features=", "num_features=9 9 9 9 9 9 9 9", "expected 72 elements"),
+        ("num_features=", &format!("num_features={0} {0} 0 0 0 0 0 0", usize::MAX), "too many features"),
+        ("leaf_coeff=", "leaf_coeff=1", "leaf_coeff: expected 16 elements, got 1"),
         (
             "leaf_features=",
             &other,
@@ -203,7 +209,7 @@ fn covers_may_be_missing_and_are_checked_where_they_are_asked_for() {
     let counts = tree.lines().find(|line| line.starts_with("leaf_count=")).unwrap();
     let negative = with_line(&text, "Tree=2\n", "leaf_count=", &counts.replace('=', "=-"));
     let error = read(&negative).unwrap().check_covers().unwrap_err();
-    // Leaf 0 comes after the seven splits.
+    // Leaf 0 follows the seven splits.
     assert!(matches!(error, ModelError::Cover { tree: 2, node: 7, .. }), "{error}");
 }
 
@@ -226,7 +232,7 @@ fn a_model_without_trees_says_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What survives a few changed bytes is a sound model: it predicts without a panic.
+    /// If a file with a few changed bytes is accepted, it is a valid model, which predicts without a panic.
     #[test]
     fn changed_bytes_are_refused_or_harmless(
         linear: bool,
@@ -243,7 +249,8 @@ proptest! {
     }
 }
 
-/// The library parts names by single blanks, which it has replaced in each; other spaces stay, and in memory names may be empty or have lines.
+/// LightGBM separates names by single spaces, and replaces spaces within names. Other white space is kept,
+/// and in models that were not loaded from a file, names may be empty or contain line breaks.
 #[test]
 fn names_may_hold_any_space_but_a_blank() {
     let text = text("regression");
@@ -272,5 +279,5 @@ fn names_may_hold_any_space_but_a_blank() {
     let spaced = text.replace(line, &format!("feature_names={}", names("a", "b").join("  ")));
     assert_eq!(read(&spaced).unwrap().feature_names().unwrap(), names("a", "b"));
     let fewer = text.replace(line, "feature_names=a b\tc");
-    assert!(refusal(fewer.as_bytes()).contains("3 names of 10 features"));
+    assert!(refusal(fewer.as_bytes()).contains("expected 10 names (one per feature), got 3"));
 }

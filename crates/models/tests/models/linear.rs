@@ -1,4 +1,5 @@
-//! Linear and generalized linear models in ONNX files, against what scikit-learn says of some rows in doubles, and files that are none.
+//! Linear and generalized linear models in ONNX files, compared with scikit-learn's predictions in doubles,
+//! and files that are not linear models.
 
 use apportion_games::{GameError, Model, Rows};
 use apportion_models::{Ensemble, Link, ModelError};
@@ -72,7 +73,7 @@ fn a_missing_value_is_refused_unless_the_graph_fills_it_in_or_never_looks() {
     let frame = model("onnx/linear/frame_double.onnx");
     let refused: Vec<bool> = (0..6).map(|column| frame.refuses_missing(column)).collect();
     assert_eq!(refused, [true, true, false, false, true, false]);
-    // XGBoost's linear booster takes no notice of missing values.
+    // XGBoost's linear booster ignores missing values.
     let booster = model("xgboost_linear.json.gz");
     assert!((0..booster.feature_count()).all(|feature| !booster.refuses_missing(feature)));
     assert!(booster.is_affine());
@@ -107,7 +108,7 @@ fn linear_files_cut_anywhere_are_refused_or_whole() {
         let rows = vec![0.25; whole.feature_count()];
         let wanted = outputs(&whole, &rows);
         for cut in 0..bytes.len() {
-            // Where all but the versions of the operators is there, so is the model.
+            // If only the versions of the operator sets are missing, the model is complete.
             if let Ok(part) = Ensemble::from_bytes(&bytes[..cut]) {
                 assert!(cut + 40 > bytes.len(), "{name}: {cut} of {}", bytes.len());
                 assert_close(&outputs(&part, &rows), &wanted, 0.0, name);

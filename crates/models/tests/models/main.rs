@@ -1,4 +1,4 @@
-//! Model files of every library: read as the library reads them, or refused with a reason.
+//! Model files of all libraries: predictions equal to those of the library, and errors.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

@@ -1,4 +1,4 @@
-//! Means of ensembles predict the means of their members' margins, and members that differ are refused.
+//! Means of ensembles: predictions are means of the members' margins, and members that differ are rejected.
 
 use apportion_games::Rows;
 use apportion_models::{Ensemble, Link, ModelError, ReadOptions, Rounds};
@@ -11,7 +11,7 @@ fn first_rounds(name: &str, count: usize) -> Ensemble {
     Ensemble::from_bytes_with(&content(name), &options).unwrap()
 }
 
-/// Rows with missing values and whole numbers, which are categories somewhere.
+/// Returns rows with missing values and integers, which are categories in some models.
 fn rows(features: usize) -> Vec<f64> {
     let mut random = Random(7);
     (0..60 * features)
@@ -103,7 +103,7 @@ fn members_that_differ_are_refused_with_what_differs() {
         assert!(matches!(error, ModelError::Mean { member: 2, .. }));
         assert!(error.to_string().contains(says) && error.to_string().contains("one by one"), "{error}");
     }
-    // A member without names takes those of the others.
+    // The mean takes the names of the members that have names.
     let mean = Ensemble::mean_of(&[&named(3, 1, &json!([])), &first]).unwrap();
     assert_eq!(mean.feature_names().unwrap(), ["a", "b", "c"]);
     let width = |width: &str| {
@@ -130,7 +130,7 @@ fn other_categories_are_refused_if_a_tree_looks_at_them() {
     let bare = read(&other).unwrap();
     assert!(bare.words(feature).is_none());
     let error = Ensemble::mean_of(&[&whole, &bare]).unwrap_err().to_string();
-    assert!(error.contains("other categories of the feature"), "{error}");
+    assert!(error.contains("different categories for the feature"), "{error}");
 }
 
 #[test]

@@ -1,6 +1,8 @@
-//! Damaged files of every format: each is refused, or is a model that predicts; none panics, hangs or takes all memory.
+//! Corrupt files of all formats. Each is rejected, or is a model that can predict, without a panic, an
+//! endless loop or exhausted memory.
 //!
-//! A few hundred of each format are tried here; `APPORTION_MUTATIONS=10000 cargo test -p apportion-models mutations` tries as many.
+//! By default, a few hundred files of each format are tested; `APPORTION_MUTATIONS=10000 cargo test -p
+//! apportion-models mutations` tests more.
 
 use std::time::Instant;
 
@@ -40,7 +42,7 @@ const FILES: [&str; 28] = [
     "onnx/pipelines/hand_overflow.onnx",
 ];
 
-/// Numbers that counts, places and values become.
+/// Replacements for counts, indices and values.
 const EXTREMES: [&str; 12] = [
     "-1",
     "0",
@@ -56,7 +58,8 @@ const EXTREMES: [&str; 12] = [
     "1e-320",
 ];
 
-/// A file with some damage: bytes of other values, pieces that are gone, doubled or exchanged, numbers that are extreme.
+/// Returns a corrupt copy of a file: with changed bytes, parts that are removed, repeated or swapped, or
+/// extreme numbers.
 fn damaged(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..1 + random.below(4) {
@@ -80,7 +83,7 @@ fn damaged(bytes: &[u8], random: &mut Random) -> Vec<u8> {
                 bytes[at..end].fill([0x00, 0x7f, 0xff][random.below(3)]);
             }
             _ => {
-                // The next number of a text.
+                // Replace the next number in a text.
                 let is_digit = |byte: &u8| byte.is_ascii_digit();
                 if let Some(start) = bytes[at..].iter().position(is_digit).map(|start| at + start) {
                     let of_number =
@@ -112,7 +115,8 @@ fn damaged_files_are_refused_or_are_models() {
                 }
                 Ok(model) => {
                     let rows = vec![0.5; model.feature_count()];
-                    // A number may overflow, and says so; nothing else is asked of a damaged model.
+                    // Predicting may return an error because a number overflows. Nothing else is required of
+                    // a corrupt model.
                     let _ = model.margins(Rows::new(&rows, rows.len())).map(|margins| margins.len());
                 }
             }

@@ -1,4 +1,5 @@
-//! Pipelines and ensembles of trees in ONNX files, against what a runtime predicts for rows on both sides of every threshold.
+//! Pipelines and tree ensembles in ONNX files, compared with a runtime's predictions for rows on both sides
+//! of every threshold.
 
 use apportion_games::{GameError, Rows};
 use apportion_models::tree::Width;
@@ -7,7 +8,7 @@ use serde_json::Value;
 
 use crate::common::{fixture, json_fixture, model, numbers, outputs};
 
-/// Rows as the model holds them: texts by their codes.
+/// Returns rows with texts replaced by their codes.
 fn rows_of(model: &Ensemble, said: &Value) -> Vec<f64> {
     let cell = |(feature, cell): (usize, &Value)| match cell {
         Value::Null => f64::NAN,
@@ -32,7 +33,7 @@ fn pipelines_predict_as_the_runtime_does() {
         let mut wanted = numbers(&said["scores"]);
         let got = match ensemble.link() {
             Some(_) => outputs(&ensemble, &rows),
-            // Scores that the runtime divides by their sum.
+            // The runtime divides these scores by their sum.
             None => {
                 let mut margins = ensemble.margins(Rows::new(&rows, ensemble.feature_count())).unwrap();
                 for row in margins.chunks_exact_mut(ensemble.output_count()) {
@@ -43,14 +44,14 @@ fn pipelines_predict_as_the_runtime_does() {
             }
         };
         if ensemble.output_count() == 1 && wanted.len() == 2 * got.len() {
-            // The runtime adds the share of the first class.
+            // The runtime also returns the probability of the first class.
             wanted = wanted.chunks_exact(2).map(|shares| shares[1]).collect();
         }
         assert_eq!(got.len(), wanted.len(), "{name}");
         let columns = wanted.len() / said["rows"].as_array().unwrap().len();
         for (place, (got, wanted)) in got.iter().zip(&wanted).enumerate() {
             let row = place / columns;
-            // It adds in f32.
+            // The runtime adds in f32.
             let near = (got - wanted).abs() <= 2e-6 * wanted.abs().max(1.0);
             assert!(
                 near,
@@ -88,7 +89,7 @@ fn outputs_and_features_are_those_of_the_graph() {
     assert_eq!(model("onnx/pipelines/one_against_rest.onnx").output_names().unwrap(), ["0", "1", "2"]);
 }
 
-/// The margin is the mean length of a path in each tree, as scikit-learn's own is, and the unit that of 32 rows.
+/// As in scikit-learn, the margin is the mean path length over the trees. The unit is that of 32 rows.
 #[test]
 fn isolation_forests_have_the_margins_of_their_paths() {
     let forest = model("onnx/pipelines/isolation.onnx");
@@ -119,7 +120,7 @@ fn missing_values_that_the_graph_stops_at_are_refused() {
         }
         assert!(ensemble.refuses_missing(column));
     }
-    // Columns that nothing looks at may be missing, words too.
+    // Columns that the model does not use may be missing, including text.
     let row = [0.0, 0.0, 0.0, 0.0, 0.0, f64::NAN, 0.0];
     assert!(model("onnx/pipelines/words_one_hot.onnx").margins(Rows::new(&row, 7)).is_ok());
 }

@@ -1,4 +1,4 @@
-//! What outputs are called.
+//! Names of outputs.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ fn classes_are_named_where_a_file_says_them_and_each_is_an_output() {
         ("catboost/classes.cbm.gz", Some(&["0", "1", "2"])),
         ("onnx/rf_cls3.onnx", Some(&["0", "1", "2"])),
         ("onnx/xgb_cls3.onnx", Some(&["0", "1", "2"])),
-        // One margin of two classes is called by neither.
+        // The only margin of two classes has neither of their names.
         ("onnx/gb_cls2.onnx", None),
         ("onnx/gb_reg_double.onnx", None),
         ("iris_xgb_softprob.json.gz", None),

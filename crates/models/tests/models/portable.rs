@@ -1,4 +1,4 @@
-//! Documents of a few nodes against the predictions and values that they must have, and what is refused.
+//! Models of a few nodes in the portable format, with their expected predictions and covers, and errors.
 
 use apportion_games::Rows;
 use apportion_models::{Ensemble, Link, UnknownWord};
@@ -8,7 +8,8 @@ use crate::common::{assert_cuts_are_refused, assert_refused, read, refusal};
 
 const NAN: f64 = f64::NAN;
 
-/// Two outputs: a tree of vectors, a tree with rules of each kind and a linear leaf, a single leaf.
+/// Two outputs: a tree with vector leaves, a tree with all kinds of rules and a linear leaf, and a single
+/// leaf.
 fn sample() -> Value {
     json!({
         "format": "apportion-trees",
@@ -50,10 +51,11 @@ fn all_that_an_ensemble_holds_is_read() {
     assert_eq!((ensemble.feature_count(), ensemble.output_count(), ensemble.tree_count()), (2, 2, 4));
     assert_eq!((ensemble.link(), ensemble.feature_names()), (None, None));
     assert_eq!(&*ensemble.origin().format, "apportion-trees");
-    // The first tree adds 0.5 and 1 to the left, where 1.5 and missing values are, else 1.5 and 2; the last 8.
+    // The first tree adds 0.5 and 1 on the left, for 1.5 and missing values, else 1.5 and 2. The last tree
+    // adds 8.
     let (left, right) = ([9.0, 0.5], [10.0, 1.5]);
     let both = |first: [f64; 2], second: f64| [first[0], first[1] + second];
-    // 1 < 1 does not hold, and neither does it of a missing value.
+    // 1 < 1 is false, and so is the comparison of a missing value.
     assert_eq!(predict(&ensemble, [1.0, 0.0]), both(left, 10.0));
     assert_eq!(predict(&ensemble, [1.5, 0.0]), both(left, 10.0));
     assert_eq!(predict(&ensemble, [1.5f64.next_up(), 0.0]), both(right, 10.0));
@@ -62,7 +64,8 @@ fn all_that_an_ensemble_holds_is_read() {
     for other in [0.0, 2.0, 4.0, -0.5, -7.0, 1e300] {
         assert_eq!(predict(&ensemble, [0.0, other]), both(left, 20.0), "{other}");
     }
-    // The listed, and missing values, go right; there 0.5 and −2.5 go right and all others left.
+    // The listed categories and missing values go right, where 0.5 and −2.5 go right and all other values
+    // left.
     assert_eq!(predict(&ensemble, [0.0, 3.7]), both(left, 30.0));
     assert_eq!(predict(&ensemble, [0.5, 1.0]), both(left, 50.0));
     assert_eq!(predict(&ensemble, [-2.5, NAN]), both(left, 50.0));
@@ -76,9 +79,9 @@ fn features_that_may_not_be_missing_are_listed() {
     assert!(!ensemble.refuses_missing(0) && ensemble.refuses_missing(1));
     assert!(ensemble.margins(Rows::new(&[NAN, 0.0], 2)).is_ok());
     let error = ensemble.margins(Rows::new(&[0.0, 0.0, 0.0, NAN], 2)).unwrap_err().to_string();
-    assert!(error.contains("row 1 has no value in column 1"), "{error}");
+    assert!(error.contains("row 1 has a missing value in column 1"), "{error}");
     for wrong in [json!([2]), json!([-1])] {
-        assert_refused(&sample(), "/refuses_missing", &wrong, "of 2");
+        assert_refused(&sample(), "/refuses_missing", &wrong, "out of range (2 features)");
     }
 }
 
@@ -168,16 +171,16 @@ fn categories_have_their_words_and_codes() {
     document["categories"][0]["unknown"] = json!("refused");
     assert_eq!(read(&document).unwrap().words(1).unwrap().unknown(), UnknownWord::Refused);
     let cases = [
-        ("/categories/0/feature", json!(2), "categories[0].feature: feature 2, but there are 2 features"),
+        ("/categories/0/feature", json!(2), "categories[0].feature: feature 2 out of range (2 features)"),
         ("/categories/0/feature", json!(0), "feature 0 has two lists"),
-        ("/categories/0/unknown", json!("ignored"), "\"ignored\" where \"missing\", \"refused\""),
-        ("/categories/0/values", json!(["a", "b", "a"]), "the category \"a\" is there twice"),
-        ("/categories/0/values", json!([0, false, "x"]), "the category 0 is there twice"),
-        ("/categories/0/values", json!(["a", null]), "element 1 is null where a word"),
-        ("/categories/0/values", json!("a"), "text where a list of words and numbers is wanted"),
-        ("/categories/0/words", json!([]), "the member \"words\" is not known"),
+        ("/categories/0/unknown", json!("ignored"), "expected \"missing\", \"refused\""),
+        ("/categories/0/values", json!(["a", "b", "a"]), "duplicate category \"a\""),
+        ("/categories/0/values", json!([0, false, "x"]), "duplicate category 0"),
+        ("/categories/0/values", json!(["a", null]), "element 1: expected a string"),
+        ("/categories/0/values", json!("a"), "expected a list of strings and numbers, got a string"),
+        ("/categories/0/words", json!([]), "unknown field \"words\""),
         ("/categories/0/values", Value::Null, "values"),
-        ("/categories", json!({}), "a list is wanted"),
+        ("/categories", json!({}), "expected a list"),
     ];
     for (path, value, reason) in cases {
         assert_refused(&document, path, &value, reason);
@@ -225,54 +228,54 @@ fn a_file_cut_at_any_byte_is_refused() {
 #[test]
 fn damage_is_refused_with_the_place_and_the_reason() {
     let cases = [
-        ("/version", json!(2), "apportion-trees 2; known are version 1"),
+        ("/version", json!(2), "apportion-trees 2; supported: 1"),
         ("/version", json!("one"), "version"),
-        ("/width", json!("half"), "\"half\" where \"single\" or \"double\""),
-        ("/features", json!(0), "0 features"),
+        ("/width", json!("half"), "expected \"single\" or \"double\", got \"half\""),
+        ("/features", json!(0), "features, got 0"),
         ("/features", json!(4_000_000_000u32), "features"),
         ("/features", json!(1), "node 1 splits on feature 1, but there are 1"),
-        ("/base_margins", json!([]), "base_margins: no outputs"),
-        ("/base_margins", json!([1, 2, 3]), "trees[0].value: 6 elements where 9"),
-        ("/base_margins", json!([0]), "trees[0].value: 6 elements where 3"),
-        ("/operator", json!(">"), "operator: \">\" where"),
-        ("/link", json!({"name": "cube"}), "the link \"cube\" is not known"),
-        ("/link", json!({"name": "half-power"}), "has no member \"unit\""),
-        ("/link", json!({"name": "logistic", "steepness": -1}), "the steepness -1"),
-        ("/feature_names", json!(["a"]), "1 names of 2 features"),
-        ("/featurs", json!(2), "the member \"featurs\" is not known"),
-        ("/source", json!({"name": "x"}), "source: the member \"name\""),
-        ("/trees/0/defaultleft", json!([]), "trees[0]: the member \"defaultleft\""),
-        ("/trees/0/left", json!([1, -1]), "trees[0].default_left: 3 elements where 2"),
-        ("/trees/0/right", json!([2, -1]), "trees[0].right: 2 elements where 3"),
+        ("/base_margins", json!([]), "base_margins: expected one number per output"),
+        ("/base_margins", json!([1, 2, 3]), "trees[0].value: expected 9 elements, got 6"),
+        ("/base_margins", json!([0]), "trees[0].value: expected 3 elements, got 6"),
+        ("/operator", json!(">"), "operator: expected"),
+        ("/link", json!({"name": "cube"}), "unknown link \"cube\""),
+        ("/link", json!({"name": "half-power"}), "missing field \"unit\""),
+        ("/link", json!({"name": "logistic", "steepness": -1}), "expected a positive steepness, got -1"),
+        ("/feature_names", json!(["a"]), "expected 2 names (one per feature), got 1"),
+        ("/featurs", json!(2), "unknown field \"featurs\""),
+        ("/source", json!({"name": "x"}), "source: unknown field \"name\""),
+        ("/trees/0/defaultleft", json!([]), "trees[0]: unknown field \"defaultleft\""),
+        ("/trees/0/left", json!([1, -1]), "trees[0].default_left: expected 2 elements, got 3"),
+        ("/trees/0/right", json!([2, -1]), "trees[0].right: expected 3 elements, got 2"),
         ("/trees/0/left/0", json!(3), "tree 0: node 0 has the child 3"),
         ("/trees/0/left/0", json!(0), "tree 0: node 0 is reached twice"),
         ("/trees/0/left/0", json!(2), "tree 0: node 2 is reached twice"),
-        ("/trees/0/left/0", json!(1.5), "1.5 where whole numbers"),
+        ("/trees/0/left/0", json!(1.5), "expected integers, got 1.5"),
         ("/trees/0/feature/0", json!(-1), "tree 0: node 0 splits on feature -1"),
-        ("/trees/0/threshold/0", json!("NaN"), "other things than numbers"),
+        ("/trees/0/threshold/0", json!("NaN"), "expected a list of numbers, got other values"),
         ("/trees/0/value/2", json!(null), "trees[0].value"),
         ("/trees/0/default_left", json!([2, 0, 0]), "trees[0].default_left"),
-        ("/trees/1/output", json!(2), "tree 1: it adds to output 2 of 2"),
-        ("/trees/1/rules/0/node", json!(2), "tree 1: node 2 has a rule, but is no split"),
-        ("/trees/1/rules/0/node", json!(9), "tree 1: node 9 has a rule, but is no split"),
+        ("/trees/1/output", json!(2), "tree 1: output 2 out of range (2 outputs)"),
+        ("/trees/1/rules/0/node", json!(2), "tree 1: node 2 has a rule, but is not a split"),
+        ("/trees/1/rules/0/node", json!(9), "tree 1: node 9 has a rule, but is not a split"),
         ("/trees/1/rules/0/node", json!(4), "tree 1: node 4 has two rules"),
-        ("/trees/1/rules/0/side", json!("up"), "trees[1].rules[0].side: \"up\" where"),
-        ("/trees/1/rules/0/categories", json!([-1]), "-1 is no category"),
-        ("/trees/1/rules/0/categories", json!([16_777_216]), "16777216 is no category"),
+        ("/trees/1/rules/0/side", json!("up"), "trees[1].rules[0].side: expected"),
+        ("/trees/1/rules/0/categories", json!([-1]), "invalid category -1"),
+        ("/trees/1/rules/0/categories", json!([16_777_216]), "invalid category 16777216"),
         (
             "/trees/1/rules/1",
             json!({"node": 4, "between": [0], "side": "left"}),
-            "between: 1 elements where 2",
+            "between: expected 2 elements, got 1",
         ),
-        ("/trees/1/rules/1", json!({"node": 4, "between": [0, 1]}), "has no member \"side\""),
-        ("/trees/1/rules/2/zero_is_missing", json!(false), "leave the rule out"),
-        ("/trees/1/rules/2/zero", json!(1), "the member \"zero\" is not known"),
-        ("/trees/1/linear/0/node", json!(6), "tree 1: node 6 has a linear model, but is no leaf"),
+        ("/trees/1/rules/1", json!({"node": 4, "between": [0, 1]}), "missing field \"side\""),
+        ("/trees/1/rules/2/zero_is_missing", json!(false), "omit the rule"),
+        ("/trees/1/rules/2/zero", json!(1), "unknown field \"zero\""),
+        ("/trees/1/linear/0/node", json!(6), "tree 1: node 6 has a linear model, but is not a leaf"),
         ("/trees/1/linear/0/features", json!([1, 2]), "tree 1: leaf 7 has a linear model of feature 2"),
-        ("/trees/1/linear/0/features", json!([1, 1]), "feature 1 twice"),
-        ("/trees/1/linear/0/features", json!([1]), "coefficients: 2 elements where 1"),
+        ("/trees/1/linear/0/features", json!([1, 1]), "contains feature 1 twice"),
+        ("/trees/1/linear/0/features", json!([1]), "coefficients: expected 1 elements, got 2"),
         ("/trees/2/left", json!([]), "trees[2]"),
-        ("/trees", json!({}), "a list is wanted"),
+        ("/trees", json!({}), "expected a list"),
     ];
     for (path, value, reason) in cases {
         assert_refused(&sample(), path, &value, reason);
@@ -283,7 +286,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     let mut huge = sample();
     huge["trees"][0]["value"][2] = json!(1e300);
     assert_refused(&huge, "/trees/0/scale", &json!(1e308), "the value inf");
-    // NaN is no JSON, but many programs write it.
+    // NaN is not valid JSON, but many programs write it.
     let error = refusal(sample().to_string().replace("1.5,-2,-2", "NaN,-2,-2").as_bytes());
     assert!(error.contains("tree 0: node 0 has the threshold NaN"), "{error}");
 }

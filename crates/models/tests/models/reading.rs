@@ -1,4 +1,4 @@
-//! Model files: what is read, and that everything else is refused with a reason.
+//! Model files of XGBoost: predictions, and errors for all kinds of invalid content.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use crate::common::{
     json_fixture, model, put, read, refusal, ubj,
 };
 
-/// The margins of rows of one feature.
+/// Returns the margins of rows with one feature.
 fn margins(document: &Value, rows: &[f64]) -> Vec<f64> {
     read(document).unwrap().margins(Rows::new(rows, 1)).unwrap()
 }
@@ -23,7 +23,8 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A small model with all that a file can hold: two classes, a categorical split, missing values, a single leaf.
+/// Returns a small model with everything that a file can contain: two classes, a categorical split, missing
+/// values, and a single leaf.
 fn sample() -> Value {
     let random = &mut Random(1);
     let mut trees: Vec<TreeSpec> =
@@ -84,12 +85,13 @@ fn json_and_ubj_and_their_gzips_are_the_same_model() {
     assert_eq!(Ensemble::from_bytes(&ubj(&sample)).unwrap().margins(rows).unwrap(), wanted);
 }
 
-/// Margins that XGBoost 1.7.6 and 3.2.0 gave for rows with known, unknown, negative, fractional, huge and missing categories.
+/// Compares with the margins of XGBoost 1.7.6 and 3.2.0 for rows with known, unknown, negative, fractional,
+/// huge and missing categories.
 #[test]
 fn categorical_splits_are_honoured_as_xgboost_does() {
     for version in ["1_7", "3_2"] {
         let said = json_fixture(&format!("categorical_{version}_margins.json"));
-        // The library adds in f32.
+        // XGBoost adds in f32.
         assert_as_said(version, &model(&format!("categorical_{version}.json.gz")), &said, [1e-6; 2]);
     }
 }
@@ -127,7 +129,7 @@ fn a_prediction_is_the_sum_of_the_leaves_that_the_rules_lead_to() {
 fn rows_of_another_width_are_refused() {
     let ensemble = read(&sample()).unwrap();
     let error = ensemble.margins(Rows::new(&[0.0; 4], 4)).unwrap_err();
-    assert!(matches!(error, ModelError::Game(GameError::Width { given: 4, wanted: 3, .. })), "{error}");
+    assert!(matches!(error, ModelError::Game(GameError::Width { actual: 4, expected: 3, .. })), "{error}");
     assert!(ensemble.predict(Rows::new(&[0.0; 4], 4), &mut [0.0; 2]).is_err());
 }
 
@@ -181,75 +183,80 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     let model = |key: &str| format!("{MODEL}/{key}");
     let parameter = |key: &str| format!("{PARAMETERS}/{key}");
     let cases: Vec<(String, Value, &str)> = vec![
-        // The shape of a tree. Tree 2 is a split with two leaves.
+        // The structure of a tree. Tree 2 is a split with two leaves.
         (tree("left_children/0"), json!(0), "reached twice"),
         (tree("right_children/0"), json!(1), "reached twice"),
         (tree("left_children/1"), json!(0), "node 0 is reached twice"),
-        (tree("left_children/0"), json!(3), "child 3"),
-        (tree("right_children/0"), json!(-1), "child -1"),
-        (tree("left_children/0"), json!(-2), "child -2"),
+        (tree("left_children/0"), json!(3), "the child 3"),
+        (tree("right_children/0"), json!(-1), "the child -1"),
+        (tree("left_children/0"), json!(-2), "the child -2"),
         (tree("left_children/0"), json!(1.5), "1.5"),
-        (tree("left_children"), json!([-1, -1, -1]), "child -1"),
+        (tree("left_children"), json!([-1, -1, -1]), "the child -1"),
         (tree("split_indices/0"), json!(3), "feature 3"),
         (tree("split_indices/0"), json!(-1), "feature -1"),
-        (tree("split_indices"), json!([0, 0]), "2 elements where 3"),
-        (tree("right_children"), json!([2, -1, -1, -1]), "4 elements where 3"),
-        (tree("default_left"), json!([1]), "1 elements where 3"),
-        (tree("default_left/0"), json!(2), "flags"),
-        (tree("default_left/0"), json!("yes"), "flags"),
-        (tree("sum_hessian"), json!([1.0]), "1 elements where 3"),
+        (tree("split_indices"), json!([0, 0]), "expected 3 elements, got 2"),
+        (tree("right_children"), json!([2, -1, -1, -1]), "expected 3 elements, got 4"),
+        (tree("default_left"), json!([1]), "expected 3 elements, got 1"),
+        (tree("default_left/0"), json!(2), "booleans"),
+        (tree("default_left/0"), json!("yes"), "booleans"),
+        (tree("sum_hessian"), json!([1.0]), "expected 3 elements, got 1"),
         (tree("split_conditions/1"), json!(1e300), "value inf"),
-        (tree("split_conditions/1"), json!("a"), "other things than numbers"),
-        (tree("split_conditions"), Value::Null, "has no member \"split_conditions\""),
-        (tree("tree_param/num_nodes"), json!("4"), "says 4"),
-        (tree("tree_param/num_nodes"), json!("three"), "a count is wanted"),
-        (tree("tree_param/num_deleted"), json!("1"), "1 are said to be deleted"),
-        (tree("tree_param/size_leaf_vector"), json!("3"), "leaves of 3 values, where there are 2 outputs"),
+        (tree("split_conditions/1"), json!("a"), "expected a list of numbers, got other values"),
+        (tree("split_conditions"), Value::Null, "missing field \"split_conditions\""),
+        (tree("tree_param/num_nodes"), json!("4"), "got 4"),
+        (tree("tree_param/num_nodes"), json!("three"), "expected a count"),
+        (tree("tree_param/num_deleted"), json!("1"), "1 are marked as deleted"),
+        (
+            tree("tree_param/size_leaf_vector"),
+            json!("3"),
+            "expected leaves of 2 values (one per output), got 3",
+        ),
         // Categorical splits.
-        (tree("categories_nodes/0"), json!(1), "no categorical split"),
-        (tree("categories_nodes"), json!([]), "1 elements where 0"),
+        (tree("categories_nodes/0"), json!(1), "not a categorical split"),
+        (tree("categories_nodes"), json!([]), "expected 0 elements, got 1"),
         (tree("categories_sizes/0"), json!(9), "segment of 9"),
         (tree("categories_segments/0"), json!(-1), "segment"),
         (tree("categories_sizes/0"), json!(9007199254740991i64), "segment"),
-        (tree("categories/0"), json!(-1), "no category"),
-        (tree("categories/0"), json!(16777216), "no category"),
-        (tree("split_type/1"), json!(1), "without a set"),
+        (tree("categories/0"), json!(-1), "invalid category"),
+        (tree("categories/0"), json!(16777216), "invalid category"),
+        (tree("split_type/1"), json!(1), "without categories"),
         // The model around the trees.
-        (model("tree_info/0"), json!(2), "output 2 of 2"),
+        (model("tree_info/0"), json!(2), "output 2 out of range (2 outputs)"),
         (model("tree_info/0"), json!(-1), "output -1"),
-        (model("tree_info"), json!([0]), "1 elements where 4"),
-        (model("trees"), json!([]), "there are 0 trees"),
-        (model("trees"), json!([1, 2]), "numbers where other elements"),
-        (model("trees/1"), json!("tree"), "text where an object"),
-        (model("gbtree_model_param/num_trees"), json!("5"), "says 5"),
-        (parameter("base_score"), json!("[0.5,0.5,0.5]"), "3 base scores for 2"),
+        (model("tree_info"), json!([0]), "expected 4 elements, got 1"),
+        (model("trees"), json!([]), "expected 0 (the number of trees)"),
+        (model("trees"), json!([1, 2]), "a list of other values, got numbers"),
+        (model("trees/1"), json!("tree"), "expected an object, got a string"),
+        (model("gbtree_model_param/num_trees"), json!("5"), "got 5"),
+        (parameter("base_score"), json!("[0.5,0.5,0.5]"), "expected 2 base scores (one per output), got 3"),
         (parameter("base_score"), json!("half"), "half"),
-        (parameter("base_score"), json!("inf"), "no base score"),
-        (parameter("num_feature"), json!("0"), "without features"),
-        (parameter("num_feature"), json!("-3"), "a count is wanted"),
+        (parameter("base_score"), json!("inf"), "invalid base score"),
+        (parameter("num_feature"), json!("0"), "has no features"),
+        (parameter("num_feature"), json!("-3"), "expected a count"),
         (parameter("num_class"), json!(1.5), "1.5"),
         (parameter("num_class"), json!("4294967295"), "outputs"),
-        (parameter("num_target"), json!("2"), "2 classes and 2 targets"),
-        (parameter("num_class"), json!("1"), "base scores for 1"),
-        ("/learner/feature_names".to_owned(), json!(["a"]), "1 names of 3"),
-        ("/learner/feature_names".to_owned(), json!(["a", 1, "c"]), "a number where text"),
+        (parameter("num_target"), json!("2"), "2 classes cannot be combined with 2 targets"),
+        (parameter("num_class"), json!("1"), "expected 1 base scores"),
+        ("/learner/feature_names".to_owned(), json!(["a"]), "expected 3 names (one per feature), got 1"),
+        ("/learner/feature_names".to_owned(), json!(["a", 1, "c"]), "expected a string, got a number"),
         ("/learner/objective/name".to_owned(), json!("reg:mine"), "reg:mine"),
-        ("/learner/objective".to_owned(), Value::Null, "no member \"objective\""),
-        ("/learner/gradient_booster/name".to_owned(), json!("gblinear"), "no member \"weights\""),
+        ("/learner/objective".to_owned(), Value::Null, "missing field \"objective\""),
+        ("/learner/gradient_booster/name".to_owned(), json!("gblinear"), "missing field \"weights\""),
         ("/learner/gradient_booster/name".to_owned(), json!("forest"), "the booster \"forest\""),
-        ("/learner/gradient_booster/name".to_owned(), json!("dart"), "no member \"gbtree\""),
-        ("/version".to_owned(), json!([4, 0, 0]), "XGBoost 4.0.0; known are 1.7 to 3.x"),
+        ("/learner/gradient_booster/name".to_owned(), json!("dart"), "missing field \"gbtree\""),
+        ("/version".to_owned(), json!([4, 0, 0]), "XGBoost 4.0.0; supported: 1.7 to 3.x"),
         ("/version".to_owned(), json!([1, 6, 2]), "XGBoost 1.6.2"),
-        ("/version".to_owned(), json!([3, 2]), "three numbers"),
-        ("/version".to_owned(), Value::Null, "no member \"version\""),
-        ("/learner".to_owned(), json!([]), "a list where an object"),
+        ("/version".to_owned(), json!([3, 2]), "expected three numbers"),
+        ("/version".to_owned(), Value::Null, "missing field \"version\""),
+        ("/learner".to_owned(), json!([]), "expected an object, got a list"),
     ];
     for (path, value, reason) in cases {
         assert_refused(&sample(), &path, &value, reason);
         let mut document = sample();
         put(&mut document, &path, value.clone());
         let binary = refusal(&ubj(&document));
-        // As UBJ, 1e300 is infinite and 9007199254740991 does not fit: refused all the same, for another reason.
+        // In UBJ, 1e300 becomes infinite and 9007199254740991 does not fit. Both are still rejected, for
+        // another reason.
         let fits = value.as_f64().is_none_or(|number| number.abs() < 1e10);
         assert!(binary.contains(reason) || !fits, "{path} = {value} as UBJ: {binary}");
     }
@@ -262,19 +269,19 @@ fn covers_are_checked_only_where_they_are_asked_for_and_named_by_tree_and_node()
     // Tree 2 is a split with two leaves.
     let cases = [
         (covers("/0"), json!(-1.0), 0, "its cover is -1"),
-        (covers("/0"), json!(0.0), 0, "its cover is 0, where the root's must be positive"),
+        (covers("/0"), json!(0.0), 0, "its cover is 0, expected a positive number at the root"),
         (covers("/2"), json!(-2.5), 2, "its cover is -2.5"),
         (covers("/2"), json!(1e300), 2, "its cover is inf"),
         (covers("/0"), json!(1e300), 0, "its cover is inf"),
         // Too small for f32.
         (covers("/0"), json!(1e-60), 0, "its cover is 0"),
         (covers(""), json!([0.0, 0.0, 0.0]), 0, "its cover is 0"),
-        // An empty leaf is sound, but the sum must be right.
-        (covers(""), json!([5.0, 0.0, 3.0]), 0, "its children, 0 and 3, add up to 3"),
-        (covers(""), json!([5.0, 2.0, 2.5]), 0, "its children, 2 and 2.5, add up to 4.5"),
+        // An empty leaf is valid, but the sum must be right.
+        (covers(""), json!([5.0, 0.0, 3.0]), 0, "its children, 0 and 3, sum to 3"),
+        (covers(""), json!([5.0, 2.0, 2.5]), 0, "its children, 2 and 2.5, sum to 4.5"),
         (covers(""), json!([5.0, 2.0, 3.1]), 0, "its cover is 5"),
-        (covers(""), json!([]), 0, "it has no cover"),
-        (covers(""), Value::Null, 0, "it has no cover"),
+        (covers(""), json!([]), 0, "missing cover"),
+        (covers(""), Value::Null, 0, "missing cover"),
     ];
     for (path, value, wanted, reason) in cases {
         let mut document = sample();
@@ -303,12 +310,12 @@ fn covers_that_differ_by_rounding_are_sound() {
         put(&mut document, covers, json!(sums));
         read(&document).unwrap().check_covers().unwrap();
     }
-    // A tree that is a single leaf weighs nothing.
+    // The cover of a tree with a single leaf is not used.
     put(&mut document, "/learner/gradient_booster/model/trees/3/sum_hessian", json!([0.0]));
     read(&document).unwrap().check_covers().unwrap();
 }
 
-/// XGBoost numbers nodes in the order of their making, this crate level by level.
+/// XGBoost numbers nodes in the order of their creation, this crate level by level.
 #[test]
 fn a_bad_cover_is_named_by_the_number_of_its_node_in_the_file() {
     let mut tree = TreeSpec::leaf(0.0);
@@ -327,7 +334,7 @@ fn pruned_nodes_that_the_file_declares_are_skipped() {
     let mut tree = TreeSpec::leaf(0.0);
     let [left, right] = tree.split(0, 0, 0.5, false);
     tree.split(right, 0, 0.75, false);
-    // Pruned back: the split is a leaf again and its children lie about.
+    // After pruning, the split is a leaf again, and its children are unused nodes.
     (tree.left[right], tree.right[right]) = (-1, -1);
     (tree.number[left], tree.number[right]) = (-1.0, 2.0);
     let mut document = document(&[tree], 1, &[0.0]);
@@ -350,7 +357,7 @@ fn base_scores_are_read_in_every_spelling() {
     for score in [json!("3E-1"), json!("[3E-1]"), json!(" [ 0.3 ] "), json!(0.3), json!([0.3])] {
         assert_eq!(margin("reg:squarederror", score.clone(), json!([2, 0, 0])).unwrap(), third, "{score}");
     }
-    // Margin less leaves of XGBoost 1.7.6, 2.1.4 and 3.2.0 for a base score of 0.3, to f32.
+    // Margins minus leaves of XGBoost 1.7.6, 2.1.4 and 3.2.0 for a base score of 0.3, rounded to f32.
     for (objective, wanted) in [
         ("binary:logistic", -0.84730),
         ("reg:logistic", -0.84730),
@@ -379,7 +386,8 @@ fn base_scores_are_read_in_every_spelling() {
     }
 }
 
-/// XGBoost 3.4 writes the weights into the model of a `gbtree`; read as 3.3 writes them, every leaf would weigh 1.
+/// XGBoost 3.4 stores the weights in the model of a `gbtree`. A reader for the layout of 3.3 would use weight
+/// 1 for every leaf.
 #[test]
 fn leaves_are_weighted_by_tree_wherever_the_weights_stand() {
     let gbtree = document(&[TreeSpec::leaf(0.1), TreeSpec::leaf(-2.5)], 1, &[0.0]);
@@ -393,7 +401,7 @@ fn leaves_are_weighted_by_tree_wherever_the_weights_stand() {
     ] {
         put(&mut document, path, json!([0.3, 0.7]));
         assert_eq!(margins(&document, &[0.0]), [a + b], "{path}");
-        assert_refused(&document, path, &json!([0.3]), "1 elements where 2");
+        assert_refused(&document, path, &json!([0.3]), "expected 2 elements, got 1");
         assert_refused(&document, path, &json!([0.3, 1e300]), "weight");
     }
     assert!(read(&dart).unwrap_err().to_string().contains("weight_drop"));
@@ -413,7 +421,7 @@ fn a_very_deep_tree_is_read_without_a_deep_stack() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What survives a few changed bytes is a sound model: it predicts without a panic.
+    /// If a file with a few changed bytes is accepted, it is a valid model, which predicts without a panic.
     #[test]
     fn changed_bytes_are_refused_or_harmless(
         binary: bool,
@@ -433,7 +441,7 @@ proptest! {
     }
 }
 
-/// XGBoost 3.4 writes `-Infinity` for some splits where the weights of rows differ widely.
+/// XGBoost 3.4 writes `-Infinity` as the threshold of some splits if the row weights differ widely.
 #[test]
 fn an_infinite_threshold_sends_all_values_to_one_side() {
     for (threshold, wanted) in [("-Infinity", [2.0, 2.0, -1.0]), ("Infinity", [-1.0, -1.0, -1.0])] {
@@ -446,7 +454,7 @@ fn an_infinite_threshold_sends_all_values_to_one_side() {
             Ensemble::from_bytes(document.replace("[0.5,", &format!("[{threshold},")).as_bytes()).unwrap();
         let rows = [-3.4e38, 3.4e38, f64::NAN];
         assert_eq!(ensemble.margins(Rows::new(&rows, 1)).unwrap(), wanted, "{threshold}");
-        // No number is below −∞, nor is ∞ below ∞.
+        // No number is less than −∞, and ∞ is not less than ∞.
         let rows = [f64::NEG_INFINITY, f64::INFINITY];
         let wanted = if threshold == "Infinity" { [-1.0, 2.0] } else { [2.0, 2.0] };
         assert_eq!(ensemble.margins(Rows::new(&rows, 1)).unwrap(), wanted, "{threshold}");
@@ -456,7 +464,8 @@ fn an_infinite_threshold_sends_all_values_to_one_side() {
     assert!(error.contains("threshold NaN"), "{error}");
 }
 
-/// Every way of comparing, at every threshold, for values around it; XGBoost computes with 32 bits, where 1e39 is infinite.
+/// Tests each comparison at each threshold for values around it. XGBoost computes with 32 bits, where 1e39 is
+/// infinite.
 #[test]
 fn infinite_values_are_compared_as_numbers() {
     let ends = [
@@ -486,7 +495,7 @@ fn infinite_values_are_compared_as_numbers() {
                     let x = if width == "single" { f64::from(value as f32) } else { value };
                     let left = if operator == "<" { x < threshold } else { x <= threshold };
                     let wanted = if left { 1.0 } else { 2.0 };
-                    // Alone, and as one of many that are taken through the tree together.
+                    // Test a single row, and several rows that pass through the tree together.
                     for count in [1, 8] {
                         let got = model.margins(Rows::new(&vec![value; count], 1)).unwrap();
                         assert_eq!(got, vec![wanted; count], "{value:e} {what}");
@@ -525,7 +534,7 @@ fn rules_take_infinite_values() {
     }
 }
 
-/// A coefficient times an infinite value is no number that could be divided among features.
+/// The product of a coefficient and an infinite value has no attribution.
 #[test]
 fn linear_models_refuse_infinite_values_of_their_features_alone() {
     for (width, large) in [("single", 1e39), ("double", f64::INFINITY)] {
@@ -548,7 +557,7 @@ fn linear_models_refuse_infinite_values_of_their_features_alone() {
     }
 }
 
-/// The beginning of what `save_model("model.bin")` of XGBoost 1.7 wrote, and what its older releases did.
+/// The first bytes of files that `save_model("model.bin")` of XGBoost 1.7 and older releases wrote.
 #[test]
 fn the_old_binary_format_of_xgboost_is_refused_with_how_to_save_it_again() {
     for (objective, booster) in [

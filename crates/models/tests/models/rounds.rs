@@ -1,4 +1,4 @@
-//! Rounds of boosting: up to the best one, all, or some.
+//! Boosting rounds: up to the best one, all, or a range.
 
 use apportion_games::Rows;
 use apportion_models::{Ensemble, ModelError, ReadOptions, Rounds};
@@ -18,7 +18,7 @@ fn margins(model: &Ensemble) -> Vec<f64> {
     model.margins(Rows::new(&rows(model.feature_count()), model.feature_count())).unwrap()
 }
 
-/// The margins of the trees `first..end` of the file, each added to its output.
+/// Returns the margins of the trees `first..end` of the file, each added to its output.
 fn sums(all: &Ensemble, first: usize, end: usize) -> Vec<f64> {
     let features = all.feature_count();
     let mut sums = Vec::new();
@@ -53,7 +53,7 @@ fn the_best_round_of_early_stopping_is_the_last() {
         assert_ne!(best.fingerprint(), all.fingerprint());
         let all_again = within(&document, &Rounds::All).unwrap();
         assert_eq!(margins(&all_again), margins(&all), "{file}");
-        // A model that was cut after it was trained keeps the attribute.
+        // A model that was sliced after training keeps the attribute.
         put(&mut document, "/learner/attributes/best_iteration", json!("100000"));
         assert_eq!(margins(&read(&document).unwrap()), margins(&all), "{file}");
         let place = "/learner/attributes/best_iteration";

@@ -1,4 +1,5 @@
-//! Models of scikit-learn and others, written by their converters, against what the libraries say of some rows.
+//! Models of scikit-learn and other libraries, exported by their converters, compared with the libraries'
+//! predictions.
 
 use apportion_games::Rows;
 use apportion_models::{Ensemble, UnknownWord, Words};
@@ -18,7 +19,7 @@ fn models_written_as_json_predict_as_the_library_does() {
     }
 }
 
-/// A row of a table as the numbers that splits look at.
+/// Converts a row of a table to the numbers that splits compare.
 fn coded(model: &Ensemble, row: &[Value]) -> Vec<f64> {
     let code = |(feature, cell): (usize, &Value)| {
         let words = model.words(feature);
@@ -55,7 +56,7 @@ fn models_of_tables_with_words_predict_as_the_library_does() {
         missing += rows.iter().filter(|cell| cell.is_nan()).count();
         let (got, mut wanted) = (outputs(&model, &rows), numbers(&said["outputs"]));
         if wanted.len() == 2 * got.len() {
-            // The library adds the share of the first class.
+            // The library also returns the probability of the first class.
             wanted = wanted.chunks_exact(2).map(|shares| shares[1]).collect();
         }
         assert_close(&got, &wanted, 1e-12, name);
@@ -86,7 +87,7 @@ fn linear_models_of_tables_predict_as_the_library_does() {
             let margins = model.margins(Rows::new(&row, row.len()));
             assert_eq!(margins.is_err(), model.refuses_missing(feature), "{name}");
         }
-        // Imputers and encoders take what is missing; a regression by itself does not.
+        // Models with imputers and encoders accept missing values; a plain regression does not.
         let takes_all = ["linear_one_hot_missing", "linear_ordinal"].contains(&&**name);
         let refuses = (0..model.feature_count()).any(|feature| model.refuses_missing(feature));
         assert_eq!(refuses, !takes_all, "{name}");
@@ -102,10 +103,10 @@ fn models_written_as_onnx_score_as_their_library_or_a_runtime_does() {
         let got = outputs(&ensemble, &numbers(&said["rows"]));
         let mut wanted = numbers(&said["scores"]);
         if ensemble.output_count() == 1 && wanted.len() == 2 * got.len() {
-            // The runtime adds the share of the first class.
+            // The runtime also returns the probability of the first class.
             wanted = wanted.chunks_exact(2).map(|shares| shares[1]).collect();
         }
-        // It adds in f32.
+        // The runtime adds in f32.
         assert_close(&got, &wanted, 1e-6, name);
         assert!(ensemble.check_covers().is_err(), "{name} has no covers");
     }
@@ -117,7 +118,7 @@ fn files_cut_anywhere_are_refused() {
         let bytes = content(&format!("onnx/{name}.onnx"));
         let whole = Ensemble::from_bytes(&bytes).unwrap();
         for cut in 0..bytes.len() {
-            // Where all but the version of the other operators is there, so is the model.
+            // If only the version of the other operator set is missing, the model is complete.
             if let Ok(part) = Ensemble::from_bytes(&bytes[..cut]) {
                 assert!(cut + 16 > bytes.len(), "{name}: {cut} of {}", bytes.len());
                 let rows = vec![0.25; whole.feature_count()];

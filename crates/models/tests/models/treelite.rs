@@ -1,4 +1,5 @@
-//! treelite's dumps: margins that treelite 4.8.1 gave, the same model read in its own format, every operator, and what is refused.
+//! treelite dumps: margins computed by treelite 4.8.1, the same model in its native format, all operators,
+//! and errors.
 
 use apportion_games::Rows;
 use apportion_models::{Link, ModelError};
@@ -9,7 +10,8 @@ use crate::common::{
     numbers, put, read, refusal,
 };
 
-/// Rows with missing values, values at thresholds, and categories that are fractions, negative, huge or unknown.
+/// Includes missing values, values at thresholds, and categories that are fractions, negative, huge or
+/// unknown.
 #[test]
 fn margins_and_outputs_are_those_of_treelite() {
     let said = json_fixture("treelite_margins.json");
@@ -29,7 +31,7 @@ fn margins_and_outputs_are_those_of_treelite() {
         }
         assert_eq!(ensemble.origin().format, "treelite JSON");
         ensemble.check_covers().unwrap();
-        // treelite has the parameters of links as f32.
+        // treelite stores the parameters of links as f32.
         assert_as_said(name, &ensemble, &said[name], [tolerance, 1e-6]);
     }
 }
@@ -42,7 +44,7 @@ fn a_model_has_the_same_margins_in_its_own_format() {
     assert_close(&own, &dumped, 1e-12, "own and dumped");
 }
 
-/// A split of feature 1 on a number, with nodes in another order and numbers of their own.
+/// Returns a model with a numeric split on feature 1, whose nodes have arbitrary IDs in another order.
 fn split(operator: &str, threshold_type: &str, threshold: f64, default_left: bool) -> Value {
     json!({
         "threshold_type": threshold_type, "leaf_output_type": "float64", "num_feature": 2,
@@ -114,7 +116,7 @@ fn members_of_a_category_list_go_where_it_says() {
     }
 }
 
-/// Trees of an output are averaged over the trees of that output only.
+/// The average for an output is over the trees of that output only.
 #[test]
 fn averages_are_over_the_trees_of_an_output() {
     let mut document = split("<", "float64", 0.0, true);
@@ -162,52 +164,56 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     let at = |rest: &str| format!("{SPLIT}/{rest}");
     let top = |key: &str| format!("/{key}");
     let cases = [
-        (at("node_type"), json!("oblique_test_node"), "trees[0].nodes[1].node_type: \"oblique_test_node\""),
-        (at("node_type"), Value::Null, "no member \"node_type\""),
-        (at("comparison_op"), json!("!="), "the operator \"!=\""),
-        (at("threshold"), json!("x"), "text where a number"),
-        (at("threshold"), Value::Null, "no member \"threshold\""),
+        (
+            at("node_type"),
+            json!("oblique_test_node"),
+            "trees[0].nodes[1].node_type: expected numerical_test_node",
+        ),
+        (at("node_type"), Value::Null, "missing field \"node_type\""),
+        (at("comparison_op"), json!("!="), "unknown operator \"!=\""),
+        (at("threshold"), json!("x"), "expected a number, got a string"),
+        (at("threshold"), Value::Null, "missing field \"threshold\""),
         (at("split_feature_id"), json!(2), "tree 0: node 0 splits on feature 2, but there are 2"),
         (at("split_feature_id"), json!(-1), "feature -1"),
-        (at("default_left"), json!(1), "a number where true or false"),
-        (at("left_child"), json!(0.5), "0.5 where a whole number"),
+        (at("default_left"), json!(1), "expected a boolean, got a number"),
+        (at("left_child"), json!(0.5), "expected an integer, got 0.5"),
         (at("left_child"), json!(900), "2 of 3 nodes are not reached from the root"),
-        (at("left_child"), json!(-7), "a second node that is nobody's child"),
-        (at("left_child"), Value::Null, "no member \"left_child\""),
+        (at("left_child"), json!(-7), "second root"),
+        (at("left_child"), Value::Null, "missing field \"left_child\""),
         (at("node_id"), json!(4), "no root"),
-        (top("trees/0/nodes/0/node_id"), json!(4), "nodes[2].node_id: the number of two nodes"),
-        (top("trees/0/nodes/0/leaf_value"), json!([1.0, 2.0]), "2 values where 1"),
-        (top("trees/0/nodes/0/leaf_value"), Value::Null, "no member \"left_child\""),
-        (top("trees/0/nodes"), json!([]), "says 3, but there are 0 nodes"),
+        (top("trees/0/nodes/0/node_id"), json!(4), "nodes[2].node_id: duplicate node_id"),
+        (top("trees/0/nodes/0/leaf_value"), json!([1.0, 2.0]), "expected 1 values, got 2"),
+        (top("trees/0/nodes/0/leaf_value"), Value::Null, "missing field \"left_child\""),
+        (top("trees/0/nodes"), json!([]), "expected 0 (the number of nodes), got 3"),
         (top("trees/0"), json!({"nodes": []}), "no root"),
-        (top("trees/0/num_nodes"), json!(4), "says 4, but there are 3"),
-        (top("num_feature"), json!(0), "without features"),
-        (top("num_feature"), json!(-3), "-3 where a count"),
-        (top("num_class"), json!([1, 1]), "2 numbers for 1 targets"),
-        (top("num_class"), json!([0]), "0 classes"),
+        (top("trees/0/num_nodes"), json!(4), "expected 3 (the number of nodes), got 4"),
+        (top("num_feature"), json!(0), "has no features"),
+        (top("num_feature"), json!(-3), "expected a count, got -3"),
+        (top("num_class"), json!([1, 1]), "expected 1 numbers (one per target), got 2"),
+        (top("num_class"), json!([0]), "invalid number of classes 0"),
         (top("num_class"), json!([5_000_000]), "more than 1048576 outputs"),
-        (top("num_class"), json!([2]), "base_scores: 1 elements where 2"),
-        (top("num_target"), Value::Null, "no member \"num_target\""),
-        (top("leaf_vector_shape"), json!([1, 2]), "leaves of the shape [1, 2]"),
-        (top("leaf_vector_shape"), json!([1]), "leaves of the shape [1]"),
+        (top("num_class"), json!([2]), "base_scores: expected 2 elements, got 1"),
+        (top("num_target"), Value::Null, "missing field \"num_target\""),
+        (top("leaf_vector_shape"), json!([1, 2]), "unsupported leaf shape [1, 2]"),
+        (top("leaf_vector_shape"), json!([1]), "unsupported leaf shape [1]"),
         (top("target_id"), json!([1]), "tree 0 has target 1 of 1"),
         (top("class_id"), json!([-2]), "tree 0 has class -2 of 1"),
-        (top("class_id"), json!([]), "0 elements where 1"),
-        (top("base_scores"), json!([]), "0 elements where 1"),
+        (top("class_id"), json!([]), "expected 1 elements, got 0"),
+        (top("base_scores"), json!([]), "expected 1 elements, got 0"),
         (top("threshold_type"), json!("float16"), "float16"),
         (top("leaf_output_type"), json!("uint32"), "uint32"),
-        (top("average_tree_output"), json!(0), "a number where true or false"),
-        (top("postprocessor"), json!(1), "a number where text"),
-        (top("task_param"), json!({}), "treelite 3.x or before"),
+        (top("average_tree_output"), json!(0), "expected a boolean, got a number"),
+        (top("postprocessor"), json!(1), "expected a string, got a number"),
+        (top("task_param"), json!({}), "treelite 3.x or earlier"),
     ];
     let whole = split("<", "float64", 0.5, true);
     for (path, value, reason) in cases {
         assert_refused(&whole, &path, &value, reason);
     }
     for (path, value, reason) in [
-        ("/trees/0/nodes/1/threshold", "NaN", "the threshold NaN"),
+        ("/trees/0/nodes/1/threshold", "NaN", "invalid threshold NaN"),
         ("/trees/0/nodes/0/leaf_value", "Infinity", "has the value inf"),
-        ("/base_scores/0", "NaN", "the base score NaN"),
+        ("/base_scores/0", "NaN", "invalid base score NaN"),
     ] {
         let mut document = whole.clone();
         put(&mut document, path, json!(12345.5));
@@ -220,11 +226,11 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     let mut categorical = whole;
     categorical["trees"][0]["nodes"][1]["node_type"] = json!("categorical_test_node");
     let list = at("category_list");
-    assert_refused(&categorical, &list, &json!([-1]), "-1 is no category");
-    assert_refused(&categorical, &list, &json!([1 << 25]), "33554432 is no category");
+    assert_refused(&categorical, &list, &json!([-1]), "invalid category -1");
+    assert_refused(&categorical, &list, &json!([1 << 25]), "invalid category 33554432");
 }
 
-/// Two splits with each other as a child, beside a root that is whole.
+/// Two splits are each other's children, in addition to a valid root.
 #[test]
 fn cycles_and_shared_nodes_are_refused() {
     let mut document = split("<", "float64", 0.5, true);
@@ -240,7 +246,7 @@ fn cycles_and_shared_nodes_are_refused() {
     assert!(error.to_string().contains("2 of 5 nodes are not reached"), "{error}");
 
     for (right, reason) in
-        [(-7, "right_child: no node of the tree has this number"), (4, "tree 0: node 1 is reached twice")]
+        [(-7, "right_child: the tree does not contain this node"), (4, "tree 0: node 1 is reached twice")]
     {
         let mut document = split("<", "float64", 0.5, true);
         document["trees"][0]["nodes"].as_array_mut().unwrap().remove(0);

@@ -1,4 +1,4 @@
-//! Categories by the words that the tables of training had.
+//! Categories as they occur in the training tables.
 
 use apportion_games::Rows;
 use apportion_models::{Category, Ensemble, UnknownWord, Words};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::common::{assert_refused, content, json_fixture, read};
 
-/// The number that a cell of the table is for the model, by what the libraries' manuals say.
+/// Returns the code of a cell as documented by the libraries.
 fn code(words: Option<&Words>, cell: &Value) -> f64 {
     match (words, cell) {
         (_, Value::Null) => f64::NAN,
@@ -18,7 +18,8 @@ fn code(words: Option<&Words>, cell: &Value) -> f64 {
     }
 }
 
-/// Asserts that rows of words give the margins of the library, to `within` relative to the largest.
+/// Asserts that rows with categories have the margins of the library, with an error of at most `within`
+/// relative to the largest.
 fn assert_margins(file: &str, model_name: &str, within: f64) -> Ensemble {
     let model = Ensemble::from_bytes(&content(file)).unwrap();
     let document = json_fixture("words.json.gz");
@@ -71,14 +72,15 @@ fn words_that_xgboost_may_have_cut_wrongly_have_a_note() {
     let notes = |document: &Value| read(document).unwrap().notes().join("; ");
     assert!(!notes(&document).contains("ASCII"));
     document["version"] = json!([3, 2, 0]);
-    assert!(notes(&document).contains("of features 0, the first is 0"), "{}", notes(&document));
-    // In letters in place of bytes: "Köln" is cut behind its l, and its last letter begins the next word.
+    assert!(notes(&document).contains("features 0, counted from 0"), "{}", notes(&document));
+    // Offsets in characters instead of bytes: "Köln" ends after its l, and its last letter starts the next
+    // category.
     let offsets = "/learner/gradient_booster/model/cats/enc/0/offsets";
     *document.pointer_mut(offsets).unwrap() = json!([0, 1, 5, 13, 17]);
     assert_eq!(texts(read(&document).unwrap().words(0).unwrap()), ["1", "Köl", "nNew Yor", "kRom"]);
     *document.pointer_mut(offsets).unwrap() = json!([0, 1, 3, 13, 17]);
     let error = read(&document).unwrap_err().to_string();
-    assert!(error.contains("so XGBoost before 3.4 cuts categories"), "{error}");
+    assert!(error.contains("XGBoost before 3.4 truncates non-ASCII categories"), "{error}");
 }
 
 #[test]
@@ -87,7 +89,7 @@ fn lightgbm_files_hold_the_categories_of_pandas() {
     let lists: Vec<Option<String>> =
         (0..8).map(|feature| Some(texts(model.words(feature)?).join(" "))).collect();
     let some = |text: &str| Some(text.to_owned());
-    // Ordered and constant categories, too; numbers and booleans have none.
+    // Ordered and constant columns also have categories; numeric and boolean columns do not.
     let expected = [
         some("1 Köln New York Rome"),
         None,
@@ -126,13 +128,13 @@ fn damaged_words_are_refused() {
         }
     }
     let few = json!([{"offsets": [], "values": []}]);
-    assert_refused(&document, "/learner/gradient_booster/model/cats/enc", &few, "categories of 1 features");
+    assert_refused(&document, "/learner/gradient_booster/model/cats/enc", &few, "expected categories for");
     let text = String::from_utf8(content("words_lgbm.txt.gz")).unwrap();
     for (from, to) in
         [("pandas_categorical:[[", "pandas_categorical:["), ("[3, 5, 7]", "7"), ("[3, 5, 7]", "[3, [], 7]")]
     {
         let error = Ensemble::from_bytes(text.replace(from, to).as_bytes()).unwrap_err().to_string();
-        assert!(error.contains("the categories of pandas are damaged"), "{error}");
+        assert!(error.contains("invalid pandas_categorical"), "{error}");
     }
     let none = text.replace("pandas_categorical:[[", "pandas_categorical:null\n# [[");
     assert!(Ensemble::from_bytes(none.as_bytes()).unwrap().words(0).is_none());

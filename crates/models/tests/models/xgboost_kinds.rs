@@ -1,4 +1,4 @@
-//! Kinds of XGBoost's models beside ordinary trees, and its outputs: leaves that are vectors, linear boosters, classes of a hinge,
+//! XGBoost models other than ordinary trees: vector leaves, linear boosters, classes of the hinge loss, and
 //! quantiles that do not cross.
 
 use apportion_games::Rows;
@@ -12,7 +12,7 @@ fn numbers(list: &Value) -> Vec<f64> {
     list.as_array().unwrap().iter().map(number).collect()
 }
 
-/// A model, asserted to have the margins and the outputs of the library.
+/// Returns a model after checking its margins and outputs against those of the library.
 fn checked(name: &str) -> Ensemble {
     let model = Ensemble::from_bytes(&content(&format!("xgboost_{name}.json.gz"))).unwrap();
     let document = json_fixture("xgboost_outputs.json.gz");
@@ -51,11 +51,15 @@ fn damaged_vectors_are_refused() {
     let leaf = document.pointer(&tree("left_children")).unwrap().as_array().unwrap();
     let leaf = leaf.iter().position(|child| child == -1).unwrap();
     for (path, value, reason) in [
-        ("leaf_weights".to_owned(), json!([1.0]), "no 3 values of leaf"),
-        ("leaf_weights".to_owned(), json!("none"), "text where a list"),
-        (format!("right_children/{leaf}"), json!(-1), "no 3 values of leaf"),
-        (format!("right_children/{leaf}"), json!(9007199254740991i64), "no 3 values of leaf"),
-        ("tree_param/size_leaf_vector".to_owned(), json!("2"), "leaves of 2 values"),
+        ("leaf_weights".to_owned(), json!([1.0]), "the 3 values of leaf"),
+        ("leaf_weights".to_owned(), json!("none"), "expected a list of numbers, got a string"),
+        (format!("right_children/{leaf}"), json!(-1), "the 3 values of leaf"),
+        (format!("right_children/{leaf}"), json!(9007199254740991i64), "the 3 values of leaf"),
+        (
+            "tree_param/size_leaf_vector".to_owned(),
+            json!("2"),
+            "expected leaves of 3 values (one per output), got 2",
+        ),
     ] {
         assert_refused(&document, &tree(&path), &value, reason);
     }
@@ -72,7 +76,7 @@ fn linear_boosters_are_linear_leaves_of_one_feature_each() {
     }
     let document = json_fixture("xgboost_linear.json.gz");
     let weights = "/learner/gradient_booster/model/weights";
-    assert_refused(&document, weights, &json!([1.0, 2.0]), "2 elements where 5 are wanted");
+    assert_refused(&document, weights, &json!([1.0, 2.0]), "expected 5 elements, got 2");
     let mut wide = document.clone();
     put(&mut wide, "/learner/learner_model_param/num_feature", json!("4294967295"));
     put(&mut wide, "/learner/feature_names", json!([]));

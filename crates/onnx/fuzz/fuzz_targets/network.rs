@@ -1,4 +1,4 @@
-//! Neural networks in ONNX.
+//! Fuzzes neural networks in ONNX files.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ use std::sync::Once;
 use apportion_games::Rows;
 use apportion_onnx::Network;
 
-/// Numbers of features × outputs up to which rows are made: a few bytes can announce a million features.
+/// Maximum features × outputs for which rows are predicted: a few bytes can declare a million features.
 const MOST_COLUMNS: usize = 4096;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
@@ -28,7 +28,8 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// A panic of the runtime is an error to the crate; one in the crate itself is not to hide among them.
+/// Aborts on panics in this crate. The crate converts panics of the runtime to errors, which must not hide
+/// its own.
 fn tell_own_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

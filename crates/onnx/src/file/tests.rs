@@ -1,4 +1,4 @@
-//! Messages written byte by byte, sound and damaged in one place.
+//! Tests with messages written byte by byte: valid ones, and ones that are corrupt in a single place.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::parse;
 
-/// Numbers of fields, each within the one before, that lead to all messages that the parser reads.
+/// Paths of field numbers, from the outermost message inwards, to all messages that the parser reads.
 const MESSAGES: [&[u8]; 22] = [
     &[],
     &[8],
@@ -33,7 +33,7 @@ const MESSAGES: [&[u8]; 22] = [
     &[7, 11, 2, 4, 1, 1, 2, 1],
 ];
 
-/// A version of the format and one of the operators, without which no file is taken.
+/// A format version and an operator set version, which every file must have.
 const VERSIONS: [u8; 6] = [1 << 3, 8, 8 << 3 | 2, 2, 2 << 3, 13];
 
 fn integer(mut number: u64) -> Vec<u8> {
@@ -46,29 +46,30 @@ fn integer(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// A field of this number, with its content or as much as there is of it.
+/// Writes a field with this number and length; `content` may be shorter than `length`.
 fn field(number: u8, length: usize, content: &[u8]) -> Vec<u8> {
     [integer(u64::from(number) << 3 | 2), integer(length as u64), content.to_vec()].concat()
 }
 
-/// A file with this content at the end of the fields, and where the content begins.
+/// Writes a file with this content at the end of the fields. Returns it with the position of the content.
 fn within(path: &[u8], content: &[u8]) -> (Vec<u8>, usize) {
     let wrap = |inner: Vec<u8>, &number: &u8| field(number, inner.len(), &inner);
     let message = path.iter().rev().fold(content.to_vec(), wrap);
     let file = [VERSIONS.as_slice(), &message].concat();
     let start = file.len() - content.len();
-    // More bytes follow, so that nothing is refused for the end of the file alone.
+    // Append more bytes, so that the end of the file is never the reason for an error.
     ([file, field(99, 30, &[0; 30])].concat(), start)
 }
 
-/// What is wrong with a file. A reader that does not end is a failure here, not a test that does not end.
+/// Returns the error of reading a file. Panics if the reader does not finish, so that the test itself does
+/// not hang.
 fn problem(bytes: Vec<u8>) -> Option<String> {
     let (sender, answer) = mpsc::channel();
     std::thread::spawn(move || sender.send(parse(&bytes).err().map(|error| error.to_string())));
     answer.recv_timeout(Duration::from_secs(60)).expect("the file is read within a minute, without a panic")
 }
 
-/// Asserts that this content of a message is at fault, by the field where it begins.
+/// Asserts that reading fails at this content of a message, with the position of its field in the error.
 fn assert_refused(path: &[u8], content: &[u8], fault: &str) {
     let (bytes, start) = within(path, content);
     let wanted = format!("the field at byte {start} of {} {fault};", bytes.len());
@@ -83,15 +84,15 @@ fn assert_read(path: &[u8], content: &[u8]) {
 #[test]
 fn numbers_of_more_than_ten_bytes_are_refused_in_every_message() {
     let endless = [0xff; 12];
-    // More than 64 bits, in ten bytes.
+    // A number of more than 64 bits, in ten bytes.
     let large = [[0xff; 9].as_slice(), &[2]].concat();
     for path in MESSAGES {
         for number in [&endless[..], &endless[..10], &large] {
-            // As the number of a field that the parser skips, as a value, as a length.
-            assert_refused(path, number, "has a number of more than 64 bits");
+            // Use it as the number of a skipped field, as a value, and as a length.
+            assert_refused(path, number, "has a number with more than 64 bits");
             for kind in [0, 2] {
                 let value = [&integer(31 << 3 | kind), number].concat();
-                assert_refused(path, &value, "has a number of more than 64 bits");
+                assert_refused(path, &value, "has a number with more than 64 bits");
             }
         }
         let largest = [[0xff; 9].as_slice(), &[1]].concat();
@@ -103,11 +104,11 @@ fn numbers_of_more_than_ten_bytes_are_refused_in_every_message() {
 fn fields_that_end_outside_of_their_message_are_refused_in_every_message() {
     for path in MESSAGES {
         assert_read(path, &field(31, 5, &[0xff; 5]));
-        // The outermost message has more bytes: those after the content.
+        // In the outermost message, more bytes follow the content.
         for length in
             [6, 12, 1 << 20, 1 << 50, u64::MAX as usize].into_iter().skip(if path.is_empty() { 2 } else { 0 })
         {
-            assert_refused(path, &field(31, length, &[0xff; 5]), "is cut off");
+            assert_refused(path, &field(31, length, &[0xff; 5]), "is truncated");
         }
         if path.is_empty() {
             continue;
@@ -115,7 +116,7 @@ fn fields_that_end_outside_of_their_message_are_refused_in_every_message() {
         for content in
             [&[0xff; 9][..], &[0xf8], &[0xf8, 1], &[0xf8, 1, 0x80], &[0xf9, 1, 0, 0], &[0xfd, 1, 0, 0, 0]]
         {
-            assert_refused(path, content, "is cut off");
+            assert_refused(path, content, "is truncated");
         }
     }
 }
@@ -124,7 +125,7 @@ fn fields_that_end_outside_of_their_message_are_refused_in_every_message() {
 fn kinds_of_fields_that_are_not_in_use_are_refused_in_every_message() {
     for path in MESSAGES {
         for kind in [3, 4, 6, 7] {
-            assert_refused(path, &integer(31 << 3 | kind), "is of no kind that is in use");
+            assert_refused(path, &integer(31 << 3 | kind), "has an invalid wire type");
         }
     }
 }
@@ -133,29 +134,29 @@ fn kinds_of_fields_that_are_not_in_use_are_refused_in_every_message() {
 fn packed_numbers_are_refused_unless_they_are_whole() {
     for tensor in [&[7, 5][..], &[7, 1, 5, 5]] {
         for number in [5, 7] {
-            assert_refused(tensor, &field(number, 12, &[0xff; 12]), "has a number of more than 64 bits");
-            assert_refused(tensor, &field(number, 3, &[1, 1, 0xff]), "is cut off");
+            assert_refused(tensor, &field(number, 12, &[0xff; 12]), "has a number with more than 64 bits");
+            assert_refused(tensor, &field(number, 3, &[1, 1, 0xff]), "is truncated");
             assert_read(tensor, &field(number, 3, &[1, 0xff, 1]));
         }
         for (number, size) in [(4, 4), (10, 8)] {
-            assert_refused(tensor, &field(number, size + 1, &vec![0xff; size + 1]), "is cut off");
+            assert_refused(tensor, &field(number, size + 1, &vec![0xff; size + 1]), "is truncated");
             assert_read(tensor, &field(number, 2 * size, &vec![0xff; 2 * size]));
         }
-        // Raw data may be any bytes.
+        // Raw data may be arbitrary bytes.
         assert_read(tensor, &field(9, 13, &[0xff; 13]));
     }
 }
 
 #[test]
 fn messages_within_messages_are_refused_beyond_a_hundred() {
-    // A graph in an attribute of a node of a graph; a sequence of sequences.
+    // Nest a graph in an attribute of a node of a graph, and a sequence in a sequence.
     for (path, nest) in [(&[7][..], &[1, 5, 6][..]), (&[7, 11, 2], &[4, 1])] {
         let deep =
             |length: usize| path.iter().chain(nest.iter().cycle()).take(length).copied().collect::<Vec<_>>();
         assert_read(&deep(100), &[]);
         for length in [101, 102, 5000] {
             let refused = problem(within(&deep(length), &[]).0).unwrap();
-            assert!(refused.contains("is a message within more than 100 others"), "{length}: {refused}");
+            assert!(refused.contains("is nested in more than 100 messages"), "{length}: {refused}");
         }
     }
 }

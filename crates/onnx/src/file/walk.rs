@@ -1,29 +1,29 @@
-//! The fields of a message and of the messages within it, as far as the parser reads them.
+//! Checks the fields of a message and of the messages within it, as far as the parser reads them.
 
-/// How deep messages may be within the file's. Other readers of protobuf mostly stop there as well.
+/// Maximum nesting depth of messages. Most other protobuf readers have the same limit.
 const DEPTH: usize = 100;
 
 /// A field that cannot be read.
 pub(super) struct Fault {
-    /// The byte where it begins.
+    /// The position of its first byte in the file.
     pub(super) start: usize,
-    /// The end of a sentence about it.
+    /// The end of a sentence about the field.
     pub(super) problem: &'static str,
 }
 
-const CUT_OFF: &str = "is cut off";
-const TOO_LONG: &str = "has a number of more than 64 bits";
-const NO_KIND: &str = "is of no kind that is in use";
-const TOO_DEEP: &str = "is a message within more than 100 others";
+const CUT_OFF: &str = "is truncated";
+const TOO_LONG: &str = "has a number with more than 64 bits";
+const NO_KIND: &str = "has an invalid wire type";
+const TOO_DEEP: &str = "is nested in more than 100 messages";
 
-/// Whether every number has at most 64 bits in ten bytes and every field ends within the message that it belongs to.
+/// Checks that every number has at most 64 bits in ten bytes, and that every field ends within its message.
 ///
-/// It takes time in proportion to the number of fields and packed integers.
+/// Takes time proportional to the number of fields and packed integers.
 pub(super) fn check(bytes: &[u8]) -> Result<(), Fault> {
     fields(Part { start: 0, rest: bytes }, Message::Model, DEPTH)
 }
 
-/// A message whose fields the parser reads.
+/// A type of message whose fields the parser reads.
 #[derive(Clone, Copy)]
 enum Message {
     Model,
@@ -36,23 +36,24 @@ enum Message {
     TensorType,
     SequenceType,
     Shape,
-    /// One that has neither messages nor packed numbers: a dimension, a set of operators, a key with its value.
+    /// A message that contains neither messages nor packed numbers: a dimension, an operator set, a key-value
+    /// pair.
     Leaf,
 }
 
-/// What the parser makes of a field that states its length.
+/// The parser's interpretation of a field with a length.
 enum Content {
-    /// Text, bytes, or skipped.
+    /// Text, bytes, or a skipped field.
     Bytes,
     Message(Message),
-    /// Integers of seven bits per byte, one after the other.
+    /// A sequence of integers with seven bits per byte.
     Integers,
-    /// Numbers of so many bytes, one after the other.
+    /// A sequence of numbers with this many bytes each.
     Numbers(usize),
 }
 
 impl Message {
-    /// The content of the field with this number.
+    /// Returns the content of the field with this number.
     fn content(self, field: u64) -> Content {
         Content::Message(match (self, field) {
             (Self::Model, 7) | (Self::Attribute, 6) => Self::Graph,
@@ -73,7 +74,7 @@ impl Message {
     }
 }
 
-/// Checks the fields of a message, within which others may be up to `depth` deep.
+/// Checks the fields of a message, in which other messages may be nested up to `depth` deep.
 fn fields(mut part: Part<'_>, message: Message, depth: usize) -> Result<(), Fault> {
     while !part.rest.is_empty() {
         let start = part.start;
@@ -84,7 +85,7 @@ fn fields(mut part: Part<'_>, message: Message, depth: usize) -> Result<(), Faul
             Content::Message(_) if depth == 0 => return Err(fault(TOO_DEEP)),
             Content::Message(inner) => fields(content, inner, depth - 1)?,
             Content::Integers => content.integers().map_err(fault)?,
-            // The parser would take what is left over for the next field.
+            // The parser would interpret the remaining bytes as the next field.
             Content::Numbers(size) if content.rest.len() % size != 0 => return Err(fault(CUT_OFF)),
             Content::Numbers(_) => {}
         }
@@ -92,15 +93,16 @@ fn fields(mut part: Part<'_>, message: Message, depth: usize) -> Result<(), Faul
     Ok(())
 }
 
-/// Bytes of a message that are still to be read.
+/// The unread bytes of a message.
 struct Part<'a> {
-    /// Where they begin in the file.
+    /// Their position in the file.
     start: usize,
     rest: &'a [u8],
 }
 
 impl<'a> Part<'a> {
-    /// Takes one field from the front: its number and content where it states a length, nothing where it is a number.
+    /// Takes one field from the front. Returns its number and content if it has a length, and `None` if it is
+    /// a number.
     fn field(&mut self) -> Result<Option<(u64, Self)>, &'static str> {
         let tag = self.integer()?;
         let length = match tag & 7 {
@@ -113,7 +115,7 @@ impl<'a> Part<'a> {
         Ok(Some((tag >> 3, self.take(length)?)))
     }
 
-    /// Reads integers to the end.
+    /// Reads integers up to the end.
     fn integers(mut self) -> Result<(), &'static str> {
         while !self.rest.is_empty() {
             self.integer()?;
@@ -121,11 +123,11 @@ impl<'a> Part<'a> {
         Ok(())
     }
 
-    /// Takes an integer from the front: seven bits per byte, the lowest first, until a byte below 128.
+    /// Takes an integer from the front: seven bits per byte, the lowest first, up to a byte below 128.
     fn integer(&mut self) -> Result<u64, &'static str> {
         let mut number = 0;
         for (place, &byte) in self.rest.iter().take(10).enumerate() {
-            // Nine bytes have 63 bits.
+            // Nine bytes hold 63 bits, so only one bit is left for the tenth.
             if place == 9 && byte > 1 {
                 return Err(TOO_LONG);
             }
@@ -138,7 +140,7 @@ impl<'a> Part<'a> {
         Err(CUT_OFF)
     }
 
-    /// Takes so many bytes from the front.
+    /// Takes `length` bytes from the front.
     fn take(&mut self, length: usize) -> Result<Self, &'static str> {
         let (rest, after) = self.rest.split_at_checked(length).ok_or(CUT_OFF)?;
         let taken = Part { start: self.start, rest };

@@ -1,4 +1,4 @@
-//! The average of a window.
+//! Averages over windows.
 
 use super::lanes::{LANES, fused, multiply_add, multiversioned};
 use super::plane::{Before, Changed, Shape};
@@ -8,12 +8,13 @@ use super::window::Window;
 #[derive(Debug)]
 pub(super) struct Average {
     window: Window,
-    /// One over the number of cells that each window divides by.
+    /// The reciprocal of the divisor of each window.
     shares: Vec<f32>,
 }
 
 impl Average {
-    /// Averages that divide by the cells of the window in the plane, or by all with `count_pads`.
+    /// Creates averages that divide by the number of cells of the window inside the plane, or by that of all
+    /// cells with `count_pads`.
     pub(super) fn new(window: Window, count_pads: bool) -> Self {
         let share = |index: usize| {
             let cell = [index / window.output[1], index % window.output[1]];
@@ -28,7 +29,7 @@ impl Average {
         Self { window, shares }
     }
 
-    /// Adds to the averages of a plane what changed cells change in them.
+    /// Updates the averages of a plane for changed cells.
     pub(super) fn add(&self, shape: Shape, before: Before<'_>, sums: &mut [f32], changed: &mut Changed) {
         add(self, shape, before, sums, changed);
     }

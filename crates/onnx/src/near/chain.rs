@@ -1,4 +1,4 @@
-//! A sequential network, ready to follow changes.
+//! A sequential network that can propagate changes.
 
 use super::average::Average;
 use super::convolution::{Changes, Convolution};
@@ -11,10 +11,10 @@ use super::plane::{Before, Changed, Shape};
 use super::pointwise::{self, Pointwise};
 use super::window::Window;
 
-/// A network whose layers each take the values of the one before.
+/// A network in which each layer takes the values of the previous one.
 #[derive(Debug)]
 pub(crate) struct Chain {
-    /// Where the features lie in the first plane, and in which of its cells.
+    /// The position of each feature in the first plane, and its cell there.
     features: Vec<Feature>,
     stages: Vec<Stage>,
     most_changes: usize,
@@ -27,13 +27,13 @@ struct Feature {
     column: u32,
 }
 
-/// An operation and the functions that its results go through.
+/// An operation and the functions that are applied to its results.
 #[derive(Debug)]
 struct Stage {
     operation: Operation,
     functions: Vec<Pointwise>,
     output: Shape,
-    /// The sums before anything is added.
+    /// The initial values of the sums.
     bias: Vec<f32>,
 }
 
@@ -52,17 +52,18 @@ impl Stage {
         Self { operation, functions: Vec::new(), output, bias: bias.to_vec() }
     }
 
-    /// Whether results are kept beside the sums: changes are added to sums, so these must stay as they are.
+    /// Returns whether results are stored in addition to the sums. Changes are added to the sums, so these
+    /// must be kept.
     fn keeps_sums(&self) -> bool {
         !self.functions.is_empty() && !matches!(self.operation, Operation::Max(_))
     }
 }
 
-/// What a stage computed for a row.
+/// The values of a stage for a row.
 #[derive(Debug, Clone)]
 struct Plane {
     sums: Vec<f32>,
-    /// The results, where they are not the sums.
+    /// The results, if they differ from the sums.
     values: Vec<f32>,
 }
 
@@ -72,11 +73,11 @@ impl Plane {
     }
 }
 
-/// What all stages computed for a row.
+/// The values of all stages for a row.
 #[derive(Debug, Clone)]
 pub(super) struct State(Vec<Plane>);
 
-/// Memory in which rows are followed, one after the other. Between rows it is as for the reference.
+/// Memory for processing rows one after the other. Between rows, it contains the values of the reference.
 #[derive(Debug)]
 pub(super) struct Scratch {
     state: State,
@@ -85,7 +86,7 @@ pub(super) struct Scratch {
 }
 
 impl Chain {
-    /// Makes a network of its layers.
+    /// Creates a network from its layers.
     pub(crate) fn new(input: Shape, layers: Vec<Layer>) -> Self {
         let layers = simplified(layers);
         let most_changes = cost::most_changes(input, &layers);
@@ -122,7 +123,8 @@ impl Chain {
         Self { features: (0..input.elements()).map(feature).collect(), stages, most_changes }
     }
 
-    /// The most changes of a row that are cheaper followed than the row predicted as a whole.
+    /// Returns the maximum number of changes of a row for which propagating them is cheaper than predicting
+    /// the whole row.
     pub(super) fn most_changes(&self) -> usize {
         self.most_changes
     }
@@ -131,17 +133,17 @@ impl Chain {
         self.stages[self.stages.len() - 1].output
     }
 
-    /// Number of outputs.
+    /// Returns the number of outputs.
     pub(crate) fn outputs(&self) -> usize {
         self.output().elements()
     }
 
-    /// Number of features.
+    /// Returns the number of features.
     pub(crate) fn features(&self) -> usize {
         self.features.len()
     }
 
-    /// What all stages compute for a row: everything changes, from zeros.
+    /// Computes the values of all stages for a row, by treating everything as changed from zero.
     pub(super) fn whole(&self, row: &[f32]) -> State {
         let mut memory = Changes::default();
         let mut planes: Vec<Plane> = Vec::with_capacity(self.stages.len());
@@ -175,15 +177,16 @@ impl Chain {
         out.iter_mut().enumerate().for_each(|(output, value)| *value = results[shape.place(output)]);
     }
 
-    /// Memory for rows near a reference.
+    /// Allocates memory for rows near a reference.
     pub(super) fn scratch(&self, reference: &State) -> Scratch {
         let changed = self.stages.iter().map(|stage| Changed::nothing(stage.output)).collect();
         Scratch { state: reference.clone(), changed, changes: Changes::default() }
     }
 
-    /// Writes the outputs of the row that differs from the reference in these features, which the network must have.
+    /// Writes the outputs of the row that differs from the reference in the given features, which must exist.
     ///
-    /// Cells are followed in their order in the plane, so that the order of the changes means nothing.
+    /// Cells are processed in the order of the plane, so that the result does not depend on the order of the
+    /// changes.
     pub(super) fn follow(
         &self,
         reference: &State,
@@ -221,7 +224,7 @@ impl Chain {
         self.restore(reference, &mut scratch.state, &mut scratch.changed[..reached]);
     }
 
-    /// Makes what changed as it is for the reference.
+    /// Resets changed cells to their values for the reference.
     fn restore(&self, reference: &State, state: &mut State, changed: &mut [Changed]) {
         let planes = state.0.iter_mut().zip(&reference.0);
         for ((stage, (plane, reference)), changed) in self.stages.iter().zip(planes).zip(changed) {
@@ -238,7 +241,8 @@ impl Chain {
 }
 
 impl Stage {
-    /// Brings the sums of a plane up to date with what changed before, and says which may have changed.
+    /// Updates the sums of a plane for the changes of the previous one, and marks the sums that may have
+    /// changed.
     #[inline]
     fn follow(
         &self,
@@ -257,7 +261,7 @@ impl Stage {
         }
     }
 
-    /// Brings the results up to date with changed sums.
+    /// Updates the results for changed sums.
     fn finish(&self, plane: &mut Plane, changed: &Changed) {
         if self.keeps_sums() {
             pointwise::write(&self.functions, self.output, changed, &plane.sums, &mut plane.values);

@@ -1,4 +1,4 @@
-//! Numbers that a file states: weights and attributes.
+//! Constants of a file: weights and attributes.
 
 use std::collections::HashMap;
 
@@ -21,12 +21,12 @@ impl<'a> Constants<'a> {
         self.0.contains_key(name)
     }
 
-    /// The sizes of a tensor.
+    /// Returns the shape of a tensor.
     pub(crate) fn shape(&self, name: &str) -> Option<Vec<usize>> {
         self.0.get(name)?.dims.iter().map(|&size| usize::try_from(size).ok()).collect()
     }
 
-    /// Sizes and elements of a tensor of finite floats.
+    /// Returns the shape and elements of a tensor of finite floats.
     pub(crate) fn floats(&self, name: &str) -> Option<(Vec<usize>, Vec<f32>)> {
         let tensor = self.within(name, DataType::FLOAT)?;
         let values = match &tensor.raw_data {
@@ -42,7 +42,7 @@ impl<'a> Constants<'a> {
         (finite && product(&shape)? == values.len()).then_some((shape, values))
     }
 
-    /// The only element of a tensor of floats.
+    /// Returns the only element of a tensor of floats.
     pub(crate) fn float(&self, name: &str) -> Option<f32> {
         match self.floats(name)?.1[..] {
             [value] => Some(value),
@@ -50,7 +50,7 @@ impl<'a> Constants<'a> {
         }
     }
 
-    /// The elements of a tensor of integers.
+    /// Returns the elements of a tensor of integers.
     pub(crate) fn integers(&self, name: &str) -> Option<Vec<i64>> {
         let tensor = self.within(name, DataType::INT64)?;
         match &tensor.raw_data {
@@ -63,7 +63,7 @@ impl<'a> Constants<'a> {
         }
     }
 
-    /// A tensor of this type whose elements are inside the file.
+    /// Returns a tensor of this type whose elements are stored inside the file.
     fn within(&self, name: &str, elements: DataType) -> Option<&'a TensorProto> {
         let tensor = *self.0.get(name)?;
         let inside = tensor.data_location.is_none_or(|location| location == DataLocation::DEFAULT);
@@ -71,7 +71,7 @@ impl<'a> Constants<'a> {
     }
 }
 
-/// The product of sizes, where it fits.
+/// Returns the product of sizes, unless it overflows.
 pub(crate) fn product(sizes: &[usize]) -> Option<usize> {
     sizes.iter().try_fold(1_usize, |product, &size| product.checked_mul(size))
 }
@@ -88,7 +88,7 @@ pub(crate) fn float(node: &NodeProto, name: &str) -> Option<f32> {
     attribute(node, name).and_then(|attribute| attribute.f)
 }
 
-/// The integers of an attribute, where the node has it.
+/// Returns the integers of an attribute, if the node has it.
 pub(crate) fn integers<'a>(node: &'a NodeProto, name: &str) -> Option<&'a [i64]> {
     attribute(node, name).map(|attribute| &attribute.ints[..])
 }

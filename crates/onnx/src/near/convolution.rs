@@ -1,11 +1,12 @@
-//! Convolutions, of which only what changed is computed.
+//! Incremental convolutions, which compute only the changes.
 //!
-//! A changed cell changes the sums of all cells whose windows hold it, by its change times the kernel. In memory the sums of one row of
-//! these cells lie one after the other, the channels of a cell together. So the kernel is laid out as they are, its rows and columns in
-//! reverse order: for each channel of the input one block, each line of which is multiplied by one change and added to one run of sums.
+//! A changed cell changes the sums of all cells whose windows contain it, by its change times the kernel. In
+//! memory, the sums of one row of these cells are contiguous, with the channels of a cell next to each other.
+//! The kernel has the same layout, with its rows and columns in reverse order: one block for each channel of
+//! the input. Each line of a block is multiplied by one change and added to one run of sums.
 //!
-//! With a stride of s, a cell meets only every s-th column of the kernel; which ones depends on its column modulo s, and so for the rows.
-//! The kernel is cut into these phases.
+//! With a stride of s, a cell is multiplied only by every s-th column of the kernel, starting at its column
+//! modulo s; likewise for the rows. The kernel is split into these phases.
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use super::lanes::{LANES, fused, multiply_add, multiversioned};
 use super::plane::{Before, Changed, Shape};
 use super::window::Window;
 
-/// Changes that are added to the sums in one pass over them.
+/// Number of changes that are added to the sums in one pass over them.
 const AT_ONCE: usize = 4;
 
 /// The kernel of a convolution.
@@ -21,22 +22,22 @@ const AT_ONCE: usize = 4;
 pub(super) struct Convolution {
     input: Shape,
     window: Window,
-    /// Numbers of a cell of the output.
+    /// Padded number of channels of a cell of the output.
     lanes: usize,
-    /// How each row of the input meets the kernel, and each column.
+    /// The overlap of each row of the input with the kernel, and of each column.
     meetings: [Vec<Meeting>; 2],
-    /// By phase of the rows, then of the columns.
+    /// Indexed by the phase of the rows, then of the columns.
     phases: Vec<Phase>,
     weights: Vec<f32>,
 }
 
-/// How one row or column of the input meets the kernel.
+/// The overlap of one row or column of the input with the kernel.
 #[derive(Debug, Clone)]
 struct Meeting {
-    /// Rows or columns of the output whose windows hold it.
+    /// Rows or columns of the output whose windows contain it.
     outputs: Range<usize>,
     phase: usize,
-    /// The line of its phase's blocks that is added to the first of them.
+    /// The line of the blocks of this phase that is added to the first of these outputs.
     line: usize,
 }
 
@@ -55,16 +56,17 @@ impl Meeting {
     }
 }
 
-/// The rows and columns of the kernel that cells of one phase meet.
+/// The rows and columns of the kernel that overlap cells of one phase.
 #[derive(Debug)]
 struct Phase {
     taps: [usize; 2],
-    /// Where its weights begin: channel of the input, row and column of the kernel in reverse order, channel of the output.
+    /// The start of its weights, which are ordered by channel of the input, row and column of the kernel in
+    /// reverse order, and channel of the output.
     first: usize,
 }
 
 impl Convolution {
-    /// Weights are outputs × inputs × rows × columns, as in a file.
+    /// Creates a convolution from weights of shape outputs × inputs × rows × columns, the order of the file.
     pub(super) fn new(input: Shape, output: Shape, window: Window, weights: &[f32]) -> Self {
         let lanes = output.lanes();
         let [height, width] = window.size;
@@ -89,7 +91,7 @@ impl Convolution {
         Self { input, window, lanes, meetings, phases, weights: packed }
     }
 
-    /// Adds to the sums what changed cells change in them.
+    /// Updates the sums for changed cells.
     pub(super) fn add(
         &self,
         before: Before<'_>,
@@ -101,18 +103,18 @@ impl Convolution {
     }
 }
 
-/// The channels of a cell that changed; memory that is used again and again.
+/// The changed channels of a cell; reused memory.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Changes {
     channels: Vec<usize>,
     factors: Vec<f32>,
 }
 
-/// Collects the channels in which two cells differ, and by how much. Returns how many they are.
+/// Collects the channels in which two cells differ, and the differences. Returns their number.
 #[inline(always)]
 fn collect(now: &[f32], reference: &[f32], channels: &mut [usize], factors: &mut [f32]) -> usize {
     let mut count = 0;
-    // Without a branch, as which channels differ is hard to foresee.
+    // Avoid a branch, which would be hard to predict.
     for (channel, (now, reference)) in now.iter().zip(reference).enumerate() {
         channels[count] = channel;
         factors[count] = now - reference;
@@ -157,7 +159,7 @@ fn add_body<const L: usize, const FUSED: bool>(
         if rows.outputs.is_empty() {
             continue;
         }
-        // Columns of the output that change.
+        // The columns of the output that change.
         let (mut first, mut end) = (usize::MAX, 0);
         let start = (row * input.width + columns.start) * input.lanes();
         for (cell, columns) in meetings[1][columns].iter().enumerate() {
@@ -201,20 +203,20 @@ fn add_body<const L: usize, const FUSED: bool>(
     }
 }
 
-/// Where lines of blocks are added, counted in vectors of lanes.
+/// The positions at which lines of blocks are added, counted in vectors of lanes.
 struct Place {
-    /// Where the first run of sums begins, and how far the next one is from it.
+    /// Start of the first run of sums, and distance to the next one.
     first: usize,
     stride: usize,
-    /// Lines that are added, and the length of what is added of each.
+    /// Number of lines that are added, and the length of the part of each that is added.
     lines: usize,
     length: usize,
-    /// Where in a block the first of them begins, and how far the next one is from it.
+    /// Start of the first line in a block, and distance to the next one.
     offset: usize,
     width: usize,
 }
 
-/// Adds blocks of the kernel, each times a number, to the sums.
+/// Adds blocks of the kernel, each times a factor, to the sums.
 #[inline(always)]
 fn add_blocks<const L: usize, const FUSED: bool, const N: usize>(
     sums: &mut [[f32; L]],
@@ -228,8 +230,8 @@ fn add_blocks<const L: usize, const FUSED: bool, const N: usize>(
         for (index, sum) in sums.iter_mut().enumerate() {
             let mut total = *sum;
             for (block, factor) in blocks.iter().zip(factors) {
-                // The bound is checked for every vector, as without a check the compiler takes this short loop for one to turn into
-                // vectors across cells, with tests and shuffles that take longer than the sums.
+                // Keep the bounds check for every vector: without it, the compiler vectorizes this short loop
+                // across cells, with tests and shuffles that take longer than the sums.
                 let weights = &block[start + index];
                 for lane in 0..L {
                     total[lane] = multiply_add::<FUSED>(factor, weights[lane], total[lane]);

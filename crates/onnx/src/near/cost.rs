@@ -1,19 +1,21 @@
-//! Where following changes pays.
+//! Cost model that decides when propagating changes pays off.
 
 use super::layer::Layer;
 use super::plane::Shape;
 
-/// What followed changes may cost, in hundredths of what the whole network costs the runtime.
+/// Maximum cost of propagating changes, as a percentage of the cost of the whole network in the runtime.
 const SHARE: usize = 60;
 
-/// Weights of a kernel that stay in the cache nearest to the processor from cell to cell.
+/// Maximum number of weights of a kernel that stay in the first-level cache from cell to cell.
 const NEAREST: usize = 1 << 13;
 
-/// The most changes of a row for which following them costs less than predicting the row as a whole.
+/// Returns the maximum number of changes of a row for which propagating them costs less than predicting the
+/// whole row.
 ///
-/// Costs are multiply-adds. A followed one takes up to a third longer than one of the runtime; twice as long as that where the kernel is
-/// larger than the nearest cache, as it is gone through for each cell. Changes are taken to be far from each other, where they reach the most
-/// cells. This is counted and not measured, as two runs must choose alike.
+/// Costs are multiply-adds. A propagated one takes up to a third longer than one of the runtime. It takes
+/// twice as long as that if the kernel exceeds the first-level cache, since the kernel is read for each cell.
+/// Changes are assumed to be far from each other, which affects the most cells. The cost is counted instead
+/// of measured, so that all runs make the same choice.
 pub(super) fn most_changes(input: Shape, layers: &[Layer]) -> usize {
     let whole = multiply_adds(input, layers, input.elements(), |_| 1);
     let dearer = |weights: usize| if weights > NEAREST { 2 } else { 1 };
@@ -21,10 +23,11 @@ pub(super) fn most_changes(input: Shape, layers: &[Layer]) -> usize {
     (1..=input.elements()).take_while(pays).count()
 }
 
-/// Multiply-adds that follow `changes` single changes far from each other, those of a kernel times what `price` says of its size.
+/// Returns the number of multiply-adds that propagate `changes` changes far from each other; those of a
+/// kernel are multiplied by `price` of its size.
 fn multiply_adds(input: Shape, layers: &[Layer], changes: usize, price: impl Fn(usize) -> usize) -> usize {
     let mut shape = input;
-    // Rows and columns of a plane that one change reaches.
+    // Rows and columns of a plane that one change affects.
     let mut reach = [1, 1];
     let mut total = 0;
     for layer in layers {
@@ -35,7 +38,7 @@ fn multiply_adds(input: Shape, layers: &[Layer], changes: usize, price: impl Fn(
         };
         if let Layer::Convolution { weights, .. } = layer {
             let cells = (changes * reach[0] * reach[1]).min(shape.cells());
-            // A cell meets the whole kernel, but for strides, at which it meets a part of it.
+            // A cell is multiplied by the whole kernel, or by a part of it if there are strides.
             total +=
                 cells * weights.len().div_ceil(window.stride[0] * window.stride[1]) * price(weights.len());
         }
@@ -53,7 +56,7 @@ mod tests {
     use super::*;
     use crate::near::window::Window;
 
-    /// A convolution of 5 × 5 and one of 3 × 3, each pooled by 2 × 2, and a dense layer.
+    /// A convolution of 5 × 5 and one of 3 × 3, each followed by pooling of 2 × 2, and a dense layer.
     fn layers(side: usize, inputs: usize, [first, second]: [usize; 2]) -> Vec<Layer> {
         let mut layers = Vec::new();
         let mut grid = [side, side];
@@ -75,10 +78,10 @@ mod tests {
         let digit = Shape { channels: 1, height: 28, width: 28 };
         let most = most_changes(digit, &layers(28, 1, [8, 16]));
         assert!((60..400).contains(&most), "{most}");
-        // A large kernel costs more than it saves, once its plane has changed.
+        // A large kernel costs more than it saves once its plane has changed.
         let wide = most_changes(digit, &layers(28, 1, [64, 128]));
         assert!((1..20).contains(&wide), "{wide}");
-        // Every change reaches everything.
+        // Every change affects all outputs.
         let cell = Shape { channels: 3, height: 1, width: 1 };
         let dense =
             Layer::Convolution { window: Window::whole([1, 1]), weights: vec![1.0; 6], bias: vec![0.0; 2] };

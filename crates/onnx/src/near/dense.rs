@@ -1,21 +1,21 @@
-//! Few sums over a whole plane.
+//! Dense layers with few outputs.
 
 use super::lanes::{LANES, fused, multiply_add, multiversioned};
 use super::plane::{Before, Changed, Shape};
 
-/// A dense layer of few outputs: one product with all channels of a changed cell for each of them.
+/// A dense layer with few outputs: for each output, one product with all channels of a changed cell.
 ///
-/// With more outputs than lanes it is a [convolution](super::convolution::Convolution) with a window of the size of the plane, which
-/// goes through the outputs together.
+/// With more outputs than lanes, it is a [convolution](super::convolution::Convolution) with a window of the
+/// size of the plane, which processes the outputs together.
 #[derive(Debug)]
 pub(super) struct Dense {
     input: Shape,
-    /// For each output the weights of the plane, as it lies in memory.
+    /// The weights of each output, in the memory layout of the plane.
     weights: Vec<Vec<f32>>,
 }
 
 impl Dense {
-    /// Weights are outputs × elements, by channel, row and column.
+    /// Creates a layer from weights of shape outputs × elements, ordered by channel, row and column.
     pub(super) fn new(input: Shape, weights: &[f32]) -> Self {
         let pack = |weights: &[f32]| {
             let mut packed = vec![0.0; input.len()];
@@ -25,7 +25,7 @@ impl Dense {
         Self { input, weights: weights.chunks_exact(input.elements()).map(pack).collect() }
     }
 
-    /// Adds to the sums what changed cells change in them.
+    /// Updates the sums for changed cells.
     pub(super) fn add(&self, before: Before<'_>, sums: &mut [f32], changed: &mut Changed) {
         changed.extend(0..1, 0..1);
         add(self, before, sums);
@@ -44,7 +44,7 @@ multiversioned! {
     }
 }
 
-/// The changes times their weights.
+/// Returns the sum of the changes times their weights.
 #[inline(always)]
 fn product<const FUSED: bool>(shape: Shape, weights: &[f32], before: Before<'_>) -> f32 {
     let mut lanes = [0.0; LANES];

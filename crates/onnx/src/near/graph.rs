@@ -1,4 +1,4 @@
-//! The graph of a file, read as layers one after the other.
+//! Conversion of the graph of a file to a sequence of layers.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,8 @@ use super::pointwise::Pointwise;
 use super::window::Window;
 use crate::signature::{Element, Signature};
 
-/// The network as a chain of layers; none where it is something else, has no convolution, or gains nothing by it.
+/// Reads the network as a chain of layers. Returns `None` if it is not a chain, has no convolution, or would
+/// not become faster.
 pub(crate) fn chain(file: &ModelProto, signature: &Signature) -> Option<Chain> {
     if signature.element != Element::Float {
         return None;
@@ -28,8 +29,8 @@ pub(crate) fn chain(file: &ModelProto, signature: &Signature) -> Option<Chain> {
     gains.then(|| Chain::new(reader.input, reader.layers))
 }
 
-/// The nodes between output and input, the last one first, each with the number of its input that depends on the row; none where one
-/// has several.
+/// Returns the nodes between output and input, the last one first, each with the index of its input that
+/// depends on the row. Returns `None` if several inputs of a node do.
 fn path<'a>(
     graph: &'a GraphProto,
     constants: &Constants<'_>,
@@ -40,7 +41,7 @@ fn path<'a>(
     let mut path = Vec::new();
     let mut value = signature.output.as_str();
     while value != signature.input {
-        // A graph that is not sound may go round in circles.
+        // An invalid graph may contain cycles.
         if path.len() == graph.node.len() {
             return None;
         }
@@ -57,8 +58,8 @@ fn path<'a>(
     Some(path)
 }
 
-/// The rows of the embedding that an input of integers is looked up in, where the first thing done with it is that: the size of the
-/// vocabulary.
+/// Returns the size of the vocabulary: the number of rows of the embedding, if the input consists of integers
+/// that are looked up directly in an embedding.
 pub(crate) fn vocabulary_size(file: &ModelProto, signature: &Signature) -> Option<usize> {
     let graph = file.graph.as_ref().filter(|_| signature.element == Element::Whole)?;
     let constants = Constants::of(graph);
@@ -70,20 +71,20 @@ pub(crate) fn vocabulary_size(file: &ModelProto, signature: &Signature) -> Optio
     graph.node.iter().filter_map(rows).min()
 }
 
-/// Layers as far as they are read.
+/// The layers read so far.
 struct Reader<'a> {
     constants: &'a Constants<'a>,
-    /// Shape of a row of the input.
+    /// The shape of a row of the input.
     input: Shape,
-    /// Shape of a row of the last value, as the graph has it: `[c, h, w]`, `[c, l]` or `[k]`.
+    /// The shape of a row of the last value, as in the graph: `[c, h, w]`, `[c, l]` or `[k]`.
     shape: Vec<usize>,
-    /// The same as a plane; a list that was made of a plane by flattening still lies as that.
+    /// The same shape as a plane. A list that was flattened from a plane keeps the layout of that plane.
     plane: Shape,
     layers: Vec<Layer>,
     convolves: bool,
 }
 
-/// A shape of rows as a plane.
+/// Converts a shape of rows to a plane.
 fn plane(shape: &[usize]) -> Option<Shape> {
     let (channels, height, width) = match *shape {
         [channels] => (channels, 1, 1),
@@ -91,7 +92,7 @@ fn plane(shape: &[usize]) -> Option<Shape> {
         [channels, height, width] => (channels, height, width),
         _ => return None,
     };
-    // Places are kept in 32 bits.
+    // Positions are stored in 32 bits.
     let cells = height.checked_mul(width)?.checked_mul(channels.checked_next_multiple_of(16)?)?;
     u32::try_from(cells).is_ok().then_some(Shape { channels, height, width })
 }
@@ -109,7 +110,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads one node, whose input number `data` is the last value; none where it is no layer of a kind that is known.
+    /// Reads one node, whose input with index `data` is the last value. Returns `None` if it is not a
+    /// supported layer.
     fn read(&mut self, node: &NodeProto, data: usize) -> Option<()> {
         if node.domain.as_deref().is_some_and(|domain| !domain.is_empty()) {
             return None;
@@ -173,17 +175,18 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// Whether the last value has places beside channels, which flattened ones have not.
+    /// Returns whether the last value has spatial dimensions in addition to channels, which flattened values
+    /// do not have.
     fn spatial(&self) -> bool {
         self.shape.len() > 1
     }
 
-    /// The window that is the last plane.
+    /// Returns the window that covers the last plane.
     fn whole(&self) -> Window {
         Window::whole([self.plane.height, self.plane.width])
     }
 
-    /// After a layer that keeps the number of dimensions.
+    /// Updates the shape after a layer that keeps the number of dimensions.
     fn keep_rank(&mut self) -> Option<()> {
         let Shape { channels, height, width } = self.plane;
         self.shape = match self.shape.len() {
@@ -218,7 +221,8 @@ impl<'a> Reader<'a> {
         self.pointwise(Pointwise::Affine { scale, shift })
     }
 
-    /// The numbers of a tensor that spreads over the last value, where they are one for all or one for each channel.
+    /// Returns the numbers of a tensor that is broadcast over the last value, if it has one number for all or
+    /// one for each channel.
     fn by_channel(&self, shape: &[usize], numbers: Vec<f32>) -> Option<Vec<f32>> {
         if shape.len() > self.shape.len() + 1 {
             return None;
@@ -226,7 +230,7 @@ impl<'a> Reader<'a> {
         if numbers.len() == 1 {
             return Some(numbers);
         }
-        // Counted from the last dimension, as shapes are spread.
+        // Dimensions are counted from the last one, as in broadcasting.
         let others_are_one =
             shape.iter().rev().enumerate().all(|(i, &size)| i + 1 == self.shape.len() || size == 1);
         (others_are_one && self.shape[0] == self.plane.channels && numbers.len() == self.plane.channels)
@@ -280,7 +284,8 @@ impl<'a> Reader<'a> {
         self.window(node, &sizes.collect::<Option<Vec<_>>>()?)
     }
 
-    /// The windows of a kernel of this size over the last value, as the attributes of a node say.
+    /// Returns the windows of a kernel of this size over the last value, according to the attributes of a
+    /// node.
     fn window(&self, node: &NodeProto, kernel: &[usize]) -> Option<Window> {
         let dimensions = self.shape.len() - 1;
         if !(1..=2).contains(&dimensions) || kernel.len() != dimensions {
@@ -293,7 +298,7 @@ impl<'a> Reader<'a> {
         {
             return None;
         }
-        // One number for each axis; without a first one where rows are lists of cells.
+        // Returns one number for each axis; the first one is the default if a row is one-dimensional.
         let axes = |name: &str, part: usize, default: usize| {
             let Some(given) = integers(node, name).filter(|given| !given.is_empty()) else {
                 return Some([default; 2]);
@@ -325,7 +330,7 @@ impl<'a> Reader<'a> {
         Window::new(input, size, stride, pads)
     }
 
-    /// The mean over all dimensions but the channels.
+    /// Reads a mean over all dimensions except the channels.
     fn mean(&mut self, node: &NodeProto) -> Option<()> {
         let rank = self.shape.len() as i64 + 1;
         let axes = match node.input.get(1).filter(|name| !name.is_empty()) {
@@ -345,7 +350,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// Flattening in other words, or rows that become images before anything depends on their shape.
+    /// Reads a reshape that flattens, or that turns rows into images before any layer depends on their shape.
     fn reshape(&mut self, node: &NodeProto) -> Option<()> {
         if integer(node, "allowzero", 0) != 0 {
             return None;
@@ -356,7 +361,7 @@ impl<'a> Reader<'a> {
         let mut shape = Vec::new();
         for (axis, &size) in sizes.iter().enumerate() {
             shape.push(match size {
-                // What is left over by the others.
+                // A placeholder for the size that remains.
                 -1 => 0,
                 0 => *self.shape.get(axis)?,
                 size => usize::try_from(size).ok()?,
@@ -395,7 +400,7 @@ impl<'a> Reader<'a> {
         self.pointwise(Pointwise::Affine { scale: vec![1.0], shift })
     }
 
-    /// Sums over all of the last value, which is a list: weights are inputs × outputs, or the other way round.
+    /// Adds sums over all of the last value, which is a list. Weights are inputs × outputs, or `transposed`.
     fn dense(&mut self, shape: &[usize], weights: &[f32], transposed: bool, factor: f32) -> Option<()> {
         let &[rows, columns] = shape else { return None };
         let (inputs, outputs) = if transposed { (columns, rows) } else { (rows, columns) };

@@ -1,9 +1,9 @@
 //! Arithmetic on vectors of channels, compiled for several instruction sets.
 
-/// Channels of a cell are filled up to a multiple of this, so that loops over them have no remainder.
+/// Channels of a cell are padded to a multiple of this, so that loops over them have no remainder.
 pub(super) const LANES: usize = 8;
 
-/// Compiles a function for each instruction set that makes it faster, and picks one when it is first called.
+/// Compiles a function for several instruction sets, one of which is selected at the first call.
 macro_rules! multiversioned {
     ($item:item) => {
         #[multiversion::multiversion(targets(
@@ -15,7 +15,8 @@ macro_rules! multiversioned {
 }
 pub(super) use multiversioned;
 
-/// Whether the instruction set that was picked multiplies and adds with one rounding. Without, that would be a slow function call.
+/// Returns whether the selected instruction set has fused multiply-add. Without it, a fused operation would
+/// be a slow function call.
 macro_rules! fused {
     () => {
         multiversion::target::target_cfg_f!(any(target_feature = "fma", target_arch = "aarch64"))
@@ -23,7 +24,7 @@ macro_rules! fused {
 }
 pub(super) use fused;
 
-/// `a · b + c`, rounded once where `FUSED`.
+/// Computes `a · b + c`, rounded once if `FUSED`.
 #[inline(always)]
 pub(super) fn multiply_add<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FUSED { a.mul_add(b, c) } else { a * b + c }

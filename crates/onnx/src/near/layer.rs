@@ -1,22 +1,22 @@
-//! The layers of a sequential network, as its file states them.
+//! Layers of a sequential network, as declared in its file.
 
 use super::plane::Shape;
 use super::pointwise::Pointwise;
 use super::window::Window;
 
-/// One layer. Weights are in the file's order: outputs × inputs × rows × columns.
+/// A layer. Weights are in the order of the file: outputs × inputs × rows × columns.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Layer {
-    /// Sums over windows; over the whole plane it is a dense layer.
+    /// Weighted sums over windows; a window of the whole plane makes it a dense layer.
     Convolution {
         window: Window,
         weights: Vec<f32>,
         /// One number for each output.
         bias: Vec<f32>,
     },
-    /// The largest value of each window, by channel.
+    /// The maximum of each window, by channel.
     Max(Window),
-    /// The average of each window, by channel, over the cells in the plane or over those beside it too.
+    /// The average of each window, by channel, over the cells inside the plane or also over the padding.
     Average {
         window: Window,
         count_pads: bool,
@@ -25,7 +25,7 @@ pub(crate) enum Layer {
 }
 
 impl Layer {
-    /// The shape of its values for an input of this shape.
+    /// Returns the shape of its values for an input of this shape.
     pub(super) fn output(&self, input: Shape) -> Shape {
         let (channels, window) = match self {
             Self::Convolution { window, bias, .. } => (bias.len(), window),
@@ -36,8 +36,8 @@ impl Layer {
     }
 }
 
-/// The same function in fewer steps: scales and shifts after a convolution become part of it, and activations that never fall are moved
-/// behind the largest value of a window, of which there are fewer.
+/// Simplifies the layers without changing the function. Scales and shifts after a convolution become part of
+/// it. Monotone activations are moved behind the maximum of a window, where there are fewer values.
 pub(super) fn simplified(layers: Vec<Layer>) -> Vec<Layer> {
     let mut simple: Vec<Layer> = Vec::new();
     for layer in layers {

@@ -1,11 +1,11 @@
-//! The largest value of a window.
+//! Maxima over windows.
 
 use super::lanes::{LANES, multiversioned};
 use super::plane::{Before, Changed, Shape};
 use super::window::Window;
 
 multiversioned! {
-    /// Takes the largest values anew, channel by channel, of all windows in which a cell changed.
+    /// Recomputes the maxima, channel by channel, of all windows in which a cell changed.
     pub(super) fn take(window: &Window, shape: Shape, before: Before<'_>, values: &mut [f32], changed: &mut Changed) {
         for (row, columns) in before.changed.iter() {
             changed.extend(window.outputs(0, &(row..row + 1)), window.outputs(1, &columns));

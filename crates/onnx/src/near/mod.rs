@@ -1,15 +1,17 @@
-//! Rows near a reference, at the cost of what their changes reach.
+//! Prediction of rows near a reference, at a cost that depends on what their changes affect.
 //!
-//! A network of layers one after the other (convolutions, activations, pooling, dense layers) is read from the graph of its file, if it
-//! is one. About a reference row it keeps what every layer computed. For a row with some changes it goes from layer to layer and
-//! computes only what they reach:
+//! The graph of a file is read as a sequence of layers (convolutions, activations, pooling, dense layers), if
+//! it is one. For a reference row, the values of every layer are stored. For a row with some changes, each
+//! layer in turn computes only the affected values:
 //!
-//! - The sums of a convolution, of a dense layer and of an average change by the changes of their inputs times the weights.
-//! - The largest value of a window is taken anew where a cell of the window changed.
-//! - A cell whose value stays the same to the last bit (an activation that is zero before and after) changes nothing further on.
+//! - The sums of a convolution, of a dense layer and of an average are updated by the changes of their inputs
+//!   times the weights.
+//! - The maximum of a window is recomputed if a cell of the window changed.
+//! - A cell whose value is bitwise unchanged (such as an activation that is zero before and after) does not
+//!   affect later layers.
 //!
-//! Cells that may have changed are kept as one span of columns for each row of the grid. They are followed in a fixed order and set back
-//! afterwards, so that the prediction of a row depends on its changes alone.
+//! Cells that may have changed are stored as one span of columns for each row of the grid. They are processed
+//! in a fixed order and reset afterwards, so that the prediction of a row depends only on its changes.
 
 mod average;
 mod chain;
@@ -37,7 +39,7 @@ pub(crate) use chain::Chain;
 use chain::State;
 pub(crate) use graph::{chain, vocabulary_size};
 
-/// A sequential network that knows what its layers computed for a reference row.
+/// A sequential network with the values of its layers for a reference row.
 #[derive(Debug)]
 pub(crate) struct NearRow {
     chain: Arc<Chain>,
@@ -45,13 +47,13 @@ pub(crate) struct NearRow {
 }
 
 impl NearRow {
-    /// The network about this row; none where something that it computes is infinite.
+    /// Creates the network for this row, or returns `None` if one of its values is infinite.
     pub(crate) fn new(chain: Arc<Chain>, row: &[f32]) -> Option<Self> {
         let reference = chain.whole(row);
         reference.is_finite().then_some(Self { chain, reference })
     }
 
-    /// The outputs of the reference.
+    /// Returns the outputs of the reference.
     pub(crate) fn outputs(&self) -> Vec<f32> {
         let mut out = vec![0.0; self.chain.outputs()];
         self.chain.write(&self.reference, &mut out);
@@ -63,7 +65,9 @@ impl NearRow {
         for &(column, value) in changes {
             if column >= features {
                 let (given, wanted) = (column + 1, features);
-                return Err(GameError::Width { what: format!("row {row}"), given, wanted }.into());
+                return Err(
+                    GameError::Width { what: format!("row {row}"), actual: given, expected: wanted }.into()
+                );
             }
             if value.is_nan() {
                 return Err(OnnxError::Missing { row, column });

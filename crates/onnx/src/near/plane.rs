@@ -1,12 +1,14 @@
-//! The values of one layer, and which of them changed.
+//! The values of one layer, and the cells that changed.
 
 use std::ops::Range;
 
 use super::lanes::LANES;
 
-/// Sizes of the values of a layer: channels over a grid of cells. A list of numbers is a grid of one cell.
+/// The shape of the values of a layer: channels over a grid of cells. A list of numbers is a grid of one
+/// cell.
 ///
-/// In memory the channels of a cell lie together, filled up to [`lanes`](Self::lanes) numbers; cells go row by row.
+/// In memory, the channels of a cell are contiguous and padded to [`lanes`](Self::lanes) numbers; cells are
+/// stored row by row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) channels: usize,
@@ -15,7 +17,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Numbers of a cell in memory.
+    /// Returns the padded number of channels of a cell in memory.
     pub(super) fn lanes(self) -> usize {
         self.channels.next_multiple_of(LANES)
     }
@@ -24,22 +26,23 @@ impl Shape {
         self.height * self.width
     }
 
-    /// Numbers of the whole plane in memory.
+    /// Returns the length of the whole plane in memory.
     pub(super) fn len(self) -> usize {
         self.cells() * self.lanes()
     }
 
-    /// Values, without what fills cells up.
+    /// Returns the number of values, without the padding of cells.
     pub(crate) fn elements(self) -> usize {
         self.cells() * self.channels
     }
 
-    /// Where an element lies; elements are counted by channel, row and column, as in the rows of a network.
+    /// Returns the position of an element in memory; elements are counted by channel, row and column, as in
+    /// the rows of a network.
     pub(super) fn place(self, element: usize) -> usize {
         element % self.cells() * self.lanes() + element / self.cells()
     }
 
-    /// Where the numbers of some cells of one row lie.
+    /// Returns the range of some cells of one row in memory.
     #[inline(always)]
     pub(super) fn range(self, row: usize, columns: &Range<usize>) -> Range<usize> {
         let (first, lanes) = (row * self.width, self.lanes());
@@ -50,9 +53,9 @@ impl Shape {
 /// The cells of a plane that may have changed: one span of columns for each row.
 #[derive(Debug, Clone)]
 pub(super) struct Changed {
-    /// First column and end; empty where the end is not above the first.
+    /// Start and end column; a span is empty unless the end is above the start.
     spans: Vec<[u32; 2]>,
-    /// First row and end; rows outside have empty spans.
+    /// Start and end row; rows outside have empty spans.
     rows: [usize; 2],
 }
 
@@ -91,7 +94,7 @@ impl Changed {
         }
     }
 
-    /// The rows with their columns, those without left out.
+    /// Returns the rows with their columns, skipping rows with empty spans.
     #[inline(always)]
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
         let rows = if self.is_empty() { 0..0 } else { self.rows[0]..self.rows[1] };
@@ -101,7 +104,7 @@ impl Changed {
     }
 }
 
-/// A plane about which the next layer learns what changed.
+/// The changes of a plane, as the input of the next layer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Before<'a> {
     pub(super) now: &'a [f32],

@@ -3,14 +3,14 @@
 use super::lanes::multiversioned;
 use super::plane::{Changed, Shape};
 
-/// A function that every value of a plane goes through.
+/// A function that is applied to every value of a plane.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Pointwise {
-    /// `scale · x + shift`, of one number for all channels or of one for each.
+    /// `scale · x + shift`, with one number for all channels or one for each.
     Affine { scale: Vec<f32>, shift: Vec<f32> },
-    /// The value between two bounds; `max(x, 0)` among them.
+    /// The value clipped to two bounds, such as `max(x, 0)`.
     Clip { low: f32, high: f32 },
-    /// `x` where it is positive, else `slope · x`.
+    /// `x` if it is positive, otherwise `slope · x`.
     Leaky { slope: f32 },
     /// `1 / (1 + e^(−x))`.
     Sigmoid,
@@ -19,7 +19,7 @@ pub(crate) enum Pointwise {
 }
 
 impl Pointwise {
-    /// Whether it never falls, so that the largest of several values may be taken before or after.
+    /// Returns whether the function is non-decreasing, so that it can be applied before or after a maximum.
     pub(super) fn is_monotone(&self) -> bool {
         match self {
             Self::Affine { .. } => false,
@@ -28,12 +28,12 @@ impl Pointwise {
         }
     }
 
-    /// Whether it is the same for all channels.
+    /// Returns whether the function is the same for all channels.
     pub(crate) fn is_uniform(&self) -> bool {
         !matches!(self, Self::Affine { scale, shift } if scale.len().max(shift.len()) > 1)
     }
 
-    /// The same function with a number for each of the lanes of a cell.
+    /// Returns the same function with a number for each of the lanes of a cell.
     pub(super) fn widened(self, shape: Shape) -> Self {
         let widen = |numbers: Vec<f32>, filling: f32| {
             let mut wide = if numbers.len() == 1 { numbers.repeat(shape.channels) } else { numbers };
@@ -48,7 +48,7 @@ impl Pointwise {
         }
     }
 
-    /// Replaces whole cells by their images.
+    /// Applies the function to whole cells in place.
     #[inline(always)]
     fn apply(&self, values: &mut [f32]) {
         match self {
@@ -77,7 +77,7 @@ impl Pointwise {
 }
 
 multiversioned! {
-    /// Replaces the changed cells by their images under each of the functions, one after the other.
+    /// Applies the functions in order to the changed cells, in place.
     pub(super) fn replace(functions: &[Pointwise], shape: Shape, changed: &Changed, values: &mut [f32]) {
         for (row, columns) in changed.iter() {
             let cells = &mut values[shape.range(row, &columns)];
@@ -89,7 +89,7 @@ multiversioned! {
 }
 
 multiversioned! {
-    /// Writes the images of the changed cells to `values`.
+    /// Applies the functions in order to the changed cells of `sums`, and writes the results to `values`.
     pub(super) fn write(
         functions: &[Pointwise],
         shape: Shape,

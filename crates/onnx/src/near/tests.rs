@@ -1,4 +1,4 @@
-//! Chains of random layers against their definition, written out in `f64`.
+//! Compares chains of random layers with their definition in `f64`.
 
 use super::chain::Chain;
 use super::layer::Layer;
@@ -6,7 +6,7 @@ use super::plane::Shape;
 use super::pointwise::Pointwise;
 use super::window::Window;
 
-/// Numbers in [0, 1), the same at every run (SplitMix64).
+/// Random numbers in [0, 1), the same in every run (SplitMix64).
 struct Uniform(u64);
 
 impl Uniform {
@@ -58,7 +58,7 @@ fn random_layer(shape: Shape, uniform: &mut Uniform) -> Layer {
     }
 }
 
-/// What a function makes of a value of this channel.
+/// Applies a function to a value of this channel.
 fn image(function: &Pointwise, channel: usize, value: f64) -> f64 {
     let of = |numbers: &[f32]| f64::from(numbers[channel.min(numbers.len() - 1)]);
     match function {
@@ -76,7 +76,7 @@ fn image(function: &Pointwise, channel: usize, value: f64) -> f64 {
     }
 }
 
-/// A layer by its definition. Values lie by channel, row and column.
+/// Computes a layer by its definition. Values are ordered by channel, row and column.
 fn definition(layer: &Layer, input: Shape, values: &[f64]) -> Vec<f64> {
     let output = layer.output(input);
     let at = |channel: usize, y: usize, x: usize| (channel * input.height + y) * input.width + x;
@@ -93,7 +93,7 @@ fn definition(layer: &Layer, input: Shape, values: &[f64]) -> Vec<f64> {
     for index in 0..output.elements() {
         let (channel, y, x) =
             (index / output.cells(), index / output.width % output.height, index % output.width);
-        // Taps of the kernel and the cells under them.
+        // Taps of the kernel and the cells that they are multiplied by.
         let taps = (0..window.size[0] * window.size[1]).filter_map(|tap| {
             let row = (y * window.stride[0] + tap / window.size[1]).checked_sub(window.pads[0][0])?;
             let column = (x * window.stride[1] + tap % window.size[1]).checked_sub(window.pads[1][0])?;
@@ -124,7 +124,7 @@ fn definition(layer: &Layer, input: Shape, values: &[f64]) -> Vec<f64> {
     out
 }
 
-/// Outputs by definition, and the largest value on the way.
+/// Returns the outputs by definition, and the largest intermediate value.
 fn defined(input: Shape, layers: &[Layer], row: &[f32]) -> (Vec<f64>, f64) {
     let mut values: Vec<f64> = row.iter().map(|&value| f64::from(value)).collect();
     let (mut shape, mut largest) = (input, 0.0_f64);
@@ -137,7 +137,7 @@ fn defined(input: Shape, layers: &[Layer], row: &[f32]) -> (Vec<f64>, f64) {
     (values, largest)
 }
 
-/// Features that are changed: none, one, those of the border, some, all.
+/// Returns features to change: none, one, those of the border, some, or all.
 fn some_features(input: Shape, kind: usize, uniform: &mut Uniform) -> Vec<usize> {
     let all = 0..input.elements();
     let border = |feature: &usize| {

@@ -1,23 +1,25 @@
-//! Windows that slide over a grid.
+//! Sliding windows over a grid.
 
 use std::ops::Range;
 
-/// Windows over a grid of rows and columns, one for each cell of the output; two numbers each, for rows and for columns.
+/// Windows over a grid of rows and columns, one for each cell of the output. All sizes are pairs, for rows
+/// and for columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) size: [usize; 2],
     pub(crate) stride: [usize; 2],
-    /// Cells before the first one and after the last one.
+    /// Padding cells before the first and after the last cell.
     pub(crate) pads: [[usize; 2]; 2],
     pub(crate) input: [usize; 2],
     pub(crate) output: [usize; 2],
 }
 
-/// The most cells of a window and of an output. Files that ask for more are more likely damaged.
+/// Maximum number of cells of a window and of an output. Files that declare more are probably corrupt.
 const MOST: usize = 1 << 24;
 
 impl Window {
-    /// Windows over a grid of size `input`; none where some would hold nothing of it, there are none, or too many.
+    /// Returns the windows over a grid of size `input`, or `None` if some would contain only padding, if
+    /// there are none, or too many.
     pub(crate) fn new(
         input: [usize; 2],
         size: [usize; 2],
@@ -37,7 +39,7 @@ impl Window {
         (few(size) && few(output)).then_some(Self { size, stride, pads, input, output })
     }
 
-    /// The one window that is the whole grid.
+    /// Returns the single window that covers the whole grid.
     pub(crate) fn whole(input: [usize; 2]) -> Self {
         Self { size: input, stride: [1; 2], pads: [[0; 2]; 2], input, output: [1; 2] }
     }
@@ -46,7 +48,8 @@ impl Window {
         self.size == self.input && self.output == [1; 2] && self.pads == [[0; 2]; 2]
     }
 
-    /// Rows (axis 0) or columns (axis 1) of the output whose windows hold one of these of the input.
+    /// Returns the rows (axis 0) or columns (axis 1) of the output whose windows contain one of these of the
+    /// input.
     #[inline(always)]
     pub(super) fn outputs(&self, axis: usize, inputs: &Range<usize>) -> Range<usize> {
         let (size, stride, before) = (self.size[axis], self.stride[axis], self.pads[axis][0]);
@@ -54,7 +57,7 @@ impl Window {
         first..((inputs.end - 1 + before) / stride + 1).min(self.output[axis])
     }
 
-    /// Rows or columns of the input in the window of one of the output.
+    /// Returns the rows or columns of the input in the window of one of the output.
     #[inline(always)]
     pub(super) fn inputs(&self, axis: usize, output: usize) -> Range<usize> {
         let (start, before) = (output * self.stride[axis], self.pads[axis][0]);

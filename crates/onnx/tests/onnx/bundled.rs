@@ -1,4 +1,5 @@
-//! The networks in this crate against what scikit-learn predicts with them, and values by the definitions (`tests/fixtures/make.py`).
+//! Compares the networks in this crate with the predictions of scikit-learn, and with values computed by
+//! their definitions (`tests/fixtures/make.py`).
 
 use apportion_games::{Background, MarginalGame, Rows};
 use apportion_onnx::Network;
@@ -19,7 +20,7 @@ fn matrix(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().flat_map(floats).collect()
 }
 
-/// The largest difference, relative to the largest of the numbers wanted.
+/// Returns the largest difference, relative to the largest expected number.
 fn error(got: &[f64], wanted: &[f64]) -> f64 {
     assert_eq!(got.len(), wanted.len());
     let largest =

@@ -1,4 +1,5 @@
-//! Networks as skl2onnx exports them, against what scikit-learn predicts (`tests/fixtures/exports.py`).
+//! Compares networks exported with skl2onnx with the predictions of scikit-learn
+//! (`tests/fixtures/exports.py`).
 
 use apportion_games::Rows;
 use apportion_onnx::{Network, NetworkOptions, OnnxError};

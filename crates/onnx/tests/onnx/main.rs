@@ -1,4 +1,4 @@
-//! Networks against what other programs predict with them, row by row and near a reference; and what is refused.
+//! Tests of networks: predictions of other programs, row by row and near a reference, and errors.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

@@ -1,4 +1,4 @@
-//! Rows near a reference against the same rows predicted as a whole by the runtime.
+//! Compares predictions of rows near a reference with those of the same rows as a whole by the runtime.
 
 use apportion_games::{
     Background, Changes, Coalitions, Game, GameError, MarginalGame, Model, NearReference, Rows,
@@ -11,7 +11,7 @@ use crate::common::{
     with_integers, with_text,
 };
 
-/// A network of nodes one after the other, with random weights.
+/// A sequence of nodes with random weights.
 struct Sequence {
     row_shape: Vec<usize>,
     nodes: Vec<NodeProto>,
@@ -28,7 +28,8 @@ impl Sequence {
         if self.nodes.is_empty() { "x".to_owned() } else { format!("v{}", self.nodes.len()) }
     }
 
-    /// Appends what `finish` makes of the operator, on the last value and tensors of these shapes with values between these bounds.
+    /// Appends the operator, completed by `finish`. Its inputs are the last value and tensors of these shapes
+    /// with random values between these bounds.
     fn with(
         mut self,
         operator: &str,
@@ -59,7 +60,7 @@ impl Sequence {
         self.with(operator, &[], [0.0; 2], |node| windows(node, size, stride, pads))
     }
 
-    /// A convolution, its weights sized so that values neither grow nor fade.
+    /// Appends a convolution, with weights scaled so that values neither grow nor vanish.
     fn convolution(self, outputs: i64, inputs: i64, size: &[i64], stride: &[i64], pads: &[i64]) -> Self {
         let bound = 2.0 / ((inputs * size.iter().product::<i64>()) as f64).sqrt();
         let shape = [&[outputs, inputs], size].concat();
@@ -84,7 +85,7 @@ fn windows(node: NodeProto, size: &[i64], stride: &[i64], pads: &[i64]) -> NodeP
     with_integers(node, "pads", pads)
 }
 
-/// The pattern of the digit networks.
+/// A network with the layers of the digit networks.
 fn digits(side: usize) -> Network {
     let left = ((side - 4) / 2 - 2) / 2;
     Sequence::new(&[1, side, side])
@@ -184,7 +185,7 @@ fn reference(network: &Network, seed: u64) -> (Vec<f64>, Box<dyn NearReference>)
     (row, near)
 }
 
-/// Changes of rows: none, the first feature, the last one, a few, a tenth, all.
+/// Returns changes of rows: none, the first feature, the last one, a few, a tenth, all.
 fn some_changes(features: usize, seed: u64) -> Vec<Vec<(usize, f64)>> {
     let mut uniform = uniform(seed);
     let mut rows = vec![vec![], vec![(0, 2.0)], vec![(features - 1, -1.0)]];
@@ -204,7 +205,7 @@ fn predicted(near: &dyn NearReference, rows: &[Vec<(usize, f64)>], outputs: usiz
     out
 }
 
-/// The largest difference from the runtime on whole rows, relative to the largest output.
+/// Returns the largest difference from the runtime on whole rows, relative to the largest output.
 fn error(network: &Network, row: &[f64], near: &dyn NearReference, rows: &[Vec<(usize, f64)>]) -> f64 {
     let mut whole = Vec::new();
     for changes in rows {
@@ -311,7 +312,7 @@ fn games_of_one_baseline_take_small_coalitions_from_there() {
     assert_eq!(bits(&got[far..]), bits(&wanted[far..]), "all above the limit are the runtime's");
 }
 
-/// Whether the network follows changes about a row of zeros.
+/// Returns whether the network supports rows near a row of zeros.
 fn follows(bytes: &[u8]) -> bool {
     let network = Network::from_bytes(bytes).unwrap();
     network.near(&vec![0.0; network.feature_count()]).is_some()
@@ -404,7 +405,10 @@ fn changes_are_refused_as_rows_are() {
         );
     }
     let error = refusal(&*near, (196, 0.0));
-    assert!(matches!(&error, OnnxError::Game(GameError::Width { given: 197, wanted: 196, .. })), "{error:?}");
+    assert!(
+        matches!(&error, OnnxError::Game(GameError::Width { actual: 197, expected: 196, .. })),
+        "{error:?}"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Files and rows that are refused, each with what is wrong.
+//! Tests of files and rows that are rejected, each with its error.
 
 use std::sync::mpsc;
 use std::thread;
@@ -46,8 +46,8 @@ fn an_unknown_operator_is_refused_with_the_name_of_its_node() {
     );
     assert_eq!(
         error.to_string(),
-        "node 1 (of output y) has the operator ai.onnx.ml/Frobnicate, which cannot be run here: ai.onnx.ml/Frobnicate operator not \
-         supported or not enabled; save the network without it"
+        "node 1 (of output y) has the unsupported operator ai.onnx.ml/Frobnicate: ai.onnx.ml/Frobnicate \
+         operator not supported or not enabled; save the network without it"
     );
 }
 
@@ -93,7 +93,7 @@ fn the_beginning_of_a_file_is_refused_wherever_it_ends() {
         let error = refusal(&DIABETES[..length]);
         assert!(matches!(error, OnnxError::NotOnnx { .. }), "{length}: {error:?}");
     }
-    assert!(refusal(&[]).to_string().contains("it is empty"));
+    assert!(refusal(&[]).to_string().contains("the file is empty"));
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_damaged_file_is_an_error_or_another_network_but_no_panic() {
     assert!(refused > 100, "only {refused} were refused");
 }
 
-/// Whether a file is refused. One that is neither refused nor read within a minute is a failure, as is a panic.
+/// Returns whether a file is rejected. Panics if it is neither rejected nor read within a minute.
 fn is_refused(bytes: Vec<u8>, damage: &str) -> bool {
     let (sender, answer) = mpsc::channel();
     thread::spawn(move || sender.send(Network::from_bytes(&bytes).is_err()));
@@ -132,7 +132,7 @@ fn a_number_without_an_end_is_refused_wherever_it_is() {
     let bytes = one_node(DataType::FLOAT, &["N", "2"], tall, vec![]);
     let number = [&[0xff; 8][..], &[0x7f]].concat();
     let start = bytes.windows(9).position(|window| window == number).unwrap();
-    // The largest number takes nine bytes. Three fields after it make room for more.
+    // The largest number takes nine bytes; the three fields after it provide room for more.
     for length in [10, 11, 12] {
         let mut endless = bytes.clone();
         endless[start..start + length].fill(0xff);
@@ -184,7 +184,7 @@ fn several_outputs_ask_for_a_choice_among_their_names() {
     assert!(matches!(refusal(&two), OnnxError::Outputs { names } if names == ["double", "square"]));
     let error = NetworkOptions::new().output("cube").from_bytes(&two).unwrap_err();
     assert!(
-        matches!(&error, OnnxError::UnknownOutput { given, names } if given == "cube" && names == &["double", "square"]),
+        matches!(&error, OnnxError::UnknownOutput { name: given, names } if given == "cube" && names == &["double", "square"]),
         "{error:?}"
     );
     for (name, wanted) in [("double", [6.0, 8.0]), ("square", [9.0, 16.0])] {
@@ -198,7 +198,7 @@ fn several_outputs_ask_for_a_choice_among_their_names() {
 fn inputs_and_outputs_of_other_types_are_refused() {
     let error = refusal(&one_node(DataType::STRING, &["N", "2"], node("Identity", "x", "y"), vec![]));
     assert!(
-        matches!(&error, OnnxError::ElementType { what, given, .. } if what == "input x" && given == "STRING"),
+        matches!(&error, OnnxError::ElementType { what, actual: given, .. } if what == "input x" && given == "STRING"),
         "{error:?}"
     );
     let input = || vec![value("x", DataType::FLOAT, &["N", "2"])];
@@ -206,10 +206,10 @@ fn inputs_and_outputs_of_other_types_are_refused() {
     let stated = file(input(), vec![value("label", DataType::INT64, &["N", "1"])], label(), vec![]);
     let error = refusal(&stated);
     assert!(
-        matches!(&error, OnnxError::ElementType { what, given, .. } if what == "output label" && given == "INT64"),
+        matches!(&error, OnnxError::ElementType { what, actual: given, .. } if what == "output label" && given == "INT64"),
         "{error:?}"
     );
-    // Not stated in the file: the trial run finds it.
+    // The file does not declare the type, so the trial run finds it.
     let error = refusal(&file(input(), vec![bare("label")], label(), vec![]));
     assert!(matches!(&error, OnnxError::ElementType { what, .. } if what == "output label"), "{error:?}");
 }
@@ -234,7 +234,8 @@ fn a_row_of_open_size_is_refused_with_its_dimension_until_it_is_given() {
     for wrong in [&[2, 5][..], &[5], &[1, 0], &[1, 5, 1], &[]] {
         let error = NetworkOptions::new().row_shape(wrong).from_bytes(&unnamed).unwrap_err();
         assert!(
-            matches!(&error, OnnxError::RowShape { given, wanted, .. } if given == wrong && wanted == "[N, 1, unnamed]"),
+            matches!(&error, OnnxError::RowShape { actual: given, expected: wanted, .. } if given == wrong && wanted == "[N, \
+                1, unnamed]"),
             "{error:?}"
         );
     }
@@ -244,33 +245,33 @@ fn a_row_of_open_size_is_refused_with_its_dimension_until_it_is_given() {
 #[test]
 fn an_input_without_room_for_rows_is_refused() {
     let vector = one_node(DataType::FLOAT, &["2"], node("Relu", "x", "y"), vec![]);
-    assert!(matches!(refusal(&vector), OnnxError::Rank { given, .. } if given == "the shape [2]"));
+    assert!(matches!(refusal(&vector), OnnxError::Rank { actual: given, .. } if given == "the shape [2]"));
     let mut shapeless = value("x", DataType::FLOAT, &[]);
     shapeless.r#type.as_mut().unwrap().tensor_type.as_mut().unwrap().shape = None;
     let output = value("y", DataType::FLOAT, &["N", "2"]);
     let bytes = file(vec![shapeless], vec![output], vec![node("Relu", "x", "y")], vec![]);
-    assert!(matches!(refusal(&bytes), OnnxError::Rank { given, .. } if given == "no shape"));
+    assert!(matches!(refusal(&bytes), OnnxError::Rank { actual: given, .. } if given == "no shape"));
     for wrong in [&[0][..], &[]] {
         let error = NetworkOptions::new().row_shape(wrong).from_bytes(&bytes).unwrap_err();
-        assert!(matches!(&error, OnnxError::RowShape { given, .. } if given == wrong), "{error:?}");
+        assert!(matches!(&error, OnnxError::RowShape { actual: given, .. } if given == wrong), "{error:?}");
     }
     assert!(NetworkOptions::new().row_shape(&[2]).from_bytes(&bytes).is_ok());
 }
 
 #[test]
 fn graphs_that_do_not_hold_together_are_refused() {
-    // A weight of four numbers that has three.
+    // A weight declared with four numbers that has three.
     let add = || node("Add", "x b", "y");
     let short = one_node(DataType::FLOAT, &["N", "4"], add(), vec![weight("b", &[4], &[1.0; 3])]);
     assert!(matches!(refusal(&short), OnnxError::Load { .. }));
-    // A value that nothing computes.
+    // A value that no node computes.
     let missing = one_node(DataType::FLOAT, &["N", "4"], add(), vec![]);
     assert!(matches!(refusal(&missing), OnnxError::Load { .. }), "{:?}", refusal(&missing));
-    // A product of shapes that do not match.
+    // A matrix product of shapes that do not match.
     let weights = vec![weight("b", &[3, 1], &[1.0; 3])];
     let product = one_node(DataType::FLOAT, &["N", "4"], node("MatMul", "x b", "y"), weights);
     assert!(matches!(refusal(&product), OnnxError::Trial { .. }));
-    // Batches that fit in no memory.
+    // Batches that do not fit into memory.
     for shape in [["N", "4294967296", "4294967296"], ["N", "65536", "4096"], ["1000000", "1", "1000"]] {
         let error = refusal(&one_node(DataType::FLOAT, &shape, node("Relu", "x", "y"), vec![]));
         assert!(error.to_string().contains("more than 134217728 elements"), "{error}");
@@ -305,7 +306,7 @@ fn a_network_that_mixes_rows_is_refused() {
     assert!(matches!(refusal(&network("y")), OnnxError::RowsMixed { output } if output == "y"));
     assert!(matches!(
         refusal(&network("m")),
-        OnnxError::OutputShape { output, given, batch: 256 } if output == "m" && given == [1, 2]
+        OnnxError::OutputShape { output, actual: given, batch: 256 } if output == "m" && given == [1, 2]
     ));
 }
 
@@ -313,11 +314,11 @@ fn a_network_that_mixes_rows_is_refused() {
 fn rows_of_another_width_are_refused_with_both_widths() {
     let network = Network::from_bytes(&doubling()).unwrap();
     let error = network.predictions(Rows::new(&[1.0, 2.0, 3.0], 3)).unwrap_err();
-    assert!(matches!(error, OnnxError::Game(GameError::Width { given: 3, wanted: 2, .. })), "{error:?}");
-    // A game takes the error as its own.
+    assert!(matches!(error, OnnxError::Game(GameError::Width { actual: 3, expected: 2, .. })), "{error:?}");
+    // A game returns the error unchanged.
     let background = Background::baseline([0.0; 3]).unwrap();
     let error = MarginalGame::new(&network, &[1.0; 3], &background).err().unwrap();
-    assert!(matches!(error, GameError::Width { given: 3, wanted: 2, .. }), "{error:?}");
+    assert!(matches!(error, GameError::Width { actual: 3, expected: 2, .. }), "{error:?}");
 }
 
 #[test]
@@ -331,7 +332,7 @@ fn missing_and_infinite_values_are_refused_with_row_and_column() {
             OnnxError::Game(GameError::InfiniteInput { what, column: 1, value, .. }) if what == "row 1" && value == bad
         ));
     }
-    // In a game, a missing value in the explicand is found at the first coalition that has it.
+    // In a game, a missing value in the explicand is reported for the first coalition that contains it.
     let background = Background::baseline([0.0, 0.0]).unwrap();
     let game = MarginalGame::new(&network, &[1.0, f64::NAN], &background).unwrap();
     let error = game.values(&Coalitions::from_masks(2, [0b01, 0b11]), &mut [0.0; 4]).unwrap_err();
@@ -360,7 +361,7 @@ fn a_token_outside_the_vocabulary_is_refused_with_its_row() {
     rows[3 * 150 + 2] = 4.0;
     let error = network.predictions(Rows::new(&rows, 3)).unwrap_err();
     assert!(matches!(error, OnnxError::Run { row: 150, .. }), "{error:?}");
-    // The network is none the worse for it.
+    // The network still works after the error.
     assert_eq!(network.predictions(Rows::new(&[1.0, 1.0, 1.0], 3)).unwrap(), [1.0, 10.0]);
 }
 
@@ -379,7 +380,7 @@ fn predictions_that_are_not_finite_are_refused_with_row_and_output() {
     assert!(network.predict(Rows::new(&rows, 2), &mut [0.0; 200]).is_err());
 }
 
-/// A gzip stream of these bytes.
+/// Compresses bytes with gzip.
 fn packed(bytes: &[u8]) -> Vec<u8> {
     use std::io::Write;
 
@@ -398,6 +399,8 @@ fn a_packed_network_is_unpacked_and_a_cut_or_bloated_one_refused() {
     let stream = packed(bytes);
     assert_eq!(predict(&stream), predict(bytes));
     let message = |bytes: &[u8]| NetworkOptions::new().from_bytes(bytes).unwrap_err().to_string();
-    assert!(message(&stream[..stream.len() / 2]).starts_with("cannot unpack the network"));
-    assert!(message(&packed(&vec![0; (1 << 28) + 1])).contains("it holds more than 268435456 bytes"));
+    assert!(message(&stream[..stream.len() / 2]).starts_with("cannot decompress the network"));
+    assert!(
+        message(&packed(&vec![0; (1 << 28) + 1])).contains("it decompresses to more than 268435456 bytes")
+    );
 }

@@ -1,4 +1,4 @@
-//! A prediction is a function of its row, and what the networks of this shape compute.
+//! Tests that a prediction is a function of its row alone, and that small networks compute their definitions.
 
 use apportion_games::{Background, MarginalGame, Model, Rows};
 use apportion_onnx::Network;
@@ -13,7 +13,8 @@ fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// Random rows that a network takes: token ids for rank-2 integers, else numbers about as large as pixels or standardized columns.
+/// Returns random rows for a network: token ids for rank-2 integers, otherwise numbers of the magnitude of
+/// pixels or standardized columns.
 fn random_rows(count: usize, features: usize, ids: bool) -> Vec<f64> {
     let mut uniform = uniform(7);
     (0..count * features)
@@ -31,7 +32,7 @@ fn assert_rows_do_not_touch(name: &str, network: &Network, ids: bool) {
         let alone = predict(&rows[row * features..][..features]);
         assert_eq!(alone, together[row * outputs..][..outputs], "{name}: row {row} alone");
     }
-    // Every row at another place in its batch, beside other rows.
+    // Move every row to a different position in its batch, among different rows.
     for shift in [1, 3, 40, 101] {
         let (mut shifted, mut wanted) = (rows.clone(), together.clone());
         shifted.rotate_left(shift * features);
@@ -115,7 +116,7 @@ fn more_rows_than_one_request_takes_are_predicted_in_order() {
     assert_eq!(network.predictions(Rows::new(&rows, 2)).unwrap(), wanted);
 }
 
-/// A filter of 2 × 2 over images of 2 × 3 × 4 (channels, height, width), written out.
+/// Applies a filter of 2 × 2 to an image of 2 × 3 × 4 (channels, height, width), by definition.
 fn convolved(image: &[f64], filter: &[f32]) -> Vec<f64> {
     let mut out = Vec::new();
     for (y, x) in (0..2).flat_map(|y| (0..3).map(move |x| (y, x))) {

@@ -1,7 +1,7 @@
-//! Every network of the shared data pack against its ground truth, where the pack is there.
+//! Compares every network of the shared data pack with its reference results, if the pack is available.
 //!
-//! Truth was computed in f64 from the f32 weights by other programs; the values of the multi-layer perceptron by enumerating all
-//! coalitions.
+//! These were computed by other programs in f64 from the f32 weights; the attributions of the multi-layer
+//! perceptron by enumerating all coalitions.
 
 use std::io::Read;
 
@@ -21,7 +21,7 @@ fn network(name: &str) -> Network {
     Network::from_path(shared().join("models").join(name).with_extension("onnx")).unwrap()
 }
 
-/// The lines of a table after its header.
+/// Reads the lines of a table after its header.
 fn lines(truth: &Value) -> Vec<String> {
     let path = shared().join("data").join(truth["data"].as_str().unwrap());
     let bytes = std::fs::read(&path).unwrap();
@@ -38,12 +38,12 @@ fn floats(value: &Value) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
 }
 
-/// The first `count` numbers of a line.
+/// Parses the first `count` numbers of a line.
 fn numbers(line: &str, count: usize) -> Vec<f64> {
     line.split(',').take(count).map(|cell| cell.parse().unwrap()).collect()
 }
 
-/// The largest difference, relative to `scale`.
+/// Returns the largest difference, relative to `scale`.
 fn error(got: &[f64], wanted: &[f64], scale: f64) -> f64 {
     assert_eq!(got.len(), wanted.len());
     got.iter().zip(wanted).fold(0.0, |most: f64, (a, b)| most.max((a - b).abs())) / scale
@@ -91,7 +91,8 @@ fn values_of_the_perceptron_agree_with_enumeration_in_double_precision() {
     assert!(shapley.max(banzhaf) < 1e-5, "{shapley}, {banzhaf}");
 }
 
-/// Pixels lie as row, column, channel; the network takes channel, row, column, between 0 and 1.
+/// Parses an image. The file orders pixels by row, column and channel; the network takes channel, row and
+/// column, with values between 0 and 1.
 fn image(line: &str, shape: &[usize]) -> Vec<f64> {
     let [channels, height, width] = shape[..] else { panic!("no image: {shape:?}") };
     let pixels = numbers(line, channels * height * width);
@@ -99,7 +100,8 @@ fn image(line: &str, shape: &[usize]) -> Vec<f64> {
     (0..pixels.len()).map(|index| f64::from(pixels[place(index)] as f32 / 255.0)).collect()
 }
 
-/// The ids of a text, cut or filled up with 0. They are the column before the last; texts may hold commas.
+/// Parses the ids of a text, truncated or padded with 0. They are in the last column but one; texts may
+/// contain commas.
 fn tokens(line: &str, length: usize) -> Vec<f64> {
     let ids = line.rsplit(',').nth(1).unwrap();
     let ids = ids.split_whitespace().map(|id| id.parse().unwrap());

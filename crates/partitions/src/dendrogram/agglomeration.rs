@@ -1,14 +1,15 @@
-//! Features join, the nearest first.
+//! Agglomerative clustering.
 
 use super::{Dendrogram, Merge};
 use crate::linkage::Linkage;
 use crate::matrix::DependenceMatrix;
 
 impl Dendrogram {
-    /// Hierarchical clustering of features at distance 1 − dependence; leaves are named by their numbers.
+    /// Clusters features hierarchically with distance 1 − dependence. Leaves are named by their indices.
     ///
-    /// The algorithms are those of Müllner, *Modern hierarchical, agglomerative clustering algorithms*, 2011, as the crate kodama has them:
-    /// O(n²) time. Where distances are equal, several dendrograms are right, and always the same one of them is returned.
+    /// The algorithms are those of Müllner, *Modern hierarchical, agglomerative clustering algorithms*, 2011,
+    /// as implemented in the crate kodama, and take O(n²) time. If distances are equal, several dendrograms
+    /// are valid; the choice is deterministic.
     pub fn new(dependence: &DependenceMatrix, linkage: Linkage) -> Self {
         let features = dependence.features();
         let mut distances: Vec<f64> = dependence.values().iter().map(|value| 1.0 - value).collect();

@@ -1,4 +1,4 @@
-//! The dendrogram as a figure: leaves one below the other, their names on the left, height to the right.
+//! The dendrogram as a figure: one leaf per line, names on the left, height to the right.
 
 use plotters::coord::Shift;
 use plotters::element::{DashedPathElement, PathElement};
@@ -15,12 +15,13 @@ const WIDTH: i32 = 640;
 const MARGIN: i32 = 16;
 const AXIS: i32 = 52;
 const FONT: i32 = 16;
-/// About the width of a letter of the names.
+/// Approximate width of a letter.
 const LETTER: i32 = 8;
 
 const INK: RGBColor = RGBColor(60, 60, 60);
 const GRID: RGBColor = RGBColor(228, 228, 228);
-/// Colours that readers of every kind of sight tell apart (Okabe and Ito), those that are legible on white.
+/// Colours that readers with colour vision deficiency can distinguish (Okabe and Ito), restricted to those
+/// that are legible on white.
 const GROUPS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -34,12 +35,13 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 impl Dendrogram {
-    /// The figure as an SVG document: the names at the leaves, merges at their height 1 − dependence. With a `cut`, a dashed line where it
-    /// is, and every group of two or more features in a colour of its own (six colours in turn).
+    /// Draws the dendrogram as an SVG document, with names at the leaves and merges at their height 1 −
+    /// dependence. If there is a `cut`, a dashed line marks it, and every group of two or more features has a
+    /// separate colour (six colours that repeat).
     ///
     /// # Errors
     ///
-    /// As [`cut`](Self::cut); [`PartitionsError::Figure`] where the drawing library fails.
+    /// The errors of [`cut`](Self::cut); [`PartitionsError::Figure`] if the drawing library fails.
     pub fn to_svg(&self, cut: Option<Cut>) -> Result<String, PartitionsError> {
         let done = cut.map_or(Ok(0), |cut| self.merges_below(cut))?;
         let line = cut.map(|cut| match cut {
@@ -56,7 +58,7 @@ impl Dendrogram {
         Ok(svg)
     }
 
-    /// A height between merge `done` and the one before.
+    /// Returns a height between the last of the first `done` merges and the next merge.
     fn height_after(&self, done: usize) -> f64 {
         let height = |merge: usize| self.merges.get(merge).map(|merge| merge.height);
         let below = done.checked_sub(1).and_then(height).unwrap_or(0.0);
@@ -91,12 +93,13 @@ impl Dendrogram {
         area.present()
     }
 
-    /// The height of a cluster, 0 for a feature.
+    /// Returns the height of a cluster, 0 for a feature.
     fn height(&self, cluster: usize) -> f64 {
         cluster.checked_sub(self.features()).map_or(0.0, |merge| self.merges[merge].height)
     }
 
-    /// The colour of each cluster: that of its group where it lies below the cut, in a group of several features.
+    /// Returns the colour of each cluster: that of its group if it is below the cut and in a group of several
+    /// features.
     fn colours(&self, layout: &Layout, done: usize) -> Vec<RGBColor> {
         let features = self.features();
         let mut colours = vec![INK; features + self.merges.len()];
@@ -119,12 +122,12 @@ impl Dendrogram {
     }
 }
 
-/// Where things are.
+/// Positions in the figure.
 struct Layout {
     left: i32,
     top: i32,
     bottom: i32,
-    /// The line of each cluster: that of a leaf, or the middle of its children's.
+    /// The vertical position of each cluster: that of a leaf, or the middle of its children's.
     rows: Vec<i32>,
 }
 
@@ -166,7 +169,8 @@ impl Layout {
 }
 
 impl Dendrogram {
-    /// The leaves so that no two merges cross; of two clusters the one with the first feature is above.
+    /// Returns the leaves in an order in which merges do not cross. Of two clusters, the one with the first
+    /// feature is on top.
     fn leaves_in_order(&self) -> Vec<usize> {
         let features = self.features();
         let mut first: Vec<usize> = (0..features).collect();
@@ -190,7 +194,7 @@ impl Dendrogram {
     }
 }
 
-/// A name as it is drawn: control characters, which XML cannot hold, as escapes.
+/// Returns a name as drawn, with control characters, which XML cannot represent, replaced by escapes.
 fn drawn(name: &str) -> String {
     let mut drawn = String::with_capacity(name.len());
     for letter in name.chars() {

@@ -1,4 +1,4 @@
-//! Dendrograms: who joins whom at which height, as data and as a figure.
+//! Dendrograms: hierarchies of features as data and as a figure.
 
 mod agglomeration;
 mod figure;
@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::error::PartitionsError;
 use crate::linkage::Linkage;
 
-/// The hierarchy of n features: n − 1 merges of two clusters each, in ascending height 1 − dependence.
+/// A hierarchy of n features: n − 1 merges of two clusters each, by ascending height 1 − dependence.
 ///
-/// Clusters 0 to n − 1 are the features; merge t makes cluster n + t. As JSON: the leaves' names, the linkage and the merges.
+/// Clusters 0 to n − 1 are the features; merge t creates cluster n + t. The JSON representation contains the
+/// names of the leaves, the linkage and the merges.
 ///
 /// ```
 /// use apportion_partitions::{Dendrogram, DependenceMatrix, Linkage};
@@ -35,76 +36,78 @@ pub struct Dendrogram {
     merges: Vec<Merge>,
 }
 
-/// Two clusters become one.
+/// A merge of two clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Merge {
-    /// The two clusters, the lower number first.
+    /// The two clusters, in ascending order.
     pub children: [usize; 2],
     /// Their distance, 1 − dependence by the linkage: from 0 to 1.
     pub height: f64,
-    /// Features of the new cluster.
+    /// Number of features of the new cluster.
     pub size: usize,
 }
 
 /// Where a dendrogram is cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cut {
-    /// Clusters at most so high stay whole.
+    /// Keeps clusters up to this height.
     Height(f64),
-    /// So many groups.
+    /// Cuts into this number of groups.
     Groups(usize),
 }
 
 impl Dendrogram {
-    /// Number of features n.
+    /// Returns the number of features n.
     pub fn features(&self) -> usize {
         self.leaves.len()
     }
 
-    /// The names of the features, in their order; `0` to `n − 1` where none were given.
+    /// Returns the names of the features, in their order; `0` to `n − 1` if they were not set.
     pub fn names(&self) -> &[String] {
         &self.leaves
     }
 
-    /// The linkage by which features were clustered.
+    /// Returns the linkage of the clustering.
     pub fn linkage(&self) -> Linkage {
         self.linkage
     }
 
-    /// The n − 1 merges, in ascending height.
+    /// Returns the n − 1 merges, by ascending height.
     pub fn merges(&self) -> &[Merge] {
         &self.merges
     }
 
-    /// The same dendrogram, its features named.
+    /// Sets the names of the features.
     ///
     /// # Errors
     ///
-    /// [`PartitionsError::Names`] for another number of names.
+    /// [`PartitionsError::Names`] unless there is one name per feature.
     pub fn with_names(
         self,
         names: impl IntoIterator<Item = impl Into<String>>,
     ) -> Result<Self, PartitionsError> {
         let leaves: Vec<String> = names.into_iter().map(Into::into).collect();
         if leaves.len() != self.features() {
-            return Err(PartitionsError::Names { given: leaves.len(), features: self.features() });
+            return Err(PartitionsError::Names { actual: leaves.len(), features: self.features() });
         }
         Ok(Self { leaves, ..self })
     }
 
-    /// The groups of features that merge at `height` or below: those whose dependence, by the linkage, is at least 1 − `height`.
+    /// Returns the groups of features that are merged at or below `height`, i.e. whose dependence (by the
+    /// linkage) is at least 1 − `height`.
     ///
-    /// Groups are in the order of their first features, and their features in ascending order. All heights are legal: below 0 everyone is
-    /// alone, from 1 on all are together.
+    /// Groups are ordered by their first features, and the features of a group are in ascending order. All
+    /// heights are valid: below 0, each feature is a group; from 1 on, all features are one group.
     ///
     /// # Errors
     ///
-    /// [`PartitionsError::Height`] where it is NaN.
+    /// [`PartitionsError::Height`] if `height` is NaN.
     pub fn cut_at(&self, height: f64) -> Result<Partition, PartitionsError> {
         self.cut(Cut::Height(height))
     }
 
-    /// The last `groups` groups before they merge: the first n − `groups` merges done. In the order of [`cut_at`](Self::cut_at).
+    /// Returns `groups` groups, after the first n − `groups` merges, in the same order as
+    /// [`cut_at`](Self::cut_at).
     ///
     /// # Errors
     ///
@@ -113,16 +116,18 @@ impl Dendrogram {
         self.cut(Cut::Groups(groups))
     }
 
-    /// [`cut_at`](Self::cut_at) or [`cut_into`](Self::cut_into).
+    /// Cuts at a height like [`cut_at`](Self::cut_at), or into a number of groups like
+    /// [`cut_into`](Self::cut_into).
     ///
     /// # Errors
     ///
-    /// As they.
+    /// The errors of these methods.
     pub fn cut(&self, cut: Cut) -> Result<Partition, PartitionsError> {
         Ok(self.partition_after(self.merges_below(cut)?))
     }
 
-    /// All of it as groups within groups, for values over a hierarchy: of two members each, as many levels as merges lie above each other.
+    /// Returns the whole dendrogram as a hierarchy of nested groups, for values over a hierarchy. Each group
+    /// has two members.
     ///
     /// ```
     /// use apportion_partitions::{Dendrogram, DependenceMatrix, Linkage};
@@ -139,7 +144,7 @@ impl Dendrogram {
             merge.children.iter().for_each(|&child| parents[child] = Some(features + at));
         }
         if features == 1 {
-            // Nothing merges.
+            // There are no merges, but a hierarchy needs a root.
             parents = vec![Some(1), None];
         }
         match Hierarchy::from_parents(features, &parents) {
@@ -148,21 +153,21 @@ impl Dendrogram {
         }
     }
 
-    /// How many merges are done where the dendrogram is cut.
+    /// Returns the number of merges below the cut.
     fn merges_below(&self, cut: Cut) -> Result<usize, PartitionsError> {
         let features = self.features();
         match cut {
             Cut::Height(height) if height.is_nan() => Err(PartitionsError::Height),
             Cut::Height(height) => Ok(self.merges.partition_point(|merge| merge.height <= height)),
             Cut::Groups(groups) if (1..=features).contains(&groups) => Ok(features - groups),
-            Cut::Groups(given) => Err(PartitionsError::Groups { given, features }),
+            Cut::Groups(given) => Err(PartitionsError::Groups { actual: given, features }),
         }
     }
 
-    /// The groups after the first `done` merges.
+    /// Returns the groups after the first `done` merges.
     fn partition_after(&self, done: usize) -> Partition {
         let features = self.features();
-        // From the last merge down, every cluster learns its outermost cluster.
+        // From the last merge down, assign to every cluster its outermost cluster.
         let mut outermost: Vec<usize> = (0..features + done).collect();
         for (at, merge) in self.merges[..done].iter().enumerate().rev() {
             for child in merge.children {

@@ -1,4 +1,4 @@
-//! Dendrograms read back: what is no tree is refused.
+//! Validation of dendrograms that are read from a file.
 
 use serde::Deserialize;
 
@@ -6,10 +6,10 @@ use super::{Dendrogram, Merge};
 use crate::error::PartitionsError;
 use crate::linkage::Linkage;
 
-/// A mean of dependences may be rounded to less than none.
+/// Maximum height. A mean of dependences may be slightly below 0 because of rounding.
 const HIGHEST: f64 = 1.0 + 1e-9;
 
-/// A dendrogram that nobody has checked.
+/// A dendrogram before validation.
 #[derive(Deserialize)]
 pub(super) struct Stored {
     leaves: Vec<String>,
@@ -24,10 +24,10 @@ impl TryFrom<Stored> for Dendrogram {
         let Stored { leaves, linkage, merges } = stored;
         let features = leaves.len();
         if merges.len() + 1 != features {
-            let problem = "is missing or too many: there is one merge fewer than features";
+            let problem = "is missing or too many: expected one merge fewer than features";
             return Err(PartitionsError::Merge { merge: merges.len(), problem });
         }
-        // The features of each cluster that has not merged yet.
+        // The size of each cluster, or `None` after it is merged.
         let mut sizes = vec![Some(1); features];
         let mut below = 0.0;
         for (at, merge) in merges.iter().enumerate() {
@@ -38,10 +38,10 @@ impl TryFrom<Stored> for Dendrogram {
             }
             let mut take = |child: usize| sizes.get_mut(child).and_then(Option::take);
             let (Some(one), Some(other)) = (take(first), take(second)) else {
-                return refuse("has a child that does not exist yet, or that has merged before");
+                return refuse("has a child that does not exist yet, or was merged before");
             };
             if merge.size != one + other {
-                return refuse("is not as large as its children together");
+                return refuse("does not have the size of its children together");
             }
             if !(below..=HIGHEST).contains(&merge.height) {
                 return refuse("is lower than the one before, or its height is not from 0 to 1");

@@ -6,20 +6,20 @@ use rand::seq::SliceRandom;
 use super::measure::{Measure, informational_coefficient};
 use super::ranks::Ordered;
 
-/// What the law under independence is drawn from.
+/// The seed of the distribution under independence.
 const SEED: u64 = 0;
 
 /// Mutual information in bins of equal frequency, as Linfoot's coefficient.
 pub(super) struct Binning {
-    /// Bins of a feature, where they were given.
+    /// The number of bins of a feature, if set.
     pub(super) bins: Option<usize>,
 }
 
-/// The bins of a column.
+/// A column in bins.
 pub(super) struct Binned {
-    /// The bin of each row, below `bins`.
+    /// The bin of each row, less than the number of bins.
     bin: Vec<u32>,
-    /// Rows in each bin.
+    /// The number of rows in each bin.
     counts: Vec<u32>,
 }
 
@@ -33,19 +33,20 @@ impl Binned {
     }
 }
 
-/// The bin of the rows at places `start..end` of the order, which are equal: that of their mid-rank r, ⌊(r − ½) b / N⌋, with
-/// 2r − 1 = `start` + `end`.
+/// Returns the bin of the rows at positions `start..end` of the order, whose values are equal: that of their
+/// mid-rank r, ⌊(r − ½) b / N⌋, where 2r − 1 = `start` + `end`.
 fn bin(start: usize, end: usize, rows: usize, bins: usize) -> u32 {
     ((start + end) * bins / (2 * rows)) as u32
 }
 
 impl Binning {
-    /// The number given, or ⌊N^(1/4)⌋ + 1.
+    /// Returns the number of bins that was set, or ⌊N^(1/4)⌋ + 1.
     fn bins(&self, rows: usize) -> usize {
         self.bins.unwrap_or_else(|| rows.isqrt().isqrt() + 1)
     }
 
-    /// An estimate of mutual information, in nats, for two independent features without ties, the `unit`-th.
+    /// Returns an estimate of the mutual information, in nats, of two independent features without ties: draw
+    /// number `unit`.
     pub(super) fn under_independence(&self, rows: usize, unit: u64) -> f64 {
         let bins = self.bins(rows);
         let ascending: Vec<u32> = (0..rows).map(|place| bin(place, place + 1, rows, bins)).collect();
@@ -68,7 +69,7 @@ impl Measure for Binning {
     }
 }
 
-/// The estimate of mutual information in nats, bias taken off.
+/// Estimates the mutual information in nats, with bias correction.
 fn information(x: &Binned, y: &Binned) -> f64 {
     let across = y.counts.len();
     let mut cells = vec![0_u32; x.counts.len() * across];

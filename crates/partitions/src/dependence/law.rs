@@ -1,12 +1,14 @@
-//! What independent features show: the law of a measure under independence.
+//! Distributions of the measures for independent features.
 //!
-//! Spearman's ρ has a law of its own. That of the two estimates of mutual information depends on the number of rows and on the bins or
-//! neighbours alone, as long as there are no ties; estimates are drawn from it. Where many lie beyond a quantile it is read off them;
-//! otherwise a law of Pearson's type III (a shifted Gamma law) with the first three moments of the draws gives it.
+//! The distribution of Spearman's ρ is known. That of the other measures depends only on the number of rows
+//! and on the bins or neighbours if there are no ties, so it is estimated from draws. If many draws exceed a
+//! quantile, it is read off the draws. Otherwise, it is that of a Pearson type III distribution (a shifted
+//! gamma distribution) with the first three moments of the draws.
 //!
-//! The textbook's χ² law of information in bins was tried: it is as good where cells hold ten rows or more, but with two rows to a cell its
-//! quantile is exceeded 2.5 times too often, and with one, 60 times. A normal law for the estimates by neighbours was tried, too: at level
-//! 1/300 its quantile is a tenth to a quarter too low.
+//! Alternatives were tested. The χ² distribution that textbooks give for information in bins is as good if
+//! cells contain ten rows or more, but with two rows per cell its quantile is exceeded 2.5 times too often,
+//! and with one row, 60 times. A normal distribution for the estimates by neighbours has a quantile that is a
+//! tenth to a quarter too low at level 1/300.
 
 use apportion_games::parallel;
 use statrs::distribution::{ContinuousCDF, Gamma, Normal, StudentsT};
@@ -17,27 +19,29 @@ use super::maximal_information::MaximalInformation;
 use super::measure::informational_coefficient;
 use super::nearest_neighbours::NearestNeighbours;
 
-/// Independent pairs that are drawn in bins.
+/// Number of independent pairs drawn for information in bins.
 const BINNED_DRAWS: u64 = 4000;
-/// Draws beyond a quantile from which on it is read off them.
+/// Minimum number of draws beyond a quantile to read it off the draws.
 const SHOWN: f64 = 20.0;
 
-/// Rows of the pairs that are drawn by neighbours, at most. With more, the estimates are about 0 still, and closer to it as the root
-/// of the number of rows.
+/// Maximum number of rows per draw for the estimates by neighbours. With more rows, the estimates remain near
+/// 0, and shrink with the square root of the number of rows.
 const MOST_ROWS: usize = 2500;
 
-/// Independent pairs whose best grids are looked for.
+/// Number of independent pairs drawn for the maximal information coefficient.
 const GRID_DRAWS: u64 = 500;
-/// Rows of these pairs, at most. More rows have a smaller coefficient.
+/// Maximum number of rows of these pairs. With more rows, the coefficient is smaller.
 const MOST_ROWS_IN_GRIDS: usize = 1000;
 
-/// Independent pairs that are drawn by neighbours: 1000, and more where rows are few and draws are quick.
+/// Returns the number of independent pairs drawn for estimates by neighbours: 1000, and more if there are few
+/// rows, so that draws are fast.
 fn neighbour_draws(rows: usize) -> u64 {
     (10_000_000 / (rows * rows.isqrt()) as u64).clamp(1000, 20_000)
 }
 
 impl Dependence {
-    /// The dependence that two independent features of `rows` rows exceed with probability `tail`, about.
+    /// Returns the dependence that two independent features with `rows` rows exceed with probability `tail`,
+    /// approximately.
     pub(crate) fn critical_value(&self, rows: usize, tail: f64) -> f64 {
         match *self {
             Self::AbsoluteSpearman => {
@@ -62,7 +66,8 @@ impl Dependence {
     }
 }
 
-/// The information that the estimate by neighbours of `rows` independent rows exceeds with probability `tail`, from draws of `most` rows.
+/// Returns the information that the estimate by neighbours for `rows` independent rows exceeds with
+/// probability `tail`, from draws with at most `most` rows.
 fn exceeded_by_neighbours(
     measure: impl Fn(usize) -> NearestNeighbours,
     rows: usize,
@@ -75,7 +80,7 @@ fn exceeded_by_neighbours(
     exceeded_with(tail, neighbour_draws(drawn), draw) * (drawn as f64 / rows as f64).sqrt()
 }
 
-/// What the law of `draw` exceeds with probability `tail`.
+/// Returns the value that `draw` exceeds with probability `tail`.
 fn exceeded_with(tail: f64, draws: u64, draw: impl Fn(u64) -> f64 + Send + Sync) -> f64 {
     let mut drawn: Vec<f64> = parallel::map(0..draws, draw);
     let beyond = tail * draws as f64;
@@ -86,7 +91,7 @@ fn exceeded_with(tail: f64, draws: u64, draw: impl Fn(u64) -> f64 + Send + Sync)
     drawn[drawn.len() - beyond as usize]
 }
 
-/// The first three moments of a law.
+/// The first three moments of a distribution.
 #[derive(Debug, Clone, Copy)]
 struct Moments {
     mean: f64,
@@ -104,24 +109,26 @@ impl Moments {
         Self { mean, deviation, skewness: mean_of(3, mean) / deviation.powi(3) }
     }
 
-    /// What the law of Pearson's type III with these moments exceeds with probability `tail`.
+    /// Returns the value that the Pearson type III distribution with these moments exceeds with probability
+    /// `tail`.
     fn exceeded_with(self, tail: f64) -> f64 {
         if self.deviation == 0.0 {
             return self.mean;
         }
-        // So little skewness moves the quantile of 1e-5 by 0.03 deviations, and Gamma laws of large shape are slow.
+        // A skewness this small moves the quantile of 1e-5 by 0.03 standard deviations, and gamma
+        // distributions with a large shape are slow to compute.
         if self.skewness.abs() < 0.01 {
             return self.mean + self.deviation * Normal::standard().inverse_cdf(1.0 - tail);
         }
         let shape = 4.0 / (self.skewness * self.skewness);
         let scale = 0.5 * self.deviation * self.skewness;
-        // A negative scale turns the law round.
+        // A negative scale mirrors the distribution.
         let below = if scale > 0.0 { 1.0 - tail } else { tail };
         self.mean + scale * (quantile(&Gamma::new(shape, 1.0), below) - shape)
     }
 }
 
-/// The quantile of a law whose parameters are valid.
+/// Returns the quantile of a distribution whose parameters are valid.
 fn quantile<E: std::fmt::Debug>(law: &Result<impl ContinuousCDF<f64, f64>, E>, probability: f64) -> f64 {
     match law {
         Ok(law) => law.inverse_cdf(probability),
@@ -156,7 +163,7 @@ mod tests {
 
     #[test]
     fn quantiles_with_many_draws_beyond_are_read_off_them() {
-        // 0 to 999, none of which a law of Pearson's type III would give.
+        // The draws are 0 to 999, for which a Pearson type III distribution would give other values.
         assert_eq!(exceeded_with(0.05, 1000, |unit| unit as f64), 950.0);
     }
 
@@ -166,7 +173,7 @@ mod tests {
             exceeded_by_neighbours(|rows| NearestNeighbours::new(Some(5), 3, rows), rows, most, 1e-2)
         };
         let (drawn, extrapolated) = (information(400, 400), information(400, 100));
-        // 100 and more draws beyond each quantile: their standard error is some 4 %.
+        // 100 or more draws exceed each quantile, whose standard error is about 4%.
         assert!((extrapolated / drawn - 1.0).abs() < 0.15, "{extrapolated} for {drawn}");
         assert_eq!(information(400, 100), 0.5 * information(100, 100));
     }

@@ -2,22 +2,25 @@
 //!
 //! # Notation
 //!
-//! A grid of a columns and b rows puts the N points into cells; `I(a, b)` is the largest mutual information (nats) of column and row over grids
-//! of that size.
+//! A grid with a columns and b rows divides the N points into cells. `I(a, b)` is the largest mutual
+//! information (nats) of column and row over all grids of that size.
 //!
 //! ```text
 //! MIC = max over a b ≤ B(N) of I(a, b) / ln min(a, b),      B(N) = N^0.6, at least 4
 //! ```
 //!
-//! # How
+//! # Algorithm
 //!
-//! Grids are too many to try them all. So one axis is cut into parts of equal numbers of points, as nearly as ties allow, and the other where
-//! it is best, by dynamic programming over clumps: runs of points of one row, which no optimal cut parts. Of more than `c a` clumps so
-//! many are made that hold about equal numbers of points, c = 15. Both axes take either part, and the larger I counts.
+//! There are too many grids to evaluate all of them. So one axis is divided into parts with equal numbers of
+//! points, as nearly as ties allow. The other is divided optimally, by dynamic programming over clumps: runs
+//! of points in the same row, which an optimal division never separates. If there are more than `c a` clumps,
+//! they are merged to about this number with nearly equal numbers of points, c = 15. Both assignments of the
+//! axes are computed, and the larger I is used.
 //!
 //! # Source
 //!
-//! Reshef et al., *Detecting novel associations in large data sets*, Science, 2011: equation 1, and ApproxMaxMI of its supplement.
+//! Reshef et al., *Detecting novel associations in large data sets*, Science, 2011: equation 1, and
+//! ApproxMaxMI of its supplement.
 
 use apportion_games::{Purpose, stream};
 use rand::seq::SliceRandom;
@@ -28,17 +31,17 @@ use super::ranks::Ordered;
 /// The exponent of B(N).
 const EXPONENT: f64 = 0.6;
 
-/// Clumps for each column, c.
+/// Maximum number of clumps per column, c.
 const CLUMPS: usize = 15;
 
-/// What the law under independence is drawn from.
+/// The seed of the distribution under independence.
 const SEED: u64 = 0;
 
 /// The coefficient, with the constants of the paper.
 pub(super) struct MaximalInformation;
 
 impl MaximalInformation {
-    /// The coefficient of two independent features without ties, the `unit`-th.
+    /// Returns the coefficient of two independent features without ties: draw number `unit`.
     pub(super) fn under_independence(&self, rows: usize, unit: u64) -> f64 {
         let numbers: Vec<f64> = (0..rows).map(|row| row as f64).collect();
         let mut shuffled = numbers.clone();
@@ -65,17 +68,18 @@ impl Measure for MaximalInformation {
                 }
             }
         }
-        // Rounding may lift it above 1.
+        // Rounding may raise it above 1.
         largest.min(1.0)
     }
 }
 
-/// B(N).
+/// Returns B(N).
 fn cells(rows: usize) -> usize {
     (rows as f64).powf(EXPONENT).max(4.0) as usize
 }
 
-/// I with `along` cut into `rows` rows of about equal numbers of points, and `across` into 2, 3, … `most` columns where it is best.
+/// Returns I with `along` divided into `rows` rows with nearly equal numbers of points, and `across`
+/// optimally divided into 2, 3, … `most` columns.
 fn best_columns(across: &Ordered, along: &Ordered, rows: usize, most: usize) -> Vec<f64> {
     let runs: Vec<usize> = along.runs().map(|run| run.len()).collect();
     let (part, parts) = equal_parts(&runs, rows);
@@ -90,8 +94,9 @@ fn best_columns(across: &Ordered, along: &Ordered, rows: usize, most: usize) -> 
     informations(&clumps, most)
 }
 
-/// The part of each of some runs of points that stay together, in `parts` parts of about equal numbers of points, and the number of
-/// parts that have any: a run begins the next part where this one would come no nearer to its share by it.
+/// Divides runs of points into `parts` parts with nearly equal numbers of points, without splitting runs.
+/// Returns the part of each run, and the number of nonempty parts. A run starts the next part if adding it
+/// would not bring the current part closer to its share.
 fn equal_parts(runs: &[usize], parts: usize) -> (Vec<usize>, usize) {
     let mut left: usize = runs.iter().sum();
     let (mut part, mut held) = (0, 0);
@@ -112,10 +117,11 @@ fn equal_parts(runs: &[usize], parts: usize) -> (Vec<usize>, usize) {
     (of_run, count)
 }
 
-/// The points of each clump by row: runs of points of one row in the order of `across`. Equal numbers of several rows are one clump.
+/// Returns for each clump its number of points per row. Clumps are runs of points in the same row, in the
+/// order of `across`. Equal numbers in several rows are one clump.
 fn clumps(across: &Ordered, row_of: &[usize], rows: usize) -> Vec<Vec<u32>> {
     let mut clumps: Vec<Vec<u32>> = Vec::new();
-    // The row of the last clump, if it is of one.
+    // The row of the last clump, if it is in a single row.
     let mut last = None;
     for run in across.runs() {
         let points = &across.rows[run];
@@ -132,7 +138,7 @@ fn clumps(across: &Ordered, row_of: &[usize], rows: usize) -> Vec<Vec<u32>> {
     clumps
 }
 
-/// Neighbouring clumps joined to about `parts` of equal numbers of points.
+/// Merges neighbouring clumps to about `parts` clumps with nearly equal numbers of points.
 fn joined(clumps: &[Vec<u32>], parts: usize) -> Vec<Vec<u32>> {
     let sizes: Vec<usize> = clumps.iter().map(|clump| clump.iter().sum::<u32>() as usize).collect();
     let (part, count) = equal_parts(&sizes, parts);
@@ -143,8 +149,8 @@ fn joined(clumps: &[Vec<u32>], parts: usize) -> Vec<Vec<u32>> {
     all
 }
 
-/// The largest mutual information of 2, 3, … `most` columns that are made of clumps. With H the entropy of the rows and columns from clump s to t,
-///
+/// Returns the largest mutual information for 2, 3, … `most` columns that consist of clumps. With the entropy
+/// H of the rows, and columns from clump s to clump t,
 /// ```text
 /// N I = N H + max over cuts of Σ g(s, t),      g(s, t) = Σ_rows c ln(c / Σ c),  c the points of clumps s … t − 1 in a row
 /// ```
@@ -168,11 +174,11 @@ fn informations(clumps: &[Vec<u32>], most: usize) -> Vec<f64> {
         }
         sum - product(points)
     };
-    // Of all columns that end at t, those of each start s < t.
+    // For each end t, the value of the columns with starts s < t.
     let columns: Vec<Vec<f64>> =
         (1..=count).map(|to| (0..to).map(|from| column(from, to)).collect()).collect();
     let entropy = product(total) - sums[count].iter().map(|&points| product(points)).sum::<f64>();
-    // The best sum over so many columns of the first t clumps.
+    // The best sum over `number` columns for the first t clumps.
     let mut best: Vec<f64> =
         std::iter::once(f64::NEG_INFINITY).chain(columns.iter().map(|starts| starts[0])).collect();
     let mut found = Vec::with_capacity(most - 1);
@@ -213,7 +219,7 @@ mod tests {
         assert_eq!(joined(&found, 2), [vec![2, 1], vec![2, 1]]);
     }
 
-    /// The mutual information of every way to cut clumps into so many columns.
+    /// Computes the largest mutual information over all ways to divide clumps into at most `columns` columns.
     fn by_all_cuts(clumps: &[Vec<u32>], columns: usize) -> f64 {
         let total = f64::from(clumps.iter().flatten().sum::<u32>());
         let mut largest = 0.0_f64;

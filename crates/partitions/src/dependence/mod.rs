@@ -1,13 +1,14 @@
-//! Measures of dependence between two features, on one scale.
+//! Measures of dependence between two features, on a common scale.
 //!
-//! Every measure gives a number in [0, 1]: 0 for independent features, 1 where one determines the other. Mutual information I (nats)
-//! is put on the scale of a correlation by Linfoot's informational coefficient,
+//! Every measure returns a number in [0, 1]: 0 for independent features, 1 if one determines the other.
+//! Linfoot's informational coefficient converts mutual information I (nats) to the scale of a correlation,
 //!
 //! ```text
 //! √(1 − exp(−2 I)),
 //! ```
 //!
-//! which is |ρ| for two jointly normal features (Linfoot, *An informational measure of correlation*, Information and Control, 1957).
+//! which is |ρ| for two jointly normal features (Linfoot, *An informational measure of correlation*,
+//! Information and Control, 1957).
 
 mod binning;
 mod law;
@@ -21,13 +22,14 @@ mod spearman;
 
 pub use pairs::LEAST_ROWS;
 
-/// How the dependence of two features is measured.
+/// A measure of the dependence of two features.
 ///
-/// All depend on the ranks of the data alone, so increasing maps of features change nothing (without ties, decreasing ones neither,
-/// but for rows on the border of a bin). A constant feature has dependence 0 with every other.
+/// All measures depend only on the ranks of the data, so increasing transformations of features do not change
+/// them. Without ties, decreasing ones do not either, except for rows at the border of a bin. A constant
+/// feature has dependence 0 with every other feature.
 ///
-/// The group-explainer paper uses the maximal information coefficient. Matrices from elsewhere are welcome:
-/// [`DependenceMatrix::from_values`](crate::DependenceMatrix::from_values).
+/// The group-explainer paper uses the maximal information coefficient. Dependences computed by other tools
+/// can be passed to [`DependenceMatrix::from_values`](crate::DependenceMatrix::from_values).
 ///
 /// ```
 /// use apportion_games::Rows;
@@ -45,64 +47,74 @@ pub use pairs::LEAST_ROWS;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Dependence {
-    /// |ρ|, Spearman's correlation of the ranks, tied rows having the mean of their ranks. Sees monotone dependence, with the most power.
+    /// |ρ|, Spearman's rank correlation, where tied rows have the mean of their ranks. Detects monotone
+    /// dependence, with the highest power.
     ///
     /// Takes O(N) time per pair for N rows.
     #[default]
     AbsoluteSpearman,
-    /// Mutual information of the features in bins of equal frequency, less its bias by Miller and Madow, on the scale of a correlation.
+    /// Mutual information of the features in bins of equal frequency, with the bias correction of Miller and
+    /// Madow, on the scale of a correlation.
     ///
     /// ```text
     /// I = Σ p_ab ln(p_ab / (p_a p_b)) + (m_x + m_y − m_xy − 1) / (2N)
     /// ```
     ///
-    /// with m_x, m_y and m_xy the bins and cells that have rows (Miller, *Note on the bias of information estimates*, 1955). Equal numbers
-    /// share a bin, so discrete features may fill fewer. An estimate below 0 is taken for 0. b bins never show more than √(1 − 1/b²).
+    /// where m_x, m_y and m_xy are the numbers of nonempty bins and cells (Miller, *Note on the bias of
+    /// information estimates*, 1955). Equal numbers are in the same bin, so discrete features may fill fewer
+    /// bins. Estimates below 0 are set to 0. With b bins, the maximum is √(1 − 1/b²).
     ///
     /// Takes O(N + b²) time per pair.
     MutualInformation {
-        /// Bins of a feature, b, from 2 to √N; by default ⌊N^(1/4)⌋ + 1.
+        /// Number of bins of a feature, b, from 2 to √N. The default is ⌊N^(1/4)⌋ + 1.
         bins: Option<usize>,
     },
-    /// Mutual information by the distances of k-th nearest neighbours, on the scale of a correlation: algorithm 1 of Kraskov, Stögbauer and
-    /// Grassberger, *Estimating mutual information*, Physical Review E, 2004, on normal scores.
+    /// Mutual information estimated from distances of k-th nearest neighbours, on the scale of a correlation:
+    /// algorithm 1 of Kraskov, Stögbauer and Grassberger, *Estimating mutual information*, Physical Review E,
+    /// 2004, on normal scores.
     ///
     /// ```text
     /// I = ψ(k) + ψ(N) − mean of ψ(n_x + 1) + ψ(n_y + 1)
     /// ```
     ///
-    /// with n_x and n_y the rows that are strictly nearer in one coordinate than the k-th neighbour is in the larger of both. Equal numbers
-    /// are put in an order at random, which leaves mutual information as it is; that order is a function of `seed`. An estimate below 0 is
-    /// taken for 0. Many neighbours tell weak dependence from none, few follow fine structure.
+    /// where n_x and n_y are the numbers of rows that are strictly nearer in one coordinate than the k-th
+    /// neighbour is in the maximum norm. Ties are broken at random, by `seed`, which does not change the
+    /// mutual information. Estimates below 0 are set to 0. Many neighbours separate weak dependence from
+    /// independence, few neighbours resolve fine structure.
     ///
-    /// Takes O(N √(k N)) time per pair where features are independent, less where not: 2 ms for 1000 rows and 20 neighbours, on one core.
+    /// Takes O(N √(k N)) time per pair if features are independent, and less otherwise: 2 ms for 1000 rows
+    /// and 20 neighbours, on one core.
     NearestNeighbours {
-        /// Neighbours k, at least 1 and fewer than the rows; by default 20, or N / 5 where that is fewer.
+        /// Number of neighbours k, at least 1 and less than the number of rows. The default is the smaller of
+        /// 20 and N / 5.
         neighbours: Option<usize>,
-        /// What the order of ties, and the law under independence, are drawn from.
+        /// The seed of the random order of ties, and of the distribution under independence.
         seed: u64,
     },
-    /// The maximal information coefficient of Reshef et al., *Detecting novel associations in large data sets*, Science, 2011: the mutual
-    /// information of the best grid, as a share of the most that such a grid can have.
+    /// The maximal information coefficient of Reshef et al., *Detecting novel associations in large data
+    /// sets*, Science, 2011: the mutual information of the best grid, as a share of the maximum for a grid of
+    /// that size.
     ///
     /// ```text
     /// MIC = max over a b ≤ N^0.6 of I(a, b) / ln min(a, b)
     /// ```
     ///
-    /// with I(a, b) that of the best grid of a columns and b rows, by their algorithm ApproxMaxMI with c = 15. It is 1 for functions without
-    /// noise, of any form; independent features have some, too: about 0.25 with 100 rows, 0.13 with 1000.
+    /// where I(a, b) is that of the best grid with a columns and b rows, computed by their algorithm
+    /// ApproxMaxMI with c = 15. It is 1 for noiseless functions of any form. For independent features, it is
+    /// not 0, but about 0.25 with 100 rows, and 0.13 with 1000.
     ///
     /// Takes O(N^1.8) time per pair: 15 ms for 1000 rows, on one core.
     MaximalInformation,
 }
 
 impl Dependence {
-    /// [`MutualInformation`](Self::MutualInformation) in the default number of bins.
+    /// Returns [`MutualInformation`](Self::MutualInformation) with the default number of bins.
     pub const fn mutual_information() -> Self {
         Self::MutualInformation { bins: None }
     }
 
-    /// [`NearestNeighbours`](Self::NearestNeighbours) with the default number of neighbours and seed 0.
+    /// Returns [`NearestNeighbours`](Self::NearestNeighbours) with the default number of neighbours and seed
+    /// 0.
     pub const fn nearest_neighbours() -> Self {
         Self::NearestNeighbours { neighbours: None, seed: 0 }
     }

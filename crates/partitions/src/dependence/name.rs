@@ -1,4 +1,4 @@
-//! Measures of dependence by name.
+//! Names of the measures of dependence.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,8 @@ use std::str::FromStr;
 use super::Dependence;
 use crate::error::PartitionsError;
 
-/// `spearman`, `mutual-information`, `mutual-information=BINS`, `nearest-neighbours`, `nearest-neighbours=K`, `mic`; the seed is not named.
+/// Formats the name: `spearman`, `mutual-information`, `mutual-information=BINS`, `nearest-neighbours`,
+/// `nearest-neighbours=K`, or `mic`. It does not include the seed.
 impl fmt::Display for Dependence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -22,15 +23,16 @@ impl fmt::Display for Dependence {
     }
 }
 
-/// The names that `Display` writes; the seed is 0.
+/// Parses the names that `Display` writes. The seed is 0.
 impl FromStr for Dependence {
     type Err = PartitionsError;
 
     fn from_str(name: &str) -> Result<Self, PartitionsError> {
         let unknown = || PartitionsError::UnknownName {
             what: "measure of dependence",
-            given: name.to_owned(),
-            known: "spearman, mutual-information, mutual-information=BINS, nearest-neighbours, nearest-neighbours=K and mic",
+            name: name.to_owned(),
+            known: "spearman, mutual-information, mutual-information=BINS, nearest-neighbours, \
+                    nearest-neighbours=K, mic",
         };
         let number = |text: &str| text.parse::<usize>().map_err(|_| unknown());
         match name.split_once('=') {

@@ -1,9 +1,10 @@
-//! Mutual information by the distances of nearest neighbours.
+//! Mutual information estimated from distances of nearest neighbours.
 //!
-//! Algorithm 1 of Kraskov, Stögbauer and Grassberger (2004) with the maximum norm. Columns are first replaced by normal scores,
-//! Φ⁻¹(rank / (N + 1)): mutual information does not change, the estimator is at its best on such marginals, and under independence its law
-//! depends on N and k alone. Neighbours are found by walking outwards from a point in the order of x, until the next point is further off in
-//! x than the k-th neighbour found so far.
+//! Implements algorithm 1 of Kraskov, Stögbauer and Grassberger (2004) with the maximum norm. Columns are
+//! first replaced by normal scores, Φ⁻¹(rank / (N + 1)). This does not change the mutual information, the
+//! estimator performs best for such marginals, and under independence its distribution depends only on N and
+//! k. Neighbours are found by walking outwards from a point in the order of x, until the next point is
+//! further away in x than the k-th neighbour found so far.
 
 use apportion_games::{Purpose, stream};
 use rand::seq::SliceRandom;
@@ -15,19 +16,19 @@ use super::ranks::Ordered;
 /// Euler's constant, −ψ(1).
 const EULER_GAMMA: f64 = 0.577_215_664_901_532_9;
 
-/// Mutual information by k-th nearest neighbours, as Linfoot's coefficient.
+/// Mutual information from k-th nearest neighbours, as Linfoot's coefficient.
 pub(super) struct NearestNeighbours {
     neighbours: Option<usize>,
     seed: u64,
-    /// For all rows; pairs that miss some have their own.
+    /// Tables for the number of all rows. Pairs with missing values compute separate tables.
     tables: Tables,
 }
 
-/// What depends on the number of rows alone.
+/// Tables that depend only on the number of rows.
 struct Tables {
-    /// The normal score of each place.
+    /// The normal score of each rank, from index 0.
     scores: Vec<f64>,
-    /// ψ(1) … ψ(N) from index 1 on.
+    /// ψ(1) … ψ(N), from index 1.
     digamma: Vec<f64>,
 }
 
@@ -47,7 +48,7 @@ impl Tables {
 pub(super) struct Places {
     /// The rows in ascending order of their numbers.
     rows: Vec<usize>,
-    /// The place of each row in that order.
+    /// The position of each row in that order.
     place: Vec<usize>,
 }
 
@@ -80,12 +81,12 @@ impl Measure for NearestNeighbours {
 }
 
 impl NearestNeighbours {
-    /// The measure for data of `rows` rows.
+    /// Creates the measure for data with `rows` rows.
     pub(super) fn new(neighbours: Option<usize>, seed: u64, rows: usize) -> Self {
         Self { neighbours, seed, tables: Tables::new(rows) }
     }
 
-    /// The estimate of mutual information in nats.
+    /// Estimates the mutual information in nats.
     fn information(&self, x: &Places, y: &Places) -> f64 {
         let y_places: Vec<usize> = x.rows.iter().map(|&row| y.place[row]).collect();
         if y_places.len() == self.tables.scores.len() {
@@ -95,7 +96,7 @@ impl NearestNeighbours {
         }
     }
 
-    /// An estimate for two independent features, the `unit`-th of this seed.
+    /// Returns an estimate for two independent features: draw number `unit` of this seed.
     pub(super) fn under_independence(&self, unit: u64) -> f64 {
         let mut places: Vec<usize> = (0..self.tables.scores.len()).collect();
         places.shuffle(&mut stream(self.seed, Purpose::Permutations, unit));
@@ -108,20 +109,20 @@ impl NearestNeighbours {
     }
 }
 
-/// Neighbours by default: 20, or a fifth of the rows where that is fewer.
+/// Returns the default number of neighbours: 20, or a fifth of the rows if that is smaller.
 fn default_neighbours(rows: usize) -> usize {
     (rows / 5).clamp(1, 20)
 }
 
-/// One estimate.
+/// The state of one estimate.
 struct Estimate<'a> {
     tables: &'a Tables,
-    /// The distances of the nearest neighbours of one point, ascending.
+    /// The distances of the nearest neighbours of a point, ascending.
     nearest: Vec<f64>,
 }
 
 impl Estimate<'_> {
-    /// The estimate for the points (i, `y_places[i]`), as places in the two orders.
+    /// Returns the estimate for the points (i, `y_places[i]`), given as positions in both orders.
     fn information(&mut self, y_places: &[usize]) -> f64 {
         let Tables { scores, digamma } = self.tables;
         let y_scores: Vec<f64> = y_places.iter().map(|&place| scores[place]).collect();
@@ -135,7 +136,8 @@ impl Estimate<'_> {
         digamma[self.nearest.len()] + digamma[rows] - sum / rows as f64
     }
 
-    /// The distance of the point at `place` in the order of x to its k-th nearest neighbour, in the maximum norm.
+    /// Returns the distance of the point at `place` in the order of x to its k-th nearest neighbour, in the
+    /// maximum norm.
     fn distance_of_last_neighbour(&mut self, place: usize, y_scores: &[f64]) -> f64 {
         let (scores, nearest) = (&self.tables.scores, &mut self.nearest);
         nearest.fill(f64::INFINITY);
@@ -167,7 +169,7 @@ impl Estimate<'_> {
         }
     }
 
-    /// How many other places have a score strictly nearer than `distance`.
+    /// Returns the number of other positions whose score is strictly nearer than `distance`.
     fn nearer(&self, place: usize, distance: f64) -> usize {
         let scores = &self.tables.scores;
         let centre = scores[place];

@@ -1,4 +1,4 @@
-//! The dependence of all pairs of columns, each on the rows that have both.
+//! The dependence of all pairs of columns, each on the rows without missing values in the pair.
 
 use apportion_games::{Rows, TooMuchMemory, memory, parallel};
 
@@ -11,19 +11,22 @@ use super::spearman::Spearman;
 use crate::error::PartitionsError;
 use crate::matrix::DependenceMatrix;
 
-/// The least number of rows in which neither feature of a pair is missing.
+/// Minimum number of rows in which neither feature of a pair is missing.
 pub const LEAST_ROWS: usize = 10;
 
 impl Dependence {
-    /// The dependence of all pairs of columns.
+    /// Computes the dependence of all pairs of columns.
     ///
-    /// NaN is a missing value; each pair is measured on the rows that have both. The result is the same for any number of threads. Takes the
-    /// time of n(n − 1)/2 pairs, and room for the data twice or thrice.
+    /// NaN is a missing value. Each pair is measured on the rows in which neither column is missing. The
+    /// result does not depend on the number of threads. Takes the time of n(n − 1)/2 pairs, and memory for
+    /// two or three copies of the data.
     ///
     /// # Errors
     ///
-    /// [`PartitionsError::Memory`]; [`PartitionsError::Infinite`]; [`TooFewRows`](PartitionsError::TooFewRows) for a pair with fewer than [`LEAST_ROWS`];
-    /// [`Bins`](PartitionsError::Bins) and [`Neighbours`](PartitionsError::Neighbours) where the rows allow no such number.
+    /// [`PartitionsError::Memory`]; [`PartitionsError::Infinite`];
+    /// [`TooFewRows`](PartitionsError::TooFewRows) for a pair with fewer than [`LEAST_ROWS`];
+    /// [`Bins`](PartitionsError::Bins) and [`Neighbours`](PartitionsError::Neighbours) if there are too few
+    /// rows for their number.
     pub fn matrix(&self, rows: Rows<'_>) -> Result<DependenceMatrix, PartitionsError> {
         check_memory(rows.columns())?;
         let columns = columns(rows)?;
@@ -42,29 +45,29 @@ impl Dependence {
         Ok(DependenceMatrix::measured(columns.len(), values, *self, least_rows))
     }
 
-    /// Whether so many rows allow the measure its parameter.
+    /// Checks that the parameter of the measure is valid for this number of rows.
     fn check(&self, rows: usize) -> Result<(), PartitionsError> {
         match *self {
             Self::MutualInformation { bins: Some(given) } if !(2..=rows.isqrt()).contains(&given) => {
-                Err(PartitionsError::Bins { given, most: rows.isqrt(), rows })
+                Err(PartitionsError::Bins { actual: given, max: rows.isqrt(), rows })
             }
             Self::NearestNeighbours { neighbours: Some(given), .. } if !(1..rows).contains(&given) => {
-                Err(PartitionsError::Neighbours { given, rows })
+                Err(PartitionsError::Neighbours { actual: given, rows })
             }
             _ => Ok(()),
         }
     }
 }
 
-/// Checks that the dependences of all pairs of this number of features fit into memory, with the distances that are clustered: each pair takes
-/// three numbers, one of them while the threads' parts are put together.
+/// Checks that the dependences of all pairs of features and their distances for clustering fit into memory.
+/// Each pair takes three numbers, including one while the results of the threads are concatenated.
 fn check_memory(features: usize) -> Result<(), TooMuchMemory> {
     let bytes = memory::product([3, features, features.saturating_sub(1), 8]) / 2;
     let what = || format!("the dependence of all pairs of {features} features");
     memory::check(bytes, what, "use fewer features, or list the groups")
 }
 
-/// The columns of `rows`, none with infinite numbers.
+/// Returns the columns of `rows`, after checking that no number is infinite.
 fn columns(rows: Rows<'_>) -> Result<Vec<Vec<f64>>, PartitionsError> {
     for (row, numbers) in rows.iter().enumerate() {
         if let Some(column) = numbers.iter().position(|number| number.is_infinite()) {
@@ -74,7 +77,8 @@ fn columns(rows: Rows<'_>) -> Result<Vec<Vec<f64>>, PartitionsError> {
     Ok((0..rows.columns()).map(|column| rows.iter().map(|row| row[column]).collect()).collect())
 }
 
-/// The number of rows that have both features of a pair, of the pair that has the fewest; all rows where there is one column.
+/// Returns the smallest number of rows over all pairs in which neither feature is missing, or the number of
+/// all rows if there is one column.
 fn fewest_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
     let rows = columns.first().map_or(0, Vec::len);
     let missing: Vec<bool> =
@@ -82,13 +86,14 @@ fn fewest_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
     let complete = |first: usize, second: usize| {
         if missing[first] || missing[second] { both(&columns[first], &columns[second]).count() } else { rows }
     };
-    // Of each feature with those after it: the fewest rows, unless a pair has too few.
+    // The smallest number of rows over the pairs of a feature with those after it, or an error if a pair has
+    // too few.
     let fewest = |first: usize| {
         let mut fewest = rows;
         for second in first + 1..columns.len() {
             let complete = complete(first, second);
             if complete < LEAST_ROWS {
-                return Err(PartitionsError::TooFewRows { first, second, complete, least: LEAST_ROWS });
+                return Err(PartitionsError::TooFewRows { first, second, complete, min: LEAST_ROWS });
             }
             fewest = fewest.min(complete);
         }
@@ -97,7 +102,7 @@ fn fewest_rows(columns: &[Vec<f64>]) -> Result<usize, PartitionsError> {
     Ok(parallel::try_map(0..columns.len(), fewest)?.into_iter().min().unwrap_or(rows))
 }
 
-/// The dependence of all pairs, in the order in which matrices store them.
+/// Computes the dependence of all pairs, in the order in which matrices store them.
 fn measure<M: Measure>(measure: &M, columns: &[Vec<f64>]) -> Vec<f64> {
     let prepared: Vec<Option<M::Prepared>> =
         parallel::map(columns.iter().enumerate(), |(column, numbers)| {
@@ -119,7 +124,7 @@ fn measure<M: Measure>(measure: &M, columns: &[Vec<f64>]) -> Vec<f64> {
     parallel::map(0..columns.len(), of_first).concat()
 }
 
-/// The numbers of two columns in the rows that have both.
+/// Iterates over the numbers of two columns in the rows without missing values.
 fn both<'a>(first: &'a [f64], second: &'a [f64]) -> impl Iterator<Item = (f64, f64)> + 'a {
     first.iter().copied().zip(second.iter().copied()).filter(|(one, other)| !one.is_nan() && !other.is_nan())
 }

@@ -1,15 +1,16 @@
-//! The order of a column, and its ties.
+//! The order of a column, with its ties.
 
 /// A column in ascending order.
 pub(super) struct Ordered {
-    /// The rows in the order of their numbers, tied rows in their own order.
+    /// The rows in the order of their numbers. Tied rows are in ascending order.
     pub(super) rows: Vec<usize>,
-    /// Where each run of equal numbers ends in `rows`; the first begins at 0, every other where the one before ends.
+    /// The end of each run of equal numbers in `rows`. The first run starts at 0, each other one at the end
+    /// of the previous one.
     ends: Vec<usize>,
 }
 
 impl Ordered {
-    /// The order of numbers, none of which is NaN.
+    /// Sorts numbers, which must not be NaN.
     pub(super) fn new(numbers: &[f64]) -> Self {
         let mut rows: Vec<usize> = (0..numbers.len()).collect();
         rows.sort_by(|&one, &other| numbers[one].total_cmp(&numbers[other]));
@@ -19,13 +20,13 @@ impl Ordered {
         Self { rows, ends }
     }
 
-    /// The ranges of `rows` with equal numbers, in ascending order.
+    /// Returns the ranges of `rows` with equal numbers, in ascending order.
     pub(super) fn runs(&self) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| start..end)
     }
 
-    /// For each row `value(start, end)` of its run.
+    /// Returns `value(start, end)` of its run for each row.
     pub(super) fn by_run<T: Clone + Default>(&self, value: impl Fn(usize, usize) -> T) -> Vec<T> {
         let mut values = vec![T::default(); self.rows.len()];
         for run in self.runs() {

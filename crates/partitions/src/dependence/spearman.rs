@@ -3,10 +3,11 @@
 use super::measure::Measure;
 use super::ranks::Ordered;
 
-/// |ρ|, the correlation of mid-ranks.
+/// |ρ|, the absolute correlation of mid-ranks.
 pub(super) struct Spearman;
 
-/// Twice the mid-rank of each row less its mean, N + 1: a whole number, so that sums of products are exact up to N = 2·10^5.
+/// Twice the mid-rank of each row, minus the mean N + 1. These are integers, so sums of products are exact up
+/// to N = 2·10^5.
 pub(super) struct CentredRanks {
     ranks: Vec<f64>,
     square: f64,
@@ -17,7 +18,7 @@ impl Measure for Spearman {
 
     fn prepare(&self, numbers: &[f64], _column: usize) -> CentredRanks {
         let rows = numbers.len() as f64;
-        // A run of ranks start + 1 … end has the mean (start + 1 + end) / 2.
+        // The mean of the ranks start + 1 … end is (start + 1 + end) / 2.
         let ranks = Ordered::new(numbers).by_run(|start, end| (start + end) as f64 - rows);
         CentredRanks { square: product(&ranks, &ranks), ranks }
     }
@@ -27,7 +28,7 @@ impl Measure for Spearman {
     }
 }
 
-/// Σ a_i b_i, in blocks.
+/// Computes Σ a_i b_i, in blocks.
 fn product(a: &[f64], b: &[f64]) -> f64 {
     const BLOCK: usize = 1024;
     let block = |(a, b): (&[f64], &[f64])| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

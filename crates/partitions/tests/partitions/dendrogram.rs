@@ -1,4 +1,4 @@
-//! Dendrograms against agglomeration by the definition; cuts, stored form and figure.
+//! Dendrograms compared with agglomeration by definition; cuts, stored form and figure.
 
 use apportion_games::{Partition, Purpose, stream};
 use apportion_partitions::{Cut, Dendrogram, DependenceMatrix, Linkage, PartitionsError};
@@ -13,7 +13,8 @@ fn random_matrix(features: usize, seed: u64) -> DependenceMatrix {
     DependenceMatrix::from_values(features, values).unwrap()
 }
 
-/// The features of each cluster and the height at which it forms: over and over, the two clusters of least distance join.
+/// Returns the features and the height of each cluster, by repeatedly merging the two clusters with the
+/// smallest distance.
 fn agglomerate(dependence: &DependenceMatrix, linkage: Linkage) -> Vec<(Vec<usize>, f64)> {
     let features = dependence.features();
     let distance = |one: &[usize], other: &[usize]| {
@@ -41,7 +42,7 @@ fn agglomerate(dependence: &DependenceMatrix, linkage: Linkage) -> Vec<(Vec<usiz
     merges
 }
 
-/// The features of each cluster of a dendrogram.
+/// Returns the features of each cluster of a dendrogram.
 fn clusters(dendrogram: &Dendrogram) -> Vec<Vec<usize>> {
     let mut clusters: Vec<Vec<usize>> = (0..dendrogram.features()).map(|feature| vec![feature]).collect();
     for merge in dendrogram.merges() {
@@ -133,19 +134,19 @@ fn equal_distances_give_the_same_dendrogram_every_time() {
 fn cuts_that_are_none_are_refused() {
     let dendrogram = Dendrogram::new(&random_matrix(5, 8), Linkage::Average);
     for given in [0, 6] {
-        let refused = PartitionsError::Groups { given, features: 5 };
+        let refused = PartitionsError::Groups { actual: given, features: 5 };
         assert_eq!(dendrogram.cut_into(given), Err(refused.clone()));
         assert_eq!(dendrogram.to_svg(Some(Cut::Groups(given))), Err(refused));
     }
     assert_eq!(dendrogram.cut_at(f64::NAN), Err(PartitionsError::Height));
-    let refused = PartitionsError::Names { given: 2, features: 5 };
+    let refused = PartitionsError::Names { actual: 2, features: 5 };
     assert_eq!(dendrogram.with_names(["a", "b"]), Err(refused));
 }
 
 #[test]
 fn matrices_of_another_size_or_with_other_numbers_are_refused() {
     for (features, given) in [(0, 0), (1, 1), (3, 2), (usize::MAX, 3)] {
-        let refused = PartitionsError::Pairs { given, features };
+        let refused = PartitionsError::Pairs { actual: given, features };
         assert_eq!(DependenceMatrix::from_values(features, vec![0.5; given]), Err(refused));
     }
     let refused = PartitionsError::Dependence { first: 1, second: 2, value: 1.5 };
@@ -208,7 +209,8 @@ fn the_figure_names_all_features_and_draws_the_cut() {
         }
         assert!(figure.starts_with("<svg") && figure.trim_end().ends_with("</svg>"));
     }
-    // One line per merge and one per tick of the axis; a cut adds the dashes, and a colour for each group.
+    // There is one line per merge and one per tick of the axis. A cut adds the dashes, and a colour for each
+    // group.
     assert_eq!(plain.matches("<polyline").count(), 3 + 6);
     assert!(cut.matches("<polyline").count() > 3 + 6);
     assert!(cut.contains("#0072B2") && cut.contains("#D55E00") && !plain.contains("#0072B2"));

@@ -1,4 +1,4 @@
-//! Measures of dependence against their definitions and against laws whose dependence is known.
+//! Measures of dependence compared with their definitions, and for distributions with known dependence.
 
 use apportion_games::{Purpose, Rows, stream};
 use apportion_partitions::{Dependence, LEAST_ROWS, PartitionsError};
@@ -16,7 +16,7 @@ const MEASURES: [Dependence; 5] = [
     Dependence::MaximalInformation,
 ];
 
-/// Two columns as rows.
+/// Returns rows with two columns.
 fn rows_of(x: &[f64], y: &[f64]) -> Vec<f64> {
     x.iter().zip(y).flat_map(|(&x, &y)| [x, y]).collect()
 }
@@ -37,19 +37,19 @@ fn coefficient(information: f64) -> f64 {
     (1.0 - (-2.0 * information.max(0.0)).exp()).sqrt()
 }
 
-/// Two jointly standard normal columns with correlation `rho`.
+/// Draws two jointly standard normal columns with correlation `rho`.
 fn normal_pair(rows: usize, rho: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let mut draw = || -> f64 { StandardNormal.sample(&mut rng) };
     (0..rows).map(|_| (draw(), draw())).map(|(a, b)| (a, rho * a + (1.0 - rho * rho).sqrt() * b)).unzip()
 }
 
-/// Every second number, and the others.
+/// Splits alternating numbers into two columns.
 fn columns(values: &[i32]) -> (Vec<f64>, Vec<f64>) {
     values.chunks_exact(2).map(|row| (f64::from(row[0]), f64::from(row[1]))).unzip()
 }
 
-/// Whole numbers below `levels`, so with ties.
+/// Draws integers below `levels`, which have ties.
 fn discrete_pair(rows: usize, levels: u32, seed: u64) -> (Vec<f64>, Vec<f64>) {
     let mut rng = stream(seed, Purpose::Experiment, 1);
     (0..rows)
@@ -61,7 +61,7 @@ fn discrete_pair(rows: usize, levels: u32, seed: u64) -> (Vec<f64>, Vec<f64>) {
         .unzip()
 }
 
-/// The mean of the ranks that a number shares with its equals, by counting.
+/// Computes mid-ranks by counting smaller and equal numbers.
 fn mid_ranks(numbers: &[f64]) -> Vec<f64> {
     let rank = |number: &f64| {
         let below = numbers.iter().filter(|other| *other < number).count() as f64;
@@ -81,7 +81,8 @@ fn correlation(x: &[f64], y: &[f64]) -> f64 {
     products(x, mean_x, y, mean_y) / variances.sqrt()
 }
 
-/// Mutual information in `bins` bins of equal frequency with the correction by Miller and Madow, as entropies.
+/// Computes mutual information in `bins` bins of equal frequency from entropies, with the correction of
+/// Miller and Madow.
 fn binned_information(x: &[f64], y: &[f64], bins: usize) -> f64 {
     let rows = x.len() as f64;
     let bin = |rank: &f64| ((rank - 0.5) * bins as f64 / rows).floor() as usize;
@@ -99,7 +100,8 @@ fn binned_information(x: &[f64], y: &[f64], bins: usize) -> f64 {
     entropy(pairs(&x, &x)) + entropy(pairs(&y, &y)) - entropy(pairs(&x, &y))
 }
 
-/// The estimator of Kraskov, Stögbauer and Grassberger by all distances of normal scores; for columns without ties.
+/// Computes the estimator of Kraskov, Stögbauer and Grassberger from all distances of normal scores, for
+/// columns without ties.
 fn information_by_all_distances(x: &[f64], y: &[f64], k: usize) -> f64 {
     let rows = x.len();
     let normal = Normal::standard();
@@ -147,7 +149,8 @@ fn information_in_bins_is_the_sum_of_corrected_entropies_of_the_bins() {
     }
 }
 
-/// One bin more than the fourth root of the rows, and a fifth of the rows for neighbours, at most 20.
+/// The default number of bins is the fourth root of the number of rows plus one, that of neighbours a fifth
+/// of the rows, at most 20.
 #[test]
 fn bins_and_neighbours_go_by_the_number_of_rows_unless_told_otherwise() {
     for (by_rows, told, rows) in [
@@ -179,7 +182,7 @@ fn information_by_neighbours_is_that_by_all_distances() {
     }
 }
 
-/// The mean of `measure` over 30 normal pairs, and its standard error.
+/// Returns the mean of `measure` over 30 normal pairs, and its standard error.
 fn mean_over_normal_pairs(measure: Dependence, rows: usize, rho: f64) -> (f64, f64) {
     let found: Vec<f64> = (0..30)
         .map(|seed| {
@@ -192,7 +195,7 @@ fn mean_over_normal_pairs(measure: Dependence, rows: usize, rho: f64) -> (f64, f
     (mean, (variance / 30.0).sqrt())
 }
 
-// Bounds: 4 standard errors, and the bias at 2000 rows.
+// The bounds are 4 standard errors, plus the bias at 2000 rows.
 #[test]
 fn the_dependence_of_normal_features_is_known() {
     for rho in [0.3_f64, 0.6, -0.9] {
@@ -202,7 +205,7 @@ fn the_dependence_of_normal_features_is_known() {
         let split = coefficient(std::f64::consts::LN_2 - entropy);
         let ranks = 6.0 / std::f64::consts::PI * (rho / 2.0).asin().abs();
         for (measure, wanted, bias) in [
-            // On the scale of Linfoot's coefficient I = −½ ln(1 − ρ²) is |ρ|.
+            // On the scale of Linfoot's coefficient, I = −½ ln(1 − ρ²) is |ρ|.
             (neighbours(5), rho.abs(), 0.01),
             (bins(2), split, 0.0),
             (Dependence::AbsoluteSpearman, ranks, 5e-4),
@@ -214,8 +217,9 @@ fn the_dependence_of_normal_features_is_known() {
     }
 }
 
-// A binary feature sent through a channel that flips it with probability p: I = ln 2 − H(p), whether in bins or, with ties in random order,
-// by neighbours. The bound is 0.03, about 3 standard errors of one estimate with 4000 rows.
+// A binary feature and a copy with values flipped with probability p: I = ln 2 − H(p), both in bins and, with
+// ties in random order, by neighbours. The bound is 0.03, about 3 standard errors of an estimate with 4000
+// rows.
 #[test]
 fn ties_do_not_change_information() {
     let mut rng = stream(9, Purpose::Experiment, 0);
@@ -248,14 +252,14 @@ fn a_feature_depends_wholly_on_itself_and_on_its_negative() {
     let negative: Vec<f64> = x.iter().map(|x| -x).collect();
     for y in [&x, &negative] {
         assert_eq!(of_two(Dependence::AbsoluteSpearman, &x, y), 1.0);
-        // The most that b bins show is √(1 − 1/b²), but for the correction.
+        // Without the correction, the maximum for b bins is √(1 − 1/b²).
         assert!(of_two(bins(10), &x, y) > 0.99);
         assert!(of_two(neighbours(3), &x, y) > 0.999);
     }
 }
 
-/// The example of minepy 1.2's documentation, which prints 0.505716693417 (and 0.50571669341737124 in version 0.3): NumPy's
-/// `RandomState(0).uniform(-1, 1, 1000)` is the noise.
+/// The example in the documentation of minepy 1.2, which prints 0.505716693417 (and 0.50571669341737124 in
+/// version 0.3). The noise is NumPy's `RandomState(0).uniform(-1, 1, 1000)`.
 #[test]
 fn the_maximal_information_coefficient_is_the_published_one() {
     let noise: Vec<f64> =
@@ -304,7 +308,7 @@ fn pairs_with_too_few_common_rows_are_refused() {
         numbers.copy_from_slice(&[row as f64, row as f64, row as f64]);
         numbers[if row < 11 { 2 } else { 1 }] = f64::NAN;
     }
-    let wanted = PartitionsError::TooFewRows { first: 0, second: 2, complete: 9, least: LEAST_ROWS };
+    let wanted = PartitionsError::TooFewRows { first: 0, second: 2, complete: 9, min: LEAST_ROWS };
     for measure in MEASURES {
         assert_eq!(measure.matrix(Rows::new(&values, 3)).unwrap_err(), wanted);
         assert!(matches!(
@@ -328,10 +332,10 @@ fn bins_and_neighbours_that_the_rows_do_not_allow_are_refused() {
     let values = rows_of(&x, &y);
     let refused = |measure: Dependence| measure.matrix(Rows::new(&values, 2)).unwrap_err();
     for given in [0, 1, 11] {
-        assert_eq!(refused(bins(given)), PartitionsError::Bins { given, most: 10, rows: 100 });
+        assert_eq!(refused(bins(given)), PartitionsError::Bins { actual: given, max: 10, rows: 100 });
     }
     for given in [0, 100] {
-        assert_eq!(refused(neighbours(given)), PartitionsError::Neighbours { given, rows: 100 });
+        assert_eq!(refused(neighbours(given)), PartitionsError::Neighbours { actual: given, rows: 100 });
     }
     assert!(bins(10).matrix(Rows::new(&values, 2)).is_ok());
     assert!(neighbours(99).matrix(Rows::new(&values, 2)).is_ok());
@@ -384,7 +388,7 @@ fn matrices_store_the_upper_triangle_row_by_row() {
     }
 }
 
-// Stored groups name their data and seed: if these numbers change, so may the groups.
+// Stored groups refer to their data and seed, so if these numbers change, the groups may change too.
 #[test]
 fn estimates_with_ties_in_random_order_are_fixed() {
     let (x, y) = discrete_pair(200, 4, 17);
@@ -436,7 +440,8 @@ proptest! {
         for measure in MEASURES {
             let (one, other) = (of_two(measure, &x, &y), of_two(measure, &y, &x));
             prop_assert!((0.0..=1.0).contains(&one) && (0.0..=1.0).contains(&other), "{one}, {other}");
-            // The order of ties is drawn for a column's place, so neighbours may differ where there are ties.
+            // The random order of ties depends on the index of the column, so estimates by neighbours may
+            // differ if there are ties.
             if !matches!(measure, Dependence::NearestNeighbours { .. }) {
                 prop_assert!((one - other).abs() < 1e-7);
             }

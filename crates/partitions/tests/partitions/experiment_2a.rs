@@ -1,4 +1,5 @@
-//! The data of experiment 2a of the group-explainer paper (Kotsiopoulos et al. 2023): six features in the groups {1,2}, {3}, {4,5,6}.
+//! The data of experiment 2a of the group-explainer paper (Kotsiopoulos et al. 2023): six features in the
+//! groups {1,2}, {3}, {4,5,6}.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,7 +11,7 @@ use rand_distr::{Beta, Distribution, Gamma, Normal, Uniform};
 /// Number of features.
 pub(crate) const FEATURES: usize = 6;
 
-/// `rows` rows of the law, row-major.
+/// Draws `rows` rows from the distribution, row-major.
 pub(crate) fn draw(rows: usize, seed: u64) -> Vec<f64> {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let (normal, beta) = (Normal::new(5.0, 1.0).unwrap(), Beta::new(2.0, 5.0).unwrap());
@@ -29,7 +30,7 @@ pub(crate) fn draw(rows: usize, seed: u64) -> Vec<f64> {
     values
 }
 
-/// The groups of the paper, players from 0.
+/// Returns the groups of the paper, with features numbered from 0.
 pub(crate) fn groups() -> Partition {
     Partition::new(FEATURES, vec![vec![0, 1], vec![2], vec![3, 4, 5]]).unwrap()
 }

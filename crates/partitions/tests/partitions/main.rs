@@ -1,4 +1,4 @@
-//! Dependence and dendrograms against their definitions, and the groups that are found in data.
+//! Dependence and dendrograms compared with their definitions, and recovery of groups from data.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

@@ -1,4 +1,4 @@
-//! Groups from data: those of experiment 2a are found, and none where features are independent.
+//! Groups from data: those of experiment 2a are recovered, and independent features are not grouped.
 
 use apportion_games::{Purpose, Rows, stream};
 use apportion_partitions::{Dependence, DependenceMatrix, FeatureClustering, Linkage, PartitionsError};
@@ -30,12 +30,14 @@ fn the_defaults_find_the_groups_of_experiment_2a_in_200_rows_nineteen_times_of_t
         let rows = Rows::new(&values, experiment_2a::FEATURES);
         FeatureClustering::default().fit(rows).unwrap().partition == experiment_2a::groups()
     });
-    // 193 of 200 in the recorded run: 96.5 expected, with a standard deviation of 1.8.
+    // In the recorded run, 193 of 200 were found. The expected number here is 96.5, with a standard deviation
+    // of 1.8.
     assert!(found.count() >= 91);
 }
 
-// Six independent features have 15 pairs. The share of data sets in which any exceeds the critical value of level 0.05 is at most 0.05 by
-// Bonferroni; over 250 data sets its standard error is 0.014. The bound is 3.5 standard errors above.
+// Six independent features have 15 pairs. By Bonferroni, the share of data sets in which any pair exceeds the
+// critical value at level 0.05 is at most 0.05. Over 250 data sets, its standard error is 0.014. The bound is
+// 3.5 standard errors above.
 #[test]
 fn critical_values_hold_their_level_in_small_and_large_data_with_and_without_ties() {
     for (rows, data_sets, levels) in [(20, 250, None), (150, 250, None), (150, 250, Some(3.0))] {
@@ -58,7 +60,8 @@ fn critical_values_hold_their_level_in_small_and_large_data_with_and_without_tie
 
 #[test]
 fn critical_values_are_those_of_students_t_and_for_many_rows_in_a_cell_of_chi_squared() {
-    // Of 3 features, level 0.06 is 0.02 for a pair: t = 2.328216 with 1998 degrees of freedom, χ² = 11.667843 with 4.
+    // For 3 features, level 0.06 is 0.02 per pair: t = 2.328216 with 1998 degrees of freedom, χ² = 11.667843
+    // with 4.
     let mut rng = stream(3, Purpose::Experiment, 3);
     let values: Vec<f64> = (0..3 * 2000).map(|_| rng.random()).collect();
     let critical =
@@ -66,7 +69,7 @@ fn critical_values_are_those_of_students_t_and_for_many_rows_in_a_cell_of_chi_sq
     let t = 2.328_215_711_f64;
     assert!((critical(Dependence::AbsoluteSpearman) - t / (1998.0 + t * t).sqrt()).abs() < 1e-8);
     let binned = (1.0 - (-(11.667_843_f64 - 4.0) / 2000.0).exp()).sqrt();
-    // 4000 draws have the quantile to within 2 %, on this scale.
+    // The quantile from 4000 draws has an error of 2% on this scale.
     assert!((critical(Dependence::MutualInformation { bins: Some(3) }) / binned - 1.0).abs() < 0.04);
 }
 
@@ -78,19 +81,19 @@ fn levels_and_least_dependences_that_decide_nothing_are_refused() {
     for level in [0.0, 1.0, -0.1, f64::NAN] {
         let said = refused(FeatureClustering { level, ..Default::default() });
         assert!(
-            matches!(said, PartitionsError::Level { given } if given.to_bits() == level.to_bits()),
+            matches!(said, PartitionsError::Level { actual: given } if given.to_bits() == level.to_bits()),
             "{level}"
         );
     }
     let least = refused(FeatureClustering { least: 1.5, ..Default::default() });
-    assert_eq!(least, PartitionsError::Least { given: 1.5 });
+    assert_eq!(least, PartitionsError::Least { actual: 1.5 });
     let elsewhere = DependenceMatrix::from_values(2, vec![0.5]).unwrap();
     assert_eq!(elsewhere.critical_value(0.05), Err(PartitionsError::UnknownLaw));
 }
 
 #[test]
 fn nothing_below_the_least_dependence_joins_however_certain() {
-    // Spearman's ρ is about 0.3, far above what 2000 rows need.
+    // Spearman's ρ is about 0.3, far above the critical value for 2000 rows.
     let mut rng = stream(4, Purpose::Experiment, 4);
     let values: Vec<f64> = (0..2000)
         .flat_map(|_| {

@@ -9,12 +9,14 @@ use crate::error::PlotError;
 use crate::names::listed;
 use crate::scene::digits;
 
-/// What a feature's input or the prediction is compared with, such as `age >= 40`, `city = Paris` or `prediction > 0.5`.
+/// A condition on the input of a feature or on the prediction, such as `age >= 40`, `city = Paris` or
+/// `prediction > 0.5`.
 ///
-/// It is a feature, one of `<`, `<=`, `>`, `>=`, `=` and `!=`, and a number, or a word of a feature whose inputs are words, or `missing`. Names
-/// may have spaces and signs in them: of all ways to read a condition, that with the longest name of a feature which there is counts. Names
-/// and words may stand in quotes, in which two quotes are one. `prediction` is that of the row, unless a feature has that name. A
-/// row whose input is missing meets `= missing`, and else no condition.
+/// It consists of a feature, one of `<`, `<=`, `>`, `>=`, `=` and `!=`, and a number, a category of the
+/// feature, or `missing`. Names may contain spaces and operators: if a condition can be read in several ways,
+/// the one with the longest known feature name is used. Names and categories may be quoted; within quotes,
+/// two quotes represent one. `prediction` is the prediction of the row, unless a feature has that name. If
+/// the input of a row is missing, the row meets `= missing` but no other condition.
 ///
 /// ```
 /// use apportion_plots::{Condition, PlotError};
@@ -28,7 +30,7 @@ use crate::scene::digits;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition(String);
 
-/// How two numbers are compared.
+/// A comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comparison {
     Less,
@@ -39,7 +41,7 @@ enum Comparison {
     Different,
 }
 
-/// The signs, those that begin with others first.
+/// The operators. Each comes before its own prefixes.
 const SIGNS: [(&str, Comparison); 7] = [
     ("<=", Comparison::AtMost),
     (">=", Comparison::AtLeast),
@@ -50,23 +52,23 @@ const SIGNS: [(&str, Comparison); 7] = [
     ("=", Comparison::Equal),
 ];
 
-/// A way to read a condition: what is compared, how, and with what.
+/// A way to read a condition: left-hand side, operator, right-hand side.
 type Way<'c> = (Cow<'c, str>, Comparison, &'c str);
 
-/// What rows have a number of.
+/// A quantity that each row has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Quantity {
-    /// The input of the feature at this place.
+    /// The input of the feature with this index.
     Input(usize),
     Prediction,
 }
 
-/// A condition whose quantity is known.
+/// A condition after its left-hand side is resolved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Read {
     of: Quantity,
     comparison: Comparison,
-    /// NaN for what is missing.
+    /// NaN for `missing`.
     number: f64,
 }
 
@@ -78,7 +80,7 @@ impl FromStr for Condition {
         let is_read = condition.ways().next().is_some();
         match is_read {
             true => Ok(condition),
-            false => Err(condition.refused("it has no sign with something on both of its sides")),
+            false => Err(condition.refused("missing comparison")),
         }
     }
 }
@@ -90,51 +92,53 @@ impl fmt::Display for Condition {
 }
 
 impl Condition {
-    /// The places, among the rows that are kept, of those that meet it, in order. The prediction is that of the output at this place.
+    /// Returns the rows that meet the condition, by their positions among the kept rows, in order. `output`
+    /// is the output of the prediction.
     ///
     /// # Errors
     ///
-    /// [`PlotError::Condition`] where results have no such feature, no inputs, or its inputs cannot be compared so.
+    /// [`PlotError::Condition`] if the results have no such feature or no inputs, or if its inputs do not
+    /// support the comparison.
     pub fn rows(&self, explained: &Explained, output: usize) -> Result<Vec<usize>, PlotError> {
         let Read { of, comparison, number } = self.read(explained)?;
         if of != Quantity::Prediction && !explained.has_inputs() {
-            return Err(self.refused("the results have no inputs; keep them in the results"));
+            return Err(self.refused("the results contain no inputs"));
         }
         let is_met = |&row: &usize| comparison.is_met(of.number(explained, row, output), number);
         Ok((0..explained.rows()).filter(is_met).collect())
     }
 
-    /// The same, refused where no row meets it.
+    /// Like [`rows`](Self::rows), but returns an error if no row meets the condition.
     pub(crate) fn some_rows(&self, explained: &Explained, output: usize) -> Result<Vec<usize>, PlotError> {
         let rows = self.rows(explained, output)?;
         if !rows.is_empty() {
             return Ok(rows);
         }
         let of = self.read(explained)?.of;
-        let rows = if explained.is_sample() { "row that is kept" } else { "row" };
+        let rows = if explained.is_sample() { "stored row" } else { "row" };
         let numbers = (0..explained.rows()).map(|row| of.number(explained, row, output));
         let known: Vec<f64> = numbers.filter(|number| !number.is_nan()).collect();
         let least = known.iter().copied().reduce(f64::min);
         let why = match (least, known.iter().copied().reduce(f64::max)) {
             (Some(least), Some(greatest)) if of.words(explained).is_empty() => format!(
-                "no {rows} meets it, as {} go from {} to {}",
+                "no {rows} satisfies it, as {} range from {} to {}",
                 of.shown(explained),
                 digits(least, 5),
                 digits(greatest, 5)
             ),
-            _ => format!("no {rows} meets it"),
+            _ => format!("no {rows} satisfies it"),
         };
         Err(self.refused(why))
     }
 
-    /// The quantity, the sign and what it is compared with.
+    /// Resolves the condition: its quantity, operator and right-hand side.
     fn read(&self, explained: &Explained) -> Result<Read, PlotError> {
         let known = self.ways().filter_map(|(name, comparison, text)| {
             let of = Quantity::named(&name, explained)?;
             Some(read(explained, of, comparison, text))
         });
         let found: Vec<Result<Read, String>> = known.collect();
-        // Names get longer from way to way, and what stands in quotes is meant so.
+        // Later ways have longer names, and a quoted name takes precedence.
         match found.iter().rev().find_map(|way| way.as_ref().ok()) {
             Some(&read) => Ok(read),
             None => {
@@ -142,16 +146,16 @@ impl Condition {
                     let way = self.way_in_quotes().or_else(|| self.ways().next());
                     let name = way.map_or_else(String::new, |(name, ..)| name.into_owned());
                     let features = explained.heading.features.iter().map(String::as_str);
-                    format!("there is no feature {name:?}, known are {}", listed(&name, features))
+                    format!("unknown feature {name:?} (available features: {})", listed(&name, features))
                 });
                 Err(self.refused(why))
             }
         }
     }
 
-    /// All ways to read it: what is before a sign, the sign, and what is behind it.
+    /// Iterates over all ways to split the condition at an operator.
     fn ways(&self) -> impl Iterator<Item = Way<'_>> {
-        // Where the last sign ended: the second letter of one is none by itself.
+        // The end of the last operator. Its second character is not an operator by itself.
         let mut end = 0;
         let ways = self.0.char_indices().filter_map(move |(at, _)| {
             let (sign, comparison) = sign(&self.0[at..]).filter(|_| at >= end)?;
@@ -162,7 +166,7 @@ impl Condition {
         ways.chain(self.way_in_quotes())
     }
 
-    /// The way to read it where it begins with a name in quotes.
+    /// Returns the way to read a condition that starts with a quoted name.
     fn way_in_quotes(&self) -> Option<Way<'_>> {
         let (name, behind) = quoted(&self.0)?;
         let behind = behind.trim_start();
@@ -176,12 +180,12 @@ impl Condition {
     }
 }
 
-/// The sign that a text begins with.
+/// Returns the operator at the start of a text.
 fn sign(text: &str) -> Option<(&'static str, Comparison)> {
     SIGNS.into_iter().find(|(sign, _)| text.starts_with(sign))
 }
 
-/// What a text has in quotes at its beginning, where two quotes are one, and what stands behind them.
+/// Returns the quoted text at the start of `text`, with double quotes replaced by single ones, and the rest.
 fn quoted(text: &str) -> Option<(String, &str)> {
     let mut left = text.strip_prefix('"')?;
     let mut inside = String::new();
@@ -200,7 +204,7 @@ fn read(explained: &Explained, of: Quantity, comparison: Comparison, text: &str)
     let inside = quoted(text).and_then(|(inside, behind)| behind.is_empty().then_some(inside));
     if !words.is_empty() {
         if is_of_order {
-            return Err(format!("{} are words, which are compared by = and != alone", of.shown(explained)));
+            return Err(format!("{} are categories, which support only = and !=", of.shown(explained)));
         }
         let code = |text: &str| words.iter().position(|word| word.trim() == text.trim());
         if let Some(code) = code(text).or_else(|| code(inside.as_deref()?)) {
@@ -210,23 +214,24 @@ fn read(explained: &Explained, of: Quantity, comparison: Comparison, text: &str)
     let text = inside.as_deref().unwrap_or(text);
     if text == "missing" {
         return match is_of_order {
-            true => Err("what is missing is compared by = and != alone".to_owned()),
+            true => Err("missing supports only = and !=".to_owned()),
             false => Ok(Read { of, comparison, number: f64::NAN }),
         };
     }
     if !words.is_empty() {
         let known = listed(text, words.iter().map(String::as_str));
-        return Err(format!("{} are never {text:?}, known are {known}", of.shown(explained)));
+        return Err(format!("{} never equal {text:?} (categories: {known})", of.shown(explained)));
     }
-    // A minus as figures write it is one, too.
+    // Also accept the minus sign that figures use.
     match text.trim().replace('−', "-").parse::<f64>() {
         Ok(number) if !number.is_nan() => Ok(Read { of, comparison, number }),
-        _ => Err(format!("{} are numbers, and {text:?} is none", of.shown(explained))),
+        _ => Err(format!("{} are numbers, but {text:?} is not", of.shown(explained))),
     }
 }
 
 impl Quantity {
-    /// The one of this name: the input of a feature, or the prediction where no feature has its name.
+    /// Returns the quantity with this name: the input of a feature, or the prediction if no feature has that
+    /// name.
     fn named(name: &str, explained: &Explained) -> Option<Self> {
         let features = &explained.heading.features;
         let exactly = features.iter().position(|feature| feature == name);
@@ -234,7 +239,7 @@ impl Quantity {
         feature.map(Self::Input).or_else(|| (name == "prediction").then_some(Self::Prediction))
     }
 
-    /// That of a row; NaN where it is missing.
+    /// Returns the value of a row, NaN if it is missing.
     fn number(self, explained: &Explained, row: usize, output: usize) -> f64 {
         match self {
             Self::Input(feature) => explained.any_input(row, feature),
@@ -242,7 +247,7 @@ impl Quantity {
         }
     }
 
-    /// The words that its numbers are codes of, where they are.
+    /// Returns the categories, if values are codes of categories.
     fn words(self, explained: &Explained) -> &[String] {
         match self {
             Self::Input(feature) => &explained.heading.categories[feature],
@@ -250,7 +255,7 @@ impl Quantity {
         }
     }
 
-    /// What messages call it.
+    /// Returns the name for error messages.
     fn shown(self, explained: &Explained) -> String {
         match self {
             Self::Input(feature) => format!("the inputs of {}", shown(&explained.heading.features[feature])),
@@ -260,7 +265,8 @@ impl Quantity {
 }
 
 impl Comparison {
-    /// Whether it is so of a number in a row, and one beside it that is NaN for what is missing.
+    /// Returns whether the comparison holds for the number of a row and a given number, which is NaN for
+    /// `missing`.
     fn is_met(self, own: f64, number: f64) -> bool {
         if number.is_nan() {
             return own.is_nan() == (self == Self::Equal);
@@ -279,7 +285,8 @@ impl Comparison {
     }
 }
 
-/// Whether they are the same, or a row has what became of the number in 32 bits.
+/// Returns whether the numbers are equal, or equal after rounding the given number to 32 bits, as the row may
+/// be.
 fn is_same(own: f64, number: f64) -> bool {
     own == number || f64::from(number as f32) == own
 }

@@ -1,14 +1,14 @@
-//! How numbers are spread: counts in bins whose widths are powers of two.
+//! Histograms with bins whose widths are powers of two.
 
 use std::collections::VecDeque;
 
-/// The most bins.
+/// Maximum number of bins.
 const BINS: i64 = 256;
-/// The largest size of the number of a bin, so that it is exact.
+/// Maximum absolute value of the index of a bin, so that it is exact.
 const LARGEST_BIN: f64 = (1_u64 << 50) as f64;
 
-/// Counts of numbers in bins [j·2^e, (j+1)·2^e). The width 2^e is the least with which 256 bins hold all numbers, so the counts depend on
-/// the numbers alone and not on their order.
+/// Counts of numbers in bins [j·2^e, (j+1)·2^e). The width 2^e is the smallest for which 256 bins contain all
+/// numbers, so the counts do not depend on the order of the numbers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Density {
     exponent: i32,
@@ -21,9 +21,9 @@ impl Density {
     ///
     /// # Panics
     ///
-    /// If it is not finite.
+    /// Panics if the number is not finite.
     pub fn add(&mut self, number: f64) {
-        assert!(number.is_finite(), "{number} belongs to no bin");
+        assert!(number.is_finite(), "{number} does not belong to a bin");
         let least = least_exponent(number);
         if self.counts.is_empty() {
             self.exponent = least;
@@ -57,7 +57,7 @@ impl Density {
         if halvings <= 0 {
             return;
         }
-        // Beyond that all numbers are in the bins −1 and 0.
+        // For larger shifts, all numbers are in the bins −1 and 0.
         let shift = halvings.min(62);
         let mut counts = VecDeque::new();
         let first = self.first >> shift;
@@ -73,12 +73,12 @@ impl Density {
         self.counts = counts;
     }
 
-    /// How many numbers were counted.
+    /// Returns the number of counted numbers.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// The bins in order: where each begins and ends, and its count.
+    /// Iterates over the bins in order: start, end and count.
     pub fn bins(&self) -> impl Iterator<Item = (f64, f64, u64)> {
         let edge = move |at: i64| scaled(at as f64, self.exponent);
         self.counts.iter().enumerate().map(move |(place, &count)| {
@@ -87,7 +87,7 @@ impl Density {
         })
     }
 
-    /// The same in at most `most` bins, which are as wide as a power of two times before.
+    /// Merges bins until there are at most `most`. Their width is still a power of two.
     pub fn in_bins(&self, most: usize) -> Self {
         let mut coarse = self.clone();
         while coarse.counts.len() > most.max(2) {
@@ -97,18 +97,18 @@ impl Density {
     }
 }
 
-/// The number of the bin that a number is in.
+/// Returns the index of the bin that contains a number.
 fn bin(number: f64, exponent: i32) -> i64 {
     scaled(number, -exponent).floor() as i64
 }
 
-/// number · 2^exponent, in two steps where a power of two would not be a number.
+/// Computes number · 2^exponent, in two steps, since the power of two may overflow.
 fn scaled(number: f64, exponent: i32) -> f64 {
     let half = exponent / 2;
     number * f64::from(half).exp2() * f64::from(exponent - half).exp2()
 }
 
-/// The least exponent with which the number of a number's bin is exact.
+/// Returns the smallest exponent for which the index of a number's bin is exact.
 fn least_exponent(number: f64) -> i32 {
     if number == 0.0 {
         return -1074;
@@ -130,7 +130,7 @@ mod tests {
         density
     }
 
-    /// By the definition: the least width with which 256 bins hold all numbers.
+    /// Computes the bins by definition: the smallest width for which 256 bins contain all numbers.
     fn by_definition(numbers: &[f64]) -> Vec<(f64, f64, u64)> {
         let least = numbers.iter().map(|&number| least_exponent(number)).max().unwrap();
         let exponent = (least..1100)

@@ -1,4 +1,4 @@
-//! Rows come in, batch by batch: aggregates are exact over all of them, and as many as wanted are kept.
+//! Collection of rows in batches. Aggregates are exact over all rows, and a limited number of rows is kept.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,12 @@ use super::summary::{InputSummary, Spread, Summary};
 use super::{Explained, is_drawn};
 use crate::error::PlotError;
 
-/// Rows on their way into an [`Explained`].
+/// Collects rows into an [`Explained`].
 ///
-/// Memory holds at most twice the rows that are kept, however many come. Which are kept depends on the seed and on the order of the rows,
-/// and not on how they are cut into batches: the first row, those of a random sample, the first with the least and the greatest of every
-/// value, prediction and input, and those that were asked for.
+/// Memory holds at most twice the number of rows to keep, regardless of the number of rows. The kept rows
+/// depend on the seed and on the order of the rows, but not on their division into batches. They are the
+/// first row, a random sample, the first rows with the minimum and the maximum of every value, prediction and
+/// input, and rows marked by [`keeping`](Self::keeping).
 ///
 /// ```
 /// use apportion_plots::{Batch, Gathering, Heading};
@@ -41,24 +42,24 @@ pub struct Gathering {
     seed: u64,
     wanted: BTreeSet<u64>,
     kept: Batch,
-    /// How many were kept when rows were last left out.
+    /// Number of rows that remained when rows were last discarded.
     left: usize,
-    /// The place at which each row that is kept came.
+    /// The position of each kept row among all rows.
     places: Vec<u64>,
     summary: Summary,
-    /// Of values, predictions and inputs.
+    /// Extremes of values, predictions and inputs.
     ends: Vec<Ends>,
-    /// Of the standard errors of rows.
+    /// Factors from the standard errors of rows to half-widths.
     factors: IntervalFactors,
 }
 
 impl Gathering {
-    /// Of rows under this heading.
+    /// Creates a collection of rows with this heading.
     ///
     /// # Errors
     ///
-    /// [`PlotError::Results`] where names are not one for each thing that has one, and where a text or an image does not belong to the
-    /// players.
+    /// [`PlotError::Results`] if the names do not match the players, features and outputs, or if a text or an
+    /// image does not match the players.
     pub fn new(heading: Heading) -> Result<Self, PlotError> {
         let (players, features, outputs) =
             (heading.players.len(), heading.features.len(), heading.outputs.len());
@@ -88,27 +89,29 @@ impl Gathering {
         })
     }
 
-    /// How many rows under such a heading are kept where nobody says: those with four million numbers, at least 200 and at most 50 000.
+    /// Returns the default number of rows to keep for a heading: rows with four million numbers in total, at
+    /// least 200 and at most 50,000.
     pub fn usual_rows(heading: &Heading) -> usize {
         let of_row = 2 * heading.players.len() * heading.outputs.len() + heading.features.len();
         (4_000_000 / of_row.max(1)).clamp(200, 50_000)
     }
 
-    /// Keeps about so many rows, chosen at random by the seed, and the extremes beside them [default: all].
+    /// Keeps about this number of rows, selected at random by the seed, in addition to the extremes [default:
+    /// all].
     #[must_use]
     pub fn most_rows(mut self, most_rows: usize) -> Self {
         self.most_rows = most_rows;
         self
     }
 
-    /// The seed of the sample [default: 0].
+    /// Sets the seed of the sample [default: 0].
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Keeps the row with this number in any case.
+    /// Always keeps the row with this index.
     #[must_use]
     pub fn keeping(mut self, row: u64) -> Self {
         self.wanted.insert(row);
@@ -119,7 +122,8 @@ impl Gathering {
     ///
     /// # Errors
     ///
-    /// [`PlotError::Results`] and [`PlotError::NotFinite`] for numbers that do not belong together, or that no figure has a place for.
+    /// [`PlotError::Results`] if the numbers do not match the heading, [`PlotError::NotFinite`] if a number
+    /// is too large for figures, infinite or NaN.
     pub fn add(&mut self, mut batch: Batch) -> Result<(), PlotError> {
         batch.check(&self.heading)?;
         check_sizes(&batch)?;
@@ -141,16 +145,17 @@ impl Gathering {
         Ok(())
     }
 
-    /// Says which words the codes of a feature stand for, where that is known when rows have come alone.
+    /// Sets the categories of a feature, in the order of their codes, if they are only known after all rows
+    /// are read.
     ///
     /// # Panics
     ///
-    /// If there is no such feature.
+    /// Panics if the feature is out of range.
     pub fn name_words(&mut self, feature: usize, words: Vec<String>) {
         self.heading.categories[feature] = words;
     }
 
-    /// All rows were added.
+    /// Finishes the collection.
     pub fn end(mut self) -> Explained {
         self.leave_out();
         if self.summary.rows == 0 || self.summary.evaluations.0 == u64::MAX {
@@ -170,7 +175,8 @@ impl Gathering {
         }
     }
 
-    /// Makes values of interactions: those on the diagonal, or the sums of the lines. Their sizes are added up.
+    /// Replaces interactions by values: those on the diagonal, or the sums over rows of the matrix.
+    /// Accumulates the absolute interactions.
     fn take_interactions(&mut self, form: Form, batch: &mut Batch) {
         let (players, outputs) = (self.heading.players.len(), self.heading.outputs.len());
         let mut values = vec![0.0; batch.rows.len() * players * outputs];
@@ -257,7 +263,7 @@ impl Gathering {
         }
     }
 
-    /// Leaves out rows beyond those that are kept.
+    /// Discards rows if there are more than should be kept.
     fn leave_out(&mut self) {
         if self.kept.rows.len() <= self.most_rows {
             return;
@@ -268,7 +274,7 @@ impl Gathering {
         let mut is_kept = vec![false; order.len()];
         order[..self.most_rows].iter().for_each(|&at| is_kept[at] = true);
         for (at, place) in self.places.iter().enumerate() {
-            // The first row is what figures of one row show unless another is asked for.
+            // Figures of one row show the first row by default.
             is_kept[at] |=
                 *place == 0 || extremes.contains(place) || self.wanted.contains(&self.kept.rows[at]);
         }
@@ -279,11 +285,11 @@ impl Gathering {
     }
 }
 
-/// Refuses numbers that no figure has a place for.
+/// Checks that all numbers can be drawn.
 fn check_sizes(batch: &Batch) -> Result<(), PlotError> {
     for (what, numbers, may_be_missing) in [
         ("values", &batch.values, false),
-        ("values without players", &batch.base, false),
+        ("base values", &batch.base, false),
         ("predictions", &batch.predictions, false),
         ("standard errors", &batch.std_errors, true),
     ] {
@@ -311,7 +317,7 @@ mod tests {
     const PLAYERS: usize = 3;
     const OUTPUTS: usize = 2;
 
-    /// Numbers that look random, the same for each row however it comes.
+    /// Returns a pseudorandom number, which depends only on the row and the position.
     fn number(row: u64, place: u64) -> f64 {
         (priority(row, place) >> 11) as f64 / (1_u64 << 53) as f64 * 20.0 - 10.0
     }
@@ -356,7 +362,7 @@ mod tests {
         Heading { outputs: vec!["x".to_owned(), "y".to_owned()], ..Heading::of_features(["a", "b", "c"]) }
     }
 
-    /// `count` rows that come in batches that end at these places.
+    /// Collects `count` rows in batches that end at these positions.
     fn gathered(count: u64, ends: &[u64], most_rows: usize, seed: u64) -> Explained {
         let mut gathering = Gathering::new(heading()).unwrap().most_rows(most_rows).seed(seed).keeping(7 * 3);
         let mut from = 0;
@@ -453,7 +459,7 @@ mod tests {
             ends.iter_mut().for_each(|end| *end = (*end).min(count));
             ends.sort_unstable();
             let (one, other) = (gathered(count, &ends, most, seed), gathered(count, &[], most, seed));
-            // A batch without rows has no ids of its own.
+            // A batch without rows has no IDs.
             let ids = |explained: &Explained| explained.kept().ids.clone().unwrap_or_default();
             prop_assert_eq!(&one.kept().rows, &other.kept().rows);
             prop_assert_eq!(&one.kept().values, &other.kept().values);

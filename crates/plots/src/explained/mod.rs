@@ -1,4 +1,4 @@
-//! What is drawn: attributions of rows, with all that belongs to them.
+//! The data of figures: attributions of rows, with everything that belongs to them.
 
 mod condition;
 mod density;
@@ -19,44 +19,44 @@ use crate::names::listed;
 use crate::scene::{Cell, digits};
 pub(crate) use crate::shown::shown;
 
-/// The largest number that is drawn: sums and differences of such are numbers, too.
+/// The largest number that is drawn. Sums and differences of such numbers do not overflow.
 const LARGEST: f64 = 1e300;
 
-/// Whether a number has a place in figures.
+/// Returns whether a number can be drawn.
 pub(crate) fn is_drawn(number: f64) -> bool {
     number.abs() <= LARGEST
 }
 
-/// Attributions that were [gathered](Gathering): aggregates over all rows, and the rows themselves or a sample of them.
+/// Attributions that were [collected](Gathering): aggregates over all rows, and all rows or a sample of them.
 #[derive(Debug, Clone)]
 pub struct Explained {
     pub(crate) heading: Heading,
-    /// The rows that are kept, in the order in which they came.
+    /// The kept rows, in their original order.
     pub(crate) kept: Batch,
     pub(crate) summary: Summary,
-    /// What the standard errors of each row that is kept are multiplied by for a 95 % interval.
+    /// The factor from the standard errors of each kept row to the half-widths of 95% intervals.
     factors: Vec<f64>,
     /// The seed of the sample.
     pub(crate) seed: u64,
 }
 
 impl Explained {
-    /// What all rows have in common.
+    /// Returns the heading, which applies to all rows.
     pub fn heading(&self) -> &Heading {
         &self.heading
     }
 
-    /// The rows that are kept.
+    /// Returns the kept rows.
     pub fn kept(&self) -> &Batch {
         &self.kept
     }
 
-    /// Aggregates over all rows.
+    /// Returns the aggregates over all rows.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// Whether rows were left out of those that are kept.
+    /// Returns whether some rows were not kept.
     pub fn is_sample(&self) -> bool {
         (self.kept.rows.len() as u64) < self.summary.rows
     }
@@ -69,7 +69,7 @@ impl Explained {
         self.heading.outputs.len()
     }
 
-    /// What an output is called in a sentence; empty where there is one without a name.
+    /// Returns the name of an output within a sentence. Empty for a single output without a name.
     pub(crate) fn output_name(&self, output: usize) -> String {
         match self.heading.outputs[output].as_str() {
             "" if self.outputs() > 1 => format!("output {output}"),
@@ -77,7 +77,7 @@ impl Explained {
         }
     }
 
-    /// Number of rows that are kept.
+    /// Returns the number of kept rows.
     pub(crate) fn rows(&self) -> usize {
         self.kept.rows.len()
     }
@@ -94,18 +94,20 @@ impl Explained {
         self.kept.predictions[row * self.outputs() + output]
     }
 
-    /// What the values of a row leave of its prediction; rounding where they sum to it.
+    /// Returns the prediction of a row minus its base value and the sum of its values. If values are
+    /// efficient, this is rounding error.
     pub(crate) fn left_undivided(&self, row: usize, output: usize) -> f64 {
         let sum: f64 = (0..self.players()).map(|player| self.value(row, player, output)).sum();
         self.prediction(row, output) - self.base(row, output) - sum
     }
 
-    /// Whether values come with errors.
+    /// Returns whether values have standard errors.
     pub(crate) fn are_estimates(&self) -> bool {
         !self.kept.std_errors.is_empty()
     }
 
-    /// Half the width of the 95 % interval of a value; NaN where nothing is known of its error, 0 of exact values.
+    /// Returns the half-width of the 95% interval of a value. NaN if its error is unknown, 0 for exact
+    /// values.
     pub(crate) fn half_width(&self, row: usize, player: usize, output: usize) -> f64 {
         if !self.are_estimates() {
             return 0.0;
@@ -114,19 +116,19 @@ impl Explained {
         error * self.factors[row]
     }
 
-    /// Whether the interval of a value holds zero, or nothing is known of it.
+    /// Returns whether the interval of a value contains zero, or is unknown.
     pub(crate) fn is_sign_unsure(&self, row: usize, player: usize, output: usize) -> bool {
         let half = self.half_width(row, player, output);
         half.is_nan() || half > 0.0 && half >= self.value(row, player, output).abs()
     }
 
-    /// The input of a feature as it is drawn; NaN where it is missing, or infinite.
+    /// Returns the input of a feature for drawing, NaN if it is missing or infinite.
     pub(crate) fn input(&self, row: usize, feature: usize) -> f64 {
         let input = self.any_input(row, feature);
         if is_drawn(input) { input } else { f64::NAN }
     }
 
-    /// The input of a feature, infinite or not; NaN where it is missing.
+    /// Returns the input of a feature, which may be infinite. NaN if it is missing.
     pub(crate) fn any_input(&self, row: usize, feature: usize) -> f64 {
         let features = self.heading.features.len();
         self.kept.inputs.get(row * features + feature).copied().unwrap_or(f64::NAN)
@@ -136,19 +138,20 @@ impl Explained {
         !self.kept.inputs.is_empty()
     }
 
-    /// The input of a feature as it is read.
+    /// Returns the input of a feature as text for display.
     pub(crate) fn input_shown(&self, row: usize, feature: usize) -> String {
         let input = self.any_input(row, feature);
         self.heading.word(feature, input).map_or_else(|| digits(input, 5), |word| shown(word).into_owned())
     }
 
-    /// The inputs of a player's features as they are read; none where the results have no inputs.
+    /// Returns the inputs of a player's features as text for display, or `None` if the results have no
+    /// inputs.
     pub(crate) fn inputs_of_player(&self, row: usize, player: usize) -> Option<String> {
         let of = |&feature: &usize| self.input_shown(row, feature);
         self.has_inputs().then(|| self.heading.members[player].iter().map(of).collect::<Vec<_>>().join(", "))
     }
 
-    /// The input of a player in a table: a number to the last bit, or words.
+    /// Returns the input of a player as a cell of a table: a number in full precision, or text.
     pub(crate) fn cell_of_inputs(&self, row: usize, player: usize) -> Cell {
         match self.only_feature(player) {
             Some(feature) if self.heading.word(feature, self.input(row, feature)).is_none() => {
@@ -161,7 +164,7 @@ impl Explained {
         }
     }
 
-    /// The only feature of a player, where it has one with inputs.
+    /// Returns the only feature of a player, if it has exactly one and there are inputs.
     pub(crate) fn only_feature(&self, player: usize) -> Option<usize> {
         match self.heading.members[player][..] {
             [feature] if self.has_inputs() => Some(feature),
@@ -169,7 +172,7 @@ impl Explained {
         }
     }
 
-    /// What a row is called: its id, else its number.
+    /// Returns the name of a row: its ID or, without IDs, its index.
     pub(crate) fn row_name(&self, row: usize) -> String {
         match &self.kept.ids {
             Some(ids) => shown(&ids[row]).into_owned(),
@@ -177,7 +180,7 @@ impl Explained {
         }
     }
 
-    /// The players in the order of the mean of |φ| over all rows, the largest first, equal ones in their order.
+    /// Returns the players by descending mean |φ| over all rows. Ties are in the order of the players.
     pub(crate) fn by_importance(&self, output: usize) -> Vec<usize> {
         let size = |&player: &usize| self.summary.value(player, output, self.outputs()).mean_size;
         let mut players: Vec<usize> = (0..self.players()).collect();
@@ -185,7 +188,7 @@ impl Explained {
         players
     }
 
-    /// The players of a row in the order of |φ|, the largest first, equal ones in their order.
+    /// Returns the players of a row by descending |φ|. Ties are in the order of the players.
     pub(crate) fn by_size(&self, row: usize, output: usize) -> Vec<usize> {
         let size = |&player: &usize| self.value(row, player, output).abs();
         let mut players: Vec<usize> = (0..self.players()).collect();
@@ -193,53 +196,55 @@ impl Explained {
         players
     }
 
-    /// The place of a row among those that are kept, by its number in the file.
+    /// Returns the position of a row among the kept rows, by its index in the file.
     ///
     /// # Errors
     ///
-    /// [`PlotError::UnknownRow`] where it is not among them.
+    /// [`PlotError::UnknownRow`] if it is not among them.
     pub fn place_of_row(&self, row: u64) -> Result<usize, PlotError> {
         self.kept.rows.iter().position(|&kept| kept == row).ok_or_else(|| {
             let known = match &self.kept.rows[..] {
-                [] => "there are none".to_owned(),
-                _ if self.is_sample() => format!("{} of {} rows are kept", self.rows(), self.summary.rows),
-                [only] => format!("there is row {only} alone"),
-                [first, .., last] => format!("there are {} rows, from {first} to {last}", self.rows()),
+                [] => "they contain no rows".to_owned(),
+                _ if self.is_sample() => format!("{} of {} rows are stored", self.rows(), self.summary.rows),
+                [only] => format!("they contain only row {only}"),
+                [first, .., last] => format!("they contain {} rows, from {first} to {last}", self.rows()),
             };
             PlotError::UnknownRow { row, known }
         })
     }
 
-    /// The place of an output, by its name or its number; of the first where none is named.
+    /// Returns the index of an output, given by its name or index, or that of the first output if `name` is
+    /// `None`.
     ///
     /// # Errors
     ///
-    /// [`PlotError::UnknownOutput`] where there is none.
+    /// [`PlotError::UnknownOutput`] if there is no such output.
     pub fn place_of_output(&self, name: Option<&str>) -> Result<usize, PlotError> {
         let Some(name) = name else { return Ok(0) };
         let outputs = &self.heading.outputs;
-        // A number that could be the name of a class is not taken for the place of another one.
+        // If class names are numbers, a number is never interpreted as an index, to avoid selecting another
+        // class.
         let are_numbers = outputs.iter().any(|output| output.parse::<f64>().is_ok());
         let by_number = || name.parse().ok().filter(|&output: &usize| output < outputs.len() && !are_numbers);
         outputs.iter().position(|output| output == name).or_else(by_number).ok_or_else(|| {
             let known = match &outputs[..] {
-                [_] => "there is one output, without a name".to_owned(),
-                outputs => format!("known are {}", listed(name, outputs.iter().map(String::as_str))),
+                [_] => "the model has a single output, without a name".to_owned(),
+                outputs => format!("available outputs: {}", listed(name, outputs.iter().map(String::as_str))),
             };
             PlotError::UnknownOutput { name: name.to_owned(), known }
         })
     }
 
-    /// The place of a player, by its name.
+    /// Returns the index of the player with this name.
     ///
     /// # Errors
     ///
-    /// [`PlotError::UnknownPlayer`] where there is none.
+    /// [`PlotError::UnknownPlayer`] if there is no such player.
     pub fn place_of_player(&self, name: &str) -> Result<usize, PlotError> {
         let players = &self.heading.players;
         players.iter().position(|player| player == name).ok_or_else(|| PlotError::UnknownPlayer {
             name: name.to_owned(),
-            known: format!("known are {}", listed(name, players.iter().map(String::as_str))),
+            known: format!("available features: {}", listed(name, players.iter().map(String::as_str))),
         })
     }
 }

@@ -1,7 +1,8 @@
-//! Which rows are kept: a sample by a seed, and the extremes.
+//! Selection of the rows to keep: a sample determined by a seed, and the extremes.
 
-/// The priority of the row that came at `place`: SplitMix64 of seed and place. The rows with the least are kept, so the sample depends on
-/// neither batches nor threads. Source: Steele, Lea and Flood, *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014.
+/// Returns the priority of the row at position `place`: SplitMix64 of seed and position. The rows with the
+/// smallest priorities are kept, so the sample depends on neither batches nor threads. Source: Steele, Lea
+/// and Flood, *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014.
 pub(crate) fn priority(seed: u64, place: u64) -> u64 {
     let mut mixed = seed ^ place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -9,7 +10,7 @@ pub(crate) fn priority(seed: u64, place: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// The first rows at which a number is least and greatest.
+/// The first rows with the minimum and the maximum of a number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ends {
     least: (f64, u64),
@@ -29,7 +30,7 @@ impl Ends {
         }
     }
 
-    /// The rows, where there are some.
+    /// Iterates over these rows, if any.
     pub(super) fn places(&self) -> impl Iterator<Item = u64> {
         [self.least.1, self.greatest.1].into_iter().filter(|&place| place != u64::MAX)
     }

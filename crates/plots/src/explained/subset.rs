@@ -1,13 +1,15 @@
-//! Some of the rows that are kept.
+//! Subsets of the kept rows.
 
 use super::Explained;
 use super::sample::{Ends, priority};
 
 impl Explained {
-    /// At most so many of the rows at `places`, in their order: those that are `wanted`, the first with the least and the greatest
-    /// prediction, value and input, as far as they take no more than half, and then the first by the hash of the seed and the row's number.
+    /// Selects at most `most` of the rows at `places`, and returns them in their order. Selected are the
+    /// `wanted` rows; the first rows with the minimum and the maximum prediction, value and input, as long as
+    /// these take at most half of the selection; and then rows by the hash of the seed and the row's index.
     ///
-    /// Extremes are those of these outputs and players, the first before the last. A smaller choice is part of a larger one.
+    /// Extremes are those of these outputs and players, in their order. A smaller selection is a subset of a
+    /// larger one.
     pub(crate) fn choose_rows(
         &self,
         places: &[usize],
@@ -51,7 +53,7 @@ impl Explained {
         places.iter().copied().filter(|&place| is_chosen[place]).collect()
     }
 
-    /// The same results with the rows at these places alone; aggregates are still those of all rows.
+    /// Keeps only the rows at these positions. Aggregates are still those of all rows.
     pub(crate) fn of_rows(&self, places: &[usize]) -> Self {
         Self {
             heading: self.heading.clone(),

@@ -1,31 +1,31 @@
-//! Aggregates over all rows, kept or not.
+//! Aggregates over all rows, whether they are kept or not.
 
 use super::density::Density;
 use super::is_drawn;
 
-/// What is known of all rows.
+/// Aggregates over all rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
-    /// How many there are.
+    /// Number of rows.
     pub rows: u64,
-    /// Of the values of each player and output: players × outputs.
+    /// Statistics of the values of each player and output: players × outputs.
     pub values: Vec<Spread>,
-    /// Of the predictions for each output.
+    /// Statistics of the predictions for each output.
     pub predictions: Vec<Spread>,
-    /// Of the inputs of each feature; empty where inputs are not known.
+    /// Statistics of the inputs of each feature; empty if inputs are not known.
     pub inputs: Vec<InputSummary>,
-    /// Of |I_ij| of each pair, players × players × outputs, the mean; empty where there are no interactions.
+    /// Mean |I_ij| of each pair, players × players × outputs; empty if there are no interactions.
     pub interactions: Vec<f64>,
     /// The largest |Σφ + base − prediction|.
     pub additivity_gap: f64,
-    /// Evaluations of the game: least, greatest, and sum over the rows.
+    /// Evaluations of the game: minimum, maximum, and sum over the rows.
     pub evaluations: (u64, u64, u64),
-    /// The mean half width of the 95 % interval of each value, players × outputs; NaN where nothing is known of the errors, zeros of exact
-    /// values.
+    /// The mean half-width of the 95% interval of each value, players × outputs; NaN if the errors are
+    /// unknown, zero for exact values.
     pub half_widths: Vec<f64>,
-    /// Rows with a certificate, by why their run stopped and what it rests on.
+    /// Number of rows with a certificate, by stopping reason and guarantee.
     pub certificates: Vec<(String, String, u64)>,
-    /// The most that an error bound is of its tolerance, over rows and outputs with both.
+    /// The largest ratio of an error bound to its tolerance, over rows and outputs with both.
     pub worst_bound: Option<f64>,
 }
 
@@ -35,24 +35,24 @@ impl Summary {
     }
 }
 
-/// How numbers are spread: mean and standard deviation by Welford's recursion, which does not cancel.
+/// Statistics of numbers: mean and standard deviation by Welford's algorithm, which avoids cancellation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spread {
-    /// How many.
+    /// Number of numbers.
     pub count: u64,
-    /// Their mean.
+    /// The mean.
     pub mean: f64,
-    /// The mean of their sizes.
+    /// The mean of the absolute values.
     pub mean_size: f64,
-    /// Of differences from the mean.
+    /// Sum of squared differences from the mean.
     squares: Squares,
-    /// Of differences of sizes from their mean.
+    /// Sum of squared differences of absolute values from their mean.
     squares_of_sizes: Squares,
-    /// The least.
+    /// The minimum.
     pub least: f64,
-    /// The greatest.
+    /// The maximum.
     pub greatest: f64,
-    /// Their counts in bins.
+    /// The histogram.
     pub density: Density,
 }
 
@@ -87,18 +87,18 @@ impl Spread {
         self.density.add(number);
     }
 
-    /// The standard deviation, with n − 1.
+    /// Returns the standard deviation, with n − 1.
     pub fn deviation(&self) -> f64 {
         self.squares.root(self.count.saturating_sub(1).max(1) as f64)
     }
 
-    /// The standard error of the mean of sizes, for rows like these.
+    /// Returns the standard error of the mean of absolute values, for a random sample of such rows.
     pub fn error_of_mean_size(&self) -> f64 {
         self.squares_of_sizes.root(self.count.saturating_sub(1).max(1) as f64 * self.count.max(1) as f64)
     }
 }
 
-/// A sum of products in units of the square of a power of two, so that those of numbers of any size are numbers.
+/// A sum of products in units of the square of a power of two, so that it cannot overflow or underflow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Squares {
     sum: f64,
@@ -115,7 +115,7 @@ impl Squares {
     fn add(&mut self, one: f64, other: f64) {
         let size = one.abs().max(other.abs());
         if size > self.unit {
-            // Powers of two divide exactly.
+            // Division by powers of two is exact.
             let unit = size.log2().floor().exp2();
             self.sum *= (self.unit / unit).powi(2);
             self.unit = unit;
@@ -123,26 +123,26 @@ impl Squares {
         self.sum += one / self.unit * (other / self.unit);
     }
 
-    /// The root of the sum over a number.
+    /// Returns the square root of the sum divided by a number.
     fn root(&self, over: f64) -> f64 {
         (self.sum / over).sqrt() * self.unit
     }
 }
 
-/// The inputs of a feature.
+/// Statistics of the inputs of a feature.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct InputSummary {
-    /// Rows in which it is missing.
+    /// Number of rows in which it is missing.
     pub missing: u64,
-    /// Rows in which it is infinite, or larger than what is drawn.
+    /// Number of rows in which it is infinite, or too large to draw.
     pub infinite: u64,
-    /// All others, as numbers or codes.
+    /// Statistics of all other inputs, which are numbers or codes.
     pub spread: Spread,
-    /// How often each number comes, while there are few; none otherwise.
+    /// The count of each distinct number, or `None` if there are too many of them.
     pub counts: Option<Vec<(f64, u64)>>,
 }
 
-/// Different numbers of a feature that are counted one by one.
+/// Maximum number of distinct numbers of a feature that are counted separately.
 const FEW: usize = 32;
 
 impl InputSummary {

@@ -1,4 +1,4 @@
-//! How much each player matters over all rows.
+//! Bar plot: feature importance over all rows.
 
 use super::options::Options;
 use super::size_bar::{self, SizeBar};
@@ -11,7 +11,7 @@ use crate::scene::{Anchor, Mark, Paint, Scene, Table, digits};
 const LINE: f64 = 26.0;
 const TOP: f64 = 34.0;
 const HALF: f64 = 8.0;
-/// Of the normal law: 95 % lie within so many standard errors.
+/// The 97.5% quantile of the normal distribution, for 95% intervals.
 const NORMAL: f64 = 1.959_963_984_540_054;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
@@ -34,13 +34,11 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         (room, options.width - label),
     );
 
-    let mut scene = Scene::new(
-        options.width,
-        format!("Importance: mean size of the {}", value_in_words(explained, output)),
-    );
+    let mut scene =
+        Scene::new(options.width, format!("Importance: mean |{}|", value_in_words(explained, output)));
     let lines = told.len() + others.iter().len();
     let bottom = TOP + lines as f64 * LINE;
-    scene.heading((12.0, 14.0), "What matters", Anchor::Start);
+    scene.heading((12.0, 14.0), "Feature importance", Anchor::Start);
     scene.axis_below(&scale, (TOP, bottom), &format!("mean |{}|", value_in_words(explained, output)));
     for (place, &player) in told.iter().enumerate() {
         let y = TOP + (place as f64 + 0.5) * LINE;
@@ -52,14 +50,14 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     }
     if let Some(others) = &others {
         let y = TOP + (told.len() as f64 + 0.5) * LINE;
-        let says = Mark::saying(format!("{others}: {} together", digits(rest_size, 5)));
+        let says = Mark::saying(format!("{others}: {} in total", digits(rest_size, 5)));
         let bar = SizeBar { size: rest_size, half_width: 0.0, y, half: HALF, digits: 4 };
         bar.draw(&mut scene, &scale, Paint::Missing, says);
         labels::name(&mut scene, room, y, others);
     }
     let mut caption = caption(explained, halves.iter().any(|half| half.is_nan()));
     if is_cut {
-        caption.push_str(" The bar of the others is cut.");
+        caption.push_str(" The bar for “others” is truncated.");
     }
     scene.caption(bottom + 42.0, &caption);
     let most: Vec<String> =
@@ -70,13 +68,14 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// The mean of |φ| over all rows.
+/// Returns the mean of |φ| over all rows.
 fn size(explained: &Explained, player: usize, output: usize) -> f64 {
     explained.summary.value(player, output, explained.outputs()).mean_size
 }
 
-/// Half the width of the 95 % interval of the mean of |φ|: that of the mean over rows like these, and the mean half width of the values in full,
-/// because errors of rows with one seed are not independent. Of one row there is the error of its value alone.
+/// Returns the half-width of the 95% interval of the mean of |φ|. It is the sum of the half-width due to
+/// sampling rows and the mean half-width of the values, because the errors of rows with the same seed are not
+/// independent. For a single row, it is only that of its value.
 fn half_width(explained: &Explained, player: usize, output: usize) -> f64 {
     let of_rows = match explained.summary.rows {
         0 | 1 => 0.0,
@@ -85,34 +84,28 @@ fn half_width(explained: &Explained, player: usize, output: usize) -> f64 {
     of_rows + explained.summary.half_widths[player * explained.outputs() + output]
 }
 
-/// What the whiskers are.
+/// Returns the caption, which explains the whiskers.
 fn caption(explained: &Explained, are_some_unknown: bool) -> String {
     let rows = explained.summary.rows;
-    let unknown = if are_some_unknown { " A ? stands where an error is not known." } else { "" };
+    let unknown = if are_some_unknown { " A ? marks an unknown error." } else { "" };
     let caption = match (rows, explained.are_estimates()) {
-        (0 | 1, false) => "Of one row; its values are exact.".to_owned(),
-        (0 | 1, true) => "Of one row; whiskers are the 95 % intervals of its values.".to_owned(),
+        (0 | 1, false) => "One row. Values are exact.".to_owned(),
+        (0 | 1, true) => "One row. Whiskers: 95% confidence intervals of its values.".to_owned(),
         (rows, false) => format!(
-            "Over {rows} rows. Values are exact; whiskers are the 95 % interval of the mean for rows like these."
+            "Over {rows} rows. Values are exact. Whiskers: 95% confidence interval of the mean over similar \
+             rows."
         ),
         (rows, true) => format!(
-            "Over {rows} rows. Whiskers are the 95 % interval of the mean for rows like these, and beyond it the mean error of the \
-             estimates in full."
+            "Over {rows} rows. Whiskers: 95% confidence interval of the mean over similar rows, plus the \
+             mean estimation error."
         ),
     };
     caption + unknown
 }
 
 fn table(explained: &Explained, players: &[usize], output: usize) -> Table {
-    let columns = [
-        "feature",
-        "mean |value|",
-        "half width of the 95 % interval",
-        "mean",
-        "standard deviation",
-        "least",
-        "greatest",
-    ];
+    let columns =
+        ["feature", "mean |value|", "95% CI half-width", "mean", "standard deviation", "min", "max"];
     let mut table = Table::new(columns);
     for &player in players {
         let spread = explained.summary.value(player, output, explained.outputs());

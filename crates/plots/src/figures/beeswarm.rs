@@ -1,4 +1,4 @@
-//! The values of all rows, player by player, in the colours of their inputs.
+//! Beeswarm plot: the values of all rows by player, coloured by their inputs.
 
 use super::colour_bar::{ColourBar, End, Ramp};
 use super::options::Options;
@@ -13,13 +13,13 @@ const TOP: f64 = 34.0;
 /// Half the height of a swarm.
 const HALF: f64 = 12.0;
 const RADIUS: f64 = 2.2;
-/// Above so many rows, a swarm is the density of all rows with a sample of dots on it.
+/// For more rows than this, a swarm becomes the density of all rows with a sample of dots.
 const MOST_DOTS: u64 = 1500;
-/// Dots that are drawn on a density.
+/// Number of dots on a density.
 const DOTS_ON_DENSITY: usize = 300;
-/// Points of the outline of a density.
+/// Number of bins of a density.
 const BINS: usize = 96;
-/// Space on the right for the bar of colours.
+/// Space on the right for the colour bar.
 const RIGHT: f64 = 78.0;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
@@ -36,9 +36,9 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let right = options.width - if has_inputs { RIGHT } else { 16.0 };
     let scale = Scale::new((low, high), (room + 8.0, right - 8.0));
 
-    let mut scene = Scene::new(options.width, format!("All rows: {}", value_in_words(explained, output)));
+    let mut scene = Scene::new(options.width, format!("Beeswarm: {}", value_in_words(explained, output)));
     let bottom = TOP + told.len() as f64 * LINE;
-    scene.heading((12.0, 14.0), "For whom", Anchor::Start);
+    scene.heading((12.0, 14.0), "Attributions by feature", Anchor::Start);
     scene.axis_below(&scale, (TOP, bottom), &value_in_words(explained, output));
     scene.line([(scale.place(0.0), TOP), (scale.place(0.0), bottom)], Paint::Muted, 1.0);
     let are_densities = explained.summary.rows > MOST_DOTS;
@@ -72,7 +72,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     };
     let most: Vec<String> = (0..names.len().min(3)).map(range).collect();
     scene.description = format!(
-        "The values of each feature over {}: {}. {caption}",
+        "Values of each feature over {}: {}. {caption}",
         rows_in_words(explained.summary.rows),
         most.join("; ")
     );
@@ -80,11 +80,11 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// The rows whose dots are drawn: all that are kept, or some of them on a density.
+/// Returns the rows that are drawn as dots: all kept rows, or some of them on a density.
 fn rows_shown(explained: &Explained, are_densities: bool) -> Vec<usize> {
     let rows = explained.rows();
     match are_densities && rows > DOTS_ON_DENSITY {
-        // Rows come in no order that means anything to the sample.
+        // The order of the rows is unrelated to the sample, so take equidistant ones.
         true => (0..DOTS_ON_DENSITY).map(|dot| dot * rows / DOTS_ON_DENSITY).collect(),
         false => (0..rows).collect(),
     }
@@ -93,7 +93,7 @@ fn rows_shown(explained: &Explained, are_densities: bool) -> Vec<usize> {
 fn draw_density(scene: &mut Scene, spread: &Spread, y: f64, scale: &Scale, player: usize, name: &str) {
     let density = spread.density.in_bins(BINS);
     let most = density.bins().map(|(.., count)| count).max().unwrap_or(1).max(1) as f64;
-    // Half a pixel, so that a single row can be seen.
+    // At least half a pixel, so that a single row is visible.
     let half = |count: u64| if count == 0 { 0.0 } else { (HALF * (count as f64 / most).sqrt()).max(0.5) };
     let above = density.bins().flat_map(|(from, to, count)| {
         [from, to].map(|at| (scale.place(at.clamp(spread.least, spread.greatest)), half(count)))
@@ -116,7 +116,7 @@ fn draw_density(scene: &mut Scene, spread: &Spread, y: f64, scale: &Scale, playe
     });
 }
 
-/// Dots that make way for each other, in the colours of their inputs.
+/// Draws dots that avoid each other, coloured by their inputs.
 fn draw_swarm(
     scene: &mut Scene,
     explained: &Explained,
@@ -142,7 +142,7 @@ fn draw_swarm(
             None => by_paint.push((paint, vec![at], vec![row])),
         }
     }
-    // What is missing lies behind.
+    // Draw missing inputs in the background.
     by_paint.sort_by_key(|(paint, ..)| *paint != Paint::Missing);
     let radius = if are_densities { 0.8 * RADIUS } else { RADIUS };
     for (paint, points, rows) in by_paint {
@@ -150,7 +150,8 @@ fn draw_swarm(
     }
 }
 
-/// How far each dot is from the line, in dots: those that would lie on each other go up and down in turn.
+/// Returns the offset of each dot from the line, in dots. Dots that would overlap are placed alternately
+/// above and below.
 fn lanes(places: &[f64]) -> Vec<i64> {
     let bin = |x: f64| (x / (1.8 * RADIUS)).round() as i64;
     let mut order: Vec<usize> = (0..places.len()).collect();
@@ -165,7 +166,7 @@ fn lanes(places: &[f64]) -> Vec<i64> {
     lanes
 }
 
-/// From inputs to colours: from the 5th to the 95th percentile of the rows that are kept.
+/// Maps inputs to colours, from the 5th to the 95th percentile of the kept rows.
 pub(super) struct Colours {
     feature: Option<usize>,
     range: (f64, f64),
@@ -217,23 +218,23 @@ impl Colours {
 fn caption(explained: &Explained, shown: &[usize], are_densities: bool, left_out: usize) -> String {
     let rows = explained.summary.rows;
     let mut caption = match are_densities {
-        false => of_sample(explained, "Dots are"),
+        false => of_sample(explained, "Dots show"),
         true => {
             format!(
-                "The areas are all {rows} rows, their height the root of the density; {} rows are dots. ",
+                "Areas show all {rows} rows (height: square root of the density), dots show {} rows. ",
                 shown.len()
             )
         }
     };
     caption.push_str(&of_estimates(explained));
     if left_out > 0 {
-        caption.push_str(&format!("{left_out} features that matter less are not shown."));
+        caption.push_str(&format!("{left_out} less important features are not shown."));
     }
     caption.trim_end().to_owned()
 }
 
 fn table(explained: &Explained, players: &[usize], output: usize) -> Table {
-    let mut table = Table::new(["row", "feature", "input", "value", "half width of the 95 % interval"]);
+    let mut table = Table::new(["row", "feature", "input", "value", "95% CI half-width"]);
     for &player in players {
         for row in 0..explained.rows() {
             table.push([

@@ -1,4 +1,4 @@
-//! How much each player matters, in parts of the rows side by side.
+//! Cohort plot: feature importance in parts of the rows, side by side.
 
 use super::options::Options;
 use super::size_bar::{self, SizeBar};
@@ -9,22 +9,22 @@ use crate::explained::Explained;
 use crate::scene::{Anchor, Mark, Paint, SMALL, Scene, Table, digits, shortened, width_of};
 
 const TOP: f64 = 30.0;
-/// From one bar to the next of the same player.
+/// Distance between bars of the same player.
 const BAR: f64 = 13.0;
-/// Between players.
+/// Distance between players.
 const GAP: f64 = 9.0;
-/// As many as have colours of their own.
+/// Maximum number of cohorts, which is the number of distinct colours.
 const MOST: usize = 6;
-/// Players that are shown unless more are asked for.
+/// Default number of players.
 const USUAL: usize = 12;
 
-/// Rows that are looked at together.
+/// A set of rows.
 struct Cohort {
     name: String,
     rows: Vec<usize>,
 }
 
-/// A mean size, and half the width of its interval.
+/// A mean absolute value, and the half-width of its interval.
 type Size = (f64, f64);
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
@@ -48,8 +48,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let ends = (room, options.width - label);
     let (scale, is_cut) = size_bar::scale(of_told.iter().flatten().copied(), others, ends);
     let mut scene =
-        Scene::new(options.width, format!("Cohorts: mean size of the {}", value_in_words(explained, output)));
-    scene.heading((12.0, 14.0), "For whom what matters", Anchor::Start);
+        Scene::new(options.width, format!("Cohorts: mean |{}|", value_in_words(explained, output)));
+    scene.heading((12.0, 14.0), "Feature importance by cohort", Anchor::Start);
     let top = legend::draw(&mut scene, TOP, &entries(&cohorts, options.width)) + 8.0;
     let line = cohorts.len() as f64 * BAR + GAP;
     let bottom = top + names.len() as f64 * line;
@@ -68,7 +68,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     }
     let mut caption = caption(explained, &cohorts);
     if is_cut {
-        caption.push_str(" The bars of the others are cut.");
+        caption.push_str(" The bars for “others” are truncated.");
     }
     scene.caption(bottom + 42.0, &caption);
     let most = names.first().map_or("", String::as_str);
@@ -79,16 +79,17 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
             format!("{} ({}, {})", digits(*size, 3), cohort.name, rows_in_words(cohort.rows.len() as u64))
         })
         .collect();
-    scene.description = format!("The mean size of {most} is {}. {caption}", of_most.join(", "));
+    scene.description = format!("Mean |value| of {most}: {}. {caption}", of_most.join(", "));
     scene.table = table(explained, &cohorts, &players, &all);
     Ok(scene)
 }
 
-/// The rows that meet each condition, and the others where there is one; without conditions, those with predictions above their median. None
-/// is empty: it would have no mean.
+/// Returns one cohort per condition, and a last one of all other rows if there is a single condition. Without
+/// conditions, the cohorts are the rows with predictions above the median, and the rest. Empty cohorts are
+/// removed, because they have no mean.
 fn cohorts(explained: &Explained, options: &Options) -> Result<Vec<Cohort>, PlotError> {
     if let Some(condition) = options.cohorts.get(MOST) {
-        return Err(condition.refused("figures tell six cohorts apart, and this would be the seventh"));
+        return Err(condition.refused("a figure shows at most six cohorts, and this is the seventh"));
     }
     let mut cohorts = Vec::new();
     for condition in &options.cohorts {
@@ -117,7 +118,7 @@ fn cohorts(explained: &Explained, options: &Options) -> Result<Vec<Cohort>, Plot
     Ok(cohorts)
 }
 
-/// Of each player in each cohort.
+/// Returns the mean |φ| of each player in each cohort.
 fn sizes(explained: &Explained, cohorts: &[Cohort], output: usize) -> Vec<Vec<Size>> {
     let of = |player: usize| {
         cohorts.iter().map(|cohort| mean_size(explained, &cohort.rows, player, output)).collect()
@@ -125,8 +126,9 @@ fn sizes(explained: &Explained, cohorts: &[Cohort], output: usize) -> Vec<Vec<Si
     (0..explained.players()).map(of).collect()
 }
 
-/// The mean of |φ| over some rows, and half the width of its 95 % interval: that of the mean over rows like these by Student's law, and the mean
-/// half width of the values in full, because errors of rows with one seed are not independent.
+/// Returns the mean of |φ| over some rows, and the half-width of its 95% interval. It is the sum of the
+/// half-width due to sampling rows (by Student's distribution) and the mean half-width of the values, because
+/// the errors of rows with the same seed are not independent.
 fn mean_size(explained: &Explained, rows: &[usize], player: usize, output: usize) -> Size {
     let sizes = rows.iter().map(|&row| explained.value(row, player, output).abs());
     let halves = rows.iter().map(|&row| explained.half_width(row, player, output));
@@ -134,11 +136,11 @@ fn mean_size(explained: &Explained, rows: &[usize], player: usize, output: usize
     (size, of_rows + mean::with_half_width(halves).0)
 }
 
-/// The colours of the cohorts with their names and rows.
+/// Returns the entries of the legend: colour, name and number of rows of each cohort.
 fn entries(cohorts: &[Cohort], width: f64) -> Vec<(Paint, String)> {
     let entry = |(number, cohort): (usize, &Cohort)| {
         let rows = format!(": {}", rows_in_words(cohort.rows.len() as u64));
-        // The number of rows is to be read, however long the name.
+        // The number of rows stays legible if the name is long.
         let name = shortened(&cohort.name, width - 60.0 - width_of(&rows, SMALL), SMALL);
         (Paint::Series(number as u8), name + &rows)
     };
@@ -146,7 +148,7 @@ fn entries(cohorts: &[Cohort], width: f64) -> Vec<(Paint, String)> {
 }
 
 fn caption(explained: &Explained, cohorts: &[Cohort]) -> String {
-    let mut caption = of_sample(explained, "Means are of");
+    let mut caption = of_sample(explained, "Means use");
     let mut times = vec![0; explained.rows()];
     cohorts.iter().flat_map(|cohort| &cohort.rows).for_each(|&row| times[row] += 1);
     let is_several = times.iter().any(|&times| times > 1);
@@ -157,16 +159,15 @@ fn caption(explained: &Explained, cohorts: &[Cohort]) -> String {
     }
     caption.push_str(match explained.are_estimates() {
         true => {
-            "Whiskers are the 95 % interval of the mean for rows like these, and beyond it the mean error of the estimates in full."
+            "Whiskers: 95% confidence interval of the mean over similar rows, plus the mean estimation error."
         }
-        false => "Values are exact; whiskers are the 95 % interval of the mean for rows like these.",
+        false => "Values are exact. Whiskers: 95% confidence interval of the mean over similar rows.",
     });
     caption
 }
 
 fn table(explained: &Explained, cohorts: &[Cohort], players: &[usize], sizes: &[Vec<Size>]) -> Table {
-    let mut table =
-        Table::new(["feature", "cohort", "rows", "mean |value|", "half width of the 95 % interval"]);
+    let mut table = Table::new(["feature", "cohort", "rows", "mean |value|", "95% CI half-width"]);
     for &player in players {
         for (cohort, &(size, half)) in cohorts.iter().zip(&sizes[player]) {
             table.push([
@@ -181,7 +182,8 @@ fn table(explained: &Explained, cohorts: &[Cohort], players: &[usize], sizes: &[
     table
 }
 
-/// The players in the order of the mean over the cohorts of their mean |φ|, the largest first, equal ones in their order.
+/// Returns the players by descending mean of their mean |φ| over the cohorts. Ties are in the order of the
+/// players.
 fn in_order(sizes: &[Vec<Size>]) -> Vec<usize> {
     let sums: Vec<f64> = sizes.iter().map(|sizes| sizes.iter().map(|(size, _)| size).sum()).collect();
     let mut players: Vec<usize> = (0..sums.len()).collect();

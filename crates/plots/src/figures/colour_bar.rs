@@ -1,49 +1,50 @@
-//! Bars of colours: what colours stand for, from the least below to the greatest above.
+//! Colour bars: vertical legends from the minimum at the bottom to the maximum at the top.
 
 use crate::scene::{
     Anchor, LAST_STEP, Mark, Paint, Picture, Point, SMALL, Scene, Shape, digits, shortened, signed, width_of,
 };
 
 const WIDE: f64 = 10.0;
-/// From the left of the bar to what is written beside it.
+/// Distance from the left edge of the bar to its labels.
 const BESIDE: f64 = WIDE + 6.0;
 
-/// How numbers become colours.
+/// A colour scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Ramp {
-    /// From the least to the greatest of a feature's inputs.
+    /// From the minimum to the maximum of a feature's inputs.
     Inputs,
-    /// From the most below zero, over nothing at zero, to the most above.
+    /// From the most negative value, transparent at zero, to the most positive.
     Signs,
-    /// The same up to this opacity, with text on it.
+    /// Like [`Signs`](Self::Signs), up to this opacity, with text on it.
     Grounds(f64),
-    /// From nothing at zero to this opacity of a paint.
+    /// From transparent at zero to this opacity of a paint.
     Sizes(Paint, f64),
 }
 
-/// A bar of colours.
+/// A colour bar.
 #[derive(Debug)]
 pub(super) struct ColourBar<'a> {
     pub(super) ramp: Ramp,
-    /// What the ends stand for, from below.
+    /// The labels of the lower and the upper end.
     pub(super) ends: [End; 2],
-    /// What is measured.
+    /// The label of the axis.
     pub(super) label: &'a str,
 }
 
-/// What an end of a bar stands for.
+/// The label of an end.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum End {
-    /// A word, which may be cut.
+    /// A text, which may be shortened.
     Word(String),
-    /// A number to so many digits.
+    /// A number with this number of digits.
     Number(f64, usize),
-    /// The same with a plus where it is above zero.
+    /// Like [`Number`](Self::Number), with a plus sign if it is positive.
     Signed(f64, usize),
 }
 
 impl End {
-    /// As much of it as there is room for: of a number fewer digits, or nothing, as one without its middle would be read as another.
+    /// Shortens the label to the available space. A number gets fewer digits, or is omitted, because a number
+    /// with an ellipsis could be misread.
     fn shortened(&self, room: f64) -> String {
         let (text, number, count): (fn(f64, usize) -> String, _, _) = match self {
             Self::Word(word) => return shortened(word, room, SMALL),
@@ -56,7 +57,7 @@ impl End {
 }
 
 impl ColourBar<'_> {
-    /// Draws the bar with its texts into a column that is `room` wide.
+    /// Draws the bar and its labels into a column with width `room`.
     pub(super) fn draw(&self, scene: &mut Scene, (x, top): Point, (room, height): (f64, f64)) {
         let steps = f64::from(LAST_STEP + 1);
         let step = height / steps;
@@ -64,7 +65,7 @@ impl ColourBar<'_> {
         match self.ramp {
             Ramp::Inputs => {
                 for place in 0..=LAST_STEP {
-                    // A little more, so that no ground shines through between two steps.
+                    // Slightly higher, so that there is no gap between two steps.
                     scene.rectangle(at(place), (WIDE, step + 0.3), Paint::Along(place), Mark::default());
                 }
             }
@@ -99,7 +100,7 @@ impl ColourBar<'_> {
                 scene.small((x + BESIDE, y), text, Anchor::Start);
             }
         }
-        // Of a bar too low for its label, little but `…` would be left.
+        // If the bar is too low for its label, little would be left except `…`.
         if width_of(self.label, SMALL).min(90.0) <= height - 36.0 {
             let label = shortened(self.label, height - 36.0, SMALL);
             scene.upright_of((x + BESIDE + 16.0, top + 0.5 * height), label, SMALL, Anchor::Middle);
@@ -107,7 +108,8 @@ impl ColourBar<'_> {
     }
 }
 
-/// The pixel of a share from −1 to 1, that lies on any ground: the colour of its sign, as opaque as its size.
+/// Returns the pixel for a share from −1 to 1, for any background: the colour of its sign, with its absolute
+/// value as opacity.
 pub(super) fn pixel(share: f64) -> [u8; 4] {
     let [red, green, blue] = Paint::of_sign(share).on_any_ground();
     [red, green, blue, (255.0 * share.abs().min(1.0)).round() as u8]

@@ -1,4 +1,4 @@
-//! How the bounds of errors fall as evaluations are spent, until they are what is tolerated.
+//! Convergence plot: error bounds over the number of evaluations, relative to the tolerance.
 
 use super::options::Options;
 use super::words::{of_sample, rows_in_words};
@@ -12,13 +12,13 @@ use crate::scene::{Anchor, FONT, Mark, Paint, Point, Scale, Scene, Shape, Table,
 const TOP: f64 = 30.0;
 const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 66.0;
-/// The most lines.
+/// Maximum number of lines.
 const MOST_ROWS: usize = 50;
 const RADIUS: f64 = 3.2;
 const WITHIN: Paint = Paint::Series(2);
 const ABOVE: Paint = Paint::Series(1);
 
-/// What the looks of a row found: evaluations, and the bound over the tolerance.
+/// The interim checks of a row: evaluations, and error bound divided by tolerance.
 struct Course {
     row: usize,
     looks: Vec<(f64, f64)>,
@@ -41,7 +41,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         None => (0..explained.rows()).filter_map(|row| course(explained, row)).collect(),
     };
     if all.is_empty() {
-        let why = "no run looked at its error; explain with an accuracy (`--until`), and keep certificates in the results";
+        let why = "the results contain no interim checks; explain with a tolerance (`--until`), and keep \
+                   the certificates";
         return Err(PlotError::Nothing { kind: "convergence", why });
     }
     let count = all.len();
@@ -56,24 +57,24 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     };
     let (least, greatest) = ends(|look| look.1);
     let x = Scale::logarithmic(ends(|look| look.0), (LEFT + 8.0, options.width - 24.0));
-    let mut scene = Scene::new(options.width, "Convergence: bounds of errors over what is tolerated");
+    let mut scene = Scene::new(options.width, "Convergence: error bound / tolerance");
     let head = match told {
-        Some(row) => format!("{}: until it is accurate", explained.row_name(row)),
-        None => "Until it is accurate".to_owned(),
+        Some(row) => format!("{}: convergence", explained.row_name(row)),
+        None => "Convergence".to_owned(),
     };
     scene.heading((12.0, 14.0), shortened(&head, options.width - 24.0, FONT + 1.5), Anchor::Start);
-    let entries = [(WITHIN, "ended within what is tolerated"), (ABOVE, "ended above it")]
+    let entries = [(WITHIN, "ended within the tolerance"), (ABOVE, "ended above the tolerance")]
         .map(|(paint, text)| (paint, text.to_owned()));
     let is_shown = |paint: Paint| courses.iter().any(|course| (paint == WITHIN) == course.is_within());
     let entries: Vec<(Paint, String)> = entries.into_iter().filter(|&(paint, _)| is_shown(paint)).collect();
     let top = legend::draw(&mut scene, TOP, &entries) + 12.0;
     let bottom = top + HEIGHT;
     let y = Scale::logarithmic((least.min(1.0), greatest.max(1.0)), (bottom, top)).with_room(0.04, 0.04);
-    scene.axis_left(&y, (LEFT, options.width - 16.0), "bound of the error / tolerance");
+    scene.axis_left(&y, (LEFT, options.width - 16.0), "error bound / tolerance");
     scene.axis_below(&x, (top, bottom), "evaluations");
     draw_border(&mut scene, y.place(1.0));
     let place = |&(evaluations, share): &(f64, f64)| -> Point {
-        // No error at all has no place on this axis but its end.
+        // Zero has no place on a logarithmic axis, so draw it at the lower end.
         (x.place(evaluations), if share > 0.0 { y.place(share) } else { bottom })
     };
     let opacity = (8.0 / courses.len() as f64).clamp(0.3, 0.9);
@@ -88,19 +89,19 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// The looks of a row that found a bound; none where none did.
+/// Returns the interim checks of a row that have a bound, or `None` if there are no such checks.
 fn course(explained: &Explained, row: usize) -> Option<Course> {
     let certified = explained.kept.certificates.get(row)?.as_ref()?;
     let look = |look: &Look| {
         let share = look.error.filter(|share| share.is_finite() && *share >= 0.0)?;
-        // None at all has no place on an axis of logarithms.
+        // Zero has no place on a logarithmic axis.
         Some((look.evaluations.max(1) as f64, share))
     };
     let looks: Vec<(f64, f64)> = certified.looks.iter().filter_map(look).collect();
     (!looks.is_empty()).then_some(Course { row, looks })
 }
 
-/// The line at which the bound is what is tolerated.
+/// Draws the line at which the bound equals the tolerance.
 fn draw_border(scene: &mut Scene, y: f64) {
     let right = scene.width - 16.0;
     scene.dashed([(LEFT, y), (right, y)], Paint::Ink, 1.2);
@@ -116,7 +117,7 @@ fn draw_course(
     let paint = if course.is_within() { WITHIN } else { ABOVE };
     let (evaluations, share) = course.last();
     let says = format!(
-        "{}: {} of the tolerance after {} evaluations",
+        "{}: {} × tolerance after {} evaluations",
         explained.row_name(course.row),
         digits(share, 3),
         digits(evaluations, 9)
@@ -146,17 +147,17 @@ fn caption(explained: &Explained, all: &[Course], shown: usize, told: Option<usi
     };
     if told.is_none() {
         caption.push_str(&match (all.len(), explained.rows()) {
-            (1, 1) => "The looks of one row at its error. ".to_owned(),
-            (looked, rows) => format!("{looked} of {} with looks at the error. ", rows_in_words(rows as u64)),
+            (1, 1) => "Interim checks of one row. ".to_owned(),
+            (looked, rows) => format!("{looked} of {} with interim checks. ", rows_in_words(rows as u64)),
         });
     }
     if shown < all.len() {
-        caption.push_str(&format!("{shown} of these are drawn. "));
+        caption.push_str(&format!("{shown} of these are shown. "));
     }
     if told.is_none() {
-        caption.push_str(&of_sample(explained, "Kept are"));
+        caption.push_str(&of_sample(explained, "Based on"));
     }
-    caption.push_str("Dots are last looks; at the dashed line, the bound is what is tolerated.");
+    caption.push_str("Dots mark the last checks, the dashed line the tolerance.");
     caption
 }
 
@@ -164,7 +165,7 @@ fn description(all: &[Course], caption: &str) -> String {
     let within = all.iter().filter(|course| course.is_within()).count();
     let (least, greatest) = extent::of(all.iter().map(|course| course.last().0));
     format!(
-        "{within} of {} ended within what is tolerated, after {} to {} evaluations. {caption}",
+        "{within} of {} ended within the tolerance, after {} to {} evaluations. {caption}",
         rows_in_words(all.len() as u64),
         digits(least, 9),
         digits(greatest, 9)
@@ -172,7 +173,7 @@ fn description(all: &[Course], caption: &str) -> String {
 }
 
 fn table(explained: &Explained, courses: &[&Course]) -> Table {
-    let mut table = Table::new(["row", "evaluations", "bound of the error / tolerance"]);
+    let mut table = Table::new(["row", "evaluations", "error bound / tolerance"]);
     for course in courses {
         for &(evaluations, share) in &course.looks {
             table.push([(explained.kept.rows[course.row] as f64).into(), evaluations.into(), share.into()]);

@@ -1,4 +1,5 @@
-//! The way of each row from the base to its prediction, player by player, the most important above.
+//! Decision plot: the path of each row from the base value to its prediction, with the most important players
+//! on top.
 
 use super::labels::Label;
 use super::options::Options;
@@ -12,7 +13,7 @@ use crate::scene::{
 
 const LINE: f64 = 24.0;
 const TOP: f64 = 48.0;
-/// The most lines.
+/// Maximum number of lines.
 const MOST_ROWS: usize = 200;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
@@ -26,18 +27,19 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         (Step::Player(player), Some(row)) => labels::with_input(explained, row, *player),
         (Step::Player(player), None) => labels::of_player(explained, *player).into(),
         (Step::Others, _) => format!("{} others", rest.len()).into(),
-        (Step::Undivided, _) => "left undivided".to_owned().into(),
+        (Step::Undivided, _) => "unattributed".to_owned().into(),
     };
     let names: Vec<Label> = steps.iter().map(name).collect();
     let ways: Vec<Vec<f64>> = rows.iter().map(|&row| way(explained, output, row, &steps, rest)).collect();
 
     let room = labels::room(names.iter().map(|name| name.text.as_str()), options.width);
     let scale = Scale::new(extent::of(ways.iter().flatten().copied()), (room + 12.0, options.width - 20.0));
-    let mut scene = Scene::new(options.width, format!("Decisions: {}", value_in_words(explained, output)));
+    let mut scene =
+        Scene::new(options.width, format!("Decision plot: {}", value_in_words(explained, output)));
     let bottom = TOP + steps.len() as f64 * LINE;
     let head = match told_row {
-        Some(row) => format!("{} among others", explained.row_name(row)),
-        None => "From the base to the predictions".to_owned(),
+        Some(row) => format!("{} among other rows", explained.row_name(row)),
+        None => "From the base value to the predictions".to_owned(),
     };
     scene.heading((12.0, 14.0), shortened(&head, options.width - 24.0, FONT + 1.5), Anchor::Start);
     scene.axis_below(&scale, (TOP, bottom), &output_in_words(explained, output));
@@ -74,7 +76,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     scene.caption(bottom + 42.0, &caption);
     let most: Vec<&str> = names.iter().take(3).map(|name| name.text.as_str()).collect();
     scene.description = format!(
-        "The ways of {} from the base to predictions from {} to {}; the last steps are {}. {caption}",
+        "Paths of {} from the base value to predictions between {} and {}; the last steps are {}. {caption}",
         rows_in_words(rows.len() as u64),
         digits(paints.least, 4),
         digits(paints.greatest, 4),
@@ -84,7 +86,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// A step, from above.
+/// A step of the path. Steps are listed from the top.
 #[derive(Clone, Copy, PartialEq)]
 enum Step {
     Player(usize),
@@ -109,7 +111,7 @@ fn steps(
     steps
 }
 
-/// The output after each step, from the base on.
+/// Returns the output after each step, starting from the base value.
 fn way(explained: &Explained, output: usize, row: usize, steps: &[Step], rest: &[usize]) -> Vec<f64> {
     let mut at = explained.base(row, output);
     let mut way = vec![at];
@@ -124,7 +126,8 @@ fn way(explained: &Explained, output: usize, row: usize, steps: &[Step], rest: &
     way
 }
 
-/// The rows in their order: all that are kept, or so many from the least prediction to the greatest, and that which is asked for.
+/// Returns the rows to draw, in order: all kept rows, or [`MOST_ROWS`] of them spread over the range of
+/// predictions, and the selected row.
 fn rows_shown(explained: &Explained, output: usize, told: Option<usize>) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..explained.rows()).collect();
     if rows.len() > MOST_ROWS {
@@ -138,7 +141,7 @@ fn rows_shown(explained: &Explained, output: usize, told: Option<usize>) -> Vec<
     rows
 }
 
-/// From predictions to colours.
+/// Maps predictions to colours.
 struct Paints {
     least: f64,
     greatest: f64,
@@ -158,7 +161,7 @@ impl Paints {
     }
 }
 
-/// The line of the base, where it is the same for all.
+/// Draws a line at the base value, if it is the same for all rows.
 fn draw_base(
     scene: &mut Scene,
     explained: &Explained,
@@ -174,13 +177,13 @@ fn draw_base(
     }
 }
 
-/// Where a way ends.
+/// Returns the end of a path: its number and its position.
 fn ways_end(way: &[f64], scale: &Scale) -> (f64, f64) {
     let last = way.last().copied().unwrap_or(0.0);
     (last, scale.place(last))
 }
 
-/// The row that is asked for, in front.
+/// Draws the selected row in the foreground.
 fn draw_told(
     scene: &mut Scene,
     explained: &Explained,
@@ -204,18 +207,18 @@ fn draw_told(
 }
 
 fn caption(explained: &Explained, shown: usize, is_one_told: bool) -> String {
-    let mut caption = of_sample(explained, "Kept are");
+    let mut caption = of_sample(explained, "Based on");
     match explained.rows() {
         1 => caption.push_str("One row. "),
-        kept if shown == kept => caption.push_str(&format!("All {kept} are drawn. ")),
+        kept if shown == kept => caption.push_str(&format!("All {kept} are shown. ")),
         kept => caption
-            .push_str(&format!("{shown} of {kept} are drawn, from the least prediction to the greatest. ")),
+            .push_str(&format!("{shown} of {kept} are shown, from the smallest to the largest prediction. ")),
     }
     if shown > 1 {
-        caption.push_str("Colours go from the least prediction to the greatest. ");
+        caption.push_str("Colour: from the smallest to the largest prediction. ");
     }
     if is_one_told {
-        caption.push_str("Inputs beside names are those of the thick line. ");
+        caption.push_str("Inputs next to names belong to the thick line. ");
     }
     caption.push_str(&of_estimates(explained));
     caption.trim_end().to_owned()

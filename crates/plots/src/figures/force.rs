@@ -1,4 +1,5 @@
-//! One row: what pushes the prediction up from the left, what pushes it down from the right.
+//! Force plot of one row: positive values push the prediction up from the left, negative values push it down
+//! from the right.
 
 use super::labels::Label;
 use super::options::Options;
@@ -11,22 +12,22 @@ use crate::scene::{
     Anchor, FONT, Mark, Paint, SMALL, Scale, Scene, Shape, digits, shortened, signed, width_of,
 };
 
-/// The upper edge of the blocks.
+/// The top edge of the blocks.
 const TOP: f64 = 88.0;
 const BOTTOM: f64 = TOP + 28.0;
-/// How far the tip of a block is from its shoulders.
+/// The length of a block's tip.
 const TIP: f64 = 6.0;
 /// The height of a line of names with their values.
 const LINE: f64 = 34.0;
-/// The most lines of names.
+/// Maximum number of lines of names.
 const LINES: usize = 3;
-/// The most lines of whiskers.
+/// Maximum number of lines of whiskers.
 const WHISKERS: usize = 6;
 /// The height of a line of whiskers.
 const WHISKER: f64 = 10.0;
 const MARGIN: f64 = 24.0;
 
-/// What one player, or the sum of some, pushes.
+/// The value of one player, or the sum over several.
 struct Block {
     name: Label,
     value: f64,
@@ -84,7 +85,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         .map(|block| format!("{} {}", block.name.text, signed(block.value, 3)))
         .collect();
     scene.description = format!(
-        "From the base {} to the prediction {}: {}. {caption}",
+        "From the base value {} to the prediction {}: {}. {caption}",
         digits(base, 5),
         digits(prediction, 5),
         most.join(", ")
@@ -93,12 +94,13 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// The blocks by their size, those that are sums last. Those of one sign lie side by side, the largest with its tip at the prediction.
+/// Returns the blocks by descending absolute value, with sums last. Blocks of the same sign are adjacent, and
+/// the tip of the largest is at the prediction.
 fn blocks(explained: &Explained, row: usize, options: &Options) -> Vec<Block> {
     let output = options.output;
     let value = |player: usize| explained.value(row, player, output);
     let mut players = explained.by_size(row, output);
-    // What pushes nowhere has no place.
+    // Zero values have no width.
     players.retain(|&player| value(player) != 0.0);
     let (told, rest) = order::split(&players, options.most_players(30));
     let mut blocks: Vec<Block> = told
@@ -118,7 +120,7 @@ fn blocks(explained: &Explained, row: usize, options: &Options) -> Vec<Block> {
             blocks.push(Block {
                 name: format!("{} others", of_sign.len()).into(),
                 value: of_sign.iter().map(|&player| value(player)).sum(),
-                // Errors of one row are not independent, so their sum is the bound.
+                // Errors of the values of a row are not independent, so their sum is used as a bound.
                 half_width: of_sign.iter().map(|&player| explained.half_width(row, player, output)).sum(),
                 player: None,
                 ends: (0.0, 0.0),
@@ -143,16 +145,16 @@ fn draw_block(scene: &mut Scene, block: &Block, scale: &Scale) {
     let says = labels::saying(&block.name.text, block.value, block.half_width);
     let mark = Mark { player: block.player, row: None, says };
     scene.shapes.push(Shape::Area { points, paint: block.paint(), opacity: 1.0, mark });
-    // Between thin blocks there would be nothing but what parts them.
+    // Between narrow blocks, the separators would hide everything else.
     if (tip - end).abs() > 2.5 {
         scene.line(notch, Paint::Paper, 1.2);
     }
 }
 
-/// Marks base and prediction above the axis, moved so far apart that their texts do not meet.
+/// Marks base value and prediction above the axis. Moves their texts apart if they would overlap.
 fn draw_ends(scene: &mut Scene, scale: &Scale, base: f64, prediction: f64) {
     let y = 42.0;
-    let mut ends = [("base", base), ("prediction", prediction)].map(|(name, number)| {
+    let mut ends = [("base value", base), ("prediction", prediction)].map(|(name, number)| {
         let text = format!("{name} {}", digits(number, 4));
         let half = 0.5 * width_of(&text, SMALL) + 5.0;
         (scene.within(scale.place(number), half), half, text, scale.place(number))
@@ -176,7 +178,7 @@ fn draw_ends(scene: &mut Scene, scale: &Scale, base: f64, prediction: f64) {
     }
 }
 
-/// Draws lines as long as the intervals of the values, below their blocks; how far down they reach.
+/// Draws lines of the length of the intervals below their blocks. Returns the y coordinate of the bottom.
 fn draw_whiskers(scene: &mut Scene, blocks: &[Block], scale: &Scale) -> f64 {
     let mut taken = Taken::default();
     let mut below = BOTTOM;
@@ -199,7 +201,8 @@ fn draw_whiskers(scene: &mut Scene, blocks: &[Block], scale: &Scale) -> f64 {
     below
 }
 
-/// Writes names with their values below the largest blocks, as many as have room; how far down they reach, and how many blocks have none.
+/// Writes names with their values below the largest blocks, as far as there is space. Returns the y
+/// coordinate of the bottom, and the number of blocks without a name.
 fn draw_names(scene: &mut Scene, blocks: &[Block], scale: &Scale, top: f64) -> (f64, usize) {
     let mut taken = Taken::default();
     let (mut below, mut unnamed) = (top, 0);
@@ -209,7 +212,7 @@ fn draw_names(scene: &mut Scene, blocks: &[Block], scale: &Scale, top: f64) -> (
         let value = value_in(room, block);
         let half = 0.5 * width_of(&name, SMALL).max(width_of(&value, SMALL));
         let at = scale.place(block.middle());
-        // Below the middle of the block, or beside the line that leads there.
+        // Below the middle of the block, or next to the leader line.
         let places = [0.0, half - 8.0, 8.0 - half].map(|moved| scene.within(at + moved, half));
         let ways = (0..LINES).flat_map(|line| places.map(|x| (line, x)));
         let free = ways.into_iter().find(|&(line, x)| {
@@ -220,7 +223,7 @@ fn draw_names(scene: &mut Scene, blocks: &[Block], scale: &Scale, top: f64) -> (
         });
         if let Some((line, x)) = free {
             let y = top + 12.0 + line as f64 * LINE;
-            // From the middle of its block, so that it is seen whose name it is.
+            // The line starts in the middle of the block, so that it is clear which block it belongs to.
             scene.line([(at, BOTTOM - 6.0), (at, y + 1.0)], block.paint(), 1.0);
             scene.text_of((x, y + 8.0), name, SMALL, Anchor::Middle, Paint::Ink);
             scene.text_of((x, y + 22.0), value, SMALL, Anchor::Middle, block.paint());
@@ -231,7 +234,7 @@ fn draw_names(scene: &mut Scene, blocks: &[Block], scale: &Scale, top: f64) -> (
     (below, unnamed)
 }
 
-/// The value of a block with its interval, in as many digits as there is room for.
+/// Returns the value of a block with its interval, with as many digits as fit.
 fn value_in(room: f64, block: &Block) -> String {
     let with_error = [4, 3, 2].map(|count| labels::with_error(block.value, block.half_width, count));
     let alone = signed(block.value, 3);
@@ -242,16 +245,16 @@ fn caption(explained: &Explained, row: usize, options: &Options, unnamed: usize)
     let output = options.output;
     let mut halves = (0..explained.players()).map(|player| explained.half_width(row, player, output));
     let mut caption = match (explained.are_estimates(), halves.any(|half| half > 0.0)) {
-        (true, true) => "Lines below blocks are as long as the 95 % intervals of the values.".to_owned(),
-        (true, false) => "Nothing is known of the errors of the values.".to_owned(),
-        (false, _) => "The values are exact.".to_owned(),
+        (true, true) => "Lines below the blocks: 95% confidence intervals of the values.".to_owned(),
+        (true, false) => "The errors of the values are unknown.".to_owned(),
+        (false, _) => "Values are exact.".to_owned(),
     };
     let left = explained.left_undivided(row, output);
     if !explained.heading.is_efficient && left != 0.0 {
-        caption.push_str(&format!(" {} of the prediction is left undivided.", signed(left, 3)));
+        caption.push_str(&format!(" {} of the prediction is unattributed.", signed(left, 3)));
     }
     if unnamed > 0 {
-        caption.push_str(&format!(" Blocks without room for a name: {unnamed}."));
+        caption.push_str(&format!(" Blocks too small for a name: {unnamed}."));
     }
     caption
 }

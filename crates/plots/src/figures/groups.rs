@@ -1,4 +1,4 @@
-//! Groups, and groups within groups, with what each gives.
+//! Groups plot: the importance of groups and nested groups.
 
 use super::options::Options;
 use super::size_bar::{self, SizeBar};
@@ -14,11 +14,11 @@ const TOP: f64 = 30.0;
 const LINE: f64 = 22.0;
 const HALF: f64 = 7.0;
 const LEFT: f64 = 12.0;
-/// How much further right the members of a group are.
+/// Indentation of the members of a group.
 const INDENT: f64 = 16.0;
-/// Groups deeper than that are one line.
+/// Groups deeper than this are a single line.
 const MOST_DEPTH: usize = 8;
-/// The most lines.
+/// Maximum number of lines.
 const MOST_LINES: usize = 150;
 const OF_GROUP: Paint = Paint::Series(1);
 const OF_FEATURE: Paint = Paint::Series(0);
@@ -26,21 +26,21 @@ const OF_FEATURE: Paint = Paint::Series(0);
 /// A line of the figure.
 struct Line {
     name: String,
-    /// The name, of a group with those of its first players.
+    /// The name; for a group, with the names of its first players.
     said: String,
     depth: usize,
     /// The players whose values are summed.
     players: Vec<usize>,
     is_group: bool,
-    /// The line of the group that it is in.
+    /// The line of the enclosing group.
     parent: Option<usize>,
-    /// The mean of |Σφ|, and half the width of its interval.
+    /// The mean of |Σφ|, and the half-width of its interval.
     size: (f64, f64),
 }
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     if explained.heading.groups.is_empty() {
-        let why = "the features are in no groups; explain with groups (`--groups`)";
+        let why = "the results contain no groups; explain with groups (`--groups`)";
         return Err(PlotError::Nothing { kind: "groups", why });
     }
     let output = options.output;
@@ -53,19 +53,19 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let room = (widest + 12.0).min(0.5 * options.width);
     let label = size_bar::room(lines.iter().map(|line| line.size), 4);
     let ends = (room, options.width - label);
-    // Errors of groups are added up, and may be much larger than all sizes.
+    // The errors of a group are added up, and may be much larger than all values.
     let with_error = |line: &Line| if line.is_group { (line.size.0, 0.0) } else { line.size };
     let of_groups = lines.iter().filter(|line| line.is_group && !line.size.1.is_nan());
     let ends_of_groups = of_groups.map(|line| line.size.0 + line.size.1);
     let (scale, _) = size_bar::scale(lines.iter().map(with_error), ends_of_groups, ends);
     let mut scene =
-        Scene::new(options.width, format!("Groups: mean size of the {}", value_in_words(explained, output)));
-    scene.heading((12.0, 14.0), "What matters, by groups", Anchor::Start);
-    let entries = [(OF_GROUP, "a group: |sum of its values|"), (OF_FEATURE, "a feature: |value|")]
+        Scene::new(options.width, format!("Groups: mean |{}|", value_in_words(explained, output)));
+    scene.heading((12.0, 14.0), "Group importance", Anchor::Start);
+    let entries = [(OF_GROUP, "group: |sum of its values|"), (OF_FEATURE, "feature: |value|")]
         .map(|(paint, text)| (paint, text.to_owned()));
     let top = legend::draw(&mut scene, TOP, &entries) + 8.0;
     let bottom = top + lines.len() as f64 * LINE;
-    let axis = format!("mean over rows of the size of the {}", value_in_words(explained, output));
+    let axis = format!("mean |{}| over rows", value_in_words(explained, output));
     scene.axis_below(&scale, (top, bottom), &axis);
     let height = |place: usize| top + (place as f64 + 0.5) * LINE;
     for (place, line) in lines.iter().enumerate() {
@@ -81,30 +81,30 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
 
     let mut caption = caption(explained, left_out);
     if lines.iter().any(|line| line.size.0 + line.size.1 > scale.range().1) {
-        caption.push_str(" Whiskers without an end go on.");
+        caption.push_str(" Open-ended whiskers extend beyond the axis.");
     }
     scene.caption(bottom + 42.0, &caption);
     let mut first: Vec<&Line> = lines.iter().filter(|line| line.depth == 0).collect();
     first.sort_by(|a, b| b.size.0.total_cmp(&a.size.0));
     let most: Vec<String> =
         first.iter().take(3).map(|line| format!("{} {}", line.name, digits(line.size.0, 3))).collect();
-    scene.description = format!("Of the groups those that matter most are {}. {caption}", most.join(", "));
+    scene.description = format!("The most important groups: {}. {caption}", most.join(", "));
     scene.table = table(explained, &lines);
     Ok(scene)
 }
 
-/// The lines as they are made.
+/// The lines under construction.
 struct Tree<'a> {
     explained: &'a Explained,
     output: usize,
-    /// The most members of a group that are shown one by one.
+    /// Maximum number of members of a group that are shown separately.
     most: usize,
     lines: Vec<Line>,
     left_out: usize,
 }
 
 impl Tree<'_> {
-    /// Adds the members of a group, the largest first, each with those in it.
+    /// Adds the members of a group by descending importance, each followed by its own members.
     fn add(&mut self, members: &[Member], depth: usize, parent: Option<usize>) {
         let mut found: Vec<(Line, &Member)> = members
             .iter()
@@ -144,7 +144,7 @@ impl Tree<'_> {
     fn line(&self, member: &Member, players: Vec<usize>, depth: usize, parent: Option<usize>) -> Line {
         let explained = self.explained;
         let name = match (member, &players[..]) {
-            // A group of which there is one value has a name among the players.
+            // A group with a single value is a player and has its name.
             (_, &[player]) => labels::of_player(explained, player),
             (Member::Feature(name), _) => crate::explained::shown(name).into_owned(),
             (Member::Group(_), players) => format!("group of {}", players.len()),
@@ -162,7 +162,7 @@ impl Tree<'_> {
     }
 }
 
-/// The players that stand for what is in a member: those all of whose features are in it.
+/// Returns the players whose features are all in a member.
 fn players_of(explained: &Explained, member: &Member) -> Vec<usize> {
     let heading = &explained.heading;
     let mut is_in = vec![false; heading.features.len()];
@@ -185,8 +185,9 @@ fn players_of(explained: &Explained, member: &Member) -> Vec<usize> {
     players
 }
 
-/// The mean over the rows that are kept of |Σφ|, and half the width of its interval: that of the mean over rows like these, and the sum of the
-/// half widths of the values in full, because errors of one row and of rows with one seed are not independent.
+/// Returns the mean of |Σφ| over the kept rows, and the half-width of its interval. It is the sum of the
+/// half-width due to sampling rows and the summed half-widths of the values, because the errors of values of
+/// a row, and of rows with the same seed, are not independent.
 fn size(explained: &Explained, players: &[usize], output: usize) -> (f64, f64) {
     let rows = 0..explained.rows();
     let sums: Vec<f64> = rows
@@ -215,30 +216,25 @@ fn draw_bar(scene: &mut Scene, line: &Line, y: f64, scale: &Scale) {
 fn caption(explained: &Explained, left_out: usize) -> String {
     let mut caption = match explained.is_sample() {
         false => format!("Over {}. ", rows_in_words(explained.summary.rows)),
-        true => of_sample(explained, "Means are of"),
+        true => of_sample(explained, "Means use"),
     };
     caption.push_str(match (explained.rows(), explained.are_estimates()) {
-        (1, false) => "Its values are exact.",
-        (1, true) => "Whiskers are the 95 % intervals of its values, those of groups summed.",
-        (_, false) => "Values are exact; whiskers are the 95 % interval of the mean for rows like these.",
+        (1, false) => "Values are exact.",
+        (1, true) => "Whiskers: 95% confidence intervals of its values, summed within groups.",
+        (_, false) => "Values are exact. Whiskers: 95% confidence interval of the mean over similar rows.",
         (_, true) => {
-            "Whiskers are the 95 % interval of the mean for rows like these, and beyond it the mean error of the estimates in full."
+            "Whiskers: 95% confidence interval of the mean over similar rows, plus the mean estimation error."
         }
     });
     if left_out > 0 {
-        caption.push_str(&format!(" {left_out} more groups or features have no room."));
+        caption.push_str(&format!(" {left_out} more groups or features are not shown."));
     }
     caption
 }
 
 fn table(explained: &Explained, lines: &[Line]) -> Table {
-    let mut table = Table::new([
-        "group or feature",
-        "depth",
-        "features",
-        "mean |sum of values|",
-        "half width of the 95 % interval",
-    ]);
+    let mut table =
+        Table::new(["group or feature", "depth", "features", "mean |sum of values|", "95% CI half-width"]);
     for line in lines {
         let names: Vec<&str> =
             line.players.iter().map(|&player| explained.heading.players[player].as_str()).collect();

@@ -1,4 +1,4 @@
-//! The values of all rows, rows across and players down, as colours.
+//! Heatmap: the values of all rows as colours, with rows on the x-axis and players on the y-axis.
 
 use super::colour_bar::{ColourBar, End, Ramp, pixel};
 use super::options::Options;
@@ -9,20 +9,20 @@ use crate::explained::Explained;
 use crate::scene::{Anchor, Mark, Paint, Picture, SMALL, Scale, Scene, Shape, digits, signed, width_of};
 
 const LINE: f64 = 22.0;
-/// The upper edge of the line of predictions.
+/// The top edge of the line of predictions.
 const TOP: f64 = 34.0;
 const PREDICTIONS: f64 = 52.0;
-/// The upper edge of the colours.
+/// The top edge of the heatmap.
 const COLOURS: f64 = TOP + PREDICTIONS + 12.0;
-/// Space on the right for the bar of colours, and how much of it is beside its numbers.
+/// Space on the right for the colour bar, and the part of it that its numbers do not use.
 const RIGHT: f64 = 76.0;
 const BESIDE_NUMBERS: f64 = 30.0;
 /// Narrower figures have no bars of importance.
 const LEAST_WIDTH_WITH_BARS: f64 = 480.0;
 const BARS: f64 = 64.0;
-/// The most ticks of the predictions.
+/// Maximum number of ticks of the predictions.
 const TICKS: usize = 4;
-/// The most columns.
+/// Maximum number of columns.
 const MOST_COLUMNS: usize = 600;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
@@ -36,14 +36,14 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     rows.sort_by(|&a, &b| prediction(b).total_cmp(&prediction(a)));
     let columns = columns(&rows);
     let lines = lines(explained, output, (told, rest), &columns);
-    // Many others together would leave no colour to those that are told.
+    // The sum over many other players could be so large that no colour would be left for those shown.
     let of_told = lines.iter().take(told.len()).flatten();
     let most = high_percentile(of_told.map(|value| value.abs()).collect());
     let predictions: Vec<f64> =
         columns.iter().map(|rows| mean(rows.iter().map(|&row| prediction(row)))).collect();
     let scale = Scale::new(extent::of(predictions.iter().copied()), (TOP + PREDICTIONS, TOP));
 
-    // Numbers have room, however long they are.
+    // Reserve space for numbers of any length.
     let widest = scale.ticks(TICKS).iter().map(|(_, text)| width_of(text, SMALL)).fold(0.0, f64::max);
     let names_end = labels::room(names.iter().map(String::as_str), options.width);
     let room = names_end.max(widest + 10.0).min(0.4 * options.width);
@@ -51,8 +51,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let beside = RIGHT.max(width_of(&signed(most, 2), SMALL) + BESIDE_NUMBERS);
     let has_bars = options.width >= LEAST_WIDTH_WITH_BARS;
     let right = options.width - beside - if has_bars { BARS } else { 0.0 };
-    let mut scene = Scene::new(options.width, format!("All rows: {}", value_in_words(explained, output)));
-    scene.heading((12.0, 14.0), "Row by row", Anchor::Start);
+    let mut scene = Scene::new(options.width, format!("Heatmap: {}", value_in_words(explained, output)));
+    scene.heading((12.0, 14.0), "Attributions by row", Anchor::Start);
     draw_predictions(&mut scene, &predictions, &scale, (room, right));
     let height = names.len() as f64 * LINE;
     let pixels = lines.iter().flatten().map(|&value| pixel(value / most)).collect();
@@ -80,13 +80,14 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     scene.small_within(
         0.5 * (room + right),
         bottom + 12.0,
-        "rows, from the greatest prediction to the least",
+        "rows, from the largest to the smallest prediction",
     );
     let caption = caption(explained, columns.len());
     scene.caption(bottom + 26.0, &caption);
     let most: Vec<&str> = names.iter().take(3).map(String::as_str).collect();
     scene.description = format!(
-        "The values of each feature in {} from the greatest prediction, {}, to the least, {}; those that matter most are {}. {caption}",
+        "Values of each feature in {} from the largest prediction, {}, to the smallest, {}; the most \
+         important: {}. {caption}",
         rows_in_words(explained.rows() as u64),
         digits(prediction(rows[0]), 4),
         digits(prediction(rows[rows.len() - 1]), 4),
@@ -96,14 +97,14 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// The rows of each column: one, or several where there are more rows than columns.
+/// Returns the rows of each column: one, or several if there are more rows than columns.
 fn columns(rows: &[usize]) -> Vec<&[usize]> {
     let count = rows.len().min(MOST_COLUMNS);
     let edge = |column: usize| column * rows.len() / count;
     (0..count).map(|column| &rows[edge(column)..edge(column + 1)]).collect()
 }
 
-/// The values of each player, and of the others together, in each column.
+/// Returns the values of each player, and the sum of the others, in each column.
 fn lines(
     explained: &Explained,
     output: usize,
@@ -126,7 +127,7 @@ fn mean(numbers: impl Iterator<Item = f64> + Clone) -> f64 {
     numbers.map(|number| number / count).sum()
 }
 
-/// The 98th percentile, or the greatest where that is zero, or one where all are.
+/// Returns the 98th percentile, or the maximum if that is zero, or 1 if all are zero.
 fn high_percentile(mut sizes: Vec<f64>) -> f64 {
     sizes.sort_by(f64::total_cmp);
     let at = |share: f64| sizes.get((share * sizes.len().saturating_sub(1) as f64).round() as usize).copied();
@@ -143,14 +144,14 @@ fn draw_predictions(scene: &mut Scene, predictions: &[f64], scale: &Scale, (left
     }
     scene.small((right + 6.0, TOP + 0.5 * PREDICTIONS), "prediction", Anchor::Start);
     let wide = (right - left) / predictions.len() as f64;
-    // Steps, so that the line of one row is as wide as its column.
+    // Steps, so that the line of a row is as wide as its column.
     let steps = predictions.iter().enumerate().flat_map(|(column, &at)| {
         [column, column + 1].map(|edge| (left + edge as f64 * wide, scale.place(at)))
     });
     scene.line(steps.collect::<Vec<_>>(), Paint::Ink, 1.3);
 }
 
-/// How much each player matters, beside its line.
+/// Draws a bar with the importance of each player next to its line.
 fn draw_bars(
     scene: &mut Scene,
     explained: &Explained,
@@ -169,7 +170,7 @@ fn draw_bars(
         let y = COLOURS + place as f64 * LINE + 3.0;
         let wide = if most > 0.0 { (size / most).min(1.1) * (BARS - 16.0) } else { 0.0 };
         let paint = if place < told.len() { Paint::Series(0) } else { Paint::Missing };
-        let says = format!("{name}: mean size {}", digits(size, 4));
+        let says = format!("{name}: mean |value| {}", digits(size, 4));
         let mark = Mark { player: told.get(place).copied(), row: None, says };
         scene.rectangle((left + 4.0, y), (wide.max(1.0), LINE - 6.0), paint, mark);
     }
@@ -177,12 +178,12 @@ fn draw_bars(
 
 fn caption(explained: &Explained, columns: usize) -> String {
     let kept = explained.rows();
-    let mut caption = of_sample(explained, "Columns are");
+    let mut caption = of_sample(explained, "Columns show");
     if columns < kept {
         caption
-            .push_str(&format!("Each of {columns} columns is the mean of {} rows or so. ", kept / columns));
+            .push_str(&format!("Each of {columns} columns is the mean of about {} rows. ", kept / columns));
     }
-    caption.push_str("Colours are full from the 98th percentile of sizes on. ");
+    caption.push_str("Colours saturate at the 98th percentile of |value|. ");
     caption.push_str(&of_estimates(explained));
     caption.trim_end().to_owned()
 }

@@ -1,4 +1,4 @@
-//! One row that is an image: its segments in colours that tell their values.
+//! Image plot of one row: its segments, coloured by their values.
 
 use super::colour_bar::{ColourBar, End, Ramp, pixel};
 use super::options::Options;
@@ -12,18 +12,18 @@ use crate::scene::{Anchor, FONT, Picture, Rgb, Scene, Shape, digits, shortened, 
 
 const TOP: f64 = 34.0;
 const LEFT: f64 = 12.0;
-/// Space on the right for the bar of colours.
+/// Space on the right for the colour bar.
 const RIGHT: f64 = 84.0;
-/// The most height.
+/// Maximum height.
 const MOST_HEIGHT: f64 = 480.0;
-/// The most pixels on a side; of larger images, some are left out.
+/// Maximum number of pixels on a side. Larger images are downsampled by skipping pixels.
 const MOST_PIXELS: usize = 1024;
-/// How opaque the largest value is on the image.
+/// Opacity of the largest value on the image.
 const OPAQUE: f64 = 0.8;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     let Some(Medium::Image { width, height, segments, pixels }) = &explained.heading.medium else {
-        let why = "the results are not those of an image; explain one";
+        let why = "the results contain no image; explain an image";
         return Err(PlotError::Nothing { kind: "image", why });
     };
     let row = options.place_of_row(explained)?;
@@ -60,7 +60,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         |&player: &usize| format!("{} {}", labels::of_player(explained, player), signed(values[player], 3));
     let first: Vec<String> = explained.by_size(row, output).iter().take(3).map(told).collect();
     scene.description = format!(
-        "An image of {width} × {height} pixels in {} segments, of which those that matter most are {}. {caption}",
+        "An image of {width} × {height} pixels in {} segments; the most important: {}. {caption}",
         explained.players(),
         first.join(", ")
     );
@@ -68,11 +68,12 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// The colour of a value from −1 to 1, on grey as light as the pixel; by itself where the pixel is not known.
+/// Blends the colour of a value from −1 to 1 with a grey of the pixel's lightness. If the pixel is not known,
+/// returns the colour itself.
 fn blended(under: Option<Rgb>, share: f64) -> [u8; 4] {
     let [red, green, blue, opaque] = pixel(share);
     let Some(under) = under.map(|under| under.map(f64::from)) else { return [red, green, blue, opaque] };
-    // Source: ITU-R BT.601, luma. Lightened, so that colours can be told on black.
+    // Source: ITU-R BT.601, luma. Lightened, so that colours are visible on black.
     let luma = 0.299 * under[0] + 0.587 * under[1] + 0.114 * under[2];
     let grey = 100.0 + 0.6 * luma;
     let opacity = OPAQUE * f64::from(opaque) / 255.0;
@@ -83,7 +84,7 @@ fn blended(under: Option<Rgb>, share: f64) -> [u8; 4] {
 
 fn caption(explained: &Explained, (row, output): (usize, usize)) -> String {
     let mut caption = format!(
-        "From the base {} to the prediction {}. ",
+        "From the base value {} to the prediction {}. ",
         digits(explained.base(row, output), 4),
         digits(explained.prediction(row, output), 4)
     );
@@ -91,7 +92,8 @@ fn caption(explained: &Explained, (row, output): (usize, usize)) -> String {
         let players = explained.players();
         let unsure = (0..players).filter(|&player| explained.is_sign_unsure(row, player, output)).count();
         caption.push_str(&format!(
-            "Values are estimates: of {unsure} of {players} segments the 95 % interval holds zero, or the error is unknown. "
+            "Values are estimates: for {unsure} of {players} segments the 95% confidence interval contains \
+             zero, or the error is unknown. "
         ));
     }
     caption.trim_end().to_owned()

@@ -1,4 +1,4 @@
-//! How much pairs of players interact over all rows: the mean of |I_ij|.
+//! Interactions plot: the mean |I_ij| of pairs of players over all rows, as a matrix.
 
 use super::colour_bar::{ColourBar, End, Ramp};
 use super::labels;
@@ -11,20 +11,20 @@ use apportion_results::Form;
 use crate::explained::Explained;
 use crate::scene::{Anchor, Mark, Paint, SMALL, Scene, Shape, digits, shortened, width_of};
 
-/// The most lines.
+/// Maximum number of players.
 const MOST: usize = 20;
-/// As many as are shown unless more are asked for.
+/// Default number of players.
 const USUAL: usize = 12;
 const TOP: f64 = 30.0;
-/// Space on the right for the bar of colours.
+/// Space on the right for the colour bar.
 const RIGHT: f64 = 76.0;
-/// The most height of the names above.
+/// Maximum height of the names on top.
 const ABOVE: f64 = 130.0;
-/// The least width of a cell, which is the height of its line.
+/// Minimum width of a cell, which is also the height of its line.
 const LEAST_CELL: f64 = 15.0;
-/// The most width of a cell.
+/// Maximum width of a cell.
 const CELL: f64 = 46.0;
-/// The opacity of the strongest interaction: text is read on it.
+/// Opacity of the strongest interaction. It must leave text legible.
 const OPAQUE: f64 = 0.6;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
@@ -36,16 +36,14 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     players.truncate(options.most_players(USUAL).clamp(1, MOST));
     let names: Vec<String> = players.iter().map(name).collect();
     let room = labels::room(names.iter().map(String::as_str), 0.8 * options.width);
-    // As many as leave each line room for its name.
+    // Limit the number so that the name of each fits into its line.
     players.truncate(((options.width - room - RIGHT) / LEAST_CELL) as usize);
     let cell = ((options.width - room - RIGHT) / players.len() as f64).min(CELL);
     let above = names.iter().map(|name| width_of(name, SMALL) + 10.0).fold(30.0, f64::max).min(ABOVE);
     let top = TOP + above;
-    let mut scene = Scene::new(
-        options.width,
-        format!("Interactions: mean size of the {}", value_in_words(explained, output)),
-    );
-    scene.heading((12.0, 14.0), "What works together", Anchor::Start);
+    let mut scene =
+        Scene::new(options.width, format!("Interactions: mean |{}|", value_in_words(explained, output)));
+    scene.heading((12.0, 14.0), "Interactions", Anchor::Start);
     let strongest = pairs.strongest(&players);
     let most = strongest.map_or(0.0, |(.., strength)| strength);
     let most_alone = players.iter().map(|&player| pairs.strength(player, player)).fold(0.0, f64::max);
@@ -70,7 +68,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
             } else {
                 format!("{} and {}", names[line], names[column])
             };
-            let says = format!("{of}: mean size {}", digits(strength, 4));
+            let says = format!("{of}: mean absolute value {}", digits(strength, 4));
             let at = (room + column as f64 * cell, y);
             scene.shapes.push(Shape::Rectangle {
                 at: (at.0 + 0.5, at.1 + 0.5),
@@ -92,7 +90,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     scene.description = match strongest.filter(|(.., strength)| *strength > 0.0) {
         None => format!("No two features interact. {caption}"),
         Some((one, other, strength)) => format!(
-            "The strongest interaction is that of {} and {}: {} in the mean of sizes. {caption}",
+            "Strongest interaction: {} and {}, mean absolute value {}. {caption}",
             labels::of_player(explained, one),
             labels::of_player(explained, other),
             digits(strength, 3)
@@ -102,7 +100,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// The number of a cell, with as many digits as it has room for.
+/// Writes the number of a cell, with as many digits as fit.
 fn draw_number(scene: &mut Scene, at: (f64, f64), cell: f64, number: f64) {
     let text = [3, 2, 1]
         .map(|count| digits(number, count))
@@ -115,18 +113,18 @@ fn draw_number(scene: &mut Scene, at: (f64, f64), cell: f64, number: f64) {
 
 fn caption(explained: &Explained, left_out: usize) -> String {
     let diagonal = match explained.heading.interactions {
-        Some(Form::Index) => "stand the values of features",
-        _ => "stands what their values have beside interactions",
+        Some(Form::Index) => "values of the features",
+        _ => "main effects",
     };
     let mut caption = format!(
-        "Means of sizes over {}. On the diagonal, in grey, {diagonal}.",
+        "Mean absolute values over {}. Diagonal (grey): {diagonal}.",
         rows_in_words(explained.summary.rows)
     );
     if explained.heading.interactions == Some(Form::Remainder) {
-        caption.push_str(" Each of a pair has half of its interaction.");
+        caption.push_str(" Each feature of a pair receives half of its interaction.");
     }
     if left_out > 0 {
-        caption.push_str(&format!(" {left_out} features that matter less are not shown."));
+        caption.push_str(&format!(" {left_out} less important features are not shown."));
     }
     caption
 }

@@ -3,24 +3,25 @@
 use crate::explained::{Explained, shown};
 use crate::scene::{Anchor, FONT, Paint, Scene, digits, shortened, signed, width_of};
 
-/// The space between names and what is on their right.
+/// The distance between names and the content on their right.
 const GAP: f64 = 10.0;
 
-/// Digits of an input where there is room for them.
+/// Number of digits of an input, if they fit.
 const DIGITS: usize = 5;
 
-/// The width of the column of these names: as wide as the widest, and at most two fifths of the figure.
+/// Returns the width of the column of these names: that of the widest name, and at most two fifths of the
+/// figure.
 pub(super) fn room<'a>(names: impl IntoIterator<Item = &'a str>, width: f64) -> f64 {
     let widest = names.into_iter().map(|name| width_of(name, FONT)).fold(40.0, f64::max);
     (widest + 2.0 * GAP).min(0.4 * width)
 }
 
-/// Writes a name at the end of the column, at the height `y`.
+/// Writes a name, right-aligned in the column, at height `y`.
 pub(super) fn name(scene: &mut Scene, room: f64, y: f64, name: &str) {
     write(scene, room, y, shortened(name, room - 1.5 * GAP, FONT));
 }
 
-/// The same of a name with its input.
+/// Writes a label, right-aligned in the column, at height `y`.
 pub(super) fn label(scene: &mut Scene, room: f64, y: f64, label: &Label) {
     write(scene, room, y, label.shortened(room - 1.5 * GAP, FONT));
 }
@@ -29,12 +30,12 @@ fn write(scene: &mut Scene, room: f64, y: f64, text: String) {
     scene.text((room - GAP, y), text, Anchor::End, Paint::Ink);
 }
 
-/// A name, which has its input in a row behind it where there is one, such as `age = 39`.
+/// The name of a player, possibly with its input in a row, such as `age = 39`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Label {
-    /// All of it.
+    /// The whole text.
     pub(super) text: String,
-    /// The name alone, and the input, where that is a number.
+    /// The name without the input, and the input, if that is a number.
     parts: Option<(String, f64)>,
 }
 
@@ -45,13 +46,13 @@ impl From<String> for Label {
 }
 
 impl Label {
-    /// As much of it as there is room for. A number without its middle would be read as another: the name is cut, and the number has fewer
-    /// digits, or is left out.
+    /// Shortens the label to the available space. A number with an ellipsis could be misread, so the name is
+    /// shortened first, and the number gets fewer digits or is omitted.
     pub(super) fn shortened(&self, room: f64, size: f64) -> String {
         let Some((name, number)) = self.parts.as_ref().filter(|_| width_of(&self.text, size) > room) else {
             return shortened(&self.text, room, size);
         };
-        // Some letters tell which it is.
+        // Keep at least a few letters of the name.
         let room_of_name = width_of(name, size).min(3.0 * size);
         let mut inputs = (1..=DIGITS).rev().map(|count| format!(" = {}", digits(*number, count)));
         let input = inputs.find(|input| room_of_name + width_of(input, size) <= room).unwrap_or_default();
@@ -59,7 +60,7 @@ impl Label {
     }
 }
 
-/// The name of a player as it is read.
+/// Returns the name of a player for display.
 pub(super) fn of_player(explained: &Explained, player: usize) -> String {
     match shown(&explained.heading.players[player]) {
         name if name.trim().is_empty() => "(no name)".to_owned(),
@@ -67,7 +68,7 @@ pub(super) fn of_player(explained: &Explained, player: usize) -> String {
     }
 }
 
-/// The name of a player with its input in a row, such as `age = 39`.
+/// Returns the name of a player with its input in a row, such as `age = 39`.
 pub(super) fn with_input(explained: &Explained, row: usize, player: usize) -> Label {
     let name = of_player(explained, player);
     let Some(feature) = explained.only_feature(player) else { return name.into() };
@@ -77,17 +78,17 @@ pub(super) fn with_input(explained: &Explained, row: usize, player: usize) -> La
     Label { text, parts: (!is_word && !input.is_infinite()).then_some((name, input)) }
 }
 
-/// What is said of a value with half the width of its interval, such as `age = 39: +1 ± 0.2`.
+/// Describes a value with the half-width of its interval, such as `age = 39: +1 ± 0.2`.
 pub(super) fn saying(name: &str, value: f64, half_width: f64) -> String {
     format!("{name}: {}", with_error(value, half_width, 5))
 }
 
-/// A value to so many digits with half the width of its interval.
+/// Formats a value with the half-width of its interval.
 pub(super) fn with_error(value: f64, half_width: f64, count: usize) -> String {
     signed(value, count) + &error_in_words(half_width)
 }
 
-/// Half the width of an interval, which is NaN where nothing is known of it and 0 of exact values.
+/// Formats the half-width of an interval, which is NaN if it is unknown, and 0 for exact values.
 pub(super) fn error_in_words(half_width: f64) -> String {
     match half_width {
         0.0 => String::new(),
@@ -109,7 +110,7 @@ mod tests {
         {
             assert_eq!(label.shortened(room, FONT), wanted);
         }
-        // Words are no numbers.
+        // The input is a category instead of a number, so the label is shortened like any text.
         let words = Label::from("city = Saint-Germain-en-Laye".to_owned());
         assert_eq!(words.shortened(100.0, FONT), shortened(&words.text, 100.0, FONT));
     }

@@ -2,10 +2,11 @@
 
 use apportion_results::{CONFIDENCE, interval_factor};
 
-/// A mean, and half the width of its 95 % interval by Student's law; 0 of fewer than two numbers.
+/// Returns a mean, and the half-width of its 95% interval by Student's distribution, which is 0 for fewer
+/// than two numbers.
 pub(super) fn with_half_width(numbers: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let count = numbers.clone().count();
-    // In units of the largest, whose square is a number.
+    // Scale by the largest number, so that squares do not overflow.
     let unit = numbers.clone().map(f64::abs).fold(0.0, f64::max);
     if numbers.clone().any(f64::is_nan) {
         return (f64::NAN, f64::NAN);

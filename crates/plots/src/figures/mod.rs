@@ -1,4 +1,4 @@
-//! The kinds of figures, a file each: from attributions to a scene.
+//! The kinds of figures, with a module for each, which convert attributions to a scene.
 
 mod bar;
 mod beeswarm;
@@ -43,33 +43,35 @@ pub(crate) use words::{output_in_words, value_in_words, with_capitals};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// One row: from the base to the prediction, step by step, the largest above.
+    /// Waterfall plot of one row: steps from the base value to the prediction, the largest on top.
     Waterfall,
-    /// One row: what pushes the prediction up from the left, what pushes it down from the right.
+    /// Force plot of one row: positive values push the prediction up from the left, negative values push it
+    /// down from the right.
     Force,
-    /// How much each player matters over all rows: the mean of |φ|.
+    /// Feature importance over all rows: the mean of |φ|.
     Bar,
-    /// The values of all rows, player by player, in the colours of their inputs.
+    /// Beeswarm plot: the values of all rows by player, coloured by their inputs.
     Beeswarm,
-    /// One player: its value against its input, in the colours of the player that it interacts with most.
+    /// Dependence plot of one player: its value against its input, coloured by the player that it interacts
+    /// with most.
     Scatter,
-    /// The values of all rows, rows across and players down, as colours.
+    /// The values of all rows as colours, with rows on the x-axis and players on the y-axis.
     Heatmap,
-    /// How much pairs of players interact over all rows, as a matrix: the mean of |I_ij|.
+    /// Interactions of pairs of players over all rows, as a matrix: the mean of |I_ij|.
     Interactions,
-    /// The same with players on a circle, and lines between them.
+    /// Interactions of pairs of players over all rows, as lines between players on a circle.
     Network,
-    /// The way of each row from the base to its prediction, player by player.
+    /// Decision plot: the path of each row from the base value to its prediction.
     Decision,
-    /// How much each player matters, in parts of the rows side by side.
+    /// Feature importance in parts of the rows, side by side.
     Cohorts,
-    /// How the bounds of errors fall as evaluations are spent.
+    /// Error bounds over the number of evaluations.
     Convergence,
-    /// Groups, and groups within groups, with what each gives.
+    /// The importance of groups and nested groups.
     Groups,
-    /// One row that is a text: its words on a ground that tells their values.
+    /// A row that is a text: its words on a background coloured by their values.
     Text,
-    /// One row that is an image: its segments in colours that tell their values.
+    /// A row that is an image: its segments coloured by their values.
     Image,
 }
 
@@ -92,7 +94,7 @@ impl Kind {
         Self::Image,
     ];
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Waterfall => "waterfall",
@@ -112,29 +114,30 @@ impl Kind {
         }
     }
 
-    /// What it shows, in a line.
+    /// Returns a description of one line.
     pub fn line(self) -> &'static str {
         match self {
-            Self::Waterfall => "One row: from the base to the prediction, step by step.",
-            Self::Bar => "How much each feature matters over all rows: the mean size of its values.",
-            Self::Beeswarm => "The values of all rows, feature by feature, in the colours of their inputs.",
+            Self::Waterfall => "How each feature moves one prediction from the base value.",
+            Self::Bar => "Feature importance: mean absolute value over all rows.",
+            Self::Beeswarm => "Attributions of all rows by feature, coloured by feature value.",
             Self::Scatter => {
-                "One feature: its value against its input, in the colours of the feature that it interacts with most."
+                "Attributions of one feature against its input, coloured by the feature that it interacts \
+                 with most."
             }
-            Self::Force => "One row: what pushes its prediction up, against what pushes it down.",
-            Self::Heatmap => "The values of all rows side by side, those with like predictions together.",
-            Self::Interactions => "How much pairs of features interact over all rows, as a matrix.",
-            Self::Network => "How much pairs of features interact over all rows, as lines between them.",
-            Self::Decision => "The values of rows as paths from the base to the prediction.",
-            Self::Cohorts => "How much each feature matters in cohorts of rows, side by side.",
-            Self::Convergence => "Runs until an accuracy: the bound of the error against evaluations.",
-            Self::Groups => "Groups, and groups within groups, with what each gives.",
-            Self::Text => "A text, its words in the colours of their values.",
-            Self::Image => "An image under the colours of its parts' values.",
+            Self::Force => "Features that push one prediction up, against those that push it down.",
+            Self::Heatmap => "Attributions of all rows as a matrix, sorted by prediction.",
+            Self::Interactions => "Interactions of feature pairs over all rows, as a matrix.",
+            Self::Network => "Interactions of feature pairs over all rows, as a network.",
+            Self::Decision => "Attributions of rows as paths from the base value to the prediction.",
+            Self::Cohorts => "Feature importance in cohorts of rows, side by side.",
+            Self::Convergence => "Error bound against evaluations, for runs with a tolerance.",
+            Self::Groups => "Importance of groups and of the groups within them.",
+            Self::Text => "A text with its words coloured by attribution.",
+            Self::Image => "An image overlaid with the attributions of its segments.",
         }
     }
 
-    /// Whether it shows one row.
+    /// Returns whether the figure shows one row.
     pub fn is_of_one_row(self) -> bool {
         matches!(self, Self::Waterfall | Self::Force | Self::Text | Self::Image)
     }
@@ -158,18 +161,19 @@ impl FromStr for Kind {
 }
 
 impl Kind {
-    /// Lays the figure out.
+    /// Lays out the figure.
     ///
-    /// Time and memory grow with the rows that are kept; aggregates over the others are known already.
+    /// Time and memory are proportional to the number of kept rows, because aggregates over all rows are
+    /// already computed.
     ///
     /// # Errors
     ///
-    /// [`PlotError::UnknownRow`], [`PlotError::UnknownPlayer`] and [`PlotError::UnknownOutput`] for what is not among the results,
-    /// [`PlotError::Nothing`] where they lack what the figure shows.
+    /// [`PlotError::UnknownRow`], [`PlotError::UnknownPlayer`] and [`PlotError::UnknownOutput`] if the
+    /// results do not contain them, [`PlotError::Nothing`] if they lack data that the figure requires.
     pub fn lay_out(self, explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
         let outputs = explained.outputs();
         if options.output >= outputs {
-            let known = format!("there are {outputs}, counted from 0");
+            let known = format!("there are {outputs} outputs, counted from 0");
             return Err(PlotError::UnknownOutput { name: options.output.to_string(), known });
         }
         if let Some(player) = [options.player, options.partner]
@@ -181,10 +185,10 @@ impl Kind {
             return Err(PlotError::UnknownPlayer { name: player.to_string(), known });
         }
         if explained.players() == 0 || explained.rows() == 0 {
-            let why = "there are no rows, or no features; explain at least one row";
+            let why = "the results contain no rows or no features; explain at least one row";
             return Err(PlotError::Nothing { kind: self.name(), why });
         }
-        // Narrower, nothing but names would fit.
+        // In a narrower figure, only the names would fit.
         let width = if options.width.is_nan() { Options::default().width } else { options.width };
         let options = &Options { width: width.clamp(280.0, 4000.0), ..options.clone() };
         match self {

@@ -1,4 +1,4 @@
-//! Players on a circle, with lines between those that interact.
+//! Network plot: players on a circle, with lines between those that interact.
 
 use std::f64::consts::TAU;
 
@@ -10,14 +10,14 @@ use crate::error::PlotError;
 use crate::explained::Explained;
 use crate::scene::{Anchor, FONT, Mark, Paint, Point, Scene, Shape, digits, shortened};
 
-/// The most players.
+/// Maximum number of players.
 const MOST: usize = 16;
 const TOP: f64 = 34.0;
-/// From one name to the next.
+/// Distance between names.
 const LINE: f64 = 17.0;
-/// The radius of the circle of the player that matters most.
+/// The radius of the circle of the most important player.
 const LARGEST: f64 = 15.0;
-/// From the circle to the names.
+/// Distance from the circle to the names.
 const GAP: f64 = 26.0;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
@@ -35,8 +35,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         (middle.0 + radius * turn(place).sin(), middle.1 - radius * turn(place).cos())
     };
     let mut scene =
-        Scene::new(options.width, format!("Network: mean size of the {}", value_in_words(explained, output)));
-    scene.heading((12.0, 14.0), "What works together", Anchor::Start);
+        Scene::new(options.width, format!("Network: mean |{}|", value_in_words(explained, output)));
+    scene.heading((12.0, 14.0), "Interaction network", Anchor::Start);
     let strongest = pairs.strongest(&players);
     let lowest = draw_names(&mut scene, &names, &|place| at(place, radius), radius);
     draw_lines(&mut scene, &pairs, &players, &names, &|place| at(place, radius));
@@ -46,7 +46,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let shares: Vec<f64> =
         players.iter().map(|&player| if largest > 0.0 { size(player) / largest } else { 0.0 }).collect();
     for (place, &player) in players.iter().enumerate() {
-        let says = format!("{}: mean size {}", names[place], digits(size(player), 4));
+        let says = format!("{}: mean |value| {}", names[place], digits(size(player), 4));
         scene.shapes.push(Shape::Dots {
             points: vec![at(place, radius)],
             rows: Vec::new(),
@@ -57,17 +57,17 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     }
 
     let mut caption = format!(
-        "Over {}: the areas of circles are mean sizes of values, the widths of lines mean sizes of interactions.",
+        "Over {}. Circle area: mean |value|; line width: mean |interaction|.",
         rows_in_words(explained.summary.rows)
     );
     if count > players.len() {
-        caption.push_str(&format!(" {} features that matter less are not shown.", count - players.len()));
+        caption.push_str(&format!(" {} less important features are not shown.", count - players.len()));
     }
     scene.caption((middle.1 + radius + LARGEST).max(lowest) + 14.0, &caption);
     scene.description = match strongest.filter(|(.., strength)| *strength > 0.0) {
         None => format!("No two features interact. {caption}"),
         Some((one, other, strength)) => format!(
-            "The thickest line is that of {} and {}: {} in the mean of sizes. {caption}",
+            "The thickest line connects {} and {}: mean |interaction| {}. {caption}",
             labels::of_player(explained, one),
             labels::of_player(explained, other),
             digits(strength, 3)
@@ -77,7 +77,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// Lines between all pairs that interact, the strongest in front.
+/// Draws lines between all pairs that interact, the strongest in the foreground.
 fn draw_lines(
     scene: &mut Scene,
     pairs: &Pairs<'_>,
@@ -92,7 +92,7 @@ fn draw_lines(
     let most = lines.last().map_or(1.0, strength);
     for (one, other) in lines {
         let found = strength(&(one, other));
-        let says = format!("{} and {}: mean size {}", names[one], names[other], digits(found, 4));
+        let says = format!("{} and {}: mean |interaction| {}", names[one], names[other], digits(found, 4));
         scene.shapes.push(Shape::Line {
             points: vec![at(one), at(other)],
             paint: Paint::Series(0),
@@ -104,7 +104,8 @@ fn draw_lines(
     }
 }
 
-/// Writes the names on both sides, each as near to its circle as others leave room; how far down they reach.
+/// Writes the names on both sides, each as near to its circle as the others allow. Returns the y coordinate
+/// of the bottom.
 fn draw_names(scene: &mut Scene, names: &[String], at: &dyn Fn(usize) -> Point, radius: f64) -> f64 {
     let middle = 0.5 * scene.width;
     let mut lowest: f64 = 0.0;
@@ -112,7 +113,7 @@ fn draw_names(scene: &mut Scene, names: &[String], at: &dyn Fn(usize) -> Point, 
         let mut side: Vec<usize> =
             (0..names.len()).filter(|&place| (at(place).0 >= middle) == is_right).collect();
         side.sort_by(|&a, &b| at(a).1.total_cmp(&at(b).1));
-        // Down from the first, as far as each needs room; then up again as far as that moved them too far.
+        // Move names down as far as needed, then all up again to balance this.
         let wanted: Vec<f64> = side.iter().map(|&place| at(place).1).collect();
         for (&place, y) in side.iter().zip(spread(&wanted)) {
             let (x, near) = at(place);
@@ -130,13 +131,14 @@ fn draw_names(scene: &mut Scene, names: &[String], at: &dyn Fn(usize) -> Point, 
     lowest
 }
 
-/// Places in order, each a line or more from the one before, near to where they are wanted, and none above the figure.
+/// Returns positions in ascending order, with a distance of at least one line, near to the `wanted` ones and
+/// not above the figure.
 fn spread(wanted: &[f64]) -> Vec<f64> {
     let mut places = wanted.to_vec();
     for place in 1..places.len() {
         places[place] = places[place].max(places[place - 1] + LINE);
     }
-    // Half of what they were moved down is taken back, as far as there is room.
+    // Move all up by half of the largest displacement, as far as there is space.
     let moved = places.iter().zip(wanted).map(|(place, wanted)| place - wanted).fold(0.0, f64::max);
     let back = (0.5 * moved).min(places.first().map_or(0.0, |first| (first - TOP).max(0.0)));
     places.iter_mut().for_each(|place| *place -= back);

@@ -1,11 +1,11 @@
-//! Tables that several figures have.
+//! Tables that several figures share.
 
 use crate::explained::Explained;
 use crate::scene::{Cell, Table};
 
-/// The numbers of a row: each player by the size of its value, then base and prediction.
+/// Returns the numbers of a row: the players by descending absolute value, then base value and prediction.
 pub(super) fn of_row(explained: &Explained, row: usize, output: usize) -> Table {
-    let mut table = Table::new(["feature", "input", "value", "half width of the 95 % interval"]);
+    let mut table = Table::new(["feature", "input", "value", "95% CI half-width"]);
     for player in explained.by_size(row, output) {
         table.push([
             explained.heading.players[player].clone().into(),
@@ -15,14 +15,14 @@ pub(super) fn of_row(explained: &Explained, row: usize, output: usize) -> Table 
         ]);
     }
     for (name, number) in
-        [("base", explained.base(row, output)), ("prediction", explained.prediction(row, output))]
+        [("base value", explained.base(row, output)), ("prediction", explained.prediction(row, output))]
     {
         table.push([name.into(), Cell::Text(String::new()), number.into(), Cell::Number(0.0)]);
     }
     table
 }
 
-/// The predictions and values of rows, those of the players that are not told summed.
+/// Returns the predictions and values of rows, with the sum over the players in `rest`.
 pub(super) fn of_rows(
     explained: &Explained,
     output: usize,
@@ -43,7 +43,7 @@ pub(super) fn of_rows(
     table
 }
 
-/// The sum of the values of some players.
+/// Returns the sum of the values of some players.
 pub(super) fn sum_of(explained: &Explained, row: usize, players: &[usize], output: usize) -> f64 {
     players.iter().map(|&player| explained.value(row, player, output)).sum()
 }

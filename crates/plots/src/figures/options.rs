@@ -1,25 +1,28 @@
-//! What a figure shows of what there is.
+//! Options of figures.
 
 use crate::error::PlotError;
 use crate::explained::{Condition, Explained};
 
-/// What a figure shows of what there is.
+/// Options of figures.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Options {
-    /// The width in pixels of a page; the height follows [default: 720].
+    /// The width in CSS pixels. The height depends on the content [default: 720].
     pub width: f64,
-    /// The most players that are shown one by one; the others are summed [default: as many as read well in a figure of the kind, such as 20].
+    /// Maximum number of players that are shown separately; the others are summed [default: depends on the
+    /// kind of figure, often 20].
     pub most_players: Option<usize>,
-    /// The number of the row in its file, for figures of one row [default: the first]; in front of others in a figure of decisions.
+    /// The row of figures of one row, by its index in the file [default: the first]. Decision plots draw it
+    /// in the foreground.
     pub row: Option<u64>,
-    /// The place of the output [default: 0].
+    /// The index of the output [default: 0].
     pub output: usize,
-    /// The place of the player, for figures of one [default: that which matters most].
+    /// The player of figures of one player, by its index [default: the most important].
     pub player: Option<usize>,
-    /// The place of the player whose inputs give the colours of a scatter [default: that which interacts most].
+    /// The player whose inputs colour a dependence plot, by its index [default: the one with the strongest
+    /// interaction].
     pub partner: Option<usize>,
-    /// What divides rows into cohorts: at most six conditions [default: whether predictions are above their median].
+    /// The conditions of cohorts, at most six [default: whether predictions are above their median].
     pub cohorts: Vec<Condition>,
 }
 
@@ -38,12 +41,13 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The most players that are shown one by one, in a figure in which so many read well.
+    /// Returns the maximum number of players that are shown separately, where `usual` is the default of the
+    /// figure.
     pub(crate) fn most_players(&self, usual: usize) -> usize {
         self.most_players.unwrap_or(usual)
     }
 
-    /// The place of the row that a figure of one row shows.
+    /// Returns the position of the row to show in a figure of one row.
     pub(crate) fn place_of_row(&self, explained: &Explained) -> Result<usize, PlotError> {
         self.row.map_or(Ok(0), |row| explained.place_of_row(row))
     }

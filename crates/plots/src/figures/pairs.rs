@@ -1,4 +1,4 @@
-//! How much pairs of players interact, for the figures that show it.
+//! Strengths of the interactions of pairs of players.
 
 use crate::error::PlotError;
 use crate::explained::Explained;
@@ -13,33 +13,33 @@ pub(super) struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    /// Those of these results.
+    /// Returns the pairs of these results.
     ///
     /// # Errors
     ///
-    /// [`PlotError::Nothing`] where they have values alone.
+    /// [`PlotError::Nothing`] if the results have no interactions.
     pub(super) fn of(explained: &'a Explained, output: usize, kind: &'static str) -> Result<Self, PlotError> {
         let strengths = &explained.summary.interactions[..];
         if strengths.is_empty() {
-            let why =
-                "the results have values and no interactions; give it results of `explain --interactions`";
+            let why = "the results contain no interactions; use results of `explain --interactions`";
             return Err(PlotError::Nothing { kind, why });
         }
         Ok(Self { strengths, players: explained.players(), outputs: explained.outputs(), output })
     }
 
-    /// How much two players interact; of one with itself, what stands on the diagonal.
+    /// Returns the strength of the interaction of two players, or the diagonal entry if they are the same.
     pub(super) fn strength(&self, one: usize, other: usize) -> f64 {
         self.strengths[(one * self.players + other) * self.outputs + self.output]
     }
 
-    /// The pair of these players that interacts most, with its strength; none of fewer than two.
+    /// Returns the strongest pair among these players with its strength, or `None` for fewer than two
+    /// players.
     pub(super) fn strongest(&self, players: &[usize]) -> Option<(usize, usize, f64)> {
         let pairs = of_two(players).map(|(one, other)| (one, other, self.strength(one, other)));
         pairs.reduce(|best, next| if next.2 > best.2 { next } else { best })
     }
 
-    /// A line for each pair, and for each player by itself.
+    /// Returns a table with a line for each player and each pair.
     pub(super) fn table(&self, explained: &Explained, players: &[usize]) -> Table {
         let mut table = Table::new(["feature", "other feature", "mean |interaction|"]);
         let name = |player: usize| explained.heading.players[player].clone();
@@ -53,7 +53,7 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// All pairs.
+/// Iterates over all pairs.
 pub(super) fn of_two(players: &[usize]) -> impl Iterator<Item = (usize, usize)> {
     let with_later = |(place, &one)| players[place + 1..].iter().map(move |&other| (one, other));
     players.iter().enumerate().flat_map(with_later)

@@ -1,27 +1,29 @@
-//! With which other player a player interacts most.
+//! The strongest interaction partner of a player.
 
 use crate::explained::Explained;
 
-/// Parts of the rows in the order of a player's inputs, in each of which lines are fitted.
+/// Number of parts of the rows, in the order of a player's inputs. A line is fitted in each.
 const PARTS: usize = 10;
 
-/// The player that another interacts with most.
+/// The player with the strongest interaction with another player.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Partner {
-    /// Its place.
+    /// The index of the player.
     pub player: usize,
-    /// The share of what the inputs of the other leave open that this one's tell; with interactions, the mean size of theirs.
+    /// The share of the variance that the inputs of the other player leave unexplained and that the inputs of
+    /// this player explain. With interactions, the mean absolute interaction.
     pub strength: f64,
-    /// Whether interactions were known.
+    /// Whether interactions are known.
     pub is_known: bool,
 }
 
-/// The player whose inputs tell most of what the inputs of `player` leave open in its value; none where no other has numbers for inputs, or
-/// nothing is left open.
+/// Returns the player whose inputs explain most of the variance of the value of `player` that the inputs of
+/// `player` leave unexplained. `None` if no other player has numeric inputs, or if all variance is explained.
 ///
-/// With interactions it is the one with the largest mean |I_ij|. Without, rows are cut into ten parts in the order of the inputs x_i; within
-/// a part, a line in x_j explains cov(φ_i, x_j)² / var(x_j) of the variance of φ_i. The strength is the sum of these over the parts, over the
-/// sum of the variances of φ_i. Rows that are kept take part, so time is rows × players.
+/// With interactions, it is the player with the largest mean |I_ij|. Otherwise, rows are divided into ten
+/// parts in the order of the inputs x_i. Within a part, a line in x_j explains cov(φ_i, x_j)² / var(x_j) of
+/// the variance of φ_i. The strength is the sum of these over the parts, divided by the sum of the variances
+/// of φ_i. Uses the kept rows, in time O(rows × players).
 pub fn strongest_partner(explained: &Explained, player: usize, output: usize) -> Option<Partner> {
     let (players, outputs) = (explained.players(), explained.outputs());
     let others = (0..players).filter(|&other| other != player);
@@ -37,7 +39,7 @@ pub fn strongest_partner(explained: &Explained, player: usize, output: usize) ->
     let mut rows: Vec<usize> = (0..explained.rows()).filter(|row| !input(row).is_nan()).collect();
     rows.sort_by(|a, b| input(a).total_cmp(&input(b)));
     let parts: Vec<&[usize]> = rows.chunks(rows.len().div_ceil(PARTS).max(1)).collect();
-    // In units in which squares are numbers.
+    // Scale, so that squares do not overflow.
     let unit = size(rows.iter().map(|&row| explained.value(row, player, output)));
     let value = |row: usize| explained.value(row, player, output) / unit;
     let whole: f64 = parts.iter().map(|rows| squares(rows.iter().map(|&row| value(row)))).sum();
@@ -61,28 +63,28 @@ pub fn strongest_partner(explained: &Explained, player: usize, output: usize) ->
     (strength > 0.0).then_some(Partner { player, strength: strength.min(1.0), is_known: false })
 }
 
-/// The largest size of numbers, of which some may be missing; 1 where all are zero.
+/// Returns the largest absolute value of numbers, which may include NaN, or 1 if all are zero.
 fn size(numbers: impl Iterator<Item = f64>) -> f64 {
     Some(numbers.fold(0.0, |most: f64, number| most.max(number.abs())))
         .filter(|&most| most > 0.0)
         .unwrap_or(1.0)
 }
 
-/// The sum of squared differences from the mean.
+/// Returns the sum of squared differences from the mean.
 fn squares(numbers: impl Iterator<Item = f64> + Clone) -> f64 {
     let count = numbers.clone().count().max(1) as f64;
     let mean = numbers.clone().sum::<f64>() / count;
     numbers.map(|number| (number - mean).powi(2)).sum()
 }
 
-/// What a line in the first numbers explains of the sum of squares of the second.
+/// Returns the part of the sum of squares of the second numbers that a line in the first explains.
 fn line(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
     let count = pairs.clone().count().max(1) as f64;
     let mean = |of: fn((f64, f64)) -> f64| pairs.clone().map(of).sum::<f64>() / count;
     let (x, y) = (mean(|(x, _)| x), mean(|(_, y)| y));
     let both: f64 = pairs.clone().map(|(a, b)| (a - x) * (b - y)).sum();
     let of_x = squares(pairs.map(|(a, _)| a));
-    // Of differences that are rounding nothing is made.
+    // Ignore differences that are rounding error.
     if of_x > 1e-20 * x * x * count { both * both / of_x } else { 0.0 }
 }
 
@@ -91,7 +93,7 @@ mod tests {
     use super::*;
     use crate::{Batch, Gathering, Heading};
 
-    /// Values of `a` that depend on the inputs of `c`, all in these units.
+    /// Returns values of `a` that depend on the inputs of `c`, in these units.
     fn of(unit: f64) -> Explained {
         let mut gathering = Gathering::new(Heading::of_features(["a", "b", "c"])).unwrap();
         for row in 0..200_u64 {
@@ -120,6 +122,6 @@ mod tests {
             assert_eq!(found.player, 2);
             assert!((found.strength - wanted.strength).abs() < 1e-12, "{unit}: {found:?}");
         }
-        assert_eq!(strongest_partner(&of(1.0), 1, 0), None, "values that are all zero leave nothing open");
+        assert_eq!(strongest_partner(&of(1.0), 1, 0), None, "values that are all zero have no variance");
     }
 }

@@ -1,4 +1,5 @@
-//! One player: its value against its input, in the colours of the player that it interacts with most.
+//! Dependence plot of one player: its value against its input, coloured by the player that it interacts with
+//! most.
 
 use super::beeswarm::Colours;
 use super::colour_bar::{ColourBar, End, Ramp};
@@ -13,14 +14,14 @@ use crate::scene::{Anchor, FONT, Mark, Paint, Point, SMALL, Scale, Scene, Shape,
 const TOP: f64 = 34.0;
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 84.0;
-/// Space on the right for the bar of colours.
+/// Space on the right for the colour bar.
 const RIGHT: f64 = 108.0;
 /// Space on the left for dots whose input is missing.
 const MISSING: f64 = 86.0;
 const RADIUS: f64 = 2.6;
-/// The height of the counts of inputs below.
+/// The height of the histogram of inputs at the bottom.
 const COUNTS: f64 = 26.0;
-/// Up to so many dots, each has its interval.
+/// Maximum number of dots that are drawn with their intervals.
 const MOST_INTERVALS: usize = 400;
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
@@ -34,7 +35,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
             .unwrap_or_default(),
     };
     let Some(feature) = explained.only_feature(player) else {
-        let why = "the results have no inputs of single features; explain features rather than groups, and keep inputs in the results";
+        let why = "the results contain no inputs of single features; explain features rather than groups, \
+                   and keep the inputs";
         return Err(PlotError::Nothing { kind: "scatter", why });
     };
     let partner = match options.partner {
@@ -148,7 +150,7 @@ fn scales(
     (x, y)
 }
 
-/// Ticks of the inputs, or the words of a feature that has some.
+/// Draws the ticks of the inputs, or the categories of a categorical feature.
 fn draw_axis_of_inputs(
     scene: &mut Scene,
     explained: &Explained,
@@ -163,7 +165,7 @@ fn draw_axis_of_inputs(
     }
     let words = &explained.heading.categories[feature];
     let room = x.length() / words.len() as f64;
-    // As many words as there is room for.
+    // Draw only as many categories as fit.
     let every = (28.0 / room).ceil().max(1.0) as usize;
     for (code, word) in words.iter().enumerate().step_by(every) {
         let word = shortened(&crate::explained::shown(word), room * every as f64 - 4.0, SMALL);
@@ -173,7 +175,7 @@ fn draw_axis_of_inputs(
     scene.small((x.middle(), bottom + 29.0), label, Anchor::Middle);
 }
 
-/// How the inputs of all rows are spread.
+/// Draws the histogram of the inputs of all rows.
 fn draw_counts(scene: &mut Scene, explained: &Explained, feature: usize, (x, bottom): (&Scale, f64)) {
     let Some(inputs) = explained.summary.inputs.get(feature) else { return };
     let bars: Vec<(f64, f64, u64)> = match &inputs.counts {
@@ -202,9 +204,9 @@ fn draw_counts(scene: &mut Scene, explained: &Explained, feature: usize, (x, bot
     }
 }
 
-/// Where among ±0.3 a row's dot lies, so that rows with one word do not hide each other.
+/// Returns the offset of a row's dot within ±0.3, so that rows with the same category do not hide each other.
 fn jitter(row: u64) -> f64 {
-    // The golden ratio spreads what comes one after the other.
+    // Multiples of the golden ratio spread consecutive rows evenly.
     0.6 * ((row as f64 * 0.618_033_988_749_895).fract() - 0.5)
 }
 
@@ -227,16 +229,19 @@ fn draw_bar_of_colours(
 }
 
 fn caption(explained: &Explained, player: usize, partner: Option<Partner>) -> String {
-    let mut caption = of_sample(explained, "Dots are");
+    let mut caption = of_sample(explained, "Dots show");
     if let Some(partner) = partner {
         let name = labels::of_player(explained, partner.player);
         caption.push_str(&match (partner.is_known, partner.strength) {
-            (_, strength) if strength.is_nan() => format!("Colours are the inputs of {name}. "),
+            (_, strength) if strength.is_nan() => format!("Colour: {name}. "),
             (true, strength) => {
-                format!("Colours are the inputs of {name}, with which it interacts most (mean size {}). ", digits(strength, 3))
+                format!(
+                    "Colour: {name}, the strongest interaction (mean absolute value {}). ",
+                    digits(strength, 3)
+                )
             }
             (false, strength) => format!(
-                "Colours are the inputs of {name}: lines in them tell {} % of what deciles of {} leave open. ",
+                "Colour: {name} (explains {}% of the variance left within {} deciles). ",
                 digits(100.0 * strength, 2),
                 labels::of_player(explained, player)
             ),
@@ -244,7 +249,7 @@ fn caption(explained: &Explained, player: usize, partner: Option<Partner>) -> St
     }
     if explained.are_estimates() {
         caption.push_str(match explained.rows() <= MOST_INTERVALS {
-            true => "Lines are 95 % intervals of the values.",
+            true => "Lines: 95% confidence intervals of the values.",
             false => "Values are estimates; their intervals are in the table.",
         });
     }
@@ -275,7 +280,7 @@ fn description(
 }
 
 fn table(explained: &Explained, player: usize, output: usize, partner: Option<Partner>) -> Table {
-    let mut table = Table::new(["row", "input", "value", "half width of the 95 % interval"]);
+    let mut table = Table::new(["row", "input", "value", "95% CI half-width"]);
     table
         .columns
         .extend(partner.map(|partner| format!("input of {}", explained.heading.players[partner.player])));

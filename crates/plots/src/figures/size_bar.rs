@@ -1,28 +1,28 @@
-//! Bars from zero to a mean size, with its interval and its number.
+//! Bars from zero to a mean absolute value, with interval and number.
 
 use crate::scene::{Anchor, Mark, Paint, SMALL, Scale, Scene, digits, width_of};
 
-/// Others that are together so many times as large as the largest bar are cut, so that bars can be told from each other.
+/// The bar for "others" is truncated if it is more than this many times as long as the longest other bar.
 const CUT: f64 = 1.5;
-/// How far the cut of a bar is from its end.
+/// Distance of the truncation mark from the end of a bar.
 const FROM_END: f64 = 14.0;
 
-/// A mean size.
+/// A mean absolute value to draw as a bar.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SizeBar {
     pub(super) size: f64,
-    /// Half the width of its interval; NaN where it is not known.
+    /// The half-width of its interval; NaN if it is not known.
     pub(super) half_width: f64,
-    /// The middle of the bar.
+    /// The y coordinate of the middle of the bar.
     pub(super) y: f64,
     /// Half its height.
     pub(super) half: f64,
-    /// Digits of its number.
+    /// Number of digits.
     pub(super) digits: usize,
 }
 
 impl SizeBar {
-    /// Draws the bar; one beyond the end of the scale is cut.
+    /// Draws the bar, which is truncated if it exceeds the scale.
     pub(super) fn draw(&self, scene: &mut Scene, scale: &Scale, paint: Paint, mark: Mark) {
         let Self { size, half_width, y, half, .. } = *self;
         let last = scale.range().1;
@@ -42,18 +42,19 @@ impl SizeBar {
     }
 }
 
-/// The number beside a bar, with a mark where its error is not known.
+/// Formats the number next to a bar, with a question mark if its error is unknown.
 fn number((size, half_width): (f64, f64), count: usize) -> String {
     let unknown = if half_width.is_nan() { " ?" } else { "" };
     format!("{}{unknown}", digits(size, count))
 }
 
-/// The room that the widest of these numbers takes beside its bar.
+/// Returns the space that the widest of these numbers requires next to its bar.
 pub(super) fn room(sizes: impl IntoIterator<Item = (f64, f64)>, count: usize) -> f64 {
     sizes.into_iter().map(|size| width_of(&number(size, count), SMALL)).fold(30.0, f64::max) + 14.0
 }
 
-/// The scale of sizes with half the widths of their intervals, and of the sums of others; and whether one of these is cut.
+/// Returns the scale for values with the half-widths of their intervals and for sums over other players, and
+/// whether the bar of such a sum is truncated.
 pub(super) fn scale(
     sizes: impl IntoIterator<Item = (f64, f64)>,
     others: impl IntoIterator<Item = f64>,

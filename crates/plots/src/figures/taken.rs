@@ -1,10 +1,10 @@
-//! Room that is taken, so that no text lies on another.
+//! Occupied areas, to keep texts from overlapping.
 
-/// Rectangles that are taken.
+/// The occupied rectangles.
 #[derive(Debug, Default)]
 pub(super) struct Taken(Vec<Area>);
 
-/// A rectangle from its upper left to its lower right corner.
+/// A rectangle, given by the ranges of its coordinates.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Area {
     pub(super) x: (f64, f64),
@@ -12,7 +12,7 @@ pub(super) struct Area {
 }
 
 impl Taken {
-    /// Takes all of these where all are free; whether they were.
+    /// Occupies all of these areas if they are free. Returns whether they were.
     pub(super) fn take(&mut self, areas: &[Area]) -> bool {
         let is_free = !areas.iter().any(|area| self.0.iter().any(|taken| area.meets(taken)));
         if is_free {

@@ -1,4 +1,4 @@
-//! One row that is a text: its words on a ground that tells their values.
+//! Text plot of one row: its words on a background coloured by their values.
 
 use super::colour_bar::{ColourBar, End, Ramp};
 use super::options::Options;
@@ -12,29 +12,29 @@ use crate::scene::{Anchor, FONT, Mark, Paint, Scene, Shape, digits, shortened, s
 
 const TOP: f64 = 40.0;
 const LEFT: f64 = 16.0;
-/// Space on the right for the bar of colours.
+/// Space on the right for the colour bar.
 const RIGHT: f64 = 80.0;
 const SIZE: f64 = 15.0;
 const LINE: f64 = 28.0;
-/// Half the height of the ground of words.
+/// Half the height of the background of words.
 const HALF: f64 = 11.0;
-/// The opacity of the largest value: text is read on it.
+/// Opacity of the largest value. It must leave text legible.
 const OPAQUE: f64 = 0.5;
-/// The most lines.
+/// Maximum number of lines.
 const MOST_LINES: usize = 400;
 
-/// What stands side by side in a line and belongs to one player or to none.
+/// Adjacent text in a line that belongs to the same player, or to no player.
 struct Fragment {
     player: Option<usize>,
     text: String,
     line: usize,
-    /// From the beginning of the line to its beginning and end.
+    /// Start and end relative to the start of the line.
     x: (f64, f64),
 }
 
 pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, PlotError> {
     let Some(Medium::Text { text, spans }) = &explained.heading.medium else {
-        let why = "the results are not those of a text; explain one";
+        let why = "the results contain no text; explain a text";
         return Err(PlotError::Nothing { kind: "text", why });
     };
     let row = options.place_of_row(explained)?;
@@ -51,7 +51,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     let is_leftwards = is_leftwards(text);
     for fragment in &fragments {
         let (from, to) = fragment.x;
-        // Lines of scripts that run to the left begin on the right.
+        // Lines of right-to-left scripts start on the right.
         let left = if is_leftwards { LEFT + room - to } else { LEFT + from };
         let y = TOP + (fragment.line as f64 + 0.5) * LINE;
         if let Some(player) = fragment.player {
@@ -75,12 +75,13 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         )
     };
     let first: Vec<String> = explained.by_size(row, output).iter().take(3).map(told).collect();
-    scene.description = format!("What matters most is {}. {caption}", first.join(", "));
+    scene.description = format!("Most important: {}. {caption}", first.join(", "));
     scene.table = numbers::of_row(explained, row, output);
     Ok(scene)
 }
 
-/// The text in lines that are as wide as the room, how many there are, and whether all of it is there.
+/// Breaks the text into lines of the available width. Returns the fragments, the number of lines, and whether
+/// the text is complete.
 fn flow(text: &str, spans: &[(usize, usize)], room: f64) -> (Vec<Fragment>, usize, bool) {
     let mut flow = Flow { fragments: Vec::new(), room, x: 0.0, line: 0, spaces: String::new() };
     let mut players: Vec<usize> =
@@ -97,18 +98,18 @@ fn flow(text: &str, spans: &[(usize, usize)], room: f64) -> (Vec<Fragment>, usiz
     (flow.fragments, flow.line.min(MOST_LINES - 1) + 1, flow.line < MOST_LINES)
 }
 
-/// Where the next word comes.
+/// The position of the next word.
 struct Flow {
     fragments: Vec<Fragment>,
     room: f64,
     x: f64,
     line: usize,
-    /// What came since the last word.
+    /// White space since the last word.
     spaces: String,
 }
 
 impl Flow {
-    /// Adds a piece of text that belongs to one player or to none, word by word.
+    /// Adds a piece of text that belongs to one player or to no player, word by word.
     fn add(&mut self, piece: &str, player: Option<usize>) {
         let mut is_begun = false;
         for part in piece.split_inclusive(char::is_whitespace) {
@@ -136,7 +137,7 @@ impl Flow {
         if wide <= self.room {
             return self.place(word, wide, player, is_begun);
         }
-        // Of a word that is wider than a line, as many letters as there is room for.
+        // Break a word that is wider than a line.
         let mut part = String::new();
         for letter in word.chars() {
             let with_it = width_of(&part, SIZE) + width_of(letter.encode_utf8(&mut [0; 4]), SIZE);
@@ -153,7 +154,7 @@ impl Flow {
         self.place(&part, width_of(&part, SIZE), player, false);
     }
 
-    /// Places a word; beside one of the same piece, it becomes one fragment with it.
+    /// Places a word, and merges it with the preceding fragment if that belongs to the same piece.
     fn place(&mut self, word: &str, wide: f64, player: Option<usize>, is_begun: bool) {
         if self.line >= MOST_LINES {
             return;
@@ -184,13 +185,13 @@ impl Flow {
     }
 }
 
-/// Whether the first letter that has a direction is of a script that runs to the left: Hebrew, Arabic and those beside them.
+/// Returns whether the first letter belongs to a right-to-left script: Hebrew, Arabic and related scripts.
 fn is_leftwards(text: &str) -> bool {
     let runs_left = |letter: char| matches!(u32::from(letter), 0x590..0x900 | 0xfb1d..0xfe00 | 0xfe70..0xff00 | 0x10800..0x11000 | 0x1e800..0x1f000);
     text.chars().find(|letter| letter.is_alphabetic()).is_some_and(runs_left)
 }
 
-/// The ground of a word, with dashes below where it is not known which sign its value has.
+/// Draws the background of a word, with a dashed line below if the sign of its value is uncertain.
 fn draw_ground(
     scene: &mut Scene,
     explained: &Explained,
@@ -215,18 +216,19 @@ fn draw_ground(
 
 fn caption(explained: &Explained, (row, output): (usize, usize), is_whole: bool) -> String {
     let mut caption = format!(
-        "From the base {} to the prediction {}. ",
+        "From the base value {} to the prediction {}. ",
         digits(explained.base(row, output), 4),
         digits(explained.prediction(row, output), 4)
     );
     if (0..explained.players()).any(|player| explained.is_sign_unsure(row, player, output)) {
-        caption
-            .push_str("Dashes are below words whose 95 % interval holds zero, or whose error is unknown. ");
+        caption.push_str(
+            "Dashes mark words whose 95% confidence interval contains zero, or whose error is unknown. ",
+        );
     } else if explained.are_estimates() {
-        caption.push_str("No word has a 95 % interval that holds zero. ");
+        caption.push_str("No 95% confidence interval contains zero. ");
     }
     if !is_whole {
-        caption.push_str("The end of the text has no room. ");
+        caption.push_str("The end of the text is not shown. ");
     }
     caption.trim_end().to_owned()
 }

@@ -1,4 +1,4 @@
-//! One row: from the base to the prediction, step by step.
+//! Waterfall plot of one row: steps from the base value to the prediction.
 
 use super::labels::Label;
 use super::options::Options;
@@ -12,21 +12,21 @@ const LINE: f64 = 27.0;
 const TOP: f64 = 50.0;
 /// Half the height of a bar.
 const HALF: f64 = 9.0;
-/// What names and bars have at least.
+/// Minimum width of the names and of the bars.
 const LEAST_ROOM: f64 = 60.0;
 
 /// A step of the waterfall.
 struct Step {
     name: Label,
     value: f64,
-    /// Half the width of its interval; NaN where nothing is known, 0 where it is exact.
+    /// The half-width of its interval; NaN if unknown, 0 if the value is exact.
     half_width: f64,
     paint: Paint,
     player: Option<usize>,
 }
 
 impl Step {
-    /// What stands beside its bar.
+    /// Returns the label next to its bar.
     fn label(&self) -> String {
         let value = signed(self.value, 4);
         if self.half_width.is_nan() { format!("{value} ?") } else { value }
@@ -46,7 +46,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     );
     let bottom = TOP + steps.len() as f64 * LINE;
     scene.height = bottom + 56.0;
-    // The first step is the lowest.
+    // The first step is at the bottom.
     let mut totals = vec![base];
     for step in steps.iter().rev() {
         totals.push(totals[totals.len() - 1] + step.value);
@@ -59,7 +59,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         extent = extent::with_sum(extent, total, step.half_width);
     }
     let label = steps.iter().map(|step| width_of(&step.label(), SMALL)).fold(30.0, f64::max) + 10.0;
-    // Labels are on both sides of the bars, and the bars have some room whatever the names.
+    // Labels are on both sides of the bars, and the bars keep some space for names of any length.
     let room = room.min(options.width - 2.0 * label - LEAST_ROOM).max(LEAST_ROOM);
     let scale = Scale::new(extent, (room + label, options.width - label));
 
@@ -70,10 +70,10 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
         crate::scene::shortened(&head, options.width - 24.0, FONT + 1.5),
         Anchor::Start,
     );
-    // Each line is as long as it takes to meet the steps, so that it crosses no number.
+    // Each line ends at the steps, so that it does not cross a number.
     let ends = [
         ("prediction", prediction, TOP - 14.0, (TOP - 6.0, TOP + 0.5 * LINE)),
-        ("base", base, bottom + 44.0, (bottom - 0.5 * LINE, bottom)),
+        ("base value", base, bottom + 44.0, (bottom - 0.5 * LINE, bottom)),
     ];
     for (name, number, y, (from, to)) in ends {
         scene.dashed([(scale.place(number), from), (scale.place(number), to)], Paint::Muted, 1.0);
@@ -101,7 +101,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     if steps.iter().enumerate().flat_map(ends).any(is_beyond) {
         scene.caption(
             scene.height,
-            "The whisker without an end goes on: the errors of the others are added up.",
+            "Open-ended whiskers extend beyond the axis; the error of “others” is the sum over those \
+             features.",
         );
     }
     scene.description = description(explained, row, options, &steps);
@@ -109,7 +110,8 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// The steps from above: the players that matter most, then the sum of the others, then what the value leaves undivided.
+/// Returns the steps from the top: the most important players, the sum of the others, and the part of the
+/// prediction that the values do not account for.
 fn steps(explained: &Explained, row: usize, options: &Options) -> Vec<Step> {
     let output = options.output;
     let players = explained.by_size(row, output);
@@ -126,14 +128,14 @@ fn steps(explained: &Explained, row: usize, options: &Options) -> Vec<Step> {
         .collect();
     if !rest.is_empty() {
         let value: f64 = rest.iter().map(|&player| explained.value(row, player, output)).sum();
-        // Errors of one row are not independent, so their sum is the bound.
+        // Errors of the values of a row are not independent, so their sum is used as a bound.
         let half_width = rest.iter().map(|&player| explained.half_width(row, player, output)).sum();
         let name = format!("{} others", rest.len()).into();
         steps.push(Step { name, value, half_width, paint: Paint::of_sign(value), player: None });
     }
     let left = explained.left_undivided(row, output);
     if !explained.heading.is_efficient && left != 0.0 {
-        let name = "left undivided".to_owned().into();
+        let name = "unattributed".to_owned().into();
         steps.push(Step { name, value: left, half_width: 0.0, paint: Paint::Missing, player: None });
     }
     steps
@@ -169,11 +171,11 @@ fn description(explained: &Explained, row: usize, options: &Options, steps: &[St
     let most: Vec<String> =
         steps.iter().take(3).map(|step| format!("{} {}", step.name.text, signed(step.value, 3))).collect();
     let errors = match explained.are_estimates() {
-        true => " Whiskers are 95 % intervals of the values.",
-        false => " The values are exact.",
+        true => " Whiskers: 95% confidence intervals of the values.",
+        false => " Values are exact.",
     };
     format!(
-        "From the base {} to the prediction {}: {}{}.{errors}",
+        "From the base value {} to the prediction {}: {}{}.{errors}",
         digits(explained.base(row, output), 5),
         digits(explained.prediction(row, output), 5),
         most.join(", "),

@@ -1,9 +1,10 @@
-//! What figures say in the same words.
+//! Phrases that several figures share.
 
 use crate::explained::Explained;
 use crate::scene::digits;
 
-/// What is said below a figure about the rows that are kept, such as `Dots are 20 of 100 rows`; empty where they are all.
+/// Returns the sentence about the kept rows for captions, such as `Dots are 20 of 100 rows`. Empty if all
+/// rows are kept.
 pub(crate) fn of_sample(explained: &Explained, what: &str) -> String {
     match explained.is_sample() {
         false => String::new(),
@@ -16,7 +17,7 @@ pub(crate) fn of_sample(explained: &Explained, what: &str) -> String {
     }
 }
 
-/// So many rows, in words.
+/// Formats a number of rows.
 pub(crate) fn rows_in_words(count: u64) -> String {
     match count {
         1 => "one row".to_owned(),
@@ -24,23 +25,24 @@ pub(crate) fn rows_in_words(count: u64) -> String {
     }
 }
 
-/// What is said below a figure of all rows about the errors of its values; empty where they are exact.
+/// Returns the sentence about the errors of values for captions of figures of all rows. Empty if values are
+/// exact.
 pub(crate) fn of_estimates(explained: &Explained) -> String {
     if !explained.are_estimates() {
         return String::new();
     }
     let halves = explained.summary.half_widths.iter().copied().filter(|half| !half.is_nan());
     match halves.reduce(f64::max) {
-        None => "Values are estimates, and nothing is known of their errors. ".to_owned(),
+        None => "Values are estimates with unknown errors. ".to_owned(),
         Some(0.0) => String::new(),
         Some(most) => format!(
-            "Values are estimates: their 95 % intervals are ± {} at most in the mean of a feature. ",
+            "Values are estimates: the mean 95% CI half-width of a feature is at most {}. ",
             digits(most, 2)
         ),
     }
 }
 
-/// The output that is explained, in words.
+/// Returns a phrase for the explained output.
 pub(crate) fn output_in_words(explained: &Explained, output: usize) -> String {
     match explained.output_name(output).as_str() {
         "" => "output".to_owned(),
@@ -49,7 +51,7 @@ pub(crate) fn output_in_words(explained: &Explained, output: usize) -> String {
     }
 }
 
-/// The value that is drawn, in words, with its output.
+/// Returns a phrase for the value and its output.
 pub(crate) fn value_in_words(explained: &Explained, output: usize) -> String {
     let heading = &explained.heading;
     let value = with_capitals(&heading.value);
@@ -59,7 +61,7 @@ pub(crate) fn value_in_words(explained: &Explained, output: usize) -> String {
     }
 }
 
-/// The name of a value with those whom it is named after: `quotient-Shapley` for `quotient-shapley`.
+/// Capitalizes the eponyms in the name of a value: `quotient-Shapley` for `quotient-shapley`.
 pub(crate) fn with_capitals(value: &str) -> String {
     let named = [("shapley", "Shapley"), ("banzhaf", "Banzhaf"), ("owen", "Owen"), ("myerson", "Myerson")];
     named.into_iter().fold(value.to_owned(), |value, (name, capital)| value.replace(name, capital))

@@ -1,21 +1,22 @@
-//! Which single rows the report shows, each by a stated rule.
+//! Selection of the rows that the report shows individually, each by a stated rule.
 
 use crate::explained::Explained;
 
-/// A row that is shown, with the rules that chose it.
+/// A selected row, with the rules that selected it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Choice {
-    /// The place of the row among those that are kept.
+    /// The position of the row among the kept rows.
     pub(super) row: usize,
-    /// What it is, such as `largest prediction`.
+    /// The rules, such as `largest prediction`.
     pub(super) rules: Vec<&'static str>,
 }
 
-/// The rows with the largest and the smallest prediction, the typical one, the one farthest from it and, where values have intervals, the one
-/// with the widest. Of rows that are alike the first is taken; a row that several rules choose comes once.
+/// Returns the rows with the largest and the smallest prediction, the typical row, the row farthest from it
+/// and, if values have intervals, the row with the widest interval. In case of ties, the first row is taken.
+/// A row that several rules select is listed once.
 ///
-/// The typical row is nearest to the medians of the values over the rows that are kept; distances are roots of sums of squares, each value
-/// in units of its player's mean |φ|.
+/// The typical row is the one nearest to the medians of the values over the kept rows. Distances are
+/// Euclidean, with each value in units of its player's mean |φ|.
 pub(super) fn choices(explained: &Explained, output: usize) -> Vec<Choice> {
     let rows = 0..explained.rows();
     let prediction = |row: usize| explained.prediction(row, output);
@@ -47,14 +48,14 @@ pub(super) fn choices(explained: &Explained, output: usize) -> Vec<Choice> {
     choices
 }
 
-/// The first row where a number is greatest.
+/// Returns the first row with the maximum of a number.
 fn greatest(rows: impl Iterator<Item = usize>, number: impl Fn(usize) -> f64) -> Option<usize> {
     rows.map(|row| (row, number(row)))
         .reduce(|most, next| if next.1 > most.1 { next } else { most })
         .map(|(row, _)| row)
 }
 
-/// How far the values of each row are from their medians.
+/// Returns the distance of the values of each row from their medians.
 fn distances(explained: &Explained, output: usize) -> Vec<f64> {
     let mut squares = vec![0.0; explained.rows()];
     let mut values = vec![0.0; explained.rows()];
@@ -109,7 +110,7 @@ mod tests {
             (3, "farthest from the medians"),
             (1, "widest interval"),
         ];
-        // The largest prediction is the farthest, too.
+        // The row with the largest prediction is also the farthest.
         assert_eq!(found, [wanted[0], wanted[1], wanted[2], wanted[4]]);
     }
 

@@ -1,4 +1,4 @@
-//! What the script knows: the rows of the page, in few bytes.
+//! The data for the script: the rows of the report, in a compact encoding.
 
 use serde_json::{Map, Value, json};
 
@@ -8,42 +8,42 @@ use crate::explained::{Explained, shown};
 use crate::figures::{output_in_words, value_in_words};
 use crate::scene::shortened;
 
-/// The most players whose values are in the page one by one.
+/// Maximum number of players with individual values in the report.
 const MOST_PLAYERS: usize = 40;
-/// The most features whose inputs are in the page.
+/// Maximum number of features with inputs in the report.
 const MOST_FEATURES: usize = 60;
-/// Bytes of numbers that make 1.7 MB of text.
+/// Maximum number of bytes of numbers: 1.7 MB of text in base64.
 const MOST_BYTES: usize = 1_700_000 / 4 * 3;
-/// With fewer bytes, values have four each.
+/// Below this size, values have four bytes each.
 const FEW_BYTES: usize = 200_000;
-/// The most numbers of a feature that are told by one byte each.
+/// Maximum number of distinct inputs of a feature that are encoded as one byte each.
 const MOST_CODES: usize = 256;
 
-/// The rows, players and features of the page.
+/// The rows, players and features in the report.
 #[derive(Debug)]
 pub(super) struct Data {
-    /// The places of the rows among those that are kept.
+    /// The positions of the rows among the kept rows.
     pub(super) rows: Vec<usize>,
-    /// The players whose values are in the page, those that matter most first.
+    /// The players with individual values in the report, by descending importance.
     pub(super) players: Vec<usize>,
     features: Vec<(usize, Form)>,
-    /// Of the values.
+    /// The precision of the values.
     precision: Precision,
-    /// About how many bytes of numbers the rows have.
+    /// Approximate number of bytes of the rows' numbers.
     pub(super) bytes: usize,
 }
 
-/// How the inputs of a feature are kept.
+/// The encoding of the inputs of a feature.
 #[derive(Debug, Clone, PartialEq)]
 enum Form {
-    /// A byte for each row, which tells one of these.
+    /// One byte per row, an index into this list.
     Codes(Vec<f64>),
-    /// Numbers over a power of two.
+    /// Numbers divided by a power of two.
     Numbers(Precision, i32),
 }
 
 impl Data {
-    /// Of as many rows as there is room for, with the wanted ones among them.
+    /// Selects as many rows as fit, including the `wanted` ones.
     pub(super) fn new(explained: &Explained, outputs: &[usize], wanted: &[usize]) -> Self {
         let players = by_importance(explained, outputs);
         let features = features(explained, &players);
@@ -54,11 +54,11 @@ impl Data {
         let of_inputs: usize = features.iter().map(|(_, form)| form.bytes()).sum();
         let of_names = explained.kept.ids.as_ref().map_or(4, |ids| {
             let letters: usize = ids.iter().map(|id| id.len().min(100)).sum();
-            // Text is not packed, so it counts for less.
+            // Text is not base64-encoded, so it counts less.
             4 + letters * 3 / 4 / ids.len().max(1) + 3
         });
         let of_row = |precision| outputs.len() * of_output(precision) + of_inputs + of_names;
-        // Where all rows take little room, their values are kept more exactly.
+        // If the numbers of all rows take little space, store values with higher precision.
         let precision = match explained.rows() * of_row(Precision::Four) <= FEW_BYTES {
             true => Precision::Four,
             false => Precision::Three,
@@ -69,18 +69,18 @@ impl Data {
         Self { rows, players, features, precision, bytes }
     }
 
-    /// The place of a row among those of the page.
+    /// Returns the position of a row among those of the report.
     pub(super) fn place_of(&self, row: usize) -> Option<usize> {
         self.rows.binary_search(&row).ok()
     }
 
-    /// The features whose inputs are in the page.
+    /// Returns the features whose inputs are in the report.
     pub(super) fn features(&self) -> Vec<usize> {
         self.features.iter().map(|(feature, _)| *feature).collect()
     }
 
-    /// As JSON that can stand in a page: `<`, `>` and `&` are escaped. `drawn` are the places of the rows
-    /// that have dots.
+    /// Returns JSON that is safe to embed in HTML: `<`, `>` and `&` are escaped. `drawn` contains the
+    /// positions of the rows with dots.
     pub(super) fn json(&self, explained: &Explained, outputs: &[usize], drawn: &[usize]) -> String {
         let mut data = Map::new();
         data.insert("rows".to_owned(), self.rows.len().into());
@@ -121,7 +121,7 @@ impl Data {
             "outputs".to_owned(),
             outputs.iter().map(|&output| self.output(explained, output)).collect(),
         );
-        // Letters that would end the element, or begin a comment in it.
+        // Escape characters that could end the script element or start a comment in it.
         let text = Value::Object(data).to_string();
         text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
     }
@@ -154,7 +154,7 @@ impl Data {
         let mut is_told = vec![false; explained.players()];
         self.players.iter().for_each(|&player| is_told[player] = true);
         let rest: Vec<usize> = (0..explained.players()).filter(|&player| !is_told[player]).collect();
-        // Column by column; what is not told one by one is summed in the last.
+        // Column by column. The last column is the sum over all other players.
         let columns = |number: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
             let told = self.players.iter().flat_map(|&player| rows().map(move |row| number(row, player)));
             let rest_of = |row: usize| rest.iter().map(|&player| number(row, player)).sum::<f64>();
@@ -224,7 +224,7 @@ impl Form {
     }
 }
 
-/// All that is missing is one, whatever the sign of its bits, and so are both zeros.
+/// NaN values with different bits are the same, and so are −0 and 0.
 fn is_same(one: f64, other: f64) -> bool {
     order(one, other).is_eq()
 }
@@ -233,12 +233,13 @@ fn order(one: f64, other: f64) -> std::cmp::Ordering {
     one.partial_cmp(&other).unwrap_or_else(|| one.is_nan().cmp(&other.is_nan()))
 }
 
-/// A name of a row or a word, cut to what stands in a line.
+/// Returns the name of a row or a category, shortened to fit into a line.
 fn short(text: &str) -> String {
     shortened(&shown(text), 300.0, 13.0)
 }
 
-/// The players by the largest share that they have of the mean sizes of an output.
+/// Returns the players by descending importance: the maximum over the outputs of their mean |φ| relative to
+/// the largest one.
 fn by_importance(explained: &Explained, outputs: &[usize]) -> Vec<usize> {
     let size =
         |player: usize, output: usize| explained.summary.value(player, output, explained.outputs()).mean_size;
@@ -253,7 +254,7 @@ fn by_importance(explained: &Explained, outputs: &[usize]) -> Vec<usize> {
     }
     let mut players: Vec<usize> = (0..shares.len()).collect();
     players.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
-    // One that would be summed alone is told.
+    // A single remaining player is shown instead of being summed.
     if players.len() > MOST_PLAYERS + 1 {
         players.truncate(MOST_PLAYERS);
     }

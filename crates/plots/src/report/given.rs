@@ -1,15 +1,15 @@
-//! What a report is made of.
+//! The input of a report.
 
 use crate::explained::Explained;
 
-/// What was given to a [`Report`](super::Report).
+/// The input of a [`Report`](super::Report).
 #[derive(Debug, Clone)]
 pub(super) struct Given<'e> {
     pub(super) explained: &'e Explained,
     pub(super) pairs: Option<&'e Explained>,
     pub(super) title: Option<String>,
     pub(super) command: Option<String>,
-    /// Whether parts of the command are left out.
+    /// Whether parts of the command are omitted.
     pub(super) is_abridged: bool,
     pub(super) seconds: Option<f64>,
 }

@@ -1,32 +1,32 @@
-//! HTML on its way: markup is written here, and all that is data is escaped.
+//! Construction of HTML. Markup is written unchanged, and all data is escaped.
 
 use crate::explained::shown;
 use crate::scene::{escape, shortened};
 
-/// A page, or a part of one.
+/// An HTML page, or a part of one.
 #[derive(Debug, Default)]
 pub(super) struct Html(String);
 
 impl Html {
-    /// Markup of ours, never data.
+    /// Appends static markup, never data.
     pub(super) fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.0.push_str(markup);
         self
     }
 
-    /// What was made by a function that escapes by itself: a figure, a style sheet, a script, JSON.
+    /// Appends the output of a function that escapes data itself: a figure, a style sheet, a script, or JSON.
     pub(super) fn made(&mut self, markup: &str) -> &mut Self {
         self.0.push_str(markup);
         self
     }
 
-    /// A text.
+    /// Appends escaped text.
     pub(super) fn text(&mut self, text: &str) -> &mut Self {
         escape(text, &mut self.0);
         self
     }
 
-    /// Begins an element.
+    /// Starts an element.
     pub(super) fn open(&mut self, tag: &'static str, attributes: &[(&'static str, &str)]) -> &mut Self {
         self.raw("<").raw(tag);
         for (name, value) in attributes {
@@ -40,7 +40,7 @@ impl Html {
         self.raw("</").raw(tag).raw(">")
     }
 
-    /// An element with nothing but a text.
+    /// Appends an element that contains only text.
     pub(super) fn element(
         &mut self,
         tag: &'static str,
@@ -50,12 +50,12 @@ impl Html {
         self.open(tag, attributes).text(text).close(tag)
     }
 
-    /// A paragraph.
+    /// Appends a paragraph.
     pub(super) fn paragraph(&mut self, text: &str) -> &mut Self {
         self.element("p", &[], text)
     }
 
-    /// Terms with what is said of each.
+    /// Appends a list of terms with their descriptions.
     pub(super) fn terms<'t>(&mut self, terms: impl IntoIterator<Item = (&'t str, String)>) -> &mut Self {
         self.raw("<dl>");
         for (term, says) in terms {
@@ -70,7 +70,8 @@ impl Html {
     }
 }
 
-/// A name as it is read in a page: one of ten thousand letters is cut in its middle, and one of none is said to be none.
+/// Returns a name for display in a page: long names are shortened in the middle, and an empty name is marked
+/// as such.
 pub(super) fn named(name: &str) -> String {
     match name.is_empty() {
         true => "(no name)".to_owned(),
@@ -78,7 +79,7 @@ pub(super) fn named(name: &str) -> String {
     }
 }
 
-/// A count with its noun, such as `1 row` and `2 rows`.
+/// Formats a count with its noun, such as `1 row` and `2 rows`.
 pub(super) fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -1,17 +1,21 @@
-//! A report in one file of HTML: what was asked, how good the answer is, and figures to look around in.
+//! The report: a single HTML file with the configuration, the accuracy of the results, and interactive
+//! figures.
 //!
 //! # Rules
 //!
-//! - It opens from the disk, without a network and without a server, and asks for nothing from elsewhere. A policy in its head forbids all
-//!   but our own style sheet and our own script, by their SHA-256; there are no styles and no events in attributes.
-//! - Nothing of the data can run: texts are escaped wherever they stand, and the script makes text nodes of them.
-//! - It stands without scripts: all figures are in it, for each output one below the other, and the numbers behind them in tables, the first
-//!   100 lines of each. With scripts one output is shown at a time, and rows can be found, chosen, selected by a condition and compared.
-//! - Aggregates are those of all rows. The page holds as many rows as there is room for in 1.7 MB of numbers: the extremes and a random
-//!   sample, and says so; of at most 2000 of them there are dots. Values have 16 bits in it, or
-//!   24 where there are few; half widths of intervals 8.
-//! - At most 12 outputs have figures, at most 40 features have values of single rows; the page says which, and the others are summed.
-//! - The same results make the same bytes.
+//! - The file opens from disk without a network or a server, and loads nothing. A content security policy
+//!   forbids everything except its own style sheet and script, which are identified by their SHA-256. There
+//!   are no inline styles and no inline event handlers.
+//! - Data cannot be executed: texts are escaped everywhere, and the script only creates text nodes from them.
+//! - The report works without scripts: it contains all figures, for one output after the other, and the first
+//!   100 lines of the tables of their numbers. With scripts, it shows one output at a time, and rows can be
+//!   searched, selected, filtered by a condition and compared.
+//! - Aggregates are those of all rows. The report stores as many rows as fit into 1.7 MB of numbers, the
+//!   extremes and a random sample, and states this. At most 2000 of them are drawn as dots. Values have a
+//!   precision of 16 bits, or 24 bits if there are few of them; half-widths of intervals have 8 bits.
+//! - At most 12 outputs have figures, and at most 40 features have individual values. The report lists which;
+//!   all others are summed.
+//! - The same results produce the same bytes.
 
 mod choice;
 mod data;
@@ -39,7 +43,7 @@ const STYLE: &str = include_str!("page.css");
 /// The script.
 const SCRIPT: &str = include_str!("page.js");
 
-/// A report on its way.
+/// A builder for a report.
 ///
 /// ```
 /// use apportion_plots::{Batch, Gathering, Heading, Report};
@@ -70,7 +74,7 @@ pub struct Report<'e> {
 }
 
 impl<'e> Report<'e> {
-    /// Of these values.
+    /// Creates a report of these values.
     pub fn new(explained: &'e Explained) -> Self {
         let pairs = explained.heading.interactions.is_some().then_some(explained);
         Self {
@@ -78,46 +82,48 @@ impl<'e> Report<'e> {
         }
     }
 
-    /// With the interactions of the same players [default: those of the values, where they have some].
+    /// Adds the interactions of the same players [default: those of the values, if any].
     #[must_use]
     pub fn interactions(mut self, pairs: &'e Explained) -> Self {
         self.given.pairs = Some(pairs);
         self
     }
 
-    /// What the page is called [default: the name of the value].
+    /// Sets the title [default: the name of the value].
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.given.title = Some(title.into());
         self
     }
 
-    /// The exact command that makes the page again.
+    /// Sets the exact command that reproduces the report.
     #[must_use]
     pub fn command(mut self, command: impl Into<String>) -> Self {
         self.given.command = Some(command.into());
         self
     }
 
-    /// The command that made the page, without what a page must not show; the page says that parts are left out.
+    /// Sets the command that created the report without its confidential parts. The report states that parts
+    /// are omitted.
     #[must_use]
     pub fn abridged_command(mut self, command: impl Into<String>) -> Self {
         self.given.is_abridged = true;
         self.command(command)
     }
 
-    /// How many seconds of wall time the values took.
+    /// Sets the wall time that computing the values took, in seconds.
     #[must_use]
     pub fn seconds(mut self, seconds: f64) -> Self {
         self.given.seconds = Some(seconds);
         self
     }
 
-    /// The page.
+    /// Returns the report as HTML.
     ///
     /// # Errors
     ///
-    /// [`PlotError::Nothing`] where interactions are of other players or outputs than the values, or are no interactions.
+    /// [`PlotError::Nothing`] if the interactions have other players or outputs than the values, or are not
+    /// interactions.
     pub fn html(&self) -> Result<String, PlotError> {
         self.check_pairs()?;
         let mut page = Page::new(&self.given);
@@ -127,7 +133,8 @@ impl<'e> Report<'e> {
         };
         let style = format!("{}{STYLE}", style_sheet());
         let policy = format!(
-            "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'",
+            "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri \
+             'none'; form-action 'none'",
             hash(&style),
             hash(SCRIPT)
         );
@@ -137,13 +144,13 @@ impl<'e> Report<'e> {
         page.html.raw("<meta name=\"color-scheme\" content=\"light dark\">");
         page.html.element("title", &[], &title);
         page.html.raw("<style>").made(&style).raw("</style></head>\n<body>");
-        page.html.raw("<a class=\"skip\" href=\"#content\">Skip to the content</a>");
+        page.html.raw("<a class=\"skip\" href=\"#content\">Skip to content</a>");
         page.html.raw("<header><h1>").text(&title).raw("</h1>");
         sections::navigation(&mut page);
         page.html.raw("</header>\n<main id=\"content\" tabindex=\"-1\">");
         sections::write(&mut page)?;
-        page.html.raw("</main>\n<footer><p>Made by Apportion ").text(env!("CARGO_PKG_VERSION"));
-        page.html.raw(". The page asks for nothing from the net.</p></footer>\n");
+        page.html.raw("</main>\n<footer><p>Created with Apportion ").text(env!("CARGO_PKG_VERSION"));
+        page.html.raw(". Self-contained: loads nothing from the network.</p></footer>\n");
         let data = page.data.json(self.given.explained, &page.outputs, &page.places);
         page.html.raw("<script type=\"application/json\" id=\"data\">").made(&data).raw("</script>");
         page.html.raw("<script>").made(SCRIPT).raw("</script></body></html>\n");
@@ -153,11 +160,12 @@ impl<'e> Report<'e> {
     fn check_pairs(&self) -> Result<(), PlotError> {
         let Some(pairs) = self.given.pairs else { return Ok(()) };
         let why = if pairs.heading.interactions.is_none() {
-            "what was given as interactions are none; explain with interactions"
+            "the results passed as interactions contain none; use results of `explain --interactions`"
         } else if pairs.heading.players != self.given.explained.heading.players
             || pairs.heading.outputs != self.given.explained.heading.outputs
         {
-            "the interactions are of other features or outputs than the values; explain both with the same model"
+            "the interactions have other features or outputs than the values; explain both with the same \
+             model"
         } else {
             return Ok(());
         };
@@ -165,7 +173,7 @@ impl<'e> Report<'e> {
     }
 }
 
-/// The SHA-256 of what stands in an element, as a policy names it.
+/// Returns the SHA-256 of the content of an element, as used in the content security policy.
 fn hash(text: &str) -> String {
     STANDARD.encode(Sha256::digest(text.as_bytes()))
 }

@@ -1,16 +1,16 @@
-//! Numbers in few bytes of text: the upper bytes of their IEEE 754 forms, in base64.
+//! A compact encoding of numbers as text: the upper bytes of their IEEE 754 representation, in base64.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// How exactly a number is kept.
+/// The precision of stored numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Precision {
     /// Two bytes: 8 bits of the significand, a relative error of at most 2⁻⁸.
     Two,
-    /// Three bytes: 16 bits of it, at most 2⁻¹⁶.
+    /// Three bytes: 16 bits of the significand, a relative error of at most 2⁻¹⁶.
     Three,
-    /// Four bytes: 24 bits, at most 2⁻²⁴.
+    /// Four bytes: 24 bits of the significand, a relative error of at most 2⁻²⁴.
     Four,
 }
 
@@ -23,7 +23,8 @@ impl Precision {
         }
     }
 
-    /// The nearest number that is kept, as the bits of an `f32`; halves go up.
+    /// Returns the bits of the nearest number with this precision, as an `f32`. Ties are rounded up in
+    /// magnitude.
     fn bits(self, number: f64) -> u32 {
         let single = number as f32;
         if !single.is_finite() {
@@ -32,23 +33,24 @@ impl Precision {
         let dropped = 32 - 8 * self.bytes() as u32;
         let half = if dropped == 0 { 0 } else { 1_u32 << (dropped - 1) };
         let rounded = single.to_bits().saturating_add(half) >> dropped << dropped;
-        // The largest would round to infinity.
+        // The largest numbers would be rounded to infinity.
         if f32::from_bits(rounded).is_finite() { rounded } else { rounded - (1 << dropped) }
     }
 
-    /// The number that is read back.
+    /// Returns the number after encoding and decoding.
     pub(super) fn kept(self, number: f64) -> f64 {
         f64::from(f32::from_bits(self.bits(number)))
     }
 }
 
-/// The power of two by which numbers are divided so that they are numbers in single precision, too: zero where they are already.
+/// Returns the power of two by which numbers are divided so that they fit into single precision: zero if they
+/// already do.
 pub(super) fn exponent(numbers: impl Iterator<Item = f64>) -> i32 {
     let largest = numbers.filter(|number| !number.is_nan()).fold(0.0, |most: f64, next| most.max(next.abs()));
     if largest == 0.0 || (1e-25..1e25).contains(&largest) { 0 } else { largest.log2().floor() as i32 }
 }
 
-/// The numbers over 2^exponent, big end first, in base64. NaN stays NaN.
+/// Encodes numbers divided by 2^exponent, big-endian, in base64. NaN stays NaN.
 pub(super) fn numbers(numbers: impl Iterator<Item = f64>, precision: Precision, exponent: i32) -> String {
     let mut bytes = Vec::new();
     for number in numbers {
@@ -58,17 +60,17 @@ pub(super) fn numbers(numbers: impl Iterator<Item = f64>, precision: Precision, 
     STANDARD.encode(bytes)
 }
 
-/// Whole numbers of four bytes each, big end first, in base64.
+/// Encodes integers as four bytes each, big-endian, in base64.
 pub(super) fn whole(numbers: impl Iterator<Item = u32>) -> String {
     STANDARD.encode(numbers.flat_map(u32::to_be_bytes).collect::<Vec<u8>>())
 }
 
-/// Bytes in base64.
+/// Encodes bytes in base64.
 pub(super) fn bytes(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// number · 2^exponent, in two steps where a power of two would not be a number.
+/// Computes number · 2^exponent, in two steps, since the power of two may overflow.
 fn scaled(number: f64, exponent: i32) -> f64 {
     let half = exponent / 2;
     number * f64::from(half).exp2() * f64::from(exponent - half).exp2()

@@ -204,16 +204,16 @@ const boxed = (label, child) =>
 const state = { output: 0, chosen: -1, selected: null, says: "" };
 const live = make("p", { className: "live", role: "status", "aria-live": "polite" });
 const spoken = make("p", { className: "unseen", role: "status", "aria-live": "polite" });
-const chosenPanel = make("aside", { id: "chosen", "aria-label": "Chosen row", hidden: true });
+const chosenPanel = make("aside", { id: "chosen", "aria-label": "Selected row", hidden: true });
 const selectedPanel = make("section", { id: "selected", "aria-labelledby": "selected-title", hidden: true });
 
 const countSelected = () => state.selected.reduce((sum, is) => sum + is, 0);
 
 function say() {
-  const of = (rows === 1 ? "1 row" : `${rows} rows`) + (rows < data.all ? " of this page" : "");
+  const of = (rows === 1 ? "1 row" : `${rows} rows`) + (rows < data.all ? " in this report" : "");
   live.textContent = state.selected
     ? `${countSelected()} of ${of} selected${state.says ? ": " + state.says : ""}`
-    : `${of}; none is selected.`;
+    : `${of}; none selected.`;
 }
 
 /** Selects the rows that meet a condition; none clears. */
@@ -276,7 +276,7 @@ function conditionOf(text) {
   const quoted = () => {
     if (text[at] !== "\"") return null;
     const found = /^"((?:[^"]|"")*)"/.exec(text.slice(at));
-    if (!found) throw new Error("a “\"” has no end");
+    if (!found) throw new Error("unterminated “\"”");
     at += found[0].length;
     return found[1].replaceAll("\"\"", "\"");
   };
@@ -298,11 +298,11 @@ function conditionOf(text) {
       }
     }
     const wrong = /^[^<>=!]*/.exec(text.slice(at))[0].trim();
-    throw new Error(wrong ? `there is no feature “${wrong}”` : "a feature is missing");
+    throw new Error(wrong ? `unknown feature “${wrong}”` : "missing feature");
   };
   const comparison = () => {
     const of = quantity(), by = sign();
-    if (!by) throw new Error(`after “${of.name}” a sign is missing`);
+    if (!by) throw new Error(`missing comparison after “${of.name}”`);
     skip();
     let operand = quoted();
     if (operand === null) {
@@ -312,20 +312,20 @@ function conditionOf(text) {
         ?? /^.*?(?=\s*\)|\s+(?:and|or)\b|\s*$)/i.exec(text.slice(at))[0];
       at += operand.length;
     }
-    if (!operand) throw new Error(`after “${by}” a number or a word is missing`);
+    if (!operand) throw new Error(`missing number or category after “${by}”`);
     const compare = SIGNS[by], isOfOrder = !by.includes("=") || by === "<=" || by === ">=";
     if (operand === "missing") {
-      if (isOfOrder) throw new Error("what is missing is compared by = and != alone");
+      if (isOfOrder) throw new Error("missing supports only = and !=");
       return row => Number.isNaN(of.number(row)) === (by !== "!=");
     }
     if (of.feature?.words) {
-      if (isOfOrder) throw new Error(`the inputs of “${of.name}” are words, which are compared by = and != alone`);
+      if (isOfOrder) throw new Error(`the inputs of “${of.name}” are categories, which support only = and !=`);
       const code = of.feature.words.indexOf(operand);
       if (code < 0) throw new Error(`“${of.name}” is never “${operand}”`);
       return row => compare(of.number(row), code);
     }
     const number = Number(operand.replace("−", "-"));
-    if (!operand.trim() || Number.isNaN(number)) throw new Error(`“${operand}” is no number`);
+    if (!operand.trim() || Number.isNaN(number)) throw new Error(`“${operand}” is not a number`);
     return row => compare(of.number(row), number);
   };
   const single = () => {
@@ -344,7 +344,7 @@ function conditionOf(text) {
         return inner;
       }
       at = start;
-      throw new Error("a “)” is missing");
+      throw new Error("missing “)”");
     }
     return comparison();
   };
@@ -366,7 +366,7 @@ function conditionOf(text) {
   };
   const found = either();
   skip();
-  if (at < text.length) throw new Error(`“${text.slice(at)}” was not understood`);
+  if (at < text.length) throw new Error(`unexpected “${text.slice(at)}”`);
   return found;
 }
 
@@ -436,7 +436,7 @@ class Card {
   listen() {
     this.box.classList.add("dots");
     this.box.setAttribute("aria-description",
-      "Arrow keys walk through the dots, Enter chooses the row of a dot. Drag to the right or left to select rows.");
+      "Move between dots with the arrow keys, select the row of a dot with Enter. Drag horizontally to select rows.");
     this.box.addEventListener("pointermove", event => this.move(event));
     this.box.addEventListener("pointerleave", () => this.leave());
     this.box.addEventListener("pointerdown", event => this.press(event));
@@ -605,7 +605,7 @@ class Card {
       parts.push(`${name} = missing`);
       tests.push(row => Number.isNaN(feature.inputs[row]));
     }
-    if (!parts.length) return apply(() => false, `${name} there`);
+    if (!parts.length) return apply(() => false, `${name} in the selected area`);
     apply(row => tests.some(test => test(row)), parts.join(" or "));
   }
 
@@ -659,7 +659,7 @@ class Card {
   /** The row of a waterfall can be chosen, where the page holds it. */
   offerRow() {
     const row = this.element.dataset.row;
-    if (row) this.element.querySelector("figcaption")?.append(" ", button("Choose this row", () => choose(+row)));
+    if (row) this.element.querySelector("figcaption")?.append(" ", button("Select row", () => choose(+row)));
   }
 
   offerCsv() {
@@ -667,7 +667,7 @@ class Card {
     if (!details) return;
     const table = details.querySelector("table");
     const isOfRows = this.kind === "beeswarm" || this.kind === "scatter";
-    const link = button("Save as CSV", () => save(isOfRows ? this.linesOfRows() : linesOfTable(table), details.dataset.file));
+    const link = button("Download CSV", () => save(isOfRows ? this.linesOfRows() : linesOfTable(table), details.dataset.file));
     details.querySelector("summary").after(make("p", {}, link));
   }
 
@@ -676,7 +676,7 @@ class Card {
     const output = outputOf(this.output);
     const only = placeOfPlayer.get(+this.element.dataset.player);
     const told = this.kind === "scatter" ? [only] : players.map((_, column) => column);
-    const lines = [["row", "feature", "input", "value", "half width of the 95 % interval"]];
+    const lines = [["row", "feature", "input", "value", "95% CI half-width"]];
     for (const column of told) {
       for (const row of everyRow) {
         lines.push([nameOfRow(row), players[column].name, shownInputs(players[column], row),
@@ -743,7 +743,7 @@ class Rows {
     element.prepend(this.note);
     this.box = element.querySelector(".scroll");
     this.more = button("Show more", () => { this.most += 500; this.show(); });
-    element.append(make("p", {}, button("Save as CSV", () => save(this.lines(), `rows-${this.output}.csv`)), " ", this.more));
+    element.append(make("p", {}, button("Download CSV", () => save(this.lines(), `rows-${this.output}.csv`)), " ", this.more));
   }
 
   /** The columns: names with the number of a row. */
@@ -807,19 +807,19 @@ function showChosen() {
   const lines = stepsOf(row, Infinity).map(step => [step.player ? step.player.name : step.name,
     step.player ? shownInputs(step.player, row) : "", step.value, step.half]);
   const table = make("table", {}, make("thead", {}, make("tr", {},
-    ...["feature", "input", "value", "half width of the 95 % interval"].map((name, place) => make("th", { scope: "col", className: place < 2 ? "t" : "" }, name)))),
+    ...["feature", "input", "value", "95% CI half-width"].map((name, place) => make("th", { scope: "col", className: place < 2 ? "t" : "" }, name)))),
   make("tbody", {}, ...lines.map(([name, input, value, half]) => make("tr", {}, make("td", { className: "t", dir: "auto" }, name),
     make("td", { className: "t", dir: "auto" }, input), make("td", {}, digits(value, 5)), make("td", {}, digits(half, 3))))));
-  const numbers = make("details", {}, make("summary", {}, "The numbers behind it"),
-    make("p", {}, button("Save as CSV", () => save([["feature", "input", "value", "half width of the 95 % interval"],
+  const numbers = make("details", {}, make("summary", {}, "Data"),
+    make("p", {}, button("Download CSV", () => save([["feature", "input", "value", "95% CI half-width"],
       ...lines.map(([name, input, value, half]) => [name, input, round(value), round(half)])], "row.csv"))),
-    boxed("Table: chosen row", table));
+    boxed("Table: selected row", table));
   const close = button("Close", () => choose(-1));
   chosenPanel.replaceChildren(make("div", { className: "head" }, make("h2", { dir: "auto" }, nameOfRow(row)), close),
-    boxed("Chosen row: figure", waterfall(row, title)), numbers);
+    boxed("Selected row: figure", waterfall(row, title)), numbers);
 }
 
-/** The steps of a row from above: the players that matter most, the others, what is left undivided. */
+/** The steps of a row from above: the players that matter most, the others, the unattributed part. */
 function stepsOf(row, most) {
   const output = outputOf(state.output);
   const steps = players.map((player, column) => {
@@ -835,7 +835,7 @@ function stepsOf(row, most) {
   }
   if (!data.efficient) {
     const left = output.predicted[row] - output.base(row) - told.reduce((sum, step) => sum + step.value, 0);
-    told.push({ name: "left undivided", value: left, half: 0, paint: "missing" });
+    told.push({ name: "unattributed", value: left, half: 0, paint: "missing" });
   }
   return told;
 }
@@ -859,7 +859,7 @@ function waterfall(row, title) {
   svg.axis(scale, room + label, WIDTH - label, TOP - 6, bottom, output.axis);
   svg.text(12, 16, shortened(`${nameOfRow(row)}: prediction ${digits(prediction, 5)}`, WIDTH - 24, 14), { size: 14, bold: true });
   for (const [at, y, name, from, to] of [[prediction, TOP - 14, "prediction", TOP - 6, TOP + 0.5 * LINE],
-    [base, bottom + 44, "base", bottom - 0.5 * LINE, bottom]]) {
+    [base, bottom + 44, "base value", bottom - 0.5 * LINE, bottom]]) {
     svg.line(scale(at), from, scale(at), to, "muted", 1, "5 4");
     const text = `${name} ${digits(at, 5)}`, half = widthOf(text, 11) / 2 + 4;
     svg.text(Math.max(half, Math.min(WIDTH - half, scale(at))), y, text, { size: 11, anchor: "middle", paint: "muted" });
@@ -899,8 +899,8 @@ function showSelected() {
   if (!state.selected) return;
   const parts = [["selected", row => state.selected[row]], ["others", row => !state.selected[row]]];
   const found = parts.map(([name, isIn]) => [name, everyRow.filter(isIn)]);
-  const title = "Selected rows against the others";
-  const card = make("figure", { className: "card" }, boxed("Figure: mean sizes of both", compared(found, title)));
+  const title = "Selected rows versus the rest";
+  const card = make("figure", { className: "card" }, boxed("Figure: mean |value| of both", compared(found, title)));
   selectedPanel.replaceChildren(make("h2", { id: "selected-title" }, title),
     make("p", { className: "note", dir: "auto" }, state.says), make("div", { className: "cards" }, card));
 }
@@ -963,7 +963,7 @@ function readCondition() {
     select(meets, text);
   } catch (error) {
     selectField.setAttribute("aria-invalid", "true");
-    wrong.textContent = `No rows are selected by that: ${error.message}. Write a feature, one of < <= > >= = !=, and a number or a word, such as age >= 40; join conditions by and, or, not.`;
+    wrong.textContent = `Invalid condition: ${error.message}. Expected a feature, one of < <= > >= = !=, and a number or a category, e.g. age >= 40; combine conditions with and, or, not.`;
   }
 }
 
@@ -978,9 +978,9 @@ function find() {
   if (row >= 0) {
     wrong.textContent = "";
     choose(row);
-    spoken.textContent = `${nameOfRow(row)} is chosen`;
+    spoken.textContent = `${nameOfRow(row)} selected`;
   } else {
-    wrong.textContent = `No row of this page is called “${text}”.` + (rows < data.all ? ` It holds ${rows} of ${data.all} rows.` : "");
+    wrong.textContent = `No row of this report is named “${text}”.` + (rows < data.all ? ` It stores ${rows} of ${data.all} rows.` : "");
   }
 }
 
@@ -1028,7 +1028,7 @@ if (data.outputs.length > 1) {
 if (rows) {
   selectField.setAttribute("aria-describedby", "wrong");
   selectField.addEventListener("change", readCondition);
-  bar.append(make("label", {}, make("span", {}, "Find a row"), enter(findField, find)),
+  bar.append(make("label", {}, make("span", {}, "Find row"), enter(findField, find)),
     make("label", { className: "long" }, make("span", {}, "Select rows"), enter(selectField, readCondition)), clearButton);
 }
 bar.append(themeButton, button("Print", () => print()));

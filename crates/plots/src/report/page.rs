@@ -1,4 +1,4 @@
-//! What the sections of a page write into, and what they write of.
+//! The page to which sections are written, with their input.
 
 use std::collections::BTreeMap;
 
@@ -12,59 +12,60 @@ use crate::explained::Explained;
 use crate::figures::{Kind, Options};
 use crate::scene::{Dress, Scene};
 
-/// The most outputs that have figures.
+/// Maximum number of outputs with figures.
 const MOST_OUTPUTS: usize = 12;
 /// The width of a figure in pixels.
 pub(super) const WIDTH: f64 = 640.0;
-/// The most rows that figures have dots of.
+/// Maximum number of rows that are drawn as dots.
 const MOST_DRAWN: usize = 2000;
-/// About so many bytes of dots stand in a page whose rows fill it, and so many in one of few rows.
+/// Approximate number of bytes of dots in a page that is filled with rows. The next constant is that in a
+/// page with few rows.
 const BYTES_OF_DOTS: usize = 250_000;
 const MOST_BYTES_OF_DOTS: usize = 1_000_000;
-/// About so many bytes tell of a dot: its place, its row and its part of the element.
+/// Approximate number of bytes per dot: its coordinates, its row and its share of the element.
 const BYTES_OF_DOT: usize = 24;
-/// Dots of a row in figures without densities: of twenty players and six scatters.
+/// Number of dots per row in figures without densities: for twenty players and six dependence plots.
 const DOTS_OF_ROW: usize = 26;
-/// Scatters of an output.
+/// Number of dependence plots per output.
 pub(super) const SCATTERS: usize = 6;
 
-/// A page on its way.
+/// A page under construction.
 pub(super) struct Page<'r> {
     pub(super) given: &'r Given<'r>,
     pub(super) explained: &'r Explained,
-    /// The same, of the rows that have dots.
+    /// The subset of `explained` with the rows that are drawn as dots.
     pub(super) drawn: Explained,
-    /// The places of these among those that are kept.
+    /// The positions of these rows among the kept rows.
     pub(super) places: Vec<usize>,
-    /// The outputs that have figures.
+    /// The outputs with figures.
     pub(super) outputs: Vec<usize>,
-    /// For each of them the single rows that are shown.
+    /// For each of these, the rows that are shown individually.
     pub(super) choices: Vec<Vec<Choice>>,
     pub(super) data: Data,
     pub(super) html: Html,
-    /// Figures so far.
+    /// Number of figures so far.
     figures: usize,
-    /// How often each label of a figure was given.
+    /// Number of uses of each label of a figure.
     labels: BTreeMap<String, usize>,
 }
 
-/// What the script has to know of a figure.
+/// The attributes of a figure that the script needs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Card {
-    /// The place of the output among those with figures.
+    /// The index of the output among those with figures.
     pub(super) output: usize,
-    /// The place of the player that it is of.
+    /// The index of the figure's player, if it shows one.
     pub(super) player: Option<usize>,
-    /// The place of the row that it is of, among those of the page.
+    /// The position of the figure's row among those of the page, if it shows one.
     pub(super) row: Option<usize>,
 }
 
-/// Which results a figure is laid out from.
+/// The results that a figure is laid out from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
-    /// The values of all rows that are kept.
+    /// The values of all kept rows.
     Kept,
-    /// Those of the rows that have dots.
+    /// The values of the rows that are drawn as dots.
     Drawn,
     /// The interactions.
     Pairs,
@@ -77,7 +78,7 @@ impl<'r> Page<'r> {
         let choices: Vec<Vec<Choice>> = outputs.iter().map(|&output| choices(explained, output)).collect();
         let wanted: Vec<usize> = choices.iter().flatten().map(|choice| choice.row).collect();
         let data = Data::new(explained, &outputs, &wanted);
-        // A density has three hundred dots of each player.
+        // A density has three hundred dots per player.
         let bytes = MOST_BYTES_OF_DOTS.saturating_sub(data.bytes).max(BYTES_OF_DOTS);
         let dots = bytes / BYTES_OF_DOT / outputs.len().max(1);
         let most = match explained.summary.rows > 1500 {
@@ -87,7 +88,7 @@ impl<'r> Page<'r> {
         let places =
             explained.choose_rows(&data.rows, most.min(MOST_DRAWN), &wanted, (&outputs, &data.players));
         let mut drawn = explained.of_rows(&places);
-        // Known interactions give scatters their colours.
+        // If interactions are known, dependence plots use them to choose their colours.
         if let Some(pairs) = given.pairs {
             drawn.summary.interactions.clone_from(&pairs.summary.interactions);
         }
@@ -105,17 +106,17 @@ impl<'r> Page<'r> {
         }
     }
 
-    /// Whether there is something to draw.
+    /// Returns whether there is nothing to draw.
     pub(super) fn is_empty(&self) -> bool {
         self.explained.rows() == 0 || self.explained.players() == 0
     }
 
-    /// The name of an output in headings.
+    /// Returns the name of an output for headings.
     pub(super) fn output_name(&self, output: usize) -> String {
         named(&self.explained.output_name(output))
     }
 
-    /// Writes what belongs to each output, under its name where there are several.
+    /// Writes the content for each output, with the output's name as heading if there are several.
     pub(super) fn each_output(
         &mut self,
         mut write: impl FnMut(&mut Self, usize) -> Result<(), PlotError>,
@@ -136,7 +137,8 @@ impl<'r> Page<'r> {
         Ok(())
     }
 
-    /// Lays out a figure of an output and writes it; nothing where the results lack what it shows.
+    /// Lays out a figure of an output and writes it. Writes nothing if the results lack data that it
+    /// requires.
     pub(super) fn figure(
         &mut self,
         kind: Kind,
@@ -160,7 +162,8 @@ impl<'r> Page<'r> {
         }
     }
 
-    /// Writes a figure with the numbers behind it. What is said above comes before its title in its label.
+    /// Writes a figure with its table of numbers. If `above` is not empty, it precedes the title in the
+    /// figure's label.
     pub(super) fn card(&mut self, kind: &'static str, card: Card, scene: &Scene, above: &str) {
         let id = self.figures;
         self.figures += 1;
@@ -184,15 +187,11 @@ impl<'r> Page<'r> {
         self.html.open("div", &attributes).made(&scene.svg(Dress::Classes(id))).close("div");
         let file = format!("{kind}-{id}.csv");
         match kind {
-            // Of these there is one line for each row, as in the table of rows.
+            // These figures have one line per row, which the table of rows already contains.
             "heatmap" | "decision" => {
                 let table = format!("#rows-{output}");
-                self.html.raw("<p class=\"note\">").element(
-                    "a",
-                    &[("href", &table)],
-                    "The numbers behind it",
-                );
-                self.html.raw(" are those of the rows.</p>");
+                self.html.raw("<p class=\"note\">").element("a", &[("href", &table)], "The row table");
+                self.html.raw(" contains the data.</p>");
             }
             "beeswarm" | "scatter" => {
                 table::write(&mut self.html, &scene.table, Numbers::Known, &label, &file);
@@ -202,7 +201,7 @@ impl<'r> Page<'r> {
         self.html.close("figure");
     }
 
-    /// A label that no other figure has.
+    /// Returns a unique label for a figure.
     pub(super) fn label(&mut self, label: &str) -> String {
         let count = self.labels.entry(label.to_owned()).or_default();
         *count += 1;
@@ -210,7 +209,7 @@ impl<'r> Page<'r> {
     }
 }
 
-/// The outputs with the greatest sums of mean |φ|, in their order.
+/// Returns the outputs with the largest sums of mean |φ|, in their original order.
 fn outputs(explained: &Explained) -> Vec<usize> {
     let size = |output: usize| -> f64 {
         (0..explained.players())

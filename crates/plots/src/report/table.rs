@@ -1,39 +1,39 @@
-//! The numbers behind a figure, to be read and to be taken along.
+//! Tables of the numbers of figures, for reading and for download.
 
 use super::html::{Html, named};
 use crate::scene::{Cell, Table, digits};
 
-/// The most lines that stand in the page.
+/// Maximum number of lines in the page.
 const MOST_LINES: usize = 100;
 
-/// Whether the script has the numbers of a table, too.
+/// Whether the script also has the numbers of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbers {
-    /// They are of rows, which the script knows.
+    /// The numbers belong to rows, so the script has them.
     Known,
-    /// They stand in the table alone, so all of their digits do.
+    /// Only the table contains the numbers, so it stores all of their digits.
     Here,
 }
 
-/// Writes a table that is opened by a click. The script adds what saves it as CSV, of `file` as its name.
+/// Writes a collapsible table. The script adds a link that downloads it as CSV, named `file`.
 pub(super) fn write(html: &mut Html, table: &Table, numbers: Numbers, title: &str, file: &str) {
     let lines = table.lines.len();
     html.open("details", &[("class", "numbers"), ("data-file", file)]);
-    html.element("summary", &[], "The numbers behind it");
+    html.element("summary", &[], "Data");
     if lines > MOST_LINES {
-        html.element("p", &[("class", "note")], &format!("The first {MOST_LINES} of {lines} lines."));
+        html.element("p", &[("class", "note")], &format!("First {MOST_LINES} of {lines} rows"));
     }
     lines_of(html, table, numbers, title);
     html.close("details");
 }
 
-/// Writes the lines in a box that scrolls by itself.
+/// Writes the lines in a scrollable box.
 pub(super) fn lines_of(html: &mut Html, table: &Table, numbers: Numbers, title: &str) {
     let label = format!("Table: {title}");
     html.open("div", &[("class", "scroll"), ("role", "region"), ("tabindex", "0"), ("aria-label", &label)]);
     html.raw("<table><thead><tr>");
     for (column, name) in table.columns.iter().enumerate() {
-        // A name stands where what is below it does.
+        // The alignment of a header matches that of the cells below.
         let class = match table.lines.first().and_then(|line| line.get(column)) {
             Some(Cell::Number(_)) => "",
             _ => "t",
@@ -54,7 +54,7 @@ pub(super) fn lines_of(html: &mut Html, table: &Table, numbers: Numbers, title: 
     html.raw("</tbody></table></div>");
 }
 
-/// A text, whose direction is looked for where it may not be from left to right.
+/// Writes a text. The browser detects its direction if it may not be left-to-right.
 fn write_text(html: &mut Html, text: &str) {
     match text.is_ascii() {
         true if text.is_empty() => html.raw("<td></td>"),
@@ -63,7 +63,8 @@ fn write_text(html: &mut Html, text: &str) {
     };
 }
 
-/// A number to six digits; the whole of it beside, where it has more and is nowhere else.
+/// Writes a number with six digits, and stores all digits in an attribute if there are more and the script
+/// does not have them.
 fn write_number(html: &mut Html, number: f64, numbers: Numbers) {
     let shown = digits(number, 6);
     let is_whole = number.is_nan() || shown.replace('−', "-").parse() == Ok(number);

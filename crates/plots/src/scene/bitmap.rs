@@ -1,4 +1,4 @@
-//! Scenes as PNG, by the drawing library.
+//! PNG output, by the drawing library.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -15,24 +15,26 @@ use plotters::style::{
 use super::{Anchor, Paint, Picture, Point, Scene, Shape};
 use crate::error::PlotError;
 
-/// The bitmap is drawn so many times larger and averaged, because the library draws thick lines with hard edges.
+/// Oversampling factor. The bitmap is drawn larger and averaged, because the library draws thick lines
+/// without antialiasing.
 const OVERSAMPLING: usize = 2;
-/// The most pixels of a file, so that none takes more memory than a machine has.
+/// Maximum number of pixels of a file, to limit memory.
 const MOST_PIXELS: f64 = 4e8;
-/// Lengths of dashes and of what is between them.
+/// Length of dashes and of the gaps between them.
 const DASH: f64 = 5.0;
 
 static FONT: Once = Once::new();
 
 impl Scene {
-    /// As a PNG file, `scale` pixels to a pixel of the page (2 for a screen with small pixels, 3 for print), on a light ground.
+    /// Draws the scene as a PNG file on a light background, with `scale` pixels per CSS pixel (2 for
+    /// high-resolution screens, 3 for print).
     ///
-    /// Text is in a font that has Latin, Greek and Cyrillic letters; SVG leaves other scripts to the reader's fonts. In the place of
-    /// [letters that the font lacks](Self::letters_without_font) there are boxes.
+    /// The font has Latin, Greek and Cyrillic letters, whereas SVG can use any font of the reader. [Letters
+    /// that the font lacks](Self::letters_without_font) are drawn as boxes.
     ///
     /// # Errors
     ///
-    /// [`PlotError::Drawing`] where the figure would be too large.
+    /// [`PlotError::Drawing`] if the figure would be too large.
     pub fn png(&self, scale: f64) -> Result<Vec<u8>, PlotError> {
         register_fonts();
         let too_large = || {
@@ -63,7 +65,8 @@ impl Scene {
 }
 
 impl Scene {
-    /// The letters of its texts that the font of [PNG files](Self::png) lacks, in the order in which they come.
+    /// Returns the letters in its texts that the font of [PNG files](Self::png) lacks, in the order of their
+    /// first occurrence.
     ///
     /// ```
     /// use apportion_plots::{Heading, Gathering, Batch, Kind, Options};
@@ -86,7 +89,7 @@ impl Scene {
             });
             pixels
         };
-        // All that the font lacks are drawn as this one, which is no letter.
+        // The font draws all missing letters like this one, which is not a character.
         let lacking = pixels('\u{10ffff}');
         if lacking.is_empty() {
             return Vec::new();
@@ -101,11 +104,11 @@ impl Scene {
     }
 }
 
-/// Makes the font known to the drawing library.
+/// Registers the font with the drawing library.
 fn register_fonts() {
     FONT.call_once(|| {
         for style in [FontStyle::Normal, FontStyle::Bold] {
-            // Refused only if the bytes are no font.
+            // This only fails if the bytes are not a font.
             let _ = register_font("sans-serif", style, epaint_default_fonts::UBUNTU_LIGHT);
         }
     });
@@ -185,7 +188,7 @@ impl Brush<'_> {
         }
     }
 
-    /// Each pixel of a picture as a rectangle.
+    /// Draws each pixel of a picture as a rectangle.
     fn picture(&self, at: Point, size: Point, picture: &Picture) -> Result<(), PlotError> {
         let (across, down) = (size.0 / picture.width as f64, size.1 / picture.height as f64);
         for (place, &[red, green, blue, opaque]) in picture.pixels.iter().enumerate() {
@@ -204,7 +207,7 @@ fn colour(paint: Paint, opacity: f64) -> RGBAColor {
     RGBColor(red, green, blue).mix(opacity)
 }
 
-/// The dashes of a line.
+/// Returns the dashes of a line.
 fn dashes(points: &[Point]) -> Vec<Vec<Point>> {
     let mut dashes = Vec::new();
     for ends in points.windows(2) {

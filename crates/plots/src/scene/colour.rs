@@ -1,50 +1,51 @@
-//! Colours by their role, in light and in dark.
+//! Colours by their role, for light and dark themes.
 
 use std::fmt::Write;
 
 /// Red, green and blue.
 pub type Rgb = [u8; 3];
 
-/// What a shape is painted with, by its role. A page chooses the colours.
+/// The paint of a shape, by its role. The theme determines the colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Paint {
-    /// Text and marks that are to be read.
+    /// Text and marks to be read.
     Ink,
-    /// Text that stands back.
+    /// Less prominent text.
     Muted,
-    /// Lines that lead the eye.
+    /// Grid lines.
     Grid,
-    /// The ground.
+    /// The background.
     Paper,
-    /// Values above zero.
+    /// Positive values.
     Positive,
-    /// Values below zero.
+    /// Negative values.
     Negative,
-    /// What is missing.
+    /// Missing values.
     Missing,
-    /// From the least (0) to the greatest (15) of a feature's inputs.
+    /// A step of the colour scale from the minimum (0) to the maximum (15) of a feature's inputs.
     Along(u8),
-    /// One of six things side by side.
+    /// One of six categorical colours.
     Series(u8),
 }
 
-/// The last step from the least to the greatest.
+/// The last step of the colour scale.
 pub(crate) const LAST_STEP: u8 = 15;
 
-/// Ends and middle of the steps from the least to the greatest, in light and in dark. Blue to yellow by way of grey red: those who do not tell
-/// red from green do tell these apart, and the greatest is the lightest, so that lightness tells as well.
+/// Ends and middle of the colour scale, for the light and the dark theme. It goes from blue to yellow via a
+/// greyish red, which is distinguishable with red-green colour vision deficiency. The maximum is the
+/// lightest, so that lightness also shows the order.
 const STEPS: [[Rgb; 3]; 2] =
     [[[58, 76, 192], [150, 92, 134], [201, 128, 0]], [[116, 138, 255], [196, 138, 176], [255, 205, 90]]];
 
-/// Six colours that readers of every kind of sight tell apart, each of which stands out from its ground: found by search around those of
-/// Okabe and Ito.
+/// Six colours that are distinguishable with all types of colour vision and stand out from the background.
+/// They were found by a search that started from those of Okabe and Ito.
 const SERIES: [[Rgb; 6]; 2] = [
     [[37, 62, 184], [217, 112, 12], [0, 161, 111], [155, 114, 176], [108, 51, 0], [41, 33, 39]],
     [[67, 136, 254], [209, 102, 32], [55, 242, 142], [184, 109, 170], [255, 221, 42], [207, 238, 237]],
 ];
 
 impl Paint {
-    /// The step of a share from 0 to 1; what is missing for NaN.
+    /// Returns the step for a share from 0 to 1, or [`Missing`](Self::Missing) for NaN.
     pub(crate) fn along(share: f64) -> Self {
         match share.is_nan() {
             true => Self::Missing,
@@ -52,22 +53,23 @@ impl Paint {
         }
     }
 
-    /// The paint of a value's sign.
+    /// Returns the paint for the sign of a value.
     pub(crate) fn of_sign(value: f64) -> Self {
         if value < 0.0 { Self::Negative } else { Self::Positive }
     }
 
-    /// The colour on a light ground.
+    /// Returns the colour on a light background.
     pub fn light(self) -> Rgb {
         self.colour(0)
     }
 
-    /// The colour on a dark ground.
+    /// Returns the colour on a dark background.
     pub fn dark(self) -> Rgb {
         self.colour(1)
     }
 
-    /// A colour between that on a light and that on a dark ground, for pixels, which are the same on both.
+    /// Returns a colour between those on a light and on a dark background, for pixels, which are the same in
+    /// both themes.
     pub(crate) fn on_any_ground(self) -> Rgb {
         let (light, dark) = (self.light(), self.dark());
         std::array::from_fn(|channel| light[channel].midpoint(dark[channel]))
@@ -88,7 +90,7 @@ impl Paint {
         pair[theme]
     }
 
-    /// Its name in style sheets.
+    /// Returns its name in style sheets.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Ink => "ink".to_owned(),
@@ -103,7 +105,7 @@ impl Paint {
         }
     }
 
-    /// All paints.
+    /// Iterates over all paints.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         [Self::Ink, Self::Muted, Self::Grid, Self::Paper, Self::Positive, Self::Negative, Self::Missing]
             .into_iter()
@@ -112,7 +114,7 @@ impl Paint {
     }
 }
 
-/// A colour on the way through three.
+/// Interpolates between three colours.
 fn between([first, middle, last]: [Rgb; 3], share: f64) -> Rgb {
     let (from, to, share) =
         if share < 0.5 { (first, middle, share * 2.0) } else { (middle, last, share * 2.0 - 1.0) };
@@ -125,16 +127,18 @@ pub(super) fn hex([red, green, blue]: Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// A style sheet that gives the paints of scenes that are [dressed in classes](super::Dress::Classes) their colours: light, dark where the
-/// reader's system is dark, and either where the root element's `data-theme` says so. Printed pages are light.
+/// Returns the style sheet with the colours of scenes that are [drawn with classes](super::Dress::Classes).
+/// It uses the light or the dark theme depending on the reader's system, unless `data-theme` of the root
+/// element specifies one. Printed pages are light.
 pub fn style_sheet() -> String {
     let variables = |theme: usize| -> String {
         Paint::all().map(|paint| format!("--{}:{};", paint.name(), hex(paint.colour(theme)))).collect()
     };
     let (light, dark) = (variables(0), variables(1));
     let mut sheet = format!(
-        ":root{{color-scheme:light;{light}}}@media screen{{:root[data-theme=dark]{{color-scheme:dark;{dark}}}}}\
-         @media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}"
+        ":root{{color-scheme:light;{light}}}@media \
+         screen{{:root[data-theme=dark]{{color-scheme:dark;{dark}}}}}@media screen and \
+         (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}"
     );
     for paint in Paint::all() {
         let name = paint.name();
@@ -148,7 +152,7 @@ pub fn style_sheet() -> String {
 mod tests {
     use super::*;
 
-    /// In linear light.
+    /// Converts a colour to linear light.
     fn linear(colour: Rgb) -> [f64; 3] {
         colour.map(|channel| {
             let share = f64::from(channel) / 255.0;
@@ -182,8 +186,9 @@ mod tests {
         }
     }
 
-    /// What those without one kind of cones see, in linear light. Source: Machado, Oliveira and Fernandes, *A Physiologically-based Model for
-    /// Simulation of Color Vision Deficiency*, IEEE TVCG 15(6), 2009, severity 1.
+    /// Matrices that simulate colour vision without one type of cones, in linear light. Source: Machado,
+    /// Oliveira and Fernandes, *A Physiologically-based Model for Simulation of Color Vision Deficiency*,
+    /// IEEE TVCG 15(6), 2009, severity 1.
     const SIGHTS: [[[f64; 3]; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -191,7 +196,7 @@ mod tests {
         [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
     ];
 
-    /// The distance of two colours in CIELAB, as a kind of sight sees them.
+    /// Returns the distance of two colours in CIELAB with a type of colour vision.
     fn distance(one: Rgb, other: Rgb, sight: &[[f64; 3]; 3]) -> f64 {
         let lab = |colour: Rgb| {
             let light = linear(colour);

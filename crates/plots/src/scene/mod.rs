@@ -1,4 +1,5 @@
-//! A figure that is laid out and not drawn yet: shapes with their places, paints by their role, and the numbers behind them.
+//! A figure after layout and before drawing: shapes with coordinates, paints by their role, and the table of
+//! numbers.
 
 #[cfg(feature = "bitmap")]
 mod bitmap;
@@ -20,45 +21,45 @@ pub(crate) use svg::escape;
 pub use table::{Cell, Table};
 pub use text::{shortened, width_of};
 
-/// A place in pixels, from the upper left corner.
+/// A position in pixels from the top left corner.
 pub type Point = (f64, f64);
 
-/// A figure that is laid out.
+/// A figure after layout.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scene {
-    /// In pixels of a page, of which there are 96 in an inch.
+    /// In CSS pixels, 96 per inch.
     pub width: f64,
-    /// In pixels of a page.
+    /// In CSS pixels.
     pub height: f64,
-    /// What it is, in a few words.
+    /// A short title.
     pub title: String,
-    /// What it shows, in a sentence for those who do not see it.
+    /// A sentence that describes the content, for screen readers.
     pub description: String,
-    /// From the back to the front.
+    /// From the background to the foreground.
     pub shapes: Vec<Shape>,
-    /// The numbers behind it.
+    /// The numbers of the figure.
     pub table: Table,
 }
 
-/// A thing that is drawn.
+/// A graphical element.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
     /// A filled rectangle.
     Rectangle {
-        /// The upper left corner.
+        /// The top left corner.
         at: Point,
         /// Width and height.
         size: Point,
-        /// What it is filled with.
+        /// The fill.
         paint: Paint,
         /// From 0 to 1.
         opacity: f64,
-        /// What it stands for.
+        /// The player or row that it represents.
         mark: Mark,
     },
     /// A line through points.
     Line {
-        /// At least two.
+        /// At least two points.
         points: Vec<Point>,
         /// The colour.
         paint: Paint,
@@ -68,42 +69,42 @@ pub enum Shape {
         is_dashed: bool,
         /// From 0 to 1.
         opacity: f64,
-        /// What it stands for.
+        /// The player or row that it represents.
         mark: Mark,
     },
     /// A filled polygon.
     Area {
-        /// At least three.
+        /// At least three points.
         points: Vec<Point>,
-        /// What it is filled with.
+        /// The fill.
         paint: Paint,
         /// From 0 to 1.
         opacity: f64,
-        /// What it stands for.
+        /// The player or row that it represents.
         mark: Mark,
     },
-    /// Dots that look alike, one for each row.
+    /// Dots with the same style, one per row.
     Dots {
-        /// Their middles.
+        /// Their centres.
         points: Vec<Point>,
-        /// The place of each dot's row among those that are kept; none where dots stand for no rows.
+        /// The position of each dot's row among the kept rows; empty if dots do not represent rows.
         rows: Vec<usize>,
         /// In pixels.
         radius: f64,
         /// The colour.
         paint: Paint,
-        /// What they stand for.
+        /// The player that they represent.
         mark: Mark,
     },
     /// A line of text.
     Text {
-        /// Where it is: the end that `anchor` says, on the middle of small letters.
+        /// The position of the end given by `anchor`, at the middle of lower-case letters.
         at: Point,
-        /// What it says.
+        /// The text.
         text: String,
-        /// The size of the font in pixels.
+        /// The font size in pixels.
         size: f64,
-        /// Which end is at its place.
+        /// The end of the text that is at its position.
         anchor: Anchor,
         /// The colour.
         paint: Paint,
@@ -114,34 +115,34 @@ pub enum Shape {
     },
     /// A picture.
     Picture {
-        /// The upper left corner.
+        /// The top left corner.
         at: Point,
         /// Width and height.
         size: Point,
-        /// Its pixels.
+        /// The pixels.
         picture: Picture,
     },
 }
 
-/// What a shape stands for, for those who point at it.
+/// The player or row that a shape represents, for tooltips and the script of the report.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Mark {
-    /// The place of the player.
+    /// The index of the player.
     pub player: Option<usize>,
-    /// The place of the row among those that are kept.
+    /// The position of the row among the kept rows.
     pub row: Option<usize>,
-    /// What is said of it.
+    /// The text of the tooltip.
     pub says: String,
 }
 
-/// The end of a text that is at its place.
+/// The end of a text that is at its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Anchor {
-    /// Its start.
+    /// The start.
     Start,
-    /// Its middle.
+    /// The middle.
     Middle,
-    /// Its end.
+    /// The end.
     End,
 }
 
@@ -159,9 +160,9 @@ impl Mark {
     }
 }
 
-/// The size of text in figures, in pixels.
+/// The font size of figures, in pixels.
 pub(crate) const FONT: f64 = 13.0;
-/// The size of small print.
+/// The font size of small text, in pixels.
 pub(crate) const SMALL: f64 = 11.0;
 
 impl Scene {
@@ -229,7 +230,7 @@ impl Scene {
         });
     }
 
-    /// Bold text that ends within the figure.
+    /// Writes bold text, shortened to end within the figure.
     pub(crate) fn heading(&mut self, at: Point, text: impl Into<String>, anchor: Anchor) {
         let size = FONT + 1.0;
         // Bold letters are wider by about a seventh.
@@ -261,7 +262,7 @@ impl Scene {
         });
     }
 
-    /// Text in lines that are as wide as `room`; how high they are.
+    /// Writes text in lines of width `room`. Returns its height.
     pub(crate) fn paragraph(&mut self, (x, top): Point, room: f64, text: &str) -> f64 {
         let lines = text::wrapped(text, room, SMALL);
         for (line, text) in lines.iter().enumerate() {
@@ -270,19 +271,19 @@ impl Scene {
         lines.len() as f64 * 15.0
     }
 
-    /// Text below a figure, which ends with it.
+    /// Writes text below a figure, and sets the height of the figure to end with it.
     pub(crate) fn caption(&mut self, top: f64, text: &str) {
         self.height = top + self.paragraph((12.0, top), self.width - 24.0, text) + 6.0;
     }
 
-    /// An interval as a line with ends, across the page. One that reaches beyond `room` goes on to its border and has no end there. Where
-    /// the line begins and ends.
+    /// Draws an interval as a horizontal line with end marks. If it extends beyond `room`, it is drawn to the
+    /// border, without an end mark there. Returns the ends of the line.
     pub(crate) fn whisker(&mut self, (from, to): (f64, f64), y: f64, room: (f64, f64)) -> (f64, f64) {
         let half = 3.5;
         let line = (from.clamp(room.0, room.1), to.clamp(room.0, room.1));
         self.line([(line.0, y), (line.1, y)], Paint::Ink, 1.2);
         for (wanted, x) in [(from, line.0), (to, line.1)] {
-            // Less is rounding.
+            // Differences below half a pixel are rounding error.
             if (wanted - x).abs() < 0.5 {
                 self.line([(x, y - half), (x, y + half)], Paint::Ink, 1.2);
             }
@@ -290,13 +291,14 @@ impl Scene {
         line
     }
 
-    /// An axis below: ticks with grid lines from `top` to `bottom`, their labels, and what is measured.
+    /// Draws a horizontal axis at the bottom: ticks with grid lines from `top` to `bottom`, their labels, and
+    /// the label of the axis.
     pub(crate) fn axis_below(&mut self, scale: &Scale, (top, bottom): (f64, f64), label: &str) {
         self.ticks_below(scale, (top, bottom), bottom + 11.0);
         self.small_within(scale.middle(), bottom + 29.0, label);
     }
 
-    /// Ticks with grid lines from `top` to `bottom`, their labels at the height `y`.
+    /// Draws ticks with grid lines from `top` to `bottom`, and their labels at height `y`.
     pub(crate) fn ticks_below(&mut self, scale: &Scale, (top, bottom): (f64, f64), y: f64) {
         let most = ((scale.length() / 80.0) as usize).max(3);
         let mut taken = f64::NEG_INFINITY;
@@ -305,7 +307,7 @@ impl Scene {
             self.line([(x, top), (x, bottom)], Paint::Grid, 1.0);
             let half = 0.5 * width_of(&text, SMALL);
             let middle = self.within(x, half);
-            // A label that would lie on the one before is left out.
+            // Omit a label that would overlap the previous one.
             if middle - half > taken + 4.0 {
                 taken = middle + half;
                 self.small((middle, y), text, Anchor::Middle);
@@ -313,19 +315,20 @@ impl Scene {
         }
     }
 
-    /// A place across, moved so far that what extends by `half` on either side lies within the figure.
+    /// Moves an x coordinate so that a content extending by `half` on either side is within the figure.
     pub(crate) fn within(&self, x: f64, half: f64) -> f64 {
         x.min(self.width - half - 4.0).max(half + 4.0)
     }
 
-    /// Small print with its middle at a place, moved and shortened so far that it lies within the figure.
+    /// Writes small text centred at an x coordinate, moved and shortened to be within the figure.
     pub(crate) fn small_within(&mut self, x: f64, y: f64, text: &str) {
         let text = shortened(text, self.width - 8.0, SMALL);
         let x = self.within(x, 0.5 * width_of(&text, SMALL));
         self.small((x, y), text, Anchor::Middle);
     }
 
-    /// An axis on the left: ticks with grid lines from `left` to `right`, their labels, and what is measured.
+    /// Draws a vertical axis on the left: ticks with grid lines from `left` to `right`, their labels, and the
+    /// label of the axis.
     pub(crate) fn axis_left(&mut self, scale: &Scale, (left, right): (f64, f64), label: &str) {
         let most = ((scale.length() / 36.0) as usize).max(2);
         let mut room: f64 = 0.0;

@@ -1,6 +1,6 @@
-//! Numbers as they are read: the same in every country, with a point, and no marks between thousands.
+//! Formatting of numbers for display: in all locales with a decimal point and without thousands separators.
 
-/// A number to so many significant digits, zeros at the end left out; `missing` for NaN.
+/// Formats a number with `count` significant digits, without trailing zeros. NaN is `missing`.
 ///
 /// ```
 /// use apportion_plots::digits;
@@ -27,13 +27,13 @@ pub fn digits(number: f64, count: usize) -> String {
     format!("{sign}{}", without_zeros(&text))
 }
 
-/// The same with a plus where it is above zero.
+/// Formats a number like [`digits`], with a plus sign if it is positive.
 pub fn signed(number: f64, count: usize) -> String {
     let text = digits(number, count);
     if number > 0.0 { format!("+{text}") } else { text }
 }
 
-/// Without zeros behind the point that say nothing.
+/// Removes trailing zeros after the decimal point.
 fn without_zeros(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }

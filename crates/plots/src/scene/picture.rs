@@ -1,21 +1,21 @@
-//! Pixels.
+//! Pixel images.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// Pixels, row by row: red, green, blue and how opaque.
+/// Pixels, row by row: red, green, blue and opacity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
-    /// Pixels of a row.
+    /// Number of pixels per row.
     pub width: usize,
-    /// Rows of pixels.
+    /// Number of rows.
     pub height: usize,
-    /// Width × height.
+    /// Width × height pixels.
     pub pixels: Vec<[u8; 4]>,
 }
 
 impl Picture {
-    /// As a PNG file.
+    /// Encodes the picture as a PNG file.
     pub(crate) fn png(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, self.width as u32, self.height as u32);
@@ -25,12 +25,12 @@ impl Picture {
             writer.write_image_data(self.pixels.as_flattened())?;
             writer.finish()
         });
-        // Nothing but a wrong number of pixels can fail, and writing to memory does not.
+        // Only a wrong number of pixels could cause an error, since writing to memory cannot fail.
         debug_assert!(written.is_ok(), "{written:?}");
         bytes
     }
 
-    /// As an address that holds it all.
+    /// Returns a data URL with the picture.
     pub(crate) fn data_address(&self) -> String {
         format!("data:image/png;base64,{}", STANDARD.encode(self.png()))
     }

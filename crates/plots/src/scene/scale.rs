@@ -1,54 +1,54 @@
-//! From numbers to places.
+//! Scales from numbers to coordinates.
 
 use super::number::digits;
 
-/// Numbers from `low` to `high` on a line from one place to another.
+/// A scale that maps numbers from `low` to `high` to an interval of coordinates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
     low: f64,
     high: f64,
     from: f64,
     to: f64,
-    /// Whether ends are logarithms to the base ten.
+    /// Whether the ends are logarithms to base ten.
     is_logarithmic: bool,
 }
 
 impl Scale {
-    /// Where all numbers are the same, there is some room around them.
+    /// Creates a linear scale. If all numbers are equal, it extends beyond them on both sides.
     pub fn new((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
         let (low, high) = match (low.is_finite() && high.is_finite(), high - low) {
             (false, _) => (0.0, 1.0),
             (true, span) if span > (low.abs().max(high.abs()) * 1e-12).max(1e-305) => (low, high),
-            // Room that is wide enough for ticks to differ.
+            // The extension is wide enough for ticks to differ.
             (true, _) if low.abs() < 1e-290 => (low - 1.0, low + 1.0),
             (true, _) => (low - 0.5 * low.abs(), low + 0.5 * low.abs()),
         };
         Self { low, high, from, to, is_logarithmic: false }
     }
 
-    /// The same of the logarithms of numbers above zero. Numbers that are not above zero have no place.
+    /// Creates a logarithmic scale for positive numbers. Other numbers have no coordinate.
     pub fn logarithmic((low, high): (f64, f64), (from, to): (f64, f64)) -> Self {
         let (low, high) = match low > 0.0 && high.is_finite() && low <= high {
             true => (low.log10(), high.log10()),
             false => (0.0, 1.0),
         };
-        // Where all numbers are the same, there is a factor of two on either side.
+        // If all numbers are equal, extend by a factor of two on either side.
         let room = if high - low > 1e-9 { 0.0 } else { 2_f64.log10() };
         Self { low: low - room, high: high + room, from, to, is_logarithmic: true }
     }
 
-    /// The same with a share of its length more on either side.
+    /// Extends the range by shares of its length at both ends.
     pub fn with_room(self, before: f64, after: f64) -> Self {
         let span = self.high - self.low;
         Self { low: self.low - before * span, high: self.high + after * span, ..self }
     }
 
-    /// Where a number is.
+    /// Returns the coordinate of a number.
     pub fn place(&self, number: f64) -> f64 {
         self.from + self.share(number) * (self.to - self.from)
     }
 
-    /// Where it is in the range, from 0 to 1.
+    /// Returns the relative position of a number in the range, from 0 to 1.
     pub fn share(&self, number: f64) -> f64 {
         let number = if self.is_logarithmic { number.log10() } else { number };
         (number - self.low) / (self.high - self.low)
@@ -59,7 +59,7 @@ impl Scale {
         if numbers.len() > 1 {
             return numbers.into_iter().map(|number| (number, digits(number, 3))).collect();
         }
-        // Within so short a range numbers are nearly even.
+        // In so short a range, a logarithmic scale is almost linear.
         let even = Self::new((10_f64.powf(self.low), 10_f64.powf(self.high)), (self.from, self.to));
         let is_within = |share: f64| (-1e-9..=1.0 + 1e-9).contains(&share);
         even.ticks(most).into_iter().filter(|&(at, _)| at > 0.0 && is_within(self.share(at))).collect()
@@ -77,7 +77,8 @@ impl Scale {
         (self.low, self.high)
     }
 
-    /// At most so many round numbers within the range, as they are read: 1, 2 or 5 times a power of ten apart; of logarithms, powers of ten.
+    /// Returns at most `most` round numbers within the range with their labels. They are multiples of 1, 2 or
+    /// 5 times a power of ten, or powers of ten on a logarithmic scale.
     pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
         if self.is_logarithmic {
             return self.ticks_of_logarithms(most.max(1));
@@ -96,7 +97,7 @@ impl Scale {
             }
             let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
             let count = last - first + 1.0;
-            // More would not fit; numbers beyond exact ones are no steps.
+            // More ticks would not fit, and integers above 2^53 are not exact.
             if count <= most as f64 && first.abs() < 9e15 && last.abs() < 9e15 {
                 return (0..count.max(0.0) as usize)
                     .map(|k| {
@@ -110,12 +111,13 @@ impl Scale {
     }
 }
 
-/// The nearest number, also where its inverse is none.
+/// Returns the nearest number to a power of ten, even if its inverse would overflow.
 fn power_of_ten(power: i32) -> f64 {
     format!("1e{power}").parse().unwrap_or(f64::NAN)
 }
 
-/// 1, 2 and 5 times the powers of ten in a range of logarithms, or as many of the powers as there is room for.
+/// Returns 1, 2 and 5 times the powers of ten in a range of logarithms, or fewer of them if there is not
+/// enough space.
 fn round_numbers(low: f64, high: f64, most: usize) -> Vec<f64> {
     let times = |times: &[f64], every: i32| -> Vec<f64> {
         let powers = (low.floor() as i32..=high.ceil() as i32).filter(|power| power.rem_euclid(every) == 0);
@@ -127,7 +129,8 @@ fn round_numbers(low: f64, high: f64, most: usize) -> Vec<f64> {
     of_each.into_iter().chain(fewer).find(|numbers| numbers.len() <= most).unwrap_or_default()
 }
 
-/// A tick whose step is `times` 10^exponent, on an axis with numbers of at most this size.
+/// Formats a tick whose step is a multiple of 10^exponent, on an axis whose largest absolute number is
+/// `largest`.
 fn tick(at: f64, exponent: i32, largest: f64) -> String {
     if !(1e-4..1e7).contains(&largest) {
         let size = if at == 0.0 { 0 } else { at.abs().log10().floor() as i32 };

@@ -1,6 +1,7 @@
-//! Scenes as SVG.
+//! SVG output.
 //!
-//! Written here rather than by the drawing library, whose coordinates are whole pixels and whose elements say nothing of what they stand for.
+//! It does not use the drawing library, whose coordinates are whole pixels and whose elements cannot be
+//! labelled.
 
 use std::fmt::Write;
 
@@ -11,23 +12,25 @@ use crate::shown::shown;
 /// How shapes get their colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dress {
-    /// Each has its own, those of a light ground: for a file by itself.
+    /// Each shape has its colour of the light theme, for a separate file.
     Colours,
-    /// By classes, which a [style sheet](super::style_sheet) gives colours, and with the places of rows and players: for a page. The number
-    /// makes ids differ from those of other figures.
+    /// Each shape has a class, for which a [style sheet](super::style_sheet) defines the colour, and
+    /// attributes with its row and player, for an HTML page. The number makes IDs unique among figures.
     Classes(usize),
 }
 
 impl Scene {
-    /// As SVG, with its title and its description for those who do not see it. Coordinates have a tenth of a pixel.
+    /// Draws the scene as SVG, with title and description for screen readers. Coordinates are rounded to a
+    /// tenth of a pixel.
     pub fn svg(&self, dress: Dress) -> String {
         let mut out = String::with_capacity(64 * self.shapes.len() + 512);
         let (width, height) = (number(self.width), number(self.height));
         let id = if let Dress::Classes(id) = dress { id } else { 0 };
         let _ = write!(
             out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
-             font-family=\"system-ui,'DejaVu Sans',sans-serif\" role=\"img\" aria-labelledby=\"t{id} d{id}\"><title id=\"t{id}\">"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+             height=\"{height}\" font-family=\"system-ui,'DejaVu Sans',sans-serif\" role=\"img\" \
+             aria-labelledby=\"t{id} d{id}\"><title id=\"t{id}\">"
         );
         escape(&self.title, &mut out);
         let _ = write!(out, "</title><desc id=\"d{id}\">");
@@ -105,7 +108,7 @@ impl Pen {
                         let _ = write!(self.out, "<text x=\"{x}\" y=\"{y}\"");
                     }
                 }
-                // From the base line to the middle of small letters.
+                // Shifts the text from its baseline to the middle of lower-case letters.
                 let _ = write!(self.out, " dy=\".35em\" font-size=\"{}\"", number(*size));
                 match anchor {
                     Anchor::Start => {}
@@ -124,8 +127,8 @@ impl Pen {
                 let [x, y, width, height] = [at.0, at.1, size.0, size.1].map(number);
                 let _ = write!(
                     self.out,
-                    "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" preserveAspectRatio=\"none\" \
-                     image-rendering=\"pixelated\" href=\"{}\"/>",
+                    "<image x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
+                     preserveAspectRatio=\"none\" image-rendering=\"pixelated\" href=\"{}\"/>",
                     picture.data_address()
                 );
             }
@@ -157,7 +160,7 @@ impl Pen {
         }
     }
 
-    /// Ends an element, with what it stands for.
+    /// Ends an element, with the player and row that it represents and its tooltip.
     fn end(&mut self, element: &str, mark: &Mark) {
         if mark.is_nothing() {
             self.out.push_str("/>");
@@ -180,14 +183,14 @@ impl Pen {
     }
 }
 
-/// A coordinate to a tenth of a pixel.
+/// Formats a coordinate, rounded to a tenth of a pixel.
 fn number(number: f64) -> String {
     let text = format!("{number:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// Appends `text` as it stands in XML.
+/// Appends `text`, escaped for XML.
 pub(crate) fn escape(text: &str, out: &mut String) {
     for letter in shown(text).chars() {
         match letter {

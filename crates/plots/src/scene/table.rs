@@ -1,22 +1,22 @@
-//! The numbers behind a figure.
+//! Tables of the numbers of a figure.
 
 use crate::shown::shown;
 
-/// Columns with names, and lines.
+/// A table with named columns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
     /// The names of the columns.
     pub columns: Vec<String>,
-    /// A cell for each column.
+    /// The lines, with a cell for each column.
     pub lines: Vec<Vec<Cell>>,
 }
 
 /// A cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// A name.
+    /// A text.
     Text(String),
-    /// A number; NaN where it is missing.
+    /// A number; NaN if it is missing.
     Number(f64),
 }
 
@@ -47,8 +47,9 @@ impl Table {
         self.lines.push(cells.into());
     }
 
-    /// As CSV with a header. Numbers have the fewest digits that read back to the same bits; a missing one is an empty cell. A text that a
-    /// spreadsheet would take for a formula has `'` before it.
+    /// Returns the table as CSV with a header. Numbers have the fewest digits that identify them exactly;
+    /// missing ones are empty cells. A text that a spreadsheet would interpret as a formula is prefixed with
+    /// `'`.
     ///
     /// ```
     /// use apportion_plots::{Cell, Table};

@@ -1,7 +1,7 @@
-//! How wide text is, without a font: figures are laid out alike everywhere.
+//! Width of text without a font, so that the layout of figures is the same on all systems.
 
-/// The widths of ASCII from the space on, in hundredths of the font's size. They are those of DejaVu Sans, which is wider than most fonts that
-/// a reader's system may take in its place, so that text has room in all of them.
+/// Widths of ASCII characters from the space on, in hundredths of the font size. They are those of DejaVu
+/// Sans, which is wider than most fonts that a system may substitute, so that text fits with all of them.
 const WIDTHS: [u8; 95] = [
     32, 40, 46, 84, 64, 95, 78, 28, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64,
     34, 34, 84, 84, 84, 53, 100, 68, 69, 70, 77, 63, 58, 78, 75, 30, 30, 66, 56, 86, 75, 79, 60, 79, 70, 64,
@@ -9,7 +9,7 @@ const WIDTHS: [u8; 95] = [
     63, 61, 64, 64, 41, 52, 39, 63, 59, 82, 59, 59, 53, 64, 34, 64, 84,
 ];
 
-/// About how wide a text is in pixels, in a font of this size; rather more than less.
+/// Returns the approximate width of a text in pixels at this font size. It is usually an overestimate.
 ///
 /// ```
 /// assert!(apportion_plots::width_of("iii", 13.0) < apportion_plots::width_of("mmm", 13.0));
@@ -23,9 +23,9 @@ fn width_of_letter(letter: char) -> u32 {
     match u32::from(letter) {
         code @ 0x20..0x7f => u32::from(WIDTHS[(code - 0x20) as usize]),
         0x2212 => 84,
-        // Marks above and below letters, and what joins them.
+        // Combining marks and joiners.
         0x300..0x370 | 0x200b..0x2010 | 0xfe00..0xfe10 => 0,
-        // Chinese, Japanese and Korean letters, wide forms, pictures.
+        // Chinese, Japanese and Korean characters, full-width forms, emoji.
         0x1100..0x1160
         | 0x2e80..0xa4d0
         | 0xac00..0xd7b0
@@ -37,8 +37,8 @@ fn width_of_letter(letter: char) -> u32 {
     }
 }
 
-/// The text where it is at most as wide as the room, else its beginning and its end around `…`. Numbers in it are whole or left out: one without
-/// a part of it would be read as another.
+/// Returns the text, or its start and its end around `…` if it is wider than `room`. A number in the text is
+/// either complete or omitted, because a part of it could be misread.
 ///
 /// ```
 /// let name = "the_name_of_a_column_that_is_long";
@@ -53,7 +53,7 @@ pub fn shortened(text: &str, room: f64, size: f64) -> String {
     let letters: Vec<char> = text.chars().take(1000).collect();
     let last: Vec<char> = text.chars().rev().take(1000).collect();
     let (mut left, mut start, mut end) = (room - size, 0, 0);
-    // From both ends in turn, as far as there is room.
+    // Take letters from both ends alternately until the space is used.
     while start + end + 1 < letters.len() {
         let next = if start <= end { letters[start] } else { last[end] };
         left -= f64::from(width_of_letter(next)) / 100.0 * size;
@@ -68,7 +68,8 @@ pub fn shortened(text: &str, room: f64, size: f64) -> String {
     beginning.chain(&['…']).chain(last[..end].iter().rev()).collect()
 }
 
-/// How many letters are left of `kept` where the last of them are of a number, which then is left out.
+/// Returns the number of letters to keep of the first `kept`. If they end within a number, that number is
+/// omitted.
 fn before_number(letters: &[char], kept: usize, is_number: impl Fn(&[char]) -> bool) -> usize {
     let is_space = |letter: &char| letter.is_whitespace();
     let from = letters[..kept].iter().rposition(is_space).map_or(0, |at| at + 1);
@@ -76,13 +77,13 @@ fn before_number(letters: &[char], kept: usize, is_number: impl Fn(&[char]) -> b
     if from < kept && is_number(&letters[from..to]) { from } else { kept }
 }
 
-/// Whether a word is a number as figures write it.
+/// Returns whether a word is a number as formatted in figures.
 fn is_number(word: String) -> bool {
     let word = word.trim_start_matches('(').trim_end_matches([',', '.', ':', ';', ')']).replace('−', "-");
     word.contains(|letter: char| letter.is_ascii_digit()) && word.parse::<f64>().is_ok()
 }
 
-/// Words in lines that are as wide as the room, where words are not wider.
+/// Breaks text into lines of width `room`. Wider words are shortened.
 pub(crate) fn wrapped(text: &str, room: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
@@ -109,7 +110,7 @@ mod tests {
             ("above −1.2345e−299", 100.0, "above …"),
             ("age at the time >= 40", 100.0, "age at …e >= 40"),
             ("12345678 is what comes first", 100.0, "…s first"),
-            // Of a name a part tells more than nothing.
+            // A part of a name is more useful than nothing.
             ("feature_12345678901234567890", 100.0, "feature…567890"),
         ] {
             assert_eq!(shortened(text, room, 11.0), wanted);

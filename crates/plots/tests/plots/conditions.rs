@@ -2,7 +2,8 @@
 
 use apportion_plots::{Batch, Condition, Explained, Gathering, Heading, Kind, Options, PlotError};
 
-/// Rows 0 to 9 whose ages are ten times that, the last missing; cities in turn.
+/// Returns rows 0 to 9, whose ages are ten times their index, except that the last is missing. Cities
+/// alternate.
 fn explained() -> Explained {
     let names = ["age", "city", "hours per week", "hours", "a < b", "the \"big\" one", "\"quoted\""];
     let mut heading = Heading::of_features(names);
@@ -49,10 +50,10 @@ fn conditions_are_met_by_their_rows() {
         ("city != missing link", vec![0, 1, 3, 4, 6, 7, 9]),
         ("hours per week >= 40", (0..10).collect()),
         ("hours >= 8", vec![8, 9]),
-        // A name with a sign in it, and a number that was stored in 32 bits.
+        // A name that contains an operator, and a number that was rounded to 32 bits.
         ("a < b = 0.1", (0..10).collect()),
         ("a < b < 0", vec![]),
-        // In quotes, in which two are one.
+        // Quoted names, in which two quotes represent one.
         ("\"age\" >= 70", vec![7, 8]),
         ("\"a < b\" = \"0.1\"", (0..10).collect()),
         ("\"hours\">=8", vec![8, 9]),
@@ -71,20 +72,20 @@ fn conditions_are_met_by_their_rows() {
 #[test]
 fn conditions_that_cannot_be_read_are_refused() {
     for (condition, says) in [
-        ("", "no sign"),
-        ("age", "no sign"),
-        ("age >=", "no sign"),
-        (">= 3", "no sign"),
-        ("agee >= 3", "no feature \"agee\", known are age, city"),
-        ("age >= old", "\"old\" is none"),
-        ("age >= NaN", "\"NaN\" is none"),
-        ("age > missing", "by = and != alone"),
-        ("city < Paris", "by = and != alone"),
-        ("city = Rome", "never \"Rome\", known are Paris, New York"),
-        ("city = new york", "never \"new york\", known are New York, Paris"),
-        ("\"agee\" >= 3", "no feature \"agee\", known are age, city"),
-        ("\"age >= 3", "no feature \"\\\"age\""),
-        ("prediction >= high", "predictions are numbers, and \"high\" is none"),
+        ("", "missing comparison"),
+        ("age", "missing comparison"),
+        ("age >=", "missing comparison"),
+        (">= 3", "missing comparison"),
+        ("agee >= 3", "unknown feature \"agee\" (available features: age, city"),
+        ("age >= old", "\"old\" is not"),
+        ("age >= NaN", "\"NaN\" is not"),
+        ("age > missing", "only = and !="),
+        ("city < Paris", "only = and !="),
+        ("city = Rome", "never equal \"Rome\" (categories: Paris, New York"),
+        ("city = new york", "never equal \"new york\" (categories: New York, Paris"),
+        ("\"agee\" >= 3", "unknown feature \"agee\" (available features: age, city"),
+        ("\"age >= 3", "unknown feature \"\\\"age\""),
+        ("prediction >= high", "predictions are numbers, but \"high\" is not"),
     ] {
         match rows(condition) {
             Err(error @ PlotError::Condition { .. }) => {
@@ -125,17 +126,17 @@ fn cohorts_are_the_rows_that_meet_conditions_and_the_others() {
         cohorts(&["age > 60", "age < 10"]),
         [named("age > 60", 2.0, 7.5), named("age < 10", 1.0, 0.0)]
     );
-    // There are no others.
+    // All rows meet the condition, so there are no others.
     assert_eq!(cohorts(&["hours >= 0"]), [named("hours >= 0", 10.0, 4.5)]);
 }
 
 #[test]
 fn conditions_that_no_row_meets_are_refused_with_what_there_is() {
     for (conditions, says) in [
-        (&["age > 1000"][..], "no row meets it, as the inputs of age go from 0 to 80"),
-        (&["age > 60", "age < 0"], "\"age < 0\" divides no rows: no row meets it"),
-        (&["prediction < 0"], "no row meets it, as predictions go from 0 to 9"),
-        (&["city = missing"], "no row meets it; write"),
+        (&["age > 1000"][..], "no row satisfies it, as the inputs of age range from 0 to 80"),
+        (&["age > 60", "age < 0"], "invalid condition \"age < 0\": no row satisfies it"),
+        (&["prediction < 0"], "no row satisfies it, as predictions range from 0 to 9"),
+        (&["city = missing"], "no row satisfies it; expected"),
     ] {
         let mut options = Options::default();
         options.cohorts = conditions.iter().map(|condition| condition.parse().unwrap()).collect();
@@ -188,7 +189,8 @@ fn intervals_of_cohorts_are_those_of_the_mean() {
     let mut options = Options::default();
     options.cohorts = vec!["age >= 70".parse().unwrap()];
     let table = Kind::Cohorts.lay_out(&explained(), &options).unwrap().table;
-    // Two values, 7 and 8: their mean has the standard error 0.5, and Student's law with one degree of freedom the factor 12.706.
+    // The two values are 7 and 8. Their mean has the standard error 0.5, and the factor of Student's
+    // distribution with one degree of freedom is 12.706.
     let apportion_plots::Cell::Number(half) = table.lines[0][4] else { panic!() };
     assert!((half - 0.5 * 12.706_204_736_174_7).abs() < 1e-9, "{half}");
 }

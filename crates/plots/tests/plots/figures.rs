@@ -1,4 +1,4 @@
-//! Every kind of figure of results that chance makes.
+//! Every kind of figure for random results.
 
 use apportion_plots::{Kind, Options, PlotError, Shape};
 use proptest::prelude::*;
@@ -6,14 +6,14 @@ use proptest::prelude::*;
 use crate::common::results::Results;
 use crate::common::scenes;
 
-/// Inputs, some of them infinite.
+/// Generates inputs, some of them infinite.
 fn inputs(count: usize) -> impl Strategy<Value = Vec<f64>> {
     let infinite = prop_oneof![8 => Just(0.0), 1 => Just(f64::INFINITY), 1 => Just(f64::NEG_INFINITY)];
     let both = (numbers(count, true), prop::collection::vec(infinite, count));
     both.prop_map(|(numbers, infinite)| numbers.iter().zip(infinite).map(|(a, b)| a + b).collect())
 }
 
-/// Numbers of every size, zero and missing ones among them.
+/// Generates numbers of all magnitudes, including zero and, optionally, missing ones.
 fn numbers(count: usize, are_missing: bool) -> impl Strategy<Value = Vec<f64>> {
     let size = prop_oneof![
         4 => -1.0..1.0_f64,
@@ -85,7 +85,7 @@ fn kinds_are_known_by_their_names() {
 
 #[test]
 fn what_results_lack_is_said() {
-    // Results of a waterfall have neither interactions nor a text nor an image.
+    // Results for a waterfall plot have neither interactions nor a text nor an image.
     let mut results = Results::of(&["a", "b", "c"], 3, 1);
     results.looks.clear();
     let explained = results.explained(Kind::Waterfall);
@@ -128,7 +128,7 @@ fn every_width_has_a_figure() {
     }
 }
 
-/// The blocks of a force plot: each from its end to its tip, with its sign.
+/// Determines the blocks of a force plot: the end, the tip and the sign of each.
 #[test]
 fn blocks_of_a_force_plot_meet_at_the_prediction_and_are_as_long_as_their_values() {
     let mut results = Results::of(&["a", "b", "c", "d"], 1, 1);
@@ -142,7 +142,7 @@ fn blocks_of_a_force_plot_meet_at_the_prediction_and_are_as_long_as_their_values
             _ => None,
         })
         .collect();
-    // By size: a, b, c, d.
+    // By descending absolute value: a, b, c, d.
     let lengths: Vec<f64> = blocks.iter().map(|(end, tip)| tip - end).collect();
     let pixels = lengths[0] / 2.0;
     for (length, value) in lengths.iter().zip([2.0, -1.0, 1.0, -0.5]) {

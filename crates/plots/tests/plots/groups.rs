@@ -1,4 +1,4 @@
-//! Groups of features, groups within groups, and groups that are players.
+//! Groups of features, nested groups, and groups that are players.
 
 use apportion_plots::{Batch, Cell, Explained, Gathering, Heading, Kind, Member, Options};
 
@@ -21,7 +21,7 @@ fn gathered(heading: Heading, rows: &[&[f64]]) -> Explained {
     gathering.end()
 }
 
-/// Name, depth, features and mean size of each line.
+/// Returns the name, the depth, the features and the mean absolute value of each line.
 fn lines(explained: &Explained) -> Vec<(String, f64, String, f64)> {
     let scene = Kind::Groups.lay_out(explained, &Options::default()).unwrap();
     let line = |line: &Vec<Cell>| match &line[..4] {

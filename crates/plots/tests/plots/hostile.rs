@@ -1,11 +1,11 @@
-//! Results that no figure wants, and every figure must show.
+//! Difficult results that every figure must be able to show.
 
 use apportion_plots::{Cell, Dress, Kind, Options, Shape};
 
 use crate::common::results::{Results, number};
 use crate::common::scenes;
 
-/// Names that are no good.
+/// Returns difficult names.
 fn hostile_names() -> Vec<String> {
     let long = "x".repeat(10_000);
     [
@@ -24,7 +24,7 @@ fn hostile_names() -> Vec<String> {
     .into()
 }
 
-/// Each with a word for what is hostile in it.
+/// Returns difficult results, each with a description.
 fn cases() -> Vec<(&'static str, Results)> {
     let few = ["age", "income last year", "city", "hours"];
     let of = |rows, outputs| Results::of(&few, rows, outputs);
@@ -72,7 +72,7 @@ fn cases() -> Vec<(&'static str, Results)> {
         results.std_errors.iter_mut().for_each(|error| *error *= 1e6);
     });
     add("a sum of nothing", of(12, 1), &|results| {
-        // The values cancel, so that all predictions are the base.
+        // The values cancel, so that all predictions are the base value.
         for row in results.values.chunks_mut(4) {
             (row[1], row[3]) = (-row[0], -row[2]);
         }
@@ -83,7 +83,7 @@ fn cases() -> Vec<(&'static str, Results)> {
     add("all of one sign", of(12, 1), &|results| {
         results.values.iter_mut().for_each(|value| *value = -value.abs());
     });
-    add("left undivided", of(12, 1), &|results| results.is_efficient = false);
+    add("unattributed", of(12, 1), &|results| results.is_efficient = false);
     add("words", of(12, 1), &|results| {
         results.words = hostile_names();
         results.inputs.iter_mut().step_by(4).enumerate().for_each(|(at, code)| *code = (at % 12) as f64);
@@ -107,7 +107,8 @@ fn cases() -> Vec<(&'static str, Results)> {
     cases
 }
 
-/// The results with what a kind of figure can take: a matrix of 5000 players takes more memory than a test should.
+/// Limits the results to what a kind of figure supports: a matrix of 5000 players takes too much memory for a
+/// test.
 fn fit_for(kind: Kind, results: &Results) -> Results {
     let most = 300;
     if !matches!(kind, Kind::Interactions | Kind::Network) || results.names.len() <= most {
@@ -154,18 +155,18 @@ fn errors_that_are_unknown_are_never_zero() {
         [Kind::Waterfall, Kind::Force, Kind::Bar, Kind::Beeswarm, Kind::Scatter, Kind::Cohorts, Kind::Groups]
     {
         let table = kind.lay_out(&results.explained(kind), &Options::default()).unwrap().table;
-        let column = table.columns.iter().position(|name| name.starts_with("half width")).unwrap();
+        let column = table.columns.iter().position(|name| name.ends_with("half-width")).unwrap();
         let is_known = |line: &&Vec<Cell>| !matches!(line[column], Cell::Number(half) if half.is_nan());
-        // Base and prediction are no estimates.
+        // Base value and prediction are not estimates.
         let known: Vec<_> = table.lines.iter().filter(is_known).map(|line| line[0].clone()).collect();
         assert!(
-            known.iter().all(|name| *name == "base".into() || *name == "prediction".into()),
+            known.iter().all(|name| *name == "base value".into() || *name == "prediction".into()),
             "{kind}: {known:?}"
         );
     }
 }
 
-/// A number without a part of it is another number.
+/// A part of a number could be misread as another number.
 #[test]
 fn no_number_is_cut() {
     let names = ["age", "income of the last year that is known", "city", "hours"];
@@ -189,7 +190,7 @@ fn no_number_is_cut() {
                 };
                 let cut: Vec<&str> = texts.clone().filter(|text| is_cut(text)).collect();
                 assert!(cut.is_empty(), "{kind} of {factor:e} at {width}: {cut:?}");
-                // What colours stand for is said, however small.
+                // The heatmap labels its colours for numbers of any magnitude.
                 let says_most = texts.clone().any(|text| text.starts_with('+'));
                 assert!(kind != Kind::Heatmap || says_most, "{factor:e} at {width}");
             }

@@ -1,4 +1,4 @@
-//! Figures of results that are fit to be drawn, and of those that are not.
+//! Figures of ordinary and of difficult results.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

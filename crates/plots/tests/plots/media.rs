@@ -1,4 +1,4 @@
-//! Texts and images must belong to their players.
+//! Texts and images must match their players.
 
 use apportion_plots::{Gathering, Heading, Medium, PlotError, ResultsError};
 
@@ -22,16 +22,16 @@ fn image(width: usize, height: usize, segments: &[u32], pixels: usize) -> Medium
 #[test]
 fn what_does_not_belong_to_the_players_is_refused() {
     for (medium, says) in [
-        (text(&[(0, 3)]), "it has 1 spans, and there are 2 players"),
-        (text(&[(0, 2), (4, 6)]), "no letters from byte 0 to 2"),
-        (text(&[(0, 3), (7, 100)]), "no letters from byte 7 to 100"),
-        (text(&[(3, 0), (7, 8)]), "no letters from byte 3 to 0"),
+        (text(&[(0, 3)]), "expected 2 spans (one per player), got 1"),
+        (text(&[(0, 2), (4, 6)]), "invalid span from byte 0 to 2"),
+        (text(&[(0, 3), (7, 100)]), "invalid span from byte 7 to 100"),
+        (text(&[(3, 0), (7, 8)]), "invalid span from byte 3 to 0"),
         (text(&[(0, 3), (1, 3)]), "overlap"),
-        (image(2, 2, &[0, 1, 0], 0), "2 × 2 pixels have 3 segments"),
-        (image(2, 1, &[0, 1], 1), "2 × 1 pixels have 1 colours"),
-        (image(2, 1, &[0, 2], 0), "player 2, and there are 2"),
-        (image(0, 5, &[], 0), "0 × 5 pixels are none"),
-        (image(usize::MAX, usize::MAX, &[], 0), "pixels are none, or more than there can be"),
+        (image(2, 2, &[0, 1, 0], 0), "one segment for each of 2 × 2 pixels, got 3"),
+        (image(2, 1, &[0, 1], 1), "one colour for each of 2 × 1 pixels, got 1"),
+        (image(2, 1, &[0, 2], 0), "player 2, but there are 2"),
+        (image(0, 5, &[], 0), "invalid size of 0 × 5 pixels"),
+        (image(usize::MAX, usize::MAX, &[], 0), "invalid size of"),
     ] {
         let error = refused(medium);
         assert!(error.contains(says), "{error}");

@@ -1,4 +1,4 @@
-//! The page of a report, as text; `browser/` has the tests of what it does.
+//! The HTML of a report. The tests of its behaviour are in `browser/`.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ fn page(results: &Results) -> String {
     Report::new(&explained(results)).command("apportion report").html().unwrap()
 }
 
-/// What stands between two texts, each time.
+/// Returns every text between two strings.
 fn between<'t>(text: &'t str, from: &str, to: &str) -> Vec<&'t str> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -37,7 +37,7 @@ fn data(page: &str) -> Value {
     serde_json::from_str(between(page, "id=\"data\">", "</script>")[0]).unwrap()
 }
 
-/// As the script reads them.
+/// Decodes numbers like the script.
 fn numbers(text: &Value, bytes: usize, exponent: &Value) -> Vec<f64> {
     let read = STANDARD.decode(text.as_str().unwrap()).unwrap();
     let factor = 2_f64.powi(exponent.as_i64().unwrap() as i32);
@@ -49,7 +49,7 @@ fn numbers(text: &Value, bytes: usize, exponent: &Value) -> Vec<f64> {
     read.chunks(bytes).map(number).collect()
 }
 
-/// The tags of a page with their attributes, without what is in scripts and styles.
+/// Returns the tags of a page with their attributes, except those in scripts and styles.
 fn tags(page: &str) -> Vec<&str> {
     let body = &page[..page.find("<script").unwrap()];
     between(&body[body.find("<body>").unwrap() + 6..], "<", ">")
@@ -66,13 +66,14 @@ fn the_policy_names_the_one_style_and_the_one_script() {
     assert_eq!(
         policy,
         format!(
-            "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'",
+            "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri \
+             'none'; form-action 'none'",
             hash(styles[0]),
             hash(scripts[0])
         )
     );
     assert!(scripts[0].len() <= 50_000, "{}", scripts[0].len());
-    // What would run what it is given.
+    // Functions that could execute their argument.
     for word in [
         "innerHTML",
         "outerHTML",
@@ -105,7 +106,7 @@ fn nothing_of_the_data_is_markup() {
     assert_eq!(page.matches("</style").count(), 1);
     assert!(!page.contains('\u{202e}'));
     for tag in tags(&page) {
-        // Without the values of attributes.
+        // Remove the values of attributes.
         let bare: String = tag.split('"').step_by(2).collect();
         assert!(!bare.starts_with("img") && !bare.contains(" style=") && !bare.contains(" on"), "<{tag}>");
     }
@@ -177,7 +178,7 @@ fn players_beyond_forty_are_summed() {
 #[test]
 fn twelve_outputs_have_figures_and_the_page_says_so() {
     let many = page(&Results::of(&FEW, 4, 15));
-    assert!(many.contains("There are figures for the 12 of 15 outputs whose values are the largest."));
+    assert!(many.contains("Figures show the 12 of 15 outputs with the largest values."));
     assert!(many.contains("data-output=\"11\"") && !many.contains("data-output=\"12\""));
     assert!(!page(&Results::of(&FEW, 4, 1)).contains("class=\"output\""));
 }
@@ -187,7 +188,7 @@ fn many_rows_are_a_sample_that_the_page_tells_of() {
     let names: Vec<String> = (0..20).map(|player| format!("x{player}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut results = Results::of(&names, 10_000, 1);
-    // Numbers that need four bytes each.
+    // These numbers need four bytes each.
     results.inputs.iter_mut().enumerate().for_each(|(at, input)| *input = number(at));
     let explained = explained(&results);
     let page = Report::new(&explained).html().unwrap();
@@ -195,11 +196,11 @@ fn many_rows_are_a_sample_that_the_page_tells_of() {
     let data = data(&page);
     let rows = data["rows"].as_u64().unwrap();
     assert!((5000..10_000).contains(&rows), "{rows}");
-    assert!(page.contains(&format!("This page holds {rows} of them one by one")));
+    assert!(page.contains(&format!("The report stores {rows} individual rows")));
     let drawn = STANDARD.decode(data["drawn"].as_str().unwrap()).unwrap();
     let drawn: Vec<u32> = drawn.chunks(4).map(|part| u32::from_be_bytes(part.try_into().unwrap())).collect();
     assert!(drawn.is_sorted() && drawn.last().is_some_and(|&last| u64::from(last) < rows), "{drawn:?}");
-    assert!(page.contains(&format!("Figures have dots of {} rows", drawn.len())));
+    assert!(page.contains(&format!("Scatter points show {} rows", drawn.len())));
     assert!(page == Report::new(&explained).html().unwrap(), "the same results make the same bytes");
 }
 
@@ -214,7 +215,7 @@ fn small_pages_are_small() {
 #[test]
 fn without_rows_there_is_a_page_that_says_so() {
     let page = page(&Results::of(&FEW, 0, 2));
-    assert!(page.contains("There are no rows, so there are no figures."));
+    assert!(page.contains("The results contain no rows, so there are no figures."));
     assert!(!page.contains("<svg") && page.contains("id=\"words\"") && !page.contains("id=\"importance\""));
 }
 
@@ -234,14 +235,17 @@ fn interactions_are_those_of_the_same_players() {
 #[test]
 fn what_is_promised_depends_on_how_values_were_found() {
     let exact = page(&Results::of(&FEW, 9, 1));
-    assert!(exact.contains("exact, up to rounding") && exact.contains("sum to its prediction, to within"));
+    assert!(
+        exact.contains("Exact up to floating-point rounding")
+            && exact.contains("attributions = prediction (largest deviation")
+    );
     let mut results = Results::of(&FEW, 9, 1).estimated();
     results.std_errors[3] = f64::NAN;
     results.is_efficient = false;
     let estimated = page(&results);
-    assert!(estimated.contains("about 95 of 100 such intervals"));
-    assert!(estimated.contains("The errors of 1 of the 36 values that are kept are not known"));
-    assert!(estimated.contains("do not divide all of a prediction"));
+    assert!(estimated.contains("pointwise 95% confidence intervals"));
+    assert!(estimated.contains("The errors of 1 of the 36 stored values are unknown"));
+    assert!(estimated.contains("These values are not additive"));
     assert!(estimated.contains("Widest interval") || estimated.contains("widest interval"));
-    assert!(estimated.contains("9 rows of 9 have a certificate"));
+    assert!(estimated.contains("Certificates for 9 rows of 9"));
 }

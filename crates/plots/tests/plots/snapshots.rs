@@ -1,10 +1,10 @@
-//! What each kind of figure says of one small example, in words and in numbers.
+//! Descriptions and tables of each kind of figure for a small example.
 
 use apportion_plots::{Cell, Kind, Options, Table, digits};
 
 use crate::common::results::Results;
 
-/// Three people, whose values have few digits.
+/// Returns three people whose values have few digits.
 fn example() -> Results {
     let mut results = Results::of(&["age", "city", "hours per week"], 3, 1);
     results.values = vec![1.5, -0.25, 0.5, -0.75, 0.5, 0.125, 0.25, 0.75, -1.0];
@@ -15,7 +15,7 @@ fn example() -> Results {
     results
 }
 
-/// A table with numbers of four digits, so that no rounding of a machine is in it.
+/// Formats a table with four digits, so that it does not depend on rounding errors of the machine.
 fn lines(table: &Table) -> String {
     let cell = |cell: &Cell| match cell {
         Cell::Text(text) => text.clone(),

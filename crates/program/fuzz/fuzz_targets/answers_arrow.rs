@@ -1,6 +1,6 @@
-//! Answers of programs as a stream of Arrow.
+//! Fuzzes answers of programs in the Arrow format.
 //!
-//! The reader is no public part of its crate, and no process is needed for it: its sources are read here, and a file takes the place of the
+//! The reader is not public and needs no process: its source files are included here, and a file replaces the
 //! pipe.
 
 #![no_main]

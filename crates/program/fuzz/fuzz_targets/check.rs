@@ -1,4 +1,4 @@
-//! What the targets of answers do with their bytes.
+//! Checks shared by the fuzz targets of answers.
 
 use std::io::{Seek, Write};
 use std::os::fd::OwnedFd;
@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::answers::{Answer, End, read};
 use crate::options::Format;
 
-/// The most rows of a batch.
+/// Maximum number of rows of a batch.
 const MOST: usize = 3;
-/// Answers that are taken before none is wanted any more.
+/// Maximum number of answers that are accepted.
 const WANTED: usize = 100;
 
-/// Reading never panics, and every answer that is handed over is rows of equal width, of text not more of them than a batch has.
+/// Checks that reading never panics, and that every answer consists of rows of equal width. A text answer
+/// must not have more rows than a batch.
 pub fn check(format: Format, bytes: &[u8]) {
     let mut answers = Vec::new();
     let came = AtomicUsize::new(0);
@@ -39,7 +40,7 @@ pub fn check(format: Format, bytes: &[u8]) {
     assert!(!matches!(end, End::TooMany) || came.load(Ordering::Relaxed) == MOST);
 }
 
-/// A file as the output of a process.
+/// Makes a file the output of a process.
 fn pipe(bytes: &[u8]) -> ChildStdout {
     let mut file = tempfile::tempfile().expect("a folder for what passes");
     file.write_all(bytes).expect("room for a file");

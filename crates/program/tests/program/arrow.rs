@@ -1,4 +1,4 @@
-//! The same in Arrow. `cat` answers each row with itself.
+//! Tests of the Arrow format. `cat` answers each row with itself.
 
 use apportion_games::Rows;
 use apportion_program::{Column, Format, Program, ProgramError, ProgramOptions};

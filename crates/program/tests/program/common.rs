@@ -1,16 +1,16 @@
-//! Servers, and how they are asked.
+//! Servers for tests, and functions that start and call them.
 
 use std::time::Duration;
 
 use apportion_games::Rows;
 use apportion_program::{Column, Program, ProgramError, ProgramOptions};
 
-/// The first column of each row.
+/// A server that returns the first column of each row.
 pub(crate) const FIRST: &str = "read header; while read count; do \
     while [ $count -gt 0 ]; do IFS=, read x y; echo $x; count=$((count - 1)); done; echo; done";
 
-/// A server in the shell that does `per_row` with `$x`, `$y` of each row, and `per_batch` after the rows of each batch; `$batch` is its
-/// number from 1.
+/// Returns a shell server that runs `per_row` with `$x`, `$y` of each row, and `per_batch` after the rows of
+/// each batch; `$batch` is its number, counted from 1.
 pub(crate) fn shell(per_row: &str, per_batch: &str) -> String {
     format!(
         "read header; batch=0; while read count; do batch=$((batch + 1)); i=0; \
@@ -26,7 +26,7 @@ pub(crate) fn options() -> ProgramOptions {
     ProgramOptions::default().timeout(Duration::from_secs(30))
 }
 
-/// Starts a program of two columns and asks it for the row (1, 2).
+/// Starts a program with two columns, using the row (1, 2) for the test at the start.
 pub(crate) fn start(command: &str, options: &ProgramOptions) -> Result<Program, ProgramError> {
     Program::start(command, &columns(), Rows::new(&[1.0, 2.0], 2), options)
 }
@@ -38,7 +38,7 @@ pub(crate) fn refusal(command: &str, options: &ProgramOptions) -> ProgramError {
     }
 }
 
-/// `count` rows of two random finite numbers, some of them missing, of any size.
+/// Returns `count` rows of two random finite numbers of any magnitude, some of them missing.
 pub(crate) fn random_rows(count: usize) -> Vec<f64> {
     let mut state = 88_172_645_463_325_252u64;
     let mut next = || {
@@ -59,7 +59,7 @@ pub(crate) fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// The numbers of the first column.
+/// Returns the first column.
 pub(crate) fn first(rows: &[f64]) -> Vec<f64> {
     rows.chunks(2).map(|row| row[0]).collect()
 }
@@ -68,13 +68,13 @@ pub(crate) fn predictions(program: &Program, rows: &[f64]) -> Result<Vec<f64>, P
     program.predictions(Rows::new(rows, 2))
 }
 
-/// Whether a process of this id runs.
+/// Returns whether a process with this ID is running.
 pub(crate) fn runs(id: &str) -> bool {
     let probe = std::process::Command::new("sh").args(["-c", &format!("kill -0 {id} 2>/dev/null")]).status();
     probe.unwrap().success()
 }
 
-/// Waits for a file to have a line, and returns it.
+/// Waits until a file contains a line, and returns it.
 pub(crate) fn line_of(path: &std::path::Path) -> String {
     for _ in 0..1000 {
         match std::fs::read_to_string(path) {

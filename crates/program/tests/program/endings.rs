@@ -1,4 +1,4 @@
-//! Programs that end, hang, or close their streams.
+//! Tests of programs that end, hang, or close their streams.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,8 @@ use apportion_program::ProgramError;
 
 use crate::common::{FIRST, line_of, options, predictions, refusal, runs, shell, start};
 
-/// A server that answers `$x`, and does something before it answers its batch `at` for the first time in the life of `folder`.
+/// Returns a server that answers `$x`, and runs `what` before it answers batch `at`, but only once per
+/// `folder`.
 fn once(folder: &std::path::Path, at: usize, what: &str) -> String {
     let mark = folder.join("done");
     let mark = mark.display();
@@ -20,18 +21,18 @@ const VALUES: [f64; 6] = [3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
 fn a_command_that_is_not_there_is_named_by_the_shell() {
     let error = refusal("no-such-program-anywhere --port 3", &options());
     let ProgramError::Ended { hint, said, .. } = &error else { panic!("{error}") };
-    assert!(hint.contains("did not find it") && said.contains("no-such-program-anywhere"), "{error}");
+    assert!(hint.contains("not found") && said.contains("no-such-program-anywhere"), "{error}");
 }
 
 #[test]
 fn a_program_that_dies_at_the_start_is_quoted() {
     let error =
         refusal("echo loading; echo 'Traceback:' >&2; echo \"KeyError: 'age'\" >&2; exit 3", &options());
-    // What it wrote to standard output may be seen first.
+    // Its standard output may be seen first.
     assert!(matches!(error, ProgramError::Ended { .. } | ProgramError::NotNumbers { .. }), "{error}");
     let error = refusal("echo 'Traceback:' >&2; echo \"KeyError: 'age'\" >&2; exit 3", &options());
     let text = error.to_string();
-    assert!(text.contains("(exit status: 3) before it answered its batch 1"), "{text}");
+    assert!(text.contains("(exit status: 3) before it answered batch 1"), "{text}");
     assert!(text.ends_with("its standard error ends with: Traceback: / KeyError: 'age'"), "{text}");
 }
 
@@ -39,7 +40,7 @@ fn a_program_that_dies_at_the_start_is_quoted() {
 fn a_program_that_answers_one_batch_and_ends_is_told_to_go_on() {
     let error = refusal("read header; read count; read row; echo 1; echo", &options());
     let text = error.to_string();
-    assert!(text.contains("before it answered its batch 2: it must answer batch after batch"), "{text}");
+    assert!(text.contains("before it answered batch 2: it must answer batch after batch"), "{text}");
 }
 
 #[test]
@@ -58,7 +59,7 @@ fn without_restarts_it_is_an_error_and_the_program_can_be_asked_again() {
     let server = once(folder.path(), 4, "echo 'out of memory' >&2; kill -9 $$");
     let program = start(&server, &options().batch_rows(2).restarts(0)).unwrap();
     let error = predictions(&program, &ROWS).unwrap_err().to_string();
-    assert!(error.contains("signal: 9") && error.contains("its batch 4"), "{error}");
+    assert!(error.contains("signal: 9") && error.contains("batch 4"), "{error}");
     assert!(error.ends_with("out of memory"), "{error}");
     assert_eq!(predictions(&program, &ROWS).unwrap(), VALUES);
 }
@@ -70,7 +71,7 @@ fn a_program_that_dies_of_a_row_is_given_up_after_the_restarts() {
     let error = predictions(&program, &ROWS).unwrap_err();
     let ProgramError::Again { restarts: 2, last } = &error else { panic!("{error}") };
     assert!(matches!(**last, ProgramError::Ended { .. }), "{error}");
-    assert!(error.to_string().ends_with("(the same after 2 restarts of the program)"), "{error}");
+    assert!(error.to_string().ends_with("(also after 2 restarts of the program)"), "{error}");
     assert_eq!(predictions(&program, &ROWS[..4]).unwrap(), VALUES[..2]);
 }
 
@@ -79,7 +80,7 @@ fn restarts_are_counted_for_each_batch() {
     let server = shell("echo $x", "[ $batch = 4 ] && exit 1; echo");
     let program = start(&server, &options().batch_rows(1)).unwrap();
     assert_eq!(predictions(&program, &ROWS).unwrap(), VALUES);
-    // Three of its own of each process, the first of which has answered the trial.
+    // Each process answers three batches; the first one answered those of the trial.
     assert_eq!(program.restarts(), 2);
 }
 
@@ -90,11 +91,11 @@ fn a_program_that_hangs_is_killed_with_all_that_it_started() {
     let command = format!("sleep 1000 & echo $! > {}; wait", file.display());
     let begun = Instant::now();
     let error = refusal(&command, &options().timeout(Duration::from_millis(300)));
-    let ProgramError::Hung { rows: 0, wanted: 1, hint, .. } = error else { panic!("{error}") };
+    let ProgramError::Hung { rows: 0, expected: 1, hint, .. } = error else { panic!("{error}") };
     assert!(hint.contains("flush"), "{hint}");
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     let id = line_of(&file);
-    // It takes a moment until a process that was killed is gone.
+    // It takes a moment until a killed process is gone.
     let gone = (0..500).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
         !runs(&id)
@@ -115,10 +116,7 @@ fn a_process_that_hangs_is_started_again() {
 fn a_missing_empty_line_is_told() {
     let server = shell("echo $x", ":");
     let error = refusal(&server, &options().timeout(Duration::from_secs(2))).to_string();
-    assert!(
-        error.contains("1 of 1 rows came, so the empty line that ends an answer may be missing"),
-        "{error}"
-    );
+    assert!(error.contains("received 1 of 1 rows; the empty line after the batch may be missing"), "{error}");
 }
 
 #[test]
@@ -134,7 +132,8 @@ fn closed_streams_are_told_apart() {
     for (closed, stream) in [("0<&-", "input"), ("1>&-", "output")] {
         let server =
             shell("echo $x", &format!("[ $batch = 2 ] && {{ echo; exec {closed}; sleep 1000; }}; echo"));
-        // What is written before is in the pipe, so that each batch is more than a pipe holds: else it may be written whole before nobody reads.
+        // Make each batch larger than a pipe buffer. Otherwise it could be written completely before the
+        // stream is closed.
         let program = start(&server, &options().restarts(0).batch_rows(40_000)).unwrap();
         let rows = [1.0, 2.0].repeat(120_000);
         let error = predictions(&program, &rows).unwrap_err();
@@ -150,7 +149,8 @@ fn what_a_program_started_in_the_background_ends_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("id");
     let path = file.display();
-    // With its streams, without them, ignoring signals, from a subshell that is gone, and after a failure.
+    // Background processes with and without open streams, ignoring signals, started from a subshell that has
+    // ended, and after a failure.
     for (background, ending) in [
         (format!("sleep 1000 & echo $! > {path}"), ""),
         (format!("sleep 1000 >/dev/null 2>&1 </dev/null & echo $! > {path}"), ""),
@@ -164,7 +164,7 @@ fn what_a_program_started_in_the_background_ends_with_it() {
         let id = line_of(&file);
         assert!(runs(&id), "{background}");
         drop(program);
-        // It takes a moment until a process that was killed is gone.
+        // It takes a moment until a killed process is gone.
         let gone = (0..500).any(|_| {
             std::thread::sleep(Duration::from_millis(10));
             !runs(&id)

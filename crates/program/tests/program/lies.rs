@@ -1,11 +1,12 @@
-//! Programs that run, and answer what is no answer.
+//! Tests of programs that run, but whose answers are invalid.
 
 use apportion_games::{Model, Rows};
 use apportion_program::{Column, Program, ProgramError, ProgramOptions};
 
 use crate::common::{FIRST, columns, options, predictions, refusal, shell, start};
 
-/// The error of a server that answers two batches as it should, and does `then` in the third, which has three rows.
+/// Returns the error of a server that answers two batches correctly, and runs `then` in the third one, which
+/// has three rows.
 fn third(then: &str) -> ProgramError {
     let server =
         shell(":", &format!("case $batch in 1) echo 1;; 2) echo 1; echo 1;; *) {then};; esac; echo"));
@@ -20,7 +21,7 @@ fn too_few_and_too_many_rows_are_refused_at_once() {
     for (then, count) in [(":", 0), ("echo 1; echo 1", 2), ("echo 1; echo 1; echo 1; echo 1", 4)] {
         let error = third(then);
         assert!(
-            matches!(error, ProgramError::RowCount { given, wanted: 3, at_least: false, .. } if given == count),
+            matches!(error, ProgramError::RowCount { actual, expected: 3, at_least: false, .. } if actual == count),
             "{then}: {error}"
         );
     }
@@ -30,13 +31,13 @@ fn too_few_and_too_many_rows_are_refused_at_once() {
 fn a_program_that_never_stops_writing_is_refused() {
     let error = third("while :; do echo 1; done");
     assert!(
-        matches!(error, ProgramError::RowCount { given: 4097, at_least: true, wanted: 3, .. }),
+        matches!(error, ProgramError::RowCount { actual: 4097, at_least: true, expected: 3, .. }),
         "{error}"
     );
     let error = refusal("yes ''", &options());
-    // It may be seen that the rows were not read before it is that their answers are not there.
+    // Either problem may be detected first: the unread rows, or the missing answers.
     let is_told =
-        matches!(error, ProgramError::RowCount { given: 0, wanted: 1, .. } | ProgramError::Unasked { .. });
+        matches!(error, ProgramError::RowCount { actual: 0, expected: 1, .. } | ProgramError::Unasked { .. });
     assert!(is_told, "{error}");
     let error = refusal("tr '\\0' x < /dev/zero", &options());
     assert!(matches!(error, ProgramError::NotNumbers { line: 1, .. }), "{error}");
@@ -65,9 +66,9 @@ fn outputs_that_are_not_finite_are_refused_with_their_row() {
 #[test]
 fn the_number_of_outputs_is_that_of_the_first_answer() {
     let error = third("echo 1,2; echo 1,2; echo 1,2");
-    assert!(matches!(error, ProgramError::LineWidth { line: 6, given: 2, wanted: 1 }), "{error}");
+    assert!(matches!(error, ProgramError::LineWidth { line: 6, actual: 2, expected: 1 }), "{error}");
     let error = refusal(&format!("echo '# yes, no'; {FIRST}"), &options());
-    assert!(matches!(error, ProgramError::Outputs { given: 1, wanted: 2, .. }), "{error}");
+    assert!(matches!(error, ProgramError::Outputs { actual: 1, expected: 2, .. }), "{error}");
 }
 
 #[test]
@@ -88,7 +89,8 @@ fn a_program_that_draws_or_counts_is_no_function() {
     assert!(error.to_string().starts_with(says), "{error}");
 }
 
-/// A server that reads all rows of a batch, and then writes `$x` and what `more` adds, `$sum` being the sum of x over the batch.
+/// Returns a server that reads all rows of a batch, and then writes the result of `more` for each, an
+/// expression of `x`, the sum `sum` of x over the batch, `count` and `calls`.
 fn batchwise(more: &str) -> String {
     format!(
         "read header; calls=0; while read count; do calls=$((calls + 1)); sum=0; all=''; i=0; \
@@ -104,7 +106,8 @@ fn outputs_that_depend_on_the_batch_are_refused_at_the_start() {
         Program::start(&batchwise(more), &columns(), Rows::new(rows, 2), &options())
     };
     for (more, first, second) in [
-        // The value less the mean of the batch, of the two other kinds, the sum, the number of rows, and the calls.
+        // Outputs that depend on the mean of the batch, the sum of the other rows, the sum, the number of
+        // rows, and the number of calls.
         ("x * count - sum", 0.0, -9.0),
         ("sum - x", 0.0, 11.0),
         ("sum", 1.0, 12.0),
@@ -118,7 +121,7 @@ fn outputs_that_depend_on_the_batch_are_refused_at_the_start() {
         };
         assert_eq!((row.as_str(), *was, *is), ("1,2", first, second), "{more}: {error}");
     }
-    // The last row of the batch is compared, too.
+    // The last row of the batch is compared as well.
     let error = begun("x + (count > 1 && x == 7)", &rows).unwrap_err();
     assert!(
         error.to_string().starts_with("output 0 of the row \"7,0\" is 8 in a batch of 3 rows and 7 alone")
@@ -130,14 +133,14 @@ fn outputs_that_depend_on_the_batch_are_refused_at_the_start() {
 #[test]
 fn outputs_that_depend_on_the_batch_are_refused_in_the_run_if_the_start_had_one_row() {
     let program = start(&batchwise("x * count - sum"), &options()).unwrap();
-    // Equal rows show no difference.
+    // The dependence on the batch does not show for equal rows.
     assert_eq!(predictions(&program, &[3.0, 0.0, 3.0, 0.0]).unwrap(), [0.0, 0.0]);
     let error = predictions(&program, &[3.0, 0.0, 5.0, 0.0]).unwrap_err().to_string();
     assert!(
         error.starts_with("output 0 of the row \"5,0\" is 2 in a batch of 2 rows and 0 alone"),
         "{error}"
     );
-    // In batches of one row each there is nothing that a row could depend on.
+    // With one row per batch, outputs cannot depend on other rows.
     let program = start(&batchwise("x * count - sum"), &options().batch_rows(1)).unwrap();
     assert_eq!(predictions(&program, &[3.0, 0.0, 5.0, 0.0]).unwrap(), [0.0, 0.0]);
     program.finish().unwrap();
@@ -183,10 +186,10 @@ fn options_and_rows_that_make_no_sense_are_refused_before_anything_is_started() 
         error => panic!("{error}"),
     };
     assert!(refused(" ", options()).contains("empty"));
-    assert!(refused("a\0b", options()).contains("character 0"));
-    assert!(refused(FIRST, options().batch_rows(0)).contains("batch of 0 rows"));
-    assert!(refused(FIRST, options().workers(0)).contains("0 workers"));
-    assert!(refused(FIRST, options().timeout(std::time::Duration::ZERO)).contains("time-out"));
+    assert!(refused("a\0b", options()).contains("NUL character"));
+    assert!(refused(FIRST, options().batch_rows(0)).contains("batch size must be at least 1"));
+    assert!(refused(FIRST, options().workers(0)).contains("number of workers"));
+    assert!(refused(FIRST, options().timeout(std::time::Duration::ZERO)).contains("timeout"));
     assert!(Program::start(FIRST, &columns(), Rows::new(&[1.0, 2.0, 3.0], 3), &options()).is_err());
     assert!(Program::start(FIRST, &[Column::new("a\nb")], Rows::new(&[1.0], 1), &options()).is_err());
 }

@@ -1,4 +1,5 @@
-//! Programs as people write them, and as they go wrong. The children are scripts of the shell, which is everywhere but on Windows.
+//! Tests of typical programs and of their failures. The child processes are shell scripts, so the tests do
+//! not run on Windows.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]

@@ -1,4 +1,4 @@
-//! The servers that the documentation shows, run as they stand.
+//! Tests of the servers in the documentation, run unchanged.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use crate::common::{options, predictions, start};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/predict_program.md");
 
-/// The block of code of the page that follows a heading.
+/// Returns the code block that follows a heading of the page.
 fn server(heading: &str) -> String {
     let page = std::fs::read_to_string(PAGE).unwrap();
     let (_, section) = page.split_once(&format!("\n## {heading}\n")).unwrap();
@@ -17,7 +17,7 @@ fn server(heading: &str) -> String {
     code.split_once("\n```").unwrap().0.to_owned()
 }
 
-/// Whether a command ends well; says what is left out where not.
+/// Returns whether a command succeeds; otherwise prints the test that is skipped.
 fn there(program: &str, arguments: &[&str], left_out: &str) -> bool {
     let ends_well =
         Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success());
@@ -27,7 +27,7 @@ fn there(program: &str, arguments: &[&str], left_out: &str) -> bool {
     ends_well
 }
 
-/// Asks a server whose model is x + 2y.
+/// Tests a server whose model is x + 2y.
 fn serves(command: &str, options: &ProgramOptions) {
     let program = start(command, &options.clone().batch_rows(3)).unwrap();
     let rows: Vec<f64> = (0..40).map(|at| f64::from(at) / 7.0).collect();
@@ -35,11 +35,11 @@ fn serves(command: &str, options: &ProgramOptions) {
     assert_eq!(predictions(&program, &rows).unwrap(), wanted);
 }
 
-/// A folder with a server of Python, whose model is read from where `joblib` would read it.
+/// Creates a directory with a Python server and a `joblib` module that provides its model.
 fn folder(server: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let model = "class Model:\n    def predict(self, table):\n        return table['x'].to_numpy() + 2 * table['y'].to_numpy()\n\n\
-        def load(path):\n    return Model()\n";
+    let model = "class Model:\n    def predict(self, table):\n        return table['x'].to_numpy() + 2 * \
+        table['y'].to_numpy()\n\ndef load(path):\n    return Model()\n";
     std::fs::write(folder.path().join("joblib.py"), model).unwrap();
     std::fs::write(folder.path().join("server.py"), server).unwrap();
     folder
@@ -82,7 +82,8 @@ fn the_server_in_r_serves() {
     let code = server("R");
     if there("Rscript", &["--version"], "the server in R") {
         let folder = tempfile::tempdir().unwrap();
-        let model = "model <- structure(list(), class = 'sum'); predict.sum <- function(object, table) table$x + 2 * table$y";
+        let model = "model <- structure(list(), class = 'sum'); predict.sum <- function(object, table) \
+            table$x + 2 * table$y";
         std::fs::write(
             folder.path().join("server.R"),
             code.replace("model <- readRDS(\"model.rds\")", model),

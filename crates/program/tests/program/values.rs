@@ -1,4 +1,4 @@
-//! What sound programs answer arrives as it was meant.
+//! Tests that the outputs of correct programs are returned unchanged.
 
 use apportion_games::{Background, MarginalGame, Model, Rows};
 use apportion_program::{Column, Program};
@@ -45,7 +45,7 @@ fn threads_and_workers_give_the_same_bits() {
 
 #[test]
 fn workers_work_at_the_same_time() {
-    // Each process waits for the other to have begun.
+    // Each process waits until the other has started.
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().display();
     let meet = format!(": > {folder}/$$; while [ $(ls {folder} | wc -l) -lt 2 ]; do sleep 0.01; done");
@@ -76,7 +76,7 @@ fn words_are_read_as_words() {
     let program = Program::start(&server, &columns, Rows::new(&[0.0, 0.0], 2), &options()).unwrap();
     let rows = [0.5, 1.0, 0.5, 0.0, 0.5, f64::NAN];
     assert_eq!(predictions(&program, &rows).unwrap(), [2.0, 1.0, 3.0]);
-    assert!(predictions(&program, &[0.5, 2.0]).unwrap_err().to_string().contains("has 2 words"));
+    assert!(predictions(&program, &[0.5, 2.0]).unwrap_err().to_string().contains("has 2 categories"));
 }
 
 #[test]

@@ -8,9 +8,10 @@ import numpy.typing as npt
 
 _Numbers = npt.NDArray[np.float64]
 
-__all__ = ["Checkpoint", "Ensemble", "Explainer", "Figure", "Game", "Gathered", "Pool", "__version__", "end",
-           "explain_game", "figures", "find_groups", "interval_factors", "methods", "pairs_of_game", "report",
-           "numbers_of_cells", "run_command", "sampled_rows", "write_file"]
+__all__ = ["Checkpoint", "Ensemble", "Explainer", "Figure", "Game", "Gathered", "Pool", "__version__",
+           "accuracy_in_words", "choose_columns", "end", "explain_game", "figures", "find_groups",
+           "interval_factors", "methods", "pairs_of_game", "report", "numbers_of_cells", "option_names",
+           "run_command", "sampled_rows", "write_file"]
 __version__: str
 
 @final
@@ -169,6 +170,11 @@ def find_groups(
 ) -> list[Any]: ...
 def interval_factors(confidence: float, degrees_of_freedom: _Numbers) -> _Numbers: ...
 def methods() -> list[tuple[str, str]]: ...
+def accuracy_in_words(options: dict[str, Any]) -> str | None: ...
+def choose_columns(
+    spellings: Sequence[Sequence[str]], names: Sequence[str] | None, count: int | None, what: str
+) -> list[int]: ...
+def option_names() -> list[str]: ...
 def numbers_of_cells(cells: Sequence[object], ensemble: Ensemble | None = ...,
                      feature: int = ...) -> _Numbers: ...
 def report(

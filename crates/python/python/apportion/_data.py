@@ -17,7 +17,7 @@ from . import _checks, _core
 from ._cells import MAX_EXACT
 from ._column_names import names_as
 from ._errors import DataError
-from ._names import listed, nearest, numbered
+from ._names import listed, nearest
 from ._types import AnyArray, Booleans, Module, Numbers, Rows
 
 if TYPE_CHECKING:
@@ -227,21 +227,19 @@ def _of_array(array: AnyArray, wanted: Wanted, what: str) -> Table:
 
 def check_count(given: int, wanted: Wanted, what: str) -> None:
     if wanted.count is not None and given != wanted.count:
-        raise DataError(f"{what} has {given} columns, and the model wants {wanted.count}, one per feature")
+        raise DataError(f"{what}: expected {wanted.count} feature columns, found {given}")
     if given == 0:
         raise DataError(f"{what} has no columns; there is nothing to explain")
 
 
 def _of_columns(frame: _Frame, wanted: Wanted, what: str) -> Table:
     """The columns of a frame that are the features."""
-    places: Sequence[int] | None
+    places: Sequence[int]
     if frame.named and frame.names == wanted.names and wanted.names_differ:
         places = range(len(frame.names))
     else:
-        places = chosen(frame.names, wanted, what) if frame.named else None
-    if places is None:
-        check_count(len(frame.names), wanted, what)
-        places = range(len(frame.names))
+        places = chosen(frame.names, wanted, what) if frame.named else range(len(frame.names))
+        check_count(len(places), wanted, what)
     names = [str(frame.names[place]) for place in places] if frame.named else wanted.names
     whole = frame.whole(places) if not wanted.coded and not wanted.cells else None
     # Of large numbers each column is looked at, whether it has all of its digits.
@@ -259,37 +257,9 @@ def _of_columns(frame: _Frame, wanted: Wanted, what: str) -> Table:
     return Table(values, names, frame.index, categories, is_own=True)
 
 
-def chosen(names: Sequence[Any], wanted: Wanted, what: str) -> list[int] | None:
-    """The places of the features among columns of these names; None where columns are taken in order."""
-    texts = [str(name) for name in names]
-    if len(set(texts)) != len(texts):
-        double = next(name for place, name in enumerate(texts) if name in texts[:place])
-        raise DataError(f'{what} has two columns "{double}"; give each a name of its own')
-    if wanted.names is None:
-        return None
-    place_of: dict[str, int | None] = {name: place for place, name in enumerate(texts)}
-    spellings = names_as(wanted.library, names)
-    exact = set(wanted.names) & set(texts)
-    for place, text in enumerate(texts):
-        spellings[place].append(text.strip())
-    for rank in range(1, max(map(len, spellings), default=0)):
-        for place, ways in enumerate(spellings):
-            if rank < len(ways) and texts[place] not in exact and ways[rank] not in exact:
-                # Of two columns that become one name neither is meant.
-                place_of[ways[rank]] = None if place_of.get(ways[rank], place) != place else place
-    found = [place_of.get(name, place_of.get(name.strip())) for name in wanted.names]
-    lacking = [name for name, place in zip(wanted.names, found) if place is None]
-    if not lacking:
-        return [place for place in found if place is not None]
-    if (len(lacking) == len(found) and len(texts) == len(found)
-            and (numbered(wanted.names) or numbered(texts))):
-        return None
-    others = [name for name in texts if name not in wanted.names]
-    slips = [(name, nearest(name, others)) for name in lacking]
-    remedy = next((f'; if the column "{other}" is meant, name it "{name}"' for name, other in slips
-                   if other is not None), "")
-    raise DataError(f"{what} has {len(texts)} columns, and the model has {len(found)} features, of which "
-                    f"{what} lacks {len(lacking)}: {listed(lacking)}{remedy}")
+def chosen(names: Sequence[Any], wanted: Wanted, what: str) -> list[int]:
+    """Returns the places of the features among columns of these names."""
+    return _core.choose_columns(names_as(wanted.library, names), wanted.names, wanted.count, what)
 
 
 class Coder:

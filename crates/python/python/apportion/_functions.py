@@ -184,8 +184,8 @@ class Function:
             row = int(np.argmin(np.isfinite(answer.reshape(len(rows), -1)).all(axis=1)))
             value = answer.reshape(len(rows), -1)[row]
             raise ModelError(f"{self.name} returned {value[~np.isfinite(value)][0]} for the row "
-                             f"{self._row(np.asarray(rows)[row])}; "
-                             "a game needs finite values, so check the model at that row")
+                             f"{self._row(np.asarray(rows)[row])}; values must be finite, so check the "
+                             "model for this row")
 
     def _row(self, row: Numbers) -> list[Any]:
         """Returns a row as it is shown in messages."""

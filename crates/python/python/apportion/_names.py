@@ -22,17 +22,6 @@ def listed(names: Iterable[object], most: int = 8) -> str:
     return ", ".join(quoted) if more <= 0 else ", ".join(quoted[:most]) + f" and {more} more"
 
 
-def numbered(names: Iterable[object]) -> bool:
-    """Returns whether names only number the columns, as libraries do: f0, f1, …; Column_0; 0; x1."""
-    texts = [str(name) for name in names]
-    for first in (0, 1):
-        if texts and texts[0].endswith(str(first)):
-            prefix = texts[0][: -len(str(first))]
-            if all(text == f"{prefix}{first + place}" for place, text in enumerate(texts)):
-                return True
-    return False
-
-
 def place(what: str, name: Any, names: Sequence[str]) -> int:
     """Returns the place of a name, or of a number, among names; `what` is the option that has it."""
     from . import _checks

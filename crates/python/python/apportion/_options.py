@@ -8,7 +8,7 @@ from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, get_args
 import numpy as np
 import numpy.typing as npt
 
-from . import _checks
+from . import _checks, _core
 from ._errors import UnknownOption, UsageError
 from ._names import nearest
 from ._types import GameName, Graph, Groups, Measure, Progress, Rounds, Scale
@@ -129,22 +129,19 @@ def options(asked: Asked | None = None, *, game: str = "marginal", groups: list[
     linked: whether outputs are explained after the link function.
     """
     asked = checked() if asked is None else asked
-    accuracy = asked["until"], asked["relative_to"], asked["error"], asked["confidence"], asked["range"]
+    return {**_of_engine(asked), "game": game, "groups": groups, "graph": graph, "linked": linked}
+
+
+def _of_engine(asked: Asked) -> dict[str, Any]:
+    """Returns the options by name, those of the accuracy only if there is one."""
     of_until = ("until", "relative_to", "error", "confidence", "range")
-    return {**{name: given for name, given in asked.items() if name not in of_until},
-            "until": None if asked["until"] is None else accuracy, "game": game, "groups": groups,
-            "graph": graph, "linked": linked}
+    return {name: given for name, given in asked.items()
+            if asked["until"] is not None or name not in of_until}
 
 
 def accuracy_in_words(asked: Asked) -> str | None:
     """Returns the accuracy that was requested as results of the command state it; None if there is none."""
-    if asked["until"] is None:
-        return None
-    scale = {"nothing": "in units of the output", "norm": "of the norm of the values",
-             "range": "of the range of the values"}[asked["relative_to"]]
-    measure = {"euclidean": "Euclidean error", "every-player": "error of every player"}[asked["error"]]
-    of_range = "" if asked["range"] is None else f", range {asked['range']:g}"
-    return f"{measure} {asked['until']:g} {scale}, confidence {asked['confidence']:g}{of_range}"
+    return _core.accuracy_in_words(_of_engine(asked))
 
 
 def named_options(function: Callable[_P, _R]) -> Callable[_P, _R]:

@@ -84,11 +84,11 @@ class Schema:
         shape = self.template.shape
         if shape is not None and len(shape) > 1 and table.shape != shape:
             raise DataError(f"{what} has rows of shape {table.shape}, expected {shape} as in the background")
-        found = chosen(table.names, Wanted(self.names), what) if table.names is not None else None
-        if found is None:
-            check_count(table.width, Wanted(count=self.width), what)
-            found = list(range(self.width))
-        return found
+        wanted = Wanted(self.names, count=self.width)
+        if table.names is not None:
+            return chosen(table.names, wanted, what)
+        check_count(table.width, wanted, what)
+        return list(range(self.width))
 
     def encoded(self, table: LibraryTable, what: str = "X") -> Table:
         """Returns the rows of a table as numbers, in a `Table` with the schema that holds their cells: this

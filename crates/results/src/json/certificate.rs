@@ -1,4 +1,4 @@
-//! Certificates in JSON, as they are written and read.
+//! Certificates in JSON.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::numbers::Numbers;
 use super::write::{Outputs, Players};
 use crate::batch::{Certified, Look};
 
-/// A certificate on its way out: the interval of a value is the value ± its half width.
+/// A certificate to be written. The interval of a value is the value ± its half-width.
 #[derive(Serialize)]
 pub(crate) struct Certificate<'a> {
     stopped_by: &'a str,
@@ -35,7 +35,7 @@ impl<'a> Certificate<'a> {
     }
 }
 
-/// A certificate as it is read.
+/// A certificate that was read.
 #[derive(Debug, Deserialize)]
 pub(super) struct WrittenCertificate {
     stopped_by: String,
@@ -78,20 +78,20 @@ impl WrittenCertificate {
 }
 
 impl Certified {
-    /// As results in JSON have it, of values with so many outputs.
+    /// Returns the JSON of the certificate as in result files, for values with `outputs` outputs.
     ///
     /// # Errors
     ///
-    /// What serde_json returns.
+    /// The errors of serde_json.
     pub fn to_json(&self, outputs: usize) -> serde_json::Result<String> {
         serde_json::to_string(&Certificate::new(self, outputs))
     }
 
-    /// Reads what results in JSON have.
+    /// Parses the JSON of a certificate in a result file.
     ///
     /// # Errors
     ///
-    /// What serde_json says of another text.
+    /// The errors of serde_json.
     pub fn from_json(text: &str) -> serde_json::Result<Self> {
         serde_json::from_str::<WrittenCertificate>(text).map(WrittenCertificate::certified)
     }

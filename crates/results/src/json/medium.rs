@@ -1,14 +1,15 @@
-//! The text or the image whose parts were the players, as results have it.
+//! The text or the image whose parts are the players, in JSON.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::medium::Medium;
 
-/// Images with more pixels are none that were explained.
+/// Maximum number of pixels of an image.
 const MAX_PIXELS: usize = 1 << 22;
 
-/// What the head of results of `explain-text` and `explain-image` says, where players are in one piece.
+/// Reads the medium from the head of results of `explain-text` and `explain-image`. Returns `None` unless
+/// each player of a text is contiguous.
 pub(super) fn medium(head: &mut Map<String, Value>) -> Option<Medium> {
     #[derive(Deserialize)]
     struct Token {
@@ -35,7 +36,7 @@ pub(super) fn medium(head: &mut Map<String, Value>) -> Option<Medium> {
         true => (take::<usize>(head, "width")?, take::<usize>(head, "height")?),
         false => return None,
     };
-    // A few digits can announce any size, and each pixel takes room here.
+    // A few digits can declare any size, and each pixel takes memory.
     let pixels = width.checked_mul(height).filter(|&pixels| pixels <= MAX_PIXELS)?;
     let segments = match take::<Vec<u32>>(head, "labels") {
         Some(labels) => labels,
@@ -73,7 +74,7 @@ mod tests {
         };
         assert_eq!(spans(text(json!([[0], [1], [2]]))), Some(vec![(0, 3), (4, 8), (9, 11)]));
         assert_eq!(spans(text(json!([[0, 1], [2]]))), Some(vec![(0, 8), (9, 11)]));
-        // In two pieces there is nothing to colour.
+        // A player in two pieces cannot be coloured.
         assert_eq!(spans(text(json!([[0, 2], [1]]))), None);
         assert_eq!(spans(text(json!([[7]]))), None);
         assert_eq!(spans(text(json!([[usize::MAX, 0]]))), None);

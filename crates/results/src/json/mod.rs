@@ -1,4 +1,4 @@
-//! Results in JSON, as the command writes them.
+//! Results in JSON, as written by the command.
 
 mod certificate;
 mod medium;
@@ -13,9 +13,10 @@ pub use text::write as to_json;
 pub use write::object;
 pub(crate) use write::{Document, Lines, Outputs, Players};
 
-/// How results in JSON, which has no infinite numbers, write an infinite input: ∞ and −∞.
+/// The representation of the inputs ∞ and −∞, since JSON has no infinite numbers.
 pub const INFINITE: [&str; 2] = ["Infinity", "-Infinity"];
 
-/// What the head of results says that a [`Heading`](crate::Heading) has a place for; all else is among its facts.
+/// Members of the head of results that have a field in [`Heading`](crate::Heading). All others are among its
+/// facts.
 pub const KNOWN: [&str; 8] =
     ["value", "game", "method", "interactions", "classes", "features", "groups", "input_names"];

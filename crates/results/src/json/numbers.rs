@@ -1,4 +1,4 @@
-//! Numbers in results: one, or lists of them, `null` where one is missing.
+//! Numbers in results: a number or lists of numbers, with `null` for missing ones.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, SeqAccess, Visitor};
 
 use super::INFINITE;
 
-/// A number, or all numbers of lists within lists, in order.
+/// A number, or all numbers of nested lists, in order.
 #[derive(Debug, Default)]
 pub(super) struct Numbers(pub(super) Vec<f64>);
 
@@ -18,7 +18,7 @@ impl<'de> Deserialize<'de> for Numbers {
     }
 }
 
-/// Where numbers go.
+/// The destination of numbers.
 struct Into<'a>(&'a mut Vec<f64>);
 
 impl<'de> DeserializeSeed<'de> for Into<'_> {
@@ -67,7 +67,7 @@ impl<'de> Visitor<'de> for Into<'_> {
 pub(super) enum Input {
     Missing,
     Number(f64),
-    /// An infinite number as results have it, unless the feature has a category of this name.
+    /// An infinite number as represented in results, unless the feature has a category of this name.
     Infinite(f64),
     Word(String),
 }
@@ -79,7 +79,7 @@ impl<'de> Deserialize<'de> for Input {
             type Value = Input;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number, a word or null")
+                f.write_str("a number, a string or null")
             }
 
             fn visit_f64<E>(self, number: f64) -> Result<Input, E> {

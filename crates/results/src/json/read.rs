@@ -1,4 +1,4 @@
-//! Values and interactions of explanations in JSON or JSON lines, read row by row.
+//! Reader for values and interactions in JSON or JSON lines, row by row.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -18,19 +18,23 @@ use crate::batch::Batch;
 use crate::error::ReadError;
 use crate::heading::{Form, Heading, Member};
 
-/// Rows that are handed on at a time.
+/// Number of rows that are passed on at a time.
 const BLOCK: usize = 1024;
 
-/// Bytes that are read at a time.
+/// Number of bytes that are read at a time.
 const BUFFER: usize = 1 << 18;
 
 type Result<T, E = ReadError> = std::result::Result<T, E>;
 type Refusal = Box<dyn Error + Send + Sync>;
 
-/// Reads results of `apportion explain` in JSON or JSON lines, gzipped or not, and hands the rows on to `receive`, up to 1024 at a time, with what
-/// all rows have in common. Memory does not grow with their number. Returns the heading with the words that inputs had, which are known when all rows
-/// are: in the rows a word is a code, in the order in which words come. `is_efficient` says by the name of a value whether the values of a row sum to its
-/// prediction less the base, which results do not tell.
+/// Reads results of `apportion explain` in JSON or JSON lines, gzipped or not. Passes the rows to `receive`,
+/// up to 1024 at a time, with the heading that applies to all rows. The memory does not depend on the number
+/// of rows.
+///
+/// Returns the heading with the categories of the inputs, which are known after all rows are read: rows
+/// contain the codes of categories, which are numbered in the order of their first occurrence. `is_efficient`
+/// returns whether the values with this name sum to the prediction of a row minus its base value, which
+/// result files do not store.
 ///
 /// ```
 /// let written = br#"{"value":"shapley","game":"marginal","features":["age","city"],
@@ -47,8 +51,8 @@ type Refusal = Box<dyn Error + Send + Sync>;
 ///
 /// # Errors
 ///
-/// [`ReadError::Io`] where the bytes do not come, [`ReadError::Document`] for what is no result of explain or a damaged one,
-/// [`ReadError::Receiver`] with what `receive` returned.
+/// [`ReadError::Io`] if the bytes cannot be read, [`ReadError::Document`] if the document is corrupt or does
+/// not contain results of `apportion explain`, [`ReadError::Receiver`] with the error of `receive`.
 pub fn read(
     from: impl Read,
     is_efficient: impl Fn(&str) -> bool,
@@ -70,19 +74,19 @@ fn read_plain(
 ) -> Result<Heading> {
     if !from.fill_buf()?.starts_with(b"{") {
         return Err(ReadError::document(
-            "there are no results in JSON; write them by apportion explain --format json or jsonl",
+            "expected results in JSON; write them with apportion explain --format json or jsonl",
         ));
     }
     let mut reading = Reading::new(&is_efficient, receive);
     let read = read_all(&mut reading, from);
-    // What the receiver says is in the way of all that follows.
+    // An error of the receiver also causes an error of the parser, so it takes precedence.
     match reading.refusal.take() {
         Some(refusal) => Err(ReadError::Receiver(refusal)),
         None => read.and_then(|()| reading.end()),
     }
 }
 
-/// One object, or the head and a line for each row.
+/// Reads one object, or the head followed by a line per row.
 fn read_all(
     reading: &mut Reading<'_, impl FnMut(&Heading, Batch) -> Result<(), Refusal>>,
     from: impl BufRead,
@@ -94,7 +98,7 @@ fn read_all(
         } else if error.is_io() {
             ReadError::Io(error.into())
         } else {
-            ReadError::document(format!("the results are damaged, or were cut off: {error}"))
+            ReadError::document(format!("the results are corrupt or truncated: {error}"))
         }
     };
     let head = Document(reading).deserialize(&mut documents).map_err(damaged)?;
@@ -110,7 +114,7 @@ fn read_all(
     documents.end().map_err(damaged)
 }
 
-/// A row as it is written.
+/// A row as written.
 #[derive(Debug, Deserialize)]
 struct Row {
     row: u64,
@@ -126,16 +130,16 @@ struct Row {
     certificate: Option<WrittenCertificate>,
 }
 
-/// Results on their way to who receives them.
+/// The state of reading results.
 struct Reading<'e, R> {
     is_efficient: &'e dyn Fn(&str) -> bool,
     receive: R,
-    /// What was in the way of the rows.
+    /// The error of the receiver, if any.
     refusal: Option<Refusal>,
     heading: Option<Heading>,
-    /// Outputs of every row, once the first has come.
+    /// The number of outputs of all rows, known after the first row.
     outputs: Option<usize>,
-    /// The code of each word of each feature, in the order in which they come.
+    /// The codes of the categories of each feature, in the order of their first occurrence.
     words: Vec<HashMap<String, usize>>,
 }
 
@@ -144,7 +148,7 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         Self { is_efficient, receive, refusal: None, heading: None, outputs: None, words: Vec::new() }
     }
 
-    /// The head is known.
+    /// Sets the head.
     fn begin(&mut self, head: Map<String, Value>) -> Result<()> {
         let heading = heading(head, self.is_efficient)?;
         self.words = vec![HashMap::new(); heading.features.len()];
@@ -161,8 +165,8 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         })
     }
 
-    /// Refuses a row whose numbers are not those of its players and outputs: too many in one row could pass for too few in another, and the
-    /// head alone can announce more of them than there is memory for.
+    /// Checks that the numbers of a row match the players and outputs. Otherwise, too many in one row could
+    /// make up for too few in another, and the head alone could declare more numbers than fit in memory.
     fn check(&mut self, row: &Row, values: &Numbers) -> Result<()> {
         let Some(heading) = &mut self.heading else { return Ok(()) };
         let outputs = *self.outputs.get_or_insert_with(|| match heading.outputs.len() {
@@ -182,7 +186,8 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
             if given != expected {
                 let row = row.row;
                 return Err(ReadError::document(format!(
-                    "row {row}: {what:?} has {given} numbers, and {expected} belong to {players} features and {outputs} outputs"
+                    "row {row}: {what:?} has {given} numbers, expected {expected} for {players} features \
+                     and {outputs} outputs"
                 )));
             }
         }
@@ -192,30 +197,30 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         Ok(())
     }
 
-    /// Adds a row to a block, and that to the others where it is full.
+    /// Adds a row to a block, and passes the block on when it is full.
     fn take(&mut self, mut row: Row, block: &mut Batch) -> Result<()> {
         let Some(values) = row.values.take() else {
             return Err(ReadError::document(format!(
-                "row {} has its largest values alone (--top); write them all",
+                "row {} was written with --top; rerun explain without --top",
                 row.row
             )));
         };
         self.check(&row, &values)?;
         let is_first = block.rows.is_empty();
-        // What some rows have and others have not is told by its number of entries below.
+        // Optional members of rows are detected below by their number of entries.
         block.rows.push(row.row);
         match (row.id, &mut block.ids) {
             (Some(id), Some(ids)) => ids.push(id),
             (Some(id), ids) if is_first => *ids = Some(vec![id]),
             (None, None) => {}
             _ => {
-                let says = format!("row {}: some rows have an id, and others have none", row.row);
+                let says = format!("row {}: some rows have an ID, and others do not", row.row);
                 return Err(ReadError::document(says));
             }
         }
         block.base.extend(row.base.0);
         block.predictions.extend(row.prediction.0);
-        // Rows without errors are exact, also where others of the block have some.
+        // Rows without errors are exact, even if other rows of the block have errors.
         match row.std_errors {
             Some(Numbers(errors)) => {
                 block.std_errors.resize(block.values.len(), 0.0);
@@ -228,7 +233,8 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         if let Some(inputs) = row.input {
             if inputs.len() != self.words.len() {
                 let (given, expected) = (inputs.len(), self.words.len());
-                let says = format!("row {}: {given} inputs for {expected} features", row.row);
+                let says =
+                    format!("row {}: expected {expected} inputs (one per feature), got {given}", row.row);
                 return Err(ReadError::document(says));
             }
             let codes = inputs.into_iter().enumerate().map(|(feature, input)| self.code(feature, input));
@@ -244,14 +250,14 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         Ok(())
     }
 
-    /// An input as a number: a word by its code.
+    /// Returns an input as a number: the code of a category, or the number itself.
     fn code(&mut self, feature: usize, input: Input) -> f64 {
         let words = &mut self.words[feature];
         let next = words.len();
         match input {
             Input::Missing => f64::NAN,
             Input::Word(word) => *words.entry(word).or_insert(next) as f64,
-            // A number among words is a category that the model has no name for.
+            // A number of a categorical feature is a category that the model has no name for.
             Input::Number(number) if !words.is_empty() => {
                 *words.entry(number.to_string()).or_insert(next) as f64
             }
@@ -263,11 +269,11 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         }
     }
 
-    /// All rows were read: which words the codes stand for is known.
+    /// Returns the heading with the categories, which are known after all rows are read.
     fn end(self) -> Result<Heading> {
         let Some(mut heading) = self.heading else {
             return Err(ReadError::document(
-                "there is no list of explanations; write results of apportion explain",
+                "missing list of explanations; expected results of apportion explain",
             ));
         };
         for (categories, codes) in heading.categories.iter_mut().zip(self.words) {
@@ -279,7 +285,7 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
     }
 }
 
-/// One object: the head, then the rows. Gives the head back where there are no rows in it.
+/// One object: the head, then the rows. Deserializes to the head if it does not contain rows.
 struct Document<'r, 'e, R>(&'r mut Reading<'e, R>);
 
 impl<'de, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> DeserializeSeed<'de> for Document<'_, '_, R> {
@@ -306,8 +312,8 @@ impl<'de, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Visitor<'de> for Doc
             match name.as_str() {
                 "explanations" if !head.contains_key("features") => {
                     return Err(A::Error::custom(
-                        "\"features\" do not come before \"explanations\"; results are read row by row, so leave them in the order in which explain \
-                         wrote them",
+                        "\"features\" must come before \"explanations\"; keep them in the order in which \
+                         explain writes them",
                     ));
                 }
                 "explanations" => {
@@ -318,12 +324,13 @@ impl<'de, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Visitor<'de> for Doc
                 }
                 "predictions" => {
                     return Err(A::Error::custom(
-                        "these are results of predict, which divides nothing; write results of explain",
+                        "these are results of predict; expected results of explain",
                     ));
                 }
                 "summary" => {
                     return Err(A::Error::custom(
-                        "these are results of explain --summary, without the values of rows; leave --summary out",
+                        "these are results of explain --summary, which contain no rows; rerun explain \
+                         without --summary",
                     ));
                 }
                 _ if is_whole => {
@@ -367,7 +374,7 @@ impl<'de, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Visitor<'de> for Row
     }
 }
 
-/// What the head says.
+/// Converts the head to a heading.
 fn heading(mut head: Map<String, Value>, is_efficient: &dyn Fn(&str) -> bool) -> Result<Heading> {
     let text = |name: &str| match head.get(name) {
         Some(Value::String(text)) => Some(text.clone()),
@@ -380,7 +387,7 @@ fn heading(mut head: Map<String, Value>, is_efficient: &dyn Fn(&str) -> bool) ->
         Some("remainder") => Some(Form::Remainder),
         Some(other) => {
             return Err(ReadError::document(format!(
-                "{other:?} is no form of interactions; known are index and remainder"
+                "unknown form of interactions {other:?}; expected one of: index, remainder"
             )));
         }
     };
@@ -388,15 +395,16 @@ fn heading(mut head: Map<String, Value>, is_efficient: &dyn Fn(&str) -> bool) ->
         let names = head.remove(name).map(serde_json::from_value::<Vec<String>>);
         names
             .transpose()
-            .map_err(|error| ReadError::document(format!("{name:?} is no list of names: {error}")))
+            .map_err(|error| ReadError::document(format!("{name:?} is not a list of names: {error}")))
     };
-    let no_features = || ReadError::document("there is no list of features; write results of explain");
+    let no_features =
+        || ReadError::document("missing list of features; expected results of apportion explain");
     let players = list("features")?.ok_or_else(no_features)?;
     let classes = list("classes")?;
     let inputs = list("input_names")?;
     let medium = medium(&mut head);
     let groups = head.remove("groups").map(serde_json::from_value::<Vec<Member>>);
-    let no_groups = |error| ReadError::document(format!("\"groups\" are no groups of features: {error}"));
+    let no_groups = |error| ReadError::document(format!("invalid \"groups\": {error}"));
     let groups = groups.transpose().map_err(no_groups)?.unwrap_or_default();
     let value = value.unwrap_or_else(|| "shapley".to_owned());
     let facts = head
@@ -422,7 +430,7 @@ fn heading(mut head: Map<String, Value>, is_efficient: &dyn Fn(&str) -> bool) ->
     })
 }
 
-/// The features of each player: the one of its name, or those of the group at its place.
+/// Returns the features of each player: that with its name, or those of the group with its index.
 fn members(players: &[String], features: &[String], groups: &[Member]) -> Vec<Vec<usize>> {
     let place = |name: &String| features.iter().position(|feature| feature == name);
     fn names(member: &Member) -> Vec<&String> {

@@ -1,4 +1,4 @@
-//! JSON whose texts command no terminal.
+//! JSON that is safe to print in a terminal.
 
 use std::io::{self, Write};
 
@@ -8,17 +8,17 @@ use serde_json::ser::Formatter;
 
 use crate::shown::is_hidden;
 
-/// Writes `value` as serde_json does, but with all characters that do something else than to be seen as escapes. JSON itself asks for
-/// that of some of them alone.
+/// Serializes `value` like serde_json, but escapes all control characters and invisible formatting
+/// characters. The JSON standard requires this only for some of them.
 ///
 /// # Errors
 ///
-/// What serde_json returns.
+/// The errors of serde_json.
 pub fn write(out: impl Write, value: &impl Serialize) -> io::Result<()> {
     Ok(value.serialize(&mut Serializer::with_formatter(out, Escaping))?)
 }
 
-/// As [`write`], as a text.
+/// Serializes `value` to a string, like [`write`].
 pub(crate) fn text(value: &impl Serialize) -> io::Result<String> {
     let mut text = Vec::new();
     write(&mut text, value)?;

@@ -1,7 +1,8 @@
-//! JSON: one object on one line, its rows last; or JSON lines: a line that says what holds for all rows, then a line for each row. Numbers
-//! have the fewest digits that read back to the same bits. With one output `base`, `prediction` and each entry of `values` is a number;
-//! with k outputs it is an array of k. Of quotient values `features` lists the groups, each as it would be typed; `groups` is there where
-//! there are groups.
+//! Writers for JSON. The format is one object on one line, whose last member is the list of rows, or JSON
+//! lines: a line with the head, which applies to all rows, then a line per row. Numbers have the fewest
+//! digits that identify them exactly. With one output, `base`, `prediction` and each entry of `values` are
+//! numbers; with k outputs they are arrays of length k. For quotient values, `features` lists the groups in
+//! the syntax of the command line. `groups` is present if there are groups.
 
 use std::io::{self, Write};
 
@@ -14,7 +15,7 @@ use crate::batch::Batch;
 use crate::kinds::Results;
 use crate::writer::{Writer, in_words};
 
-/// One object that is being written.
+/// A writer of one object.
 pub(crate) struct Document<'a, W> {
     results: &'a dyn Results,
     begun: bool,
@@ -26,7 +27,7 @@ impl<'a, W: Write> Document<'a, W> {
         Self { results, begun: false, out }
     }
 
-    /// Writes all that comes before the first row.
+    /// Writes everything before the first row.
     fn begin(&mut self) -> io::Result<()> {
         self.begun = true;
         let head = object(&self.results.head())?;
@@ -63,7 +64,7 @@ impl<W: Write + Send> Writer for Document<'_, W> {
     }
 }
 
-/// Lines that are being written.
+/// A writer of JSON lines.
 pub(crate) struct Lines<'a, W> {
     results: &'a dyn Results,
     begun: bool,
@@ -97,11 +98,12 @@ impl<W: Write + Send> Writer for Lines<'_, W> {
     }
 }
 
-/// Values by name as an object, in order, in whose texts nothing commands a terminal.
+/// Serializes values by name as an object, in order. Escapes characters that are unsafe to print in a
+/// terminal.
 ///
 /// # Errors
 ///
-/// What serde_json returns.
+/// The errors of serde_json.
 pub fn object(named: &[(&str, Value)]) -> io::Result<String> {
     text::text(&Named(named))
 }
@@ -119,7 +121,7 @@ impl Serialize for Named<'_> {
     }
 }
 
-/// A number per output: itself where there is one.
+/// A number per output, serialized as a single number if there is one output.
 pub(crate) struct Outputs<'a>(pub(crate) &'a [f64]);
 
 impl Serialize for Outputs<'_> {
@@ -131,7 +133,7 @@ impl Serialize for Outputs<'_> {
     }
 }
 
-/// Players × outputs.
+/// Numbers of players × outputs.
 pub(crate) struct Players<'a> {
     pub(crate) outputs: usize,
     pub(crate) numbers: &'a [f64],

@@ -1,4 +1,5 @@
-//! Interaction indices of coalitions, those that are not zero: the results of `explain --interactions=INDEX`.
+//! Interaction indices of coalitions, except those that are zero: the results of `explain
+//! --interactions=INDEX`.
 
 use std::io;
 use std::ops::Range;
@@ -14,20 +15,21 @@ use crate::json::{Outputs, to_json};
 /// Indices of rows × coalitions × outputs.
 #[derive(Debug, Clone, Default)]
 pub struct Indices {
-    /// What all rows have in common. The value is the name of the index; the method is named where there are estimates.
+    /// The heading for all rows. Its value is the name of the index. The method is set if the indices are
+    /// estimates.
     pub heading: Heading,
-    /// The most players of a coalition.
+    /// Maximum number of players of a coalition.
     pub order: usize,
-    /// Whether rows have ids.
+    /// Whether rows have IDs.
     pub has_ids: bool,
     /// Whether rows have standard errors.
     pub has_errors: bool,
-    /// How many coalitions of each row are written, those with the largest indices; all where it is none.
+    /// Number of coalitions to write per row, those with the largest indices, or all if `None`.
     pub top: Option<usize>,
 }
 
 impl Indices {
-    /// The names of the outputs, where there are several.
+    /// Returns the names of the outputs, if there are several.
     pub fn names_of_outputs(&self) -> Option<Vec<String>> {
         names_of_outputs(&self.heading.outputs)
     }
@@ -36,13 +38,13 @@ impl Indices {
         self.heading.outputs.len()
     }
 
-    /// The names of the members of a coalition.
+    /// Returns the names of the members of a coalition.
     pub fn coalition_names(&self, members: &[usize]) -> Vec<&str> {
         members.iter().map(|&member| self.heading.players[member].as_str()).collect()
     }
 
-    /// The places of the coalitions of a row with an index that is not zero, or the `top` of them by the largest of their outputs, the
-    /// largest first.
+    /// Returns the coalitions with a nonzero index in a row, by their positions. If `top` is set, returns
+    /// only this number of them, sorted by the largest absolute index over the outputs in descending order.
     pub fn largest(&self, batch: &Batch, row: usize, top: Option<usize>) -> Vec<usize> {
         let values = batch.of_row(&batch.values, row);
         let outputs = self.outputs();
@@ -113,7 +115,7 @@ impl Results for Indices {
         to_json(out, &object)
     }
 
-    /// A line per row, coalition and output.
+    /// One line per row, coalition and output.
     fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::from_iter(self.has_ids.then(|| Column::texts("id")));
         columns.push(Column::counts("row"));
@@ -162,7 +164,7 @@ impl Results for Indices {
         cells
     }
 
-    /// None: coalitions are no axis of an array.
+    /// Empty, because coalitions cannot be an axis of an array.
     fn arrays(&self) -> Vec<(&'static str, Vec<usize>)> {
         Vec::new()
     }

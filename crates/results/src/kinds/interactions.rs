@@ -14,14 +14,14 @@ use crate::json::{Outputs, Players, to_json};
 /// Interactions of rows × players × players × outputs.
 #[derive(Debug, Clone, Default)]
 pub struct Interactions {
-    /// What all rows have in common, the form of interactions among it.
+    /// The heading for all rows, including the form of interactions.
     pub heading: Heading,
-    /// Whether rows have ids.
+    /// Whether rows have IDs.
     pub has_ids: bool,
 }
 
 impl Interactions {
-    /// The names of the outputs, where there are several.
+    /// Returns the names of the outputs, if there are several.
     pub fn names_of_outputs(&self) -> Option<Vec<String>> {
         names_of_outputs(&self.heading.outputs)
     }
@@ -71,7 +71,7 @@ impl Results for Interactions {
         to_json(out, &object)
     }
 
-    /// A line per row, output and player, with the player's line of the matrix.
+    /// One line per row, output and player, with the player's row of the matrix.
     fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::from_iter(self.has_ids.then(|| Column::texts("id")));
         columns.push(Column::counts("row"));
@@ -133,7 +133,7 @@ impl Results for Interactions {
 
 /// Players × players × outputs.
 struct Matrix<'a> {
-    /// Numbers of a line: players × outputs.
+    /// Length of a row of the matrix: players × outputs.
     line: usize,
     outputs: usize,
     numbers: &'a [f64],

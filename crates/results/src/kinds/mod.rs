@@ -1,4 +1,4 @@
-//! Kinds of results, a file each: what writers of formats need of each.
+//! Kinds of results, with the data that the writers of all formats need.
 
 mod indices;
 mod interactions;
@@ -17,98 +17,99 @@ pub use interactions::Interactions;
 pub use predictions::Predictions;
 pub use values::{Values, Words};
 
-/// A kind of results: what holds for all rows, and what each form of results has for a row.
+/// A kind of results: the head for all rows, and the content of a row in each format.
 pub trait Results: Sync {
-    /// What holds for all rows, by name in order.
+    /// Returns the members of the head, which apply to all rows, by name and in order.
     fn head(&self) -> Vec<(&str, Value)>;
 
-    /// The name of the list of rows in JSON.
+    /// Returns the name of the list of rows in JSON.
     fn list(&self) -> &'static str;
 
-    /// Writes the object of a row in JSON.
+    /// Writes the JSON object of a row.
     ///
     /// # Errors
     ///
-    /// What serde_json returns.
+    /// The errors of serde_json.
     fn object(&self, batch: &Batch, row: usize, out: &mut Vec<u8>) -> io::Result<()>;
 
-    /// The columns of tables for programs.
+    /// Returns the columns of tables (CSV, Parquet, Arrow).
     fn columns(&self) -> Vec<Column>;
 
-    /// The cells of these columns, of some rows.
+    /// Returns the cells of these columns for some rows.
     fn cells(&self, batch: &Batch, rows: Range<usize>) -> Vec<Cells>;
 
-    /// The arrays of numbers: each with its name and its axes behind that of the rows. The first is the one that stands alone.
+    /// Returns the numeric arrays: the name of each, and its axes after that of the rows. The first one is
+    /// the content of the npy format.
     fn arrays(&self) -> Vec<(&'static str, Vec<usize>)>;
 
-    /// The numbers of these arrays.
+    /// Returns the numbers of these arrays.
     fn numbers<'b>(&self, batch: &'b Batch) -> Vec<&'b [f64]>;
 
-    /// Lists of names that belong to the arrays.
+    /// Returns the lists of names that accompany the arrays.
     fn names(&self) -> Vec<(&'static str, Vec<String>)>;
 }
 
-/// A column of a table for programs.
+/// A column of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// The name in its header.
+    /// The name in the header.
     pub name: String,
-    /// What its cells are.
+    /// The type of its cells.
     pub kind: Kind,
 }
 
-/// What the cells of a column are.
+/// The type of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// A float64.
     Number,
-    /// A whole number that is not negative.
+    /// A non-negative integer.
     Count,
     /// A text.
     Text,
 }
 
 impl Column {
-    /// Of numbers.
+    /// Creates a numeric column.
     pub fn numbers(name: impl Into<String>) -> Self {
         Self { name: name.into(), kind: Kind::Number }
     }
 
-    /// Of counts.
+    /// Creates a column of counts.
     pub fn counts(name: impl Into<String>) -> Self {
         Self { name: name.into(), kind: Kind::Count }
     }
 
-    /// Of texts.
+    /// Creates a text column.
     pub fn texts(name: impl Into<String>) -> Self {
         Self { name: name.into(), kind: Kind::Text }
     }
 }
 
-/// Cells of a column.
+/// The cells of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cells {
-    /// NaN where one is missing.
+    /// Numbers, with NaN for missing ones.
     Numbers(Vec<f64>),
-    /// None is missing.
+    /// Counts, which are never missing.
     Counts(Vec<u64>),
-    /// None where one is missing.
+    /// Texts, with `None` for missing ones.
     Texts(Vec<Option<String>>),
 }
 
-/// The axis of the outputs, which is there where there are several.
+/// Returns the axis of the outputs, if there are several.
 fn several(outputs: usize) -> impl Iterator<Item = usize> {
     (outputs > 1).then_some(outputs).into_iter()
 }
 
-/// The names of the outputs, where there are several: their own, else numbers.
+/// Returns the names of the outputs if there are several, or their indices if they have no names.
 pub(crate) fn names_of_outputs(outputs: &[String]) -> Option<Vec<String>> {
     let numbered = || (0..outputs.len()).map(|output| output.to_string()).collect();
     let are_named = outputs.iter().any(|name| !name.is_empty());
     (outputs.len() > 1).then(|| if are_named { outputs.to_vec() } else { numbered() })
 }
 
-/// The names of the outputs as a part of a head, where they have some.
+/// Returns the names of the outputs as a member of a head, if they have names.
 fn classes(outputs: &[String]) -> Option<(&'static str, Value)> {
     outputs.iter().any(|name| !name.is_empty()).then(|| ("classes", outputs.into()))
 }

@@ -10,19 +10,19 @@ use super::{Cells, Column, Results, several};
 use crate::batch::Batch;
 use crate::json::{Outputs, to_json};
 
-/// Predictions of rows × outputs; a batch has nothing else but ids.
+/// Predictions of rows × outputs. Batches contain only predictions and IDs.
 #[derive(Debug, Clone, Default)]
 pub struct Predictions {
     /// Number of outputs k of the model.
     pub outputs: usize,
-    /// What the outputs are called, where that is known.
+    /// The names of the outputs, if known.
     pub classes: Option<Vec<String>>,
-    /// Whether rows have ids.
+    /// Whether rows have IDs.
     pub has_ids: bool,
 }
 
 impl Predictions {
-    /// The names of the columns of numbers.
+    /// Returns the names of the numeric columns.
     pub fn names_of_outputs(&self) -> Vec<String> {
         match (&self.classes, self.outputs) {
             (Some(classes), _) => classes.iter().map(|class| format!("prediction {class}")).collect(),

@@ -14,28 +14,29 @@ use crate::batch::Batch;
 use crate::heading::Heading;
 use crate::json::{Certificate, INFINITE, Outputs, Players, to_json};
 
-/// Words that numbers stand for, where they come to be known with the rows.
+/// Categories of features that are only known while rows are read.
 pub trait Words: fmt::Debug + Send + Sync {
-    /// The word that a feature's number stands for.
+    /// Returns the category of a feature with this code.
     fn word(&self, feature: usize, code: f64) -> Option<String>;
 }
 
 /// Values of rows × players × outputs.
 #[derive(Debug, Clone, Default)]
 pub struct Values {
-    /// What all rows have in common.
+    /// The heading for all rows.
     pub heading: Heading,
-    /// Words that inputs stand for beside the categories of the heading.
+    /// Categories of inputs in addition to those of the heading.
     pub words: Option<Arc<dyn Words>>,
-    /// Whether rows have ids.
+    /// Whether rows have IDs.
     pub has_ids: bool,
-    /// Whether rows have their inputs.
+    /// Whether rows have inputs.
     pub has_inputs: bool,
-    /// Whether rows have standard errors: so have all rows of a run of estimates, those that came out exact, too.
+    /// Whether rows have standard errors. This holds for all rows of a run with estimates, including rows
+    /// whose values are exact.
     pub has_errors: bool,
-    /// Whether rows have certificates: runs until an accuracy have.
+    /// Whether rows have certificates. This holds for runs with a tolerance.
     pub has_certificates: bool,
-    /// How many players of each row are written, those with the largest values; all where it is none.
+    /// Number of players to write per row, those with the largest values, or all if `None`.
     pub top: Option<usize>,
 }
 
@@ -43,7 +44,7 @@ pub struct Values {
 type Line = (usize, usize);
 
 impl Values {
-    /// The names of the outputs, where there are several.
+    /// Returns the names of the outputs, if there are several.
     pub fn names_of_outputs(&self) -> Option<Vec<String>> {
         names_of_outputs(&self.heading.outputs)
     }
@@ -52,7 +53,7 @@ impl Values {
         self.heading.outputs.len()
     }
 
-    /// The category that a feature's number is the code of, where it is known.
+    /// Returns the category of a feature with this code, if known.
     pub fn category(&self, feature: usize, code: f64) -> Option<Cow<'_, str>> {
         if let Some(word) = self.heading.word(feature, code) {
             return Some(word.into());
@@ -61,29 +62,29 @@ impl Values {
         self.words.as_ref().filter(|_| is_code)?.word(feature, code).map(Cow::Owned)
     }
 
-    /// An input of a row as JSON has it.
+    /// Returns an input of a row as JSON.
     fn input(&self, batch: &Batch, row: usize, feature: usize) -> Value {
         match batch.of_row(&batch.inputs, row)[feature] {
             input if input.is_nan() => Value::Null,
-            // JSON has no such number.
+            // JSON has no infinite numbers.
             f64::INFINITY => INFINITE[0].into(),
             f64::NEG_INFINITY => INFINITE[1].into(),
             input => self.category(feature, input).map_or_else(|| json!(input), Value::from),
         }
     }
 
-    /// The value of a player for an output of a row.
+    /// Returns the value of a player for an output of a row.
     pub fn value(&self, batch: &Batch, (row, output): Line, player: usize) -> f64 {
         batch.values[(row * self.heading.players.len() + player) * self.outputs() + output]
     }
 
-    /// The standard error of a player's value; NaN where it is not known.
+    /// Returns the standard error of a player's value, NaN if it is not known.
     pub fn error(&self, batch: &Batch, (row, output): Line, player: usize) -> f64 {
         let at = (row * self.heading.players.len() + player) * self.outputs() + output;
         batch.std_errors.get(at).copied().unwrap_or(f64::NAN)
     }
 
-    /// The players of a row, those with the largest values first, and equal ones in their order.
+    /// Returns the players of a row by descending absolute value. Ties are in the order of the players.
     pub fn by_size(&self, batch: &Batch, line: Line) -> Vec<usize> {
         let size = |&player: &usize| self.value(batch, line, player).abs();
         let mut players: Vec<usize> = (0..self.heading.players.len()).collect();
@@ -91,12 +92,12 @@ impl Values {
         players
     }
 
-    /// The sum of the values of some players.
+    /// Returns the sum of the values of some players.
     pub fn sum(&self, batch: &Batch, line: Line, players: &[usize]) -> f64 {
         players.iter().map(|&player| self.value(batch, line, player)).sum()
     }
 
-    /// The players with the `top` largest values of a row, and the sum of the rest.
+    /// Returns the players with the `top` largest absolute values of a row, and the sum of the rest.
     fn largest<'a>(&'a self, batch: &'a Batch, line: Line, top: usize) -> (Vec<Largest<'a>>, f64) {
         let players = self.by_size(batch, line);
         let (first, rest) = players.split_at(top.min(players.len()));
@@ -131,7 +132,7 @@ struct Largest<'a> {
     input: Option<Value>,
 }
 
-/// Of each output, or of the only one.
+/// A value per output, serialized as a single value if there is one output.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Each<T> {
@@ -217,7 +218,7 @@ impl Results for Values {
             input: (self.has_inputs && is_whole).then(inputs),
             evaluations: batch.evaluations.get(row).copied().unwrap_or(0),
             draws: batch.draws.get(row).copied().flatten(),
-            // The normal distribution needs none.
+            // Infinite degrees of freedom (the normal distribution) are omitted.
             degrees_of_freedom: batch
                 .degrees_of_freedom
                 .get(row)
@@ -228,7 +229,7 @@ impl Results for Values {
         to_json(out, &object)
     }
 
-    /// A line per row and output.
+    /// One line per row and output.
     fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::from_iter(self.has_ids.then(|| Column::texts("id")));
         columns.push(Column::counts("row"));

@@ -1,5 +1,5 @@
-//! Arrow: a batch for each batch of rows, in the columns of CSV, as a stream or as a file (Feather). The head of the results is in the
-//! metadata, as JSON.
+//! Arrow: a record batch for each batch of rows, with the columns of CSV, as a stream or as a file (Feather).
+//! The metadata contain the head of the results as JSON.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::json;
 use crate::kinds::{Cells, Column, Kind, Results};
 use crate::writer::Writer;
 
-/// A file that is being written.
+/// A writer of an Arrow stream or file.
 pub(crate) struct Batches<'a, W> {
     results: &'a dyn Results,
     writer: ArrowWriter<W>,
@@ -28,7 +28,7 @@ impl<'a, W: Write> Batches<'a, W> {
     }
 }
 
-/// The columns, and the head as JSON.
+/// Returns the columns, and the head as JSON.
 fn beginning(results: &dyn Results) -> io::Result<(Vec<Column>, String)> {
     Ok((results.columns(), json::object(&results.head())?))
 }

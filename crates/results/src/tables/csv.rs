@@ -1,5 +1,5 @@
-//! CSV with a header: a line per row, or per row and output where the model has several. Numbers have the fewest digits that read back to
-//! the same bits; what is missing is an empty cell.
+//! CSV with a header: one line per row, or per row and output if there are several. Numbers have the fewest
+//! digits that identify them exactly; missing values are empty cells.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -9,14 +9,14 @@ use crate::kinds::{Cells, Results};
 use crate::shown;
 use crate::writer::{Writer, in_words};
 
-/// A table that is being written.
+/// A writer of CSV.
 pub(crate) struct Table<'a, W> {
     results: &'a dyn Results,
     out: W,
 }
 
 impl<'a, W: Write> Table<'a, W> {
-    /// Begins with the header.
+    /// Creates a writer and writes the header.
     pub(crate) fn new(results: &'a dyn Results, mut out: W) -> io::Result<Self> {
         let mut header = ::csv::Writer::from_writer(Vec::new());
         record(&mut header, results.columns().iter().map(|column| shown::cell_of_text(&column.name)))?;
@@ -65,7 +65,7 @@ impl Cells {
             Self::Counts(cells) => write!(out, "{}", cells[line])?,
             Self::Texts(cells) => {
                 let text = shown::cell_of_text(cells[line].as_deref().unwrap_or_default());
-                // No line breaks are left in it.
+                // It contains no line breaks, because they are escaped.
                 match text.contains(['"', ',']) {
                     true => write!(out, "\"{}\"", text.replace('"', "\"\""))?,
                     false => out.extend(text.bytes()),
@@ -84,7 +84,7 @@ fn record<'c, W: Write>(
     Ok(table.write_record(cells.into_iter().map(|cell| cell.into_owned())).map_err(of_csv)?)
 }
 
-/// The failure of the place that is written to, without a shell around it.
+/// Unwraps the I/O error of an error of the crate csv.
 fn of_csv(error: ::csv::Error) -> io::Error {
     match error.into_kind() {
         ::csv::ErrorKind::Io(error) => error,

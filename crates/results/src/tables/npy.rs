@@ -1,7 +1,9 @@
-//! A NumPy array of little-endian float64 in C order, in version 1.0 of the format: rows × players × outputs, rows × players × players ×
-//! outputs for interactions, or rows × outputs for predictions. The axis of the outputs is left out where there is one.
+//! A NumPy array of little-endian float64 in C order, in version 1.0 of the format: rows × players × outputs,
+//! rows × players × players × outputs for interactions, or rows × outputs for predictions. The axis of the
+//! outputs is omitted if there is one output.
 //!
-//! The header says how many rows there are, so the numbers wait in a temporary file until all are known.
+//! The header contains the number of rows, so the numbers are buffered in a temporary file until all rows are
+//! known.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek as _, Write};
@@ -10,7 +12,7 @@ use crate::batch::Batch;
 use crate::kinds::Results;
 use crate::writer::Writer;
 
-/// An array that is being written.
+/// A writer of an array.
 pub(crate) struct Array<'a, W> {
     results: &'a dyn Results,
     axes: Vec<usize>,
@@ -36,7 +38,7 @@ impl<W: Write + Send> Writer for Array<'_, W> {
     }
 }
 
-/// Numbers that wait in a file without a name.
+/// Numbers that are buffered in an unnamed temporary file.
 pub(super) struct Spool {
     rows: usize,
     file: BufWriter<File>,
@@ -44,21 +46,22 @@ pub(super) struct Spool {
 
 impl Spool {
     pub(super) fn new() -> io::Result<Self> {
-        let says = "no temporary file can be made in";
-        let file = tempfile::tempfile()
-            .map_err(|error| in_folder(error, says, ", where the numbers wait until their count is known"))?;
+        let says = "cannot create a temporary file in";
+        let file = tempfile::tempfile().map_err(|error| {
+            in_folder(error, says, ", which buffers the numbers until their count is known")
+        })?;
         Ok(Self { rows: 0, file: BufWriter::new(file) })
     }
 
-    /// Appends the numbers of so many rows.
+    /// Appends the numbers of `rows` rows.
     pub(super) fn write(&mut self, rows: usize, numbers: &[f64]) -> io::Result<()> {
         self.rows += rows;
         let written = numbers.iter().try_for_each(|number| self.file.write_all(&number.to_le_bytes()));
         let says = "cannot write a temporary file in";
-        written.map_err(|error| in_folder(error, says, "; name another folder by TMPDIR"))
+        written.map_err(|error| in_folder(error, says, "; set TMPDIR to another directory"))
     }
 
-    /// Writes all as an array of rows with these axes.
+    /// Writes all numbers as an array of rows with these axes.
     pub(super) fn copy_as_array(&mut self, axes: &[usize], out: &mut dyn Write) -> io::Result<()> {
         let shape: Vec<usize> = std::iter::once(self.rows).chain(axes.iter().copied()).collect();
         out.write_all(&header("<f8", &shape))?;
@@ -70,12 +73,13 @@ impl Spool {
     }
 }
 
-/// What was in the way of a file in the folder for temporary ones.
+/// Adds the directory for temporary files to an I/O error.
 fn in_folder(error: io::Error, says: &str, more: &str) -> io::Error {
     io::Error::new(error.kind(), format!("{says} {}{more}: {error}", std::env::temp_dir().display()))
 }
 
-/// Magic, version, length, and the dictionary, padded so that the entries start at a multiple of 64 bytes.
+/// Returns the header: magic, version, length, and the dictionary, padded so that the entries start at a
+/// multiple of 64 bytes.
 pub(super) fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
     const BEFORE: usize = 10;
     let axes: Vec<String> = shape.iter().map(usize::to_string).collect();
@@ -85,7 +89,8 @@ pub(super) fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
     text.extend(std::iter::repeat_n(' ', length - 1 - text.len()));
     text.push('\n');
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    // Four lengths of at most 20 digits each: far below the 65535 bytes that version 1.0 can hold.
+    // There are at most four lengths with at most 20 digits each, far below the limit of 65535 bytes in
+    // version 1.0.
     bytes.extend((length as u16).to_le_bytes());
     bytes.extend(text.into_bytes());
     bytes

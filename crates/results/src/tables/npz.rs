@@ -1,5 +1,6 @@
-//! NumPy's archive of arrays, as `numpy.load` opens it: `values`, `base`, `predictions`, `data` and so on, each a `.npy` file, the names of
-//! features as an array of texts, and `about`, the head of the results as JSON. Nothing is packed.
+//! A NumPy archive, as read by `numpy.load`: `values`, `base`, `predictions`, `data` and so on, each a `.npy`
+//! file; the names of features as an array of texts; and `about`, the head of the results as JSON. The
+//! archive is not compressed.
 
 use std::io::{self, Write};
 
@@ -12,7 +13,7 @@ use crate::json;
 use crate::kinds::Results;
 use crate::writer::Writer;
 
-/// An archive that is being written.
+/// A writer of an archive.
 pub(crate) struct Archive<'a, W> {
     results: &'a dyn Results,
     arrays: Vec<(&'static str, Vec<usize>, Spool)>,
@@ -37,7 +38,7 @@ impl<W: Write + Send> Writer for Archive<'_, W> {
 
     fn end(mut self: Box<Self>) -> io::Result<()> {
         let mut archive = ZipWriter::new_stream(UntilFailure { out: &mut self.out, has_failed: false });
-        // The same bytes on every day.
+        // A fixed time makes the bytes reproducible.
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Stored)
             .last_modified_time(DateTime::default())
@@ -57,8 +58,8 @@ impl<W: Write + Send> Writer for Archive<'_, W> {
     }
 }
 
-/// Writes until that fails, and then takes what comes without a word. An archive that is dropped writes its end, and would say on standard
-/// error that it cannot.
+/// A writer that discards everything after the first error. Otherwise, dropping the archive would try to
+/// write its end, and print an error to standard error.
 struct UntilFailure<W> {
     out: W,
     has_failed: bool,
@@ -79,7 +80,7 @@ impl<W: Write> Write for UntilFailure<W> {
     }
 }
 
-/// An array of texts: four bytes for each character of the longest.
+/// Returns the file of an array of texts, with four bytes for each character of the longest one.
 fn of_texts(texts: &[String]) -> Vec<u8> {
     let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
     let mut bytes = header(&format!("<U{width}"), &[texts.len()]);

@@ -1,4 +1,5 @@
-//! Parquet: a group for each batch of rows, in the columns of CSV. The head of the results is in the metadata, as JSON.
+//! Parquet: a row group for each batch of rows, with the columns of CSV. The metadata contain the head of the
+//! results as JSON.
 
 use std::io::{self, Write};
 
@@ -9,7 +10,7 @@ use crate::json;
 use crate::kinds::{Cells, Column, Kind, Results};
 use crate::writer::Writer;
 
-/// A file that is being written.
+/// A writer of Parquet.
 pub(crate) struct Groups<'a, W: Write + Send> {
     results: &'a dyn Results,
     writer: ParquetWriter<W>,

@@ -4,7 +4,7 @@ use super::decimal::{Decimal, Known};
 use super::moment::Moment;
 use crate::allowance::Allowance;
 use crate::cells::{Feature, weight};
-use crate::columns::{self, Chosen};
+use crate::columns::Chosen;
 use crate::error::{Result, RowsError};
 use crate::exact::exact;
 use crate::number::number;
@@ -53,7 +53,7 @@ pub(crate) struct Lanes<'w> {
 impl<'w> Lanes<'w> {
     /// Chooses among the columns of a header.
     pub(crate) fn new(header: Vec<String>, wanted: &Wanted<'w>) -> Result<Self> {
-        let chosen = columns::by_name(&header, wanted)?;
+        let chosen = Chosen::by_name(&header, wanted)?;
         let features = Feature::all(chosen.columns.iter().map(|&column| header[column].clone()), wanted);
         let columns = chosen.columns.iter().copied().chain(chosen.id).chain(chosen.weight).collect();
         let block = chosen.block(Some(&header));

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::io::BufRead;
 
 use crate::cells::{Feature, weight};
-use crate::columns::{self, Chosen, MAX_COLUMNS};
+use crate::columns::{Chosen, MAX_COLUMNS};
 use crate::encoding::not_utf_8;
 use crate::error::{Result, RowsError};
 use crate::number::number;
@@ -79,7 +79,7 @@ impl<'a> Reader<'a> {
         check_line_end(header, separator)?;
         let header = separator::cells(header, separator);
         check_header(&header, wanted)?;
-        let mut chosen = columns::by_name(&header, wanted)?;
+        let mut chosen = Chosen::by_name(&header, wanted)?;
         if comments > 0 {
             let lines = if comments == 1 { "1 line".to_owned() } else { format!("{comments} lines") };
             chosen

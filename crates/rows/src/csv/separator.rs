@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::lines::{line_ends, split_header};
-use crate::columns::lightgbm_name;
+use crate::choice::lightgbm_name;
 use crate::error::{Result, RowsError};
 use crate::wanted::Wanted;
 

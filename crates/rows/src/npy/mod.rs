@@ -11,7 +11,7 @@ use std::io::{BufRead, Read as _};
 use std::ops::Range;
 
 use crate::cells::{Feature, weight};
-use crate::columns::{self, Chosen, MAX_COLUMNS};
+use crate::columns::{Chosen, MAX_COLUMNS};
 use crate::error::{Result, RowsError};
 use crate::nearest::shown;
 use crate::table::{Block, Read, Receive};
@@ -135,7 +135,7 @@ impl Matrix {
                 "{columns} columns are announced, and at most {MAX_COLUMNS} are read"
             )));
         }
-        let chosen = columns::by_position(columns, wanted)?;
+        let chosen = Chosen::by_position(columns, wanted)?;
         Ok(Self {
             rows,
             columns,

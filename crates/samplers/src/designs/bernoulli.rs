@@ -9,18 +9,22 @@ use crate::size::pairing::Pairing;
 use crate::size::size_class::size_classes;
 use crate::size::size_law::SizeLaw;
 
-/// Every coalition, or every pair of a coalition and its complement, enters independently of all others.
+/// Bernoulli sampling: every coalition, or every pair of a coalition and its complement, is included
+/// independently of all others.
 ///
-/// A coalition `z` of size `s` is in the sample with probability `min(1, c · P(s) / C(n, s))`; in pairs P is the mean of P(s) and
-/// P(n − s). With the [leverage law](SizeLaw::leverage) that is `min(1, 2c ℓ_z)` of Leverage SHAP, section 3.2. The number of
-/// rows is random; `c` is such that its expectation is `evaluations` (equation 12), and its variance is at most that, twice that
-/// in pairs.
+/// A coalition `z` of size `s` is in the sample with probability `min(1, c · P(s) / C(n, s))`; for pairs, P
+/// is the mean of P(s) and P(n − s). With the [leverage distribution](SizeLaw::leverage), this is
+/// `min(1, 2c ℓ_z)` of Leverage SHAP, section 3.2. The number of rows is random; `c` is such that its
+/// expectation is `evaluations` (equation 12). Its variance is at most its expectation, or twice that for
+/// pairs.
 ///
-/// If `evaluations` reaches the number of coalitions that the law can draw (`2^n − 2` without the empty and the full one), each
-/// comes exactly once. Rows come by size, smaller member of a pair first.
+/// If `evaluations` reaches the number of coalitions that can be drawn (`2^n − 2` without the empty and the
+/// full one), each is included exactly once. Rows are sorted by size, with the smaller member of a pair
+/// first.
 ///
-/// The paper's Algorithms 1–3 with their misprints mended: the budget is that of equation 12; the pairs of the middle size of
-/// even `n` are Binomial(C(n−1, n/2−1), p) in number. Takes `O(n + m n / 10)` time at most, about 0.3 µs per pair at n = 1000
+/// These are Algorithms 1–3 of the paper with their misprints corrected: the budget is that of equation 12;
+/// the number of pairs of the middle size for even `n` is Binomial(C(n−1, n/2−1), p). Takes at most
+/// `O(n + m n / 10)` time, about 0.3 µs per pair at n = 1000
 /// (`cargo bench -p apportion-benches --bench samplers`).
 ///
 /// ```
@@ -28,7 +32,7 @@ use crate::size::size_law::SizeLaw;
 ///
 /// let sampler = Bernoulli { law: SizeLaw::leverage(6)?, pairing: Pairing::Paired, order: Order::Fixed };
 /// let sample = sampler.sample(30, 7)?;
-/// // 30 rows over 5 sizes: 6 of each in expectation, which is all of size 1 and 6 of the 15 of size 2.
+/// // 30 rows over 5 sizes: 6 of each are expected, which is all of size 1, and 6 of the 15 of size 2.
 /// assert!(sample.strata()[1].is_exhausted());
 /// assert!((sample.strata()[2].inclusion_probability() - 6.0 / 15.0).abs() < 1e-12);
 ///
@@ -40,12 +44,14 @@ use crate::size::size_law::SizeLaw;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bernoulli {
-    /// The law that inclusion probabilities follow up to 1; leverage in the paper.
+    /// The size distribution, to which inclusion probabilities are proportional up to 1; leverage in the
+    /// paper.
     pub law: SizeLaw,
-    /// Whether complements enter together.
+    /// Whether complements are included together.
     pub pairing: Pairing,
-    /// Whether samples grow. Then a unit is in all samples whose inclusion probability for its size is at least a uniform number of its own,
-    /// and a size of which more than half is drawn is visited once.
+    /// Whether samples grow. If so, a unit is included in all samples whose inclusion probability for its
+    /// size is at least a uniform random number of this unit, and a size is enumerated if more than half of
+    /// it is drawn.
     pub order: Order,
 }
 
@@ -54,7 +60,7 @@ impl Sampler for Bernoulli {
         self.law.players()
     }
 
-    /// `evaluations` is the expected number of rows.
+    /// Draws a sample; `evaluations` is the expected number of rows.
     fn sample(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError> {
         let allocation = Allocation::new(&self.law, self.pairing, evaluations);
         check_rows(self.players(), allocation.expected.iter().sum::<f64>() as usize)?;

@@ -1,4 +1,4 @@
-//! Sampling without replacement with exactly the wanted number of rows.
+//! Sampling without replacement with exactly the requested number of rows.
 
 use apportion_games::{Coalitions, Purpose, stream};
 use rand_chacha::ChaCha8Rng;
@@ -13,36 +13,41 @@ use crate::size::pairing::Pairing;
 use crate::size::size_class::{SizeClass, size_classes};
 use crate::size::size_law::SizeLaw;
 
-/// As [`Bernoulli`](crate::Bernoulli), but the number of coalitions of each size is its expectation, rounded so that exactly
-/// `evaluations` rows are drawn.
+/// Like [`Bernoulli`](crate::Bernoulli), but the number of coalitions of each size is its expectation,
+/// rounded so that exactly `evaluations` rows are drawn.
 ///
-/// Rounding is systematic sampling with a random start: of an expectation of 2.3 there are 3 with probability 0.3 and 2
-/// otherwise, and the sum is always the same. So inclusion probabilities are those of the Bernoulli design, to 2^−53, but draws
-/// are not independent. (Rounding without a random start would leave out the same sizes on every run.)
+/// Rounding is systematic sampling with a random start: an expectation of 2.3 is rounded to 3 with
+/// probability 0.3 and to 2 otherwise, and the sum is always the same. So inclusion probabilities are those
+/// of the Bernoulli design, to 2^−53, but draws are not independent. (Rounding without a random start would
+/// omit the same sizes in every run.)
 ///
-/// In pairs `2⌊evaluations/2⌋` rows are drawn and expected. If `evaluations` reaches the number of coalitions that the law can
-/// draw, each comes exactly once. Rows come by size, smaller member of a pair first. Leverage SHAP mentions the design in section
-/// 3.2 ("deterministically m"). Takes the time of [`Bernoulli`](crate::Bernoulli).
+/// For pairs, `2⌊evaluations/2⌋` rows are drawn and expected. If `evaluations` reaches the number of
+/// coalitions that can be drawn, each is included exactly once. Rows are sorted by size, with the smaller
+/// member of a pair first. Leverage SHAP mentions the design in section 3.2 ("deterministically m"). Takes
+/// the same time as [`Bernoulli`](crate::Bernoulli).
 ///
-/// # Samples that grow
+/// # Growing samples
 ///
-/// In [`Order::Nested`] the coalitions (pairs) of each size stand in a random order, the k-th of them, k = 0, 1, …, at the level
+/// In [`Order::Nested`], the coalitions (or pairs) of each size are in a random order, the k-th of them, k =
+/// 0, 1, …, at the level
 ///
 /// ```text
 /// c = (k + u_s) / g(s),   u_s uniform on (0, 1]
 /// ```
 ///
-/// with the size law g (in pairs the mean of g(s) and g(n − s), half of that in the middle), and the sample is what comes first by level.
-/// So the numbers of coalitions of each size stay within one of `c g(s)` at the level that is reached, and exactly
-/// `evaluations` rows are drawn, in pairs `2⌊evaluations/2⌋`, or all there are.
+/// with the size distribution g (for pairs the mean of g(s) and g(n − s), half of that for the middle size),
+/// and the sample contains the first ones by level. So the numbers of coalitions of each size differ by less
+/// than one from `c g(s)` at the level c that is reached, and exactly `evaluations` rows are drawn
+/// (`2⌊evaluations/2⌋` for pairs), or all that exist.
 ///
-/// Given the numbers, every set of as many coalitions of a size is equally likely. So [`expected`](crate::SizeStratum::expected) is the
-/// number that was drawn, by which sums over a size are estimated without bias whatever it is; except for sizes of which less than one is
-/// expected, and maybe none drawn: for these it is the expectation. From n − 1 evaluations on by leverage this is none but the
+/// Given the numbers, all sets of this many coalitions of a size are equally likely. So
+/// [`expected`](crate::SizeStratum::expected) is the number drawn, which yields unbiased estimates of sums
+/// over a size. The exception is sizes with an expectation below one, which may not be drawn at all: for
+/// these it is the expectation. With the leverage distribution, from n − 1 evaluations on, this is only the
 /// middle size of pairs.
 ///
-/// Rows come by size, and those of a size in their order. Takes `O(m (n / 10 + ln n))` time, and visits a size once where more than half of
-/// it is drawn.
+/// Rows are sorted by size, and by their order within a size. Takes `O(m (n / 10 + ln n))` time, and
+/// enumerates a size if more than half of it is drawn.
 ///
 /// ```
 /// use apportion_samplers::{FixedCounts, Order, Pairing, Sampler, SizeLaw};
@@ -61,9 +66,10 @@ use crate::size::size_law::SizeLaw;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct FixedCounts {
-    /// The law that inclusion probabilities follow up to 1; leverage in the paper.
+    /// The size distribution, to which inclusion probabilities are proportional up to 1; leverage in the
+    /// paper.
     pub law: SizeLaw,
-    /// Whether complements enter together.
+    /// Whether complements are included together.
     pub pairing: Pairing,
     /// Whether samples grow.
     pub order: Order,
@@ -74,7 +80,7 @@ impl Sampler for FixedCounts {
         self.law.players()
     }
 
-    /// Exactly `evaluations` rows, or all there are; in pairs, one less where `evaluations` is odd.
+    /// Draws exactly `evaluations` rows, or all that exist; for pairs, one less if `evaluations` is odd.
     fn sample(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError> {
         if self.order == Order::Nested {
             return self.nested(evaluations, seed).map(|(sample, _)| sample);
@@ -98,13 +104,13 @@ impl Sampler for FixedCounts {
 }
 
 impl FixedCounts {
-    /// `evaluations`, in whole pairs.
+    /// Returns `evaluations`, rounded down to whole pairs.
     fn usable(&self, evaluations: usize) -> usize {
         evaluations - evaluations % self.pairing.rows_per_unit()
     }
 
-    /// As [`sample`](Sampler::sample) in [`Order::Nested`], with the rows in the order in which they enter: those of a smaller sample come
-    /// first.
+    /// Same as [`sample`](Sampler::sample) in [`Order::Nested`], with the rows in the order in which they are
+    /// added: those of a smaller sample come first.
     ///
     /// # Errors
     ///
@@ -112,7 +118,7 @@ impl FixedCounts {
     pub fn sample_in_order(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError> {
         let (mut sample, order) = self.nested(evaluations, seed)?;
         let stride = self.pairing.rows_per_unit();
-        // Where the next unit of each class stands.
+        // The position of the next unit of each class.
         let mut next = vec![0; order.iter().max().map_or(0, |last| last + 1)];
         order.iter().for_each(|&class| next[class] += stride);
         let mut end = 0;
@@ -129,7 +135,7 @@ impl FixedCounts {
         Ok(sample)
     }
 
-    /// The sample, by class, and the class of each unit in the order in which they enter.
+    /// Returns the sample sorted by class, and the class of each unit in the order in which units are added.
     fn nested(&self, evaluations: usize, seed: u64) -> Result<(Sample, Vec<usize>), SamplerError> {
         let rows = self.usable(evaluations);
         let mut allocation = Allocation::new(&self.law, self.pairing, rows);
@@ -167,11 +173,11 @@ impl FixedCounts {
     }
 }
 
-/// Fractions are counted in units of 2^−53, so that their sums are exact.
+/// Fractions are integer multiples of 2^−53, so that their sums are exact.
 const ONE: u64 = 1 << 53;
 
-/// Rounds each number down or up, up with the probability of its fraction, so that the sum is that of the numbers, rounded to the
-/// nearest integer.
+/// Rounds each number down or up, where the probability of rounding up is its fraction, so that the sum is
+/// that of the numbers, rounded to the nearest integer.
 pub(crate) fn round_systematically(expected: &[f64], rng: &mut ChaCha8Rng) -> Vec<usize> {
     let total = expected.iter().sum::<f64>().round() as usize;
     let mut counts: Vec<usize> = expected.iter().map(|mean| mean.floor() as usize).collect();
@@ -179,8 +185,8 @@ pub(crate) fn round_systematically(expected: &[f64], rng: &mut ChaCha8Rng) -> Ve
     let ups = total.saturating_sub(counts.iter().sum());
     balance(&mut fractions, ups);
 
-    // One point in each unit of the fractions laid end to end, at the same random place of each: a fraction is rounded up if a
-    // point falls on it.
+    // Place a point in each unit interval of the fractions laid end to end, at the same random offset in
+    // each: a fraction is rounded up if it contains a point.
     let start = u128::from(below(rng, ONE));
     let mut end = 0;
     for (count, &fraction) in counts.iter_mut().zip(&fractions) {
@@ -191,14 +197,14 @@ pub(crate) fn round_systematically(expected: &[f64], rng: &mut ChaCha8Rng) -> Ve
     counts
 }
 
-/// Makes the fractions sum to exactly `ups` units, which they do already but for the rounding of `expected`: the difference is
-/// put where there is room.
+/// Makes the fractions sum to exactly `ups` units. They already do, up to the rounding of `expected`; the
+/// difference is added where possible.
 fn balance(fractions: &mut [u64], ups: usize) {
     let (wanted, sum) =
         (ups as u128 * u128::from(ONE), fractions.iter().map(|&fraction| u128::from(fraction)).sum::<u128>());
     let mut missing = wanted.saturating_sub(sum);
     let mut excess = sum.saturating_sub(wanted);
-    // From the largest down: next to a fraction of 0.9 the change is least.
+    // Start with the largest fractions, where the relative change is smallest.
     let mut order: Vec<usize> = (0..fractions.len()).collect();
     order.sort_by_key(|&index| std::cmp::Reverse(fractions[index]));
     for index in order {
@@ -220,7 +226,7 @@ mod tests {
             &[0.5, 0.5, 0.25, 0.75],
             &[2.3, 2.3, 2.4],
             &[10.0 / 3.0; 9],
-            // An integer that came out a hair low, and one a hair high.
+            // An integer that was rounded slightly down, and one slightly up.
             &[2.9999999999999996, 3.0],
             &[3.0000000000000004, 3.0],
             &[1e-300, 5.0, 1.0 - 1e-16],
@@ -247,7 +253,7 @@ mod tests {
             sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         }
         for (sum, mean) in sums.iter().zip(expected) {
-            // Five standard errors of a proportion, at most 5 · 0.5 / √20 000 = 0.018.
+            // Five standard errors of a proportion, at most 5 · 0.5 / √20,000 = 0.018.
             assert!((*sum as f64 / DRAWS as f64 - mean).abs() < 0.018, "{sums:?}");
         }
     }

@@ -1,31 +1,31 @@
-//! Levels at which units enter samples that grow.
+//! Levels at which units enter growing samples.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The stream of all starts: beyond those of the sizes, of which there are fewer than 2^32.
+/// The unit of the stream for the starts: above those of the sizes, which are fewer than 2^32.
 pub(crate) const START_UNIT: u64 = 1 << 40;
 
-/// When the units of a class enter samples: the k-th at level (k + start) / rate.
+/// The levels at which the units of a class enter samples: the k-th at level (k + start) / rate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entries {
     /// Uniform on (0, 1].
     pub(crate) start: f64,
     pub(crate) rate: f64,
-    /// Units; may be infinite.
+    /// Number of units; may be infinite.
     pub(crate) population: f64,
 }
 
 impl Entries {
-    /// The level at which unit `index` enters; none where there is no such unit.
+    /// Returns the level at which unit `index` enters; `None` if the unit does not exist.
     fn level(&self, index: usize) -> Option<f64> {
         let index = index as f64;
         (index < self.population).then(|| (index + self.start) / self.rate)
     }
 }
 
-/// The classes of the next `units` units by level, of each class those after its first `counts`, which go up by as many; fewer, where
-/// there are fewer.
+/// Returns the classes of the next `units` units by level, skipping the first `counts` units of each class,
+/// and adds the new units to `counts`. Returns fewer if there are fewer.
 pub(crate) fn next_entries(classes: &[Entries], counts: &mut [usize], units: usize) -> Vec<usize> {
     let next = |class: usize, index: usize| classes[class].level(index).map(|level| Next { level, class });
     let mut heap: BinaryHeap<Next> =
@@ -41,7 +41,8 @@ pub(crate) fn next_entries(classes: &[Entries], counts: &mut [usize], units: usi
     order
 }
 
-/// The next unit of a class. The greatest comes first from a heap: that of the least level, of equal ones that of the first class.
+/// The next unit of a class. It is ordered so that a max-heap yields the lowest level first, and the first
+/// class among equal levels.
 #[derive(Debug, Clone, Copy)]
 struct Next {
     level: f64,
@@ -90,7 +91,7 @@ mod tests {
             levels[..units].iter().for_each(|&(_, class)| wanted[class] += 1);
             assert_eq!(counts, wanted, "{units} units");
         }
-        // After those there are, whatever their levels; and no more than there are.
+        // Units are added after those already counted, whatever their levels, and not more than exist.
         let mut counts = [3, 1];
         assert_eq!(next_entries(&[classes[0], classes[2]], &mut counts, 9), [0]);
         assert_eq!(counts, [4, 1]);

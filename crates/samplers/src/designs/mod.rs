@@ -1,4 +1,4 @@
-//! Designs: samples of coalitions that know with what probability each was drawn.
+//! Designs: samples of coalitions with known sampling probabilities.
 
 pub(crate) mod bernoulli;
 pub(crate) mod fixed_counts;

@@ -1,23 +1,23 @@
-//! A hash set of rows of words, by their position in a batch.
+//! A hash set of rows of words, stored by their position in a batch.
 
-/// Finds whether a row was met before. Holds positions only: the caller keeps the rows and compares.
+/// Detects repeated rows. It only stores positions: the caller stores the rows and compares them.
 ///
 /// Open addressing with linear probing, at most half full: 8 to 16 bytes per row.
 pub(crate) struct RowSet {
-    /// Position + 1, or 0 where free.
+    /// Position + 1, or 0 if empty.
     slots: Vec<u32>,
     mask: usize,
 }
 
 impl RowSet {
-    /// An empty set for up to `rows` rows.
+    /// Creates an empty set for up to `rows` rows.
     pub(crate) fn with_capacity(rows: usize) -> Self {
         let slots = (2 * rows).next_power_of_two().max(2);
         Self { slots: vec![0; slots], mask: slots - 1 }
     }
 
-    /// Notes the row of this hash at `position`, unless `is_same` says of an earlier position that it holds the same row: then
-    /// that position comes back.
+    /// Inserts the row with this hash at `position`. If `is_same` reports that an earlier position contains
+    /// the same row, returns that position instead.
     ///
     /// # Panics
     ///
@@ -44,10 +44,11 @@ impl RowSet {
     }
 }
 
-/// A hash of words: one 64 × 64 → 128 bit product per word, folded to 64 bits. Not for hostile input.
+/// Hashes words: one 64 × 64 → 128 bit product per word, folded to 64 bits. Not suitable for adversarial
+/// input.
 #[inline]
 pub(crate) fn hash_words(words: impl IntoIterator<Item = u64>) -> u64 {
-    // Odd, with bits set all over: the fractional parts of the golden ratio and of √2.
+    // Odd constants with well-mixed bits: the fractional parts of the golden ratio and of √2.
     const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
     const FACTOR: u64 = 0x6a09_e667_f3bc_c909;
     words.into_iter().fold(SEED, |hash, word| {
@@ -78,7 +79,8 @@ mod tests {
         hashes.sort_unstable();
         hashes.dedup();
         assert_eq!(hashes.len(), 256);
-        // The low bits choose the slot: 256 single bits spread over 512 slots as random numbers would (about 201 of them).
+        // The low bits choose the slot: 256 single bits spread over 512 slots like random numbers (about 201
+        // slots).
         let mut slots: Vec<u64> = hashes.iter().map(|hash| hash % 512).collect();
         slots.sort_unstable();
         slots.dedup();

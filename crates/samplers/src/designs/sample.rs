@@ -1,4 +1,4 @@
-//! A sample: coalitions, with what is known of how they were drawn.
+//! Samples: coalitions together with their sampling probabilities.
 
 use apportion_games::{Coalitions, memory, words_for};
 
@@ -6,39 +6,42 @@ use crate::designs::row_set::{RowSet, hash_words};
 use crate::error::SamplerError;
 use crate::size::pairing::Pairing;
 
-/// What a sampler knows of one size of coalition.
+/// The sampling information for one size of coalition.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SizeStratum {
-    /// `ln C(n, s)`: how many coalitions of this size there are.
+    /// `ln C(n, s)`, the logarithm of the number of coalitions of this size.
     pub ln_population: f64,
-    /// Expected number of rows drawn of this size, repetitions counted; where a design fixes the numbers first, given these.
+    /// Expected number of rows of this size, including repetitions; if a design fixes the numbers first, the
+    /// expectation given these.
     pub expected: f64,
-    /// Rows drawn of this size, repetitions counted.
+    /// Number of rows of this size, including repetitions.
     pub drawn: usize,
-    /// Whether the design takes all of this size; known exactly, where logarithms would leave room for doubt.
+    /// Whether the design takes all coalitions of this size; stored because logarithms are not exact.
     pub(crate) exhausted: bool,
 }
 
 impl SizeStratum {
-    /// `expected / C(n, s)`: without replacement the probability that one given coalition of this size is in the sample, with
-    /// replacement how often it is drawn in expectation. Underflows to zero for large `n`; see
-    /// [`ln_inclusion`](Self::ln_inclusion).
+    /// Returns `expected / C(n, s)`: without replacement, the probability that a given coalition of this size
+    /// is in the sample; with replacement, the expected number of times that it is drawn. Underflows to zero
+    /// for large `n`; see [`ln_inclusion`](Self::ln_inclusion).
     pub fn inclusion_probability(&self) -> f64 {
         self.ln_inclusion().exp()
     }
 
-    /// The logarithm of [`inclusion_probability`](Self::inclusion_probability); −∞ where the size is never drawn.
+    /// Returns the logarithm of [`inclusion_probability`](Self::inclusion_probability), or −∞ if the size is
+    /// never drawn.
     pub fn ln_inclusion(&self) -> f64 {
         if self.exhausted { 0.0 } else { self.expected.ln() - self.ln_population }
     }
 
-    /// Whether every coalition of this size is in the sample for certain: drawn without replacement, and all of them wanted.
+    /// Returns whether every coalition of this size is certainly in the sample, because all of them are drawn
+    /// without replacement.
     pub fn is_exhausted(&self) -> bool {
         self.exhausted
     }
 }
 
-/// Coalitions that a [`Sampler`] drew.
+/// Coalitions drawn by a [`Sampler`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     pub(crate) coalitions: Coalitions,
@@ -48,37 +51,39 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The coalitions: m × n. In a paired sample rows 2k and 2k + 1 are complements of each other.
+    /// Returns the coalitions, m × n. In a paired sample, rows 2k and 2k + 1 are complements of each other.
     pub fn coalitions(&self) -> &Coalitions {
         &self.coalitions
     }
 
-    /// Whether rows come in pairs.
+    /// Returns whether rows are paired.
     pub fn pairing(&self) -> Pairing {
         self.pairing
     }
 
-    /// What is known of each size: `n + 1` entries, entry `s` for size `s`. Merging duplicates changes nothing here.
+    /// Returns the sampling information for each size: `n + 1` entries, entry `s` for size `s`. It is not
+    /// affected by merging duplicates.
     pub fn strata(&self) -> &[SizeStratum] {
         &self.strata
     }
 
-    /// How often each row was drawn, after [`merge_duplicates`](Self::merge_duplicates); `None` before.
+    /// Returns how often each row was drawn, after [`merge_duplicates`](Self::merge_duplicates); `None`
+    /// before.
     ///
-    /// In a paired sample both rows of a pair have the number of times that either of them was drawn.
+    /// In a paired sample, both rows of a pair have the number of times that either of them was drawn.
     pub fn multiplicities(&self) -> Option<&[u32]> {
         self.multiplicities.as_deref()
     }
 
-    /// Returns the weight of each row, or in a paired sample of each pair, in the regression for Shapley values (Musco and Witter 2025,
-    /// Algorithm 1, line 7):
+    /// Returns the weight of each row, or of each pair in a paired sample, in the regression for Shapley
+    /// values (Musco and Witter 2025, Algorithm 1, line 7):
     ///
     /// ```text
     /// w(s) / π_s,   w(s) = 1 / (C(n,s) s (n−s)),   π_s = expected_s / C(n,s)
     /// ```
     ///
-    /// which is `1 / (s (n−s) expected_s)`: the binomials cancel, so neither overflows for large n. A row that was drawn several times counts
-    /// as often.
+    /// which is `1 / (s (n−s) expected_s)`: the binomial coefficients cancel, so nothing overflows for large
+    /// n. The weight of a row is multiplied by the number of times it was drawn.
     pub fn shapley_weights(&self) -> Vec<f64> {
         let players = self.coalitions.players();
         let by_size: Vec<f64> = self
@@ -98,8 +103,8 @@ impl Sample {
 
     /// Keeps the first occurrence of each coalition, in order, and counts the others.
     ///
-    /// Pairs stay together: the pair {S, N∖S} drawn as S and the same pair drawn as N∖S are one, kept as it came first. A sample
-    /// without repetitions keeps all of its rows. Takes `O(m n / 64)` time.
+    /// Pairs stay together: the pair {S, N∖S} drawn as S and the same pair drawn as N∖S are equal, and the
+    /// first form is kept. A sample without repetitions keeps all of its rows. Takes `O(m n / 64)` time.
     pub fn merge_duplicates(self) -> Self {
         let rows_per_unit = self.pairing.rows_per_unit();
         let units = self.coalitions.len() / rows_per_unit;
@@ -112,7 +117,7 @@ impl Sample {
             let row = self.representative(rows.start);
             let position = kept.len() / rows_per_unit;
             let is_same = |earlier: usize| {
-                // Either row of the kept pair may be the one without player 0.
+                // The row without player 0 can be either row of the stored pair.
                 (earlier * rows_per_unit..(earlier + 1) * rows_per_unit)
                     .any(|other| kept.row(other) == self.coalitions.row(row))
             };
@@ -132,7 +137,8 @@ impl Sample {
         Self { coalitions: kept, multiplicities: Some(times), ..self }
     }
 
-    /// The row that stands for the pair starting at `first`, the same whichever of the two came first: the one without player 0.
+    /// Returns the row that represents the pair starting at `first`, the same for both orders of the pair:
+    /// the row without player 0.
     fn representative(&self, first: usize) -> usize {
         match self.pairing {
             Pairing::Paired if self.coalitions.row(first).contains(0) => first + 1,
@@ -140,34 +146,35 @@ impl Sample {
         }
     }
 
-    /// The coalitions alone.
+    /// Returns the coalitions only.
     pub fn into_coalitions(self) -> Coalitions {
         self.coalitions
     }
 }
 
-/// Whether samples of one seed hold each other.
+/// Whether larger samples contain the smaller samples of the same seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// Every number of evaluations has a sample of its own. The default.
+    /// Samples for different numbers of evaluations are unrelated. This is the default.
     #[default]
     Fixed,
-    /// Samples grow: the coalitions for a number of evaluations are among those for every larger number. The coalitions (pairs) of a size
-    /// stand in a random order, of which a sample takes the first.
+    /// Samples grow: the coalitions for a number of evaluations are among those for every larger number. The
+    /// coalitions (or pairs) of a size are in a random order, and a sample takes the first ones.
     Nested,
 }
 
-/// A way of choosing coalitions that knows with what probability it chose them.
+/// A method of drawing coalitions with known probabilities.
 ///
-/// A sample is a function of sampler, number of evaluations and seed.
+/// A sample is determined by the sampler, the number of evaluations and the seed.
 pub trait Sampler {
-    /// Number of players `n`.
+    /// Returns the number of players `n`.
     fn players(&self) -> usize;
 
     /// Draws coalitions for at most `evaluations` evaluations.
     ///
-    /// The values of the empty and the full coalition are the caller's business and not counted, unless the law of the sampler
-    /// has mass there. Designs with independent draws use `evaluations` in expectation; each sampler says.
+    /// The values of the empty and the full coalition are left to the caller and not counted, unless they
+    /// have a positive probability. Designs with independent inclusion use `evaluations` in expectation; see
+    /// each sampler.
     ///
     /// # Errors
     ///
@@ -175,7 +182,8 @@ pub trait Sampler {
     fn sample(&self, evaluations: usize, seed: u64) -> Result<Sample, SamplerError>;
 }
 
-/// The most coalitions of `players` players that a sample may hold: 1 GiB of bits, and few enough that positions fit 32 bits.
+/// Returns the maximum number of coalitions of `players` players in a sample: 1 GiB of bits, and few enough
+/// that positions fit 32 bits.
 ///
 /// ```
 /// assert_eq!(apportion_samplers::most_rows(60), 1 << 27);
@@ -189,13 +197,13 @@ pub const fn most_rows(players: usize) -> usize {
     }
 }
 
-/// `rows`, if a sample may have as many.
+/// Returns `rows`, or an error if a sample cannot have this many.
 pub(crate) fn check_rows(players: usize, rows: usize) -> Result<usize, SamplerError> {
     let most = most_rows(players);
     if rows > most {
-        return Err(SamplerError::TooManyRows { given: rows, most });
+        return Err(SamplerError::TooManyRows { actual: rows, max: most });
     }
-    // The bits twice, as samples are put in order, with the size and the weight of each row.
+    // The bits are stored twice while samples are sorted, plus the size and the weight of each row.
     let bytes = memory::product([rows, 2 * words_for(players) + 3, 8]);
     let what = || format!("a sample of {rows} coalitions of {players} players");
     memory::check(bytes, what, "lower the budget")?;
@@ -213,7 +221,7 @@ mod tests {
             assert_eq!(most_rows(players), most, "{players} players");
             assert_eq!(check_rows(players, most), Ok(most));
             let refused = check_rows(players, most + 1);
-            assert_eq!(refused, Err(SamplerError::TooManyRows { given: most + 1, most }));
+            assert_eq!(refused, Err(SamplerError::TooManyRows { actual: most + 1, max: most }));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Independent draws, as Kernel SHAP makes them.
+//! Independent draws, as in Kernel SHAP.
 
 use apportion_games::{Coalitions, Purpose, stream, words_for};
 use rand_chacha::ChaCha8Rng;
@@ -10,13 +10,14 @@ use crate::size::choose::ln_choose;
 use crate::size::pairing::Pairing;
 use crate::size::size_law::SizeLaw;
 
-/// Independent draws from a size law; a coalition may come again.
+/// Independent draws from a size distribution; a coalition may be drawn repeatedly.
 ///
-/// Unpaired: `evaluations` coalitions. Paired: ⌊`evaluations` / 2⌋ coalitions, each followed by its complement, whatever its
-/// size. The expected number of rows of size `s` is `m P(s)`, or `m (P(s) + P(n − s)) / 2` in pairs.
+/// Unpaired: `evaluations` coalitions. Paired: ⌊`evaluations` / 2⌋ coalitions, each followed by its
+/// complement, whatever its size. The expected number of rows of size `s` is `m P(s)`, or
+/// `m (P(s) + P(n − s)) / 2` for pairs.
 ///
-/// Rows stand in the order of drawing and are independent (pairs are), so that the first rows of a larger sample of the same seed
-/// are the smaller sample. Takes `O(m n)` time at most.
+/// Rows are in the order of drawing and are independent (pairs are independent of each other), so the first
+/// rows of a larger sample with the same seed are the smaller sample. Takes at most `O(m n)` time.
 ///
 /// ```
 /// use apportion_samplers::{Pairing, Sampler, SizeLaw, WithReplacement};
@@ -29,9 +30,9 @@ use crate::size::size_law::SizeLaw;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct WithReplacement {
-    /// The law of the size of a draw.
+    /// The distribution of the size of a draw.
     pub law: SizeLaw,
-    /// Whether complements come along.
+    /// Whether complements are included.
     pub pairing: Pairing,
 }
 
@@ -46,7 +47,7 @@ impl Sampler for WithReplacement {
         let mut size_stream = stream(seed, Purpose::Counts, 0);
         let sizes: Vec<usize> = (0..draws).map_while(|_| self.law.draw(&mut size_stream)).collect();
 
-        // A stream per size, made when the size first comes up.
+        // One stream per size, created when the size is first drawn.
         let mut classes: Vec<Option<(UniformSubset, ChaCha8Rng)>> = vec![None; players + 1];
         let mut coalitions = Coalitions::with_capacity(players, evaluations.min(2 * sizes.len()));
         let mut words = vec![0; words_for(players)];

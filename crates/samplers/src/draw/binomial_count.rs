@@ -1,23 +1,24 @@
-//! How many of a class of coalitions enter, when each enters independently: a binomial count.
+//! Binomial counts: how many coalitions of a class are included when each is included independently.
 //!
 //! # Source
 //!
-//! The waiting-time method (Devroye, *Non-Uniform Random Variate Generation*, 1986, X.4.2): the gaps between successes are
-//! geometric, so one logarithm per success is enough. That suits samples, which list every success anyway. It is exact however
-//! small the probability is; methods that start from `(1 − p)^N` are not, because `1 − p` rounds: at p = 5e-15 that can shift the
-//! mean by 1 %.
+//! The waiting-time method (Devroye, *Non-Uniform Random Variate Generation*, 1986, X.4.2): the gaps between
+//! successes are geometric, so it takes one logarithm per success. This is efficient for samples, which list
+//! every success anyway. It is exact for arbitrarily small probabilities, unlike methods that start from
+//! `(1 − p)^N`, because `1 − p` is rounded: at p = 5e-15 this can shift the mean by 1%.
 
 use rand_chacha::ChaCha8Rng;
 
 use crate::draw::random::exponential;
 
-/// Trials beyond which their number is no longer exact in an `f64`.
+/// Maximum number of trials that is exact in an `f64`.
 const MOST_TRIALS: f64 = (1u64 << 53) as f64;
 
-/// A draw of Binomial(`trials`, `mean / trials`), the number of successes; `trials` may be infinite.
+/// Draws from Binomial(`trials`, `mean / trials`), the number of successes; `trials` may be infinite.
 ///
-/// Beyond 2^53 trials, Poisson(`mean`) instead: the total variation distance between the two is at most p = `mean`/`trials` (Le
-/// Cam; Barbour and Hall, 1984), below 1e-9 for every mean up to 9 million. Takes `O(min(mean, trials − mean))` time.
+/// Beyond 2^53 trials, it draws from Poisson(`mean`) instead: the total variation distance between the two is
+/// at most p = `mean`/`trials` (Le Cam; Barbour and Hall, 1984), below 1e-9 for every mean up to 9 million.
+/// Takes `O(min(mean, trials − mean))` time.
 pub(crate) fn binomial_count(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
     if mean >= trials {
         return trials as usize;
@@ -31,7 +32,7 @@ pub(crate) fn binomial_count(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> us
     waiting_times(rng, trials, mean)
 }
 
-/// Successes among `trials` of probability `mean / trials` ≤ ½.
+/// Draws the number of successes among `trials` of probability `mean / trials` ≤ ½.
 fn waiting_times(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
     if mean <= 0.0 {
         return 0;
@@ -39,7 +40,7 @@ fn waiting_times(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
     let rate = -(-mean / trials).ln_1p();
     let (mut trial, mut successes) = (0.0, 0);
     loop {
-        // Failures before the next success: P(≥ k) = (1 − p)^k = P(exponential ≥ k · rate).
+        // The number of failures before the next success: P(≥ k) = (1 − p)^k = P(exponential ≥ k · rate).
         trial += (exponential(rng) / rate).floor() + 1.0;
         if trial > trials {
             return successes;
@@ -48,7 +49,7 @@ fn waiting_times(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
     }
 }
 
-/// Arrivals within time `mean` at rate 1.
+/// Draws the number of arrivals of a Poisson process of rate 1 within time `mean`.
 fn poisson(rng: &mut ChaCha8Rng, mean: f64) -> usize {
     let (mut time, mut arrivals) = (exponential(rng), 0);
     while time <= mean {
@@ -58,17 +59,17 @@ fn poisson(rng: &mut ChaCha8Rng, mean: f64) -> usize {
     arrivals
 }
 
-/// How many of `trials` uniform numbers are at most `mean / trials`: a draw of Binomial(`trials`, `mean / trials`) that grows with `mean`;
-/// `trials` may be infinite.
+/// Draws from Binomial(`trials`, `mean / trials`) such that, for a given stream, the count increases with
+/// `mean`: the number of `trials` uniform numbers that are at most `mean / trials`. `trials` may be infinite.
 ///
-/// In ascending order uniform numbers are made one after the other, without those beyond (Devroye, *Non-Uniform Random Variate Generation*,
-/// 1986, V.3): `−ln(1 − U_(k)) = Σ_{j<k} E_j / (N − j)` with independent exponentials E_j. Beyond 2^53 trials Poisson(`mean`), as
-/// [`binomial_count`]. Takes O(`mean`) time.
+/// The uniform numbers are generated in ascending order, up to the bound (Devroye, *Non-Uniform Random
+/// Variate Generation*, 1986, V.3): `−ln(1 − U_(k)) = Σ_{j<k} E_j / (N − j)` with independent exponentials
+/// E_j. Beyond 2^53 trials, it draws from Poisson(`mean`), as [`binomial_count`] does. Takes O(`mean`) time.
 pub(crate) fn growing_count(rng: &mut ChaCha8Rng, trials: f64, mean: f64) -> usize {
     if mean >= trials {
         return trials as usize;
     }
-    // In units of one trial's share, so that it is of the order of the mean.
+    // Scaled by the number of trials, so that it is of the order of the mean.
     let end = if trials > MOST_TRIALS { mean } else { -(-mean / trials).ln_1p() * trials };
     let share = |entered: usize| if trials > MOST_TRIALS { 1.0 } else { trials / (trials - entered as f64) };
     let (mut time, mut entered) = (exponential(rng), 0);
@@ -90,7 +91,8 @@ mod tests {
 
     const DRAWS: u64 = 20_000;
 
-    /// Compares the frequencies of counts with a law, value by value: each within five standard errors (and one count).
+    /// Compares the frequencies of counts with a distribution: each within five standard errors (plus one
+    /// count).
     fn follows(what: &str, draw: impl FnMut(u64) -> usize, law: impl Fn(u64) -> f64) {
         let mut counts = vec![0usize; 300];
         (0..DRAWS).map(draw).for_each(|count| counts[count] += 1);
@@ -101,7 +103,8 @@ mod tests {
         }
     }
 
-    /// Both counts: one after the other from a stream, and growing, each from a stream of its own.
+    /// Tests both functions: independent counts from one stream, and growing counts from a separate stream
+    /// each.
     fn both_follow(trials: f64, mean: f64, law: impl Fn(u64) -> f64) {
         let mut rng = stream(3, Purpose::Coalitions, trials as u64 % 1000);
         follows(&format!("{trials}, {mean}"), |_| binomial_count(&mut rng, trials, mean), &law);

@@ -1,19 +1,21 @@
-//! Draws from any law on finitely many outcomes, each in constant time.
+//! Draws from arbitrary distributions on finitely many outcomes, each in constant time.
 //!
 //! # Source
 //!
-//! Walker, *An efficient method for generating discrete random variables with general distributions*, 1977; the tables are made in
-//! linear time as in Vose, *A linear algorithm for generating random numbers with a given distribution*, 1991.
+//! Walker, *An efficient method for generating discrete random variables with general distributions*, 1977;
+//! the tables are built in linear time as in Vose, *A linear algorithm for generating random numbers with a
+//! given distribution*, 1991.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::SamplerError;
 
-/// A law on the outcomes `0..len`, drawn from by the alias method.
+/// A distribution on the outcomes `0..len`, sampled with the alias method.
 ///
-/// A draw takes one 64-bit word and O(1) time, whatever the law; none where there is one outcome only. Probabilities are met within
-/// rounding (about 1e-16 · len, absolute); an outcome of weight zero is never drawn.
+/// A draw takes one 64-bit word and O(1) time for any distribution; no word if there is a single outcome.
+/// Probabilities are exact up to rounding (about 1e-16 · len, absolute); an outcome of weight zero is never
+/// drawn.
 ///
 /// ```
 /// use apportion_games::{Purpose, stream};
@@ -31,7 +33,7 @@ pub struct Discrete {
     cells: Vec<Cell>,
 }
 
-/// One of `len` equally likely cells: it stands for its own outcome up to `own`, and for `alias` beyond.
+/// One of `len` equally likely cells: its own outcome up to `own`, and `alias` above.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Cell {
     own: f64,
@@ -39,21 +41,22 @@ struct Cell {
 }
 
 impl Discrete {
-    /// The law in proportion to `weights`.
+    /// Creates the distribution proportional to `weights`.
     ///
     /// # Errors
     ///
-    /// [`SamplerError::OutcomeWeight`] for a weight that is negative or not finite, [`SamplerError::NoOutcome`] if there are none, all are
-    /// zero, or there are more than 32 bits can number.
+    /// [`SamplerError::OutcomeWeight`] for a weight that is negative or not finite,
+    /// [`SamplerError::NoOutcome`] if there are no weights, all are zero, or their number does not fit 32
+    /// bits.
     pub fn new(weights: &[f64]) -> Result<Self, SamplerError> {
         let largest = largest_weight(weights)?;
         if u32::try_from(weights.len()).is_err() {
             return Err(SamplerError::NoOutcome { outcomes: weights.len() });
         }
-        // By the largest first, so that no sum overflows.
+        // Divide by the largest weight first, so that no sum overflows.
         let mean = weights.iter().map(|weight| weight / largest).sum::<f64>() / weights.len() as f64;
         let mut rest: Vec<f64> = weights.iter().map(|weight| weight / largest / mean).collect();
-        // A cell that is not filled up by rounding is its own outcome's: what is left over then is 1 within rounding.
+        // Cells left over because of rounding keep their own outcome: their remainder is 1 up to rounding.
         let mut cells: Vec<Cell> =
             (0..rest.len()).map(|outcome| Cell { own: 1.0, alias: outcome as u32 }).collect();
         let (mut poor, mut rich): (Vec<usize>, Vec<usize>) =
@@ -69,11 +72,11 @@ impl Discrete {
         Ok(Self { cells })
     }
 
-    /// Every one of `outcomes` alike.
+    /// Creates the uniform distribution on `outcomes` outcomes.
     ///
     /// # Errors
     ///
-    /// [`SamplerError::NoOutcome`] for none, or more than 32 bits can number.
+    /// [`SamplerError::NoOutcome`] for zero outcomes, or if their number does not fit 32 bits.
     pub fn uniform(outcomes: usize) -> Result<Self, SamplerError> {
         if outcomes == 0 || u32::try_from(outcomes).is_err() {
             return Err(SamplerError::NoOutcome { outcomes });
@@ -81,8 +84,8 @@ impl Discrete {
         Ok(Self { cells: (0..outcomes as u32).map(|alias| Cell { own: 1.0, alias }).collect() })
     }
 
-    /// Number of outcomes, impossible ones included.
-    #[allow(clippy::len_without_is_empty, reason = "a law has at least one outcome")]
+    /// Returns the number of outcomes, including impossible ones.
+    #[allow(clippy::len_without_is_empty, reason = "a distribution has at least one outcome")]
     pub fn len(&self) -> usize {
         self.cells.len()
     }
@@ -93,7 +96,7 @@ impl Discrete {
         if self.cells.len() == 1 {
             return 0;
         }
-        // The word as a number of [0, len): its integer part is the cell, its fraction the place in it.
+        // Scale the word to [0, len): the integer part is the cell, the fraction the position in it.
         let place = u128::from(rng.next_u64()) * self.cells.len() as u128;
         let (cell, fraction) = ((place >> 64) as usize, (place as u64) as f64 * TWO_POW_MINUS_64);
         let Cell { own, alias } = self.cells[cell];
@@ -101,7 +104,7 @@ impl Discrete {
     }
 }
 
-/// The largest of the weights of a law, which are checked.
+/// Checks the weights of a distribution and returns the largest.
 pub(crate) fn largest_weight(weights: &[f64]) -> Result<f64, SamplerError> {
     if let Some(outcome) = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0)) {
         return Err(SamplerError::OutcomeWeight { outcome, weight: weights[outcome] });
@@ -117,7 +120,7 @@ mod tests {
     use super::*;
     use apportion_games::{Purpose, stream};
 
-    /// The probability of each outcome that the cells spell.
+    /// Returns the probability of each outcome according to the cells.
     fn law_of(discrete: &Discrete) -> Vec<f64> {
         let mut law = vec![0.0; discrete.len()];
         for (outcome, cell) in discrete.cells.iter().enumerate() {
@@ -132,7 +135,8 @@ mod tests {
         let mut rng = stream(3, Purpose::Experiment, 0);
         for outcomes in [1, 2, 3, 7, 64, 1000] {
             for power in [0, 1, 8, 60] {
-                // High powers make laws of a few likely outcomes among many that are next to impossible, every fifth one quite so.
+                // High powers produce a few likely outcomes among many that are nearly impossible; every
+                // fifth one is impossible.
                 let mut weights: Vec<f64> = (0..outcomes)
                     .map(|_| (rng.next_u64() as f64 * TWO_POW_MINUS_64).powi(power) * 1e300)
                     .collect();
@@ -177,7 +181,7 @@ mod tests {
         assert_eq!(Discrete::uniform(0).unwrap_err(), SamplerError::NoOutcome { outcomes: 0 });
     }
 
-    // Samples belong to their seeds: if these outcomes change, so does every stored result.
+    // Stored results record their seed: if these outcomes change, so do all stored results.
     #[test]
     fn first_draws_are_fixed() {
         let law = Discrete::new(&[1.0, 2.0, 3.0, 4.0]).unwrap();

@@ -1,23 +1,25 @@
-//! A random order of the players in which the players of every group of a hierarchy stand together.
+//! Random orders of the players in which the players of every group of a hierarchy are contiguous.
 //!
 //! # Source
 //!
-//! Winter, *A value for cooperative games with levels structure of cooperation*, 1989: the value over a hierarchy is the mean of marginal
-//! contributions over these orders, all of them equally likely.
+//! Winter, *A value for cooperative games with levels structure of cooperation*, 1989: the value over a
+//! hierarchy is the mean marginal contribution over these orders, all equally likely.
 
 use apportion_games::Hierarchy;
 use rand_chacha::ChaCha8Rng;
 
 use crate::draw::random::shuffle;
 
-/// The members of every group in an order: one of the orders of all players in which nobody stands between two players of a group.
+/// An order of the members of every group, which defines an order of all players in which every group is
+/// contiguous.
 ///
 /// ```
 /// use apportion_games::{Hierarchy, Purpose, stream};
 /// use apportion_samplers::HierarchicalOrder;
 ///
 /// // ((0, 1), 2), 3
-/// let hierarchy = Hierarchy::from_parents(4, &[Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None])?;
+/// let hierarchy =
+///     Hierarchy::from_parents(4, &[Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None])?;
 /// let mut order = HierarchicalOrder::new(&hierarchy);
 /// order.shuffle(&mut stream(7, Purpose::NestedPermutations, 0));
 /// let players: Vec<usize> = order.players().collect();
@@ -27,23 +29,23 @@ use crate::draw::random::shuffle;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HierarchicalOrder {
     players: usize,
-    /// Of each group.
+    /// The ordered members of each group.
     members: Vec<Vec<usize>>,
 }
 
 impl HierarchicalOrder {
-    /// The order in which `hierarchy` has the players.
+    /// Creates the order in which `hierarchy` lists the players.
     pub fn new(hierarchy: &Hierarchy) -> Self {
         let members = hierarchy.groups().map(|group| hierarchy.children(group).to_vec());
         Self { players: hierarchy.players(), members: members.collect() }
     }
 
-    /// Makes it uniformly random, independently of what it was. O(n) time.
+    /// Replaces the order by a uniformly random one, independent of the previous order. Takes O(n) time.
     pub fn shuffle(&mut self, rng: &mut ChaCha8Rng) {
         self.members.iter_mut().for_each(|members| shuffle(members, rng));
     }
 
-    /// The players, the first first.
+    /// Returns an iterator over the players in order.
     pub fn players(&self) -> impl Iterator<Item = usize> {
         let mut open = vec![self.players];
         std::iter::from_fn(move || {
@@ -66,8 +68,8 @@ mod tests {
 
     #[test]
     fn orders_are_uniform() {
-        // ((3, 0), 2), 1, 4: 3! · 2! · 2! = 24 orders, 500 of each in expectation; chi-square with 23 degrees of freedom exceeds 60 with
-        // probability 3.6e-5.
+        // ((3, 0), 2), 1, 4: 3! · 2! · 2! = 24 orders, each expected 500 times; chi-square with 23 degrees of
+        // freedom exceeds 60 with probability 3.6e-5.
         let two = Member::Group(vec![Member::Player(3), Member::Player(0)]);
         let three = Member::Group(vec![two, Member::Player(2)]);
         let hierarchy = Hierarchy::new(5, vec![three, Member::Player(1), Member::Player(4)]).unwrap();
@@ -81,7 +83,7 @@ mod tests {
         assert_alike((0..12_000).map(draw), 24, 60.0, "orders");
     }
 
-    // Samples belong to their seeds: if this order changes, so does every stored result.
+    // Stored results record their seed: if this order changes, so do all stored results.
     #[test]
     fn the_first_order_is_fixed() {
         let hierarchy = Hierarchy::new(0, Vec::new()).unwrap();

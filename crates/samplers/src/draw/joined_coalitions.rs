@@ -1,13 +1,16 @@
-//! Draws of the coalition that a player of some group joins: a union of other groups, and fellow members.
+//! Draws of the coalition that a player in a group joins: a union of other groups, and members of its own
+//! group.
 //!
 //! # Notation
 //!
-//! `n` players in `m` groups S_1 … S_m; player i is in S_j. `A` is a set of other groups, `Q_A` their union, `T` a set of fellow members.
+//! `n` players in `m` groups S_1 … S_m; player i is in S_j. `A` is a set of other groups, `Q_A` their union,
+//! `T` a set of other members of S_j.
 //!
 //! # Source
 //!
-//! Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with coalition structure using Monte Carlo
-//! sampling on the product space of coalitions and features*, 2023, Algorithms 1 and 3.
+//! Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with coalition
+//! structure using Monte Carlo sampling on the product space of coalitions and features*, 2023, Algorithms 1
+//! and 3.
 
 use apportion_games::{Partition, words_for};
 use rand_chacha::ChaCha8Rng;
@@ -16,13 +19,15 @@ use crate::draw::discrete::Discrete;
 use crate::draw::subset::UniformSubset;
 use crate::error::SamplerError;
 
-/// The law of the coalition that a player in a group joins: `Q_A ∪ T`, with A and T drawn independently, each by its size.
+/// The distribution of the coalition that a player in a group joins: `Q_A ∪ T`, where A and T are
+/// independent, each drawn by size.
 ///
-/// `|A|` has the law `between` on 0..m and `|T|` the law `within(|S_j|)` on 0..|S_j|; given their sizes, all A and all T are equally
-/// likely. With the size laws of two semivalues the mean of `v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)` is a coalitional value (equation 3.13); where
-/// all players are in one group it is the semivalue `within`.
+/// `|A|` has the distribution `between` on 0..m and `|T|` the distribution `within(|S_j|)` on 0..|S_j|; given
+/// their sizes, all A and all T are equally likely. With the size distributions of two semivalues, the mean
+/// of `v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)` is a coalitional value (equation 3.13); if all players are in one group,
+/// it is the semivalue `within`.
 ///
-/// A draw takes O(n) time at most, and no memory of its own.
+/// A draw takes at most O(n) time, and usually no allocation.
 ///
 /// ```
 /// use apportion_games::{Coalition, Partition, Purpose, stream};
@@ -39,23 +44,23 @@ use crate::error::SamplerError;
 #[derive(Debug, Clone)]
 pub struct JoinedCoalitions<'p> {
     partition: &'p Partition,
-    /// The bits of each group, all words of one group after the other.
+    /// The bits of each group, as consecutive words.
     unions: Vec<u64>,
-    /// Which member of its group a player is.
+    /// The index of each player in its group.
     places: Vec<u32>,
     between: SubsetLaw,
-    /// By the number of players in a group; made for those that occur.
+    /// The distributions by group size, for the sizes that occur.
     within: Vec<Option<SubsetLaw>>,
 }
 
 impl<'p> JoinedCoalitions<'p> {
-    /// The law in which `between[a]` is in proportion to the probability of `|A| = a`, a in 0..m, and `within(s)[t]` to that of `|T| = t`,
-    /// t in 0..s, in a group of s.
+    /// Creates the distribution in which `between[a]` is proportional to the probability of `|A| = a`, a in
+    /// 0..m, and `within(s)[t]` to that of `|T| = t`, t in 0..s, in a group of s.
     ///
     /// # Errors
     ///
-    /// [`SamplerError::Sizes`] where there is not one weight for each size, [`SamplerError::OutcomeWeight`] and
-    /// [`SamplerError::NoOutcome`] for weights that are no law.
+    /// [`SamplerError::Sizes`] if there is not one weight for each size, [`SamplerError::OutcomeWeight`] and
+    /// [`SamplerError::NoOutcome`] for invalid weights.
     pub fn new(
         partition: &'p Partition,
         between: &[f64],
@@ -79,11 +84,11 @@ impl<'p> JoinedCoalitions<'p> {
         Ok(Self { partition, unions, places, between, within: laws })
     }
 
-    /// Adds Q_A to `words`, A being drawn from the groups other than that of `player`.
+    /// Draws A from the groups other than that of `player`, and adds Q_A to `words`.
     ///
     /// # Panics
     ///
-    /// If there is no such player, or `words` are not those of a coalition of all players.
+    /// If the player does not exist, or the length of `words` is wrong.
     pub fn draw_union(&self, player: usize, rng: &mut ChaCha8Rng, words: &mut [u64]) {
         let width = words_for(self.partition.players());
         self.between.draw(self.partition.group_of(player), rng, |other| {
@@ -92,11 +97,11 @@ impl<'p> JoinedCoalitions<'p> {
         });
     }
 
-    /// Adds T to `words`, drawn from the fellow members of `player`.
+    /// Draws T from the other members of the group of `player`, and adds it to `words`.
     ///
     /// # Panics
     ///
-    /// If there is no such player, or `words` are not those of a coalition of all players.
+    /// If the player does not exist, or the length of `words` is wrong.
     pub fn draw_members(&self, player: usize, rng: &mut ChaCha8Rng, words: &mut [u64]) {
         let members = self.partition.group(self.partition.group_of(player));
         if let Some(law) = &self.within[members.len()] {
@@ -107,27 +112,29 @@ impl<'p> JoinedCoalitions<'p> {
     }
 }
 
-/// Subsets of all but one of `count` elements: a size by its law, then any of that size.
+/// A distribution of subsets of all but one of `count` elements: a random size, then a uniform subset of that
+/// size.
 #[derive(Debug, Clone)]
 pub(super) struct SubsetLaw {
     sizes: Discrete,
-    /// Subsets of `count − 1` elements, by size.
+    /// Uniform subsets of `count − 1` elements, by size.
     subsets: Vec<UniformSubset>,
 }
 
-/// Words that a subset may take on the stack: up to 1024 elements.
+/// Number of words of a subset that fit on the stack: up to 1024 elements.
 const STACK_WORDS: usize = 16;
 
 impl SubsetLaw {
     pub(super) fn new(count: usize, sizes: &[f64]) -> Result<Self, SamplerError> {
         if sizes.len() != count {
-            return Err(SamplerError::Sizes { given: sizes.len(), wanted: count });
+            return Err(SamplerError::Sizes { actual: sizes.len(), expected: count });
         }
         let subsets = (0..count).map(|size| UniformSubset::new(count - 1, size)).collect();
         Ok(Self { sizes: Discrete::new(sizes)?, subsets })
     }
 
-    /// Calls `visit` with each element of a random subset of the elements other than `without`.
+    /// Draws a random subset of the elements other than `without`, and calls `visit` with each of its
+    /// elements.
     #[inline]
     pub(super) fn draw(&self, without: usize, rng: &mut ChaCha8Rng, mut visit: impl FnMut(usize)) {
         let size = self.sizes.draw(rng);
@@ -162,7 +169,7 @@ mod tests {
         (0..sizes).map(|size| ((size * size + 3 * size) % 7 + 1) as f64).collect()
     }
 
-    /// The probability of each coalition that `player` may join, by definition.
+    /// Returns the probability of each coalition that `player` may join, by definition.
     fn by_definition(partition: &Partition, player: usize) -> BTreeMap<u64, f64> {
         let group = partition.group_of(player);
         let mask = |players: &[usize]| players.iter().fold(0u64, |mask, player| mask | 1 << player);
@@ -219,7 +226,7 @@ mod tests {
                     let expected = 20_000.0 * probability;
                     (counts.get(mask).unwrap_or(&0.0) - expected).powi(2) / expected
                 };
-                // Six standard deviations of chi-square above its mean.
+                // The bound on chi-square is six standard deviations above its mean.
                 let (freedom, chi_square) = (wanted.len() as f64 - 1.0, wanted.iter().map(term).sum::<f64>());
                 let bound = freedom + 6.0 * (2.0 * freedom).sqrt();
                 assert!(chi_square <= bound + 1e-9, "{partition:?} {player}: {chi_square} {bound}");
@@ -229,7 +236,7 @@ mod tests {
 
     #[test]
     fn unions_are_of_whole_groups_and_members_fellows_beyond_the_first_words() {
-        // 2300 players: more than a subset takes on the stack.
+        // 2300 players: more than a subset can store on the stack.
         for (players, groups) in [(65, 5), (130, 7), (2300, 2)] {
             let members = |group: usize| (group..players).step_by(groups).collect();
             let partition = Partition::new(players, (0..groups).map(members).collect()).unwrap();
@@ -263,7 +270,7 @@ mod tests {
                 sizes[0] += groups_in(0).len() as f64 / (groups - 1) as f64 / 400.0;
                 sizes[1] += batch.row(1).size() as f64 / (partition.group(group).len() - 1) as f64 / 400.0;
             }
-            // Uniform sizes: half of all on average, standard error at most 1/2/20.
+            // Uniform sizes: half of all on average, with a standard error of at most 1/2/20.
             assert!(sizes.iter().all(|size| (size - 0.5).abs() < 0.125), "{players}: {sizes:?}");
         }
     }
@@ -272,14 +279,14 @@ mod tests {
     fn laws_of_the_wrong_length_are_refused() {
         let partition = Partition::new(3, vec![vec![0, 1], vec![2]]).unwrap();
         let refused = JoinedCoalitions::new(&partition, &[1.0; 3], |sizes| vec![1.0; sizes]).unwrap_err();
-        assert_eq!(refused, SamplerError::Sizes { given: 3, wanted: 2 });
+        assert_eq!(refused, SamplerError::Sizes { actual: 3, expected: 2 });
         let refused = JoinedCoalitions::new(&partition, &[1.0; 2], |_| vec![1.0]).unwrap_err();
-        assert_eq!(refused, SamplerError::Sizes { given: 1, wanted: 2 });
+        assert_eq!(refused, SamplerError::Sizes { actual: 1, expected: 2 });
         let refused = JoinedCoalitions::new(&partition, &[1.0, -1.0], |sizes| vec![1.0; sizes]).unwrap_err();
         assert!(matches!(refused, SamplerError::OutcomeWeight { outcome: 1, .. }), "{refused}");
     }
 
-    // Samples belong to their seeds: if these coalitions change, so does every stored result.
+    // Stored results record their seed: if these coalitions change, so do all stored results.
     #[test]
     fn first_draws_are_fixed() {
         let partition = Partition::new(8, vec![vec![0, 1, 2, 3], vec![4, 5], vec![6], vec![7]]).unwrap();

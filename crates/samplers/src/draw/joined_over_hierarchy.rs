@@ -6,12 +6,14 @@ use rand_chacha::ChaCha8Rng;
 use crate::draw::joined_coalitions::SubsetLaw;
 use crate::error::SamplerError;
 
-/// The law of the coalition that a player joins over a hierarchy: of every group that the player is in some of the other members, each as a
-/// whole, drawn by their number and independently of other groups.
+/// The distribution of the coalition that a player joins over a hierarchy: some of the other members of every
+/// group that contains the player, each member complete, drawn by their number and independently for each
+/// group.
 ///
-/// With the size laws of semivalues the mean of what the player adds is a coalitional value over the hierarchy.
+/// With the size distributions of semivalues, the mean marginal contribution of the player is a coalitional
+/// value over the hierarchy.
 ///
-/// A draw takes O(n) time for each group around the player at most.
+/// A draw takes at most O(n) time for each group that contains the player.
 ///
 /// ```
 /// use apportion_games::{Hierarchy, Partition, Purpose, stream};
@@ -27,22 +29,23 @@ use crate::error::SamplerError;
 #[derive(Debug, Clone)]
 pub struct JoinedOverHierarchy<'h> {
     hierarchy: &'h Hierarchy,
-    /// The players at each node.
+    /// The players of each node.
     players: Coalitions,
-    /// Of each node: which member of its group it is.
+    /// The index of each node in its group.
     places: Vec<usize>,
-    /// Of each group.
+    /// The distribution for each group.
     laws: Vec<SubsetLaw>,
 }
 
 impl<'h> JoinedOverHierarchy<'h> {
-    /// The law in which `sizes(level, members)[s]` is in proportion to the probability that a member of a group of so many, which is of that
-    /// [level](Hierarchy::level), is joined to s others, s in 0..members.
+    /// Creates the distribution in which `sizes(level, members)[s]` is proportional to the probability that a
+    /// member of a group of this [level](Hierarchy::level) and number of members joins s others, s in
+    /// 0..members.
     ///
     /// # Errors
     ///
-    /// [`SamplerError::Sizes`] where there is not one weight for each size, [`SamplerError::OutcomeWeight`] and
-    /// [`SamplerError::NoOutcome`] for weights that are no law; [`SamplerError::Memory`].
+    /// [`SamplerError::Sizes`] if there is not one weight for each size, [`SamplerError::OutcomeWeight`] and
+    /// [`SamplerError::NoOutcome`] for invalid weights; [`SamplerError::Memory`].
     pub fn new(
         hierarchy: &'h Hierarchy,
         sizes: impl Fn(usize, usize) -> Vec<f64>,
@@ -57,11 +60,11 @@ impl<'h> JoinedOverHierarchy<'h> {
         Ok(Self { hierarchy, players: hierarchy.try_coalitions()?, places, laws })
     }
 
-    /// Adds what `player` is joined to to `words`.
+    /// Draws the coalition that `player` joins, and adds it to `words`.
     ///
     /// # Panics
     ///
-    /// If there is no such player, or `words` are not those of a coalition of all players.
+    /// If the player does not exist, or the length of `words` is wrong.
     pub fn draw(&self, player: usize, rng: &mut ChaCha8Rng, words: &mut [u64]) {
         let mut inside = player;
         for group in self.hierarchy.above(player) {
@@ -83,8 +86,8 @@ mod tests {
 
     #[test]
     fn coalitions_have_the_law_of_every_level() {
-        // ((0, 1), 2), 3: player 0 joins 1 or not, 2 or not, 3 or not, all eight alike; chi-square with 7 degrees of freedom exceeds 30 with
-        // probability 1e-4.
+        // ((0, 1), 2), 3: player 0 joins 1 or not, 2 or not, 3 or not, all eight equally likely; chi-square
+        // with 7 degrees of freedom exceeds 30 with probability 1e-4.
         let parents = [Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None];
         let hierarchy = Hierarchy::from_parents(4, &parents).unwrap();
         let law = JoinedOverHierarchy::new(&hierarchy, |_, members| vec![1.0; members]).unwrap();
@@ -95,7 +98,7 @@ mod tests {
             words
         };
         assert_alike((0..8000).map(draw), 8, 30.0, "coalitions");
-        // By a law of its own at the top: always joined to all.
+        // With a different distribution at the top: it always joins all others there.
         let certain = |level: usize, members: usize| {
             (0..members).map(|size| f64::from(u8::from(level > 0 || size + 1 == members))).collect()
         };

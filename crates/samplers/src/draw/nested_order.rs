@@ -1,17 +1,17 @@
-//! A random order of groups with a random order of the members inside each.
+//! Random orders of groups, with a random order of the members of each.
 //!
 //! # Source
 //!
-//! Owen, *Values of games with a priori unions*, 1977: the Owen value is the mean of marginal contributions over the orders in which the
-//! members of each group stand together, all of them equally likely.
+//! Owen, *Values of games with a priori unions*, 1977: the Owen value is the mean marginal contribution over
+//! the orders in which the members of each group are contiguous, all equally likely.
 
 use apportion_games::Partition;
 use rand_chacha::ChaCha8Rng;
 
 use crate::draw::random::shuffle;
 
-/// Groups in an order, and the members of each in an order: one of the `m! Π |S_j|!` orders in which nobody stands between two members of
-/// a group.
+/// An order of the groups and of the members of each group: one of the `m! Π |S_j|!` orders in which every
+/// group is contiguous.
 ///
 /// ```
 /// use apportion_games::{Partition, Purpose, stream};
@@ -31,32 +31,32 @@ pub struct NestedOrder {
 }
 
 impl NestedOrder {
-    /// The groups and their members in the order in which `partition` has them.
+    /// Creates the order in which `partition` lists the groups and their members.
     pub fn new(partition: &Partition) -> Self {
         Self { groups: (0..partition.len()).collect(), members: partition.groups().to_vec() }
     }
 
-    /// Makes it uniformly random, independently of what it was. O(n) time.
+    /// Replaces the order by a uniformly random one, independent of the previous order. Takes O(n) time.
     pub fn shuffle(&mut self, rng: &mut ChaCha8Rng) {
         shuffle(&mut self.groups, rng);
         self.members.iter_mut().for_each(|members| shuffle(members, rng));
     }
 
-    /// The groups, the first first.
+    /// Returns the groups in order.
     pub fn groups(&self) -> &[usize] {
         &self.groups
     }
 
-    /// The members of one group, the first first.
+    /// Returns the members of one group in order.
     ///
     /// # Panics
     ///
-    /// If there is no such group.
+    /// If the group does not exist.
     pub fn members(&self, group: usize) -> &[usize] {
         &self.members[group]
     }
 
-    /// Turns it over: groups and the members of each from the last to the first.
+    /// Reverses the order of the groups and of the members of each.
     pub fn reverse(&mut self) {
         self.groups.reverse();
         self.members.iter_mut().for_each(|members| members.reverse());
@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn nested_orders_are_uniform() {
-        // 2! · 3! · 2! = 24 orders, 500 of each in expectation; chi-square with 23 degrees of freedom exceeds 60 with probability 3.6e-5.
+        // 2! · 3! · 2! = 24 orders, each expected 500 times; chi-square with 23 degrees of freedom exceeds 60
+        // with probability 3.6e-5.
         let partition = Partition::new(5, vec![vec![4, 0, 2], vec![1, 3]]).unwrap();
         let mut rng = stream(11, Purpose::NestedPermutations, 0);
         let mut order = NestedOrder::new(&partition);
@@ -97,7 +98,7 @@ mod tests {
         assert!(flat(&order).iter().eq(forward.iter().rev()));
     }
 
-    // Samples belong to their seeds: if this order changes, so does every stored result.
+    // Stored results record their seed: if this order changes, so do all stored results.
     #[test]
     fn the_first_order_is_fixed() {
         let partition = Partition::new(7, vec![vec![0, 1, 2], vec![3], vec![4, 5, 6]]).unwrap();

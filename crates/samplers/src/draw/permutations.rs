@@ -4,9 +4,10 @@ use apportion_games::{Purpose, stream};
 
 use crate::draw::random::shuffle;
 
-/// The uniformly random permutation number `unit` of the players `0..players` under `seed`.
+/// Returns the uniformly random permutation number `unit` of the players `0..players` for `seed`.
 ///
-/// Each unit has a stream of its own, so permutations may be made in any order, on any thread. Takes `O(n)` time.
+/// Each unit has a separate stream, so permutations can be generated in any order and on any thread. Takes
+/// `O(n)` time.
 ///
 /// ```
 /// use apportion_samplers::permutation;
@@ -28,11 +29,11 @@ pub fn permutation(players: usize, seed: u64, unit: u64) -> Vec<usize> {
     order
 }
 
-/// A sequence of random permutations of the players, plain or antithetic.
+/// A sequence of random permutations of the players, independent or antithetic.
 ///
-/// Plain: all independent. Antithetic: each is followed by its reverse, in which every player joins those who joined after it
-/// before; the errors of the two tend to cancel (Mitchell, Cooper, Frank and Holmes, *Sampling Permutations for Shapley Value
-/// Estimation*, JMLR 2022).
+/// If antithetic, each permutation is followed by its reverse, in which every player joins the players that
+/// came after it; the errors of the two tend to cancel (Mitchell, Cooper, Frank and Holmes, *Sampling
+/// Permutations for Shapley Value Estimation*, JMLR 2022).
 ///
 /// ```
 /// use apportion_samplers::Permutations;
@@ -53,11 +54,11 @@ pub struct Permutations {
 }
 
 impl Permutations {
-    /// The permutation at `index` of the sequence under `seed`, in `O(n)` time wherever it stands.
+    /// Returns the permutation at `index` of the sequence for `seed`, in `O(n)` time for any index.
     ///
     /// # Panics
     ///
-    /// As [`permutation`]; `index` counts reverses.
+    /// Same as [`permutation`]; `index` counts reversed permutations too.
     pub fn get(&self, seed: u64, index: u64) -> Vec<usize> {
         if !self.antithetic {
             return permutation(self.players, seed, index);
@@ -69,7 +70,7 @@ impl Permutations {
         order
     }
 
-    /// The sequence from its beginning, without end.
+    /// Returns the infinite sequence from its beginning.
     pub fn iter(&self, seed: u64) -> impl Iterator<Item = Vec<usize>> + use<> {
         let permutations = *self;
         (0..).map(move |index| permutations.get(seed, index))
@@ -83,8 +84,8 @@ mod tests {
 
     #[test]
     fn permutations_are_uniform() {
-        // 24 orders of 4 players, 500 of each in expectation; chi-square with 23 degrees of freedom exceeds 60 with probability
-        // 3.6e-5.
+        // 24 orders of 4 players, each expected 500 times; chi-square with 23 degrees of freedom exceeds 60
+        // with probability 3.6e-5.
         let orders = (Permutations { players: 4, antithetic: false }).iter(11).take(12_000);
         assert_alike(orders, 24, 60.0, "orders");
     }
@@ -106,7 +107,7 @@ mod tests {
         assert_eq!(permutation(1, 1, 0), [0]);
     }
 
-    // Samples belong to their seeds: if these orders change, so does every stored result.
+    // Stored results record their seed: if these orders change, so do all stored results.
     #[test]
     fn first_permutations_are_fixed() {
         assert_eq!(permutation(6, 42, 0), [5, 0, 2, 1, 3, 4]);

@@ -1,15 +1,15 @@
-//! Random numbers over raw words of the stream.
+//! Random numbers from the raw words of the stream.
 //!
-//! Written out here, not taken from a library of distributions, because a sample belongs to its seed for good: the algorithms
-//! must not change with a release of another crate.
+//! They are implemented here instead of using a library of distributions, because results must be
+//! reproducible from their seed: the algorithms must not change with a release of another crate.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-/// Uniform integers below a fixed 32-bit bound, one 32-bit word each but for rare rejections.
+/// Uniform integers below a fixed 32-bit bound, from one 32-bit word each except for rare rejections.
 ///
-/// The high half of `word · bound` is uniform once the few words that would favour some results are rejected (Lemire, *Fast
-/// random integer generation in an interval*, 2019).
+/// The high half of `word · bound` is uniform after rejecting the few words that would favour some results
+/// (Lemire, *Fast random integer generation in an interval*, 2019).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Below {
     bound: u32,
@@ -36,7 +36,7 @@ impl Below {
     }
 }
 
-/// A uniform integer below `bound`, from one 64-bit word but for rare rejections; as [`Below`].
+/// Draws a uniform integer below `bound`, from one 64-bit word except for rare rejections, like [`Below`].
 ///
 /// # Panics
 ///
@@ -46,14 +46,14 @@ pub(crate) fn below(rng: &mut ChaCha8Rng, bound: u64) -> u64 {
     loop {
         let product = u128::from(rng.next_u64()) * u128::from(bound);
         let low = product as u64;
-        // The exact threshold costs a division; it is below `bound`, so most draws need not know it.
+        // The exact threshold costs a division; it is below `bound`, so most draws do not need it.
         if low >= bound || low >= bound.wrapping_neg() % bound {
             return (product >> 64) as u64;
         }
     }
 }
 
-/// Puts elements in a uniformly random order, by Fisher and Yates.
+/// Shuffles elements uniformly, by the algorithm of Fisher and Yates.
 pub(crate) fn shuffle(elements: &mut [usize], rng: &mut ChaCha8Rng) {
     for last in (1..elements.len()).rev() {
         elements.swap(last, Below::new(last as u32 + 1).draw(rng) as usize);
@@ -62,12 +62,12 @@ pub(crate) fn shuffle(elements: &mut [usize], rng: &mut ChaCha8Rng) {
 
 const TWO_POW_MINUS_53: f64 = 1.0 / (1u64 << 53) as f64;
 
-/// Uniform on \[0, 1): a multiple of 2^−53.
+/// Draws a uniform number on \[0, 1), a multiple of 2^−53.
 pub(crate) fn unit(rng: &mut ChaCha8Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 * TWO_POW_MINUS_53
 }
 
-/// Exponential with mean 1: −ln of a uniform on (0, 1].
+/// Draws an exponential number with mean 1: −ln of a uniform one on (0, 1].
 pub(crate) fn exponential(rng: &mut ChaCha8Rng) -> f64 {
     -(((rng.next_u64() >> 11) + 1) as f64 * TWO_POW_MINUS_53).ln()
 }
@@ -80,7 +80,8 @@ mod tests {
 
     #[test]
     fn bounded_integers_are_uniform() {
-        // 60 000 draws of 6 values: the chi-square statistic with 5 degrees of freedom exceeds 25 with probability 1.4e-4.
+        // 60,000 draws of 6 values: the chi-square statistic with 5 degrees of freedom exceeds 25 with
+        // probability 1.4e-4.
         let mut rng = stream(1, Purpose::Coalitions, 0);
         let narrow: Vec<u64> = (0..60_000).map(|_| Below::new(6).draw(&mut rng).into()).collect();
         let wide: Vec<u64> = (0..60_000).map(|_| below(&mut rng, 6)).collect();
@@ -90,20 +91,21 @@ mod tests {
 
     #[test]
     fn bounds_just_above_a_power_of_two_are_not_biased() {
-        // Without rejection a third of the values below 3·2^30 would be twice as frequent; likewise below 3·2^62.
+        // Without rejection, a third of the values below 3·2^30 would be twice as frequent; likewise below
+        // 3·2^62.
         let mut rng = stream(2, Purpose::Coalitions, 0);
         let (mut narrow, mut wide) = (0.0, 0.0);
         for _ in 0..40_000 {
             narrow += f64::from(Below::new(3 << 30).draw(&mut rng) % 3);
             wide += (below(&mut rng, 3 << 62) % 3) as f64;
         }
-        // Mean 1, standard error sqrt(2/3 / 40 000) = 0.0041; the bound is five of them.
+        // Mean 1, standard error sqrt(2/3 / 40,000) = 0.0041; the bound is five standard errors.
         for total in [narrow, wide] {
             assert!((total / 40_000.0 - 1.0f64).abs() < 0.021, "{total}");
         }
     }
 
-    // Samples belong to their seeds: if these numbers change, so does every stored result.
+    // Stored results record their seed: if these numbers change, so do all stored results.
     #[test]
     fn first_numbers_are_fixed() {
         let mut rng = stream(42, Purpose::Coalitions, 0);

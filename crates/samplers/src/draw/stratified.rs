@@ -1,4 +1,4 @@
-//! Draws from a law on finitely many outcomes, spread evenly over them.
+//! Stratified draws from a distribution on finitely many outcomes.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -6,12 +6,14 @@ use crate::draw::discrete::largest_weight;
 use crate::draw::random::unit;
 use crate::error::SamplerError;
 
-/// A law on the outcomes `0..len`, drawn from in strata: the weights are laid end to end in the order of the outcomes, the interval that they
-/// make is cut into equal parts, and a draw is a uniform point of one of these.
+/// A distribution on the outcomes `0..len`, sampled in strata: the weights are laid end to end in the order
+/// of the outcomes, the resulting interval is divided into equal parts, and a draw is a uniform point in one
+/// of them.
 ///
-/// As many draws from each stratum have the law on average, and no variance from stratum to stratum (Cochran, *Sampling Techniques*, 1977,
-/// chapter 5). With as many strata as outcomes of equal weight a draw is the outcome of its stratum, and takes no random number. Others
-/// take one 64-bit word and O(log len) time.
+/// The same number of draws from each stratum has the distribution on average, without variance between
+/// strata (Cochran, *Sampling Techniques*, 1977, chapter 5). With as many strata as outcomes of equal weight,
+/// a draw is the outcome of its stratum and takes no random number. Other draws take one 64-bit word and
+/// O(log len) time.
 ///
 /// ```
 /// use apportion_games::{Purpose, stream};
@@ -19,7 +21,7 @@ use crate::error::SamplerError;
 ///
 /// let law = Stratified::new(&[3.0, 1.0])?;
 /// let mut rng = stream(7, Purpose::Experiment, 0);
-/// // Of four strata three lie in the first outcome.
+/// // Three of four strata lie in the first outcome.
 /// let draws: Vec<usize> = (0..4).map(|stratum| law.draw(stratum, 4, &mut rng)).collect();
 /// assert_eq!(draws, [0, 0, 0, 1]);
 /// # Ok::<(), apportion_samplers::SamplerError>(())
@@ -27,17 +29,17 @@ use crate::error::SamplerError;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stratified {
     outcomes: usize,
-    /// The sums of the weights up to and with each outcome; none where all are equal.
+    /// The cumulative weights, including each outcome; `None` if all weights are equal.
     sums: Option<Vec<f64>>,
 }
 
 impl Stratified {
-    /// The law in proportion to `weights`.
+    /// Creates the distribution proportional to `weights`.
     ///
     /// # Errors
     ///
-    /// [`SamplerError::OutcomeWeight`] for a weight that is negative or not finite, [`SamplerError::NoOutcome`] if there are none, or all are
-    /// zero.
+    /// [`SamplerError::OutcomeWeight`] for a weight that is negative or not finite,
+    /// [`SamplerError::NoOutcome`] if there are no weights, or all are zero.
     pub fn new(weights: &[f64]) -> Result<Self, SamplerError> {
         let largest = largest_weight(weights)?;
         if weights.iter().all(|&weight| weight == largest) {
@@ -51,11 +53,11 @@ impl Stratified {
         Ok(Self { outcomes: weights.len(), sums: Some(weights.iter().map(add).collect()) })
     }
 
-    /// Every one of `outcomes` alike.
+    /// Creates the uniform distribution on `outcomes` outcomes.
     ///
     /// # Errors
     ///
-    /// [`SamplerError::NoOutcome`] for none.
+    /// [`SamplerError::NoOutcome`] for zero outcomes.
     pub fn uniform(outcomes: usize) -> Result<Self, SamplerError> {
         if outcomes == 0 {
             return Err(SamplerError::NoOutcome { outcomes });
@@ -67,7 +69,7 @@ impl Stratified {
     ///
     /// # Panics
     ///
-    /// May panic if there is no such stratum.
+    /// May panic if the stratum does not exist.
     pub fn draw(&self, stratum: usize, strata: usize, rng: &mut ChaCha8Rng) -> usize {
         let last = self.outcomes - 1;
         if last == 0 {
@@ -79,7 +81,7 @@ impl Stratified {
         let place = (stratum as f64 + unit(rng)) / strata as f64;
         match &self.sums {
             None => ((place * self.outcomes as f64) as usize).min(last),
-            // An outcome of weight zero has the same sum as the one before.
+            // An outcome of weight zero has the same cumulative weight as the previous one, and is skipped.
             Some(sums) => sums.partition_point(|&sum| sum <= place * sums[last]).min(last),
         }
     }
@@ -105,7 +107,7 @@ mod tests {
                 }
                 let total: f64 = weights.iter().sum();
                 for (count, weight) in counts.iter().zip(weights) {
-                    // Strata only take away from the binomial variance.
+                    // Stratification can only reduce the binomial variance.
                     let what = format!("{strata} strata: {counts:?}");
                     assert_count(*count, draws as f64, weight / total, (5.0, 0.0), &what);
                     assert!(*weight > 0.0 || *count == 0.0, "an impossible outcome");
@@ -120,7 +122,7 @@ mod tests {
         assert_eq!(law, Stratified::uniform(9).unwrap());
         let mut rng = stream(4, Purpose::Experiment, 0);
         assert!((0..9).all(|stratum| law.draw(stratum, 9, &mut rng) == stratum));
-        // Three outcomes in each of three strata, whichever the draw.
+        // There are three outcomes in each of three strata, for every draw.
         assert!((0..999).all(|draw| law.draw(draw % 3, 3, &mut rng) / 3 == draw % 3));
     }
 
@@ -132,7 +134,7 @@ mod tests {
         assert_eq!(Stratified::uniform(0).unwrap_err(), SamplerError::NoOutcome { outcomes: 0 });
     }
 
-    // Samples belong to their seeds: if these outcomes change, so does every stored result.
+    // Stored results record their seed: if these outcomes change, so do all stored results.
     #[test]
     fn first_draws_are_fixed() {
         let law = Stratified::new(&[1.0, 2.0, 3.0, 4.0]).unwrap();

@@ -1,9 +1,10 @@
-//! A uniformly random subset of a given size, written straight into words.
+//! Uniformly random subsets of a given size, written directly into words.
 //!
-//! Start from random bits, each set with the same probability; then add random non-members, or remove random members, until the
-//! size is right. Nothing on the way tells one player from another, so the result is uniform among the subsets of that size. The
-//! closer the start is to the wanted size the fewer players are left to add, but bits of density 1/8 cost three random words
-//! where bits of density 1/2 cost one; [`UniformSubset::new`] takes the cheapest.
+//! The algorithm starts from random bits, each set with the same probability; then it adds random
+//! non-members, or removes random members, until the size is right. It treats all players equally, so the
+//! result is uniform among the subsets of that size. The closer the start is to the target size, the fewer
+//! changes are needed, but bits of density 1/8 cost three random words and bits of density 1/2 only one;
+//! [`UniformSubset::new`] chooses the cheapest start.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
@@ -14,20 +15,23 @@ use crate::draw::random::Below;
 
 /// Draws uniformly random subsets of `size` among `players`.
 ///
-/// Takes about `min(s, n − s, n/16 + √n/2)` single draws and up to `3⌈n/64⌉` random words per subset; no memory of its own.
+/// Takes about `min(s, n − s, n/16 + √n/2)` single draws and up to `3⌈n/64⌉` random words per subset; it does
+/// not allocate.
 #[derive(Debug, Clone)]
 pub(crate) struct UniformSubset {
-    /// Bits that the words may use.
+    /// Number of bits that are used.
     players: usize,
-    /// The smaller of `size` and `players − size`: that many are drawn, and the words turned over where `is_flipped`.
+    /// The smaller of `size` and `players − size`: this many players are drawn, and the words are inverted if
+    /// `is_flipped`.
     target: u32,
     is_flipped: bool,
-    /// The density of the random bits to start from, in eighths: 0 to 4.
+    /// The density of the initial random bits, in eighths: 0 to 4.
     eighths: u32,
     player: Below,
 }
 
-/// What one random word costs, in single draws of a player. Anything from 1 to 4 leads to much the same choices.
+/// The cost of a random word, relative to a single draw of a player. Anything from 1 to 4 leads to similar
+/// choices.
 const WORD_COST: f64 = 2.5;
 
 impl UniformSubset {
@@ -47,7 +51,7 @@ impl UniformSubset {
         }
     }
 
-    /// Overwrites `words` with a subset; bits beyond the players are zero.
+    /// Overwrites `words` with a random subset; bits beyond the players are zero.
     #[inline]
     pub(crate) fn draw(&self, rng: &mut ChaCha8Rng, words: &mut [u64]) {
         debug_assert_eq!(words.len(), words_for(self.players));
@@ -70,7 +74,7 @@ impl UniformSubset {
         }
     }
 
-    /// Sets every bit with probability `eighths / 8`, independently, and returns how many are set.
+    /// Sets every bit independently with probability `eighths / 8`, and returns the number of set bits.
     fn fill_at_random(&self, rng: &mut ChaCha8Rng, words: &mut [u64]) -> u32 {
         match self.eighths {
             0 => {
@@ -96,14 +100,15 @@ impl UniformSubset {
     }
 }
 
-/// The density, in eighths, from which `target` ≤ n/2 members are reached at the least cost.
+/// Returns the initial density, in eighths, that minimizes the cost of reaching `target` ≤ n/2 members.
 fn cheapest_start(players: usize, target: usize) -> u32 {
     let (n, wanted) = (players as f64, target as f64);
     let cost = |eighths: u32| {
         let density = f64::from(eighths) / 8.0;
         let words_per_word = [0.0, 3.0, 2.0, 3.0, 1.0][eighths as usize];
         let gap = wanted - n * density;
-        // Players to change: the gap and the spread of the random start. Each takes several draws, as some name a member already.
+        // The number of changes: the gap and the spread of the random start. Each takes several draws,
+        // because some draws hit players that are members already.
         let changes = (gap * gap + n * density * (1.0 - density)).sqrt();
         let hits = if gap >= 0.0 { 1.0 - wanted.max(1.0) / n } else { wanted.max(1.0) / n };
         WORD_COST * words_per_word * words_for(players) as f64 + changes / hits
@@ -132,8 +137,8 @@ mod tests {
 
     #[test]
     fn subsets_are_uniform_from_every_start() {
-        // 200 of each subset in expectation; the bound on chi-square is 6 standard deviations above its mean, the number of
-        // subsets less one.
+        // Each subset is expected 200 times; the bound on chi-square is 6 standard deviations above its mean,
+        // the number of subsets minus one.
         for (players, size) in [(5, 0), (5, 1), (6, 3), (7, 2), (7, 5), (8, 4), (4, 4)] {
             let subsets = choose(players, size).unwrap() as usize;
             for eighths in 0..=4 {
@@ -178,8 +183,8 @@ mod tests {
                 let share = size as f64 / players as f64;
                 let share_of_twos = share * (size as f64 - 1.0) / (players as f64 - 1.0);
                 for player in 0..players {
-                    // Five and a half standard errors: about 1e-4 for one excess among the 14 000 comparisons here, and one count
-                    // for the rarest.
+                    // Five and a half standard errors: about 1e-4 for one excess among the 14,000 comparisons
+                    // here, plus one count for the rarest.
                     let check = |count: usize, share: f64| {
                         let what = format!("n = {players}, s = {size}, player {player}");
                         assert_count(count as f64, DRAWS as f64, share, (5.5, 1.0), &what);

@@ -1,33 +1,33 @@
-//! How many coalitions of each size a design without replacement takes in expectation.
+//! Expected number of coalitions of each size in designs without replacement.
 //!
 //! # Notation
 //!
-//! `m` rows are wanted; `g(s)` is the size law, in pairs the mean of `g(s)` and `g(n − s)`. The expected number of rows of size
-//! `s` is
+//! `m` is the requested number of rows; `g(s)` is the size distribution, or the mean of `g(s)` and `g(n − s)`
+//! for pairs. The expected number of rows of size `s` is
 //!
 //! ```text
 //! e(s) = min(C(n, s), c · g(s)),   Σ_s e(s) = m
 //! ```
 //!
-//! With `g` uniform on 1..=n−1 this is equation 12 of Leverage SHAP, its `2c` being `c / (n − 1)` here. Line 2 of its Algorithm 1
-//! sums over half of the sizes only and would spend about twice the budget.
+//! With `g` uniform on 1..=n−1, this is equation 12 of Leverage SHAP, where `2c` is `c / (n − 1)` here. Line
+//! 2 of its Algorithm 1 sums over half of the sizes only and would use about twice the budget.
 
 use crate::size::choose::populations;
 use crate::size::pairing::Pairing;
 use crate::size::size_law::SizeLaw;
 use crate::size::water_filling::water_fill;
 
-/// Expected numbers of rows, and the numbers of coalitions they are taken from.
+/// Expected numbers of rows, and the numbers of coalitions that they are drawn from.
 pub(crate) struct Allocation {
-    /// `e(s)` for the sizes `0..=n`. Equal to the population, to the bit, where a size is exhausted.
+    /// `e(s)` for the sizes `0..=n`. Bitwise equal to the population if a size is exhausted.
     pub(crate) expected: Vec<f64>,
-    /// `C(n, s)`; infinite from 2^128 on.
+    /// `C(n, s)`; infinite if at least 2^128.
     pub(crate) populations: Vec<f64>,
 }
 
 impl Allocation {
-    /// If there are no more than `rows` coalitions that the law can draw, all of them are taken. Takes `O(n + k log k)` time for
-    /// `k` sizes of at most `rows` coalitions.
+    /// Computes the allocation. If the distribution has at most `rows` possible coalitions, all of them are
+    /// included. Takes `O(n + k log k)` time for `k` sizes of at most `rows` coalitions.
     pub(crate) fn new(law: &SizeLaw, pairing: Pairing, rows: usize) -> Self {
         let populations = populations(law.players());
         let expected = water_fill(&shares(law, pairing), &populations, rows as f64);
@@ -35,7 +35,7 @@ impl Allocation {
     }
 }
 
-/// `g(s)` for the sizes `0..=n`, in pairs the mean of `g(s)` and `g(n − s)`.
+/// Returns `g(s)` for the sizes `0..=n`, or the mean of `g(s)` and `g(n − s)` for pairs.
 pub(crate) fn shares(law: &SizeLaw, pairing: Pairing) -> Vec<f64> {
     let players = law.players();
     let share = |size: usize| match pairing {
@@ -142,7 +142,8 @@ mod tests {
         }
     }
 
-    // A misprint of the paper: with n = 101 and c = 3 equation 12 takes 600 rows, line 2 of Algorithm 1 would take 300.
+    // The paper has a misprint: for n = 101 and c = 3, equation 12 yields 600 rows, but line 2 of Algorithm 1
+    // would yield 300.
     #[test]
     fn the_oversampling_is_that_of_equation_12() {
         for (players, rows, c) in [(101, 600, 3.0), (10, 54, 3.0)] {

@@ -1,8 +1,9 @@
-//! Binomial coefficients: exact where they fit 128 bits, logarithms everywhere.
+//! Binomial coefficients: exact if they fit 128 bits, and logarithms of any.
 
-/// `C(n, k)`, the number of subsets of `k` among `n`; `None` where it does not fit 128 bits. Zero for `k > n`.
+/// Returns `C(n, k)`, the number of subsets of `k` among `n`, or `None` if it does not fit 128 bits. Zero for
+/// `k > n`.
 ///
-/// Exact: only the result must fit, no product on the way overflows. Takes `O(min(k, n − k))` time.
+/// Exact: only the result must fit, intermediate products do not overflow. Takes `O(min(k, n − k))` time.
 ///
 /// ```
 /// use apportion_samplers::choose;
@@ -15,14 +16,15 @@ pub fn choose(n: usize, k: usize) -> Option<u128> {
     if k > n {
         return Some(0);
     }
-    // C(n, i + 1) = C(n, i) · (n − i) / (i + 1) grows up to the middle: if a step overflows, so does the result.
+    // C(n, i + 1) = C(n, i) · (n − i) / (i + 1) increases up to the middle: if a step overflows, so does the
+    // result.
     (0..k.min(n - k)).try_fold(1, |count, i| multiply_divide(count, (n - i) as u128, (i + 1) as u128))
 }
 
-/// `a · b / c` where `c` divides `a · b`; `None` where the quotient does not fit.
+/// Returns `a · b / c` if `c` divides `a · b`, or `None` if the quotient does not fit.
 ///
-/// The product itself may overflow, so `a = q·c + r` is split first: the quotient is `q·b + r·b/c`, and `r·b < c·b` is small as
-/// the factors are numbers of players.
+/// The product itself may overflow, so `a = q·c + r` is split first: the quotient is `q·b + r·b/c`, and
+/// `r·b < c·b` is small because the factors are numbers of players.
 pub(crate) fn multiply_divide(a: u128, b: u128, c: u128) -> Option<u128> {
     if let (Ok(a), Ok(b), Ok(c)) = (u64::try_from(a), u64::try_from(b), u64::try_from(c))
         && let Some(product) = a.checked_mul(b)
@@ -32,10 +34,10 @@ pub(crate) fn multiply_divide(a: u128, b: u128, c: u128) -> Option<u128> {
     (a / c).checked_mul(b)?.checked_add(a % c * b / c)
 }
 
-/// `ln C(n, k)`; −∞ for `k > n`. Takes constant time and never overflows.
+/// Returns `ln C(n, k)`, or −∞ for `k > n`. Takes constant time and never overflows.
 ///
-/// Within 4e-15 relative of the exact logarithm for all k at n = 200, 1000 and 2000, and for every 50th at n = 10 000 (compared
-/// with big integers); `C(n, k)` itself passes `f64::MAX` from n = 1030 on.
+/// The relative error is below 4e-15 for all k at n = 200, 1000 and 2000, and for every 50th at n = 10,000
+/// (compared with big integers); `C(n, k)` itself exceeds `f64::MAX` from n = 1030 on.
 ///
 /// ```
 /// use apportion_samplers::ln_choose;
@@ -50,20 +52,21 @@ pub fn ln_choose(n: usize, k: usize) -> f64 {
     let few = k.min(n - k);
     let (n, k) = (n as f64, few as f64);
     if few < STIRLING_FROM {
-        // At most 15 factors: the product is far from overflow.
+        // With at most 15 factors, the product is far from overflow.
         return (1..=few).fold(1.0, |product, i| product * (n - k + i as f64) / i as f64).ln();
     }
-    // Stirling's formula for the three factorials, with their large terms cancelled by hand: what is added up is of the size of
-    // the result, so that no digits are lost (logarithms of factorials subtracted from each other lose three at n = 1000).
+    // Stirling's formula for the three factorials, with their large terms cancelled analytically: the terms
+    // are of the order of the result, so no digits are lost (differences of logarithms of factorials lose
+    // three at n = 1000).
     let entropy = k * (n / k).ln() - (n - k) * (-k / n).ln_1p();
     let spread = 0.5 * (std::f64::consts::TAU * k * ((n - k) / n)).ln();
     entropy - spread + stirling_error(n) - stirling_error(k) - stirling_error(n - k)
 }
 
-/// From here on five terms of Stirling's series are exact to 2e-16.
+/// From here on, five terms of Stirling's series are accurate to 2e-16.
 const STIRLING_FROM: usize = 16;
 
-/// `ln x! − [x ln x − x + ½ ln(2πx)]`, by its asymptotic series.
+/// Returns `ln x! − [x ln x − x + ½ ln(2πx)]`, by its asymptotic series.
 fn stirling_error(x: f64) -> f64 {
     let square = x * x;
     (1.0 / 12.0
@@ -71,9 +74,11 @@ fn stirling_error(x: f64) -> f64 {
         / x
 }
 
-/// `C(n, s)` for every size `s` in `0..=n`, as a float: correctly rounded below 2^128, infinite from there on.
+/// Returns `C(n, s)` for every size `s` in `0..=n`, as a float: correctly rounded below 2^128, infinite
+/// above.
 ///
-/// Samples never reach 2^53 rows, so that comparing with these numbers is exact wherever it matters. Takes `O(n)` time.
+/// Samples never reach 2^53 rows, so comparisons with these numbers are exact where it matters. Takes `O(n)`
+/// time.
 pub(crate) fn populations(n: usize) -> Vec<f64> {
     let mut populations = vec![f64::INFINITY; n + 1];
     let mut count = Some(1);
@@ -106,7 +111,8 @@ mod tests {
 
     #[test]
     fn only_the_result_must_fit() {
-        // C(130, 65) is just below 2^127, C(132, 66) above 2^128; the products on the way to C(130, 65) need 134 bits.
+        // C(130, 65) is just below 2^127, C(132, 66) above 2^128; the intermediate products for C(130, 65)
+        // need 134 bits.
         assert!(choose(130, 65).is_some_and(|count| count.leading_zeros() < 3));
         assert_eq!(choose(132, 66), None);
         assert_eq!(choose(usize::MAX, 1), Some(usize::MAX as u128));

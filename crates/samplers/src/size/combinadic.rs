@@ -1,24 +1,27 @@
-//! Ranks of coalitions: the numbers 0 to C(n, s) − 1 for the coalitions of one size.
+//! Ranks of coalitions: the numbers 0 to C(n, s) − 1 of the coalitions of one size.
 //!
-//! Coalitions of one size are ordered as the ascending lists of their members, lexicographically: {0, 1}, {0, 2}, {1, 2} among
-//! three players have the ranks 0, 1, 2. Ranks are `u128`, so that all sizes are covered up to n = 130, and small or large ones
-//! beyond.
+//! Coalitions of one size are sorted lexicographically by their ascending lists of members: {0, 1}, {0, 2},
+//! {1, 2} among three players have the ranks 0, 1, 2. Ranks are `u128`, which covers all sizes up to n = 130,
+//! and small or large ones for more players.
 //!
 //! # Source
 //!
-//! Leverage SHAP, Algorithm 3 (`Combo`), with two corrections: the number of combinations that contain element `j` (0-based, with
-//! `k` still to choose) is C(n − 1 − j, k − 1), which depends on `j` and not on `s`, and the search goes on at `j + 1`. As
-//! printed the algorithm returns wrong subsets from n = 5 on. Each element is visited once, and each binomial coefficient follows
-//! from the one before by one multiplication and division, so that the cost is `O(n)` and no table is needed.
+//! Leverage SHAP, Algorithm 3 (`Combo`), with two corrections: the number of combinations that contain
+//! element `j` (0-based, with `k` still to choose) is C(n − 1 − j, k − 1), which depends on `j` and not on
+//! `s`, and the search continues at `j + 1`. As printed, the algorithm returns wrong subsets from n = 5 on.
+//! Each element is visited once, and each binomial coefficient is computed from the previous one by a
+//! multiplication and a division, so the cost is `O(n)` without a table. from the one before by one
+//! multiplication and division, so that the cost is `O(n)` and no table is needed.
 
 use apportion_games::{Coalition, CoalitionView};
 
 use crate::error::SamplerError;
 use crate::size::choose::{choose, multiply_divide};
 
-/// The rank of a coalition among those of its size, in lexicographic order of members; `None` where there are 2^128 or more.
+/// Returns the rank of a coalition among those of its size, in lexicographic order of members, or `None` if
+/// there are at least 2^128 of them.
 ///
-/// The inverse of [`unrank`]. Takes `O(n)` time.
+/// This is the inverse of [`unrank`]. Takes `O(n)` time.
 ///
 /// ```
 /// use apportion_games::Coalition;
@@ -41,14 +44,14 @@ pub fn rank(coalition: CoalitionView<'_>) -> Option<u128> {
     Some(rank)
 }
 
-/// The coalition of `size` of `players` players whose [`rank`] is `rank`.
+/// Returns the coalition of `size` of `players` players whose [`rank`] is `rank`.
 ///
 /// Takes `O(n)` time.
 ///
 /// # Errors
 ///
-/// [`SamplerError::Size`] if `size` exceeds `players`, [`SamplerError::RankWidth`] where C(n, s) ≥ 2^128, [`SamplerError::Rank`]
-/// if `rank` is not below C(n, s).
+/// [`SamplerError::Size`] if `size` exceeds `players`, [`SamplerError::RankWidth`] if C(n, s) ≥ 2^128,
+/// [`SamplerError::Rank`] if `rank` is not below C(n, s).
 ///
 /// ```
 /// use apportion_samplers::unrank;
@@ -79,26 +82,26 @@ pub fn unrank(players: usize, size: usize, rank: u128) -> Result<Coalition, Samp
     Ok(coalition)
 }
 
-/// A walk over the players in order, each taken or skipped.
+/// A pass over the players in order, each of which is taken or skipped.
 struct Walk {
-    /// The player to decide on.
+    /// The current player.
     player: usize,
-    /// Members still to take.
+    /// Number of members still to take.
     left: usize,
-    /// Players from `player` on.
+    /// Number of players from `player` on.
     players_left: usize,
-    /// How many ways of taking the rest contain `player`: C(players_left − 1, left − 1).
+    /// Number of completions that contain `player`: C(players_left − 1, left − 1).
     containing: u128,
 }
 
 impl Walk {
-    /// `None` if C(players, size) does not fit.
+    /// Returns `None` if C(players, size) does not fit.
     fn new(players: usize, size: usize) -> Option<Self> {
         Some(Self::from_count(players, size, choose(players, size)?))
     }
 
     fn from_count(players: usize, size: usize, count: u128) -> Self {
-        // C(n − 1, s − 1) = C(n, s) · s / n; with nobody to take the number is never asked for.
+        // C(n − 1, s − 1) = C(n, s) · s / n; without members to take, the number is not used.
         let containing = if size == 0 { 0 } else { exact(count, size, players) };
         Self { player: 0, left: size, players_left: players, containing }
     }
@@ -112,7 +115,8 @@ impl Walk {
     }
 
     fn skip(&mut self) {
-        // C(N − 2, k − 1) = C(N − 1, k − 1) · (N − k) / (N − 1); a skipped player leaves k ≤ N − 1 others, so N > 1.
+        // C(N − 2, k − 1) = C(N − 1, k − 1) · (N − k) / (N − 1); skipping a player leaves k ≤ N − 1 others,
+        // so N > 1.
         self.containing = exact(self.containing, self.players_left - self.left, self.players_left - 1);
         self.next();
     }
@@ -123,7 +127,7 @@ impl Walk {
     }
 }
 
-/// `count · factor / divisor` where the result is a smaller binomial coefficient.
+/// Returns `count · factor / divisor`, if the result is a smaller binomial coefficient.
 fn exact(count: u128, factor: usize, divisor: usize) -> u128 {
     debug_assert!(factor <= divisor);
     // The result does not exceed `count`, so it fits.

@@ -1,4 +1,4 @@
-//! Sizes of coalitions: the laws that they follow, how many of each are wanted, how many there are.
+//! Sizes of coalitions: their distributions, allocations and numbers of coalitions.
 
 pub(crate) mod allocation;
 pub(crate) mod choose;

@@ -1,18 +1,18 @@
-//! Whether coalitions come with their complements.
+//! Pairing of coalitions with their complements.
 
 use apportion_games::Coalitions;
 
-/// Whether a coalition always comes with its complement.
+/// Whether coalitions are drawn together with their complements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pairing {
-    /// Coalitions one by one.
+    /// Coalitions are drawn individually.
     Unpaired,
-    /// Each coalition together with its complement: two rows, one after the other.
+    /// Each coalition is drawn together with its complement: two consecutive rows.
     Paired,
 }
 
 impl Pairing {
-    /// Rows that a draw takes.
+    /// Returns the number of rows per draw.
     pub(crate) fn rows_per_unit(self) -> usize {
         match self {
             Self::Unpaired => 1,

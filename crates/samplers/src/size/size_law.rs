@@ -1,9 +1,9 @@
-//! The law of the size of a drawn coalition.
+//! The distribution of the size of a drawn coalition.
 //!
 //! # Notation
 //!
-//! `n` players, `s = |S|`. P(s) is the probability of the size; given the size all C(n, s) coalitions are equally likely, so that
-//! a coalition has probability P(s) / C(n, s).
+//! `n` players, `s = |S|`. P(s) is the probability of size s; given the size, all C(n, s) coalitions are
+//! equally likely, so a coalition has probability P(s) / C(n, s).
 
 use rand_chacha::ChaCha8Rng;
 
@@ -11,16 +11,18 @@ use crate::draw::random::unit;
 use crate::error::SamplerError;
 use crate::size::choose::ln_choose;
 
-/// The law of the size of a drawn coalition, on the sizes `0..=n`. Given the size, all coalitions are equally likely.
+/// The distribution of the size of a drawn coalition, on the sizes `0..=n`. Given the size, all coalitions
+/// are equally likely.
 ///
-/// | law | P(s) ∝ | sizes | drawn so by |
+/// | distribution | P(s) ∝ | sizes | used by |
 /// |---|---|---|---|
 /// | [`leverage`](Self::leverage) | 1 | 1..=n−1 | Leverage SHAP |
 /// | [`kernel`](Self::kernel) | 1 / (s (n − s)) | 1..=n−1 | Kernel SHAP |
-/// | [`binomial`](Self::binomial) | C(n, s) | 0..=n | Kernel Banzhaf: every coalition alike |
-/// | [`custom`](Self::custom), [`from_logarithms`](Self::from_logarithms) | as given | 0..=n | |
+/// | [`binomial`](Self::binomial) | C(n, s) | 0..=n | Kernel Banzhaf: all coalitions equally likely |
+/// | [`custom`](Self::custom), [`from_logarithms`](Self::from_logarithms) | custom | 0..=n | |
 ///
-/// With one player the first two have no size at all: every probability is zero and samples are empty.
+/// For a single player, the first two have no possible size: all probabilities are zero and samples are
+/// empty.
 ///
 /// ```
 /// use apportion_samplers::SizeLaw;
@@ -32,21 +34,22 @@ use crate::size::choose::ln_choose;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizeLaw {
-    /// ln P(s); −∞ where the size is never drawn. Kept beside the probabilities because those of the binomial law underflow.
+    /// ln P(s); −∞ if the size is never drawn. Stored in addition to the probabilities, because those of the
+    /// binomial distribution underflow.
     ln_probabilities: Vec<f64>,
     probabilities: Vec<f64>,
     /// P(size ≤ s), exactly 1 from the largest possible size on.
     cumulative: Vec<f64>,
 }
 
-/// Players that a law takes: they are numbered in 32 bits.
+/// Maximum number of players: they are numbered with 32 bits.
 const MOST_PLAYERS: usize = u32::MAX as usize;
 
 impl SizeLaw {
-    /// Every size alike: `P(s) = 1 / (n − 1)` on `1..=n−1`.
+    /// Creates the uniform distribution on the proper sizes: `P(s) = 1 / (n − 1)` on `1..=n−1`.
     ///
-    /// The leverage score of a row is `ℓ_z = 1 / C(n, |z|)` (Leverage SHAP, Lemma 3.2), so rows drawn in proportion to it have a
-    /// uniform size.
+    /// The leverage score of a row is `ℓ_z = 1 / C(n, |z|)` (Leverage SHAP, Lemma 3.2), so rows drawn
+    /// proportionally to it have a uniform size.
     ///
     /// # Errors
     ///
@@ -55,7 +58,8 @@ impl SizeLaw {
         Self::on_proper_sizes(players, |_| 0.0)
     }
 
-    /// The law of Kernel SHAP: `P(s) ∝ w(s) C(n, s) = 1 / (s (n − s))` on `1..=n−1` (Leverage SHAP, equation 4).
+    /// Creates the distribution of Kernel SHAP: `P(s) ∝ w(s) C(n, s) = 1 / (s (n − s))` on `1..=n−1`
+    /// (Leverage SHAP, equation 4).
     ///
     /// # Errors
     ///
@@ -64,9 +68,11 @@ impl SizeLaw {
         Self::on_proper_sizes(players, |size| -(size as f64).ln() - ((players - size) as f64).ln())
     }
 
-    /// Every coalition alike: `P(s) = C(n, s) / 2^n` on `0..=n`.
+    /// Creates the distribution in which all coalitions are equally likely: `P(s) = C(n, s) / 2^n` on
+    /// `0..=n`.
     ///
-    /// In logarithms, so that no number of players overflows; probabilities below 1e-308 are zero, their logarithms are not.
+    /// It is computed with logarithms, so it does not overflow for any number of players; probabilities below
+    /// 1e-308 are zero, their logarithms are not.
     ///
     /// # Errors
     ///
@@ -77,12 +83,12 @@ impl SizeLaw {
         Ok(Self::from_ln_probabilities((0..=players).map(|size| ln_choose(players, size) - ln_all).collect()))
     }
 
-    /// A law in proportion to `weights`, one for each size `0..=n`, so `n + 1` of them.
+    /// Creates the distribution proportional to `weights`, one for each size `0..=n`, so `n + 1` of them.
     ///
     /// # Errors
     ///
-    /// [`SamplerError::Players`] for fewer than two weights, [`SamplerError::Weight`] for one that is negative or not finite,
-    /// [`SamplerError::NoWeight`] if all are zero.
+    /// [`SamplerError::Players`] for fewer than two weights, [`SamplerError::Weight`] for a weight that is
+    /// negative or not finite, [`SamplerError::NoWeight`] if all are zero.
     pub fn custom(weights: &[f64]) -> Result<Self, SamplerError> {
         check_players(weights.len().saturating_sub(1))?;
         if let Some((size, &weight)) =
@@ -96,12 +102,14 @@ impl SizeLaw {
         Ok(Self::normalized(weights.iter().map(|weight| weight.ln()).collect()))
     }
 
-    /// A law in proportion to `exp(ln_weights[s])`, one for each size `0..=n`; −∞ for a size that is never drawn. For weights that
-    /// under- or overflow, as binomials of a thousand players do.
+    /// Creates the distribution proportional to `exp(ln_weights[s])`, one for each size `0..=n`; −∞ for a
+    /// size that is never drawn. For weights that underflow or overflow, such as binomial coefficients of a
+    /// thousand players.
     ///
     /// # Errors
     ///
-    /// As [`custom`](Self::custom), of the exponentials: infinite and undefined logarithms are refused, but for −∞.
+    /// Same as [`custom`](Self::custom), for the exponentials: infinite and NaN logarithms are rejected,
+    /// except −∞.
     ///
     /// ```
     /// use apportion_samplers::SizeLaw;
@@ -122,7 +130,7 @@ impl SizeLaw {
         Ok(Self::normalized(ln_weights.to_vec()))
     }
 
-    /// A law on `1..=n−1` in proportion to `exp(ln_weight(s))`.
+    /// Creates the distribution on `1..=n−1` proportional to `exp(ln_weight(s))`.
     fn on_proper_sizes(players: usize, ln_weight: impl Fn(usize) -> f64) -> Result<Self, SamplerError> {
         check_players(players)?;
         let ln_weights = (0..=players)
@@ -130,7 +138,7 @@ impl SizeLaw {
         Ok(Self::normalized(ln_weights.collect()))
     }
 
-    /// Weights in logarithms, of any common scale; all −∞ only where no size is possible.
+    /// Normalizes logarithms of weights, of any common scale; all are −∞ only if no size is possible.
     fn normalized(mut ln_weights: Vec<f64>) -> Self {
         let largest = ln_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if largest > f64::NEG_INFINITY {
@@ -154,19 +162,20 @@ impl SizeLaw {
                 sum
             })
             .collect();
-        // Rounding must leave no gap below 1 into which a draw could fall.
+        // Rounding must not leave a gap below 1 into which a draw could fall.
         if let Some(last) = probabilities.iter().rposition(|&probability| probability > 0.0) {
             cumulative[last..].fill(1.0);
         }
         Self { ln_probabilities, probabilities, cumulative }
     }
 
-    /// Number of players `n`.
+    /// Returns the number of players `n`.
     pub fn players(&self) -> usize {
         self.probabilities.len() - 1
     }
 
-    /// P(s): the probability that a draw has `size` members; the sizes sum to 1, or to 0 where no size is possible.
+    /// Returns P(s), the probability that a draw has `size` members; the probabilities sum to 1, or to 0 if
+    /// no size is possible.
     ///
     /// # Panics
     ///
@@ -175,8 +184,8 @@ impl SizeLaw {
         self.probabilities[size]
     }
 
-    /// `ln(P(s) / C(n, s))`: the logarithm of the probability that a draw is one given coalition of `size` members; −∞ where it
-    /// never is.
+    /// Returns `ln(P(s) / C(n, s))`: the logarithm of the probability that a draw is a given coalition of
+    /// `size` members, or −∞ if this is impossible.
     ///
     /// # Panics
     ///
@@ -185,9 +194,10 @@ impl SizeLaw {
         self.ln_probabilities[size] - ln_choose(self.players(), size)
     }
 
-    /// Draws a size; `None` where no size is possible (one player, and no mass on the empty and the full coalition).
+    /// Draws a size, or returns `None` if no size is possible (for a single player without mass on the empty
+    /// and the full coalition).
     ///
-    /// Takes `O(log n)` time and one 64-bit word. Sizes whose probability is zero are never drawn.
+    /// Takes `O(log n)` time and one 64-bit word. Sizes of probability zero are never drawn.
     pub(crate) fn draw(&self, rng: &mut ChaCha8Rng) -> Option<usize> {
         let level = unit(rng);
         let size = self.cumulative.partition_point(|&cumulative| cumulative <= level);
@@ -198,7 +208,7 @@ impl SizeLaw {
 fn check_players(players: usize) -> Result<(), SamplerError> {
     match players {
         1..=MOST_PLAYERS => Ok(()),
-        _ => Err(SamplerError::Players { given: players, most: MOST_PLAYERS }),
+        _ => Err(SamplerError::Players { actual: players, max: MOST_PLAYERS }),
     }
 }
 
@@ -290,16 +300,16 @@ mod tests {
         assert_eq!(refused(&[none; 3]), SamplerError::NoWeight { sizes: 3 });
         assert_eq!(refused(&[none, f64::INFINITY]), SamplerError::Weight { size: 1, weight: f64::INFINITY });
         assert!(matches!(refused(&[f64::NAN, 0.0]), SamplerError::Weight { size: 0, .. }));
-        assert!(matches!(refused(&[0.0]), SamplerError::Players { given: 0, .. }));
+        assert!(matches!(refused(&[0.0]), SamplerError::Players { actual: 0, .. }));
     }
 
     #[test]
     fn bad_weights_and_numbers_of_players_are_refused() {
-        assert!(matches!(SizeLaw::leverage(0), Err(SamplerError::Players { given: 0, .. })));
-        assert!(matches!(SizeLaw::kernel(0), Err(SamplerError::Players { given: 0, .. })));
-        assert!(matches!(SizeLaw::binomial(0), Err(SamplerError::Players { given: 0, .. })));
-        assert!(matches!(SizeLaw::custom(&[]), Err(SamplerError::Players { given: 0, .. })));
-        assert!(matches!(SizeLaw::custom(&[1.0]), Err(SamplerError::Players { given: 0, .. })));
+        assert!(matches!(SizeLaw::leverage(0), Err(SamplerError::Players { actual: 0, .. })));
+        assert!(matches!(SizeLaw::kernel(0), Err(SamplerError::Players { actual: 0, .. })));
+        assert!(matches!(SizeLaw::binomial(0), Err(SamplerError::Players { actual: 0, .. })));
+        assert!(matches!(SizeLaw::custom(&[]), Err(SamplerError::Players { actual: 0, .. })));
+        assert!(matches!(SizeLaw::custom(&[1.0]), Err(SamplerError::Players { actual: 0, .. })));
         assert_eq!(SizeLaw::custom(&[1.0, -2.0]), Err(SamplerError::Weight { size: 1, weight: -2.0 }));
         assert!(matches!(SizeLaw::custom(&[f64::NAN, 1.0]), Err(SamplerError::Weight { size: 0, .. })));
         assert_eq!(SizeLaw::custom(&[0.0; 4]), Err(SamplerError::NoWeight { sizes: 4 }));
@@ -315,7 +325,7 @@ mod tests {
             let mut counts = [0usize; 8];
             (0..DRAWS).for_each(|_| counts[law.draw(&mut rng).unwrap()] += 1);
             for (size, &count) in counts.iter().enumerate() {
-                // Sizes of probability zero never.
+                // Sizes of probability zero are never drawn.
                 let what = format!("size {size}");
                 assert_count(count as f64, DRAWS as f64, law.probability(size), (5.0, 0.0), &what);
             }

@@ -1,4 +1,4 @@
-//! What holds for every sample of every sampler, whatever the game's size and the budget.
+//! Properties of all samples of all samplers, for any size of the game and any budget.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,7 +46,7 @@ fn in_order(law: &SizeLaw, pairing: Pairing, order: Order) -> [Box<dyn Sampler>;
     ]
 }
 
-/// All samplers, the last of them with replacement.
+/// Returns all samplers; the last one is with replacement.
 fn all_samplers(law: &SizeLaw, pairing: Pairing) -> Vec<Box<dyn Sampler>> {
     let mut samplers: Vec<_> = without_replacement(law, pairing).into();
     samplers.push(Box::new(WithReplacement { law: law.clone(), pairing }));
@@ -57,7 +57,7 @@ fn distinct(sample: &Sample) -> usize {
     sample.coalitions().iter().map(|row| row.words()).collect::<BTreeSet<_>>().len()
 }
 
-/// Pairs are complements, and strata count the rows.
+/// Returns whether pairs are complements, and strata count the rows.
 fn is_consistent(sample: &Sample) -> bool {
     let rows = sample.coalitions();
     let pairs_match = sample.pairing() == Pairing::Unpaired
@@ -136,7 +136,8 @@ proptest! {
         let pairing = PAIRINGS[usize::from(paired)];
         let sample = WithReplacement { law: law(kind, players), pairing }.sample(evaluations, seed).unwrap();
         let strata = sample.strata().to_vec();
-        // The twin: a unit is a mask, or the set of both masks; in order of first occurrence, with its count.
+        // The reference: a unit is a mask, or the set of both masks; in order of first occurrence, with its
+        // count.
         let words = sample.coalitions().words();
         let stride = if paired { 2 } else { 1 };
         let mut order: Vec<Vec<u64>> = Vec::new();
@@ -157,7 +158,7 @@ proptest! {
         prop_assert_eq!(merged.coalitions().words(), order.concat());
         prop_assert_eq!(merged.multiplicities(), Some(&times[..]));
         prop_assert_eq!(merged.strata(), &strata[..]);
-        // Merging again finds nothing more.
+        // Merging again does not change anything.
         prop_assert_eq!(merged.clone().merge_duplicates(), merged);
     }
 }
@@ -226,7 +227,7 @@ fn fixed_counts_spend_the_budget_at_any_number_of_players() {
 
 #[test]
 fn one_size_does_not_change_what_another_draws() {
-    // Ten coalitions of size 3 each, beside size 2 or beside size 5.
+    // Ten coalitions of size 3 each, together with size 2 or with size 5.
     let rows_of_size_3 = |other: usize| {
         let mut weights = [0.0; 21];
         (weights[3], weights[other]) = (1.0, 1.0);
@@ -254,7 +255,8 @@ fn nothing_overflows_with_ten_thousand_players() {
                 let sample = sampler.sample(300, 6).unwrap();
                 assert!(is_consistent(&sample));
                 let total: f64 = sample.strata().iter().map(|stratum| stratum.expected).sum();
-                // A growing sample fixes the numbers first, and has an expectation only for sizes that may be left out.
+                // A growing sample fixes the numbers first, and only has an expectation for sizes that may be
+                // omitted.
                 assert!((total / 300.0 - 1.0).abs() < if is_growing { 0.2 } else { 1e-12 }, "{total}");
                 for (size, stratum) in sample.strata().iter().enumerate() {
                     assert!(stratum.ln_population.is_finite() && stratum.expected.is_finite());

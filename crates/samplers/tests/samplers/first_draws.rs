@@ -1,6 +1,7 @@
 //! First draws for a fixed seed.
 //!
-//! Stored results name their seed: if these change, every one of them stops being reproducible, and the change log must say so.
+//! Stored results record their seed: if these draws change, all of them are no longer reproducible, and the
+//! change log must mention it.
 
 use apportion_samplers::{Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SizeLaw, WithReplacement};
 
@@ -8,7 +9,7 @@ fn first(sample: &Sample, rows: usize) -> Vec<String> {
     sample.coalitions().iter().take(rows).map(|row| row.to_string()).collect()
 }
 
-/// A number that any change of any row changes (FNV-1a over the words).
+/// Returns a fingerprint that depends on all rows (FNV-1a over the words).
 fn fingerprint(sample: &Sample) -> u64 {
     let bytes = sample.coalitions().words().iter().flat_map(|word| word.to_le_bytes());
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

@@ -1,6 +1,7 @@
-//! Every sampler's empirical law against its enumerated law.
+//! Tests the empirical distribution of every sampler against the enumerated one.
 //!
-//! The twin is the definition over all 2^n coalitions: `c` found by bisection, inclusion probabilities coalition by coalition.
+//! The reference is the definition over all 2^n coalitions, with `c` found by bisection and inclusion
+//! probabilities per coalition.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,8 @@ fn laws(players: usize) -> Vec<SizeLaw> {
     .into()
 }
 
-/// The probability that one draw from `law` is `mask`; in pairs, the mean of that and the one of its complement.
+/// Returns the probability that one draw from `law` is `mask`; for pairs, the mean of this and that of its
+/// complement.
 fn draw_probability(law: &SizeLaw, pairing: Pairing, mask: u64) -> f64 {
     let size = mask.count_ones() as usize;
     let one = |size| if law.probability(size) > 0.0 { law.ln_coalition_probability(size).exp() } else { 0.0 };
@@ -32,7 +34,7 @@ fn draw_probability(law: &SizeLaw, pairing: Pairing, mask: u64) -> f64 {
     }
 }
 
-/// `min(1, c p_z)` for all masks, `c` by bisection such that they sum to `rows` (or all are 1).
+/// Returns `min(1, c p_z)` for all masks, with `c` by bisection such that they sum to `rows` (or all are 1).
 fn inclusion_probabilities(law: &SizeLaw, pairing: Pairing, rows: f64) -> Vec<f64> {
     let draw: Vec<f64> = (0..1 << law.players()).map(|mask| draw_probability(law, pairing, mask)).collect();
     let at = |c: f64| draw.iter().map(|probability| (c * probability).min(1.0)).collect::<Vec<f64>>();
@@ -48,7 +50,7 @@ fn masks(rows: &Coalitions) -> impl Iterator<Item = u64> {
     rows.words().iter().copied()
 }
 
-/// Masks in the sample, as flags.
+/// Returns which masks are in the sample.
 fn flags(sample: &Sample) -> Vec<bool> {
     let mut flags = vec![false; 1 << sample.coalitions().players()];
     for mask in masks(sample.coalitions()) {
@@ -58,7 +60,7 @@ fn flags(sample: &Sample) -> Vec<bool> {
     flags
 }
 
-/// Checks that strata, inclusion probabilities and enumerated law say the same.
+/// Checks that strata and inclusion probabilities match the enumerated distribution.
 fn strata_agree(sample: &Sample, law: &SizeLaw, probabilities: &[f64]) {
     for (size, stratum) in sample.strata().iter().enumerate() {
         let of_size = || (0..probabilities.len()).filter(|mask| mask.count_ones() as usize == size);
@@ -80,7 +82,7 @@ fn bernoulli_units_enter_with_their_probability_and_independently() {
 
 #[test]
 fn sums_over_all_coalitions_are_estimated_without_bias_while_a_sample_grows() {
-    // Any function of coalitions, weighted by what the samples say of their sizes.
+    // An arbitrary function of coalitions, weighted by the strata of the samples.
     let value = |mask: u64| ((mask * 37 + 11) % 23) as f64 + f64::from(mask.count_ones());
     for (players, budgets) in [(5, [8, 11, 24]), (6, [14, 20, 45]), (7, [14, 39, 90])] {
         for law in laws(players) {
@@ -98,7 +100,8 @@ fn sums_over_all_coalitions_are_estimated_without_bias_while_a_sample_grows() {
                     let estimates: Vec<f64> = (0..RUNS).map(estimate).collect();
                     let mean = estimates.iter().sum::<f64>() / RUNS as f64;
                     let spread = estimates.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / RUNS as f64;
-                    // Exact once every size must be there; else the level that is reached depends on the starts a little.
+                    // The mean is exact if every size must be included; otherwise, the level that is reached
+                    // depends slightly on the starts.
                     let bound = 5.0 * (spread / RUNS as f64).sqrt() + 0.01 * truth;
                     assert!(
                         (mean - truth).abs() <= bound,
@@ -117,7 +120,7 @@ fn enters_independently(sampler: impl Fn(SizeLaw, Pairing) -> Box<dyn Sampler>) 
                 let sampler = sampler(law.clone(), pairing);
                 let probabilities = inclusion_probabilities(&law, pairing, evaluations as f64);
                 let all = (1u64 << players) - 1;
-                // A unit is a mask, in pairs the smaller of the mask and its complement.
+                // A unit is a mask; for pairs the smaller of the mask and its complement.
                 let units: Vec<u64> =
                     (0..=all).filter(|mask| pairing == Pairing::Unpaired || *mask < all - mask).collect();
                 let mut together = vec![vec![0usize; units.len()]; units.len()];
@@ -139,8 +142,9 @@ fn enters_independently(sampler: impl Fn(SizeLaw, Pairing) -> Box<dyn Sampler>) 
                         }
                     }
                 }
-                // Both of two units: the product of their probabilities, as they are independent; a unit with itself: its
-                // probability. Six standard errors; at most 64² comparisons in each of 32 cases.
+                // The probability of two units is the product of their probabilities, because they are
+                // independent; for a unit with itself, its probability. Six standard errors; at most 64²
+                // comparisons in each of 32 cases.
                 for (first, counts) in together.iter().enumerate() {
                     for (second, &count) in counts.iter().enumerate() {
                         let (p, q) =
@@ -185,7 +189,7 @@ fn fixed_counts_use_every_evaluation_and_keep_the_inclusion_probabilities() {
                         .for_each(|(&flag, count)| *count += usize::from(flag));
                 }
                 for (mask, (&count, probability)) in counts.iter().zip(&probabilities).enumerate() {
-                    // Five standard errors.
+                    // The bound is five standard errors.
                     let bound = 5.0 * (RUNS as f64 * probability * (1.0 - probability)).sqrt() + 1e-6;
                     let difference = count as f64 - RUNS as f64 * probability;
                     assert!(
@@ -208,7 +212,7 @@ fn draws_with_replacement_follow_the_law_and_their_neighbours_do_not_matter() {
                 let sample = WithReplacement { law: law.clone(), pairing }.sample(rows, 12).unwrap();
                 let has_sizes = (0..=players).any(|size| law.probability(size) > 0.0);
                 assert_eq!(sample.coalitions().len(), if has_sizes { rows } else { 0 });
-                // What was drawn: every row, or the first of every pair.
+                // The draws: every row, or the first row of every pair.
                 let drawn: Vec<u64> = masks(sample.coalitions()).step_by(rows / DRAWS).collect();
                 let (mut ones, mut twos) = (BTreeMap::new(), BTreeMap::new());
                 drawn.iter().for_each(|&mask| *ones.entry(mask).or_insert(0usize) += 1);
@@ -216,7 +220,7 @@ fn draws_with_replacement_follow_the_law_and_their_neighbours_do_not_matter() {
                 let all = 0..1u64 << players;
                 let probability = |mask: u64| draw_probability(&law, Pairing::Unpaired, mask);
                 let check = |count: Option<&usize>, probability: f64| {
-                    // Six standard errors and one count for the rarest.
+                    // Six standard errors, plus one count for the rarest.
                     let expected = drawn.len() as f64 * probability;
                     let difference = count.map_or(0.0, |&count| count as f64) - expected;
                     assert!(
@@ -251,7 +255,8 @@ fn draws_with_replacement_follow_the_law_and_their_neighbours_do_not_matter() {
 
 #[test]
 fn the_number_of_bernoulli_pairs_of_large_classes_has_the_mean_and_variance_of_its_law() {
-    // 101 players, 600 rows: 6 pairs of each size on average, of C(101, s) that need up to 98 bits: Poisson(6) but for size 1 and 2.
+    // 101 players, 600 rows: 6 pairs of each size on average, from C(101, s) pairs, which need up to 98 bits:
+    // Poisson(6) except for sizes 1 and 2.
     let sampler =
         Bernoulli { law: SizeLaw::leverage(101).unwrap(), pairing: Pairing::Paired, order: Order::Fixed };
     let (mut sum, mut squares, mut draws) = (0.0, 0.0, 0.0);
@@ -266,8 +271,8 @@ fn the_number_of_bernoulli_pairs_of_large_classes_has_the_mean_and_variance_of_i
             (sum, squares, draws) = (sum + difference, squares + difference * difference, draws + 1.0);
         }
     }
-    // 19 200 counts of variance 6: standard error of the mean 0.0177, of the variance sqrt((6 + 2·36)/19 200) = 0.064. Five of
-    // each.
+    // 19,200 counts of variance 6: the standard error of the mean is 0.0177, that of the variance sqrt((6 +
+    // 2·36)/19,200) = 0.064. The bounds are five of each.
     assert!((sum / draws).abs() < 0.09, "{}", sum / draws);
     assert!((squares / draws - 6.0).abs() < 0.32, "{}", squares / draws);
 }

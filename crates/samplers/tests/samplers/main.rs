@@ -1,4 +1,5 @@
-//! Samplers against their enumerated laws; what holds for every sample; first draws for a seed.
+//! Tests samplers against their enumerated distributions, properties of all samples, and first draws for
+//! fixed seeds.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

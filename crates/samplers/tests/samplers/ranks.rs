@@ -1,10 +1,10 @@
-//! Binomial coefficients, ranks and unranking against enumeration and against big integers.
+//! Tests binomial coefficients, ranking and unranking against enumeration and against big integers.
 
 use apportion_games::Coalitions;
 use apportion_samplers::{SamplerError, choose, ln_choose, rank, unrank};
 use num_bigint::BigUint;
 
-/// The row of Pascal's triangle for `n`, in big integers.
+/// Returns the row of Pascal's triangle for `n`, in big integers.
 fn pascal(n: usize) -> Vec<BigUint> {
     let mut row = vec![BigUint::from(1u8)];
     for k in 0..n {
@@ -14,13 +14,14 @@ fn pascal(n: usize) -> Vec<BigUint> {
     row
 }
 
-/// ln of a big integer: its top 64 bits and the power of two they stand at.
+/// Returns the logarithm of a big integer, from its top 64 bits and their power of two.
 fn ln(number: &BigUint) -> f64 {
     let shift = number.bits().saturating_sub(64);
     (u64::try_from(number >> shift).unwrap() as f64).ln() + shift as f64 * std::f64::consts::LN_2
 }
 
-/// The rank by its definition: for each skipped player, the coalitions that go on like this one and have that player next.
+/// Returns the rank by definition: for each skipped player, the number of coalitions with the same beginning
+/// and that player next.
 fn rank_in_big_integers(members: &[usize], players: usize) -> BigUint {
     let mut rank = BigUint::ZERO;
     let mut next = 0;

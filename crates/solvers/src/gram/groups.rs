@@ -1,27 +1,29 @@
-//! Rows put together by equal weight, and the kernel that suits them.
+//! Groups rows by equal weight, and chooses the kernel.
 
-/// How the Gram matrix is computed.
+/// The kernel that computes the Gram matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kernel {
-    /// Whichever of the others is best for the number of players and the number of rows per weight.
+    /// The best kernel for the number of players and the number of rows per weight.
     #[default]
     Auto,
-    /// Counts of common bits of columns, over rows grouped by equal weight. Exact integers times weights; fast where many rows
-    /// share a weight.
+    /// Counts of common bits of columns, over rows grouped by equal weight. Exact integers times weights;
+    /// fast if many rows share a weight.
     Popcount,
-    /// Dense products of panels of unpacked rows, scaled by the square roots of the weights. For weights that are mostly
-    /// distinct.
+    /// Dense products of panels of unpacked rows, scaled by the square roots of the weights. For weights that
+    /// are mostly distinct.
     Panels,
-    /// Not at all: conjugate gradients on the rows, whose memory is that of the rows. For thousands of players; see
-    /// [`least_squares_with`](crate::least_squares_with).
+    /// No Gram matrix: conjugate gradients on the rows, whose memory is that of the rows. For thousands of
+    /// players; see [`least_squares_with`](crate::least_squares_with).
     MatrixFree,
 }
 
-/// The popcount kernel is chosen where its words hold at least this many rows on average.
+/// The popcount kernel is chosen if its words hold at least this many rows on average.
 ///
-/// A word costs as much as 5 rows of the dense product with AVX-512, 8 with AVX2 alone; the rule is the same on every machine, so
-/// that the choice is, too. `cargo run --release -p apportion-solvers --example timing` compares the two: on one core of an Intel
-/// Xeon (Sapphire Rapids) the whole solve at n = 1000 takes 58 ms against 93 ms with 10 rows a word, 116 ms against 790 ms with 50.
+/// A word costs as much as 5 rows of the dense product with AVX-512, 8 with AVX2; the rule is the same on
+/// every machine, so that the choice is reproducible.
+/// `cargo run --release -p apportion-solvers --example timing` compares the two: on one core of an Intel Xeon
+/// (Sapphire Rapids) the whole solve at n = 1000 takes 58 ms against 93 ms with 10 rows per word, 116 ms
+/// against 790 ms with 50.
 const ROWS_PER_WORD: usize = 8;
 
 /// Rows of one weight: positions `start..end` of the order in [`Groups`].
@@ -32,10 +34,10 @@ pub(crate) struct Group {
     pub(crate) end: usize,
 }
 
-/// The rows with positive weight, put together by equal weight.
+/// The rows with positive weight, grouped by equal weight.
 #[derive(Debug)]
 pub(crate) struct Groups {
-    /// Indices of rows, by falling weight, ties in the order of the rows.
+    /// Indices of rows by descending weight, ties in the order of the rows.
     pub(crate) order: Vec<u32>,
     pub(crate) groups: Vec<Group>,
 }
@@ -56,17 +58,17 @@ impl Groups {
         Self { order, groups }
     }
 
-    /// The weight of all rows.
+    /// Returns the total weight of all rows.
     pub(crate) fn total(&self) -> f64 {
         self.groups.iter().map(|group| group.weight * (group.end - group.start) as f64).sum()
     }
 
-    /// Words that the transposed columns take.
+    /// Returns the number of words of the transposed columns.
     fn words(&self) -> usize {
         self.groups.iter().map(|group| (group.end - group.start).div_ceil(64)).sum()
     }
 
-    /// The kernel that makes the matrix where `wanted` is asked for.
+    /// Returns the kernel that computes the matrix if `wanted` is requested.
     pub(crate) fn kernel(&self, wanted: Kernel) -> Kernel {
         match wanted {
             Kernel::Popcount | Kernel::Panels => wanted,

@@ -1,10 +1,12 @@
-//! The Gram matrix `Σ_k w_k z_k z_kᵀ` of weighted rows of bits.
+//! Computes the Gram matrix `Σ_k w_k z_k z_kᵀ` of weighted rows of bits.
 //!
-//! Two kernels, chosen by how many rows share a weight:
+//! There are two kernels, chosen by the number of rows that share a weight:
 //!
-//! - [`popcount`] groups the rows by weight, transposes each group to column bit-vectors of whole words, and counts the common
-//!   bits of two columns. Its cost is `n²/2` per *word* of those vectors, however few of the 64 bits are in use.
-//! - [`panels`] unpacks rows into panels of f64 and multiplies densely. Its cost is `n²` floating-point operations per *row*.
+//! - [`popcount`] groups the rows by weight, transposes each group to column bit-vectors of whole words, and
+//!   counts the common bits of two columns. Its cost is `n²/2` per *word* of those vectors, however few of
+//!   the 64 bits are in use.
+//! - [`panels`] unpacks rows into panels of f64 and multiplies densely. Its cost is `n²` floating-point
+//!   operations per *row*.
 
 mod groups;
 mod panels;
@@ -16,7 +18,7 @@ pub(crate) use self::groups::Groups;
 pub use self::groups::Kernel;
 use crate::bits::BitRows;
 
-/// The whole symmetric matrix `Σ_k w_k z_k z_kᵀ`, n × n.
+/// Returns the whole symmetric matrix `Σ_k w_k z_k z_kᵀ`, n × n.
 pub(crate) fn gram(rows: &BitRows, groups: &Groups, kernel: Kernel) -> Mat<f64> {
     let mut gram = match kernel {
         Kernel::Popcount => popcount::upper_triangle(rows, groups),
@@ -41,7 +43,7 @@ pub(crate) fn mirror(matrix: &mut Mat<f64>) {
     }
 }
 
-/// `P G P` with `P = I − 11ᵀ/n`, in place, for a symmetric `G`.
+/// Replaces a symmetric `G` by `P G P` with `P = I − 11ᵀ/n`.
 pub(crate) fn centre(matrix: &mut Mat<f64>) {
     let n = matrix.nrows();
     let means: Vec<f64> =
@@ -55,11 +57,12 @@ pub(crate) fn centre(matrix: &mut Mat<f64>) {
     }
 }
 
-/// The Gram matrix of rows `z − ρ` from that of the rows `z`, in place: `G_ij − ρ_i s_j − s_i ρ_j + W ρ_i ρ_j`, where `s_i = G_ii`
-/// is the weight of the rows that hold player i (bits are their own squares) and W that of all rows.
+/// Converts the Gram matrix of the rows `z` to that of the rows `z − ρ`, in place:
+/// `G_ij − ρ_i s_j − s_i ρ_j + W ρ_i ρ_j`, where `s_i = G_ii` is the weight of the rows that contain player i
+/// (bits equal their own squares) and W that of all rows.
 pub(crate) fn move_origin(matrix: &mut Mat<f64>, origin: &[f64], total: f64) {
     let held: Vec<f64> = (0..matrix.nrows()).map(|i| matrix[(i, i)]).collect();
-    // Zero about the mean.
+    // Zero if the origin is the mean.
     let left: Vec<f64> = held.iter().zip(origin).map(|(held, origin)| held - total * origin).collect();
     for column in 0..matrix.ncols() {
         let (origin_j, held_j) = (origin[column], held[column]);
@@ -77,7 +80,7 @@ pub(crate) mod tests {
     use rand::{Rng, RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// Random rows, and weights of which `distinct` are different.
+    /// Returns random rows, with `distinct` distinct weights.
     pub(crate) fn random(players: usize, rows: usize, distinct: usize, seed: u64) -> (BitRows, Vec<f64>) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let width = players.div_ceil(64);
@@ -91,7 +94,7 @@ pub(crate) mod tests {
         (BitRows { players, width, words }, weights)
     }
 
-    /// The Gram matrix of rows about an origin, written out.
+    /// Computes the Gram matrix of rows about an origin, by definition.
     fn dense(rows: &BitRows, weights: &[f64], origin: &[f64]) -> Mat<f64> {
         let bit = |row: usize, i: usize| (rows.row(row)[i / 64] >> (i % 64) & 1) as f64 - origin[i];
         Mat::from_fn(rows.players, rows.players, |i, j| {

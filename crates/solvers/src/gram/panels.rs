@@ -1,5 +1,5 @@
-//! Gram matrix by dense products of panels: rows are unpacked to f64, a panel at a time, scaled by the square roots of their
-//! weights.
+//! Computes the Gram matrix by dense products of panels: rows are unpacked to f64, a panel at a time, scaled
+//! by the square roots of their weights.
 
 use apportion_games::Cancellation;
 use faer::linalg::matmul::triangular::{BlockStructure, matmul};
@@ -8,10 +8,10 @@ use faer::{Accum, Mat, MatRef, Par};
 use super::groups::Groups;
 use crate::bits::{BitRows, kept, multiversioned};
 
-/// Rows in a panel.
+/// The number of rows of a panel.
 const PANEL: usize = 512;
 
-/// The upper triangle of `Σ_k w_k z_k z_kᵀ`; what lies below is zero.
+/// Returns the upper triangle of `Σ_k w_k z_k z_kᵀ`; the entries below are zero.
 pub(super) fn upper_triangle(rows: &BitRows, groups: &Groups) -> Mat<f64> {
     let n = rows.players;
     let mut gram = Mat::zeros(n, n);
@@ -47,7 +47,7 @@ pub(super) fn upper_triangle(rows: &BitRows, groups: &Groups) -> Mat<f64> {
 }
 
 multiversioned! {
-    /// Writes `value` where the bit is set, zero elsewhere.
+    /// Writes `value` if the bit is set, else zero.
     fn unpack(words: &[u64], value: f64, out: &mut [f64]) {
         for (word, out) in words.iter().zip(out.chunks_mut(64)) {
             for (bit, out) in out.iter_mut().enumerate() {

@@ -1,12 +1,14 @@
-//! Gram matrix by counting common bits of columns.
+//! Computes the Gram matrix by counting common bits of columns.
 //!
-//! The rows of one weight are cut into words of 64. A word is transposed, so that one `u64` holds a column's bits of those 64
-//! rows; entry (i, j) then grows by `w · |c_i ∧ c_j|`. Eight columns j lie side by side in one vector, so that counting,
-//! converting and weighing take a few vector instructions for 8 entries and up to 64 rows.
+//! The rows of one weight are divided into words of 64. A word is transposed, so that one `u64` holds a
+//! column's bits of those 64 rows; entry (i, j) then grows by `w · |c_i ∧ c_j|`. Eight columns j share a
+//! vector, so that counting, converting and weighting take a few vector instructions for 8 entries and up to
+//! 64 rows.
 //!
-//! Work is cut into blocks of words that stay in the second-level cache: nothing of size m × n is ever held.
+//! Work is divided into blocks of words that stay in the second-level cache: nothing of size m × n is ever
+//! stored.
 
-// Lanes are counted by index, because that is what compilers turn into vectors.
+// Index loops over lanes, because compilers vectorize them.
 #![allow(clippy::needless_range_loop)]
 
 use apportion_games::Cancellation;
@@ -15,11 +17,12 @@ use faer::Mat;
 use super::groups::Groups;
 use crate::bits::{BitRows, multiversioned, transpose};
 
-/// Columns side by side.
+/// The number of columns per vector.
 const LANES: usize = 8;
-/// Rows of the Gram matrix that are computed together, so that a loaded vector of columns is used several times.
+/// The number of rows of the Gram matrix that are computed together, so that a loaded vector of columns is
+/// used several times.
 const ROWS: usize = 4;
-/// Words per block: 128 words of 1000 columns are 1 MiB.
+/// The number of words per block: 128 words of 1000 columns are 1 MiB.
 const BLOCK: usize = 128;
 
 /// One word of 8 columns.
@@ -40,7 +43,7 @@ struct Segment {
     end: usize,
 }
 
-/// The upper triangle of `Σ_k w_k z_k z_kᵀ`; what lies below is zero.
+/// Returns the upper triangle of `Σ_k w_k z_k z_kᵀ`; the entries below are zero.
 pub(super) fn upper_triangle(rows: &BitRows, groups: &Groups) -> Mat<f64> {
     let tiles = rows.players.div_ceil(LANES);
     let mut sums = vec![Entries([0.0; LANES]); tiles * LANES * tiles];
@@ -75,7 +78,8 @@ pub(super) fn upper_triangle(rows: &BitRows, groups: &Groups) -> Mat<f64> {
     gram
 }
 
-/// Writes the bits of up to 64 rows as word `word` of every column. Word `t` of tile `c` is at `block[c · BLOCK + t]`.
+/// Writes the bits of up to 64 rows as word `word` of every column. Word `t` of tile `c` is at
+/// `block[c · BLOCK + t]`.
 fn transpose_word(rows: &BitRows, members: &[u32], word: usize, block: &mut [Columns]) {
     for (column, tiles) in block.chunks_mut(64 / LANES * BLOCK).enumerate() {
         let mut square = [0; 64];
@@ -90,7 +94,8 @@ fn transpose_word(rows: &BitRows, members: &[u32], word: usize, block: &mut [Col
 }
 
 multiversioned! {
-    /// Adds what the words of a block contribute to the lower triangle: row `i` of the Gram matrix is `sums[i · tiles ..]`.
+    /// Adds the contributions of the words of a block to the lower triangle: row `i` of the Gram matrix is
+    /// `sums[i · tiles ..]`.
     fn add_block(segments: &[Segment], block: &[Columns], sums: &mut [Entries]) {
         add_block_body(segments, block, sums);
     }
@@ -139,7 +144,8 @@ fn add_tile(
     *tile = sums;
 }
 
-/// How many rows hold both column `offset + r` on the left and column `lane` on the right.
+/// Returns the number of rows that contain both column `offset + r` on the left and column `lane` on the
+/// right.
 #[inline(always)]
 fn count(left: &[Columns], offset: usize, right: &[Columns]) -> [[i64; LANES]; ROWS] {
     let mut counts = [[0; LANES]; ROWS];

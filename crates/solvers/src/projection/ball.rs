@@ -15,11 +15,12 @@ pub struct Ball {
 }
 
 impl Ball {
-    /// The points no further than `radius` from `centre`.
+    /// Creates the ball of the points no further than `radius` from `centre`.
     ///
     /// # Errors
     ///
-    /// [`SolverError::Radius`] for a radius that is not positive and finite, [`SolverError::NotFinite`] for such a centre.
+    /// [`SolverError::Radius`] for a radius that is not positive and finite, [`SolverError::NotFinite`] for a
+    /// centre that is not finite.
     pub fn new(centre: Vec<f64>, radius: f64) -> Result<Self, SolverError> {
         check_finite("the centre", &centre)?;
         if !(radius > 0.0 && radius.is_finite()) {
@@ -28,12 +29,12 @@ impl Ball {
         Ok(Self { centre, radius })
     }
 
-    /// The centre, d numbers.
+    /// Returns the centre, d numbers.
     pub fn centre(&self) -> &[f64] {
         &self.centre
     }
 
-    /// The radius.
+    /// Returns the radius.
     pub fn radius(&self) -> f64 {
         self.radius
     }

@@ -15,11 +15,12 @@ pub struct Cuboid {
 }
 
 impl Cuboid {
-    /// The points with `lower ≤ x ≤ upper` in every coordinate.
+    /// Creates the cuboid of the points with `lower ≤ x ≤ upper` in every coordinate.
     ///
     /// # Errors
     ///
-    /// [`SolverError::Dimensions`] for bounds of different lengths, [`SolverError::Bounds`] where no finite number is between two of them.
+    /// [`SolverError::Dimensions`] for bounds of different lengths, [`SolverError::Bounds`] if there is no
+    /// finite number between two of them.
     pub fn new(lower: Vec<f64>, upper: Vec<f64>) -> Result<Self, SolverError> {
         check_dimensions(upper.len(), lower.len())?;
         for (index, (&lower, &upper)) in lower.iter().zip(&upper).enumerate() {

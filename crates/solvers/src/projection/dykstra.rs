@@ -4,50 +4,54 @@ use super::{ConvexSet, Projection, Stopping, check_dimensions, check_finite, dis
 use crate::error::SolverError;
 use crate::rows::{MOST_UNIT, power_of_two_below};
 
-/// The nearest point to `point` in the intersection of `sets`, by Dykstra's algorithm.
+/// Returns the nearest point to `point` in the intersection of `sets`, by Dykstra's algorithm.
 ///
-/// One sweep goes over the sets in turn. Each has a correction p_i, zero at first, that is given back before its projection and taken anew:
+/// One sweep processes the sets in turn. Each set has a correction p_i, initially zero, that is added before
+/// its projection and updated afterwards:
 ///
 /// ```text
 /// y_i = P_i(x + p_i),     p_i ← x + p_i − y_i,     x ← y_i                (Algorithm 2)
 /// ```
 ///
-/// Algorithm 2 as printed assigns the new iterate to the old one's name, and breaks where the new one equals an iterate of the same step;
-/// here whole sweeps are compared.
+/// Algorithm 2 as printed overwrites the old iterate with the new one, and stops if the new one equals an
+/// iterate of the same step; this implementation compares whole sweeps.
 ///
 /// # Stopping
 ///
-/// After a sweep in which the points on all sets agree, and the iterate has settled: with `δ` what it moved and `ρ` that over what it moved
-/// in the sweep before, `δ / (1 − ρ)`, what a geometric series has left, is within the tolerance. A sweep that hardly moves the iterate is
-/// not enough: where sets touch, iterates go on creeping (as the inverse cube root of the number of sweeps for a hyperplane that touches
-/// a ball), and between polyhedra they may rest for many sweeps before they move on.
+/// The algorithm stops after a sweep in which the points on all sets agree, and the iterate has converged:
+/// with `δ` its change in the sweep and `ρ` the ratio to its change in the previous sweep, `δ / (1 − ρ)`, the
+/// remainder of a geometric series, is within the tolerance. A small change alone is not enough: if sets
+/// touch, iterates converge slowly (as the inverse cube root of the number of sweeps for a hyperplane that
+/// touches a ball), and between polyhedra they may rest for many sweeps before they move again.
 ///
 /// # Empty intersections
 ///
-/// As `⟨p_i, y − y_i⟩ ≤ 0` for every y of `C_i`, every common point is at least
+/// Since `⟨p_i, y − y_i⟩ ≤ 0` for every y of `C_i`, every common point has a distance of at least
 ///
 /// ```text
 /// Σ_i ⟨p_i, x − y_i⟩ / ‖point − x‖
 /// ```
 ///
-/// away from x. Where sets are apart, corrections grow with every sweep, and so does this. Once it is more than any point of some bounded
-/// set can be away ([`ConvexSet::farthest`]), the intersection is proved empty. Sets that are δ apart within a radius of D take some
-/// `2 D ‖point − x‖ / δ²` sweeps for that. Unbounded sets that are apart end at the iteration limit.
+/// from x. If the sets are apart, corrections grow with every sweep, and so does this bound. Once it exceeds
+/// the largest distance of any point of some bounded set ([`ConvexSet::farthest`]), the intersection is
+/// proved to be empty. For sets that are δ apart within a radius of D, this takes about
+/// `2 D ‖point − x‖ / δ²` sweeps. Unbounded sets that are apart end at the iteration limit.
 ///
 /// # Cost
 ///
-/// O(sets · d) and one projection for each set per sweep; sweeps converge linearly where polyhedra or sets with inner points in common
-/// meet, at a rate that goes to 1 as they come to touch.
+/// O(sets · d) and one projection for each set per sweep. Sweeps converge linearly for polyhedra, and for
+/// sets with common interior points, at a rate that approaches 1 as the sets come to touch.
 ///
 /// # Errors
 ///
-/// [`SolverError::EmptyIntersection`], [`SolverError::NotSettled`] at the iteration limit, which says how far sets are apart then,
-/// [`SolverError::NoSets`], [`SolverError::Dimensions`], [`SolverError::NotFinite`] for the point, [`SolverError::Tolerance`].
+/// [`SolverError::EmptyIntersection`], [`SolverError::NotSettled`] at the iteration limit, with the distance
+/// between the sets at that point, [`SolverError::NoSets`], [`SolverError::Dimensions`],
+/// [`SolverError::NotFinite`] for the point, [`SolverError::Tolerance`].
 ///
 /// ```
 /// use apportion_solvers::{Cuboid, Hyperplane, Stopping, dykstra};
 ///
-/// // Shares of 1 that are not negative.
+/// // Nonnegative shares that sum to 1.
 /// let simplex = dykstra(
 ///     &[&Hyperplane::of_sum(3, 1.0)?, &Cuboid::new(vec![0.0; 3], vec![f64::INFINITY; 3])?],
 ///     &[0.9, 0.5, -0.4],
@@ -105,7 +109,8 @@ pub fn dykstra(
     Err(SolverError::NotSettled { iterations: stopping.iterations, remaining: left, apart })
 }
 
-/// What is left of a geometric series of which `last` and `moved` are two terms, `moved` the later: it and all after it.
+/// Returns the remainder of a geometric series with the terms `last` and `moved`, from `moved`, the later
+/// one, on.
 fn geometric_rest(moved: f64, last: f64) -> f64 {
     if moved < last {
         moved / (1.0 - moved / last)
@@ -116,7 +121,8 @@ fn geometric_rest(moved: f64, last: f64) -> f64 {
     }
 }
 
-/// Every common point y has `‖point − x‖ · ‖y − x‖ ≥ Σ_i ⟨p_i, x − y_i⟩`. In a unit in which products are numbers.
+/// Every common point y satisfies `‖point − x‖ · ‖y − x‖ ≥ Σ_i ⟨p_i, x − y_i⟩`. The numbers are in a unit in
+/// which products do not overflow.
 struct Separation {
     /// A power of two.
     unit: f64,
@@ -124,7 +130,7 @@ struct Separation {
     product: f64,
     /// `‖point − x‖`.
     travelled: f64,
-    /// `Σ_i ‖p_i‖`: times the rounding of points, that of the product.
+    /// `Σ_i ‖p_i‖`: times the rounding error of the points, this is the rounding error of the product.
     corrected: f64,
 }
 
@@ -147,13 +153,14 @@ impl Separation {
         }
     }
 
-    /// Whether the iterate may be as near to the intersection as `allowed`, as far as rounding lets us see.
+    /// Returns whether the iterate may be as near to the intersection as `allowed`, as far as rounding
+    /// permits.
     fn is_within(&self, allowed: f64, rounding: f64) -> bool {
         let (allowed, rounding) = (allowed / self.unit, rounding / self.unit);
         self.product <= self.travelled * allowed + 16.0 * self.corrected * rounding
     }
 
-    /// Whether no common point lies within `distance`.
+    /// Returns whether it is proved that no common point lies within `distance`.
     fn proves_none_within(&self, distance: f64, rounding: f64) -> bool {
         let (distance, rounding) = (distance / self.unit, rounding / self.unit);
         self.product > 1.001 * distance * self.travelled + 1e3 * self.corrected * rounding

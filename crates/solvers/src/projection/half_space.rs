@@ -14,11 +14,11 @@ pub struct HalfSpace {
 }
 
 impl HalfSpace {
-    /// The points with `⟨normal, x⟩ ≤ offset`.
+    /// Creates the half-space of the points with `⟨normal, x⟩ ≤ offset`.
     ///
     /// # Errors
     ///
-    /// As [`Hyperplane::new`](super::Hyperplane::new).
+    /// The same as [`Hyperplane::new`](super::Hyperplane::new).
     pub fn new(normal: Vec<f64>, offset: f64) -> Result<Self, SolverError> {
         Ok(Self { border: Hyperplane::new(normal, offset)? })
     }

@@ -20,7 +20,7 @@ use crate::error::SolverError;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hyperplane {
     dimensions: usize,
-    /// None for all ones.
+    /// `None` for all ones.
     normal: Option<Vec<f64>>,
     /// ‖a‖².
     squared_norm: f64,
@@ -28,12 +28,12 @@ pub struct Hyperplane {
 }
 
 impl Hyperplane {
-    /// The points with `⟨normal, x⟩ = offset`.
+    /// Creates the hyperplane of the points with `⟨normal, x⟩ = offset`.
     ///
     /// # Errors
     ///
-    /// [`SolverError::Normal`] for a normal whose norm is zero or overflows, [`SolverError::NotFinite`] for entries or an offset that are
-    /// not finite.
+    /// [`SolverError::Normal`] for a normal whose norm is zero or overflows, [`SolverError::NotFinite`] for
+    /// entries or an offset that are not finite.
     pub fn new(normal: Vec<f64>, offset: f64) -> Result<Self, SolverError> {
         check_finite("the normal", &normal)?;
         check_finite("the offset", &[offset])?;
@@ -44,11 +44,12 @@ impl Hyperplane {
         Ok(Self { dimensions: normal.len(), normal: Some(normal), squared_norm, offset })
     }
 
-    /// The points of `dimensions` entries whose sum is `sum`: efficiency, for attributions.
+    /// Creates the hyperplane of the points of `dimensions` entries whose sum is `sum`: efficiency, for
+    /// attributions.
     ///
     /// # Errors
     ///
-    /// [`SolverError::Normal`] for no dimensions, [`SolverError::NotFinite`] for a sum that is not finite.
+    /// [`SolverError::Normal`] for zero dimensions, [`SolverError::NotFinite`] for a sum that is not finite.
     pub fn of_sum(dimensions: usize, sum: f64) -> Result<Self, SolverError> {
         check_finite("the offset", &[sum])?;
         if dimensions == 0 {
@@ -57,31 +58,31 @@ impl Hyperplane {
         Ok(Self { dimensions, normal: None, squared_norm: dimensions as f64, offset: sum })
     }
 
-    /// `(b − ⟨a, x⟩) / ‖a‖`: how far the plane is from `point`, along the normal.
+    /// Returns `(b − ⟨a, x⟩) / ‖a‖`, the signed distance of the plane from `point` along the normal.
     pub(super) fn signed_distance(&self, point: &[f64]) -> f64 {
         self.lack(point) / self.squared_norm.sqrt()
     }
 
-    /// Takes off `direction` what it has along the normal.
+    /// Removes the component of `direction` along the normal.
     pub(super) fn make_parallel(&self, direction: &mut [f64]) {
-        // The second time for what rounding left.
+        // The second pass removes the rounding error of the first.
         for _ in 0..2 {
             let excess = self.along(direction);
             self.move_by(direction, -excess);
         }
     }
 
-    /// `b − ⟨a, x⟩`.
+    /// Returns `b − ⟨a, x⟩`.
     pub(super) fn lack(&self, point: &[f64]) -> f64 {
         self.offset - self.along(point)
     }
 
-    /// `⟨a, x⟩`.
+    /// Returns `⟨a, x⟩`.
     fn along(&self, point: &[f64]) -> f64 {
         self.normal.as_ref().map_or_else(|| point.iter().sum(), |normal| dot(normal, point))
     }
 
-    /// `x + a · excess / ‖a‖²`.
+    /// Replaces `x` by `x + a · excess / ‖a‖²`.
     pub(super) fn move_by(&self, point: &mut [f64], excess: f64) {
         let factor = excess / self.squared_norm;
         match &self.normal {

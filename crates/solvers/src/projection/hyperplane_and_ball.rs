@@ -2,29 +2,32 @@
 //!
 //! # Notation
 //!
-//! `h` the distance of the plane from the ball's centre c, `f` the plane's point nearest to c, `u` the part of `point − c` that is parallel
-//! to the plane. The intersection is the ball about f, in the plane, of radius `r = √(D² − h²)`.
+//! `h` is the distance of the plane from the ball's centre c, `f` the plane's point nearest to c, `u` the
+//! part of `point − c` that is parallel to the plane. The intersection is the ball about f, in the plane, of
+//! radius `r = √(D² − h²)`.
 //!
 //! # Accuracy
 //!
-//! `D² − h²` is computed as `(D − h)(D + h)`. It is known to a few units in the last place of `D²`, and r thus to `10⁻¹⁶ D²/r`: where
-//! plane and ball all but touch, the answer is as sensitive to the numbers given, by whatever way it is computed. Distances that differ
-//! from D by rounding count as touching.
+//! `D² − h²` is computed as `(D − h)(D + h)`. It is accurate to a few units in the last place of `D²`, and r
+//! thus to `10⁻¹⁶ D²/r`: if plane and ball almost touch, the solution is this sensitive to the input, for any
+//! algorithm. Distances that differ from D by rounding count as touching.
 
 use super::{Ball, ConvexSet, Hyperplane, Projection, Stopping, check_dimensions, check_finite, norm};
 use crate::error::SolverError;
 
-/// The nearest point to `point` in the intersection of `plane` and `ball`, in closed form.
+/// Returns the nearest point to `point` in the intersection of `plane` and `ball`, in closed form.
 ///
 /// ```text
 /// P_K(x) = f + u min(1, √(D² − h²) / ‖u‖)
 /// ```
 ///
-/// For the plane Σφ = v(M) and a ball about 0: `f = c 1`, `h² = d c²`, with c = v(M)/d. The source iterates instead (Algorithm 2). O(d).
+/// For the plane Σφ = v(M) and a ball about 0: `f = c 1`, `h² = d c²`, with c = v(M)/d. The source iterates
+/// instead (Algorithm 2). O(d).
 ///
 /// # Errors
 ///
-/// [`SolverError::EmptyIntersection`] where `h > D`; [`SolverError::Dimensions`], [`SolverError::NotFinite`] for the point.
+/// [`SolverError::EmptyIntersection`] if `h > D`; [`SolverError::Dimensions`], [`SolverError::NotFinite`] for
+/// the point.
 ///
 /// ```
 /// use apportion_solvers::{Ball, Hyperplane, project_on_hyperplane_and_ball};
@@ -41,41 +44,44 @@ pub fn project_on_hyperplane_and_ball(
 ) -> Result<Vec<f64>, SolverError> {
     let section = Section::new(plane, ball, point)?;
     let (sum, product) = (section.radius + section.height, section.gap * (section.radius + section.height));
-    // Where the product is no number any more, its root still is.
+    // If the product overflows or underflows, its root is still a valid number.
     let radius = if product.is_normal() { product.sqrt() } else { section.gap.sqrt() * sum.sqrt() };
     Ok(section.at(radius))
 }
 
-/// How [`dykstra_on_hyperplane_and_ball`] goes from one sweep to the next.
+/// The step of [`dykstra_on_hyperplane_and_ball`] from one sweep to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sweeps {
-    /// One after the other: the iterates of [`dykstra`](super::dykstra). Where plane and ball touch, they are off by the inverse cube root
-    /// of the number of sweeps.
+    /// Plain sweeps: the iterates of [`dykstra`](super::dykstra). If plane and ball touch, their error is
+    /// proportional to the inverse cube root of the number of sweeps.
     Plain,
-    /// Each is followed as far as its tangent reaches. The default.
+    /// Each sweep is extrapolated along its tangent. The default.
     #[default]
     Extrapolated,
 }
 
-/// [`project_on_hyperplane_and_ball`] by Dykstra's algorithm, in two coordinates.
+/// Same as [`project_on_hyperplane_and_ball`] by Dykstra's algorithm, in two coordinates.
 ///
-/// On a hyperplane and a ball, all iterates of [`dykstra`](super::dykstra) lie in one plane of two dimensions, along u and the normal, and
-/// depend on one number: with `s` the height over the centre of the point that is projected on the ball, one sweep is
+/// On a hyperplane and a ball, all iterates of [`dykstra`](super::dykstra) lie in one two-dimensional plane,
+/// along u and the normal, and depend on one number: with `s` the height above the centre of the point that
+/// is projected on the ball, one sweep is
 ///
 /// ```text
 /// s ← s + g(s),     g(s) = h − D s / √(‖u‖² + s²),     s = h at first
 /// ```
 ///
-/// and the iterate is `D ‖u‖ / √(‖u‖² + s²)` away from f. g is convex and falls, with slope between −1 and 0 outside the ball. Following
-/// its tangent to zero, `s ← s − g(s)/g′(s)`, is thus never shorter than the sweep and never goes beyond the limit: extrapolated sweeps
-/// converge with certainty, quadratically where plane and ball cross, and by a factor of 2/3 each where they touch. They also tell what
-/// plain ones have left.
+/// and the distance of the iterate from f is `D ‖u‖ / √(‖u‖² + s²)`. g is convex and decreasing, with slope
+/// between −1 and 0 outside the ball. Following its tangent to zero, `s ← s − g(s)/g′(s)`, is thus never
+/// shorter than the sweep and never overshoots the limit: extrapolated sweeps always converge, quadratically
+/// if plane and ball cross, and by a factor of 2/3 each if they touch. They also yield the remaining error of
+/// plain sweeps.
 ///
 /// O(d), and O(1) per sweep.
 ///
 /// # Errors
 ///
-/// As [`project_on_hyperplane_and_ball`]; [`SolverError::NotSettled`] at the iteration limit, [`SolverError::Tolerance`].
+/// The same as [`project_on_hyperplane_and_ball`]; [`SolverError::NotSettled`] at the iteration limit,
+/// [`SolverError::Tolerance`].
 pub fn dykstra_on_hyperplane_and_ball(
     plane: &Hyperplane,
     ball: &Ball,
@@ -94,7 +100,7 @@ pub fn dykstra_on_hyperplane_and_ball(
             return Ok(Projection { point: section.at(section.parallel), iterations, remaining: 0.0 });
         }
         let extrapolated = section.extrapolate(s);
-        // Where steps shorten by 2/3, three times the step is left in all.
+        // If steps shorten by 2/3, three times the step remains in total.
         remaining = 3.0 * (section.away(s) - section.away(extrapolated)).abs();
         if remaining <= allowed {
             return Ok(Projection { point: section.at(section.away(extrapolated)), iterations, remaining });
@@ -108,10 +114,10 @@ pub fn dykstra_on_hyperplane_and_ball(
     Err(SolverError::NotSettled { iterations: stopping.iterations, remaining, apart })
 }
 
-/// A plane touches a ball where its distance from the centre is the radius up to so many parts of it.
+/// The relative difference between distance and radius up to which a plane counts as touching a ball.
 const TOUCHING: f64 = 8.0 * f64::EPSILON;
 
-/// What of a point, a plane and a ball matters: the two coordinates, and where they lie.
+/// The two coordinates of a point relative to a plane and a ball, and their directions.
 struct Section {
     /// f.
     foot: Vec<f64>,
@@ -119,11 +125,11 @@ struct Section {
     direction: Vec<f64>,
     /// ‖u‖.
     parallel: f64,
-    /// h, not negative.
+    /// h, nonnegative.
     height: f64,
     /// D.
     radius: f64,
-    /// `D − h`, not negative.
+    /// `D − h`, nonnegative.
     gap: f64,
 }
 
@@ -148,24 +154,26 @@ impl Section {
         Ok(Self { foot, direction, parallel, height, radius: ball.radius(), gap })
     }
 
-    /// The point of the plane that is `away` from f, or u from it if that is nearer.
+    /// Returns the point of the plane at distance `away` from f in the direction of u, or at u if that is
+    /// nearer.
     fn at(&self, away: f64) -> Vec<f64> {
         let factor = if self.parallel > away { away / self.parallel } else { 1.0 };
         self.foot.iter().zip(&self.direction).map(|(f, u)| f + factor * u).collect()
     }
 
-    /// How far the iterate of height `s` is from f.
+    /// Returns the distance of the iterate of height `s` from f.
     fn away(&self, s: f64) -> f64 {
         self.radius * self.parallel / self.parallel.hypot(s)
     }
 
-    /// `g(s)`, as `D (1 − s/√(‖u‖² + s²)) − (D − h)`, which has no cancellation where plane and ball touch.
+    /// Returns `g(s)`, as `D (1 − s/√(‖u‖² + s²)) − (D − h)`, which has no cancellation if plane and ball
+    /// touch.
     fn step(&self, s: f64) -> f64 {
         let far = self.parallel.hypot(s);
         self.radius * (self.parallel / far) * (self.parallel / (far + s)) - self.gap
     }
 
-    /// `s − g(s)/g′(s)`.
+    /// Returns `s − g(s)/g′(s)`.
     fn extrapolate(&self, s: f64) -> f64 {
         let far = self.parallel.hypot(s);
         let slope = self.radius / far * (self.parallel / far).powi(2);
@@ -179,7 +187,8 @@ mod tests {
 
     #[test]
     fn sweeps_in_two_coordinates_are_those_of_the_algorithm() {
-        // Dykstra's algorithm as it is defined, on a plane with a slanted normal and a ball that is not about 0.
+        // Dykstra's algorithm by definition, for a plane with a slanted normal and a ball that is not
+        // about 0.
         let plane = Hyperplane::new(vec![1.0, -2.0, 0.5], 1.5).unwrap();
         let ball = Ball::new(vec![0.3, -0.2, 0.1], 1.0).unwrap();
         let point = [3.0, 2.0, -4.0];

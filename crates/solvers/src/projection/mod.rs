@@ -2,21 +2,23 @@
 //!
 //! # Notation
 //!
-//! `C_i` closed convex sets of d dimensions, `P_i` the projection on `C_i`; `⟨a, x⟩ = b` a hyperplane, `D` the radius of a ball and `c` its
-//! centre.
+//! `C_i` are closed convex sets of d dimensions, `P_i` the projection on `C_i`; `⟨a, x⟩ = b` is a hyperplane,
+//! `D` the radius of a ball and `c` its centre.
 //!
-//! # What is here
+//! # Overview
 //!
-//! Sets are given by their projections ([`ConvexSet`]): [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`], or a user's own.
-//! [`dykstra`] projects on the intersection of any number of them. For a hyperplane and a ball, the constraints of projected stochastic
-//! gradient, there are the closed form, [`project_on_hyperplane_and_ball`], and Dykstra's algorithm in two coordinates,
-//! [`dykstra_on_hyperplane_and_ball`], whose sweeps take constant time and may be extrapolated, so that it is exact where the two touch.
+//! Sets are given by their projections ([`ConvexSet`]): [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`],
+//! or a user-defined set. [`dykstra`] projects on the intersection of any number of them. For a hyperplane
+//! and a ball, the constraints of projected stochastic gradient, there are the closed form,
+//! [`project_on_hyperplane_and_ball`], and Dykstra's algorithm in two coordinates,
+//! [`dykstra_on_hyperplane_and_ball`], whose sweeps take constant time and may be extrapolated, so that it is
+//! exact if the two touch.
 //!
 //! # Sources
 //!
-//! Dykstra, *An algorithm for restricted least squares regression*, Journal of the American Statistical Association 1983; Boyle and
-//! Dykstra, 1986. Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in attribute
-//! importance*, CD-MAKE 2020, Algorithm 2.
+//! Dykstra, *An algorithm for restricted least squares regression*, Journal of the American Statistical
+//! Association 1983; Boyle and Dykstra, 1986. Grah and Thouvenot, *A projected stochastic gradient algorithm
+//! for estimating Shapley value applied in attribute importance*, CD-MAKE 2020, Algorithm 2.
 
 mod ball;
 mod cuboid;
@@ -34,34 +36,37 @@ pub use self::hyperplane_and_ball::{Sweeps, dykstra_on_hyperplane_and_ball, proj
 
 use crate::error::SolverError;
 
-/// A closed convex set that is not empty, given by the projection on it.
+/// A closed, nonempty convex set, given by the projection on it.
 pub trait ConvexSet {
-    /// Dimensions d of the space that it lies in.
+    /// Returns the dimension d of the space that contains the set.
     fn dimensions(&self) -> usize;
 
-    /// Replaces `point` by the point of the set that is nearest to it.
+    /// Replaces `point` by the nearest point of the set.
     ///
     /// # Panics
     ///
-    /// May panic if `point` has not [`dimensions`](Self::dimensions) entries.
+    /// May panic if `point` does not have [`dimensions`](Self::dimensions) entries.
     fn project(&self, point: &mut [f64]);
 
-    /// No point of the set is further from `point` than this; infinite where the set is not bounded, or nothing is known.
+    /// Returns an upper bound on the distance from `point` to any point of the set; infinite if the set is
+    /// unbounded, or if no bound is known.
     ///
-    /// By it [`dykstra`] can tell that an intersection is empty.
+    /// [`dykstra`] uses it to prove that an intersection is empty.
     fn farthest(&self, point: &[f64]) -> f64 {
         let _ = point;
         f64::INFINITY
     }
 }
 
-/// When an iteration ends.
+/// The stopping rule of an iteration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stopping {
-    /// How far the answer may be off, by the speed at which the iterates settle, relative to the larger of the norms of the start and the
-    /// answer. Positive; 1e-13 by default. No answer is better than rounding allows, which this is not asked to be either.
+    /// The maximum error of the result, estimated from the speed of convergence, relative to the larger of
+    /// the norms of the start and the result. Positive; 1e-13 by default. Results are never more accurate
+    /// than rounding allows, whatever the tolerance.
     pub tolerance: f64,
-    /// The most sweeps over all sets; 100 000 by default. What has not settled by then is an error.
+    /// The maximum number of sweeps over all sets; 100 000 by default. If the iteration has not converged by
+    /// then, an error is returned.
     pub iterations: usize,
 }
 
@@ -80,14 +85,15 @@ impl Stopping {
     }
 }
 
-/// Where an iteration ended.
+/// The result of an iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Projection {
     /// The nearest point of the intersection.
     pub point: Vec<f64>,
-    /// Sweeps over all sets that it took.
+    /// The number of sweeps over all sets.
     pub iterations: usize,
-    /// An estimate of how far the point is from the limit, from the speed at which the iterates settled; in units of the point.
+    /// An estimate of the distance of the point from the limit, from the speed of convergence; in units of
+    /// the point.
     pub remaining: f64,
 }
 
@@ -103,7 +109,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     root_of_squares(|| a.iter().zip(b).map(|(x, y)| x - y))
 }
 
-/// The root of a sum of squares, where these are beyond the range of numbers, too.
+/// Returns the root of a sum of squares, even if the squares overflow or underflow.
 fn root_of_squares<I: Iterator<Item = f64>>(numbers: impl Fn() -> I) -> f64 {
     let plain: f64 = numbers().map(|x| x * x).sum();
     if (SMALLEST_SQUARES..f64::INFINITY).contains(&plain) {
@@ -116,10 +122,10 @@ fn root_of_squares<I: Iterator<Item = f64>>(numbers: impl Fn() -> I) -> f64 {
     largest * numbers().map(|x| (x / largest).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Sums of squares below have lost digits.
+/// Sums of squares below this have lost digits.
 const SMALLEST_SQUARES: f64 = 1e-280;
 
-/// Refuses a vector with an entry that is not finite.
+/// Returns an error for a vector with an entry that is not finite.
 fn check_finite(what: &'static str, values: &[f64]) -> Result<(), SolverError> {
     match values.iter().position(|value| !value.is_finite()) {
         None => Ok(()),
@@ -127,7 +133,7 @@ fn check_finite(what: &'static str, values: &[f64]) -> Result<(), SolverError> {
     }
 }
 
-/// Refuses a set or a point of other dimensions.
+/// Returns an error for a set or a point of other dimensions.
 fn check_dimensions(given: usize, wanted: usize) -> Result<(), SolverError> {
-    if given == wanted { Ok(()) } else { Err(SolverError::Dimensions { given, wanted }) }
+    if given == wanted { Ok(()) } else { Err(SolverError::Dimensions { actual: given, expected: wanted }) }
 }

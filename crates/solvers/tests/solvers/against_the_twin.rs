@@ -1,4 +1,4 @@
-//! Everything that the solver reports, compared with the textbook twin.
+//! Compares all results of the solver with a textbook implementation (the twin).
 
 use std::ops::Range;
 
@@ -9,8 +9,9 @@ use crate::twin::{self, Problem, assert_close, largest};
 
 const PLAYERS: [usize; 9] = [1, 2, 3, 7, 8, 63, 64, 65, 130];
 
-/// Problems of all kinds: few and many rows, players who are always together, few and many distinct weights; constrained, about a
-/// centre, with an intercept or not; paired, with weights for pairs or rows, or not.
+/// Returns problems of all kinds: few and many rows, players who are always together, few and many distinct
+/// weights; with a constraint, a centre, an intercept or none of these; paired, with weights per pair or row,
+/// or unpaired.
 fn problems() -> impl Iterator<Item = (String, Problem)> {
     PLAYERS.into_iter().flat_map(|n| {
         let mut plain = vec![
@@ -34,7 +35,7 @@ fn problems() -> impl Iterator<Item = (String, Problem)> {
                         ("about a half", three.clone().with_columns(0.5, false)),
                         ("with an intercept", three.clone().with_columns(0.3, true)),
                     ];
-                    // Costs time and says little new for many players.
+                    // Costs time and tests little else for many players.
                     if n < 63 {
                         columns.push(("about 0.3", three.with_columns(0.3, false)));
                     }
@@ -50,7 +51,8 @@ fn problems() -> impl Iterator<Item = (String, Problem)> {
 fn coefficients_rank_and_sums_of_squares_are_those_of_the_twin() {
     for (name, problem) in problems() {
         let (fit, want) = (problem.solve(), twin::solve(&problem));
-        // Random square designs may be badly conditioned; normal equations lose the square root of what this grants.
+        // Random square designs may be badly conditioned; normal equations lose the square root of this
+        // tolerance.
         let tolerance = 1e-13 * (10.0 + want.condition) * (1.0 + largest(&want.coefficients));
         assert_close(fit.coefficients(), &want.coefficients, tolerance, &name);
         assert_eq!(fit.rank(), Some(want.rank), "{name}");
@@ -183,7 +185,8 @@ fn the_certificate_has_of_each_unit_what_it_is_off_by() {
         }
         let (fit, dense) = (problem.solve(), twin::solve(&problem));
         let (rows, n, k) = (problem.units(), problem.coalitions.players(), problem.outputs);
-        // Most rows are enumerated; of the size classes of the others between a half and all is left.
+        // Most rows are enumerated; the size classes of the others have a random fraction between one half
+        // and one.
         let step = if n > 8 { 29 } else { 3 };
         let fraction = |row: usize| if row % step == 1 { 0.5 + 0.5 / (1 + row % 5) as f64 } else { 0.0 };
         let free: Vec<f64> = (0..rows).map(fraction).collect();
@@ -215,7 +218,8 @@ fn the_certificate_is_without_bias_where_all_rows_are_off_alike() {
         if n > 8 {
             continue;
         }
-        // Row j alone is off, by one standard deviation `1/√w_j`: the certificate is quadratic, so that these sum to its mean.
+        // Only row j has an error, of one standard deviation `1/√w_j`: the certificate is quadratic, so these
+        // sum to its mean.
         let entry = |index: usize| {
             if index / m == index % m { problem.row_weight(index / m).sqrt().recip() } else { 0.0 }
         };
@@ -250,10 +254,10 @@ fn the_certificate_is_its_formula_written_out() {
             continue;
         }
         let free: Vec<f64> = (0..rows).map(|row| (row % 7) as f64 / 6.0).collect();
-        // Of the coefficients, and of those of the players in the middle less their mean.
+        // The variances of the coefficients, and of the coefficients of the middle players minus their mean.
         let among = n / 3..n - n / 4;
         let (mut want, mut want_among) = (vec![0.0; n * k], vec![0.0; n * k]);
-        // What the coefficients have of a row: for each output, row by row.
+        // The contributions of rows to the coefficients: for each output, row by row.
         let mut losses = vec![vec![vec![0.0; n]; rows]; k];
         let mut losses_among = losses.clone();
         for row in 0..rows {
@@ -283,7 +287,7 @@ fn the_certificate_is_its_formula_written_out() {
     }
 }
 
-/// Checks directions and degrees of freedom against their definition over all pairs of rows.
+/// Checks directions and degrees of freedom by their definition over all pairs of rows.
 fn check_law(
     got: &Certificate,
     losses: &[Vec<Vec<f64>>],
@@ -300,7 +304,7 @@ fn check_law(
         let dot = |a: &[f64], b: &[f64]| -> f64 {
             a[among.clone()].iter().zip(&b[among.clone()]).map(|(a, b)| a * b).sum()
         };
-        // Nothing but rounding errors has no directions to speak of.
+        // Mere rounding errors have no meaningful directions.
         if losses.iter().map(|loss| dot(loss, loss)).sum::<f64>() < 1e-20 {
             return;
         }
@@ -374,7 +378,7 @@ fn rows_that_decide_alone_have_no_certificate_unless_enumerated() {
 
 #[test]
 fn a_row_met_several_times_is_as_many_draws() {
-    // Rows repeated and rows merged: the sum over all draws of what one of them changes.
+    // Compare repeated rows with merged rows: the sum over all draws of the change due to one of them.
     for (name, problem) in problems().filter(|(name, _)| name.contains("many rows")) {
         if problem.coalitions.players() > 65 || problem.coalitions.players() < 3 {
             continue;

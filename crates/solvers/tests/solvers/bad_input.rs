@@ -1,4 +1,4 @@
-//! What the solver refuses, and what it accepts at the edges.
+//! Errors for invalid input, and valid edge cases.
 
 use apportion_games::Coalitions;
 use apportion_solvers::{Constraint, Design, Factorization, LeastSquares, SolverError, least_squares};
@@ -11,7 +11,7 @@ fn three_rows() -> Coalitions {
 fn weights_must_be_one_for_each_row_finite_and_not_negative() {
     let rows = three_rows();
     let error = |weights: &[f64]| Design::new(&rows, weights).unwrap_err();
-    assert_eq!(error(&[1.0; 2]), SolverError::WeightCount { given: 2, wanted: 3, unit: "row" });
+    assert_eq!(error(&[1.0; 2]), SolverError::WeightCount { actual: 2, expected: 3, unit: "row" });
     assert_eq!(error(&[1.0, -1.0, 1.0]), SolverError::Weight { index: 1, value: -1.0 });
     assert_eq!(error(&[1.0, 1.0, f64::INFINITY]), SolverError::Weight { index: 2, value: f64::INFINITY });
     assert!(matches!(error(&[f64::NAN, 1.0, 1.0]), SolverError::Weight { index: 0, .. }));
@@ -28,7 +28,7 @@ fn pairs_must_be_complements() {
     assert_eq!(paired(&[1, 6, 2, 4], &[1.0; 2]), Err(SolverError::BrokenPair { pair: 1 }));
     assert_eq!(
         paired(&[1, 6], &[1.0; 2]),
-        Err(SolverError::WeightCount { given: 2, wanted: 1, unit: "pair of rows" })
+        Err(SolverError::WeightCount { actual: 2, expected: 1, unit: "pair of rows" })
     );
     assert_eq!(paired(&[1, 6, 7, 0], &[1.0; 2]), Ok(()));
     for players in [64, 65, 128, 130] {
@@ -59,19 +59,19 @@ fn targets_and_sums_must_be_counted_and_finite() {
         least_squares(&design, targets, outputs, constraint).unwrap_err()
     };
     let none = Constraint::None;
-    assert_eq!(error(&[1.0; 4], 1, none), SolverError::TargetCount { given: 4, rows: 3, outputs: 1 });
-    assert_eq!(error(&[1.0; 3], 2, none), SolverError::TargetCount { given: 3, rows: 3, outputs: 2 });
+    assert_eq!(error(&[1.0; 4], 1, none), SolverError::TargetCount { actual: 4, rows: 3, outputs: 1 });
+    assert_eq!(error(&[1.0; 3], 2, none), SolverError::TargetCount { actual: 3, rows: 3, outputs: 2 });
     assert_eq!(error(&[], 0, none), SolverError::NoOutputs);
     assert_eq!(
         error(&[1.0; 3], usize::MAX, none),
-        SolverError::TargetCount { given: 3, rows: 3, outputs: usize::MAX }
+        SolverError::TargetCount { actual: 3, rows: 3, outputs: usize::MAX }
     );
     let mut targets = [1.0; 6];
     targets[3] = f64::NEG_INFINITY;
     assert_eq!(error(&targets, 2, none), SolverError::Target { row: 1, output: 1, value: f64::NEG_INFINITY });
     assert_eq!(
         error(&[1.0; 3], 1, Constraint::Sum(&[1.0, 2.0])),
-        SolverError::SumCount { given: 2, outputs: 1 }
+        SolverError::SumCount { actual: 2, outputs: 1 }
     );
     assert!(matches!(error(&[1.0; 3], 1, Constraint::Sum(&[f64::NAN])), SolverError::Sum { output: 0, .. }));
 }
@@ -93,7 +93,7 @@ fn pairs_of_two_weights_are_checked_as_others_are() {
     let rows = Coalitions::from_masks(3, [1, 6, 2, 5]);
     assert!(Design::paired_apart(&rows, &[1.0, 2.0, 0.0, 1.0]).is_ok());
     let error = |weights: &[f64]| Design::paired_apart(&rows, weights).unwrap_err();
-    assert_eq!(error(&[1.0; 2]), SolverError::WeightCount { given: 2, wanted: 4, unit: "row" });
+    assert_eq!(error(&[1.0; 2]), SolverError::WeightCount { actual: 2, expected: 4, unit: "row" });
     let broken = Coalitions::from_masks(3, [1, 6, 2, 4]);
     assert_eq!(Design::paired_apart(&broken, &[1.0; 4]).unwrap_err(), SolverError::BrokenPair { pair: 1 });
 }
@@ -125,7 +125,7 @@ fn rows_of_no_weight_give_nothing() {
     }
 }
 
-/// A fit of all coalitions of three players.
+/// Returns a fit of all coalitions of three players.
 fn fit_of_all() -> LeastSquares {
     let rows = Coalitions::from_masks(3, 0..8);
     let design = Design::new(&rows, &[1.0; 8]).unwrap();
@@ -135,7 +135,7 @@ fn fit_of_all() -> LeastSquares {
 #[test]
 fn free_fractions_must_be_counted_and_between_zero_and_one() {
     let fit = fit_of_all();
-    assert_eq!(fit.certificate(&[0.5; 7]), Err(SolverError::FreeCount { given: 7, wanted: 8 }));
+    assert_eq!(fit.certificate(&[0.5; 7]), Err(SolverError::FreeCount { actual: 7, expected: 8 }));
     let mut free = [0.5; 8];
     free[5] = 1.5;
     assert_eq!(fit.certificate(&free), Err(SolverError::Free { index: 5, value: 1.5 }));
@@ -186,7 +186,7 @@ fn one_player_gets_everything() {
     let fit = least_squares(&design, &[3.0, 8.0], 1, Constraint::Sum(&[5.0])).unwrap();
     assert_eq!(fit.coefficients(), [5.0]);
     assert_eq!(fit.rank(), Some(0));
-    // Without the constraint, what the row with the player says.
+    // Without the constraint, the row with the player determines the coefficient.
     let fit = least_squares(&design, &[3.0, 8.0], 1, Constraint::None).unwrap();
     assert!((fit.coefficients()[0] - 8.0).abs() < 1e-14);
 }

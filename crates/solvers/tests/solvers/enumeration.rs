@@ -1,5 +1,6 @@
-//! All coalitions: the regression is the value itself. With Shapley kernel weights that of Shapley (Leverage SHAP, Lemma 2.1), about ½
-//! with equal weights that of Banzhaf (Kernel Banzhaf, Theorem 3.2), about p with weights `p^s (1−p)^(n−s)` the weighted one of Banzhaf.
+//! With all coalitions, the regression yields the exact value: with Shapley kernel weights the Shapley value
+//! (Leverage SHAP, Lemma 2.1), about ½ with equal weights the Banzhaf value (Kernel Banzhaf, Theorem 3.2),
+//! about p with weights `p^s (1−p)^(n−s)` the weighted Banzhaf value.
 
 use apportion_games::Coalitions;
 use apportion_solvers::{Constraint, Design, Factorization, Kernel, Options, least_squares_with};
@@ -14,7 +15,8 @@ fn kernel_weight(n: usize, size: usize) -> f64 {
     1.0 / (choose(n, size) * (size * (n - size)) as f64)
 }
 
-/// The value whose coalitions of s other players weigh `weight(s)`: `φ_i = Σ_S weight(s) [v(S ∪ i) − v(S)]`.
+/// Returns the value that weights coalitions of s other players by `weight(s)`:
+/// `φ_i = Σ_S weight(s) [v(S ∪ i) − v(S)]`.
 fn definition(n: usize, values: &[f64], weight: impl Fn(usize) -> f64) -> Vec<f64> {
     (0..n)
         .map(|i| {
@@ -25,7 +27,8 @@ fn definition(n: usize, values: &[f64], weight: impl Fn(usize) -> f64) -> Vec<f6
         .collect()
 }
 
-/// Values of a random game: multiples of 1/1024 up to 1 in size, so that an offset of 2³⁰ costs no digits.
+/// Returns the values of a random game: multiples of 1/1024 up to 1 in size, so that an offset of 2³⁰ costs
+/// no digits.
 fn random_game(n: usize, offset: f64) -> Vec<f64> {
     let mut word = words(n as u64);
     (0..1 << n).map(|_| offset + (word() % 2048) as f64 / 1024.0 - 1.0).collect()
@@ -45,7 +48,7 @@ fn check(n: usize, offset: f64, kernel: Kernel, tolerance: f64) {
         } else {
             Design::new(&coalitions, &weights).unwrap()
         };
-        // Not v(S) − v(∅): the offset must not matter.
+        // Not v(S) − v(∅), because the offset must not matter.
         let targets: Vec<f64> = masks.iter().map(|&mask| values[mask as usize]).collect();
         let fit =
             least_squares_with(&design, &targets, 1, Constraint::Sum(&sum), &Options { kernel }).unwrap();
@@ -85,7 +88,8 @@ fn the_leverage_score_of_a_coalition_is_one_over_the_number_of_its_size() {
     }
 }
 
-/// Every way to regress all coalitions about `p`: rows alone, in pairs, in pairs of two weights; with an intercept and without.
+/// Checks every way to regress all coalitions about `p`: unpaired, in pairs, in pairs of two weights; with
+/// and without an intercept.
 fn check_about(n: usize, p: f64, offset: f64, intercepts: &[bool], tolerance: f64) {
     let values = random_game(n, offset);
     let want = definition(n, &values, |size| p.powi(size as i32) * (1.0 - p).powi((n - 1 - size) as i32));
@@ -138,7 +142,8 @@ fn full_enumeration_about_p_gives_weighted_banzhaf_values_to_twelve_digits() {
     for n in 1..=12 {
         for p in [0.1, 0.3, 0.45, 0.8] {
             check_about(n, p, 0.0, &[false, true], 1e-12);
-            // Without intercept a common offset of the targets is a signal: that rows cancel under the weights is up to rounding.
+            // Without an intercept, a common offset of the targets is a signal: rows cancel under the weights
+            // only up to rounding.
             check_about(n, p, f64::from(1 << 20), &[true], 1e-12);
         }
     }

@@ -1,4 +1,5 @@
-//! Regressions and projections against textbook twins, against the definition, against bad input; and their invariants.
+//! Tests regressions and projections against textbook implementations, definitions and invalid input, and
+//! checks their invariants.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

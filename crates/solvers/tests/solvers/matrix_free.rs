@@ -1,4 +1,4 @@
-//! Conjugate gradients on the rows against the factored Gram matrix of the same designs.
+//! Compares conjugate gradients on the rows with the factored Gram matrix of the same designs.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use apportion_solvers::{
 };
 use rand::RngExt;
 
-/// How a design is set up.
+/// The columns of a design.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Columns {
     Constrained,
@@ -17,7 +17,8 @@ enum Columns {
     Intercept,
 }
 
-/// Coalitions of uniform sizes with the weights of their leverage scores, or of each player by itself with equal weights.
+/// Returns coalitions of uniform sizes with the weights of their leverage scores, or coalitions that contain
+/// each player independently, with equal weights.
 fn sampled(
     players: usize,
     rows: usize,
@@ -48,7 +49,7 @@ fn sampled(
     (coalitions, weights)
 }
 
-/// Values that are additive, with interactions of neighbours and noise beside; m × k.
+/// Returns additive values with interactions of neighbours and noise; m × k.
 fn targets(coalitions: &Coalitions, outputs: usize, offset: f64) -> Vec<f64> {
     let value = |row: usize, output: usize| {
         let members: Vec<usize> = coalitions.row(row).members().collect();
@@ -78,7 +79,7 @@ fn both(
     let values = targets(coalitions, outputs, offset);
     [Kernel::Auto, Kernel::MatrixFree].map(|kernel| {
         let fit = least_squares_with(&design, &values, outputs, constraint, &Options { kernel }).unwrap();
-        // Rows of pairs that are rows of their own are always factored.
+        // Pairs whose members are separate rows are always factored.
         let is_apart = is_paired && matches!(columns, Columns::Centred(p) if p != 0.5);
         let is_free = kernel == Kernel::MatrixFree && !is_apart;
         assert_eq!(fit.kernel() == Kernel::MatrixFree, is_free);
@@ -87,7 +88,7 @@ fn both(
     })
 }
 
-/// The largest difference over the largest entry.
+/// Returns the largest difference relative to the largest entry.
 fn apart(got: &[f64], want: &[f64]) -> f64 {
     assert_eq!(got.len(), want.len());
     let largest = want.iter().fold(f64::MIN_POSITIVE, |largest, value| largest.max(value.abs()));
@@ -105,7 +106,7 @@ fn coefficients_residuals_and_ranks_are_those_of_the_factored_matrix() {
     ] {
         for is_paired in [false, true] {
             for players in [1, 2, 5, 64, 65, 130, 300] {
-                // With many rows to spare, and with less rows than players.
+                // With many more rows than players, and with fewer.
                 for rows in [6 * players, 12 * players + 1, players / 2] {
                     let rows = (rows & !1).max(2);
                     for outputs in [1, 3] {
@@ -127,7 +128,7 @@ fn coefficients_residuals_and_ranks_are_those_of_the_factored_matrix() {
                             let ratio = got.condition_number() / want.condition_number();
                             assert!(ratio > 0.8 && ratio < 1.0 + 1e-6, "{name}: condition {ratio}");
                         } else {
-                            // Known wherever the rows are many or few.
+                            // The rank is known if there are many rows or few.
                             assert!(players <= 5, "{name}: rank {:?}", want.rank());
                         }
                         if let Some(betas) = want.intercepts() {
@@ -142,7 +143,8 @@ fn coefficients_residuals_and_ranks_are_those_of_the_factored_matrix() {
     }
 }
 
-/// Of the standard errors of some players: the root of the ratio of the sums of squares, by probes over computed ones, and the least ratio.
+/// Compares the standard errors of some players: returns the root of the ratio of the sums of squares, by
+/// probes over computed ones, and the smallest ratio.
 fn compared(computed: &Certificate, probed: &Certificate, players: Range<usize>) -> (f64, f64) {
     // Two outputs.
     let of =
@@ -186,7 +188,7 @@ fn the_certificate_by_probes_is_near_the_computed_one() {
             let name = format!("{columns:?}, pairs {is_paired}, {per_player} a player, {what}");
             let is_few = covered.len() <= 16;
             let (size, least) = compared(&computed, &probed, covered.clone());
-            // Rows that all have much in common favour a direction; then errors are called larger than they are.
+            // Rows that all have much in common favour a direction, so that errors are overestimated.
             let most = if is_few {
                 1.01
             } else if columns == Columns::Centred(0.0) {
@@ -292,7 +294,7 @@ fn rows_that_weigh_nothing_and_targets_that_are_nothing_are_legal() {
 #[test]
 fn the_matrix_is_left_out_beyond_two_thousand_players() {
     let players = 2001;
-    // Pairs of players, each by itself.
+    // Pairs of players, each in a row by itself.
     let mut coalitions = Coalitions::new(players);
     for first in 0..20 {
         coalitions.push_members([first, first + 500]);
@@ -302,7 +304,7 @@ fn the_matrix_is_left_out_beyond_two_thousand_players() {
     let design = Design::new(&coalitions, &weights).unwrap();
     let fit = least_squares_with(&design, &values, 1, Constraint::None, &Options::default()).unwrap();
     assert_eq!((fit.kernel(), fit.rank()), (Kernel::MatrixFree, Some(20)));
-    // The least norm shares a value between the two.
+    // The solution of minimum norm divides a value between the two.
     for (first, value) in values.iter().enumerate() {
         assert!((fit.coefficients()[first] - value / 2.0).abs() < 1e-12);
         assert!((fit.coefficients()[first + 500] - value / 2.0).abs() < 1e-12);

@@ -1,4 +1,5 @@
-//! Projections on intersections of convex sets, against closed forms, bisection on the multiplier, and the definition.
+//! Compares projections on intersections of convex sets with closed forms, with bisection on the multiplier,
+//! and with the definition.
 
 use apportion_solvers::{
     Ball, ConvexSet, Cuboid, HalfSpace, Hyperplane, SolverError, Stopping, Sweeps, dykstra,
@@ -27,24 +28,25 @@ fn scaled(rng: &mut ChaCha8Rng, dimensions: usize, factor: f64) -> Vec<f64> {
     vector(rng, dimensions).iter().map(|x| factor * x).collect()
 }
 
-/// How acute the angle at `nearest` is between a point and another.
+/// Returns the dot product of the directions from `nearest` to a point and to another: positive if the angle
+/// is acute.
 fn angle(point: &[f64], nearest: &[f64], other: &[f64]) -> f64 {
     point.iter().zip(nearest).zip(other).map(|((x, p), y)| (x - p) * (y - p)).sum()
 }
 
-/// A normal without small entries.
+/// Returns a normal without small entries.
 fn normal(rng: &mut ChaCha8Rng, dimensions: usize) -> Vec<f64> {
     vector(rng, dimensions).iter().map(|a| a + a.signum() * 0.1).collect()
 }
 
-/// Holds Dykstra's algorithm to find the wanted point.
+/// Checks that Dykstra's algorithm finds the expected point.
 fn assert_found(sets: &[&dyn ConvexSet], point: &[f64], wanted: &[f64]) {
     let run = dykstra(sets, point, Stopping::default()).unwrap();
     let error = distance(&run.point, wanted);
     assert!(error < 1e-10 * (1.0 + norm(point)), "{}: {error} after {}", point.len(), run.iterations);
 }
 
-/// How plane and ball lie to each other.
+/// The relative position of plane and ball.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Case {
     Crossing,
@@ -53,10 +55,10 @@ enum Case {
     Apart,
 }
 
-/// A random plane and ball, and the distance of the plane from the ball's centre.
+/// Returns a random plane and ball, and the distance of the plane from the ball's centre.
 fn plane_and_ball(rng: &mut ChaCha8Rng, dimensions: usize, case: Case) -> (Hyperplane, Ball, f64) {
     let all_ones = rng.random_range(0..2) == 0;
-    // Whole numbers: the distance is computed without rounding but in the norm and the quotient.
+    // Integers, so that the distance has rounding errors only from the norm and the quotient.
     let normal: Vec<f64> = if all_ones {
         vec![1.0; dimensions]
     } else {
@@ -90,11 +92,11 @@ fn plane_and_ball(rng: &mut ChaCha8Rng, dimensions: usize, case: Case) -> (Hyper
 #[test]
 fn dykstra_gives_the_closed_form_wherever_plane_and_ball_meet_and_an_error_elsewhere() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    // Points are up to 2000 times as far as the answer.
+    // Points are up to 2000 times as far away as the result.
     let stopping = Stopping { tolerance: 1e-15, ..Stopping::default() };
     let mut most = [0; 2];
     for index in 0..10_000 {
-        // Small dimensions as often as large ones.
+        // Small dimensions are as frequent as large ones.
         let dimensions = 2f64.powf(rng.random_range(1.0..9.9658)) as usize;
         let case = [Case::Crossing, Case::Touching, Case::AllButTouching, Case::Apart][index % 4];
         let (plane, ball, ..) = plane_and_ball(&mut rng, dimensions, case);
@@ -114,7 +116,7 @@ fn dykstra_gives_the_closed_form_wherever_plane_and_ball_meet_and_an_error_elsew
         most[usize::from(case == Case::Touching)] =
             most[usize::from(case == Case::Touching)].max(run.iterations);
         if case == Case::Touching {
-            // The only point they have in common.
+            // The only common point.
             let mut foot = ball.centre().to_vec();
             plane.project(&mut foot);
             assert!((distance(&foot, ball.centre()) - ball.radius()).abs() < 1e-12 * ball.radius());
@@ -129,7 +131,8 @@ fn sets_given_by_their_projections_alone_give_the_closed_form_too() {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     for _ in 0..400 {
         let dimensions = 2f64.powf(rng.random_range(1.0..9.9658)) as usize;
-        // With the sine r/D of the angle at which they cross, sweeps shorten the error by a factor of about 1 − (r/D)³ D/‖u‖.
+        // With the sine r/D of the angle at which they cross, sweeps reduce the error by a factor of about 1
+        // − (r/D)³ D/‖u‖.
         let (plane, ball, ..) =
             std::iter::repeat_with(|| plane_and_ball(&mut rng, dimensions, Case::Crossing))
                 .find(|(_, ball, height)| ball.radius() > 1.1 * height)
@@ -171,7 +174,7 @@ fn the_closed_form_is_in_both_sets_and_no_common_point_is_nearer() {
     }
 }
 
-/// The λ at which a falling function passes zero.
+/// Returns the λ at which a decreasing function passes zero.
 fn root(falling: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
@@ -191,7 +194,7 @@ fn a_box_and_a_plane_give_what_bisection_on_the_multiplier_gives() {
             .map(|l| if rng.random_range(0..4) == 0 { f64::INFINITY } else { l + rng.random_range(0.0..2.0) })
             .collect();
         let normal = normal(&mut rng, dimensions);
-        // Through a point of the box.
+        // A plane through a point of the box.
         let inner: Vec<f64> = lower.iter().zip(&upper).map(|(l, u)| l + 0.5 * (u.min(l + 1.0) - l)).collect();
         let offset = dot(&normal, &inner);
         let point = scaled(&mut rng, dimensions, 4.0);
@@ -282,7 +285,8 @@ fn sets_without_a_common_point_are_found_out() {
     let high = Cuboid::new(vec![1.5, 0.0], vec![f64::INFINITY, 1.0]).unwrap();
     let refused = dykstra(&[&low, &high], &[0.5, 0.5], Stopping::default()).unwrap_err();
     assert!(matches!(refused, SolverError::EmptyIntersection { apart } if (apart - 0.5).abs() < 1e-9));
-    // Nothing bounded to prove it by: the limit, and how far they are apart.
+    // Without a bounded set the proof is impossible: the limit is reached, and the distance between the sets
+    // is reported.
     let left = HalfSpace::new(vec![1.0, 0.0], 0.0).unwrap();
     let right = HalfSpace::new(vec![-1.0, 0.0], -0.25).unwrap();
     let stopping = Stopping { iterations: 500, ..Stopping::default() };
@@ -326,7 +330,10 @@ fn what_is_no_set_is_refused() {
         let refused = Cuboid::new(vec![0.0, lower], vec![0.0, upper]).unwrap_err();
         assert!(matches!(refused, SolverError::Bounds { index: 1, .. }), "{lower}, {upper}");
     }
-    assert_eq!(Cuboid::new(vec![0.0; 2], vec![1.0; 3]), Err(SolverError::Dimensions { given: 3, wanted: 2 }));
+    assert_eq!(
+        Cuboid::new(vec![0.0; 2], vec![1.0; 3]),
+        Err(SolverError::Dimensions { actual: 3, expected: 2 })
+    );
 }
 
 #[test]
@@ -334,7 +341,7 @@ fn what_cannot_be_projected_is_refused() {
     let (plane, ball) = (Hyperplane::of_sum(2, 1.0).unwrap(), Ball::new(vec![0.0; 2], 1.0).unwrap());
     let run = |point: &[f64], stopping| dykstra(&[&plane, &ball], point, stopping).unwrap_err();
     assert_eq!(dykstra(&[], &[1.0], Stopping::default()).unwrap_err(), SolverError::NoSets);
-    assert_eq!(run(&[1.0; 3], Stopping::default()), SolverError::Dimensions { given: 2, wanted: 3 });
+    assert_eq!(run(&[1.0; 3], Stopping::default()), SolverError::Dimensions { actual: 2, expected: 3 });
     assert!(matches!(run(&[1.0, f64::NAN], Stopping::default()), SolverError::NotFinite { index: 1, .. }));
     for tolerance in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let stopping = Stopping { tolerance, ..Stopping::default() };

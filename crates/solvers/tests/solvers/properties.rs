@@ -1,4 +1,4 @@
-//! What holds for every regression.
+//! Properties of every regression.
 
 use apportion_games::Coalitions;
 use proptest::prelude::*;
@@ -31,8 +31,8 @@ fn size(values: &[f64]) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// The gradient of the objective vanishes, that in the intercept too; under the constraint all its entries are equal, and the
-    /// coefficients sum to c.
+    /// The gradient of the objective vanishes, also for the intercept; under the constraint all its entries
+    /// are equal, and the coefficients sum to c.
     #[test]
     fn solutions_satisfy_the_optimality_conditions(problem in problems()) {
         let fit = problem.solve();
@@ -101,7 +101,7 @@ proptest! {
         }
     }
 
-    /// A row given twice is a row of the summed weight.
+    /// A repeated row is equivalent to one row of the summed weight.
     #[test]
     fn repeated_rows_add_their_weights(problem in problems()) {
         let mut twice = problem.clone();
@@ -117,7 +117,8 @@ proptest! {
     }
 }
 
-/// Rows that are all the same tell nothing beside an intercept, whatever rounding leaves of their distance from their mean.
+/// Identical rows determine nothing in addition to an intercept, whatever rounding error remains of their
+/// distance from their mean.
 #[test]
 fn equal_rows_beside_an_intercept_have_no_rank() {
     for players in [1, 2, 5, 22, 70] {

@@ -1,4 +1,4 @@
-//! Ridge regression against normal equations that are written out.
+//! Compares ridge regression with explicit normal equations.
 
 use apportion_games::Coalitions;
 use apportion_solvers::{Constraint, Design, Ridge, SolverError, least_squares, ridge};
@@ -7,7 +7,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::twin::assert_close;
 
-/// Solves a square system by Gaussian elimination with partial pivoting; each row ends with its right-hand side.
+/// Solves a square system by Gaussian elimination with partial pivoting; each row ends with its right-hand
+/// side.
 fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     let n = rows.len();
     for column in 0..n {
@@ -27,8 +28,8 @@ fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     x
 }
 
-/// The coefficients, the intercept and R² by the normal equations of the dense columns `z − p 1` and, with an intercept, of a constant
-/// one without a penalty.
+/// Returns the coefficients, the intercept and R² from the normal equations of the dense columns `z − p 1`
+/// and, with an intercept, of a constant column without a penalty.
 fn twin(
     coalitions: &Coalitions,
     weights: &[f64],
@@ -69,7 +70,8 @@ fn twin(
     (solution, beta, 1.0 - left / all)
 }
 
-/// Random rows with members of this probability, their weights, and targets for each output.
+/// Returns random rows that contain each player with this probability, their weights, and targets for each
+/// output.
 fn random(
     rng: &mut ChaCha8Rng,
     (players, rows, outputs): (usize, usize, usize),
@@ -82,7 +84,7 @@ fn random(
     (coalitions, weights, targets)
 }
 
-/// The design about a centre, with an intercept or not.
+/// Returns the design about a centre, with or without an intercept.
 fn with_columns(design: Design<'_>, (centre, intercept): (f64, bool)) -> Design<'_> {
     let design = design.centred_at(centre).unwrap();
     if intercept { design.with_intercept() } else { design }
@@ -160,7 +162,7 @@ fn pairs_that_share_a_weight_are_rows_with_that_weight_each() {
 #[test]
 fn without_a_penalty_it_is_least_squares() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
-    // With 4 rows, or 5, the coefficients of 8 players are not unique.
+    // With 4 or 5 rows, the coefficients of 8 players are not unique.
     for rows in [4, 5, 60] {
         let (coalitions, weights, targets) = random(&mut rng, (8, rows, 1), 0.5);
         let design = Design::new(&coalitions, &weights).unwrap().with_intercept();
@@ -189,7 +191,7 @@ fn a_common_factor_of_the_weights_divides_the_penalty() {
 #[test]
 fn equal_targets_are_explained_by_the_intercept() {
     let coalitions = Coalitions::from_masks(3, [1, 2, 5, 7]);
-    // The last target weighs nothing.
+    // The last target has weight zero.
     let design = Design::new(&coalitions, &[0.1, 0.7, 0.3, 0.0]).unwrap().with_intercept();
     let fit = ridge(&design, &[0.1, 0.1, 0.1, 9.0], 1, 1.0).unwrap();
     assert_eq!(fit.determination(), [1.0]);

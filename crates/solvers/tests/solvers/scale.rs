@@ -1,4 +1,4 @@
-//! Targets of any scale give the same answer up to the factor.
+//! Targets of any scale give the same solution up to the factor.
 
 use apportion_games::Coalitions;
 use apportion_solvers::{
@@ -8,7 +8,7 @@ use apportion_solvers::{
 
 const PLAYERS: usize = 6;
 
-/// Powers of two keep all bits; others are off by rounding.
+/// Returns factors with tolerances: powers of two preserve all bits; others cause rounding errors.
 fn factors() -> Vec<(f64, f64)> {
     let powers = [-996, -700, -520, -3, 0, 1, 515, 700, 990].map(|power| (2.0_f64.powi(power), 0.0));
     let others = [1e-300, 1e-160, 1e-154, 1e-3, 1e3, 1e154, 1e160, 1e298].map(|factor| (factor, 1e-12));
@@ -53,7 +53,7 @@ fn least_squares_and_their_certificates_have_no_scale() {
     for (index, design) in designs.iter().enumerate() {
         let is_plain = !design.has_intercept() && index != 2;
         for constrained in [false, true].into_iter().filter(|&constrained| is_plain || !constrained) {
-            // The outputs are of two scales.
+            // The outputs have two different scales.
             let solve = |factor: f64| {
                 let targets: Vec<f64> = targets
                     .iter()
@@ -122,7 +122,7 @@ fn ridge_regressions_have_no_scale() {
 
 #[test]
 fn solutions_beyond_all_numbers_are_refused() {
-    // Differences of targets that are no numbers, of a solution that is one.
+    // Differences of targets that overflow although the solution is finite.
     let coalitions = Coalitions::from_masks(2, [1, 2]);
     let design = Design::new(&coalitions, &[1.0; 2]).unwrap();
     let fit = least_squares(&design, &[1.7e308, -1.7e308], 1, Constraint::None).unwrap();

@@ -1,17 +1,17 @@
-//! The textbook twin: a dense matrix of numbers, a singular value decomposition, and the definitions written out.
+//! A textbook implementation (the twin): a dense matrix, a singular value decomposition, and the definitions.
 
 use apportion_games::Coalitions;
 use faer::Mat;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A problem that owns its parts. `weights` has one entry per row, or per pair whose rows share theirs.
+/// A problem that owns its parts. `weights` has one entry per row, or per pair whose rows share a weight.
 #[derive(Debug, Clone)]
 pub(crate) struct Problem {
     pub(crate) coalitions: Coalitions,
     pub(crate) weights: Vec<f64>,
     pub(crate) paired: bool,
-    /// Whether the rows of pairs have a weight each.
+    /// Whether the rows of pairs have separate weights.
     pub(crate) apart: bool,
     pub(crate) columns: Columns,
     pub(crate) targets: Vec<f64>,
@@ -19,18 +19,18 @@ pub(crate) struct Problem {
     pub(crate) sums: Option<Vec<f64>>,
 }
 
-/// What stands beside the bits.
+/// The columns besides the bits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Columns {
     pub(crate) centre: f64,
     pub(crate) intercept: bool,
 }
 
-/// The bits alone.
+/// Plain bits.
 pub(crate) const BITS: Columns = Columns { centre: 0.0, intercept: false };
 
 impl Problem {
-    /// Random rows with weights of which `distinct` are different.
+    /// Returns random rows with `distinct` distinct weights.
     pub(crate) fn random(players: usize, rows: usize, distinct: usize, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut coalitions = Coalitions::new(players);
@@ -53,7 +53,7 @@ impl Problem {
         }
     }
 
-    /// The same rows, each followed by its complement.
+    /// Returns the same rows, each followed by its complement.
     pub(crate) fn with_complements(mut self) -> Self {
         let mut paired = Coalitions::new(self.coalitions.players());
         for (index, row) in self.coalitions.iter().enumerate() {
@@ -65,7 +65,7 @@ impl Problem {
         self.with_outputs(1)
     }
 
-    /// The same pairs, with a weight for each row.
+    /// Returns the same pairs, with a weight for each row.
     pub(crate) fn with_weights_apart(mut self) -> Self {
         self.weights =
             self.weights.iter().flat_map(|&weight| [weight, 0.3 + 0.7 * weight * weight]).collect();
@@ -78,7 +78,7 @@ impl Problem {
         self
     }
 
-    /// New random targets.
+    /// Draws new random targets.
     pub(crate) fn with_outputs(mut self, outputs: usize) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(self.coalitions.len() as u64);
         self.targets = (0..self.coalitions.len() * outputs).map(|_| rng.random_range(-2.0..2.0)).collect();
@@ -114,13 +114,13 @@ impl Problem {
         if self.columns.intercept { design.with_intercept() } else { design }
     }
 
-    /// Whether a pair is one row of the regression.
+    /// Returns whether a pair is one row of the regression.
     pub(crate) fn pairs_act_as_one_row(&self) -> bool {
         let Columns { centre, intercept } = self.columns;
         self.paired && !self.apart && (self.sums.is_some() || intercept || centre == 0.5)
     }
 
-    /// Rows of the design that were drawn together as unit `unit`.
+    /// Returns the rows of the design that were drawn together as unit `unit`.
     pub(crate) fn rows_of(&self, unit: usize) -> std::ops::Range<usize> {
         let rows = if self.paired { 2 } else { 1 };
         unit * rows..(unit + 1) * rows
@@ -130,7 +130,7 @@ impl Problem {
         self.coalitions.len() / self.rows_of(0).len()
     }
 
-    /// The problem without one unit.
+    /// Returns the problem without one unit.
     pub(crate) fn without(&self, unit: usize) -> Self {
         let mut left = self.clone();
         let own = left.weights.len() == left.coalitions.len();
@@ -161,7 +161,7 @@ impl Problem {
         f64::from(u8::from(self.coalitions.row(row).contains(player)))
     }
 
-    /// The weighted mean over the rows of what `value` says of each, where there is an intercept; else 0.
+    /// Returns the weighted mean of `value` over the rows if there is an intercept; else 0.
     fn mean(&self, value: impl Fn(usize) -> f64) -> f64 {
         if !self.columns.intercept {
             return 0.0;
@@ -171,21 +171,22 @@ impl Problem {
     }
 }
 
-/// The solution by singular values of √W A (under the constraint: of √W A N, with the columns of N an orthonormal basis of the
-/// vectors that sum to zero), A having the rows `z − p 1`; with an intercept their weighted mean is taken off, as that of the targets.
+/// The solution by singular values of √W A (under the constraint: of √W A N, with the columns of N an
+/// orthonormal basis of the vectors that sum to zero), where A has the rows `z − p 1`; with an intercept,
+/// their weighted mean is subtracted, as is that of the targets.
 pub(crate) struct Twin {
     /// n × k, row-major.
     pub(crate) coefficients: Vec<f64>,
     pub(crate) rank: usize,
-    /// Of the Gram matrix: the square of the ratio of singular values.
+    /// The condition number of the Gram matrix: the square of the ratio of singular values.
     pub(crate) condition: f64,
-    /// One for each output; 0 where there is none.
+    /// One for each output; 0 without an intercept.
     pub(crate) intercepts: Vec<f64>,
     /// Per row of the design, without the intercept's share.
     pub(crate) hat_values: Vec<f64>,
     /// The intercept's share per row of the design.
     pub(crate) intercept_shares: Vec<f64>,
-    /// A without what the intercept takes off.
+    /// A, with the mean subtracted if there is an intercept.
     pub(crate) rows: Mat<f64>,
     /// `y − β − aᵀφ` per row of the design, m × k.
     pub(crate) residuals: Vec<f64>,
@@ -195,8 +196,9 @@ pub(crate) struct Twin {
 }
 
 impl Twin {
-    /// What the coefficients have of `unit`, of which the regression bends to a `times`-th part: `Σ_r G⁺ a_r √w_r ẽ_r` over its rows, with
-    /// `ẽ = (I − H/t)^(−1/2) √W e` and their block H of the hat matrix, by eigenvalues. n × k.
+    /// Returns the contribution of `unit` to the coefficients, if the regression adapts to 1/`times` of it:
+    /// `Σ_r G⁺ a_r √w_r ẽ_r` over its rows, with `ẽ = (I − H/t)^(−1/2) √W e` and their block H of the hat
+    /// matrix, by eigenvalues. n × k.
     pub(crate) fn share_of(&self, problem: &Problem, unit: usize, times: f64) -> Vec<f64> {
         let (n, k, rows) = (self.inverse.nrows(), problem.outputs, problem.rows_of(unit));
         let first = rows.start;
@@ -248,7 +250,8 @@ pub(crate) fn solve(problem: &Problem) -> Twin {
     let svd = scaled.thin_svd().unwrap();
     let singular: Vec<f64> = svd.S().column_vector().iter().copied().collect();
     let largest = singular.first().copied().unwrap_or(0.0);
-    // What the basis, or the mean, turns to zero is rounding of the rows themselves.
+    // Singular values that the basis or the mean turns to zero have the size of the rounding errors of the
+    // rows.
     let rank =
         singular.iter().filter(|&&value| value > 1e-9 * largest.max(problem.total_weight().sqrt())).count();
     let (u, v) = (svd.U().subcols(0, rank), svd.V().subcols(0, rank));
@@ -290,7 +293,7 @@ pub(crate) fn solve(problem: &Problem) -> Twin {
     }
 }
 
-/// Orthonormal columns that sum to zero, n × (n − 1).
+/// Returns orthonormal columns that sum to zero, n × (n − 1).
 fn helmert(n: usize) -> Mat<f64> {
     Mat::from_fn(n, n - 1, |i, j| {
         let length = ((j + 1) as f64 * (j + 2) as f64).sqrt();
@@ -302,7 +305,7 @@ fn helmert(n: usize) -> Mat<f64> {
     })
 }
 
-/// Holds every number to what is wanted, within `tolerance`.
+/// Checks that every number equals the expected one, within `tolerance`.
 pub(crate) fn assert_close(got: &[f64], want: &[f64], tolerance: f64, what: &str) {
     assert_eq!(got.len(), want.len(), "{what}");
     for (index, (got, want)) in got.iter().zip(want).enumerate() {
@@ -314,7 +317,7 @@ pub(crate) fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |largest, value| value.abs().max(largest))
 }
 
-/// A random word, for tests that want bits.
+/// Returns a generator of random words.
 pub(crate) fn words(seed: u64) -> impl FnMut() -> u64 {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     move || rng.next_u64()

@@ -1,4 +1,4 @@
-//! What the targets of model files do with their bytes.
+//! The checks of all targets for model files.
 
 use std::sync::Once;
 
@@ -10,14 +10,14 @@ use apportion_trees::{
 };
 use apportion_values::{Semivalue, Value};
 
-/// Numbers of features × outputs up to which rows are made at all: a few bytes can announce a million features.
+/// The maximum of features × outputs for which rows are created: a few bytes can declare a million features.
 const MOST_COLUMNS: usize = 4096;
-/// A power of two, below one part in [`MOST_COLUMNS`], so that sums of parts are finite.
+/// A power of two, smaller than 1 / [`MOST_COLUMNS`], so that sums of scaled values are finite.
 const PART: f64 = 1.0 / 65536.0;
-/// Leaves × depth up to which a model is explained; others are slow, not wrong.
+/// The maximum of leaves × depth for which a model is explained; larger models are slow, not wrong.
 const MOST_WORK: usize = 20_000;
 
-/// Has everything done by the thread that calls, whose stack and time libFuzzer watches.
+/// Runs everything on the calling thread, whose stack and time libFuzzer watches.
 pub fn use_one_thread() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -29,7 +29,8 @@ pub fn use_one_thread() {
     });
 }
 
-/// Reading never panics, and what is read predicts and is explained without a panic.
+/// Checks that reading does not panic, and that a model that was read predicts and is explained without a
+/// panic.
 pub fn check(bytes: &[u8]) {
     use_one_thread();
     let Ok(ensemble) = Ensemble::from_bytes(bytes) else { return };
@@ -68,12 +69,13 @@ struct Explained<'a> {
     ensemble: &'a Ensemble,
     rows: Rows<'a>,
     margins: &'a [f64],
-    /// Whether leaves are known to be small, so that none hides the digits of others.
+    /// Whether leaves are known to be small, so that no leaf hides the digits of others.
     tame: bool,
 }
 
 impl Explained<'_> {
-    /// Values add up, as exactly as the largest leaf lets them. The walk against a background, `walked`, comes only to leaves that count.
+    /// Checks that values sum to the prediction, as exactly as the largest leaf allows. The walk with the
+    /// background `walked` only visits leaves that count.
     fn adds_up(&self, explained: &Attributions, walked: Option<Rows<'_>>, what: &str) {
         let mut all = explained.values.iter().chain(&explained.base).chain(self.margins);
         let largest =
@@ -87,11 +89,12 @@ impl Explained<'_> {
         }
         for row in (0..explained.rows()).map(|row| explained.of_row(row)) {
             for (output, (base, prediction)) in row.base.iter().zip(&row.predictions).enumerate() {
-                // In parts, as sums of numbers near the largest that there are would be infinite.
+                // Scale down, because sums of numbers near the largest finite ones would be infinite.
                 let sum: f64 = (0..row.players()).map(|player| PART * row.value(0, player)[output]).sum();
                 let gap = (PART * base + sum - PART * prediction).abs();
                 let is_near = |largest: f64| gap <= PART * (1e-6 * largest + 1e-8);
-                // Large leaves of several trees, or against several rows, may cancel each other, and the digits of small ones are lost.
+                // Large leaves of several trees, or with several background rows, may cancel each other, so
+                // that the digits of small ones are lost.
                 assert!(
                     is_near(largest)
                         || walked.is_some_and(|background| is_near(self.largest_of_a_round(background))),
@@ -102,7 +105,8 @@ impl Explained<'_> {
         }
     }
 
-    /// The largest number that the walk gives for one round of the file against one row, as large leaves cancel each other between rows, too.
+    /// Returns the largest number in the results of the walk for one round of the file and one background row
+    /// at a time, because large leaves also cancel between rows.
     fn largest_of_a_round(&self, background: Rows<'_>) -> f64 {
         let mut largest: f64 = 0.0;
         for round in 0.. {
@@ -122,7 +126,7 @@ impl Explained<'_> {
         largest
     }
 
-    /// Of linear leaves, there is no telling what they come to where one row's features meet another's.
+    /// Returns whether the model has linear leaves. Their values are unbounded on mixtures of two rows.
     fn has_linear_leaves(&self) -> bool {
         matches!(self.ensemble.check_covers(), Err(ModelError::LinearLeaves { .. }))
     }
@@ -145,9 +149,9 @@ impl Explained<'_> {
                         let walked = (kernel == Some(Kernel::Walk)).then_some(background);
                         self.adds_up(&explained, walked, &what);
                     }
-                    // Predictions that are not finite are refused, of a coalition too.
+                    // Predictions that are not finite are rejected, including those for a coalition.
                     Err(TreeError::Overflow { .. }) if !finite(margins) || self.has_linear_leaves() => return,
-                    // Not every kernel takes every tree.
+                    // Not every kernel supports every tree.
                     Err(error) => assert!(kernel.is_some(), "{error}"),
                 }
             }
@@ -227,7 +231,7 @@ impl Explained<'_> {
     }
 }
 
-/// Whether bytes are text in which no number is larger than a million.
+/// Returns whether the bytes are text without numbers larger than a million.
 fn is_tame(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     let inside = |letter: char| letter.is_ascii_digit() || matches!(letter, '-' | '+' | '.' | 'e' | 'E');
@@ -235,7 +239,7 @@ fn is_tame(bytes: &[u8]) -> bool {
     numbers.all(|number| number.abs() <= 1e6)
 }
 
-/// Leaves of any finite size are read, and sums of them may be infinite.
+/// Returns whether all margins are finite: leaves can have any finite size, so their sums may be infinite.
 fn finite(margins: &[f64]) -> bool {
     margins.iter().all(|margin| margin.is_finite())
 }

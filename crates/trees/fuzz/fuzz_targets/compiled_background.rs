@@ -1,4 +1,4 @@
-//! Compiled backgrounds. The checksum is put right, so that what follows it is reached.
+//! Compiled backgrounds. The checksum is corrected, so that the parsing behind it is reached.
 
 #![no_main]
 
@@ -13,7 +13,7 @@ static MODEL: LazyLock<Ensemble> = LazyLock::new(|| {
     Ensemble::from_bytes(include_bytes!("../../tests/fixtures/tiny.json")).expect("a sound model")
 });
 
-/// Has everything done by the thread that calls, whose stack and time libFuzzer watches.
+/// Runs everything on the calling thread, whose stack and time libFuzzer watches.
 fn use_one_thread() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -25,7 +25,7 @@ fn use_one_thread() {
     });
 }
 
-/// Reading never panics, and what is read explains a row.
+/// Checks that reading does not panic, and that a background that was read explains a row.
 fn check(bytes: &[u8]) {
     let Ok(background) = CompiledBackground::read(bytes, &MODEL) else { return };
     let again = background.to_bytes();
@@ -38,7 +38,7 @@ fn check(bytes: &[u8]) {
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     use_one_thread();
     check(bytes);
-    // The header of a file for this model, and then what is to be tried.
+    // The header of a file for this model, followed by the bytes to test.
     let mut sealed = b"APPBGRND".to_vec();
     sealed.extend([1, 0, 0, 0, bytes.first().map_or(0, |byte| byte & 1), 0, 0, 0]);
     let mut compiler = apportion_trees::BackgroundCompiler::new(&MODEL).expect("short paths");

@@ -1,4 +1,4 @@
-//! From rows to a compiled background.
+//! Compiles a background from rows.
 
 use apportion_games::{GameError, Rows, parallel};
 
@@ -10,42 +10,45 @@ use crate::error::TreeError;
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
 
-/// Rows that are taken in together.
+/// The number of rows that are processed together.
 const PART: usize = 4096;
 
-/// Compiles a background from rows that are given in any number of calls.
+/// Compiles a background from rows that are added in any number of calls.
 ///
-/// Rows of weight 1 are counted in whole numbers by conjunctions of bits, for 64 rows at a time, which takes about as long as ten predictions;
-/// rows of other weights take some times longer. The result is the same to the last bit for any number of threads and however the rows are
-/// cut into calls. Memory does not grow with the number of rows: 8 bytes for every set of features on the way to a split, and where there
-/// would be too many of these, 16 bytes for each pattern that occurs.
+/// Rows of weight 1 are counted in integers by bitwise AND, 64 rows at a time, which takes about as long as
+/// ten predictions; rows of other weights take several times longer. The result is the same to the last bit
+/// for any number of threads and any division of the rows into calls. Memory does not grow with the number of
+/// rows: 8 bytes for every set of features on the path to a split, or 16 bytes for each pattern that occurs
+/// if there would be too many sets.
 #[derive(Debug)]
 pub struct BackgroundCompiler<'a> {
     ensemble: &'a Ensemble,
     paths: Vec<Paths>,
     dense: Dense<'a>,
-    /// Per tree, what is not counted there.
+    /// Per tree: the patterns that `dense` does not count.
     merged: Vec<Merged>,
-    /// Rows that wait until a part is full, and their weights.
+    /// Rows that wait until a part is full, with their weights.
     rows: Vec<f64>,
     weights: Vec<f64>,
-    /// Rows given, of whatever weight.
+    /// The number of rows added, with any weight.
     given: usize,
-    /// Rows of positive weight.
+    /// The number of rows of positive weight.
     weighted: u64,
-    /// Sum of weights and what rounding has left of it (Neumaier).
+    /// The sum of weights and its compensation (Neumaier).
     total: (f64, f64),
     counted: bool,
-    /// Whether all rows that were given are taken in or wait.
+    /// Whether all added rows are either processed or waiting.
     is_whole: bool,
 }
 
 impl<'a> BackgroundCompiler<'a> {
-    /// For an ensemble without linear leaves and [joint](Ensemble::joint) trees whose paths have up to 64 features.
+    /// Creates a compiler for an ensemble without linear leaves and [joint](Ensemble::joint) trees, whose
+    /// paths have up to 64 features.
     ///
     /// # Errors
     ///
-    /// [`TreeError::Unsupported`] with the first tree that has a linear leaf, or a longer path, and for joint trees.
+    /// [`TreeError::Unsupported`] for a linear leaf or a longer path, with the first such tree, and for joint
+    /// trees.
     pub fn new(ensemble: &'a Ensemble) -> Result<Self, TreeError> {
         let paths = feature_paths(ensemble)?;
         let dense = Dense::new(ensemble, paths.iter().map(Some));
@@ -66,19 +69,21 @@ impl<'a> BackgroundCompiler<'a> {
         })
     }
 
-    /// Adds rows, each of weight 1 unless `weights` has one per row. Missing values are NaN; rows of weight 0 do not count. Where rows are
-    /// refused none of the call is added; rows are numbered from its first.
+    /// Adds rows, each of weight 1 unless `weights` has one weight per row. Missing values are NaN; rows of
+    /// weight 0 are ignored. If the rows are rejected, no row of the call is added; error messages number
+    /// rows from the first one of the call.
     ///
     /// # Errors
     ///
-    /// [`GameError::Width`] where rows have another number of columns than the model has features, [`GameError::InfiniteInput`] where a
-    /// linear model has to compute with an infinite value, [`GameError::BackgroundWeights`] for weights that are not one per row, finite and not negative,
+    /// [`GameError::Width`] if the number of columns differs from the number of features,
+    /// [`GameError::InfiniteInput`] if a linear model has to compute with an infinite value,
+    /// [`GameError::BackgroundWeights`] for weights that are not one per row, finite and nonnegative,
     /// [`TreeError::Unsupported`] after a call that was [cancelled](apportion_games::Cancellation).
     pub fn add(&mut self, rows: Rows<'_>, weights: Option<&[f64]>) -> Result<(), TreeError> {
         self.ensemble.check_rows(rows, "background row")?;
         if let Some(weights) = weights {
             let problem = if weights.len() != rows.len() {
-                Some(format!("{} were given", weights.len()))
+                Some(format!("got {}", weights.len()))
             } else {
                 let bad = weights.iter().position(|weight| !(weight.is_finite() && *weight >= 0.0));
                 bad.map(|row| format!("weight {row} is {}", weights[row]))
@@ -104,23 +109,24 @@ impl<'a> BackgroundCompiler<'a> {
         Ok(())
     }
 
-    /// Refuses a compiler that took in a part of some rows only.
+    /// Returns an error if an earlier call was cancelled while it added rows.
     fn check_whole(&self) -> Result<(), TreeError> {
         match self.is_whole {
             true => Ok(()),
             false => Err(TreeError::Unsupported {
-                what: "a background compiler that was cancelled while rows were added".to_owned(),
-                wanted: "add all rows to a new compiler",
+                what: "a background compiler after a cancelled call of `add`".to_owned(),
+                help: "add all rows to a new compiler",
             }),
         }
     }
 
-    /// The background of all rows that were added.
+    /// Returns the background of all rows that were added.
     ///
     /// # Errors
     ///
-    /// [`GameError::EmptyBackground`] where no row was added, [`GameError::BackgroundWeights`] where all their weights are zero, or their sum
-    /// is not a finite number of full precision, [`TreeError::Unsupported`] after a call of [`add`](Self::add) that was cancelled.
+    /// [`GameError::EmptyBackground`] if no row was added, [`GameError::BackgroundWeights`] if all weights
+    /// are zero, or their sum is not a finite number of full precision, [`TreeError::Unsupported`] after a
+    /// call of [`add`](Self::add) that was cancelled.
     pub fn finish(mut self) -> Result<CompiledBackground, TreeError> {
         self.check_whole()?;
         self.take_part();
@@ -152,7 +158,7 @@ impl<'a> BackgroundCompiler<'a> {
         })
     }
 
-    /// Takes in the rows that wait.
+    /// Processes the rows that wait.
     fn take_part(&mut self) {
         let (rows, weights) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.weights));
         if weights.is_empty() {
@@ -189,14 +195,14 @@ impl<'a> BackgroundCompiler<'a> {
                 merged.add(&Histograms::new(ensemble, nodes, paths, &columns, &weights));
             });
         }
-        // The memory is kept.
+        // Reuse the memory.
         (self.rows, self.weights) = (rows, weights);
         self.rows.clear();
         self.weights.clear();
     }
 }
 
-/// The weights of patterns at the leaves of a tree, gathered part by part.
+/// The weights of patterns at the leaves of a tree, merged part by part.
 #[derive(Debug)]
 struct Merged {
     /// Per node, in ascending order of patterns.
@@ -214,7 +220,7 @@ impl Merged {
         }
     }
 
-    /// Together with what was counted.
+    /// Combines these weights with those that were counted.
     fn finish(mut self, nodes: &[Node], counted: Option<Histograms>) -> Histograms {
         if let Some(counted) = counted {
             if self.leaves.iter().all(Vec::is_empty) {
@@ -242,7 +248,7 @@ fn merge(known: &mut Vec<(u64, f64)>, more: &[(u64, f64)]) {
     }
     if !new.is_empty() {
         known.extend(new);
-        // Two ascending runs, which a stable sort merges in one pass.
+        // The list consists of two ascending runs, which a stable sort merges in one pass.
         known.sort_by_key(|&(pattern, _)| pattern);
     }
 }

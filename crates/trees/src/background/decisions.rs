@@ -1,39 +1,40 @@
-//! How blocks of rows decide at every split of an ensemble, a bit per row.
+//! The decisions of blocks of rows at every split of an ensemble, one bit per row.
 //!
-//! Splits of many trees ask the same: boosting libraries sort values into some hundred bins before they grow a tree. So the distinct
-//! questions are found once, each block of rows answers them, and a tree takes the answers from there.
+//! Splits of many trees test the same condition: boosting libraries sort values into some hundred bins before
+//! they grow a tree. So the distinct conditions ("questions") are collected once, each is evaluated once per
+//! block of rows, and all trees share the results ("answers").
 
 use std::collections::HashMap;
 
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
 
-/// Words of 64 rows that a block has.
+/// The number of 64-bit words per block.
 pub(crate) const WORDS: usize = 8;
 
-/// Rows of a block.
+/// The number of rows of a block.
 pub(crate) const ROWS: usize = 64 * WORDS;
 
-/// A bit for each row of a block.
+/// One bit for each row of a block.
 pub(crate) type Bits = [u64; WORDS];
 
-/// The distinct questions that the splits of an ensemble ask of a row.
+/// The distinct conditions that the splits of an ensemble test.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Questions {
-    /// A split that asks it, for each question; those of one feature follow each other.
+    /// One split for each condition; conditions on the same feature are adjacent.
     splits: Vec<Node>,
-    /// Per node of the ensemble: the number of its question; 0 for a leaf.
+    /// Per node of the ensemble: the index of its condition; 0 for a leaf.
     of_node: Vec<u32>,
 }
 
-/// What a split asks: by feature, then by flags and number.
+/// Returns the sort key of a split's condition: the feature, then the flags and the threshold.
 fn key(split: Node) -> (usize, bool, bool, u64) {
     (split.feature(), split.is_ruled(), split.default_left(), split.threshold().to_bits())
 }
 
 impl Questions {
     pub(crate) fn new(ensemble: &Ensemble) -> Self {
-        // Splits ask far fewer questions than there are splits, so what is sorted are the questions.
+        // There are far fewer distinct conditions than splits, so sort only the conditions.
         let mut numbers = HashMap::new();
         let mut splits = Vec::new();
         let of_split = |&node: &Node| {
@@ -60,22 +61,24 @@ impl Questions {
         Self { splits: order.iter().map(|&number| splits[number as usize]).collect(), of_node }
     }
 
-    /// Number of distinct questions.
+    /// Returns the number of distinct conditions.
     pub(crate) fn len(&self) -> usize {
         self.splits.len()
     }
 
-    /// The number of the question that a node of the ensemble asks.
+    /// Returns the index of the condition of a node of the ensemble.
     pub(crate) fn of_node(&self, node: usize) -> u32 {
         self.of_node[node]
     }
 
-    /// Writes down which rows of a block go left, question by question. Bits beyond the block's rows mean nothing.
+    /// Writes which rows of a block go left, for every condition. Bits beyond the rows of the block are
+    /// arbitrary.
     pub(crate) fn answer(&self, ensemble: &Ensemble, block: &Block, answers: &mut [Bits]) {
         self.answer_words(ensemble, block, WORDS, answers.as_flattened_mut());
     }
 
-    /// As [`answer`](Self::answer) for the first `words` words of rows, and with as many words for a question.
+    /// Same as [`answer`](Self::answer) for the first `words` words of rows, with `words` words per
+    /// condition.
     pub(crate) fn answer_words(&self, ensemble: &Ensemble, block: &Block, words: usize, answers: &mut [u64]) {
         for (split, answer) in self.splits.iter().zip(answers.chunks_exact_mut(words)) {
             let column = block.column(split.feature());
@@ -93,7 +96,7 @@ impl Questions {
     }
 }
 
-/// Which values are below `threshold`, or missing if that is to count.
+/// Writes which values are below `threshold`, or missing if `default_left`.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2", "x86_64+avx2"))]
 fn compare(column: &[[f64; 64]; WORDS], threshold: f64, default_left: bool, answer: &mut [u64]) {
     for (word, values) in answer.iter_mut().zip(column) {
@@ -101,11 +104,11 @@ fn compare(column: &[[f64; 64]; WORDS], threshold: f64, default_left: bool, answ
     }
 }
 
-/// A bit for each of the values that is below `threshold`, or missing if that is to count.
+/// Returns one bit per value: whether it is below `threshold`, or missing if `default_left`.
 #[inline(always)]
 fn below(values: &[f64; 64], threshold: f64, default_left: bool) -> u64 {
     if default_left {
-        // What is not at or above it, which no missing value is.
+        // Negated so that NaN (missing) counts as below the threshold.
         #[allow(clippy::neg_cmp_op_on_partial_ord)]
         bits(values, |value| !(value >= threshold))
     } else {
@@ -113,7 +116,8 @@ fn below(values: &[f64; 64], threshold: f64, default_left: bool) -> u64 {
     }
 }
 
-/// A bit for each of the values with a property. Every lane of a vector gathers the bits of its own values.
+/// Returns one bit per value: whether `has` returns `true`. Every lane of a vector collects the bits of its
+/// own values.
 #[inline(always)]
 fn bits(values: &[f64; 64], has: impl Fn(f64) -> bool) -> u64 {
     let mut lanes = [0u64; 8];
@@ -125,7 +129,7 @@ fn bits(values: &[f64; 64], has: impl Fn(f64) -> bool) -> u64 {
     lanes.iter().fold(0, |word, bits| word | bits)
 }
 
-/// Rounded values of up to [`ROWS`] rows, feature by feature.
+/// Rounded values of up to [`ROWS`] rows, stored by feature.
 pub(crate) struct Block {
     columns: Vec<[[f64; 64]; WORDS]>,
     rows: usize,
@@ -136,7 +140,7 @@ impl Block {
         Self { columns: vec![[[0.0; 64]; WORDS]; features], rows: 0 }
     }
 
-    /// Takes rows in, row-major and not yet rounded.
+    /// Loads rows, row-major and not yet rounded.
     pub(crate) fn fill(&mut self, ensemble: &Ensemble, rows: &[f64]) {
         let features = ensemble.feature_count();
         self.rows = rows.len() / features;
@@ -151,7 +155,7 @@ impl Block {
         &self.columns[feature]
     }
 
-    /// A bit for each row that was taken in.
+    /// Returns a word mask with one bit for each loaded row.
     pub(crate) fn present(&self) -> Bits {
         std::array::from_fn(|word| match self.rows.saturating_sub(64 * word) {
             0 => 0,

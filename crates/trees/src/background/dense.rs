@@ -1,4 +1,4 @@
-//! Counts of all trees for which counting [every set](super::lattice) pays.
+//! Pattern counts of all trees for which counting [every set](super::lattice) is faster.
 
 use super::decisions::{Block, Questions, ROWS, WORDS};
 use super::lattice::Lattice;
@@ -7,10 +7,10 @@ use crate::engine::paths::Paths;
 use apportion_games::parallel;
 use apportion_models::Ensemble;
 
-/// Blocks whose answers are kept at once.
+/// The number of blocks whose answers are in memory at once.
 const BLOCKS: usize = 8;
 
-/// Rows of equal weight, as the leaves of an ensemble see them.
+/// The pattern counts of rows of equal weight at the leaves of an ensemble.
 #[derive(Debug)]
 pub(crate) struct Dense<'a> {
     ensemble: &'a Ensemble,
@@ -26,7 +26,7 @@ struct Counted {
 }
 
 impl<'a> Dense<'a> {
-    /// Leaves out trees whose paths are not given.
+    /// Prepares the counts, except for trees without paths.
     pub(crate) fn new<'p>(ensemble: &'a Ensemble, paths: impl Iterator<Item = Option<&'p Paths>>) -> Self {
         let paths: Vec<_> = paths.collect();
         if paths.iter().all(Option::is_none) {
@@ -70,13 +70,13 @@ impl<'a> Dense<'a> {
         }
     }
 
-    /// Whether a tree is counted here.
+    /// Returns whether a tree is counted here.
     pub(crate) fn counts(&self, tree: usize) -> bool {
         self.trees[tree].is_some()
     }
 
-    /// The patterns at the leaves of a tree, where it is counted here, each row with the weight `weight`. `seen` is memory that is kept between
-    /// calls.
+    /// Returns the patterns at the leaves of a tree if it is counted here, with each row weighted by
+    /// `weight`. `seen` is working memory, reused between calls.
     pub(crate) fn histograms(
         &self,
         tree: usize,
@@ -90,7 +90,7 @@ impl<'a> Dense<'a> {
         seen.clear();
         lattice.patterns(nodes, paths, self.rows, counts, |leaf, rows| {
             let start = seen.len();
-            // Each is written over the last that no row has: where it goes is no decision.
+            // Write every pattern, and advance only past patterns that occur: this needs no branch.
             seen.resize(start + rows.len(), (0, 0.0));
             let mut end = start;
             for (pattern, &rows) in rows.iter().enumerate() {

@@ -1,26 +1,28 @@
-//! The file of a compiled background.
+//! The file format of a compiled background.
 //!
 //! # Layout
 //!
-//! Whole numbers and floats are little-endian; a *varint* is a whole number in groups of seven bits, lowest first, each in a byte whose
-//! highest bit says whether another follows (LEB128), in as few bytes as it takes.
+//! Integers and floats are little-endian. A *varint* is an unsigned integer in groups of seven bits, lowest
+//! first, each in a byte whose highest bit is set if another byte follows (LEB128), in the minimum number of
+//! bytes.
 //!
 //! | bytes | |
 //! |---|---|
 //! | 8 | `APPBGRND` |
 //! | 4 | version of the format, 1 |
-//! | 4 | kind of weights: 0 for numbers of rows, 1 for `f64` |
+//! | 4 | kind of weights: 0 for row counts, 1 for `f64` |
 //! | 32 | SHA-256 of the model: see [`Ensemble::fingerprint`] |
 //! | 8 | number of rows of positive weight |
 //! | 8 | sum of their weights, `f64` |
 //! | … | the leaves: all of the first tree, in the order of its nodes, then of the second, … |
 //! | 32 | SHA-256 of everything before |
 //!
-//! A leaf is the number of its patterns as a varint, and then for each pattern, in ascending order, its distance to the one before (the first:
-//! to 0) as a varint and its weight: a varint for numbers of rows, else 8 bytes of `f64`. Bit j of a pattern is the j-th feature on the way
-//! from the root to the leaf, in the order of their first splits. Every leaf has at least one pattern, and its weights sum to the total.
+//! A leaf is stored as the number of its patterns as a varint, then for each pattern, in ascending order, its
+//! distance to the previous one (for the first: to 0) as a varint and its weight: a varint for row counts,
+//! else 8 bytes of `f64`. Bit j of a pattern is the j-th feature on the path from the root to the leaf, in
+//! the order of their first splits. Every leaf has at least one pattern, and its weights sum to the total.
 //!
-//! v(∅) is not written, as it follows.
+//! v(∅) is not stored, because it can be computed from the patterns.
 
 use std::io;
 
@@ -37,34 +39,36 @@ const VERSION: u32 = 1;
 const HEADER: usize = 8 + 4 + 4 + 32 + 8 + 8;
 const CHECKSUM: usize = 32;
 
-/// How far the weights of a leaf may be from the total, relative to it: they are added in another order.
+/// The maximum relative deviation of a leaf's total weight from the overall total: the weights are summed in
+/// another order.
 const TOLERANCE: f64 = 1e-9;
 
-/// What the [file](CompiledBackground::write) of a compiled background says of itself.
+/// The header of the [file](CompiledBackground::write) of a compiled background.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CompiledHead {
-    /// Number of rows of positive weight.
+    /// The number of rows of positive weight.
     pub rows: u64,
     /// The sum of their weights.
     pub total_weight: f64,
-    /// Whether every weight is a number of rows.
+    /// Whether every weight is a row count.
     pub are_counts: bool,
-    /// SHA-256 of the model that it belongs to: see [`Ensemble::fingerprint`].
+    /// SHA-256 of the model that the background was compiled for: see [`Ensemble::fingerprint`].
     pub fingerprint: [u8; 32],
 }
 
 impl CompiledBackground {
-    /// Writes it as a file of its own format, versioned, with a checksum: 2 to 4 bytes for most patterns of equal rows.
+    /// Writes the background in its own file format, which has a version and a checksum: 2 to 4 bytes for
+    /// most patterns of rows with equal weights.
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// The errors of `out`.
     pub fn write(&self, mut out: impl io::Write) -> io::Result<()> {
         out.write_all(&self.to_bytes())
     }
 
-    /// The bytes of its [file](Self::write).
+    /// Returns the bytes of its [file](Self::write).
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER + CHECKSUM + 4 * self.pattern_count());
         bytes.extend(MAGIC);
@@ -90,16 +94,16 @@ impl CompiledBackground {
         bytes
     }
 
-    /// Whether a file that begins with these bytes says that it is a compiled background, of whatever model and version.
+    /// Returns whether a file starts like a compiled background, of any model and version.
     pub fn is_one(bytes: &[u8]) -> bool {
         bytes.starts_with(MAGIC)
     }
 
-    /// What a file says of itself, without the model that it was compiled for.
+    /// Reads the header of a file, without the model that it was compiled for.
     ///
     /// # Errors
     ///
-    /// [`TreeError::CompiledBackground`] as for [`read`](Self::read).
+    /// The same [`TreeError::CompiledBackground`] as for [`read`](Self::read).
     pub fn head(bytes: &[u8]) -> Result<CompiledHead, TreeError> {
         Ok(head_and_rest(bytes)?.0)
     }
@@ -108,8 +112,9 @@ impl CompiledBackground {
     ///
     /// # Errors
     ///
-    /// [`TreeError::CompiledBackground`] for bytes that are no such file, a part of one, damaged, or of another version;
-    /// [`TreeError::OtherModel`] where it was compiled for another model; [`TreeError::Unsupported`] for a model that no background can be
+    /// [`TreeError::CompiledBackground`] for bytes that are not such a file, are truncated or corrupt, or
+    /// have another version; [`TreeError::OtherModel`] if it was compiled for another model;
+    /// [`TreeError::Unsupported`] for a model that backgrounds cannot be
     /// [compiled](super::BackgroundCompiler::new) for.
     pub fn read(bytes: &[u8], ensemble: &Ensemble) -> Result<Self, TreeError> {
         let (head, mut reader) = head_and_rest(bytes)?;
@@ -142,34 +147,33 @@ impl CompiledBackground {
     }
 }
 
-/// The head of a file whose checksum fits, and what follows it.
+/// Returns the header of a file with a valid checksum, and a reader of the rest.
 fn head_and_rest(bytes: &[u8]) -> Result<(CompiledHead, Reader<'_>), TreeError> {
     let refuse = |offset: usize, problem: String| Err(TreeError::CompiledBackground { offset, problem });
     if !bytes.starts_with(MAGIC) {
-        let problem =
-            "it does not begin with APPBGRND: give a file that was written by this program".to_owned();
+        let problem = "expected the signature APPBGRND; use a file written by this program".to_owned();
         return refuse(0, problem);
     }
     let Some((rest, checksum)) =
         bytes.split_last_chunk::<CHECKSUM>().filter(|(rest, _)| rest.len() >= HEADER)
     else {
-        return refuse(bytes.len(), format!("it ends within the first {} bytes", HEADER + CHECKSUM));
+        return refuse(bytes.len(), format!("truncated: expected at least {} bytes", HEADER + CHECKSUM));
     };
     let mut reader = Reader { bytes: rest, at: MAGIC.len() };
     let version = u32::from_le_bytes(reader.array()?);
     if version != VERSION {
-        return refuse(8, format!("it has version {version}, and {VERSION} is known: compile it again"));
+        return refuse(8, format!("unsupported version {version}, expected {VERSION}; compile it again"));
     }
     if Sha256::digest(rest)[..] != checksum[..] {
         return refuse(
             rest.len(),
-            "the checksum does not fit: it is damaged, or only a part of the file".to_owned(),
+            "the checksum does not match: the file is corrupt or truncated".to_owned(),
         );
     }
     let are_counts = match u32::from_le_bytes(reader.array()?) {
         0 => true,
         1 => false,
-        kind => return refuse(12, format!("weights of kind {kind}, where 0 or 1 is wanted")),
+        kind => return refuse(12, format!("invalid weight kind {kind}; expected 0 or 1")),
     };
     let fingerprint = reader.array()?;
     let rows = u64::from_le_bytes(reader.array()?);
@@ -178,7 +182,7 @@ fn head_and_rest(bytes: &[u8]) -> Result<(CompiledHead, Reader<'_>), TreeError> 
         || !(total_weight.is_normal() && total_weight > 0.0)
         || (are_counts && total_weight != rows as f64)
     {
-        return refuse(48, format!("{rows} rows with a total weight of {total_weight}"));
+        return refuse(48, format!("invalid total weight {total_weight} of {rows} rows"));
     }
     Ok((CompiledHead { rows, total_weight, are_counts, fingerprint }, reader))
 }
@@ -191,7 +195,7 @@ fn write_varint(mut number: u64, bytes: &mut Vec<u8>) {
     bytes.push(number as u8);
 }
 
-/// Bytes and how far they are read.
+/// Bytes with the current read position.
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -208,7 +212,7 @@ impl Reader<'_> {
                 self.at += LENGTH;
                 Ok(array)
             }
-            None => self.refuse("it ends too early"),
+            None => self.refuse("unexpected end of file"),
         }
     }
 
@@ -225,16 +229,17 @@ impl Reader<'_> {
                 return Ok(number);
             }
         }
-        self.refuse("a whole number that is too large, or in more bytes than it takes")
+        self.refuse("invalid integer: too large, or encoded in more bytes than necessary")
     }
 
-    /// The patterns of a leaf whose path features are the bits of `all`.
+    /// Reads the patterns of a leaf whose path features are the bits of `all`.
     fn leaf(&mut self, background: &CompiledBackground, all: u64) -> Result<Vec<(u64, f64)>, TreeError> {
         let count = self.varint()?;
         let least = if background.counted { 2 } else { 9 };
         if count == 0 || count > ((self.bytes.len() - self.at) / least) as u64 {
-            return self
-                .refuse(format!("a leaf with {count} patterns, which do not fit the bytes that follow"));
+            return self.refuse(format!(
+                "invalid number of patterns {count}: they do not fit in the remaining bytes"
+            ));
         }
         let mut patterns = Vec::with_capacity(count as usize);
         let (mut last, mut sum, mut rows) = (0u64, 0.0, 0u64);
@@ -243,7 +248,7 @@ impl Reader<'_> {
             let pattern = last.checked_add(distance).filter(|&pattern| pattern <= all);
             let Some(pattern) = pattern.filter(|_| index == 0 || distance > 0) else {
                 return self.refuse(
-                    "a pattern that is not above the one before, or has more bits than the leaf has features",
+                    "invalid pattern: not above the previous one, or more bits than the leaf has features",
                 );
             };
             last = pattern;
@@ -255,7 +260,7 @@ impl Reader<'_> {
                 f64::from_le_bytes(self.array()?)
             };
             if !(weight.is_finite() && weight > 0.0) {
-                return self.refuse(format!("a pattern of weight {weight}"));
+                return self.refuse(format!("invalid pattern weight {weight}"));
             }
             sum += weight;
             patterns.push((pattern, weight));
@@ -265,10 +270,7 @@ impl Reader<'_> {
             false => (sum - background.total).abs() <= TOLERANCE * background.total,
         };
         if !fits {
-            return self.refuse(format!(
-                "a leaf with weights of {sum} in all, where {} is wanted",
-                background.total
-            ));
+            return self.refuse(format!("the weights of a leaf sum to {sum}, expected {}", background.total));
         }
         Ok(patterns)
     }

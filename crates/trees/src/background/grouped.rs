@@ -1,11 +1,11 @@
-//! From patterns of features to those of groups.
+//! Converts patterns of features to patterns of groups.
 
 use crate::engine::histograms::Histograms;
 use crate::engine::paths::Paths;
 use apportion_models::tree::Node;
 
-/// The paths of a tree whose players are groups, and their histograms from those of the features. `None` where a path has too many features,
-/// which those of the features already have.
+/// Computes the paths of a tree whose players are groups, and their histograms from those of the features.
+/// Returns `None` if a path has too many groups, which implies too many features.
 pub(crate) fn of_groups(
     nodes: &[Node],
     (paths, histograms): &(Paths, Histograms),
@@ -34,7 +34,7 @@ pub(crate) fn of_groups(
         };
         let mut patterns: Vec<(u64, f64)> =
             histograms.at(leaf).iter().map(|&(of_features, weight)| (pattern(of_features), weight)).collect();
-        // Stable, so that the weights of a pattern are added in the same order.
+        // A stable sort keeps the order in which the weights of a pattern are summed.
         patterns.sort_by_key(|&(pattern, _)| pattern);
         let equal = patterns.chunk_by(|(a, _), (b, _)| a == b);
         grouped.set(leaf, equal.map(|equal| (equal[0].0, equal.iter().map(|(_, weight)| weight).sum())));

@@ -1,48 +1,50 @@
-//! How many rows pass the tests of every subset of a path's features, by conjunctions of bits.
+//! Counts how many rows pass the tests of every subset of a path's features, by bitwise AND.
 //!
-//! At a node with k path features let P\[S\], for each S of the 2^k sets of them, be the number of rows that pass all tests on the features in
-//! S above the node. A split on feature f asks one more test, so of P and of the number L\[S\] of those among them that go left, the
-//! children have
+//! At a node with k path features let P\[S\], for each of the 2^k sets S of them, be the number of rows that
+//! pass all tests above the node on the features in S. A split on feature f adds a test. From P and the
+//! number L\[S\] of those rows that go left, the counts of the children follow:
 //!
 //! ```text
 //! f is new:      left:  P[S], P[S ∪ f] = L[S]         right:  P[S], P[S ∪ f] = P[S] − L[S]
 //! f is known:    left:  P[S] = L[S] for S ∋ f         right:  P[S] = P[S] − L[S] for S ∋ f
 //! ```
 //!
-//! and P\[S\] for f ∉ S stays. So one conjunction and one count of bits per split and set say all about both children, for 64 rows at a time,
-//! and no row is looked at by itself. At a leaf, the number of rows that have the pattern M is the alternating sum of P over the sets that
-//! contain M: one subtraction per set and feature. All are whole numbers, so the result does not depend on the order of rows or threads.
+//! and P\[S\] for f ∉ S is unchanged. So one AND and one bit count per split and set are enough for both
+//! children, for 64 rows at a time, without processing single rows. At a leaf, the number of rows with the
+//! pattern M is the alternating sum of P over the sets that contain M: one subtraction per set and feature.
+//! All counts are integers, so the result does not depend on the order of rows or threads.
 //!
-//! The sets of rows at a node are kept while what is below it is gone through. Those of a child whose feature is new are appended to them;
-//! where the feature is known, the child has its own.
+//! The sets of rows at a node are kept while the tree below it is traversed. The sets of a child are appended
+//! to them if the feature is new; if the feature is known, the child has separate sets.
 
 use super::decisions::{Bits, Questions, WORDS};
 use crate::engine::paths::Paths;
 use apportion_models::tree::Node;
 
-/// Most path features of a split, and most numbers counted for a tree; else counting every set takes longer than looking at each row.
+/// The maximum number of path features of a split, and the maximum number of counts of a tree; beyond these,
+/// counting every set takes longer than processing each row.
 const MOST_FEATURES: usize = 10;
 const MOST_COUNTS: usize = 1 << 16;
 
-/// What to count in one tree, in the order of going through it.
+/// The steps of counting in one tree, in the order of traversal.
 #[derive(Debug, Clone)]
 pub(crate) struct Lattice {
     steps: Vec<Step>,
-    /// Per node: where the counts L of a split lie.
+    /// Per node: the offset of the counts L of a split.
     starts: Vec<usize>,
-    /// Numbers counted.
+    /// The number of counts.
     counts: usize,
-    /// Sets of rows that are kept at once.
+    /// The number of sets of rows that are kept at once.
     room: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Step {
     question: u32,
-    /// Where the sets of the node begin, and how many they are.
+    /// The offset and the number of the node's sets.
     first: usize,
     sets: usize,
-    /// Where those of a child begin that are not the node's; the bit of a feature that is known.
+    /// The offset of the child's sets that are not also the node's; the bit of the feature if it is known.
     below: usize,
     known: Option<u32>,
     task: Task,
@@ -50,19 +52,20 @@ struct Step {
 
 #[derive(Debug, Clone, Copy)]
 enum Task {
-    /// Count what goes left, into the counts that begin here.
+    /// Count the rows that go left, in the counts that start at this offset.
     Count(usize),
-    /// Count, and make the sets of the left child.
+    /// Count them, and compute the sets of the left child.
     CountAndGoLeft(usize),
-    /// Make the sets of the right child.
+    /// Compute the sets of the right child.
     GoRight,
 }
 
 impl Lattice {
-    /// `None` where counting would not pay. `first` is the number of the tree's first node in the ensemble.
+    /// Plans the counts of a tree; `None` if counting would not pay off. `first` is the index of the tree's
+    /// first node in the ensemble.
     pub(crate) fn new(nodes: &[Node], first: usize, paths: &Paths, questions: &Questions) -> Option<Self> {
         let mut lattice = Self { steps: Vec::new(), starts: vec![0; nodes.len()], counts: 0, room: 1 };
-        // Nodes to visit, where the sets at each begin, and whether the left side is done.
+        // A stack of nodes to visit, each with the offset of its sets and whether its left side is done.
         let mut open = vec![(0, 0, false)];
         while let Some((index, start, left_done)) = open.pop() {
             let node = nodes[index];
@@ -105,12 +108,12 @@ impl Lattice {
         Some(lattice)
     }
 
-    /// Numbers counted.
+    /// Returns the number of counts.
     pub(crate) fn counts(&self) -> usize {
         self.counts
     }
 
-    /// Adds the `present` rows of a block to the counts. `sets` is memory that is kept between calls.
+    /// Adds the `present` rows of a block to the counts. `sets` is working memory, reused between calls.
     pub(crate) fn add(&self, answers: &[Bits], present: &Bits, sets: &mut Vec<u64>, counts: &mut [u64]) {
         if sets.len() < WORDS * self.room {
             sets.resize(WORDS * self.room, 0);
@@ -125,7 +128,7 @@ impl Lattice {
         add_block(&self.steps, answers, words, counts);
     }
 
-    /// Calls `leaf` with each leaf and the number of rows of each pattern, of `rows` rows in all.
+    /// Calls `leaf` with each leaf and the number of rows per pattern, for `rows` rows in total.
     pub(crate) fn patterns(
         &self,
         nodes: &[Node],
@@ -134,14 +137,14 @@ impl Lattice {
         counts: &[u64],
         mut leaf: impl FnMut(usize, &[u64]),
     ) {
-        // Sets of rows at the nodes on the way to the one that is visited, one node's after the other's.
+        // The counts P at the nodes on the path to the current one, one node after the other.
         let mut passing = vec![rows];
         let mut open = vec![(0, 0, true)];
         if nodes[0].is_leaf() {
             open.clear();
             leaf(0, &passing);
         }
-        // A split, where the numbers at it begin, and the side to go to.
+        // A stack of splits, each with the offset of its counts and the side to visit next.
         while let Some((index, start, goes_left)) = open.pop() {
             if goes_left {
                 open.push((index, start, false));
@@ -167,7 +170,8 @@ impl Lattice {
     }
 }
 
-/// From the numbers at a split, and of those that go left, to the numbers at a child. The split's feature has this bit there.
+/// Computes the counts at a child from those at the split and those of the rows that go left. `bit` is the
+/// bit of the split's feature in the child.
 fn pass(above: &[u64], left: &[u64], goes_left: bool, bit: u32, child: &mut [u64]) {
     let half = 1 << bit;
     let pass = |above: &[u64], left: &[u64], passed: &mut [u64]| {
@@ -193,7 +197,8 @@ fn pass(above: &[u64], left: &[u64], goes_left: bool, bit: u32, child: &mut [u64
     }
 }
 
-/// From the rows that pass at least the tests of each set to those that pass these only.
+/// Converts counts of rows that pass at least the tests of each set to counts of rows that pass exactly these
+/// tests.
 fn subtract_supersets(counts: &mut [u64]) {
     let mut step = 1;
     while step < counts.len() {
@@ -207,7 +212,7 @@ fn subtract_supersets(counts: &mut [u64]) {
     }
 }
 
-/// Takes the steps for one block. `sets` are those of 64 rows for each word.
+/// Executes the steps for one block. `words` has the sets of 64 rows for each word.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512vl+avx512dq+avx512vpopcntdq+avx2+popcnt",
     "x86_64+avx2+popcnt",
@@ -228,7 +233,7 @@ fn add_block(steps: &[Step], answers: &[Bits], mut words: [&mut [u64]; WORDS], c
     }
 }
 
-/// One step, so many sets at a time.
+/// Executes one step, `SETS` sets at a time.
 #[inline(always)]
 fn take<const SETS: usize>(step: &Step, answer: &Bits, words: &mut [&mut [u64]; WORDS], counts: &mut [u64]) {
     match (step.task, step.known) {
@@ -289,7 +294,7 @@ fn take<const SETS: usize>(step: &Step, answer: &Bits, words: &mut [&mut [u64]; 
     }
 }
 
-/// Copies the sets to the child that do not contain the known feature.
+/// Copies the sets that do not contain the known feature to the child.
 #[inline(always)]
 fn keep_untested(step: &Step, known: u32, words: &mut [&mut [u64]; WORDS]) {
     let half = 1 << known;
@@ -320,7 +325,7 @@ mod tests {
             let tree = TreeSpec::random(&mut random, &all, depth, true, 0);
             let ensemble = read(&document(&[tree], features, &[0.0])).unwrap();
             let nodes = ensemble.nodes_of(&ensemble.trees()[0]);
-            // As groups of two, players are asked several times on a path.
+            // With groups of two features, the same player is tested several times on a path.
             for size in [1, 2] {
                 let players: Vec<u32> = (0..features as u32).map(|feature| feature / size).collect();
                 let paths = Paths::new(nodes, &players).unwrap();

@@ -1,21 +1,23 @@
-//! Backgrounds compiled once, so that their rows are not needed afterwards.
+//! Backgrounds that are compiled once, so that their rows are no longer needed.
 //!
-//! # What is kept
+//! # Contents of a compiled background
 //!
-//! A leaf with d path features sees of a background row only which of them the row satisfies, its pattern. So per leaf the weight of each
-//! pattern that occurs says all that the marginal game needs: at most 2^d numbers, whatever the number of rows. The expected margin v(∅) is
-//! the sum over the leaves of their value times the share of rows that satisfy everything. Where groups of features are the players, a group's
-//! bit in a pattern is the conjunction of its features' bits, so their histograms come from those of features.
+//! A leaf with d path features depends on a background row only through its pattern: the features whose tests
+//! the row passes. So the weights of the patterns that occur at each leaf are all that the marginal game
+//! needs: at most 2^d numbers, for any number of rows. The expected margin v(∅) is the sum over the leaves of
+//! their value times the share of rows that pass all tests. If groups of features are the players, a group's
+//! bit in a pattern is the AND of its features' bits, so the histograms of groups are computed from those of
+//! features.
 //!
-//! # What is where
+//! # Modules
 //!
 //! | | |
 //! |---|---|
-//! | [`compiler`] | rows in, in any number of calls; a compiled background out |
-//! | [`dense`], [`lattice`], [`decisions`] | counting patterns by conjunctions of bits, for 64 rows at a time |
-//! | [`sort`](mod@sort) | the rows of an oracle, sorted by pattern |
-//! | [`grouped`] | from patterns of features to those of groups |
-//! | [`format`](mod@format) | the file, and how it is checked |
+//! | [`compiler`] | compiles a background from rows, which are added in any number of calls |
+//! | [`dense`], [`lattice`], [`decisions`] | counts patterns by bitwise AND, for 64 rows at a time |
+//! | [`sort`](mod@sort) | sorts the background rows of an oracle by pattern |
+//! | [`grouped`] | converts patterns of features to patterns of groups |
+//! | [`format`](mod@format) | the file format and its validation |
 
 mod compiler;
 pub(crate) mod decisions;
@@ -37,11 +39,12 @@ use crate::engine::paths::Paths;
 use crate::error::TreeError;
 use apportion_models::Ensemble;
 
-/// A background set as the leaves of one ensemble see it: all that [`InterventionalOracle`](crate::InterventionalOracle) needs, without the
-/// rows.
+/// A background dataset reduced to the patterns that the leaves of one ensemble distinguish: all that
+/// [`InterventionalOracle`](crate::InterventionalOracle) needs, without the rows.
 ///
-/// Made by a [`BackgroundCompiler`], or [read](Self::read) from bytes that were [written](Self::write). Takes 16 bytes for each pattern that
-/// occurs at a leaf, at most 2^d for a leaf with d path features, however many rows there were.
+/// Created by a [`BackgroundCompiler`], or [read](Self::read) from bytes that were [written](Self::write).
+/// Takes 16 bytes for each pattern that occurs at a leaf, at most 2^d patterns for a leaf with d path
+/// features, for any number of rows.
 ///
 /// ```
 /// use apportion_games::Rows;
@@ -68,7 +71,7 @@ pub struct CompiledBackground {
     features: usize,
     rows: u64,
     total: f64,
-    /// Whether every weight is a number of rows.
+    /// Whether every weight is a row count.
     counted: bool,
     base: Vec<f64>,
     /// Per tree; the weights of a leaf sum to `total`.
@@ -76,37 +79,38 @@ pub struct CompiledBackground {
 }
 
 impl CompiledBackground {
-    /// Number of features of its rows.
+    /// Returns the number of features of its rows.
     pub fn feature_count(&self) -> usize {
         self.features
     }
 
-    /// Number of rows of positive weight.
+    /// Returns the number of rows of positive weight.
     pub fn row_count(&self) -> u64 {
         self.rows
     }
 
-    /// The sum of their weights.
+    /// Returns the sum of their weights.
     pub fn total_weight(&self) -> f64 {
         self.total
     }
 
-    /// v(∅) per output: the weighted mean margin.
+    /// Returns the base value v(∅) per output: the weighted mean margin.
     pub fn base(&self) -> &[f64] {
         &self.base
     }
 
-    /// SHA-256 of the model that it belongs to: of its trees, base margins and number of features.
+    /// Returns the SHA-256 of the model that the background was compiled for: of its trees, base margins and
+    /// number of features.
     pub fn fingerprint(&self) -> &[u8; 32] {
         &self.fingerprint
     }
 
-    /// Number of patterns of all leaves together.
+    /// Returns the number of patterns, summed over all leaves.
     pub fn pattern_count(&self) -> usize {
         self.trees.iter().map(Histograms::len).sum()
     }
 
-    /// Refuses an ensemble that it was not compiled for.
+    /// Returns an error for an ensemble that the background was not compiled for.
     fn check(&self, ensemble: &Ensemble) -> Result<(), TreeError> {
         let own = ensemble.fingerprint();
         if own == self.fingerprint {
@@ -117,7 +121,7 @@ impl CompiledBackground {
         Err(TreeError::OtherModel { background: hexadecimal(&self.fingerprint), model: hexadecimal(&own) })
     }
 
-    /// Paths of features and the histograms of every tree, with weights that sum to 1; and v(∅).
+    /// Returns the paths of features and the histograms of every tree, with weights that sum to 1, and v(∅).
     pub(crate) fn into_parts(self, ensemble: &Ensemble) -> Result<Parts, TreeError> {
         self.check(ensemble)?;
         let paths = feature_paths(ensemble)?;
@@ -129,47 +133,47 @@ impl CompiledBackground {
     }
 }
 
-/// What an oracle takes over of a compiled background.
+/// The parts of a compiled background that an oracle uses.
 pub(crate) struct Parts {
     pub(crate) base: Vec<f64>,
     pub(crate) sorted: Vec<(Paths, Histograms)>,
 }
 
-/// The path features of every tree, or what about the ensemble has no patterns.
+/// Returns the path features of every tree, or an error if the ensemble does not have patterns.
 fn feature_paths(ensemble: &Ensemble) -> Result<Vec<Paths>, TreeError> {
     if let Some(tree) = ensemble.trees().iter().position(|tree| tree.linear) {
         return Err(TreeError::Unsupported {
             what: format!(
-                "a compiled background for linear leaves (tree {tree} has some), which depend on the rows,"
+                "a compiled background for linear leaves, which depend on the rows (tree {tree} has some),"
             ),
-            wanted: "explain the model against the rows themselves",
+            help: "use the background rows",
         });
     }
     if ensemble.joint().is_some() {
         return Err(TreeError::Unsupported {
             what: "a compiled background for splits on several features at once, which depend on the rows,"
                 .to_owned(),
-            wanted: "explain the model against the rows themselves",
+            help: "use the background rows",
         });
     }
     let features: Vec<u32> = (0..ensemble.feature_count() as u32).collect();
     let paths = ensemble.trees().iter().enumerate().map(|(tree, parts)| {
         Paths::new(ensemble.nodes_of(parts), &features).ok_or_else(|| TreeError::Unsupported {
             what: format!("a compiled background for paths of more than 64 features (tree {tree} has one)"),
-            wanted: "explain the model against the rows themselves",
+            help: "use the background rows",
         })
     });
     paths.collect()
 }
 
-/// v(∅) per output, of histograms whose weights sum to `total`.
+/// Computes v(∅) per output, from histograms whose weights sum to `total`.
 fn base(ensemble: &Ensemble, paths: &[Paths], trees: &[Histograms], total: f64) -> Vec<f64> {
     let mut base = ensemble.base_margins().to_vec();
     for ((tree, paths), histograms) in ensemble.trees().iter().zip(paths).zip(trees) {
         let nodes = ensemble.nodes_of(tree);
         for (leaf, node) in nodes.iter().enumerate().filter(|(_, node)| node.is_leaf()) {
             let all = all_of(paths.features(leaf).len());
-            // Patterns are in ascending order, and that of all features is the greatest.
+            // Patterns are in ascending order, and the pattern of all features is the largest.
             if let Some(&(pattern, weight)) = histograms.at(leaf).last()
                 && pattern == all
             {

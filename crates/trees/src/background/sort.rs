@@ -1,4 +1,4 @@
-//! Rows sorted by pattern at every leaf: all that most kernels want of a background.
+//! Sorts rows by pattern at every leaf, which is all that most kernels need of a background.
 
 use apportion_games::{Cancellation, parallel};
 use apportion_models::Ensemble;
@@ -7,12 +7,12 @@ use super::dense::Dense;
 use crate::engine::histograms::{Histograms, Sorted};
 use crate::engine::paths::{BLOCK, Columns, Paths};
 
-/// The background as the leaves of every tree see it: rows of `background`, rounded and row-major, with `weights`. `player_of` has the player
-/// of each feature.
+/// Returns the background patterns of every tree. The rows of `background` are rounded and row-major, with
+/// `weights`; `player_of` maps each feature to its player.
 pub(crate) fn sort(ensemble: &Ensemble, background: &[f64], weights: &[f64], player_of: &[u32]) -> Sorted {
     let paths: Vec<Option<Paths>> =
         parallel::map(ensemble.trees(), |tree| Paths::new(ensemble.nodes_of(tree), player_of));
-    // Rows of one weight are counted, where that does not take longer than to look at each.
+    // Count rows of equal weight by sets if that is faster than processing each row.
     let equal = weights.windows(2).all(|pair| pair[0] == pair[1]);
     let few_sets = |paths: &&Paths| equal && weights.len() >> paths.widest.min(63) >= 1;
     let mut dense = Dense::new(ensemble, paths.iter().map(|paths| paths.as_ref().filter(few_sets)));

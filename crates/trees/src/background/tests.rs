@@ -1,4 +1,4 @@
-//! What a compiled background holds; `tests/trees/compiled.rs` has what is explained with it.
+//! Tests of the contents of a compiled background; `tests/trees/compiled.rs` tests explanations with it.
 
 use apportion_games::Rows;
 
@@ -7,7 +7,7 @@ use crate::common::{TreeSpec, document, read};
 
 #[test]
 fn histograms_are_counts_of_the_rows() {
-    // One split: 5 of 7 rows go right, where missing values go too.
+    // One split: 5 of 7 rows go right, where missing values also go.
     let mut tree = TreeSpec::leaf(0.0);
     let [left, right] = tree.split(0, 0, 0.5, false);
     (tree.number[left], tree.number[right]) = (-1.0, 3.0);

@@ -1,21 +1,21 @@
 //! Sets as bits of a word.
 
-/// Most bits of an index in a table.
+/// The maximum number of bits of a table index.
 pub(crate) const MOST_BITS: usize = 12;
 
-/// The set of the first so many.
+/// Returns the set of the first `count` elements.
 #[inline]
 pub(crate) fn all_of(count: usize) -> u64 {
     if count == 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
-/// How many are in a set.
+/// Returns the number of elements of a set.
 #[inline(always)]
 pub(crate) fn count(set: u64) -> usize {
     set.count_ones() as usize
 }
 
-/// The numbers of the bits that are set.
+/// Iterates over the indices of the bits that are set.
 #[inline(always)]
 pub(crate) fn ones(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -25,7 +25,7 @@ pub(crate) fn ones(mut word: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// All subsets of a set, from the set itself to the empty one.
+/// Iterates over all subsets of a set, from the set itself to the empty one.
 #[inline(always)]
 pub(crate) fn subsets(set: u64) -> impl Iterator<Item = u64> {
     let mut next = Some(set);

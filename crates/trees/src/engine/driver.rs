@@ -1,9 +1,10 @@
-//! Rows through the trees of an ensemble: the one way for all kernels.
+//! Passes rows through the trees of an ensemble, for all kernels.
 //!
-//! Rows are cut into blocks, blocks put together to tasks, trees taken in turns (see [`Pieces`]). A thread takes the rows of a task in,
-//! takes them through the trees of a turn one after the other, and adds what they have gathered to their values. What a thread does with a
-//! block and a tree is said by [`Kernels`]. The order of sums depends on rows and trees alone, so every byte is the same for any number of
-//! threads.
+//! Rows are split into blocks, blocks are combined into tasks, and trees are processed in turns (see
+//! [`Pieces`]). A thread loads the rows of a task, passes them through the trees of a turn one after the
+//! other, and adds the results to their values. [`Kernels`] defines the work for a block and a tree. The
+//! order of summation depends only on rows and trees, so results are the same to the last bit for any number
+//! of threads.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use super::tables::shape::{Layout, Shape};
 use super::tables::sums::Sums;
 use super::tables::table::Tables;
 
-/// Takes rows in tasks of so many, each with its place in `values`. `explain` is given the values of a task and its rows.
+/// Processes rows in tasks of `task` rows each. `explain` gets the values of a task and its rows.
 pub(crate) fn in_tasks<M: Send>(
     rows: Rows<'_>,
     task: usize,
@@ -33,77 +34,78 @@ pub(crate) fn in_tasks<M: Send>(
     }
     let (columns, width) = (rows.columns(), values.len() / rows.len());
     if rows.len() <= task {
-        // The latency of a few rows is less than it takes to wake another thread.
+        // For a few rows, waking another thread costs more than it saves.
         return explain(&mut memory(), values, rows.values());
     }
     let tasks = values.chunks_mut(task * width).zip(rows.values().chunks(task * columns));
     parallel::map_with(tasks, memory, |memory, (values, rows)| explain(memory, values, rows));
 }
 
-/// Per tree: its tables, where it has them.
+/// Per tree: its tables, if it has any.
 pub(crate) type TablesOfTrees<N> = Vec<Option<Tables<N>>>;
 
-/// What is computed on the trees.
+/// The computation on the trees.
 pub(crate) trait Kernels: Sync {
-    /// The memory that a thread needs for trees without tables.
+    /// The working memory of a thread for trees without tables.
     type Memory: Send;
 
     fn memory(&self) -> Self::Memory;
 
-    /// The tables of a tree.
+    /// Computes the tables of a tree.
     fn fill<N: Number>(&self, tree: usize, shape: Arc<Shape>, memory: Vec<N>) -> Option<Tables<N>>;
 
-    /// The tables that were kept, or those that `make` makes, which are kept.
+    /// Returns the cached tables, or computes them with `make` and caches them.
     fn kept<N: Number>(&self, make: impl FnOnce() -> TablesOfTrees<N>) -> Arc<TablesOfTrees<N>> {
         Arc::new(make())
     }
 
-    /// Adds what a tree without tables gives to some rows: to the row `r` of those that get something, `phi[target · rows + r]`.
+    /// Adds the contributions of a tree without tables: those of target `target` to row `r` go to
+    /// `phi[target · rows + r]`.
     fn add(&self, memory: &mut Self::Memory, tree: usize, rows: &TakenIn, phi: &mut [f64]);
 }
 
-/// What is to be done, whatever the kernels.
+/// The parameters of a run that do not depend on the kernels.
 pub(crate) struct Job<'a> {
     pub(crate) ensemble: &'a Ensemble,
     pub(crate) layout: Layout,
-    /// Where the numbers of all who get something belong among those of a row.
+    /// Per target: its index among the numbers of a row.
     pub(crate) places: &'a [usize],
-    /// Of the tables of trees that have them.
+    /// Per tree: the shape of its tables, if it has any.
     pub(crate) shapes: Vec<Option<Arc<Shape>>>,
     pub(crate) precision: Precision,
-    /// Whether tables are filled for all trees at once, to be kept.
+    /// Whether tables are filled for all trees at once and cached.
     pub(crate) keep: bool,
-    /// Whether the sums of sections of the trees may be added up apart.
+    /// Whether sections of the trees may be summed separately.
     pub(crate) in_sections: bool,
-    /// How many rows it is chosen for how sums are added up; those that there are, if none.
+    /// The number of rows that the order of summation is chosen for; `None` for the actual number.
     pub(crate) rows: Option<usize>,
 }
 
-/// Up to [`BLOCK`] rows that were taken in.
+/// Up to [`BLOCK`] loaded rows.
 pub(crate) struct TakenIn {
     pub(crate) columns: Columns,
-    /// Row-major.
+    /// The rounded values, row-major.
     pub(crate) rounded: Vec<f64>,
 }
 
-/// Rows, and what they have gathered.
+/// A block of rows with its sums.
 struct Block {
     rows: TakenIn,
-    /// Outputs × targets × rows; empty where all trees have tables.
+    /// Outputs × targets × rows; empty if all trees have tables.
     phi: Vec<f64>,
     sums: Option<Sums>,
 }
 
-/// The memory that a thread needs to explain some blocks of rows.
+/// The working memory that a thread needs to explain some blocks of rows.
 struct Scratch<M> {
     blocks: Vec<Block>,
-    /// Blocks in use.
+    /// The number of blocks in use.
     used: usize,
     kernels: M,
     lookup: Lookup,
 }
 
-/// Rows of a task that wait from turn to turn, and where their values go.
+/// The rows of a task that stay in memory between turns, and their values.
 struct Staying<'a, M> {
     scratch: Scratch<M>,
     values: &'a mut [f64],
@@ -127,11 +129,11 @@ impl Job<'_> {
     }
 }
 
-/// A job with tables of numbers `N`.
+/// A job with tables of numbers of type `N`.
 struct Run<'a, K, N> {
     job: &'a Job<'a>,
     kernels: &'a K,
-    /// How many bytes the tables of each tree take.
+    /// The size of each tree's tables in bytes.
     sizes: Vec<usize>,
     numbers: std::marker::PhantomData<fn() -> N>,
 }
@@ -159,7 +161,8 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
             }
             return;
         }
-        // Each thread takes all rows through trees of its own. Sums are added up in the order of the trees.
+        // Parallelize over sections of trees; add the partial sums in the order of the trees to keep results
+        // deterministic.
         let of_section = |section: Range<usize>| {
             let mut sums = vec![0.0; values.len()];
             self.add_trees(section, pieces.of_one_thread(), rows, &mut sums);
@@ -176,13 +179,13 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
         });
     }
 
-    /// Adds the values on a section of the trees to those of the rows.
+    /// Adds the contributions of a section of the trees to the values of the rows.
     fn add_trees(&self, section: Range<usize>, pieces: Pieces, rows: Rows<'_>, values: &mut [f64]) {
         let (features, width) = (rows.columns(), values.len() / rows.len());
         let (values_of_task, rows_of_task) = (pieces.task * width, pieces.task * features);
-        // The latency of a few rows is less than it takes to wake another thread.
+        // For a few rows, waking another thread costs more than it saves.
         let by_one_thread = pieces.alone || rows.len() <= pieces.task;
-        // A row's values do not depend on the rows beside it, so tasks may be cut to occupy several threads.
+        // The values of a row do not depend on other rows, so tasks can be sized to occupy several threads.
         let (mut staying, passing): (Vec<Staying<'_, K::Memory>>, &mut [f64]) = if pieces.stay {
             let begin = |(values, rows): (_, &[f64])| {
                 let mut scratch = self.scratch();
@@ -219,7 +222,7 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
             } else {
                 parallel::map(&mut staying, |task| add(&mut task.scratch));
             }
-            // Tables that are not kept leave their memory to the next.
+            // The next turn reuses the memory of tables that are not cached.
             let tables = Arc::into_inner(tables).into_iter().flatten().flatten();
             memory = tables.map(Tables::into_memory).collect();
         }
@@ -231,10 +234,10 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
         }
     }
 
-    /// The tables of the trees of one turn, in `memory` as far as there is some.
+    /// Computes the tables of the trees of one turn, reusing `memory` as far as it goes.
     fn fill(&self, turn: Range<usize>, pieces: Pieces, memory: &mut Vec<Vec<N>>) -> TablesOfTrees<N> {
         let shapes = &self.job.shapes;
-        // Threads are not woken where there is nothing for them to fill.
+        // Do not wake threads if there are no tables to fill.
         if shapes[turn.clone()].iter().all(Option::is_none) {
             return turn.map(|_| None).collect();
         }
@@ -259,7 +262,7 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
         Scratch { blocks: Vec::new(), used: 0, kernels, lookup: Lookup::default() }
     }
 
-    /// Takes rows in.
+    /// Loads rows.
     fn begin(&self, scratch: &mut Scratch<K::Memory>, rows: &[f64]) {
         let Job { ensemble, layout, places, .. } = *self.job;
         let (features, outputs) = (ensemble.feature_count(), ensemble.output_count());
@@ -286,7 +289,7 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
         }
     }
 
-    /// Takes the rows through the trees of a turn.
+    /// Passes the rows through the trees of a turn.
     fn add(&self, scratch: &mut Scratch<K::Memory>, turn: Range<usize>, tables: &TablesOfTrees<N>) {
         let ensemble = self.job.ensemble;
         let Scratch { blocks, used, kernels, lookup } = scratch;
@@ -305,7 +308,7 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
         }
     }
 
-    /// Adds what was gathered to the rows' values.
+    /// Adds the accumulated sums to the values of the rows.
     fn end(&self, scratch: &Scratch<K::Memory>, values: &mut [f64]) {
         let outputs = self.job.ensemble.output_count();
         let blocks = &scratch.blocks[..scratch.used];

@@ -1,15 +1,15 @@
-//! What the answers of all kernels are checked for.
+//! The check that results of all kernels pass through.
 
 use apportion_games::scan;
 use apportion_values::Attributions;
 
 use crate::error::TreeError;
 
-/// Refuses numbers that are not finite.
+/// Returns an error if a number is not finite.
 pub(crate) fn finite(found: Attributions) -> Result<Attributions, TreeError> {
     let of_rows = if found.are_of_pairs() { "an interaction" } else { "a value" };
     let numbers = [
-        ("the base", &found.base, 1),
+        ("the base value", &found.base, 1),
         ("the prediction", &found.predictions, found.rows()),
         (of_rows, &found.values, found.rows()),
     ];

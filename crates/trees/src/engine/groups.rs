@@ -1,7 +1,7 @@
-//! Features in groups: how coalitions of them are weighed, and the groups on a path.
+//! Features in groups: the weights of coalitions, and the groups on a path.
 //!
-//! The features are in groups S_1 … S_m. A coalitional value weighs coalitions of other groups by one semivalue, with moments M1, and
-//! coalitions of fellow members by another, with moments M2.
+//! The features are in groups S_1 … S_m. A coalitional value weights coalitions of other groups by one
+//! semivalue, with moments M1, and coalitions of other members of the same group by another, with moments M2.
 
 use apportion_games::Partition;
 use apportion_values::CoalitionalValue;
@@ -11,9 +11,9 @@ use super::moments::Moments;
 
 /// The groups of the features, and the moments of both semivalues of a coalitional value.
 pub(crate) struct Coalitional {
-    /// M1, of the groups.
+    /// M1, for groups.
     pub(crate) between: Moments,
-    /// M2, of the members of one group.
+    /// M2, for the members of one group.
     pub(crate) within: Moments,
     /// The group of each feature.
     pub(crate) group_of: Vec<u32>,
@@ -21,7 +21,8 @@ pub(crate) struct Coalitional {
 }
 
 impl Coalitional {
-    /// For trees with up to `widest` features on a path. The value must be [defined](CoalitionalValue::check) for the groups.
+    /// Creates the weights for trees with up to `widest` features on a path. The value must be
+    /// [defined](CoalitionalValue::check) for the groups.
     pub(crate) fn new(value: &CoalitionalValue, partition: &Partition, widest: usize) -> Self {
         Self {
             between: Moments::new(value.between.clone(), widest.min(partition.len())),
@@ -31,22 +32,22 @@ impl Coalitional {
         }
     }
 
-    /// The group of a feature.
+    /// Returns the group of a feature.
     #[inline]
     pub(crate) fn group_of(&self, feature: u32) -> usize {
         self.group_of[feature as usize] as usize
     }
 }
 
-/// The group of each feature.
+/// Returns the group of each feature.
 pub(crate) fn group_of(partition: &Partition) -> Vec<u32> {
     (0..partition.players()).map(|feature| partition.group_of(feature) as u32).collect()
 }
 
-/// The groups that have path features of a leaf, numbered in the order in which the path meets them.
+/// The groups that contain path features of a leaf, numbered in the order in which they occur on the path.
 #[derive(Default)]
 pub(crate) struct LeafGroups {
-    /// Numbers of the groups in the partition.
+    /// Indices of the groups in the partition.
     numbers: Vec<u32>,
     /// The path features of each group, as bits of a pattern.
     masks: Vec<u64>,
@@ -55,7 +56,7 @@ pub(crate) struct LeafGroups {
 }
 
 impl LeafGroups {
-    /// For a leaf with these path features.
+    /// Sets the groups for a leaf with these path features.
     pub(crate) fn set(&mut self, features: &[u32], group_of: &[u32]) {
         self.numbers.clear();
         self.masks.clear();
@@ -72,25 +73,25 @@ impl LeafGroups {
         }
     }
 
-    /// The path features of one group.
+    /// Returns the path features of one group.
     #[inline]
     pub(crate) fn mask(&self, group: usize) -> u64 {
         self.masks[group]
     }
 
-    /// Those of `features` that are in the group of one of them.
+    /// Returns the subset of `features` in the same group as the path feature `bit`.
     #[inline]
     pub(crate) fn fellows(&self, features: u64, bit: usize) -> u64 {
         features & self.masks[self.of_bit[bit] as usize]
     }
 
-    /// The groups that have one of `features`, as bits.
+    /// Returns the groups that contain any of `features`, as bits.
     #[inline]
     pub(crate) fn touched(&self, features: u64) -> u64 {
         ones(features).fold(0, |groups, bit| groups | 1 << self.of_bit[bit])
     }
 
-    /// All path features of `groups`.
+    /// Returns all path features of `groups`.
     #[inline]
     pub(crate) fn features(&self, groups: u64) -> u64 {
         ones(groups).fold(0, |features, group| features | self.masks[group])

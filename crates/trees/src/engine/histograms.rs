@@ -1,7 +1,8 @@
-//! A background set as every leaf sees it.
+//! A background dataset, reduced to the patterns that each leaf distinguishes.
 //!
-//! A leaf sees of a background row only which of its path features the row satisfies: the row's pattern. So the background of a
-//! leaf with d path features is at most 2^d patterns with their weights, however many rows there are.
+//! A leaf depends on a background row only through the set of its path features that the row satisfies: the
+//! row's pattern. So for a leaf with d path features the background reduces to at most 2^d weighted patterns,
+//! for any number of rows.
 
 use apportion_games::Cancellation;
 use apportion_models::Ensemble;
@@ -9,23 +10,23 @@ use apportion_models::tree::Node;
 
 use super::paths::{BLOCK, Columns, Paths, Patterns};
 
-/// The path features of a tree, and the background as its leaves see it; `None` where a path has too many features.
+/// The path features of a tree and its background patterns; `None` if a path has too many features.
 pub(crate) type SortedTree = Option<(Paths, Histograms)>;
 
-/// Tree by tree.
+/// One entry per tree.
 pub(crate) type Sorted = Vec<SortedTree>;
 
-/// The background as each leaf of one tree sees it: patterns and their weights.
+/// The background patterns of each leaf of one tree, with their weights.
 #[derive(Debug, Clone)]
 pub(crate) struct Histograms {
-    /// Per node: where its patterns lie in `patterns`; empty unless the node is a leaf.
+    /// Per node: the range of its patterns in `patterns`; empty unless the node is a leaf.
     ranges: Vec<(usize, usize)>,
-    /// Distinct patterns in ascending order, with the weight of the rows that have them.
+    /// Distinct patterns in ascending order, with the total weight of their rows.
     patterns: Vec<(u64, f64)>,
 }
 
 impl Histograms {
-    /// Sorts the rows in `background`, one [`Columns`] per block, weighted by `weights`.
+    /// Counts the patterns of the rows in `background`, one [`Columns`] per block, weighted by `weights`.
     pub(crate) fn new(
         ensemble: &Ensemble,
         nodes: &[Node],
@@ -59,30 +60,30 @@ impl Histograms {
         gathered.finish(nodes, paths)
     }
 
-    /// Of a tree with so many nodes, no leaf of which is [set](Self::set).
+    /// Returns the histograms of a tree with this many nodes, with no leaf [set](Self::set) yet.
     pub(crate) fn empty(nodes: usize) -> Self {
         Self { ranges: vec![(0, 0); nodes], patterns: Vec::new() }
     }
 
-    /// With the patterns of all leaves, and where those of each node lie.
+    /// Creates the histograms from the patterns of all leaves and the range of each node.
     pub(crate) fn from_parts(ranges: Vec<(usize, usize)>, patterns: Vec<(u64, f64)>) -> Self {
         Self { ranges, patterns }
     }
 
-    /// Sets the patterns at a leaf, which come in ascending order.
+    /// Sets the patterns at a leaf, in ascending order.
     pub(crate) fn set(&mut self, leaf: usize, patterns: impl Iterator<Item = (u64, f64)>) {
         let start = self.patterns.len();
         self.patterns.extend(patterns);
         self.ranges[leaf] = (start, self.patterns.len());
     }
 
-    /// The distinct patterns at a leaf and their weights.
+    /// Returns the distinct patterns at a leaf with their weights.
     pub(crate) fn at(&self, leaf: usize) -> &[(u64, f64)] {
         let (start, end) = self.ranges[leaf];
         &self.patterns[start..end]
     }
 
-    /// The patterns of every leaf, in the order of the nodes.
+    /// Iterates over the patterns of every leaf, in the order of the nodes.
     pub(crate) fn leaves(&self) -> impl Iterator<Item = &[(u64, f64)]> {
         self.ranges
             .iter()
@@ -97,36 +98,39 @@ impl Histograms {
         }
     }
 
-    /// Patterns of explicands that complete one of the background, over all of these: 2^|M| for each M.
+    /// Returns the number of explicand patterns that complete a background pattern, summed over the latter:
+    /// 2^|M| for each background pattern M.
     pub(crate) fn extensions(&self) -> f64 {
         self.patterns.iter().map(|(pattern, _)| (pattern.count_ones() as f64).exp2()).sum()
     }
 
-    /// Distinct patterns of all leaves together.
+    /// Returns the number of distinct patterns, summed over all leaves.
     pub(crate) fn len(&self) -> usize {
         self.patterns.len()
     }
 }
 
-/// Copies of a bin that successive rows add to in turn: rows mostly share a pattern, and each addition would wait for the one before.
+/// The number of copies of a bin, used by successive rows in turn: neighbouring rows mostly share a pattern,
+/// and each addition to the same bin would wait for the previous one.
 const COPIES: usize = 4;
-/// Nodes of a tree between two checks of whether to stop.
+/// The number of nodes of a tree between two checks for cancellation.
 const NODES_BETWEEN_CHECKS: usize = 1 << 10;
 
-/// The weight of patterns, while rows are added.
+/// The weights of the patterns while rows are added.
 struct Gathered {
     places: Vec<Place>,
     bins: Vec<f64>,
     lists: Vec<Vec<(u64, f64)>>,
 }
 
-/// Where the patterns at a node are gathered.
+/// The storage for the patterns at a node.
 #[derive(Clone, Copy)]
 enum Place {
     Nowhere,
-    /// At a split: bins for each pattern and decision, which say all about both children.
+    /// At a split: the offset of its bins, one per pattern and decision, from which the patterns of both
+    /// children follow.
     Bins(usize),
-    /// At a leaf, where bins would outnumber rows.
+    /// At a leaf: the index of its list, used if bins would outnumber rows.
     List(usize),
 }
 
@@ -194,7 +198,8 @@ impl Gathered {
                 Place::List(list) => {
                     Cancellation::check();
                     let list = &mut self.lists[list];
-                    // Stable, so that the weights of a pattern are added in the order of the rows.
+                    // A stable sort keeps the rows of a pattern in order, so its weights are always summed in
+                    // the same order.
                     list.sort_by_key(|&(pattern, _)| pattern);
                     let equal = list.chunk_by(|(a, _), (b, _)| a == b);
                     histograms.set(

@@ -1,27 +1,28 @@
-//! Pairwise interactions: what two players add together, beyond what they add apart.
+//! Pairwise interactions: the joint effect of two players beyond their separate effects.
 //!
 //! # Notation
 //!
-//! For a coalition S without the players i and j, `Δ_ij v(S) = v(S ∪ ij) − v(S ∪ i) − v(S ∪ j) + v(S)`. A semivalue with mixing measure μ and
-//! moments M(a, b) has the *interaction index*
+//! For a coalition S without the players i and j, `Δ_ij v(S) = v(S ∪ ij) − v(S ∪ i) − v(S ∪ j) + v(S)`. A
+//! semivalue with mixing measure μ and moments M(a, b) has the *interaction index*
 //!
 //! ```text
 //! I_ij = Σ_{S ⊆ N∖ij} M(s, n − 2 − s) Δ_ij v(S) = ∫ ∂²F/∂t_i∂t_j dμ(t)
 //! ```
 //!
-//! where F is the multilinear extension of v: the probabilistic interaction index of Fujimoto, Kojadinovic and Marichal, *Axiomatic
-//! characterizations of probabilistic and cardinal-probabilistic interaction indices*, 2006. It takes the weights that the semivalue has
-//! in a game of n − 1 players, as i and j are one player as far as the others are concerned. Of Shapley it is the Shapley interaction index, of
-//! Banzhaf the Banzhaf interaction index (Grabisch and Roubens, *An axiomatic approach to the concept of interaction among players in
-//! cooperative games*, 1999). Weights by size for n players become weights for n − 1 by `M(a, b) = M(a + 1, b) + M(a, b + 1)`, so every
-//! semivalue has one.
+//! where F is the multilinear extension of v: the probabilistic interaction index of Fujimoto, Kojadinovic
+//! and Marichal, *Axiomatic characterizations of probabilistic and cardinal-probabilistic interaction
+//! indices*, 2006. It uses the weights of the semivalue in a game of n − 1 players, because i and j act as
+//! one player towards the others. For the Shapley value it is the Shapley interaction index, for the Banzhaf
+//! value the Banzhaf interaction index (Grabisch and Roubens, *An axiomatic approach to the concept of
+//! interaction among players in cooperative games*, 1999). Weights by size for n players become weights for n
+//! − 1 by `M(a, b) = M(a + 1, b) + M(a, b + 1)`, so every semivalue has an interaction index.
 
 use apportion_games::{memory, parallel};
 
 use crate::error::TreeError;
 
-/// What a matrix of interactions says: which number stands on the diagonal, and how much of a pair's index on either side of it. With
-/// φ the semivalue and I its interaction index:
+/// The convention for interaction matrices: the number on the diagonal, and the share of a pair's index on
+/// either side of it. With φ the semivalue and I its interaction index:
 ///
 /// | | diagonal | off the diagonal | sums to |
 /// |---|---|---|---|
@@ -29,22 +30,23 @@ use crate::error::TreeError;
 /// | `Remainder` | φ_i − ½ Σ_{j≠i} I_ij | ½ I_ij | each row to φ_i |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Diagonal {
-    /// The semivalue of each player, beside the whole index of each pair.
+    /// The semivalue of each player on the diagonal, and the whole index of each pair off the diagonal.
     #[default]
     Value,
-    /// What is left of the semivalue when each pair's index is shared equally by the two: the main effect in the convention of shap and of
-    /// XGBoost's `pred_interactions` (Lundberg et al., *From local explanations to global understanding with explainable AI for trees*,
-    /// 2020). A row sums to the value, and the matrix of an efficient value to the prediction less the base.
+    /// The semivalue minus half of the index of each pair with the player: the main effect in the convention
+    /// of shap and of XGBoost's `pred_interactions` (Lundberg et al., *From local explanations to global
+    /// understanding with explainable AI for trees*, 2020). Each row sums to the value, and the matrix of an
+    /// efficient value sums to the prediction minus the base value.
     Remainder,
 }
 
-/// Memory for the matrices of some rows, all zero.
+/// Allocates the matrices of some rows, filled with zeros.
 ///
 /// # Errors
 ///
-/// [`TreeError::TooManyPairs`] where there is not so much memory.
+/// [`TreeError::TooManyPairs`] if they do not fit into memory.
 pub(crate) fn zeros(rows: usize, players: usize, outputs: usize) -> Result<Vec<f64>, TreeError> {
-    // The numbers of pairs of players take four bytes each.
+    // The table of pair numbers takes four bytes per pair of players.
     let bytes = memory::product([rows, players, players, outputs, 8])
         .saturating_add(memory::product([players, players, 4]));
     let what = || format!("interactions of {players} players for {outputs} outputs of {rows} rows");
@@ -55,7 +57,7 @@ pub(crate) fn zeros(rows: usize, players: usize, outputs: usize) -> Result<Vec<f
 }
 
 impl Diagonal {
-    /// Makes the matrices of some rows, each [of its upper half](Self::complete).
+    /// Completes the matrices of all rows [from their upper halves](Self::complete).
     pub(crate) fn complete_all(self, matrices: &mut [f64], players: usize, outputs: usize) {
         let size = players * players * outputs;
         if size > 0 {
@@ -63,7 +65,8 @@ impl Diagonal {
         }
     }
 
-    /// Makes the matrix of one row, players × players × outputs, of its upper half: on the diagonal it has φ_i, right of it I_ij.
+    /// Completes the matrix of one row, players × players × outputs, from its upper half, which has φ_i on
+    /// the diagonal and I_ij to the right of it.
     pub(crate) fn complete(self, matrix: &mut [f64], players: usize, outputs: usize) {
         debug_assert_eq!(matrix.len(), players * players * outputs);
         let at = |i: usize, j: usize| (i * players + j) * outputs;
@@ -73,7 +76,8 @@ impl Diagonal {
                     let (upper, lower) = (at(i, j) + output, at(j, i) + output);
                     if self == Self::Remainder {
                         matrix[upper] *= 0.5;
-                        // Pairs in the order of the other player, for i and for j alike.
+                        // Subtract pairs in the order of the other player, for both i and j, to keep the sums
+                        // deterministic.
                         matrix[at(i, i) + output] -= matrix[upper];
                         matrix[at(j, j) + output] -= matrix[upper];
                     }
@@ -90,7 +94,7 @@ mod tests {
 
     #[test]
     fn both_forms_of_a_matrix() {
-        // Three players, two outputs; the lower half is not looked at.
+        // Three players, two outputs; the lower half is ignored.
         let upper =
             [1.0, 10.0, 0.5, 4.0, -2.0, 0.0, 9.0, 9.0, 2.0, 20.0, 1.0, 8.0, 9.0, 9.0, 9.0, 9.0, 3.0, 30.0];
         let mut matrix = upper;
@@ -127,7 +131,7 @@ mod tests {
                 says.starts_with(&format!("interactions of {players} players for 1 outputs of {rows} rows")),
                 "{says}"
             );
-            assert!(says.contains(" of memory, and "), "{says}");
+            assert!(says.contains(" of memory, but only "), "{says}");
         }
         assert_eq!(zeros(2, 3, 2).unwrap(), [0.0; 36]);
     }

@@ -1,8 +1,8 @@
-//! What is kept in case that the next call asks for the same.
+//! Cache of the most recent result.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What was made last, and for what.
+/// The most recent result with its key.
 #[derive(Debug)]
 pub(crate) struct Kept<K, T: ?Sized>(Mutex<Last<K, T>>);
 
@@ -15,7 +15,8 @@ impl<K, T: ?Sized> Default for Kept<K, T> {
 }
 
 impl<K: PartialEq + Clone, T: ?Sized> Kept<K, T> {
-    /// What was made for `key`, if that was the last; else what `make` makes. Two threads may make the same at a time: neither waits.
+    /// Returns the cached value for `key`, or computes it with `make` and caches it. Two threads may compute
+    /// the same value concurrently: neither waits.
     pub(crate) fn get(&self, key: &K, make: impl FnOnce() -> Arc<T>) -> Arc<T> {
         if let Some((_, made)) = self.last().as_ref().filter(|(last, _)| last == key) {
             return made.clone();
@@ -25,7 +26,7 @@ impl<K: PartialEq + Clone, T: ?Sized> Kept<K, T> {
         made
     }
 
-    /// The same of what may fail; a failure is not kept.
+    /// Same as [`get`](Self::get) for a computation that can fail. Failures are not cached.
     pub(crate) fn try_get<E>(&self, key: &K, make: impl FnOnce() -> Result<Arc<T>, E>) -> Result<Arc<T>, E> {
         if let Some((_, made)) = self.last().as_ref().filter(|(last, _)| last == key) {
             return Ok(made.clone());
@@ -36,7 +37,7 @@ impl<K: PartialEq + Clone, T: ?Sized> Kept<K, T> {
     }
 
     fn last(&self) -> MutexGuard<'_, Last<K, T>> {
-        // Whoever panicked while it held the lock left a whole value behind.
+        // Ignore poisoning: a panic cannot leave the entry inconsistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

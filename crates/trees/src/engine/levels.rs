@@ -1,14 +1,14 @@
-//! Features over a hierarchy of groups: how coalitions of them are weighed, and the groups on a path.
+//! Features in a hierarchy of groups: the weights of coalitions, and the groups on a path.
 //!
-//! The members of a group, features and groups in it, are weighed against each other by one semivalue, with moments M1 at the top and M2
-//! below.
+//! The members of a group, which are features and subgroups, are weighted by one semivalue, with moments M1
+//! at the top level and M2 below.
 
 use apportion_games::Hierarchy;
 use apportion_values::{CoalitionalValue, Semivalue};
 
 use super::moments::Moments;
 
-/// In place of a group: there is none.
+/// Marks a node without a parent.
 const NONE: u32 = u32::MAX;
 
 /// The groups of a hierarchy, and the moments of both semivalues.
@@ -18,12 +18,13 @@ pub(crate) struct Levels {
     tree: GroupTree,
 }
 
-/// Who is in which group: the features are nodes 0 to n − 1, groups those from n on, the whole being node n.
+/// The tree of groups: the features are nodes 0 to n − 1, the groups are the nodes from n on, and node n is
+/// the whole set.
 pub(crate) struct GroupTree {
     features: usize,
-    /// The group of every node; none of the whole.
+    /// The group of every node; [`NONE`] for the whole set.
     parents: Vec<u32>,
-    /// Of every group: whether it is the top one of the hierarchy, as it was given.
+    /// Per group: whether it is the top level of the hierarchy as specified.
     is_top: Vec<bool>,
 }
 
@@ -38,19 +39,19 @@ impl GroupTree {
         }
     }
 
-    /// How many groups there are.
+    /// Returns the number of groups.
     pub(crate) fn groups(&self) -> usize {
         self.is_top.len()
     }
 
-    /// The group that a node is in, counted from the whole on.
+    /// Returns the group of a node, numbered from 0 for the whole set.
     #[inline(always)]
     pub(crate) fn group_of(&self, node: usize) -> Option<usize> {
         let parent = self.parents[node];
         (parent != NONE).then(|| parent as usize - self.features)
     }
 
-    /// The group that a group is in.
+    /// Returns the parent group of a group.
     #[inline(always)]
     pub(crate) fn above(&self, group: usize) -> Option<usize> {
         self.group_of(self.features + group)
@@ -58,9 +59,10 @@ impl GroupTree {
 }
 
 impl Levels {
-    /// For trees with up to `widest` features on a path. The value must be [defined](CoalitionalValue::check_over) for the hierarchy.
+    /// Creates the weights for trees with up to `widest` features on a path. The value must be
+    /// [defined](CoalitionalValue::check_over) for the hierarchy.
     pub(crate) fn new(value: &CoalitionalValue, hierarchy: &Hierarchy, widest: usize) -> Self {
-        // Weights by size are asked for no more members than there are.
+        // Weights by size are only defined for up to the number of members.
         let moments = |value: &Semivalue, is_top: bool| {
             let groups = hierarchy.groups().filter(|&group| (hierarchy.level(group) == 0) == is_top);
             let most = groups.map(|group| hierarchy.children(group).len()).max().unwrap_or(0);
@@ -77,60 +79,62 @@ impl Levels {
         &self.tree
     }
 
-    /// The moments among the members of a group.
+    /// Returns the moments for the members of a top-level group or of any other group.
     #[inline(always)]
     pub(crate) fn moments(&self, is_top: bool) -> &Moments {
         if is_top { &self.between } else { &self.within }
     }
 
-    /// The same of a group by its number.
+    /// Same as [`moments`](Self::moments), by the index of a group.
     #[inline(always)]
     pub(crate) fn moments_of(&self, group: usize) -> &Moments {
         self.moments(self.tree.is_top[group])
     }
 }
 
-/// What a group of a leaf has.
+/// A member of a group of a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Child {
-    /// The path feature at this place.
+    /// The path feature with this index.
     Feature(u32),
-    /// Another of the leaf's groups.
+    /// Another group of the leaf.
     Group(u32),
 }
 
-/// A group of several members that have path features.
+/// A group with several members that contain path features.
 #[derive(Debug, Clone, Copy)]
 struct LeafGroup {
     is_top: bool,
-    /// Its children.
+    /// The range of its members in the `children` of the leaf.
     first: u32,
     end: u32,
 }
 
-/// The hierarchy of the path features of a leaf: groups and features without them are left out, and so are groups of one member. The first
-/// group is that of all, and a group comes before those in it. Of one path feature there is one group of it alone.
+/// The hierarchy restricted to the path features of a leaf: without groups and features that are not on the
+/// path, and without groups of one member. The first group is the whole set, and a group comes before its
+/// subgroups. A single path feature forms one group on its own.
 #[derive(Default)]
 pub(crate) struct LeafLevels {
     groups: Vec<LeafGroup>,
     children: Vec<Child>,
-    /// Of groups: their path features as bits, those beyond 64 left out.
+    /// Per group: its path features as bits, without those beyond the first 64.
     masks: Vec<u64>,
-    /// While it is made: the hierarchy's groups on the path, from the whole on, with their members one after the other.
+    /// Working memory of `set`: the groups of the hierarchy on the path, from the whole set on, with their
+    /// members.
     met: Vec<(u32, Vec<Child>)>,
-    /// The place of each group in `met`.
+    /// Working memory of `set`: the index of each group in `met`.
     place_of: Vec<u32>,
     spare: Vec<Vec<Child>>,
 }
 
 impl LeafLevels {
-    /// For a leaf with these path features.
+    /// Sets the hierarchy for a leaf with these path features.
     pub(crate) fn set(&mut self, features: impl Iterator<Item = usize>, tree: &GroupTree) {
         let Self { groups, children, masks, met, place_of, spare } = self;
         groups.clear();
         children.clear();
         masks.clear();
-        // The members of each group, in the order in which the path meets them.
+        // Collect the members of each group in the order in which they occur on the path.
         place_of.resize(tree.groups(), NONE);
         for (place, feature) in features.enumerate() {
             let (mut child, mut above) = (Child::Feature(place as u32), tree.group_of(feature));
@@ -158,7 +162,7 @@ impl LeafLevels {
         if met.is_empty() {
             return;
         }
-        // Level by level; a group of the hierarchy gets its number here when its members are listed.
+        // Process the groups level by level; a group gets its index in this leaf when its members are listed.
         let mut at = 0;
         match inner(Child::Group(0)) {
             top @ Child::Group(_) => children.push(top),
@@ -194,25 +198,25 @@ impl LeafLevels {
         }
     }
 
-    /// How many groups there are.
+    /// Returns the number of groups.
     pub(crate) fn len(&self) -> usize {
         self.groups.len()
     }
 
-    /// Whether a group is the top one of the hierarchy.
+    /// Returns whether a group is the top level of the hierarchy.
     #[inline(always)]
     pub(crate) fn is_top(&self, group: usize) -> bool {
         self.groups[group].is_top
     }
 
-    /// The members of a group.
+    /// Returns the members of a group.
     #[inline(always)]
     pub(crate) fn children(&self, group: usize) -> &[Child] {
         let LeafGroup { first, end, .. } = self.groups[group];
         &self.children[first as usize..end as usize]
     }
 
-    /// The path features of a member, as bits, where there are at most 64.
+    /// Returns the path features of a member as bits, for leaves with at most 64 path features.
     #[inline(always)]
     pub(crate) fn mask(&self, child: Child) -> u64 {
         match child {
@@ -221,9 +225,10 @@ impl LeafLevels {
         }
     }
 
-    /// The smallest group with features of both `own` and `rest`, or else that of all; with how many of its members have features of
-    /// the former, and of the latter, and the factor that all levels above leave. None where a group has two members with features of both:
-    /// then no coalition reaches the leaf.
+    /// Returns the smallest group that contains features of both `own` and `rest`, or else the whole set;
+    /// with the numbers of its members that contain features of `own` and of `rest`, and the product of the
+    /// weights of all levels above. Returns `None` if a group has two members with features of both: then no
+    /// coalition reaches the leaf.
     #[inline]
     pub(crate) fn meeting(&self, levels: &Levels, own: u64, rest: u64) -> Option<Meeting> {
         let (mut group, mut factor) = (0, 1.0);
@@ -247,8 +252,9 @@ impl LeafLevels {
         }
     }
 
-    /// Hands out what those of `features` get that are in a group, who are all on the same side: of the explicand, or of the
-    /// background (`is_own` or not). Each member of the group that has such features gets `value`.
+    /// Distributes the contributions to those of `features` that are in a group, which all come from the same
+    /// row: the explicand if `is_own`, else the background. Each member of the group that contains such
+    /// features gets `value`.
     pub(crate) fn divide(
         &self,
         levels: &Levels,
@@ -264,7 +270,7 @@ impl LeafLevels {
             }
             match child {
                 Child::Feature(place) => phi(place as usize, value),
-                // One feature gets all.
+                // A single feature gets the whole contribution.
                 Child::Group(_) if own & (own - 1) == 0 => phi(own.trailing_zeros() as usize, value),
                 Child::Group(inner) => {
                     let inner = inner as usize;
@@ -277,22 +283,23 @@ impl LeafLevels {
         }
     }
 
-    /// How many members of a group have one of `features`.
+    /// Returns the number of members of a group that contain any of `features`.
     fn touched(&self, group: usize, features: u64) -> usize {
         self.children(group).iter().filter(|&&child| self.mask(child) & features != 0).count()
     }
 }
 
-/// Where the features of the explicand and of the background meet.
+/// The smallest group that contains features of both the explicand and the background.
 pub(crate) struct Meeting {
     pub(crate) group: usize,
-    /// Members of the group that have features of the explicand, and of the background.
+    /// The numbers of members of the group that contain features of the explicand, and of the background.
     pub(crate) counts: [usize; 2],
     pub(crate) factor: f64,
 }
 
 impl Meeting {
-    /// What a leaf of value 1 gives to each of these members, and takes from each.
+    /// Returns the amount that a leaf of value 1 adds for each explicand member, and the amount that it
+    /// subtracts for each background member.
     #[inline(always)]
     pub(crate) fn shares(&self, levels: &Levels, leaf: &LeafLevels) -> (f64, f64) {
         let [own, rest] = self.counts;
@@ -313,7 +320,7 @@ mod tests {
         let hierarchy = Hierarchy::new(8, vec![inner, G(vec![P(5), P(6)]), P(7)]).unwrap();
         let tree = GroupTree::new(&hierarchy);
         let mut leaf = LeafLevels::default();
-        // Twice, with other leaves between, as memory is used again.
+        // Run twice, with other leaves in between, to check that memory is reused correctly.
         for _ in 0..2 {
             leaf.set([3, 0, 4, 1].into_iter(), &tree);
             assert_eq!(leaf.len(), 3);

@@ -1,22 +1,23 @@
-//! What the oracles of all games share: how rows and trees are taken, and what leaves give.
+//! The shared engine of all oracles: how rows and trees are processed, and how leaves contribute.
 //!
-//! Nothing here knows which game is played: [`marginal`](crate::marginal), [`path_dependent`](crate::path_dependent) and
-//! [`linked`](crate::linked) import from here, never the other way round.
+//! This module does not depend on the game: [`marginal`](crate::marginal),
+//! [`path_dependent`](crate::path_dependent) and [`linked`](crate::linked) import from here, never the other
+//! way round.
 //!
 //! | | |
 //! |---|---|
-//! | [`driver`] | rows through all trees: blocks, tasks, turns, threads, the order of sums |
-//! | [`pieces`] | how long those are |
-//! | [`tables`] | values written down for every pattern, then looked up |
-//! | [`paths`], [`bits`], [`histograms`] | path features, patterns of decisions, and a background as the leaves see it |
-//! | [`weights`] | how coalitions are weighed, and so what a leaf gives: to players, to players in groups and over hierarchies of groups, to pairs |
-//! | [`moments`], [`groups`], [`levels`], [`pairs`] | what these are made of |
-//! | [`settings`] | the kernels, and which is to be taken |
+//! | [`driver`] | passes rows through all trees: blocks, tasks, turns, threads, the order of summation |
+//! | [`pieces`] | the sizes of blocks, tasks and turns |
+//! | [`tables`] | values tabulated for every pattern, then looked up |
+//! | [`paths`], [`bits`], [`histograms`] | path features, patterns of decisions, and the background patterns of each leaf |
+//! | [`weights`] | the weights of coalitions, which determine what a leaf contributes: to players, to players in groups and in hierarchies of groups, to pairs |
+//! | [`moments`], [`groups`], [`levels`], [`pairs`] | the parts that the weights consist of |
+//! | [`settings`] | the kernels and the choice among them |
 //! | [`indices`] | interaction indices of coalitions of any order |
-//! | [`finite`], [`interactions`] | what answers are checked for, and what values of pairs are |
+//! | [`finite`], [`interactions`] | the check of results, and the matrices of pairwise interactions |
 //! | [`shared`] | the model, borrowed or shared |
-//! | [`two_step`], [`value`] | values that are put together from others, that are others, and that are refused |
-//! | [`kept`] | what is kept for the next call |
+//! | [`two_step`], [`value`] | values that are computed from others, that reduce to others, and that are not supported |
+//! | [`kept`] | the cache for the next call |
 
 pub(crate) mod bits;
 pub(crate) mod driver;

@@ -7,8 +7,8 @@ use apportion_values::Semivalue;
 use super::bits::MOST_BITS;
 use super::tables::channels::Channels;
 
-/// Up to this many path features the moments are tabulated (half a megabyte); beyond, they are computed when asked for, which takes
-/// O(a + b) time, and for weights by size of n players O(n (a + b)).
+/// The maximum number of path features with tabulated moments (half a megabyte). Beyond it, each moment is
+/// computed on demand, which takes O(a + b) time, and O(n (a + b)) for weights by size of n players.
 const MOST: usize = 256;
 
 /// `M(a, b)` of a semivalue for `a + b` below a limit.
@@ -18,19 +18,21 @@ pub(crate) struct Moments {
     side: usize,
     /// `M(a, b)` at `b · side + a`.
     table: Vec<f64>,
-    /// By number of path features, made when first wanted.
+    /// By number of path features, computed on first use.
     channels: Vec<OnceLock<Channels>>,
 }
 
 impl Moments {
-    /// For trees with up to `widest` path features, whose values take moments of all but one of them.
+    /// Tabulates the moments for trees with up to `widest` path features, whose values take moments of all
+    /// but one of them.
     pub(crate) fn new(value: Semivalue, widest: usize) -> Self {
         let side = widest.clamp(1, MOST);
         let mut table = vec![0.0; side * side];
         for a in (0..side).rev() {
             for b in (0..side - a).rev() {
                 table[b * side + a] = match value {
-                    // Each takes long, so only those of all players are asked for: one player less is present or absent.
+                    // These moments are slow, so only those of all players are computed directly; the others
+                    // follow by recursion: one more player is present or absent.
                     Semivalue::SizeWeights(_) if a + b + 1 < side => {
                         table[b * side + a + 1] + table[(b + 1) * side + a]
                     }
@@ -42,27 +44,29 @@ impl Moments {
         Self { value, side, table, channels }
     }
 
-    /// What tables of leaves with as many path features are filled with: at least one, and no more than there may be.
+    /// Returns the channels that fill the tables of leaves with this number of path features: at least one,
+    /// and at most the table limit.
     pub(crate) fn channels(&self, features: usize) -> &Channels {
         self.channels[features]
             .get_or_init(|| Channels::new(self.value.rule(features - 1), features, |a, b| self.get(a, b)))
     }
 
-    /// `M(a, b)`.
+    /// Returns `M(a, b)`.
     #[inline]
     pub(crate) fn get(&self, a: usize, b: usize) -> f64 {
         if a + b < self.side { self.table[b * self.side + a] } else { self.value.moment(a, b) }
     }
 
-    /// `M(0, b)`, `M(1, b)`, … as far as they are in the table; b must be below the limit.
+    /// Returns `M(0, b)`, `M(1, b)`, … as far as they are in the table; b must be below the limit.
     #[inline]
     pub(crate) fn against(&self, b: usize) -> &[f64] {
         &self.table[b * self.side..][..self.side - b]
     }
 
-    /// What a leaf of value 1 with `own` features that only the explicand satisfies and `rest` that only the background row
-    /// satisfies gives to each of the former, and takes from each of the latter: `M(own − 1, rest)` and `M(own, rest − 1)`, 0
-    /// where there are none.
+    /// Returns the shares of a leaf of value 1 with `own` features that only the explicand satisfies and
+    /// `rest` features that only the background row satisfies: the amount added to each of the former and
+    /// subtracted from each of the latter, `M(own − 1, rest)` and `M(own, rest − 1)`, or 0 if there are no
+    /// such features.
     #[inline]
     pub(crate) fn shares(&self, own: usize, rest: usize) -> (f64, f64) {
         let gain = if own > 0 { self.get(own - 1, rest) } else { 0.0 };

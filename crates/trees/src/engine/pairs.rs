@@ -1,6 +1,6 @@
-//! The pairs of players that occur: those of which some path of the ensemble has both.
+//! The pairs of players that occur together on some path of the ensemble.
 //!
-//! No other pair interacts, so where there are many features and paths are short, sums are kept for few pairs.
+//! No other pair interacts. With many features and short paths, sums are stored only for few pairs.
 
 use std::sync::Arc;
 
@@ -17,16 +17,17 @@ pub(crate) struct Pairs {
     players: usize,
     /// Players × players: the number of a pair, in either order.
     numbers: Vec<u32>,
-    /// The players of each pair, the lower first.
+    /// The players of each pair, the lower index first.
     members: Vec<(u32, u32)>,
 }
 
 impl Pairs {
-    /// `player_of` has the player of each feature.
+    /// Finds the pairs of an ensemble. `player_of` maps each feature to its player.
     pub(crate) fn new(ensemble: &Ensemble, player_of: &[u32], players: usize) -> Self {
         let mut pairs = Self { players, numbers: vec![NONE; players * players], members: Vec::new() };
         let mut on_path = vec![false; players];
-        // Players of the path in the order of their first splits, and the way back: what to leave on the way up.
+        // The players of the path in the order of their first splits, and a stack of open nodes with the path
+        // length at which each starts.
         let mut path: Vec<u32> = Vec::new();
         let mut open: Vec<(usize, usize)> = Vec::new();
         let alone = ensemble.trees().iter().map(|tree| (ensemble, tree));
@@ -51,7 +52,7 @@ impl Pairs {
                     }
                 };
                 if node.is_leaf() {
-                    // A linear leaf depends on the features of its model too.
+                    // A linear leaf also depends on the features of its linear model.
                     let terms = trees.linear_leaf(node).map_or(&[][..], |model| &model.terms);
                     terms.iter().for_each(|&(feature, _)| meet(feature as usize));
                     continue;
@@ -82,50 +83,52 @@ impl Pairs {
         }
     }
 
-    /// The players of each pair, in the order of their numbers.
+    /// Returns the players of each pair, in the order of their numbers.
     pub(crate) fn members(&self) -> &[(u32, u32)] {
         &self.members
     }
 
-    /// The number of a pair that occurs.
+    /// Returns the number of a pair that occurs.
     #[inline]
     pub(crate) fn number(&self, a: u32, b: u32) -> usize {
         self.numbers[a as usize * self.players + b as usize] as usize
     }
 }
 
-/// How coalitions are weighed for pairs: by their size, of a semivalue.
+/// The weights of coalitions for pairs: by size, for a semivalue.
 pub(crate) struct PairWeights {
     pub(crate) moments: Moments,
     pub(crate) pairs: Arc<Pairs>,
 }
 
-/// The place of the pair of path features `low < high` among the pairs of a leaf: those of the first k path features are the first
-/// k(k − 1)/2.
+/// Returns the index of the pair of path features `low < high` among the pairs of a leaf: those of the first
+/// k path features are the first k(k − 1)/2.
 #[inline]
 pub(crate) fn place(low: usize, high: usize) -> usize {
     high * (high - 1) / 2 + low
 }
 
-/// The pairs `low < high` of the first `count` path features, in the order of their [places](place).
+/// Iterates over the pairs `low < high` of the first `count` path features, in the order of their
+/// [indices](place).
 pub(crate) fn places(count: usize) -> impl Iterator<Item = (usize, usize)> {
     (1..count).flat_map(|high| (0..high).map(move |low| (low, high)))
 }
 
-/// What a leaf gives to each pair of players, of which the mixtures that reach it take `own` from the explicand and `rest` from the
-/// background row.
+/// The contributions of a leaf to pairs of players, when the mixtures that reach it take `own` players from
+/// the explicand and `rest` from the background row.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct PairShares {
-    /// To two of the former.
+    /// The amount added to two players from the explicand.
     pub(crate) both_own: f64,
-    /// To one of each: the amount to take off.
+    /// The amount subtracted from a pair of one each.
     pub(crate) mixed: f64,
-    /// To two of the latter.
+    /// The amount added to two players from the background row.
     pub(crate) both_rest: f64,
 }
 
 impl PairShares {
-    /// For a leaf of value 1: `M(own − 2, rest)`, `M(own − 1, rest − 1)`, `M(own, rest − 2)`, 0 where there is no such pair.
+    /// Returns the shares of a leaf of value 1: `M(own − 2, rest)`, `M(own − 1, rest − 1)`,
+    /// `M(own, rest − 2)`, or 0 if there is no such pair.
     #[inline]
     pub(crate) fn of(moments: &Moments, own: usize, rest: usize) -> Self {
         Self {

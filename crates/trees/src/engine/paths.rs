@@ -1,24 +1,26 @@
-//! Which features a leaf depends on, and which of their tests a row passes.
+//! The features that a leaf depends on, and the tests on its path that a row passes.
 //!
-//! The *path features* of a node are the distinct features split on above it, in the order of their first split. The *pattern* of
-//! a row at the node has bit j set iff the row passes every test above the node on the j-th path feature. At a leaf, the pattern
-//! of a mixture of two rows says all: the leaf is reached iff every path feature's bit is set in the pattern of the row that the
-//! feature comes from.
+//! The *path features* of a node are the distinct features split on above it, in the order of their first
+//! split. The *pattern* of a row at the node has bit j set iff the row passes every test above the node on
+//! the j-th path feature. For a leaf, the patterns of two rows determine whether a mixture of them reaches
+//! it: the leaf is reached iff every path feature's bit is set in the pattern of the row that the feature
+//! comes from.
 //!
-//! Where whole groups of features are the players, a group is what is called a feature here: it passes a test of any of its features.
+//! If whole groups of features are the players, "feature" means a group here: its tests are those of all its
+//! features.
 
 use std::ops::{BitAnd, BitOr, BitXor, Not, Shl};
 
 use apportion_models::Ensemble;
 use apportion_models::tree::{Node, Width};
 
-/// Rows whose patterns are computed together.
+/// The number of rows whose patterns are computed together.
 pub(crate) const BLOCK: usize = 64;
 
-/// Most path features that a pattern has bits for.
+/// The maximum number of path features in a pattern.
 pub(crate) const MOST_FEATURES: usize = 64;
 
-/// A word that holds a pattern.
+/// An integer type that stores a pattern.
 pub(crate) trait Word:
     Copy
     + From<bool>
@@ -34,23 +36,24 @@ impl Word for u16 {}
 impl Word for u32 {}
 impl Word for u64 {}
 
-/// The word of an index in a table.
+/// The integer type of table indices.
 pub(crate) type Pattern = u16;
 
-/// The path features of one tree's nodes.
+/// The path features of the nodes of one tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Paths {
     /// Per split: the bit of its feature in the patterns of its children.
     bits: Vec<u32>,
-    /// Per node: where its path features lie in `features`, and how many they are.
+    /// Per node: the start and the length of its path features in `features`.
     ranges: Vec<(usize, usize)>,
     features: Vec<u32>,
-    /// Most path features of any leaf.
+    /// The maximum number of path features of any leaf.
     pub(crate) widest: usize,
 }
 
 impl Paths {
-    /// `None` if a leaf depends on more features than a pattern has bits for. `players` has the player of each feature.
+    /// Finds the path features of a tree. `players` maps each feature to its player. Returns `None` if a leaf
+    /// depends on more features than a pattern has bits.
     pub(crate) fn new(nodes: &[Node], players: &[u32]) -> Option<Self> {
         let mut paths = Self {
             bits: vec![0; nodes.len()],
@@ -62,7 +65,7 @@ impl Paths {
             if node.is_leaf() {
                 continue;
             }
-            // Parents come before children, so this node's own range is known.
+            // Parents come before children, so the range of this node is known.
             let (start, count) = paths.ranges[index];
             let feature = players[node.feature()];
             let known = paths.features[start..start + count].iter().position(|&other| other == feature);
@@ -84,18 +87,19 @@ impl Paths {
         Some(paths)
     }
 
-    /// The path features of a node.
+    /// Returns the path features of a node.
     pub(crate) fn features(&self, node: usize) -> &[u32] {
         let (start, count) = self.ranges[node];
         &self.features[start..start + count]
     }
 
-    /// The bit of a split's feature in the patterns of its children.
+    /// Returns the bit of a split's feature in the patterns of its children.
     pub(crate) fn bit(&self, split: usize) -> u32 {
         self.bits[split]
     }
 
-    /// The pattern at a child of a split, from the pattern at the split and whether the split's test sends the row to that child.
+    /// Returns the pattern at a child of a split, from the pattern at the split and whether the split's test
+    /// sends the row to that child.
     pub(crate) fn child_pattern(&self, split: usize, pattern: u64, passed: bool) -> u64 {
         let bit = 1 << self.bits[split];
         match (self.is_first(split), passed) {
@@ -105,19 +109,19 @@ impl Paths {
         }
     }
 
-    /// Whether a split is the first on its feature.
+    /// Returns whether a split is the first on its feature.
     pub(crate) fn is_first(&self, split: usize) -> bool {
         self.bits[split] as usize == self.ranges[split].1
     }
 }
 
-/// Rounded values of up to [`BLOCK`] rows, feature by feature, so that one split tests them all at once.
+/// Rounded values of up to [`BLOCK`] rows, stored by feature, so that one split tests all rows at once.
 pub(crate) struct Columns {
     values: Values,
     rows: usize,
 }
 
-/// In the width that the ensemble compares with.
+/// The values in the precision that the ensemble compares in.
 enum Values {
     Single(Vec<[f32; BLOCK]>),
     Double(Vec<[f64; BLOCK]>),
@@ -133,7 +137,7 @@ impl Columns {
         Self { values, rows: 0 }
     }
 
-    /// Takes rows in, row-major and not yet rounded.
+    /// Loads rows, row-major and not yet rounded.
     pub(crate) fn fill(&mut self, ensemble: &Ensemble, rows: &[f64]) {
         let features = ensemble.feature_count();
         self.rows = rows.len() / features;
@@ -153,7 +157,7 @@ impl Columns {
         }
     }
 
-    /// Number of rows taken in.
+    /// Returns the number of loaded rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
@@ -167,7 +171,8 @@ impl Columns {
         }
     }
 
-    /// As [`decide`](Self::decide), also for rows that are not there: a number of steps known beforehand.
+    /// Same as [`decide`](Self::decide), but always for a whole block, also beyond the loaded rows: the
+    /// constant number of steps is faster.
     #[inline(always)]
     pub(crate) fn decide_all<W: Word>(&self, ensemble: &Ensemble, split: Node, left: &mut [W; BLOCK]) {
         self.decide_some(ensemble, split, left);
@@ -188,7 +193,8 @@ impl Columns {
         }
         match &self.values {
             Values::Single(columns) => {
-                // Below the threshold is below the next `f32`.
+                // An `f32` value is below the threshold iff it is below the next `f32` at or above the
+                // threshold.
                 let nearest = threshold as f32;
                 let threshold = if f64::from(nearest) < threshold { nearest.next_up() } else { nearest };
                 if split.default_left() {
@@ -216,7 +222,8 @@ impl Columns {
     }
 }
 
-/// From the patterns of a whole block at a split to those at one of its children, which rows pass to if they go left (`passes`) or right.
+/// Computes the patterns of a whole block at a child of a split from those at the split. Rows pass to the
+/// child if they go left (`passes`) or right.
 #[inline(always)]
 pub(crate) fn descend<W: Word>(
     patterns: &[W; BLOCK],
@@ -236,7 +243,7 @@ pub(crate) fn descend<W: Word>(
     }
 }
 
-/// Patterns of up to [`BLOCK`] rows at every node of a tree.
+/// The patterns of up to [`BLOCK`] rows at every node of a tree.
 pub(crate) struct Patterns<W> {
     words: Vec<[W; BLOCK]>,
 }
@@ -246,7 +253,7 @@ impl<W: Word> Patterns<W> {
         Self { words: Vec::new() }
     }
 
-    /// Begins a tree of `nodes` nodes.
+    /// Starts a tree with `nodes` nodes.
     pub(crate) fn begin(&mut self, nodes: usize) {
         let none = [W::from(false); BLOCK];
         if self.words.len() < nodes {
@@ -255,12 +262,12 @@ impl<W: Word> Patterns<W> {
         self.words[0] = none;
     }
 
-    /// The patterns at a node whose parent has been [descended](Self::descend).
+    /// Returns the patterns at a node whose parent has been [descended](Self::descend).
     pub(crate) fn at(&self, node: usize) -> &[W; BLOCK] {
         &self.words[node]
     }
 
-    /// From the patterns at a split to those at its children.
+    /// Computes the patterns at both children of a split from those at the split.
     pub(crate) fn descend(
         &mut self,
         paths: &Paths,

@@ -1,48 +1,53 @@
-//! In what pieces rows and trees are taken: blocks, tasks, turns and sections.
+//! The sizes of the pieces in which rows and trees are processed: blocks, tasks, turns and sections.
 
 use std::ops::Range;
 
 use super::paths::BLOCK;
 
-/// Bytes of tables that are filled before rows are taken through them: several threads have something to fill. All trees are taken in such
-/// turns.
+/// The bytes of tables that are filled before rows pass through them, enough to give several threads
+/// something to fill. All trees are processed in such turns.
 pub(crate) const TURN: usize = if cfg!(test) { 1 << 14 } else { 8 << 20 };
 
-/// As [`TURN`] for a single thread: what is filled is still near when it is looked up.
+/// Same as [`TURN`] for a single thread: small enough that filled tables are still in cache when they are
+/// used.
 const TURN_OF_ONE: usize = TURN / 16;
 
-/// Bytes of rows and sums that stay in memory from one turn to the next. Their sums do not depend on where a turn ends.
+/// The maximum bytes of rows and sums that stay in memory between turns. Their sums do not depend on where a
+/// turn ends.
 const STAYING: usize = if cfg!(test) { 1 << 13 } else { 8 << 20 };
 
-/// Trees are cut into so many sections of about the same size, where all rows and sums take up to so many bytes. The sums of sections are
-/// added up in their order.
+/// The maximum bytes of all rows and sums for which the trees are split into [`SECTIONS`] sections of about
+/// equal size. The sums of the sections are added in order.
 const SECTION: usize = 2 << 20;
 const SECTIONS: usize = 8;
 
-/// Bytes of rows and sums of a task, which are near together with the tables of a turn of one thread.
+/// The bytes of rows and sums of a task that fit into cache together with the tables of a single thread's
+/// turn.
 const NEAR: usize = 1 << 18;
 
-/// Rows for which a tree's tables come near once.
+/// The number of rows that makes it worthwhile to load a tree's tables into cache.
 const PAYING: usize = 8 * BLOCK;
 
-/// In what pieces rows and trees are taken.
+/// The sizes of the pieces in which rows and trees are processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pieces {
-    /// Rows that a thread takes through the trees of a turn together: each tree's tables serve them all while they are near.
+    /// The number of rows that a thread passes through the trees of a turn together: all of them use each
+    /// tree's tables while these are in cache.
     pub(crate) task: usize,
-    /// Whether rows are taken in once and stay for all trees, rather than once for each turn.
+    /// Whether rows are loaded once and stay for all trees, rather than once per turn.
     pub(crate) stay: bool,
-    /// Whether the thread fills tables without the others.
+    /// Whether a single thread fills the tables.
     pub(crate) alone: bool,
     sections: bool,
-    /// Rows that a task may have.
+    /// The maximum number of rows of a task.
     most: usize,
     turn: usize,
 }
 
 impl Pieces {
-    /// For so many `rows` and numbers of a row and its sums, to be looked up in tables that are filled for them, or otherwise (`others`) in
-    /// their own time. What sums depend on is `chosen` for another number of rows, where there is one.
+    /// Chooses the sizes for `rows` rows of `numbers` numbers each (inputs and sums). `others` indicates
+    /// trees without tables, or tables that are cached, whose time does not depend on the size of a task.
+    /// Everything that affects the order of summation is chosen for `chosen` rows, if given.
     pub(crate) fn new(rows: usize, chosen: Option<usize>, numbers: usize, others: bool) -> Self {
         let bytes = (numbers * size_of::<f64>()).max(1);
         let chosen = chosen.unwrap_or(rows);
@@ -59,7 +64,8 @@ impl Pieces {
                 }
             }
         };
-        // What stays and whether there are sections must not depend on the number of threads: sums are added up by turns or sections.
+        // `stay` and `sections` must not depend on the number of threads, because they determine the order of
+        // summation.
         let stay = all <= STAYING;
         Self {
             task,
@@ -71,29 +77,31 @@ impl Pieces {
         }
     }
 
-    /// Consecutive trees, with tables of these `sizes`, whose sums are added up by themselves.
+    /// Splits the trees, with tables of these `sizes`, into consecutive sections that are summed separately.
     pub(crate) fn sections(&self, sizes: &[usize]) -> Vec<Range<usize>> {
         let all = sizes.iter().fold(0, |all: usize, &size| all.saturating_add(size));
         turns(sizes.iter().copied(), if self.sections { (all / SECTIONS).max(TURN / 4) } else { usize::MAX })
     }
 
-    /// Whether threads have enough to do if each takes up a section at a time.
+    /// Returns whether there are enough sections to keep all threads busy with one section at a time.
     pub(crate) fn sections_occupy_threads(&self, sections: usize) -> bool {
         !self.alone && sections >= 4 * rayon::current_num_threads()
     }
 
-    /// The same for a thread that takes all rows through the trees of a section.
+    /// Returns the sizes for a single thread that passes all rows through the trees of a section.
     pub(crate) fn of_one_thread(&self) -> Self {
         Self { task: self.most, alone: true, turn: TURN_OF_ONE, ..*self }
     }
 
-    /// Consecutive trees with tables of these `sizes` that are filled together; all of them where tables are kept.
+    /// Splits the trees, with tables of these `sizes`, into consecutive turns whose tables are filled
+    /// together; one turn for all trees if tables are cached.
     pub(crate) fn turns(&self, sizes: &[usize], keep: bool) -> Vec<Range<usize>> {
         turns(sizes.iter().copied(), if keep { usize::MAX } else { self.turn })
     }
 }
 
-/// Consecutive things of these sizes, together no larger than `most` unless it is one alone.
+/// Splits items of these sizes into consecutive ranges whose total size is at most `most`, unless a range has
+/// a single item.
 pub(crate) fn turns(sizes: impl Iterator<Item = usize>, most: usize) -> Vec<Range<usize>> {
     let mut turns = Vec::new();
     let (mut start, mut end, mut filled) = (0, 0, 0_usize);

@@ -1,34 +1,38 @@
-//! The ways to compute exact values, and how to choose among them.
+//! The kernels for exact values and the settings that choose among them.
 
-/// A way to compute exact values on a tree. All give the same numbers, to rounding.
+/// An algorithm for exact values on a tree. All kernels return the same numbers, up to rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kernel {
-    /// The values of every pattern of decisions, written down once and looked up for each row: for many rows.
+    /// The values of every pattern of decisions, computed once and looked up for each row: for many rows.
     Tables,
-    /// Gauss quadrature of the multilinear extension, rows side by side: the path-dependent game at any depth, which the marginal game against
-    /// one background row is, too.
+    /// Gauss quadrature of the multilinear extension, vectorized over rows: for the path-dependent game at
+    /// any depth, and for the marginal game with a single background row.
     Quadrature,
-    /// Leaf by leaf, and for the marginal game only those that an explicand and rows of the background reach: for few rows.
+    /// A traversal of the leaves; in the marginal game only of those that an explicand and background rows
+    /// reach: for few rows.
     Walk,
-    /// One explicand against all rows of the background, which go down the trees together as sets of bits: the marginal game, for few rows.
+    /// A traversal of one explicand against all background rows at once, which are stored as bit sets: for
+    /// few rows in the marginal game.
     Cohorts,
-    /// The patterns of decisions of the background, gone through for each explicand: the marginal game on long paths.
+    /// An iteration over the background patterns of each leaf for each explicand: for long paths in the
+    /// marginal game.
     Masks,
 }
 
-/// The numbers in which tables are kept. Whatever is kept is added up in `f64`.
+/// The number type of the tables. Sums are always accumulated in `f64`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Precision {
-    /// `f64`: errors are those of rounding sums.
+    /// `f64`: only the rounding errors of the sums.
     #[default]
     Double,
-    /// `f32`: half the memory. Each number looked up is off by up to 6e-8 of itself, values by less than 1e-6 of the largest.
+    /// `f32`: half the memory. Each stored number has a relative error of up to 6e-8, and values are within
+    /// 1e-6 of the largest value.
     Single,
 }
 
-/// What an oracle may be told of how to compute.
+/// The settings of an oracle.
 ///
 /// ```
 /// use apportion_trees::{Kernel, Settings};
@@ -39,55 +43,56 @@ pub enum Precision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Settings {
-    /// The kernel for every tree; `None` for that of least predicted time, tree by tree.
+    /// The kernel for every tree; `None` chooses the fastest one for each tree by predicted time.
     pub kernel: Option<Kernel>,
-    /// Of tables; other kernels compute in `f64`.
+    /// The precision of tables; the other kernels compute in `f64`.
     pub precision: Precision,
-    /// Whether tables are kept for the next call with the same value, instead of thrown away tree by tree.
+    /// Whether tables are kept for the next call with the same value, instead of being freed tree by tree.
     pub keep_tables: bool,
-    /// How many rows it is chosen for; `None` for those that are asked for. With a number the choice does not look at the rows, and the values
-    /// of a row are the same to the last bit whatever rows are asked for with it.
+    /// The number of rows that the kernels are chosen for; `None` for the actual number. With a fixed number,
+    /// the choice does not depend on the rows, and the values of a row are the same to the last bit whatever
+    /// other rows are explained with it.
     pub rows: Option<usize>,
 }
 
 impl Settings {
-    /// The same with this kernel for every tree, or with that of least predicted time.
+    /// Sets the kernel for every tree, or `None` to choose the fastest by predicted time.
     #[must_use]
     pub fn with_kernel(self, kernel: impl Into<Option<Kernel>>) -> Self {
         Self { kernel: kernel.into(), ..self }
     }
 
-    /// The same with tables of this precision.
+    /// Sets the precision of tables.
     #[must_use]
     pub fn with_precision(self, precision: Precision) -> Self {
         Self { precision, ..self }
     }
 
-    /// The same, choosing as for so many rows, or for those that are asked for.
+    /// Sets the number of rows that the kernels are chosen for, or `None` for the actual number.
     #[must_use]
     pub fn with_rows(self, rows: impl Into<Option<usize>>) -> Self {
         Self { rows: rows.into(), ..self }
     }
 
-    /// The same with tables that are kept, or thrown away.
+    /// Sets whether tables are kept for the next call.
     #[must_use]
     pub fn with_keep_tables(self, keep_tables: bool) -> Self {
         Self { keep_tables, ..self }
     }
 }
 
-/// What an oracle would do with some rows.
+/// The kernels that an oracle would use for some rows, and the predicted time.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
-    /// Each kernel that is used, and for how many trees.
+    /// Each kernel used, with its number of trees.
     pub kernels: Vec<(Kernel, usize)>,
-    /// Predicted time on one thread, in seconds of a 2023 server core.
+    /// The predicted time on one thread, in seconds on a 2023 server core.
     pub seconds: f64,
 }
 
 impl Plan {
-    /// This and another, one after the other.
+    /// Combines this plan with another one that runs after it.
     pub(crate) fn and(mut self, other: Self) -> Self {
         for (kernel, trees) in other.kernels {
             match self.kernels.iter_mut().find(|(known, _)| *known == kernel) {
@@ -103,7 +108,7 @@ impl Kernel {
     /// All kernels.
     pub const ALL: [Self; 5] = [Self::Tables, Self::Quadrature, Self::Walk, Self::Cohorts, Self::Masks];
 
-    /// Its name on the command line: `tables`, `quadrature`, `walk`, `cohorts`, `masks`.
+    /// Returns the name on the command line: `tables`, `quadrature`, `walk`, `cohorts`, `masks`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tables => "tables",

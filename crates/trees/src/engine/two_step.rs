@@ -1,12 +1,12 @@
-//! Two-step Shapley values, put together from values that the oracles have.
+//! Two-step Shapley values, computed from values that the oracles support.
 //!
 //! ```text
 //! TSh_i = φ_i[S_j, v] + (φ_j[M, v^P] − (v(S_j) − v(∅))) / |S_j|,     i ∈ S_j
 //! ```
 //!
-//! The Shapley value among the members of S_j alone is the coalitional value for which no other group is ever present: the mixing
-//! measure between groups has all its mass at 0. These values sum to v(S_j) − v(∅) over the group, so only the quotient game's
-//! Shapley values are wanted besides.
+//! The Shapley value among the members of S_j alone is the coalitional value for which no other group is ever
+//! present: the mixing measure between groups has all its mass at 0. These values sum to v(S_j) − v(∅) over
+//! the group, so the Shapley values of the quotient game are all that is needed in addition.
 
 use apportion_games::Partition;
 use apportion_values::{Attributions, CoalitionalValue, Semivalue, ValueError};
@@ -14,12 +14,13 @@ use apportion_values::{Attributions, CoalitionalValue, Semivalue, ValueError};
 use super::finite::finite;
 use crate::error::TreeError;
 
-/// The value φ_i\[S_j, v\]: Shapley values among the members of each group, all others absent.
+/// Returns the value φ_i\[S_j, v\]: Shapley values among the members of each group, with all others absent.
 pub(crate) fn members_alone() -> Result<CoalitionalValue, ValueError> {
     Ok(CoalitionalValue { between: Semivalue::mixture(&[0.0], &[1.0])?, within: Semivalue::Shapley })
 }
 
-/// Two-step Shapley values of features, from those by [`members_alone`] and the Shapley values of the groups.
+/// Computes two-step Shapley values of features from the values of [`members_alone`] and the Shapley values
+/// of the groups.
 pub(crate) fn two_step(
     partition: &Partition,
     mut alone: Attributions,
@@ -48,7 +49,8 @@ mod tests {
     #[test]
     fn what_a_group_gets_beyond_its_worth_is_shared_equally() {
         let partition = Partition::new(3, vec![vec![2, 0], vec![1]]).unwrap();
-        // Two outputs: the members of the first group make 1 + 4 and 0 alone, and get 7 and 1 together.
+        // Two outputs: alone, the members of the first group contribute 1 + 4 and 0; in the quotient game the
+        // group gets 7 and 1.
         let found = |players, values: &[f64]| {
             Attributions::of_players(players, values.to_vec(), vec![0.5, 0.0], vec![13.5, 1.0])
         };

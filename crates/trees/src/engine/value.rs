@@ -1,11 +1,12 @@
-//! Values that are others by another name, and those that are refused.
+//! Values that reduce to other values, and values that are not supported.
 
 use apportion_values::{InteractionIndex, Semivalue, Value};
 
 use crate::error::TreeError;
 
-/// The semivalue of the features that a coalitional value is, where each group is one feature or one group is all: that between the groups,
-/// or that within. Hierarchies of two levels are partitions by then.
+/// Returns the semivalue of features that a coalitional value reduces to, if each group is one feature (the
+/// semivalue between) or one group contains all (the semivalue within). Hierarchies of two levels must have
+/// been converted to partitions before.
 pub(crate) fn reduced(value: &Value) -> Option<&Semivalue> {
     match value {
         Value::Coalitional(value, groups) if groups.largest() <= 1 => Some(&value.between),
@@ -15,7 +16,7 @@ pub(crate) fn reduced(value: &Value) -> Option<&Semivalue> {
     }
 }
 
-/// The value of features in groups that one over a hierarchy is, where that has two levels.
+/// Returns the equivalent value of features in groups, for a value over a hierarchy of two levels.
 pub(crate) fn flat(value: &Value) -> Option<Value> {
     match value {
         Value::OverHierarchy(of, hierarchy) => {
@@ -25,7 +26,7 @@ pub(crate) fn flat(value: &Value) -> Option<Value> {
     }
 }
 
-/// Checks a value, and the groups that it has, for a model of so many features.
+/// Checks a value, and its groups, for a model with this many features.
 pub(crate) fn check(value: &Value, features: usize) -> Result<(), TreeError> {
     if let Some(groups) = value.groups() {
         groups.check_players(features)?;
@@ -44,46 +45,46 @@ pub(crate) fn check(value: &Value, features: usize) -> Result<(), TreeError> {
     Ok(())
 }
 
-/// The refusal of a value that no oracle computes.
+/// Returns the error for a value that no oracle supports.
 pub(crate) fn unsupported(value: &Value) -> TreeError {
     if value.hierarchy().is_some() {
         return TreeError::Unsupported {
             what: format!(
-                "an exact {} over groups within groups of an output behind a link",
+                "an exact {} with nested groups of an output after a link function",
                 value.concept()
             ),
-            wanted: "estimate it, explain the margin, or give groups of one level",
+            help: "estimate it, explain the margin, or use groups of one level",
         };
     }
     TreeError::Unsupported {
         what: format!("an exact {} of a tree ensemble", value.concept()),
-        wanted: "estimate it, or ask for a semivalue, a coalitional or two-step value, or a semivalue of groups",
+        help: "estimate it, or use a semivalue, a coalitional or two-step value, or a semivalue of groups",
     }
 }
 
-/// Refuses indices that are not of the differences of a game.
+/// Returns an error for indices that are not based on the discrete derivatives of a game.
 pub(crate) fn check_index(index: &InteractionIndex) -> Result<(), TreeError> {
     if index.is_generalized() {
         return Err(TreeError::Unsupported {
             what: format!("a {index} value of coalitions of a tree ensemble"),
-            wanted: "enumerate the coalitions of a game of few players, or ask for an interaction index",
+            help: "enumerate the coalitions of a game of few players, or use an interaction index",
         });
     }
     Ok(())
 }
 
-/// The refusal of paths that have more players than a pattern has bits.
+/// Returns the error for paths that have more players than a pattern has bits.
 pub(crate) fn too_many_on_a_path() -> TreeError {
     TreeError::Unsupported {
         what: "an interaction index of coalitions in trees with a path of more than 64 features".to_owned(),
-        wanted: "ask for the matrix of pairs, or put features in groups",
+        help: "use the matrix of pairs, or group features",
     }
 }
 
-/// The refusal of interactions by anything but a semivalue.
+/// Returns the error for interactions of anything other than a semivalue.
 pub(crate) fn not_of_pairs(value: &Value) -> TreeError {
     TreeError::Unsupported {
-        what: format!("an interaction index by {}", value.concept()),
-        wanted: "ask for a semivalue of features, or of groups",
+        what: format!("an interaction index based on {}", value.concept()),
+        help: "use a semivalue of features or groups",
     }
 }

@@ -1,24 +1,24 @@
-//! How coalitions are weighed: what is asked for decides what a leaf gives, and to whom.
+//! The weights of coalitions, which determine what a leaf contributes to each player.
 
 use super::groups::Coalitional;
 use super::levels::Levels;
 use super::moments::Moments;
 use super::pairs::PairWeights;
 
-/// How coalitions are weighed.
+/// The weights of coalitions.
 pub(crate) enum Weights {
-    /// By their size: a semivalue of players.
+    /// By size: a semivalue of players.
     Alike(Moments),
-    /// By the number of groups and of fellow members in them: a coalitional value of players.
+    /// By the numbers of groups and of members of the same group: a coalitional value.
     Grouped(Coalitional),
-    /// By the number of members of every group in them, level by level: a coalitional value of players over a hierarchy.
+    /// By the number of members of every group, level by level: a coalitional value over a hierarchy.
     OverHierarchy(Levels),
-    /// By their size: the interaction index of pairs of players.
+    /// By size: the interaction index of pairs of players.
     Pairs(PairWeights),
 }
 
 impl Weights {
-    /// The pairs, where they are given something.
+    /// Returns the pair weights if the values are those of pairs.
     pub(crate) fn pairs(&self) -> Option<&PairWeights> {
         match self {
             Self::Pairs(pairs) => Some(pairs),

@@ -1,4 +1,4 @@
-//! Background rows that make the same game with an explicand.
+//! Groups background rows that define the same game with an explicand.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,25 +7,25 @@ use super::game::LinkedGame;
 use super::mixtures::{Mixtures, View};
 use super::walk::Walk;
 
-/// Background rows that are sorted at once, so that memory does not grow with their number.
+/// The number of background rows that are grouped at once, which bounds the memory.
 pub(super) const CHUNK: usize = 1024;
 
 /// Background rows whose mixtures with the explicand reach the same leaves.
 pub(super) struct Cohort {
-    /// One of them.
+    /// The index of one of the rows.
     pub(super) row: usize,
-    /// Of all of them.
+    /// The total weight of the rows.
     pub(super) weight: f64,
-    /// Players who part; `None` where they are more than coalitions have bits.
+    /// The number of players for which the rows diverge; `None` for more than a coalition has bits.
     pub(super) parting: Option<usize>,
-    /// Whether one of those gets values.
+    /// Whether any of these players gets a value.
     pub(super) asked: bool,
-    /// Leaves that mixtures reach.
+    /// The number of leaves that mixtures reach.
     pub(super) leaves: usize,
 }
 
 impl Mixtures<'_> {
-    /// Sorts some background rows, in the order of the first of each cohort.
+    /// Groups some background rows into cohorts, ordered by the first row of each.
     pub(super) fn cohorts(
         &self,
         game: &LinkedGame,
@@ -70,7 +70,8 @@ impl Mixtures<'_> {
 }
 
 impl Cohort {
-    /// Steps that its values take: one for each output of each mixture, and one for each leaf.
+    /// Returns the number of steps for the values: one for each output of each mixture, and one for each
+    /// leaf.
     pub(super) fn steps(&self, outputs: usize) -> u64 {
         let mixtures = match self.parting {
             None => u64::MAX,

@@ -1,4 +1,4 @@
-//! From games to values: cost is predicted, cohorts are sorted, tables made and read.
+//! Computes values: predicts the cost, groups background rows into cohorts, builds tables and evaluates them.
 
 use apportion_games::{Rows, parallel};
 use apportion_values::Attributions;
@@ -13,15 +13,15 @@ use crate::engine::driver::in_tasks;
 use crate::engine::finite::finite;
 use crate::error::TreeError;
 
-/// Rows whose cost is predicted before it is compared with what is allowed.
+/// The number of rows whose cost is predicted before it is compared with the limit.
 const WAVE: usize = 64;
 
-/// The cost of some rows, and the pair of rows that costs most.
+/// The cost of some rows, and the most expensive pair of rows.
 #[derive(Clone, Copy, Default)]
 struct Cost {
     steps: u64,
     worst: u64,
-    /// Players who part in the worst pair; `None` for more than can be counted.
+    /// The number of diverging players in the most expensive pair; `None` if there are too many to count.
     parting: Option<usize>,
     row: usize,
     background_row: usize,
@@ -38,7 +38,8 @@ impl Cost {
 }
 
 impl Mixtures<'_> {
-    /// The steps that it takes; refuses more than are allowed. Predicting takes no more than those.
+    /// Returns the number of steps, or an error if it exceeds the limit. The prediction itself takes at most
+    /// that many steps.
     pub(super) fn check_cost(&self, games: &[LinkedGame], rows: Rows<'_>) -> Result<u64, TreeError> {
         let mut cost = Cost::default();
         for start in (0..rows.len()).step_by(WAVE) {
@@ -56,7 +57,7 @@ impl Mixtures<'_> {
                 return Err(TreeError::TooManySteps {
                     link: self.link.name(),
                     steps: cost.steps,
-                    most: self.most_steps,
+                    max: self.most_steps,
                     parting: cost.parting,
                     row: cost.row,
                     background_row: cost.background_row,
@@ -66,7 +67,7 @@ impl Mixtures<'_> {
         Ok(cost.steps)
     }
 
-    /// Adds the cost of one row, or of so many background rows that it is too much.
+    /// Adds the cost of one row, stopping when the limit is exceeded.
     fn add_cost(&self, game: &LinkedGame, explicand: &[f64], row: usize, cost: &mut Cost) {
         let mut walk = Walk::new(game.place_of.len());
         for view in &self.views {
@@ -89,7 +90,7 @@ impl Mixtures<'_> {
         }
     }
 
-    /// The values in games whose cost is checked, at `places` places.
+    /// Computes the values for games whose cost was checked, with `places` values per row and output.
     pub(super) fn answer(
         &self,
         games: &[LinkedGame],
@@ -126,7 +127,7 @@ impl Mixtures<'_> {
                 let cohorts = self.cohorts(game, view, explicand, chunk, &mut walk());
                 let of_cohort =
                     |walk: &mut Walk, cohort: &Cohort| self.values_of(game, view, explicand, cohort, walk);
-                // Threads share the cohorts, and their values are added in order.
+                // Threads share the cohorts; the values are added in order to keep results deterministic.
                 let shares: Vec<_> = parallel::map_with(&cohorts, walk, of_cohort);
                 for (place, shares) in shares.into_iter().flatten() {
                     for (output, share) in view.outputs.iter().zip(shares) {
@@ -137,7 +138,8 @@ impl Mixtures<'_> {
         }
     }
 
-    /// What a cohort adds: for each place with a value its numbers, by output of the view.
+    /// Returns the contributions of a cohort: for each place that has a value, one number per output of the
+    /// view.
     fn values_of(
         &self,
         game: &LinkedGame,

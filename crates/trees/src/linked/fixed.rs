@@ -1,30 +1,34 @@
-//! Leaves in fixed point.
+//! Leaf values in fixed point.
 //!
-//! The table of a game is summed up from signed terms many times over, which in floating point would lose digits to cancellation. Whole
-//! numbers lose none: leaves are rounded once, to multiples of a power of two that leaves room for the largest sum of one leaf per
-//! tree in 62 bits, and from there on everything is exact. Intermediate sums may wrap around; what they come to does not.
+//! The table of a game is a sum of many signed terms, which would lose digits to cancellation in floating
+//! point. Integers lose none: leaf values are rounded once, to multiples of a power of two that leaves room
+//! for the largest sum of one leaf per tree in 62 bits. From there on everything is exact. Intermediate sums
+//! may wrap around; the final sums do not.
 //!
-//! The error is half a unit per tree: with T trees at most T · 2^−61 of the largest sum of leaves, less than that of adding
-//! them in `f64`. The largest sum need not be one that a row comes to, though, and where it is so large that others would lose the digits
-//! that a link can tell, there is no fixed point.
+//! The error is half a unit per tree: with T trees at most T · 2^−61 of the largest sum of leaves, which is
+//! less than the rounding error of adding them in `f64`. However, the largest sum may not be reached by any
+//! row. If it is so large that other leaves would lose digits that affect the output of the link, fixed point
+//! is not used.
 
 use apportion_models::{Ensemble, Link};
 
-/// The error of what is raised to a power by the link, a logarithm of a rate or of odds for example, from which on values are refused.
+/// The maximum rounding error of the argument of the link's exponential (for example a log-rate or log-odds).
+/// Larger errors are rejected.
 const MOST_ERROR: f64 = 1e-9;
 
-/// The leaves of an ensemble, in units of a power of two.
+/// The leaf values of an ensemble, in units of a power of two.
 #[derive(Debug)]
 pub(super) struct Fixed {
     /// Per node of the ensemble; 0 for splits.
     values: Vec<i64>,
-    /// Where the nodes of each tree begin.
+    /// The index of the first node of each tree.
     starts: Vec<usize>,
     unit: f64,
 }
 
 impl Fixed {
-    /// The largest sum of leaves in place of them, where it is so large that `link` would tell the rounding of others.
+    /// Converts the leaf values. Returns the largest sum of leaves as an error if it is so large that the
+    /// rounding of other leaves would affect the output of `link`.
     pub(super) fn new(ensemble: &Ensemble, link: Link) -> Result<Self, f64> {
         let leaves = |tree: usize| {
             let nodes = ensemble.nodes_of(&ensemble.trees()[tree]);
@@ -33,11 +37,11 @@ impl Fixed {
         let largest = |tree| leaves(tree).fold(0.0, |most: f64, value| most.max(value.abs()));
         let trees = 0..ensemble.tree_count();
         let most: f64 = trees.clone().map(largest).sum();
-        // 2^exponent ≥ most, up to rounding of the logarithm, for which a bit is left.
+        // 2^exponent ≥ most, up to rounding of the logarithm, for which one bit is spare.
         let exponent = most.max(f64::MIN_POSITIVE).log2().ceil() as i32;
         let steepness = match link {
             Link::Logistic { steepness } | Link::LogLoss { steepness } => steepness.abs(),
-            // What counts is how large the rounding is beside the margins.
+            // The rounding error matters relative to the margins.
             Link::SquaredError { .. } => 1.0 / most.max(f64::MIN_POSITIVE),
             Link::HalfPower { unit } => 1.0 / unit,
             _ => 1.0,
@@ -56,12 +60,12 @@ impl Fixed {
         Ok(Self { values, starts, unit: f64::from(-shift).exp2() })
     }
 
-    /// Per node of a tree.
+    /// Returns the leaf values of a tree by node (0 for splits).
     pub(super) fn leaves_of(&self, tree: usize) -> &[i64] {
         &self.values[self.starts[tree]..]
     }
 
-    /// What 1 stands for.
+    /// Returns the value of the integer 1.
     pub(super) fn unit(&self) -> f64 {
         self.unit
     }
@@ -71,7 +75,7 @@ impl Fixed {
 mod tests {
     use super::*;
 
-    /// Two leaves under one split.
+    /// Returns an ensemble of two leaves under one split.
     fn stump(leaves: [f64; 2]) -> Ensemble {
         let json = format!(
             r#"{{"format":"apportion-trees","version":1,"width":"single","features":1,"base_margins":[0],"operator":"<","trees":[
@@ -86,7 +90,7 @@ mod tests {
         for large in [9e299, 9.1e15, 1e10] {
             assert_eq!(Fixed::new(&stump([0.5, -large]), Link::Softmax).unwrap_err(), large);
         }
-        // What counts is how large they are beside what the link takes for large.
+        // The size matters relative to the scale of the link.
         let odds = stump([0.5, 1e10]);
         assert!(Fixed::new(&odds, Link::HalfPower { unit: 1e9 }).is_ok());
         assert!(Fixed::new(&odds, Link::Logistic { steepness: 1e-3 }).is_ok());

@@ -1,4 +1,4 @@
-//! Whose values are asked for.
+//! The games behind a requested value.
 
 use apportion_games::Partition;
 use apportion_values::{CoalitionalValue, Semivalue};
@@ -7,30 +7,30 @@ use super::walk::{ABSENT, MOST_PARTING};
 use super::weights::Weights;
 use crate::engine::moments::Moments;
 
-/// A game whose players are features or groups of them, some of whom get values.
+/// A game whose players are features or groups of features, some of which get values.
 pub(super) struct LinkedGame {
     /// The player of each feature, or [`ABSENT`].
     pub(super) player_of: Vec<u32>,
-    /// Per player: the place of its values, or none for the groups beside the one that is asked about.
+    /// Per player: the index of its value; `None` for groups other than the one whose members get values.
     pub(super) place_of: Vec<Option<usize>>,
     pub(super) weights: Weights,
 }
 
 impl LinkedGame {
-    /// The values of all players by one semivalue.
+    /// Returns the game for the values of all players by one semivalue.
     pub(super) fn alike(value: Semivalue, player_of: Vec<u32>, players: usize) -> Self {
         let within = Moments::new(value, players.min(MOST_PARTING));
         let place_of = (0..players).map(Some).collect();
         Self { player_of, place_of, weights: Weights { within, between: None } }
     }
 
-    /// The values of groups, who are present as a whole.
+    /// Returns the game for the values of groups, which are present or absent as a whole.
     pub(super) fn quotient(value: Semivalue, partition: &Partition) -> Self {
         let group_of = |feature| partition.group_of(feature) as u32;
         Self::alike(value, (0..partition.players()).map(group_of).collect(), partition.len())
     }
 
-    /// The values of the members of each group, among whom the other groups are players as a whole.
+    /// Returns one game per group, for the values of its members; the other groups are players as a whole.
     pub(super) fn coalitional(value: &CoalitionalValue, partition: &Partition) -> Vec<Self> {
         let features = partition.players();
         let between = Moments::new(value.between.clone(), partition.len().min(MOST_PARTING));

@@ -1,4 +1,4 @@
-//! An ensemble with a link, against a background: what is computed once.
+//! An ensemble with a link and a background: everything that is computed only once.
 
 use apportion_games::{Background, Rows, Shared};
 
@@ -6,28 +6,28 @@ use super::fixed::Fixed;
 use crate::error::TreeError;
 use apportion_models::{Ensemble, Link};
 
-/// Outputs that the link mixes, and the trees that add to them.
+/// Outputs that the link mixes, and the trees that contribute to them.
 pub(super) struct View {
     pub(super) outputs: Vec<usize>,
     pub(super) trees: Vec<usize>,
-    /// Of each tree: the place of its output among `outputs`.
+    /// Per tree: the index of its output in `outputs`.
     pub(super) output_of: Vec<usize>,
     /// Base margins of the outputs.
     pub(super) base: Vec<f64>,
 }
 
-/// What stays the same for all games and rows.
+/// Everything that does not depend on the game and the row.
 pub(super) struct Mixtures<'a> {
     pub(super) ensemble: Shared<'a, Ensemble>,
     pub(super) link: Link,
     pub(super) fixed: Fixed,
-    /// One for each output, unless the link mixes them.
+    /// One for each output, or a single one if the link mixes outputs.
     pub(super) views: Vec<View>,
-    /// Rounded, row-major; rows of weight 0 are left out.
+    /// Rounded, row-major, without rows of weight 0.
     pub(super) background: Vec<f64>,
     /// Positive, with sum 1.
     pub(super) weights: Vec<f64>,
-    /// The numbers that these rows had.
+    /// The original indices of these rows.
     pub(super) numbers: Vec<usize>,
     /// Rows × outputs: g(f(b)).
     pub(super) outputs: Vec<f64>,
@@ -51,8 +51,8 @@ impl<'a> Mixtures<'a> {
             background = background.with_weights(weights)?;
         }
         let fixed = Fixed::new(&ensemble, link).map_err(|most| TreeError::Unsupported {
-            what: format!("an exact {} output of leaves that add up to {most:e}", link.name()),
-            wanted: "explain the margin",
+            what: format!("an exact {} output for leaves that sum to {most:e}", link.name()),
+            help: "explain the margin",
         })?;
         let (rows, weights) = (background.as_rows(), background.weights());
         let numbers: Vec<usize> = (0..rows.len()).filter(|&row| weights[row] > 0.0).collect();
@@ -81,24 +81,24 @@ impl<'a> Mixtures<'a> {
     }
 }
 
-/// Refuses an ensemble whose leaves are not reached one by one, feature by feature.
+/// Returns an error for an ensemble with linear leaves, or with splits on several features at once.
 pub(super) fn check(ensemble: &Ensemble, link: Link) -> Result<(), TreeError> {
     if let Some(tree) = ensemble.trees().iter().position(|tree| tree.linear) {
         return Err(TreeError::Unsupported {
-            what: format!("an exact {} output of linear leaves (tree {tree})", link.name()),
-            wanted: "estimate values from Ensemble::linked, or explain the margin",
+            what: format!("an exact {} output for linear leaves (tree {tree})", link.name()),
+            help: "estimate values from Ensemble::linked, or explain the margin",
         });
     }
     if ensemble.joint().is_some() {
         return Err(TreeError::Unsupported {
-            what: format!("an exact {} output of splits on several features at once", link.name()),
-            wanted: "estimate values from Ensemble::linked, or explain the margin",
+            what: format!("an exact {} output for splits on several features at once", link.name()),
+            help: "estimate values from Ensemble::linked, or explain the margin",
         });
     }
     Ok(())
 }
 
-/// Refuses numbers that are infinite or NaN; there are some for each of `outputs`, in turns.
+/// Returns an error if a number is infinite or NaN. The numbers cycle through the `outputs` outputs.
 pub(super) fn check_finite(numbers: &[f64], outputs: usize, link: Link) -> Result<(), TreeError> {
     match numbers.iter().position(|number| !number.is_finite()) {
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! An ensemble with a link and a background, and what it can be asked for.
+//! An ensemble with a link and a background, and the methods of its oracle.
 
 use apportion_games::{Partition, Rows, Shared};
 use apportion_models::{Ensemble, Link};
@@ -14,37 +14,42 @@ use crate::error::TreeError;
 use crate::exact::Exact;
 use crate::marginal::oracle::InterventionalOracle;
 
-/// Seconds that a step takes.
+/// Seconds per step.
 const STEP: f64 = 17e-9;
 
-/// Exact values of an ensemble's outputs (probabilities, rates, scores) against a background.
+/// Exact values of an ensemble's outputs (probabilities, rates, scores) in the marginal game.
 ///
 /// ```text
 /// v(S) = Σ_b w_b g(f(x_S, b_{N∖S}))
 /// ```
 ///
-/// is the game: the output g(f) where the features in S are those of the explicand x and the others those of a background row b, averaged
-/// with the weights w_b; g is the [link](apportion_models::Ensemble::link) and f the margin. Values, base and predictions of the [`Attributions`] are in units
-/// of the output.
+/// is the game: the output g(f) with the features in S from the explicand x (the row to explain) and the
+/// others from a background row b, averaged with the weights w_b; g is the
+/// [link](apportion_models::Ensemble::link) and f the margin. Values, base and predictions of the
+/// [`Attributions`] are in units of the output.
 ///
-/// It is enumerated: with m features on which x and b go different ways at some split, 2^m mixtures of the two, which cost one
-/// *step* for each output. A step takes 15 to 20 ns of one core: rows that part on 20 features make a million of them. Those of a model
-/// of 100 trees of depth 4 on 12 features (adult census, logistic) take 26 µs per background row:
-/// `cargo run --release -p apportion-trees --example linked`. What all comes to is predicted first and refused beyond a
-/// [limit](Self::with_most_steps), with [`TreeError::TooManySteps`].
+/// The game is enumerated: with m features on which x and b diverge at some split, there are 2^m mixtures of
+/// the two, which cost one *step* for each output. A step takes 15 to 20 ns on one core: rows that diverge on
+/// 20 features take a million of them. For a model of 100 trees of depth 4 on 12 features (adult census,
+/// logistic), a background row takes 26 µs: `cargo run --release -p apportion-trees --example linked`. The
+/// total cost is predicted first; beyond a [limit](Self::with_most_steps) it is rejected with
+/// [`TreeError::TooManySteps`].
 ///
-/// Of features in groups each group takes the mixtures of its own members and the other groups as wholes, 2^(groups − 1 + members) at
-/// most; values of groups take 2^groups at most; a two-step value takes the mixtures of each group's members, and those of the groups.
-/// Where outputs are too large for `f64`, they are refused with [`TreeError::OutputOverflow`].
+/// For features in groups, each group takes the mixtures of its own members and the other groups as a whole,
+/// at most 2^(groups − 1 + members); values of groups take at most 2^groups; a two-step value takes the
+/// mixtures of each group's members, and those of the groups. Outputs that are too large for `f64` are
+/// rejected with [`TreeError::OutputOverflow`].
 ///
-/// Nothing is rescaled from margins. `shap.TreeExplainer(…, model_output="probability")` does so: it takes the margin's values against each
-/// background row and stretches them by the ratio of the differences in output and in margin. That sums to the same total, and agrees
-/// where only one feature counts, but is no value of this game: on five rows of that model against 20 background rows it is off by
-/// up to 0.094 where the largest value is 0.593, and small values change their sign.
+/// The values are not rescaled from margins. `shap.TreeExplainer(…, model_output="probability")` rescales: it
+/// multiplies the values of the margin with each background row by the ratio of the differences in output and
+/// in margin. The result sums to the same total, and agrees if only one feature matters, but is not a value
+/// of this game: on five rows of that model with 20 background rows it deviates by up to 0.094 while the
+/// largest value is 0.593, and small values change their sign.
 ///
-/// Where the link is the identity, outputs are margins, and [`InterventionalOracle`] computes them without any limit.
+/// If the link is the identity, outputs are margins, and [`InterventionalOracle`] computes them without any
+/// limit.
 ///
-/// The path-dependent game is defined for margins alone, and not offered.
+/// The path-dependent game is defined for margins only, and not supported.
 ///
 /// ```
 /// use apportion_games::Rows;
@@ -54,7 +59,7 @@ const STEP: f64 = 17e-9;
 /// let model = Ensemble::from_bytes(include_bytes!("../../tests/fixtures/logistic.json"))?;
 /// let oracle = LinkedOracle::new(&model, Rows::new(&[0.0, 0.0], 2), None)?;
 /// let explained = oracle.values(Semivalue::Shapley, Rows::new(&[1.0, 9.0], 2))?;
-/// // Probabilities, and what each feature adds to one.
+/// // Probabilities, and the contribution of each feature.
 /// let total: f64 = explained.values.iter().sum();
 /// assert!((explained.base[0] + total - explained.predictions[0]).abs() < 1e-15);
 /// assert!(explained.predictions[0] < 1.0);
@@ -77,19 +82,22 @@ impl std::fmt::Debug for LinkedOracle<'_> {
 }
 
 impl<'a> LinkedOracle<'a> {
-    /// The steps that are allowed unless [told otherwise](Self::with_most_steps): some ten minutes of one core.
+    /// The default maximum number of steps, which take some ten minutes on one core; see
+    /// [`with_most_steps`](Self::with_most_steps).
     pub const MOST_STEPS: u64 = 40_000_000_000;
 
-    /// The oracle of `ensemble` against the rows of `background`: one baseline, or many rows, of equal weight unless `weights`
-    /// has one per row. Weights need not sum to 1. Missing values are NaN.
+    /// Creates the oracle of `ensemble` with the rows of `background`: one baseline or many rows, weighted
+    /// equally unless `weights` has one weight per row. Weights need not sum to 1. Missing values are NaN.
     ///
     /// Takes one prediction per background row.
     ///
     /// # Errors
     ///
-    /// [`ModelError::UnknownLink`](crate::ModelError::UnknownLink) where the link is not known; [`TreeError::Unsupported`] for linear leaves, for
-    /// splits on several features at once, and for leaves so large that a link would tell the rounding of their sums;
-    /// [`TreeError::OutputOverflow`] where outputs are too large for `f64`; and as [`InterventionalOracle::new`].
+    /// [`ModelError::UnknownLink`](crate::ModelError::UnknownLink) if the link is not known;
+    /// [`TreeError::Unsupported`] for linear leaves, for splits on several features at once, and for leaves
+    /// so large that the rounding of their sums would affect the output of the link;
+    /// [`TreeError::OutputOverflow`] if outputs are too large for `f64`; and the errors of
+    /// [`InterventionalOracle::new`].
     pub fn new(
         ensemble: impl Into<Shared<'a, Ensemble>>,
         background: Rows<'_>,
@@ -108,8 +116,9 @@ impl<'a> LinkedOracle<'a> {
         Ok(Self { way })
     }
 
-    /// Refuses an ensemble whose outputs this oracle does not compute, whatever the background: one with linear leaves, as linear models have, or
-    /// with splits on several features at once, unless outputs are margins. Estimates of their values are those of
+    /// Returns an error for an ensemble whose outputs this oracle does not support with any background: one
+    /// with linear leaves, such as a linear model, or with splits on several features at once, unless outputs
+    /// are margins. For such models, estimate the values of
     /// [`Ensemble::linked`](apportion_models::Ensemble::linked).
     ///
     /// # Errors
@@ -122,8 +131,8 @@ impl<'a> LinkedOracle<'a> {
         }
     }
 
-    /// The same oracle with another limit of what one call may take. A step is one output of one mixture, or one leaf that mixtures reach:
-    /// 15 to 20 ns of one core.
+    /// Sets the maximum number of steps of one call. A step is one output of one mixture, or one leaf that
+    /// mixtures reach: 15 to 20 ns on one core.
     pub fn with_most_steps(mut self, most_steps: u64) -> Self {
         if let Way::Outputs(mixtures) = &mut self.way {
             mixtures.most_steps = most_steps;
@@ -131,7 +140,7 @@ impl<'a> LinkedOracle<'a> {
         self
     }
 
-    /// The same oracle, told how to compute where outputs are margins. Behind a link there is one way.
+    /// Sets how values are computed if outputs are margins. For other links there is only one algorithm.
     pub fn with_settings(self, settings: Settings) -> Self {
         match self.way {
             Way::Margins(oracle) => Self { way: Way::Margins(Box::new(oracle.with_settings(settings))) },
@@ -139,7 +148,7 @@ impl<'a> LinkedOracle<'a> {
         }
     }
 
-    /// How margins become outputs.
+    /// Returns the link, which maps margins to outputs.
     pub fn link(&self) -> Link {
         match &self.way {
             Way::Margins(_) => Link::Identity,
@@ -148,8 +157,8 @@ impl<'a> LinkedOracle<'a> {
     }
 }
 
-/// The games that a value takes, and how many values each row has. Those of a two-step value are of the features in their groups
-/// alone, and at last of the groups.
+/// Returns the games that a value takes, and the number of values per row and output. For a two-step value,
+/// these are the games of the members of each group alone, followed by the game of the groups.
 fn games(value: &Value, features: usize) -> Result<(Vec<LinkedGame>, usize), TreeError> {
     value::check(value, features)?;
     if let Some(flat) = value::flat(value) {
@@ -201,7 +210,7 @@ impl Exact for LinkedOracle<'_> {
         }
     }
 
-    /// Where outputs are margins, those of the marginal game; else [`TreeError::Unsupported`].
+    /// Returns the interactions of the marginal game if outputs are margins; else [`TreeError::Unsupported`].
     fn interactions_of(
         &self,
         value: &Value,
@@ -212,12 +221,12 @@ impl Exact for LinkedOracle<'_> {
             Way::Margins(oracle) => oracle.interactions_of(value, diagonal, rows),
             Way::Outputs(mixtures) => Err(TreeError::Unsupported {
                 what: format!("an interaction index of {} outputs", mixtures.link.name()),
-                wanted: "explain the margin",
+                help: "explain the margin",
             }),
         }
     }
 
-    /// Where outputs are margins, those of the marginal game; else [`TreeError::Unsupported`].
+    /// Returns the indices of the marginal game if outputs are margins; else [`TreeError::Unsupported`].
     fn indices_of(
         &self,
         index: &InteractionIndex,
@@ -229,12 +238,12 @@ impl Exact for LinkedOracle<'_> {
             Way::Margins(oracle) => oracle.indices_of(index, order, groups, rows),
             Way::Outputs(mixtures) => Err(TreeError::Unsupported {
                 what: format!("an interaction index of {} outputs", mixtures.link.name()),
-                wanted: "explain the margin, or enumerate the coalitions of a game of few players",
+                help: "explain the margin, or enumerate the coalitions of a game of few players",
             }),
         }
     }
 
-    /// Counts the steps of the sample. There is one way to compute outputs, which has no name among kernels.
+    /// Counts the steps of the sample. Outputs have only one algorithm, which has no kernel name.
     fn plan_of(&self, value: &Value, count: usize, sample: Rows<'_>) -> Result<Plan, TreeError> {
         let mixtures = match &self.way {
             Way::Margins(oracle) => return oracle.plan_of(value, count, sample),

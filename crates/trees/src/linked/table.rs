@@ -1,27 +1,30 @@
-//! The table of one pair's game, in output space, and the values that come of it.
+//! The table of one pair's game, in output space, and its values.
 //!
 //! # Notation
 //!
-//! m players part; a coalition S is a mask of m bits. A [cube](Cube) (E, R, v) is worth v to the coalitions that hold E and nobody of R.
+//! The rows diverge for m players; a coalition S is a mask of m bits. A [cube](Cube) (E, R, v) has the value
+//! v for the coalitions that contain E and no player of R, and zero for all others.
 //!
-//! # How
+//! # Algorithm
 //!
-//! Written in terms of who is *present*, a cube is a signed sum, `[E ⊆ S] Π_{j∈R} (1 − [j ∈ S])`. With the sign of a term moved into
-//! its mask,
+//! In terms of *present* players, a cube is a signed sum, `[E ⊆ S] Π_{j∈R} (1 − [j ∈ S])`. With the sign of a
+//! term moved into its mask,
 //!
 //! ```text
 //! f(S) = Σ_{U⊆S} (−1)^|U| c(U),        c(U) = Σ_cubes (−1)^|E| v · [E ⊆ U ⊆ E ∪ R],
 //! ```
 //!
-//! so a cube adds one number at 2^|R| places, however many coalitions reach it, and one transform for all trees, `hi ← lo − hi`
-//! bit by bit, makes the table of all margins: m/2 subtractions for each. In fixed point all this is [exact](super::fixed). Then the
-//! link, the weights, and the halves of all bits by folding, as in `apportion_values::enumerate`.
+//! so a cube adds one number at 2^|R| positions, for any number of coalitions that reach it. One transform
+//! for all trees, `hi ← lo − hi` bit by bit, yields the table of all margins with m/2 subtractions per entry.
+//! In fixed point all this is [exact](super::fixed). Then follow the link, the weights, and the sums over the
+//! halves of all bits by folding, as in `apportion_values::enumerate`.
 //!
-//! Where more players part than a table has bits, the cubes are sorted by the highest: those without it in R and those without it in E
-//! make two games of one player less. Memory is that of a table, whatever m; sums are pairwise, and threads do not change their order.
+//! If the rows diverge for more players than a table has bits, the cubes are split by the highest player:
+//! those without it in R and those without it in E form two games of one player less. The memory is that of
+//! one table, for any m; sums are pairwise, and their order does not depend on the threads.
 //!
-//! A tree of which most branches are reached would add 3^d numbers for its d players. Beyond d 2^d such a tree is written down in a table of
-//! its own, transformed there, and added from it.
+//! A tree most of whose branches are reached would add 3^d numbers for its d players. If there are more than
+//! d 2^d, the tree is first tabulated and transformed separately, and then added from its own table.
 
 use apportion_games::parallel;
 
@@ -30,10 +33,10 @@ use super::walk::Cube;
 use super::weights::ByClass;
 use apportion_models::Link;
 
-/// Numbers in a table, of all outputs together: 512 KiB.
+/// The number of entries in a table, over all outputs: 512 KiB.
 const TABLE_NUMBERS: usize = 1 << 16;
 
-/// Bits that are folded at once.
+/// The number of bits that are folded at once.
 const BLOCK_BITS: usize = 11;
 
 /// The game of one pair of rows.
@@ -41,22 +44,24 @@ pub(super) struct PairGame<'a> {
     pub(super) link: Link,
     /// Base margins of the outputs that the link mixes.
     pub(super) base: &'a [f64],
-    /// What 1 stands for in cubes.
+    /// The value of the integer 1 in cubes.
     pub(super) unit: f64,
     /// The output of each tree.
     pub(super) output_of: &'a [usize],
     pub(super) weights: &'a ByClass,
-    /// What each of those who part adds to a coalition's class.
+    /// The increment that each player adds to a coalition's class.
     pub(super) steps: &'a [u32],
-    /// g(f(b)), which is taken off before anything is summed.
+    /// g(f(b)), which is subtracted before anything is summed.
     pub(super) empty: &'a [f64],
 }
 
-/// Sums over some neighbouring masks of d bits, for each output: d halves, the total, and the total of the weights `without`.
+/// Sums over a range of masks of d bits, for each output: the sums over the masks with each bit, the total,
+/// and the total with the weights `without`.
 struct Sums(Vec<Vec<f64>>);
 
 impl PairGame<'_> {
-    /// The values of all who part, row-major by place, then output. Those of others than members mean nothing.
+    /// Returns the values of all diverging players, row-major by player, then output. The entries of players
+    /// that are not members are arbitrary.
     pub(super) fn values(&self, cubes: &[Cube]) -> Vec<f64> {
         let (players, outputs) = (self.steps.len(), self.base.len());
         let sums = self.fold_cubes(cubes, players, 0);
@@ -69,16 +74,17 @@ impl PairGame<'_> {
         values
     }
 
-    /// The bits of a table.
+    /// Returns the number of bits of a table.
     fn table_bits(&self) -> usize {
         ((TABLE_NUMBERS / self.base.len()).max(1).ilog2() as usize).max(BLOCK_BITS)
     }
 
-    /// Sums over the masks of the lowest `bits`, all higher ones being settled; `class` is what those add.
+    /// Returns the sums over the masks of the lowest `bits` bits, with all higher bits fixed; `class` is the
+    /// class of the higher bits.
     fn fold_cubes(&self, cubes: &[Cube], bits: usize, class: u32) -> Sums {
         if bits > self.table_bits() {
             let top = 1u64 << (bits - 1);
-            // Cubes keep the bit in their masks, where nobody looks at it again.
+            // Cubes keep the bit in their masks, where it is ignored from here on.
             let side = |forbidden: fn(&Cube) -> u64| {
                 cubes.iter().copied().filter(|cube| forbidden(cube) & top == 0).collect::<Vec<_>>()
             };
@@ -93,7 +99,7 @@ impl PairGame<'_> {
         self.fold(table.chunks_exact_mut(1 << bits).collect(), class)
     }
 
-    /// Writes c(U) of all cubes, output by output.
+    /// Adds c(U) of all cubes, output by output.
     fn add(&self, cubes: &[Cube], bits: usize, table: &mut [i64]) {
         let low = (1u64 << bits) - 1;
         let mut own_table = Vec::new();
@@ -121,13 +127,13 @@ impl PairGame<'_> {
             let mut place = 0u64;
             for value in &own_table {
                 table[place as usize] = table[place as usize].wrapping_add(*value);
-                // The next mask among those of the tree's players.
+                // Go to the next mask that is a subset of the tree's players.
                 place = (place | !players).wrapping_add(1) & players;
             }
         }
     }
 
-    /// Sums over the masks of a table per output, not yet transformed.
+    /// Returns the sums over the masks of one table per output, which is not yet transformed.
     fn fold(&self, mut columns: Vec<&mut [i64]>, class: u32) -> Sums {
         let bits = columns.first().map_or(0, |column| column.len().ilog2()) as usize;
         if bits <= BLOCK_BITS {
@@ -177,7 +183,7 @@ impl PairGame<'_> {
 }
 
 impl Sums {
-    /// The sums of both, `right` having one bit more than `self`.
+    /// Combines the sums of both halves; `right` has one bit more than `self`.
     fn merge(mut self, right: Self) -> Self {
         for (left, right) in self.0.iter_mut().zip(right.0) {
             let bits = right.len() - 2;
@@ -215,7 +221,7 @@ fn write_cube(own: u64, rest: u64, count: u32, value: i64, table: &mut [i64]) {
     }
 }
 
-/// The bits of `mask` at the places of `players`, moved together.
+/// Returns the bits of `mask` at the positions of `players`, moved together.
 fn gathered(mask: u64, players: u64) -> u64 {
     let (mut rest, mut gathered, mut place) = (players, 0, 0);
     while rest != 0 {
@@ -226,7 +232,7 @@ fn gathered(mask: u64, players: u64) -> u64 {
     gathered
 }
 
-/// From c(U) to f(S) = Σ_{U⊆S} (−1)^|U| c(U), and back.
+/// Transforms c(U) to f(S) = Σ_{U⊆S} (−1)^|U| c(U), and back.
 fn transform(table: &mut [i64]) {
     let mut half = table.len() / 2;
     while half > 0 {
@@ -245,7 +251,7 @@ fn subtract(low: &[i64], high: &mut [i64]) {
     }
 }
 
-/// The sum over the masks with each bit, then over all masks; destroys `table`.
+/// Returns the sum over the masks with each bit, followed by the sum over all masks; overwrites `table`.
 fn fold_halves(table: &mut [f64]) -> Vec<f64> {
     let bits = table.len().ilog2() as usize;
     let mut sums = vec![0.0; bits + 1];
@@ -260,7 +266,7 @@ fn fold_halves(table: &mut [f64]) -> Vec<f64> {
     sums
 }
 
-/// The sum of 2^d numbers, pairwise; destroys them.
+/// Returns the sum of 2^d numbers, computed pairwise; overwrites them.
 fn total(numbers: &mut [f64]) -> f64 {
     let mut rest = numbers;
     while rest.len() > 1 {

@@ -1,51 +1,52 @@
-//! The leaves that mixtures of one explicand and one background row reach, tree by tree.
+//! Finds the leaves that mixtures of one explicand and one background row reach, tree by tree.
 //!
-//! A mixture takes each player's features from the explicand x or from the background row b. As in the margin's walk, splits at which both
-//! go the same way are no choice; where they part, the branch of x is taken iff the player is in the coalition. So a tree becomes a
-//! list of *cubes*: a leaf is reached by the coalitions that hold all players E and none of R. Players who part nowhere that
-//! a mixture gets to are null.
+//! A mixture takes each player's features from the explicand x or from the background row b. As in the walk
+//! for margins, there is no choice at a split where both rows go to the same child. Where they diverge, the
+//! branch of x is taken iff the player is in the coalition. So a tree becomes a list of *cubes*: a leaf is
+//! reached by the coalitions that contain all players of E and none of R. Players for which the rows never
+//! diverge on a path of a mixture are null players.
 //!
 //! # Signature
 //!
-//! What the walk sees of b are its decisions at the splits that it comes to, in the order in which it comes to them. Written down as bits
-//! they fix the whole walk (each step is determined by the bits before it), so two background rows of the same signature have the
-//! same cubes.
+//! The walk depends on b only through its decisions at the splits that it visits, in the order of the visits.
+//! As a bit string they determine the whole walk (each step follows from the bits before it), so two
+//! background rows with the same signature have the same cubes.
 
 use super::fixed::Fixed;
 use apportion_models::Ensemble;
 
-/// Features of this player are taken from the background row always.
+/// Marks features that are always taken from the background row.
 pub(super) const ABSENT: u32 = u32::MAX;
 
-/// Players who may part; coalitions are bits of one word.
+/// The maximum number of diverging players; coalitions are bits of one word.
 pub(super) const MOST_PARTING: usize = 62;
 
-/// No place among those who part.
+/// Marks a player for which the rows have not diverged.
 const NOWHERE: u8 = u8::MAX;
 
-/// A leaf, and who must be in a coalition for it to be reached, and who must not.
+/// A leaf, with the players that must be in a coalition for it to be reached, and those that must not.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cube {
-    /// E, bits by place in [`Walk::parting`].
+    /// E, as bits by index in [`Walk::parting`].
     pub(super) own: u64,
     /// R.
     pub(super) rest: u64,
     /// The leaf's value in fixed point.
     pub(super) value: i64,
-    /// Among the trees that were walked through.
+    /// The index among the trees of the walk.
     pub(super) tree: u32,
 }
 
-/// The memory of a walk, made once per thread, and what the last walk found.
+/// The working memory of a walk, created once per thread, and the results of the most recent walk.
 pub(super) struct Walk {
-    /// The players who part, in the order in which they were met.
+    /// The players for which the rows diverge, in the order in which they were visited.
     pub(super) parting: Vec<u32>,
     pub(super) cubes: Vec<Cube>,
-    /// The decisions of the background row, 64 in a word, the first in the lowest bit.
+    /// The decisions of the background row, 64 per word, the first in the lowest bit.
     pub(super) signature: Vec<u64>,
     decisions: usize,
     place_of: Vec<u8>,
-    /// Branches of the background row that are still to be taken: node, E, R.
+    /// Branches of the background row that are still to be visited: node, E, R.
     open: Vec<(u32, u64, u64)>,
 }
 
@@ -61,7 +62,8 @@ impl Walk {
         }
     }
 
-    /// Walks through `trees` with two rounded rows. False where more than [`MOST_PARTING`] players part; the walk ends there.
+    /// Walks through `trees` with two rounded rows. Returns `false` if the rows diverge for more than
+    /// [`MOST_PARTING`] players; the walk ends there.
     pub(super) fn run(
         &mut self,
         ensemble: &Ensemble,

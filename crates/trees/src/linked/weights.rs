@@ -1,19 +1,22 @@
-//! How coalitions of those who part are weighed.
+//! The weights of coalitions of diverging players.
 //!
-//! Of the players who part, *members* get values; *others* are groups that stand beside the group whose members are asked about (none,
-//! unless values are coalitional). With a others and t members in a coalition that member i joins, out of o others and k members,
+//! Among the diverging players, *members* get values; *others* are the groups other than the one whose
+//! members get values (there are none unless values are coalitional). With a others and t members in a
+//! coalition that member i joins, out of o others and k members,
 //!
 //! ```text
 //! φ_i = Σ_{S∌i} W(a, t) [v(S∪i) − v(S)],        W(a, t) = M1(a, o − a) · M2(t, k − 1 − t).
 //! ```
 //!
-//! Sorted by v(S) that is one weight for coalitions with i and one for all, as in enumeration:
+//! Sorted by v(S), this is one weight for coalitions that contain i and one for all, as in enumeration:
 //!
 //! ```text
-//! φ_i = Σ_{S∋i} with(S) v(S) − Σ_S without(S) v(S),     without(a, t) = W(a, t),   with(a, t) = W(a, t − 1) + W(a, t),
+//! φ_i = Σ_{S∋i} with(S) v(S) − Σ_S without(S) v(S),
+//! without(a, t) = W(a, t),   with(a, t) = W(a, t − 1) + W(a, t),
 //! ```
 //!
-//! with W(a, k) = W(a, −1) = 0. Both depend on the *class* of S alone, `t + (k + 1) a`, to which every player adds a number of its own.
+//! with W(a, k) = W(a, −1) = 0. Both depend only on the *class* of S, `t + (k + 1) a`, which is a sum of one
+//! increment per player.
 
 use crate::engine::moments::Moments;
 
@@ -21,7 +24,7 @@ use crate::engine::moments::Moments;
 pub(super) struct Weights {
     /// M2.
     pub(super) within: Moments,
-    /// M1, where there are other groups.
+    /// M1, if there are other groups.
     pub(super) between: Option<Moments>,
 }
 
@@ -48,7 +51,7 @@ impl ByClass {
         Self { with, without, members }
     }
 
-    /// What a player adds to the class of a coalition.
+    /// Returns the increment that a player adds to the class of a coalition.
     pub(super) fn step(&self, is_member: bool) -> u32 {
         if is_member { 1 } else { self.members as u32 + 1 }
     }

@@ -1,5 +1,5 @@
-//! Which kernel a tree gets: by predicted time. The prediction is a function of the trees and the rows, never a
-//! measurement, so that a result is a function of its inputs.
+//! Chooses the kernel of each tree by predicted time. The prediction depends on the trees and the rows only,
+//! never on a measurement, so that results are reproducible.
 
 use super::cohorts;
 use crate::engine::bits::MOST_BITS;
@@ -11,24 +11,24 @@ use crate::error::TreeError;
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
 
-/// A way to compute the values on a tree.
+/// An algorithm for the values on a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Walk,
     Cohorts,
     Masks,
-    /// Of a tree that looks at this player alone.
+    /// For a tree that depends on this player alone.
     Lone {
         player: u32,
     },
-    /// With this many numbers in the tables, before any are merged.
+    /// With this number of values in the tables, before any regions are merged.
     Tables {
         size: usize,
     },
 }
 
 impl Way {
-    /// What it is called.
+    /// Returns the kernel that this algorithm implements.
     pub(crate) fn kernel(self) -> Kernel {
         match self {
             Self::Walk | Self::Lone { .. } => Kernel::Walk,
@@ -39,34 +39,35 @@ impl Way {
     }
 }
 
-/// What the choice of a tree's kernel may look at.
+/// The inputs for the choice of a tree's kernel.
 pub(crate) struct Task<'a> {
     pub(crate) settings: Settings,
-    /// Whether a leaf is linear: only walks know such leaves.
+    /// Whether a leaf is linear: only the walk supports such leaves.
     pub(crate) linear: bool,
-    /// The player that it looks at, where that is one alone and a leaf is linear.
+    /// The only player that the tree depends on, if it depends on a single one and a leaf is linear.
     pub(crate) lone: Option<u32>,
     pub(crate) nodes: &'a [Node],
     pub(crate) leaves: usize,
-    /// Numbers of explicands and of background rows.
+    /// The numbers of explicands and of background rows.
     pub(crate) explicands: usize,
     pub(crate) background: usize,
-    /// Whether the background is sorted before there is a question.
+    /// Whether the background was sorted in advance.
     pub(crate) compiled: bool,
-    /// Whether the background can go through the tree as sets of rows.
+    /// Whether the background can pass through the tree as sets of rows.
     pub(crate) cohorts: bool,
-    /// Of the tables.
+    /// The layout of the tables.
     pub(crate) layout: Layout,
-    /// Whether features are in groups: each step takes longer.
+    /// Whether features are in groups, which makes each step slower.
     pub(crate) grouped: bool,
-    /// Leaves that the mixtures of an explicand and a background row reach, on average over a sample.
+    /// Returns the number of leaves that mixtures of an explicand and a background row reach, averaged over a
+    /// sample.
     pub(crate) reached: &'a dyn Fn() -> f64,
-    /// Paths and background, where the tree has few enough features per path; computed when asked for.
+    /// Returns the paths and the sorted background if no path has too many features; computed on first use.
     pub(crate) sorted: &'a dyn Fn() -> Option<&'a (Paths, Histograms)>,
 }
 
 impl Task<'_> {
-    /// What `choose` says where there is a choice.
+    /// Returns the algorithm that `choose` selects, if there is a choice.
     pub(crate) fn way(&self, choose: Choose) -> Way {
         match self.lone {
             Some(player) if self.settings.kernel.is_none() => Way::Lone { player },
@@ -76,19 +77,19 @@ impl Task<'_> {
     }
 }
 
-/// Chooses the kernel of a tree.
+/// Chooses the algorithm of a tree.
 pub(crate) type Choose = fn(&Task<'_>) -> Way;
 
-/// Up to this many pairs of rows nothing pays but walking them.
+/// Up to this many pairs of rows, the walk is always the fastest.
 const FEW_PAIRS: usize = 10;
 
-/// Nanoseconds for a row and a tree that looks at one player.
+/// Nanoseconds for a row and a tree that depends on one player.
 const LONE: f64 = 10.0;
 
-/// From this many background rows on they go through a tree together.
+/// From this many background rows on, cohorts replace the walk.
 const LEAST_COHORT: usize = 4;
 
-/// The kernel that is asked for where the tree is fit for it, or else the one with the least predicted time.
+/// Returns the requested kernel if the tree supports it, otherwise the one with the smallest predicted time.
 pub(crate) fn choose(task: &Task<'_>) -> Way {
     let asked = match task.settings.kernel {
         Some(Kernel::Walk) => Some(Way::Walk),
@@ -105,15 +106,16 @@ pub(crate) fn choose(task: &Task<'_>) -> Way {
     })
 }
 
-/// Refuses kernels that are not the one that was asked for.
+/// Returns an error if the algorithms differ from the requested kernel.
 pub(crate) fn check(ensemble: &Ensemble, settings: Settings, ways: &[Way]) -> Result<(), TreeError> {
     let Some(kernel) = settings.kernel else { return Ok(()) };
     if kernel == Kernel::Quadrature {
         return Err(TreeError::Unsupported {
             what: format!(
-                "the kernel {kernel} in the interventional game, but for semivalues of features against one background row on paths of up to 64 features,"
+                "kernel {kernel} in the interventional game, except for semivalues of features with one \
+                 background row and paths of up to 64 features,"
             ),
-            wanted: "use tables, walk, cohorts or masks",
+            help: "use tables, walk, cohorts or masks",
         });
     }
     let Some(tree) = ways.iter().position(|way| way.kernel() != kernel) else { return Ok(()) };
@@ -121,17 +123,17 @@ pub(crate) fn check(ensemble: &Ensemble, settings: Settings, ways: &[Way]) -> Re
     let problem = match kernel {
         _ if linear => "it has linear leaves".to_owned(),
         Kernel::Cohorts => format!(
-            "it has more than {} levels, or the rows of the background are too many or not at hand",
+            "it has more than {} levels, or there are too many background rows or only a compiled background",
             cohorts::MOST_DEPTH
         ),
         Kernel::Tables => format!("a path has more than {} features", MOST_BITS - 1),
         _ => format!("a path has more than {MOST_FEATURES} features"),
     };
-    let wanted = match kernel {
+    let help = match kernel {
         Kernel::Tables if !linear => "use masks, or walk for any length",
         _ => "use walk",
     };
-    Err(TreeError::Kernel { kernel, tree, problem, wanted })
+    Err(TreeError::Kernel { kernel, tree, problem, help })
 }
 
 fn cheapest(task: &Task<'_>) -> Way {
@@ -181,7 +183,7 @@ fn cheapest_for_pairs(task: &Task<'_>) -> Way {
     }
 }
 
-/// The time that a kernel would take for all rows, in nanoseconds.
+/// Returns the predicted time of an algorithm for all rows, in nanoseconds.
 pub(crate) fn predict(task: &Task<'_>, way: Way) -> f64 {
     let sorted = || (task.sorted)();
     match way {
@@ -206,7 +208,7 @@ fn walk(task: &Task<'_>) -> f64 {
 fn by_cohorts(task: &Task<'_>) -> f64 {
     let words = task.background.div_ceil(64) as f64;
     let parts = (words / 8.0).ceil();
-    // A few rows do not come to every leaf.
+    // A small cohort does not reach every leaf.
     let visited = (task.background as f64 / 64.0).sqrt().min(1.0);
     let (per_leaf, per_word) = if task.grouped { (60.0, 6.0) } else { (15.0, 3.2) };
     task.explicands as f64 * task.leaves as f64 * visited * (per_leaf * parts + per_word * words)
@@ -224,12 +226,12 @@ fn masks(task: &Task<'_>, histograms: &Histograms) -> f64 {
     task.explicands as f64 * (per_leaf * task.leaves as f64 + per_pattern * histograms.len() as f64)
 }
 
-/// Less than tables take, known before the background is sorted.
+/// Returns a lower bound on the time of tables, which is known before the background is sorted.
 fn tables_at_least(task: &Task<'_>) -> f64 {
     task.leaves as f64 * (100.0 + 0.5 * task.explicands as f64)
 }
 
-/// Of tables with so many numbers.
+/// The times of tables with `size` values.
 struct Times {
     size: usize,
     filling: f64,
@@ -246,8 +248,8 @@ fn tables(task: &Task<'_>, paths: &Paths, histograms: &Histograms) -> Option<Tim
     Some(Times { size, filling, lookups })
 }
 
-/// Leaves of a tree that mixtures of two rounded rows reach. Exact up to 64 players; beyond, players that share a bit are taken
-/// for one.
+/// Counts the leaves of a tree that mixtures of two rounded rows reach. Exact up to 64 players; beyond,
+/// players that share a bit are treated as one.
 pub(crate) fn leaves_reached(
     ensemble: &Ensemble,
     nodes: &[Node],
@@ -255,7 +257,7 @@ pub(crate) fn leaves_reached(
     a: &[f64],
     b: &[f64],
 ) -> usize {
-    // Nodes to visit, each with the features that are taken from either row on the way there.
+    // A stack of nodes to visit, each with the features that are taken from either row on its path.
     let (mut leaves, mut open) = (0, vec![(0, 0u64, 0u64)]);
     while let Some((at, from_a, from_b)) = open.pop() {
         let node = nodes[at];

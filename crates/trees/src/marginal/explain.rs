@@ -1,4 +1,4 @@
-//! From a request to the answer: kernels are chosen, then rows taken through the trees.
+//! Computes the result of a request: chooses kernels, then passes rows through the trees.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -28,11 +28,11 @@ use crate::engine::tables::table::{Law, Tables};
 use crate::engine::weights::Weights;
 use crate::error::TreeError;
 
-/// Pairs of rows that stand for all in the prediction of a walk's length.
+/// The number of pairs of rows that are sampled to predict the time of the walk.
 const SAMPLE: usize = 4;
 
 impl InterventionalOracle<'_> {
-    /// Answers a request for values, with each tree's kernel chosen by `choose`.
+    /// Computes the values of a request, with each tree's kernel chosen by `choose`.
     pub(super) fn answer(
         &self,
         request: &Request<'_>,
@@ -46,7 +46,7 @@ impl InterventionalOracle<'_> {
         finite(Attributions::of_players(request.players, values, self.base.clone(), predictions))
     }
 
-    /// The kernel of each tree.
+    /// Returns the algorithm of each tree.
     pub(super) fn ways(
         &self,
         request: &Request<'_>,
@@ -59,7 +59,7 @@ impl InterventionalOracle<'_> {
         Ok(ways)
     }
 
-    /// Adds the values of players, or of pairs to the upper halves of matrices.
+    /// Adds the values of players; for pairs, to the upper halves of matrices.
     pub(super) fn add_values(&self, request: &Request<'_>, rows: Rows<'_>, ways: &[Way], values: &mut [f64]) {
         let (players, pairs) = (request.players, request.weights.pairs());
         let places: Vec<usize> = match pairs {
@@ -105,11 +105,11 @@ impl InterventionalOracle<'_> {
         }
     }
 
-    /// The shapes of the tables of those trees whose kernel wants tables, which serve so many rows.
+    /// Returns the shapes of the tables, for trees whose algorithm uses tables, for `rows` rows.
     fn shapes(&self, request: &Request<'_>, ways: &[Way], rows: usize) -> Vec<Option<Arc<Shape>>> {
         let layout = request.layout();
         let bits = if layout == Layout::Pairs { 0 } else { merged_bits(rows) };
-        // Threads are not woken where there is nothing for them to do.
+        // Do not wake threads if there is nothing to compute.
         if !ways.iter().any(|way| matches!(way, Way::Tables { .. })) {
             return ways.iter().map(|_| None).collect();
         }
@@ -122,7 +122,8 @@ impl InterventionalOracle<'_> {
         parallel::map(ways.iter().zip(self.ensemble.trees().iter().zip(sorted)), shape)
     }
 
-    /// What [`answer`](Self::answer) would do with `count` rows like those of `sample`, by the settings.
+    /// Returns the plan of [`answer`](Self::answer) for `count` rows similar to those of `sample`, with the
+    /// current settings.
     pub(super) fn plan_answer(
         &self,
         request: &Request<'_>,
@@ -148,7 +149,7 @@ impl InterventionalOracle<'_> {
         })
     }
 
-    /// What `answer` says of the task that each tree is for `count` rows like those of `sample`.
+    /// Calls `answer` with the task of each tree, for `count` rows similar to those of `sample`.
     pub(super) fn for_each_tree<T>(
         &self,
         request: &Request<'_>,
@@ -166,7 +167,7 @@ impl InterventionalOracle<'_> {
             .map(|_| rows_at_thresholds(ensemble, of_background(0)));
         let explicands = made.as_ref().map_or(sample, |made| Rows::new(made, features));
         let samples = if self.compiled { 0 } else { SAMPLE.min(explicands.len()) };
-        // A few pairs of rows, spread over both sets.
+        // Sample a few pairs of rows, spread over both sets.
         let pairs: Vec<(Vec<f64>, &[f64])> = (0..samples)
             .map(|index| {
                 let explicand = explicands.row(index * explicands.len() / samples);
@@ -181,7 +182,7 @@ impl InterventionalOracle<'_> {
             let nodes = ensemble.nodes_of(tree);
             let reached = || {
                 if self.compiled {
-                    // Without rows there is nothing to walk, at no price.
+                    // Without background rows, the walk is impossible at any cost.
                     return f64::INFINITY;
                 }
                 let leaves = pairs
@@ -200,7 +201,7 @@ impl InterventionalOracle<'_> {
                 nodes,
                 leaves: tree.leaves,
                 explicands: count,
-                // Too many to be walked.
+                // A number that is too large for the walk.
                 background: if self.compiled { BLOCK } else { self.weights.len() },
                 compiled: self.compiled,
                 cohorts: sets_fit && tree.depth <= cohorts::MOST_DEPTH,
@@ -213,20 +214,22 @@ impl InterventionalOracle<'_> {
         ensemble.trees().iter().enumerate().map(of_tree).collect()
     }
 
-    /// Refuses kernels that are not those asked for, and walks of rows to come where there are none to be walked against.
+    /// Returns an error for kernels that differ from the requested one, and for walks with a compiled
+    /// background, which has no rows.
     fn check(&self, ways: &[Way], rows: usize) -> Result<(), TreeError> {
         cost::check(&self.ensemble, self.settings, ways)?;
         if self.compiled && rows > 0 && ways.contains(&Way::Walk) {
             return Err(TreeError::Unsupported {
-                what: "the walk against a compiled background, whose rows are not at hand,".to_owned(),
-                wanted: "leave the kernel to be chosen, take tables or masks, or give the rows",
+                what: "kernel walk with a compiled background, which does not contain rows,".to_owned(),
+                help: "leave the kernel unset, use tables or masks, or use the background rows",
             });
         }
         Ok(())
     }
 }
 
-/// A few rows that stand for whatever rows there will be: each value is a threshold of its feature, or that of `other` where there is none.
+/// Creates a few representative rows: each value is a threshold of its feature, or the value of `other` if
+/// the feature has no thresholds.
 fn rows_at_thresholds(ensemble: &Ensemble, other: &[f64]) -> Vec<f64> {
     let features = ensemble.feature_count();
     let (mut met, mut last) = (vec![0; features], vec![[0.0; SAMPLE]; features]);
@@ -251,7 +254,7 @@ struct Marginal<'a, S: Share> {
     ways: &'a [Way],
 }
 
-/// The memory of a thread.
+/// The working memory of a thread.
 struct Memory<S: Share> {
     share: S,
     walk: Walk<S::Sums>,
@@ -346,7 +349,7 @@ impl<S: Share> Kernels for Marginal<'_, S> {
     }
 }
 
-/// The background as the leaves of a tree see it.
+/// The background patterns at the leaves of a tree.
 struct BackgroundLaw<'a>(&'a Histograms);
 
 impl Law for BackgroundLaw<'_> {

@@ -1,8 +1,9 @@
 //! Interaction indices of coalitions in the marginal game.
 //!
-//! On a leaf, with P the pattern of the explicand and M one of the background, the game is `[E, R]` with E = ¬M and R = ¬P where the two
-//! satisfy all path players together, else nothing. Trees with linear leaves and those that split on several features at once are
-//! walked, for each background row: they are sums of such products.
+//! On a leaf, with P the pattern of the explicand and M a background pattern, the game is `[E, R]` with E =
+//! ¬M and R = ¬P if the two patterns together satisfy all path players, and zero otherwise. Trees with linear
+//! leaves, and trees that split on several features at once, are walked for each background row: they are
+//! sums of such products.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -28,7 +29,7 @@ use crate::engine::value;
 use crate::error::TreeError;
 
 impl InterventionalOracle<'_> {
-    /// The indices of all coalitions of up to `order` players that act together in some tree.
+    /// Computes the indices of all coalitions of up to `order` players that act together in some tree.
     pub(super) fn indices(
         &self,
         index: &InteractionIndex,
@@ -43,8 +44,8 @@ impl InterventionalOracle<'_> {
         let order = order.min(request.players);
         if self.compiled && self.ensemble.trees().iter().any(|tree| tree.linear) {
             return Err(TreeError::Unsupported {
-                what: "interactions of trees with linear leaves against a compiled background".to_owned(),
-                wanted: "give the rows of the background",
+                what: "an interaction index of trees with linear leaves and a compiled background".to_owned(),
+                help: "use the background rows",
             });
         }
         let sorted = request.sorted();
@@ -68,7 +69,7 @@ impl InterventionalOracle<'_> {
         found.answers((index, &weights), &self.ensemble, &self.base, predictions)
     }
 
-    /// What the trees that are walked have; none where there are none.
+    /// Returns the indices of the trees that are walked; `None` if there are no such trees.
     fn walked(&self, request: &Request<'_>, weights: &IndexWeights, rows: Rows<'_>) -> Option<OfOthers> {
         let (ensemble, joint) = (&*self.ensemble, self.ensemble.joint());
         if joint.is_none() && !ensemble.trees().iter().any(|tree| tree.linear) {
@@ -107,7 +108,7 @@ impl InterventionalOracle<'_> {
     }
 }
 
-/// The leaves as the background sees them.
+/// The leaves with their background patterns.
 struct MarginalLeaves<'a, P> {
     sorted: &'a [Option<(Paths, Histograms)>],
     moments: &'a IndexMoments,
@@ -152,7 +153,7 @@ impl<'a, P: Fn(usize) -> Option<&'a Paths> + Sync> Leaves for MarginalLeaves<'a,
 /// `value` times the game `[E, R]` on a leaf.
 struct Product<'a> {
     local: &'a Local,
-    /// By how many of E and of R a coalition has.
+    /// The indices by the numbers of a coalition's members in E and in R.
     weights: &'a [f64],
     /// R.
     rest: u64,
@@ -160,7 +161,8 @@ struct Product<'a> {
 }
 
 impl Product<'_> {
-    /// Adds to all coalitions that begin with those chosen: how many of E and R they are, and their rank so far.
+    /// Adds the indices of all coalitions that start with the chosen players, given by their numbers in E and
+    /// R and the rank so far.
     fn add(&self, bits: &[usize], (of_own, of_rest, rank): (usize, usize, usize), out: &mut [f64]) {
         let order = self.local.order();
         let size = of_own + of_rest;
@@ -176,7 +178,7 @@ impl Product<'_> {
     }
 }
 
-/// The indices of one row in products, by coalition.
+/// The indices of one row, summed over products, by coalition.
 struct Sums<'a> {
     weights: &'a IndexWeights,
     outputs: usize,

@@ -6,9 +6,10 @@
 //! I_ij = Σ_{S ⊆ N∖ij} p(|S|) (v(S ∪ ij) − v(S ∪ i) − v(S ∪ j) + v(S)),        p(s) = M(s, n − 2 − s),
 //! ```
 //!
-//! with the moments M of the semivalue's mixing measure: the Shapley and the Banzhaf interaction index (Grabisch and Roubens, *An axiomatic
-//! approach to the concept of interaction among players in cooperative games*, 1999), and their like for every semivalue. Kernels are those
-//! of values; what a leaf gives to pairs is told in [`shares`](super::shares).
+//! with the moments M of the semivalue's mixing measure: the Shapley and the Banzhaf interaction index
+//! (Grabisch and Roubens, *An axiomatic approach to the concept of interaction among players in cooperative
+//! games*, 1999), and the analogous index for every semivalue. The kernels are the same as for values;
+//! [`shares`](super::shares) describes what a leaf contributes to pairs.
 
 use apportion_games::Rows;
 use apportion_values::{Attributions, Value};
@@ -23,7 +24,8 @@ use crate::engine::weights::Weights;
 use crate::error::TreeError;
 
 impl InterventionalOracle<'_> {
-    /// The interactions, each tree's kernel chosen by `choose`, and on the diagonal the values by that of least predicted time.
+    /// Computes the interactions, with each tree's kernel chosen by `choose`. The values on the diagonal use
+    /// the fastest kernel by predicted time.
     pub(super) fn pairs_of(
         &self,
         value: &Value,

@@ -1,26 +1,28 @@
-//! Trees with linear leaves: one explicand against one background row, on the nodes that some mixture of the two can reach.
+//! Walks trees with linear leaves for one explicand and one background row, visiting the nodes that some
+//! mixture of the two can reach.
 //!
-//! # The derivation
+//! # Derivation
 //!
-//! A leaf is reached by all mixtures that take the players E from the explicand x and R from the background row b (see
-//! [`walk`](super::walk)); S are the players taken from x. It is worth `c + Σ_j c_j z_j` where z is the mixture, or p where one of these
-//! z_j is missing. Let q(j) be the player of feature j. A feature whose x_j is missing must be taken from b for the model to count, one
-//! whose b_j is missing from x:
+//! A leaf is reached by all mixtures that take the players E from the explicand x and R from the background
+//! row b (see [`walk`](super::walk)); S are the players taken from x. Its value is `c + Σ_j c_j z_j` where z
+//! is the mixture, or p if one of these z_j is missing. Let q(j) be the player of feature j. For the linear
+//! model to apply, a feature with missing x_j must be taken from b, and a feature with missing b_j from x:
 //!
 //! ```text
 //! E' = E ∪ {q(j) : b_j missing}        R' = R ∪ {q(j) : x_j missing}.
 //! ```
 //!
-//! If E' and R' meet, the leaf is always worth p. Else, writing `[E, R]` for the game that is 1 iff E ⊆ S and R ∩ S = ∅,
+//! If E' and R' intersect, the value of the leaf is always p. Otherwise, with `[E, R]` the game that is 1 iff
+//! E ⊆ S and R ∩ S = ∅, it is
 //!
 //! ```text
 //! p · ([E, R] − [E', R'])  +  (c + Σ_{q(j) ∈ E'} c_j x_j + Σ_{q(j) ∉ E'} c_j b_j) · [E', R']
 //!                          +  Σ_{j free} c_j (x_j − b_j) · [E' ∪ {q(j)}, R'],
 //! ```
 //!
-//! where j is free if q(j) is in neither E' nor R': there z_j is x_j if q(j) ∈ S, else b_j. So the leaf is a sum of products, whose
-//! values are those of [any leaf](super::shares). Takes O(d + t) time per leaf reached of d path
-//! features and t terms for semivalues, O(d t) for coalitional values.
+//! where j is free if q(j) is in neither E' nor R': then z_j is x_j if q(j) ∈ S, else b_j. So the leaf is a
+//! sum of products, whose values are those of [any leaf](super::shares). A leaf with d path features and t
+//! terms takes O(d + t) time for semivalues, and O(d t) for coalitional values.
 
 use apportion_models::Ensemble;
 use apportion_models::tree::{LinearLeaf, Node};
@@ -28,19 +30,19 @@ use apportion_models::tree::{LinearLeaf, Node};
 use super::shares::Products;
 use super::walk::{Pair, Parting, Taken, Walk, Walked};
 
-/// The memory of a walk, made once per thread.
+/// The working memory of a walk, created once per thread.
 pub(crate) struct LinearWalk {
     walk: Walk<()>,
     gathering: Gathering,
 }
 
-/// What is known of the current path.
+/// The state of the current path.
 struct Gathering {
     taken: Vec<Taken>,
-    /// The players who part on the path, from the root down.
+    /// The players for which the two rows diverge on the path, from the root down.
     path: Vec<u32>,
     products: Products,
-    /// Players that are taken from one of the rows for the sake of a missing value alone.
+    /// Players that are taken from one of the rows only because of a missing value.
     bound: Vec<u32>,
 }
 
@@ -51,8 +53,8 @@ impl LinearWalk {
         Self { walk: Walk::new(players), gathering }
     }
 
-    /// Gives the games whose sum is the game `f(x_S, b_rest)` on one tree to `share`, each with its v. `player_of` has the player of
-    /// each feature.
+    /// Calls `share` with the games whose sum is the game `f(x_S, b_rest)` on one tree, each with its v.
+    /// `player_of` maps each feature to its player.
     pub(crate) fn add(
         &mut self,
         ensemble: &Ensemble,
@@ -106,7 +108,8 @@ impl<F: FnMut(&mut Products, f64)> Walked for Walking<'_, F> {
 }
 
 impl Gathering {
-    /// Gives the games of a leaf, which is worth `plain` where it has no model or that counts for nothing.
+    /// Passes the games of a leaf to `share`. The value of the leaf is `plain` if it has no linear model or
+    /// the model does not apply.
     fn gather(
         &mut self,
         model: Option<&LinearLeaf>,
@@ -153,7 +156,8 @@ impl Gathering {
         }
     }
 
-    /// Takes the players with a missing value from the row where it is there; `false` where one would have to be taken from both.
+    /// Takes each player with a missing value from the row in which the value is present. Returns `false` if
+    /// a player would have to be taken from both.
     fn bind(&mut self, model: &LinearLeaf, player_of: &[u32], explicand: &[f64], background: &[f64]) -> bool {
         for &(feature, _) in &model.terms {
             let player = player_of[feature as usize];

@@ -1,19 +1,21 @@
-//! Trees that look at one player alone: those of a linear model, each of one feature.
+//! Trees that depend on one player alone, such as those of a linear model, one per feature.
 //!
-//! What such a tree adds is a function g of what the player is taken from, so it adds to no coalition more than to another,
+//! The contribution of such a tree is a function g of the player's features, so its marginal contribution is
+//! the same for all coalitions,
 //!
 //! ```text
 //! v(S ∪ i) − v(S) = g(x) − Σ_b w_b g(b),
 //! ```
 //!
-//! and every value gives the player that: for any number of background rows a number that is computed once.
+//! and every value assigns it to the player. The mean over the background is computed once.
 
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
 
 use super::oracle::InterventionalOracle;
 
-/// The one player that the splits and linear leaves of a tree look at; none where they are several, or none.
+/// Returns the only player that the splits and linear leaves of a tree depend on; `None` if there are
+/// several, or none.
 pub(crate) fn lone_player(ensemble: &Ensemble, nodes: &[Node], player_of: &[u32]) -> Option<u32> {
     let mut lone = None;
     for &node in nodes {
@@ -31,7 +33,8 @@ pub(crate) fn lone_player(ensemble: &Ensemble, nodes: &[Node], player_of: &[u32]
 }
 
 impl InterventionalOracle<'_> {
-    /// The mean over the background of what each tree with a linear leaf adds; 0 for all others.
+    /// Returns the mean over the background of the value of each tree with a linear leaf; 0 for all other
+    /// trees.
     pub(super) fn means(&self) -> &[f64] {
         self.means.get_or_init(|| {
             let ensemble = &*self.ensemble;
@@ -41,7 +44,7 @@ impl InterventionalOracle<'_> {
                     .chunks_exact(ensemble.feature_count())
                     .map(|row| ensemble.tree_value(nodes, row));
                 let Some(first) = values.next() else { return 0.0 };
-                // From the first: where all are alike, so is the mean.
+                // Sum differences from the first value: if all values are equal, the mean is exact.
                 let others = values.zip(&self.weights[1..]).map(|(value, weight)| weight * (value - first));
                 first + others.sum::<f64>()
             };

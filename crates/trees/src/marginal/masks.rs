@@ -1,9 +1,11 @@
-//! A block of explicands against the histograms of the background, pattern by pattern.
+//! Combines a block of explicands with the background histograms, pattern by pattern.
 //!
-//! On a leaf with d path features, let P be the pattern of the explicand and M one of the background. If together they satisfy
-//! all features, the mixtures that reach the leaf take E = ¬M from the explicand and R = ¬P from the background.
+//! On a leaf with d path features, let P be the pattern of the explicand and M a background pattern. If
+//! together they satisfy all features, the mixtures that reach the leaf take E = ¬M from the explicand and
+//! R = ¬P from the background.
 //!
-//! Costs one step per distinct pattern and explicand: for leaves with too many features for a table.
+//! The cost is one step per distinct pattern and explicand. This kernel serves leaves with too many features
+//! for a table.
 
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
@@ -12,7 +14,7 @@ use super::shares::{Seen, Share};
 use crate::engine::histograms::Histograms;
 use crate::engine::paths::{BLOCK, Columns, Paths, Patterns};
 
-/// The memory of the kernel, made once per thread.
+/// The working memory of the kernel, created once per thread.
 pub(crate) struct Masks {
     patterns: Patterns<u64>,
 }
@@ -22,7 +24,7 @@ impl Masks {
         Self { patterns: Patterns::new() }
     }
 
-    /// Adds what one tree gives to `phi`, a number for each of the rows per target.
+    /// Adds the contributions of one tree to `phi`, which has a number for each target and row.
     pub(crate) fn add<S: Share>(
         &mut self,
         ensemble: &Ensemble,

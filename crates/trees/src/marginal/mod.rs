@@ -8,42 +8,45 @@
 //! v(S) = Σ_b w_b f(x_S, b_rest)
 //! ```
 //!
-//! where f is the margin. An ensemble is a sum of leaves, and on one leaf and one background row the game is a product: it is worth the
-//! leaf's value iff all features E that only x satisfies are in S and none of the features R that only b satisfies is. Its semivalues
-//! are moments of the mixing measure (see `apportion_values::Semivalue`), so the values of the whole game are sums over leaves of
+//! where f is the margin. An ensemble is a sum of leaves, and on one leaf and one background row the game is
+//! a product: it equals the leaf's value iff all features E that only x satisfies are in S, and none of the
+//! features R that only b satisfies are in S. Its semivalues are moments of the mixing measure (see
+//! `apportion_values::Semivalue`), so the values of the whole game are sums over leaves of
 //!
 //! ```text
 //! v · M(|E| − 1, |R|)  to each i ∈ E        −v · M(|E|, |R| − 1)  to each i ∈ R.
 //! ```
 //!
-//! # Four ways to add them up
+//! # Four kernels
 //!
-//! | kernel | what it does | cost per row and tree | when |
+//! | kernel | method | cost per row and tree | used for |
 //! |---|---|---|---|
 //! | [`walk`] | follows one explicand and one background row to the leaves that a mixture can reach | background rows × leaves reached | few background rows and few explicands; any depth |
-//! | [`cohorts`] | follows one explicand and all background rows at once, as sets of bits | leaves × background rows / 64 | few explicands, many background rows; depth up to 64 |
-//! | [`masks`] | sorts the background by pattern at each leaf, then goes through the patterns | leaves × distinct patterns | few explicands; long paths |
-//! | [tables](crate::engine::tables) | writes down the values of every pattern of an explicand, then looks them up | leaves × path features | many explicands |
+//! | [`cohorts`] | follows one explicand and all background rows at once, as bit sets | leaves × background rows / 64 | few explicands, many background rows; depth up to 64 |
+//! | [`masks`] | sorts the background by pattern at each leaf, then iterates over the patterns | leaves × distinct patterns | few explicands; long paths |
+//! | [tables](crate::engine::tables) | tabulates the values of every pattern of an explicand, then looks them up | leaves × path features | many explicands |
 //!
-//! All are exact and agree within rounding. Each is written once, over what a leaf gives: [`shares`] to players, to players in groups, or to
-//! pairs. [`cost`] says which kernel is taken for a tree. Trees with linear leaves are walked, by [`linear`], unless they
-//! look at one player alone, as those of linear models do: what [`lone`] trees give is the same against any number of background rows. Those with
-//! splits on several features at once, which stand apart from all others, are walked by [`joint`].
+//! All are exact and agree within rounding. Each kernel is written once, generic over what a leaf contributes
+//! ([`shares`]): to players, to players in groups, or to pairs. [`cost`] chooses the kernel of a tree. Trees
+//! with linear leaves are walked by [`linear`], unless they depend on one player alone, as those of linear
+//! models do: the contribution of such [`lone`] trees takes the same time for any number of background rows.
+//! Trees with splits on several features at once, which are stored separately, are walked by [`joint`].
 //!
-//! A single background row needs no sums over patterns: that game is a path-dependent one, and [`one_baseline`] has it computed by quadrature
-//! where that is faster.
+//! With a single background row, no sums over patterns are needed: the game is then a path-dependent game,
+//! and [`one_baseline`] computes it by quadrature if that is faster.
 //!
-//! # What is where
+//! # Modules
 //!
 //! | | |
 //! |---|---|
 //! | [`oracle`] | an ensemble with a background |
-//! | [`values`], [`interactions`], [`indices`] | what it can be asked for |
-//! | [`request`] | whose values are wanted, and how coalitions are weighed |
-//! | [`explain`] | from a request to the answer |
-//! | [`linear`], [`lone`], [`joint`] | trees with linear leaves, those that look at one player, and with splits on several features at once |
+//! | [`values`], [`interactions`], [`indices`] | the methods of the oracle |
+//! | [`request`] | the players and the weights of coalitions of a request |
+//! | [`explain`] | computes the result of a request |
+//! | [`linear`], [`lone`], [`joint`] | trees with linear leaves, trees that depend on one player, and trees with splits on several features at once |
 //!
-//! In a quotient game the players are groups of features: the same kernels, told whose player a feature is.
+//! In a quotient game the players are groups of features. It uses the same kernels, with a map from features
+//! to players.
 
 pub(crate) mod cohorts;
 pub(crate) mod cost;

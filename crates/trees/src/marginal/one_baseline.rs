@@ -1,4 +1,5 @@
-//! Against one baseline the game is a path-dependent one, and quadrature computes its values: see [`AgainstBaseline`].
+//! The marginal game with one baseline, which is a path-dependent game whose values quadrature computes: see
+//! [`AgainstBaseline`].
 
 use apportion_games::Rows;
 use apportion_values::{Attributions, Semivalue};
@@ -13,13 +14,13 @@ use apportion_models::tree::Tree;
 
 /// Nanoseconds to prepare a split.
 const PREPARE: f64 = 70.0;
-/// Fewer rows than this are walked without asking.
+/// Below this number of rows, the walk is always used.
 const FEW: usize = 12;
-/// Rules for longer paths take their time to be made, and are not asked for.
+/// The maximum path length: quadrature rules for longer paths take too long to compute.
 const WIDEST: usize = 64;
 
 impl InterventionalOracle<'_> {
-    /// The values by quadrature, where there is one and it is asked for or takes less time than walks.
+    /// Computes the values by quadrature, if it is applicable, and requested or faster than the walk.
     pub(super) fn by_quadrature(
         &self,
         value: &Semivalue,
@@ -40,7 +41,7 @@ impl InterventionalOracle<'_> {
         finite(Attributions::of_players(places.len(), values, self.base.clone(), predictions)).map(Some)
     }
 
-    /// The plan of [`by_quadrature`](Self::by_quadrature).
+    /// Returns the plan of [`by_quadrature`](Self::by_quadrature).
     pub(super) fn plan_by_quadrature(
         &self,
         value: &Semivalue,
@@ -55,7 +56,8 @@ impl InterventionalOracle<'_> {
         })
     }
 
-    /// The predicted time of quadrature for `count` rows like those of `sample`; `None` where it is not to be taken.
+    /// Returns the predicted time of quadrature for `count` rows similar to those of `sample`; `None` if it
+    /// is not to be used.
     fn quadrature_seconds(&self, value: &Semivalue, sample: Rows<'_>, count: usize) -> Option<f64> {
         let is_asked = match self.settings.kernel {
             None => false,

@@ -1,4 +1,4 @@
-//! An ensemble with a background.
+//! An ensemble with a background dataset.
 
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
@@ -18,36 +18,41 @@ use crate::engine::settings::Settings;
 use crate::error::TreeError;
 use crate::path_dependent::AgainstBaseline;
 
-/// The background and the trees as some players see them: what kernels need of them, made when first wanted.
+/// Background data structures for one set of players, built lazily by the kernels.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) sorted: OnceLock<Sorted>,
     pub(super) cohorts: OnceLock<Cohorts>,
-    /// Of the ensemble alone: which pairs of the players some path has.
+    /// The pairs of players that occur together on some path; they depend on the ensemble only.
     pub(super) pairs: OnceLock<Arc<Pairs>>,
 }
 
-/// Exact values of an ensemble against a background, for every semivalue, of features alone and in groups.
+/// Exact values of an ensemble in the marginal game, for every semivalue, of features alone and in groups.
 ///
 /// ```text
 /// v(S) = Σ_b w_b f(x_S, b_{N∖S})
 /// ```
 ///
-/// is the game: the margin f where the features in S are those of the explicand x and the others those of a background row b, averaged
-/// with the weights w_b. Its values are sums over the leaves of the trees, by the kernel whose predicted time is least. With many rows to
-/// explain a row takes a lookup per leaf and path feature, however large the background; a single row against a single baseline takes the
-/// leaves that a mixture of the two can reach (Lundberg et al., *From local explanations to global understanding with explainable AI for
-/// trees*, 2020, extended to background sets and semivalues).
+/// is the game: the margin f with the features in S from the explicand x (the row to explain) and the others
+/// from a background row b, averaged with the weights w_b. Its values are sums over the leaves of the trees,
+/// computed by the kernel with the smallest predicted time. With many rows to explain, a row takes one lookup
+/// per leaf and path feature, for any size of the background. With a single row and a single baseline, the
+/// cost is the number of leaves that a mixture of the two can reach (Lundberg et al., *From local
+/// explanations to global understanding with explainable AI for trees*, 2020, extended to background sets and
+/// semivalues).
 ///
 /// # Costs
 ///
-/// Values of features in groups and values of groups take about as long as those of features: a leaf counts for groups of which it needs
-/// features of both rows only where that is one group. Over hierarchies of more levels many rows take about as long as for groups, a single
-/// row against many background rows twice as long. What is computed of a background set for groups is not kept between calls. A two-step
-/// value takes both. Interactions take two to four times as long as values, and rows × features² × outputs numbers of memory; pairs of which
-/// no path of the trees has both do not interact and take no time, and tables of pairs are not kept.
+/// Values of features in groups and values of groups take about as long as those of features: a leaf
+/// contributes only if at most one group has features of both rows on its path. For hierarchies of more
+/// levels, many rows take about as long as for groups, and a single row with many background rows twice as
+/// long. Background data structures for groups are not kept between calls. A two-step value takes the time of
+/// both of its parts. Interactions take two to four times as long as values, and rows × features² × outputs
+/// numbers of memory; pairs that do not occur together on any path do not interact and take no time. Tables
+/// of pairs are not kept.
 ///
-/// A plan takes the time of sorting the background, if that pays for these rows; it is kept.
+/// A plan includes the time to sort the background, if that pays off for these rows. The sorted background is
+/// kept.
 ///
 /// ```
 /// use apportion_games::Rows;
@@ -64,40 +69,42 @@ pub(super) struct Seen {
 /// ```
 pub struct InterventionalOracle<'a> {
     pub(super) ensemble: Shared<'a, Ensemble>,
-    /// Rounded, row-major; rows of weight 0 are left out.
+    /// Rounded, row-major, without rows of weight 0.
     pub(super) background: Vec<f64>,
     /// Positive, with sum 1.
     pub(super) weights: Vec<f64>,
     pub(super) base: Vec<f64>,
-    /// 0, 1, …: each feature is its own player.
+    /// 0, 1, …: the map from features to players if each feature is a player.
     pub(super) features: Vec<u32>,
     pub(super) seen: Seen,
     pub(super) settings: Settings,
-    /// The tables of the last value and trees, in the numbers of the settings.
+    /// The tables of the most recent value and trees, in the precision of the settings.
     pub(super) kept: Kept<(Value, Vec<bool>), dyn Any + Send + Sync>,
-    /// The coalitions of the last order and groups that indices were asked for.
+    /// The coalitions of the most recent order and groups of interaction indices.
     pub(super) numbered: Kept<(usize, Option<Partition>), Numbered>,
-    /// Made when first wanted, where the background is one row.
+    /// Created on first use, for a background of one row.
     pub(super) baseline: OnceLock<AgainstBaseline>,
-    /// What the background makes of trees with linear leaves, on average.
+    /// The mean over the background of each tree with linear leaves.
     pub(super) means: OnceLock<Vec<f64>>,
-    /// Whether the background is a compiled one: `sorted` is there, and its rows are not.
+    /// Whether the background is compiled: then `sorted` is set, and its rows are not available.
     pub(super) compiled: bool,
 }
 
 impl<'a> InterventionalOracle<'a> {
-    /// The oracle of `ensemble` against the rows of `background`: one baseline, or many rows, of equal weight unless `weights`
-    /// has one per row. Weights need not sum to 1. Missing values are NaN.
+    /// Creates the oracle of `ensemble` with the rows of `background`: one baseline or many rows, weighted
+    /// equally unless `weights` has one weight per row. Weights need not sum to 1. Missing values are NaN.
     ///
-    /// Takes one prediction per background row. What a kernel needs of the background is computed when a kernel first needs it, and kept.
+    /// Takes one prediction per background row. Data structures for the kernels are built on first use, and
+    /// kept.
     ///
     /// # Errors
     ///
     /// [`GameError::EmptyBackground`](apportion_games::GameError::EmptyBackground),
-    /// [`GameError::Width`](apportion_games::GameError::Width) and
-    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) for a background row whose infinite value a linear model has to compute with,
-    /// [`GameError::BackgroundWeights`](apportion_games::GameError::BackgroundWeights) for weights that are not one per row, finite,
-    /// not negative and not all zero.
+    /// [`GameError::Width`](apportion_games::GameError::Width),
+    /// [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) for a background row with an
+    /// infinite value that a linear model has to compute with,
+    /// [`GameError::BackgroundWeights`](apportion_games::GameError::BackgroundWeights) for weights that are
+    /// not one per row, finite, nonnegative and not all zero.
     pub fn new(
         ensemble: impl Into<Shared<'a, Ensemble>>,
         background: Rows<'_>,
@@ -124,10 +131,10 @@ impl<'a> InterventionalOracle<'a> {
         Ok(Self { background: rounded, weights, ..Self::without_rows(ensemble, base, Seen::default()) })
     }
 
-    /// The oracle of `ensemble` against a background that was compiled for it, without its rows.
+    /// Creates the oracle of `ensemble` with a background that was compiled for it, without its rows.
     ///
-    /// All values are those against the rows, to rounding. They come from tables and masks: the walk, which needs the rows, is refused with
-    /// [`TreeError::Unsupported`].
+    /// All values equal those with the original rows, up to rounding. They are computed with tables and
+    /// masks: the walk, which needs the rows, returns [`TreeError::Unsupported`].
     ///
     /// # Errors
     ///
@@ -160,14 +167,14 @@ impl<'a> InterventionalOracle<'a> {
         }
     }
 
-    /// The same oracle, told how to compute. [`Kernel::Quadrature`](crate::Kernel::Quadrature) is a kernel of the path-dependent game, which
-    /// the game against one baseline is, too: of semivalues of features against one background row; every other question to it is
-    /// refused with [`TreeError::Unsupported`].
+    /// Sets how values are computed. [`Kernel::Quadrature`](crate::Kernel::Quadrature) is a kernel of the
+    /// path-dependent game. It also supports semivalues of features with one background row, because that
+    /// game is path-dependent; for any other request it returns [`TreeError::Unsupported`].
     pub fn with_settings(self, settings: Settings) -> Self {
         Self { settings, kept: Kept::default(), ..self }
     }
 
-    /// At least as many as the features of any path and of the model of its leaf.
+    /// Returns an upper bound on the number of features of any path including the linear model of its leaf.
     pub(super) fn widest(&self) -> usize {
         let joint = self.ensemble.joint().map_or(0, widest);
         (self.ensemble.depth() + self.ensemble.most_terms()).max(joint).min(self.features.len())

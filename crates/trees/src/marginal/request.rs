@@ -1,4 +1,4 @@
-//! Whose values are wanted, and how coalitions are weighed.
+//! The players and the weights of coalitions of a request.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::engine::value;
 use crate::engine::weights::Weights;
 use crate::error::TreeError;
 
-/// What an oracle is asked for.
+/// A request to an oracle.
 pub(crate) struct Request<'a> {
     oracle: &'a InterventionalOracle<'a>,
     pub(crate) value: Value,
@@ -27,12 +27,12 @@ pub(crate) struct Request<'a> {
     pub(crate) player_of: Cow<'a, [u32]>,
     pub(crate) players: usize,
     pub(crate) weights: Weights,
-    /// The background as these players see it, where they are not the features.
+    /// The background data structures for these players, if they are not the features.
     seen: Option<Seen>,
 }
 
 impl InterventionalOracle<'_> {
-    /// The request for a value other than a two-step one.
+    /// Returns the request for a value other than a two-step one.
     pub(super) fn request(&self, value: &Value) -> Result<Request<'_>, TreeError> {
         value::check(value, self.features.len())?;
         let (features, widest) = (self.features.len(), self.widest());
@@ -55,7 +55,8 @@ impl InterventionalOracle<'_> {
         Ok(Request { oracle: self, value: value.clone(), player_of, players, weights, seen })
     }
 
-    /// The request for indices of coalitions of features, or of groups, whose weights are apart.
+    /// Returns the request for indices of coalitions of features, or of groups. The weights of the request
+    /// are not used.
     pub(super) fn request_of(&self, groups: Option<&Partition>) -> Result<Request<'_>, TreeError> {
         match groups {
             None => Ok(self.of_features(&Semivalue::Banzhaf)),
@@ -63,7 +64,7 @@ impl InterventionalOracle<'_> {
         }
     }
 
-    /// The request for the values of features by a semivalue that is checked.
+    /// Returns the request for the values of features by a semivalue that was checked.
     pub(super) fn of_features(&self, value: &Semivalue) -> Request<'_> {
         Request {
             oracle: self,
@@ -77,7 +78,7 @@ impl InterventionalOracle<'_> {
 }
 
 impl Request<'_> {
-    /// The same for the pairs of the players.
+    /// Returns the same request for the pairs of the players.
     pub(super) fn of_pairs(self) -> Result<Self, TreeError> {
         let find = || Arc::new(Pairs::new(&self.oracle.ensemble, &self.player_of, self.players));
         let pairs = Arc::clone(self.seen().pairs.get_or_init(find));
@@ -93,15 +94,16 @@ impl Request<'_> {
         self.seen.as_ref().unwrap_or(&self.oracle.seen)
     }
 
-    /// The background as sets of bits.
+    /// Returns the background as bit sets.
     pub(super) fn cohorts(&self) -> &Cohorts {
         let InterventionalOracle { ensemble, background, weights, .. } = self.oracle;
         self.seen().cohorts.get_or_init(|| Cohorts::new(ensemble, background, weights, &self.player_of))
     }
 
-    /// The background, sorted by pattern at every leaf.
+    /// Returns the background, sorted by pattern at every leaf.
     pub(super) fn sorted(&self) -> &Sorted {
-        // Not computed inside the lock: a thread that waits for its share of the work may take up a task that wants the lock itself.
+        // Compute outside of the lock: a thread that waits for its share of the work may start a task that
+        // needs the lock itself.
         if let Some(sorted) = self.seen().sorted.get() {
             return sorted;
         }

@@ -1,4 +1,4 @@
-//! What the oracle of the marginal game can be asked for: values and plans.
+//! The values and plans of the marginal oracle.
 
 use apportion_games::{Partition, Rows};
 use apportion_values::{Attributions, InteractionIndex, Interactions, Semivalue, Value};

@@ -1,12 +1,15 @@
-//! One explicand against one background row: only nodes that some mixture of the two can reach.
+//! Walks a tree with one explicand and one background row, visiting only nodes that some mixture of the two
+//! can reach.
 //!
-//! A mixture takes each feature from the explicand x or from the background row b. Down from the root, a split at which both go the same
-//! way is no choice; where they part, the branch of x is reached iff the feature is taken from x, that of b iff it is taken from b, and
-//! further down the feature stays so. A leaf is thus reached by all mixtures that take the features E from x and R from b.
+//! A mixture takes each feature from the explicand x or from the background row b. At a split where both rows
+//! go to the same child, there is no choice. Where they diverge, the child of x is reached iff the feature is
+//! taken from x, and that of b iff it is taken from b; the choice also holds for later splits on the same
+//! feature. A leaf is thus reached by all mixtures that take the features E from x and R from b.
 //!
-//! As in Lundberg et al., *From local explanations to global understanding with explainable AI for trees* (2020), sums over all leaves
-//! below a parting are handed up, so that a leaf costs the same however many features it depends on. What they are is said by [`Walked`].
-//! Partings are kept on a stack of our own: any depth and any number of features.
+//! As in Lundberg et al., *From local explanations to global understanding with explainable AI for trees*
+//! (2020), sums over all leaves below a divergence ("parting") are passed up, so that the cost of a leaf does
+//! not depend on its number of features. [`Walked`] defines these sums. Partings are kept on an explicit
+//! stack, which allows any depth and any number of features.
 
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
@@ -16,11 +19,11 @@ use apportion_models::tree::Node;
 pub(crate) struct Pair<'a> {
     pub(crate) explicand: &'a [f64],
     pub(crate) background: &'a [f64],
-    /// Of the background row.
+    /// The weight of the background row.
     pub(crate) weight: f64,
 }
 
-/// Who a player's features are taken from on the current path.
+/// The row that provides a player's features on the current path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taken {
     Free,
@@ -28,45 +31,48 @@ pub(crate) enum Taken {
     Background,
 }
 
-/// A split at which explicand and background row part.
+/// A split at which explicand and background row diverge.
 pub(crate) struct Parting<S> {
     pub(crate) player: u32,
-    /// The child that the background row goes to; visited after the explicand's.
+    /// The child that the background row goes to; visited after the explicand's child.
     background_child: usize,
     /// The sums of the explicand's side, once it is finished.
     explicand_sums: Option<S>,
 }
 
 impl<S> Parting<S> {
-    /// Whether the player is taken from the explicand.
+    /// Returns whether the player is taken from the explicand.
     #[inline(always)]
     pub(crate) fn is_own(&self) -> bool {
         self.explicand_sums.is_none()
     }
 }
 
-/// What is done on the way.
+/// The operations of a walk.
 pub(crate) trait Walked {
-    /// What is handed up of the leaves below a node; the default is that of none.
+    /// The sums over the leaves below a node that are passed up; the default is the sum over no leaves.
     type Sums: Copy + Default;
 
-    /// Takes a free player from the explicand, or, where that would come to nothing, from the background row alone (`false`).
+    /// Takes a free player from the explicand and returns `true`; returns `false` if no coalition would reach
+    /// a leaf that way, and the player must be taken from the background row only.
     #[inline(always)]
     fn begin(&mut self, _player: u32) -> bool {
         true
     }
 
-    /// A leaf that is worth `value`, reached with so many players taken from the explicand and from the background row.
+    /// Processes a leaf with contribution `value`, reached with `own` players from the explicand and `rest`
+    /// players from the background row.
     fn leaf(&mut self, leaf: Node, value: f64, own: usize, rest: usize) -> Self::Sums;
 
-    /// The explicand's side of a player's parting is finished: whether to go on with the background row's.
+    /// Finishes the explicand's side of a player's parting. Returns whether to continue with the background
+    /// row's side.
     fn turn(&mut self, player: u32, sums: Self::Sums) -> bool;
 
-    /// Both sides are finished, with these sums. Partings above are not.
+    /// Finishes both sides of a parting, with their sums. The partings in `above` are still open.
     fn join(&mut self, above: &[Parting<Self::Sums>], player: u32, sides: [Self::Sums; 2]) -> Self::Sums;
 }
 
-/// The memory of a walk, made once per thread.
+/// The working memory of a walk, created once per thread.
 pub(crate) struct Walk<S> {
     taken: Vec<Taken>,
     partings: Vec<Parting<S>>,
@@ -77,7 +83,7 @@ impl<S: Copy + Default> Walk<S> {
         Self { taken: vec![Taken::Free; players], partings: Vec::new() }
     }
 
-    /// Walks through one tree for the game `weight · f(x_S, b_rest)`. `player_of` has the player of each feature.
+    /// Walks one tree for the game `weight · f(x_S, b_rest)`. `player_of` maps each feature to its player.
     #[inline]
     pub(crate) fn through(
         &mut self,
@@ -121,7 +127,7 @@ impl<S: Copy + Default> Walk<S> {
                 continue;
             }
             let mut sums = walked.leaf(node, weight * node.value(), own, rest);
-            // Hand the sums up until a parting still has its other side to go.
+            // Pass the sums up to the first parting whose other side is still to be visited.
             loop {
                 let Some((parting, above)) = self.partings.split_last_mut() else { return };
                 let player = parting.player;

@@ -1,24 +1,25 @@
-//! Memory for vector instructions: a read of eight numbers that crosses a line of the cache costs as much as two.
+//! Aligned memory for vector instructions: a load of eight numbers that crosses a cache line costs as much as
+//! two.
 
 use std::ops::{Deref, DerefMut};
 
-/// The bytes of a line of the cache, and of the widest vector.
+/// The size of a cache line, and of the widest vector, in bytes.
 const LINE: usize = 64;
 
-/// Arrays of `R` numbers of eight bytes, the first of which begins a line.
+/// Arrays of `R` numbers of eight bytes; the first array is aligned to a cache line.
 pub(super) struct Aligned<T, const R: usize> {
     numbers: Vec<T>,
-    /// Where the first array begins.
+    /// The index of the first number of the first array.
     start: usize,
     count: usize,
 }
 
 impl<T: Copy, const R: usize> Aligned<T, R> {
-    /// So many arrays of `number`.
+    /// Allocates `count` arrays, filled with `number`.
     pub(super) fn new(number: T, count: usize) -> Self {
         let spare = const { LINE / size_of::<T>() - 1 };
         let numbers = vec![number; count * R + spare];
-        // Where the address is not known, any place will do.
+        // If the address is not known, any offset is correct.
         let start = numbers.as_ptr().align_offset(LINE).min(spare);
         Self { numbers, start, count }
     }

@@ -1,11 +1,12 @@
-//! The marginal game against one baseline, which is a path-dependent game.
+//! The marginal game with one baseline, which is a path-dependent game.
 //!
-//! An absent feature has the value of the baseline b, so at a split on it all goes to the child of b: the share κ of that child is 1, that of the
-//! other 0. With these shares in the place of those of the covers, everything that is derived for the path-dependent game holds, and
-//! `v(S) = f(x_S, b_rest)`.
+//! An absent feature has the value of the baseline b, so at a split on it the child of b gets everything: the
+//! share κ of that child is 1, that of the other 0. With these shares instead of those of the covers, the
+//! whole derivation of the path-dependent game holds, and `v(S) = f(x_S, b_rest)`.
 //!
-//! c, the product of the shares of earlier tests, is 1 or 0. Where it is 0, the walk came here by the branches of x only, so the feature is
-//! present, s = 1, whatever t is: but for t = 0, where the formula of s has no value. Rules with such a node are not for this.
+//! c, the product of the shares of earlier tests, is 1 or 0. If it is 0, the walk followed the branches of x
+//! only, so the feature is present and s = 1 for every t except t = 0, for which the formula of s is
+//! undefined. Rules with a node at 0 are not supported here.
 
 use apportion_games::Rows;
 use apportion_values::{Rule, Semivalue};
@@ -16,14 +17,15 @@ use super::lanes::rules;
 use super::program::Program;
 use apportion_models::Ensemble;
 
-/// The values of features against one baseline, by quadrature.
+/// The values of features with one baseline, by quadrature.
 #[derive(Debug)]
 pub(crate) struct AgainstBaseline {
     program: Program,
 }
 
 impl AgainstBaseline {
-    /// Against a rounded baseline. No leaf may be linear. Takes O(nodes) time and 84 bytes per split.
+    /// Prepares the quadrature for a rounded baseline. No leaf may be linear. Takes O(nodes) time and 84
+    /// bytes per split.
     pub(crate) fn new(ensemble: &Ensemble, baseline: &[f64]) -> Self {
         let features: Vec<u32> = (0..ensemble.feature_count() as u32).collect();
         let program = Program::with_shares(ensemble, &features, |tree| {
@@ -37,14 +39,14 @@ impl AgainstBaseline {
         Self { program }
     }
 
-    /// Numbers of nodes of the rules of `value` for paths of 1 to `widest` features; `None` where there is no such rule, or one that is
-    /// not for this.
+    /// Returns the lengths of the rules of `value` for paths of 1 to `widest` features; `None` if there is no
+    /// such rule, or one that is not supported here.
     pub(crate) fn rule_lengths(value: &Semivalue, widest: usize) -> Option<Vec<usize>> {
         let length = |rule: Rule| rule.presence().iter().all(|&presence| presence > 0.0).then(|| rule.len());
         (0..widest).map(|others| value.rule(others).and_then(length)).collect()
     }
 
-    /// Writes the values of all rows, which are zeros before: rows × features × outputs. `value` must be one that has
+    /// Writes the values of all rows, rows × features × outputs, which are zero on entry. `value` must have
     /// [rules](Self::rule_lengths).
     pub(crate) fn explain(&self, ensemble: &Ensemble, value: &Semivalue, rows: Rows<'_>, values: &mut [f64]) {
         let program = &self.program;

@@ -1,4 +1,4 @@
-//! Rows as a recursion wants them, column by column, and a block at a time through the trees.
+//! Converts rows to columns for a recursion, and passes blocks of them through the trees.
 
 use apportion_games::{Cancellation, Rows};
 
@@ -8,21 +8,23 @@ use super::lanes::{Lanes, Nodes};
 use crate::engine::driver::in_tasks;
 use apportion_models::Ensemble;
 
-/// Rows of a block, where there are many: as long as possible while the stack of a tree of usual depth stays in the first caches.
+/// The number of rows of a block if there are many: as many as possible while the stack of a tree of typical
+/// depth stays in the first-level caches.
 const WIDE: usize = 64;
-/// Rows of a block, where there are few, or the stack is deep.
+/// The number of rows of a block if there are few, or the stack is deep.
 const NARROW: usize = 8;
-/// Trees with more levels have a deep stack.
+/// Trees with more levels than this have a deep stack.
 const DEEP: usize = 32;
-/// Most rows that a thread takes through the trees at a time, so that a tree is read once for several blocks.
+/// The maximum number of rows that a thread passes through the trees at a time, so that a tree is loaded once
+/// for several blocks.
 const TASK: usize = 4 * WIDE;
 
 /// A recursion that computes the values of blocks of rows.
 pub(super) trait Recursion: Sync {
     type Tree;
-    /// The memory of the way through a tree.
+    /// The working memory of a traversal of a tree.
     type Stack<const R: usize>: Send;
-    /// What is known of the nodes of a rule beforehand.
+    /// The precomputed data for the nodes of a rule.
     type Known<'k>: Copy
     where
         Self: 'k;
@@ -35,21 +37,23 @@ pub(super) trait Recursion: Sync {
 
     fn stack<const R: usize>(&self) -> Self::Stack<R>;
 
-    /// Up to so many rows are taken one by one, rather than in a narrow block.
+    /// Returns the maximum number of remaining rows that are processed one by one, rather than in a narrow
+    /// block.
     fn few(&self) -> usize {
         1
     }
 
-    /// Where the numbers that are computed belong among those of a row: of each player to whom any tree gives something, the number of
-    /// the player.
+    /// Returns the index of each computed number among the numbers of a row: for every player with a
+    /// contribution from any tree, the index of the player.
     fn targets(&self) -> &[usize] {
         &self.inputs().players
     }
 
-    /// The nodes of a tree's rule, as many at a time as are taken through it at once.
+    /// Iterates over the nodes of a tree's rule, in runs that are processed in one traversal.
     fn runs<'k>(&'k self, tree: &'k Self::Tree) -> impl Iterator<Item = (Nodes<'k>, Self::Known<'k>)>;
 
-    /// All steps of a tree: adds the values by `Q` nodes to `phi`, which has the lanes of each [target](Self::targets).
+    /// Executes all steps of a tree: adds the values by `Q` nodes to `phi`, which has the lanes of each
+    /// [target](Self::targets).
     fn walk<const Q: usize, const R: usize>(
         &self,
         tree: &Self::Tree,
@@ -71,7 +75,7 @@ pub(super) trait Recursion: Sync {
         add_run(self, tree, run, columns, stack, phi);
     }
 
-    /// The same without any instruction set in particular.
+    /// Same as [`add_run`](Self::add_run), without any particular instruction set.
     #[cfg(test)]
     fn add_run_portable<const R: usize>(
         &self,
@@ -101,7 +105,7 @@ pub(super) fn add_run<K: Recursion + ?Sized, const R: usize>(
     add_run_portable(recursion, tree, run, columns, stack, phi);
 }
 
-/// What [`add_run`] compiles for each instruction set.
+/// The implementation of [`add_run`], which is compiled for each instruction set.
 #[inline(always)]
 pub(super) fn add_run_portable<K: Recursion + ?Sized, const R: usize>(
     recursion: &K,
@@ -120,7 +124,7 @@ pub(super) fn add_run_portable<K: Recursion + ?Sized, const R: usize>(
     }
 }
 
-/// Writes the values of all rows, which are zeros before: rows × targets × outputs.
+/// Writes the values of all rows, rows × targets × outputs, which are zero on entry.
 pub(super) fn explain<K: Recursion>(recursion: &K, ensemble: &Ensemble, rows: Rows<'_>, values: &mut [f64]) {
     if recursion.trees().is_empty() || rows.is_empty() {
         return;
@@ -146,16 +150,17 @@ pub(super) fn explain<K: Recursion>(recursion: &K, ensemble: &Ensemble, rows: Ro
             blocks.explain(recursion, ensemble, single_rows, single_values);
         }
     };
-    // Tasks of whole blocks, for several threads.
+    // Use tasks of whole blocks, for several threads.
     let task = rows.len().div_ceil(8).next_multiple_of(WIDE).clamp(WIDE, TASK);
     in_tasks(rows, task, values, Scratch::default, explain);
 }
 
-/// How many of `rows` are taken in wide blocks, in narrow ones after them, and at last one by one, of which there are at most a `few`.
+/// Returns how many of `rows` are processed in wide blocks, then in narrow blocks, and finally one by one;
+/// the last number is at most `few`.
 pub(super) fn rows_by_width(rows: usize, levels: usize, few: usize) -> [usize; 3] {
     let rest = match rows % WIDE {
         _ if levels > DEEP => rows,
-        // A wide block costs as much as some three narrow ones.
+        // A wide block costs about as much as three narrow ones.
         rest if rest > 3 * NARROW => 0,
         rest => rest,
     };
@@ -163,13 +168,13 @@ pub(super) fn rows_by_width(rows: usize, levels: usize, few: usize) -> [usize; 3
     [rows - rest, rest - single, single]
 }
 
-/// How many blocks some rows are taken in: wide ones, narrow ones, and single rows.
+/// Returns the numbers of wide blocks, narrow blocks, and single rows that some rows are processed in.
 pub(super) fn block_counts(rows: usize, levels: usize, few: usize) -> [usize; 3] {
     let [wide, narrow, single] = rows_by_width(rows, levels, few);
     [wide.div_ceil(WIDE), narrow.div_ceil(NARROW), single]
 }
 
-/// The memory of a thread, made when first wanted.
+/// The working memory of a thread, created on first use.
 struct Scratch<K: Recursion> {
     wide: Option<Blocks<K, WIDE>>,
     narrow: Option<Blocks<K, NARROW>>,
@@ -182,7 +187,7 @@ impl<K: Recursion> Default for Scratch<K> {
     }
 }
 
-/// Up to `R` rows and their values.
+/// Up to `R` rows with their values.
 struct Block<const R: usize> {
     rows: usize,
     /// Rounded, row-major.
@@ -202,7 +207,7 @@ impl<const R: usize> Block<R> {
         }
     }
 
-    /// Takes rows in.
+    /// Loads rows.
     fn begin(&mut self, ensemble: &Ensemble, inputs: &Inputs, rows: &[f64]) {
         let features = ensemble.feature_count();
         self.rows = rows.len() / features;
@@ -216,7 +221,7 @@ impl<const R: usize> Block<R> {
         self.phi.fill([0.0; R]);
     }
 
-    /// Decides the categorical splits of a tree: 0 for left, 1 for right.
+    /// Evaluates the categorical splits of a tree: 0 for left, 1 for right.
     fn decide(&mut self, ensemble: &Ensemble, inputs: &Inputs, place: &Place) {
         let columns = &mut self.columns[inputs.columns.len()..];
         for (column, &split) in columns.iter_mut().zip(inputs.categorical(place)) {
@@ -226,7 +231,7 @@ impl<const R: usize> Block<R> {
         }
     }
 
-    /// Writes the values out, rows × numbers of a row × outputs.
+    /// Writes the values, rows × numbers of a row × outputs.
     fn end(&self, targets: &[usize], outputs: usize, values: &mut [f64]) {
         for (row, values) in values.chunks_exact_mut(values.len() / self.rows).enumerate() {
             for (output, phi) in self.phi.chunks_exact(targets.len()).enumerate() {
@@ -238,7 +243,7 @@ impl<const R: usize> Block<R> {
     }
 }
 
-/// The memory in which rows are explained, blocks of `R` at a time.
+/// The working memory to explain rows in blocks of `R`.
 pub(super) struct Blocks<K: Recursion, const R: usize> {
     stack: K::Stack<R>,
     blocks: Vec<Block<R>>,
@@ -249,7 +254,7 @@ impl<K: Recursion, const R: usize> Blocks<K, R> {
         Self { stack: recursion.stack(), blocks: Vec::new() }
     }
 
-    /// Writes the values of some rows, all of which are taken through a tree before the next.
+    /// Writes the values of some rows, all of which pass through a tree before the next tree.
     pub(super) fn explain(&mut self, recursion: &K, ensemble: &Ensemble, rows: &[f64], values: &mut [f64]) {
         let (inputs, targets, outputs) = (recursion.inputs(), recursion.targets(), ensemble.output_count());
         let features = ensemble.feature_count();

@@ -1,7 +1,8 @@
-//! The values of one tree from its leaves, one row after the other: for weights by size, which have no quadrature.
+//! Computes the values of one tree leaf by leaf, for a single row. Used for weights by size, which do not
+//! have a quadrature rule.
 //!
-//! A leaf of value v gives `v (h_i − c_i) O_i` to each player i of its path; what the letters mean and how O_i is computed is told
-//! in [`others`](super::others).
+//! A leaf of value v contributes `v (h_i − c_i) O_i` to each player i of its path; [`others`](super::others)
+//! defines these symbols and the computation of O_i.
 
 use apportion_values::Semivalue;
 
@@ -9,22 +10,22 @@ use super::others::{Factor, Others};
 use apportion_models::Ensemble;
 use apportion_models::tree::Tree;
 
-/// Stands for no place in a list.
+/// Marks a player that is not in the path.
 const NONE: usize = usize::MAX;
 
-/// The paths of one tree as one row sees them.
+/// The paths of one tree for one row.
 #[derive(Default)]
 pub(super) struct Paths {
     /// Per node: its parent, and whether it is the child that the row goes to.
     steps: Vec<(usize, bool)>,
     path: Vec<(usize, Factor)>,
-    /// Per player: where it is in `path`.
+    /// Per player: its index in `path`.
     place: Vec<usize>,
 }
 
 impl Paths {
-    /// Hands every leaf to `leaf`, with its value and its path: all players with a test on it, from the leaf up. The row is rounded, and
-    /// the covers are [sound](Ensemble::check_covers).
+    /// Calls `leaf` for every leaf, with its value and its path: all players with a test on it, from the leaf
+    /// up. The row is rounded, and the covers are [valid](Ensemble::check_covers).
     pub(super) fn each(
         &mut self,
         ensemble: &Ensemble,
@@ -56,7 +57,7 @@ impl Paths {
         }
     }
 
-    /// Takes one test of the path in.
+    /// Adds one test to the path.
     fn take(&mut self, player: usize, test: Factor) {
         if self.place.len() <= player {
             self.place.resize(player + 1, NONE);
@@ -70,7 +71,7 @@ impl Paths {
     }
 }
 
-/// The values of trees by sizes of coalitions, with the memory that they take: made once per thread.
+/// The values of trees by sizes of coalitions, with the working memory for them: created once per thread.
 pub(super) struct BySize<'a> {
     player_of: &'a [u32],
     paths: Paths,
@@ -80,14 +81,14 @@ pub(super) struct BySize<'a> {
 }
 
 impl<'a> BySize<'a> {
-    /// `value` must be [defined](Semivalue::check_players) for the players.
+    /// Creates the working memory. `value` must be [defined](Semivalue::check_players) for the players.
     pub(super) fn new(value: &'a Semivalue, player_of: &'a [u32]) -> Self {
         let others = Others::new(value);
         Self { player_of, paths: Paths::default(), others, factors: Vec::new(), means: Vec::new() }
     }
 
-    /// Hands the values of the path-dependent game of one tree to `phi`, player by player and in shares. The row is rounded, and the
-    /// covers are [sound](Ensemble::check_covers).
+    /// Passes the values of the path-dependent game of one tree to `phi`, in parts by player. The row is
+    /// rounded, and the covers are [valid](Ensemble::check_covers).
     pub(super) fn add(
         &mut self,
         ensemble: &Ensemble,
@@ -106,8 +107,9 @@ impl<'a> BySize<'a> {
         });
     }
 
-    /// Hands the [interaction indices](crate::engine::interactions) of one tree to `index`, pair by pair and in shares, the lower player first:
-    /// a leaf gives `v (h_i − c_i) (h_j − c_j) O_ij`, with O_ij that which the path without i leaves to j.
+    /// Passes the [interaction indices](crate::engine::interactions) of one tree to `index`, in parts by
+    /// pair, with the lower player first: a leaf contributes `v (h_i − c_i) (h_j − c_j) O_ij`, where O_ij is
+    /// O_j on the path without i.
     pub(super) fn add_pairs(
         &mut self,
         ensemble: &Ensemble,

@@ -1,34 +1,37 @@
-//! How long the recursion takes.
+//! The predicted time of the recursion.
 
 use super::block::block_counts;
 use super::lanes::MOST_NODES;
 
-/// Nanoseconds that a split takes in a block of 64 rows, of 8, and with a single row: for each way through the tree, and for each node
-/// of the rule.
+/// Nanoseconds that a split takes in a block of 64 rows, in a block of 8, and with a single row: per
+/// traversal of the tree, and per node of the rule.
 const SPLIT: [(f64, f64); 3] = [(12.0, 22.0), (8.0, 4.0), (8.5, 0.5)];
-/// The processor learns the ways through programs of fewer splits. Through others a block of 8 rows takes longer than two single rows.
+/// The branch predictor learns the traversal of programs with up to this many splits. With more splits, a
+/// block of 8 rows takes longer than two single rows.
 const LEARNED: usize = 100_000;
 
-/// What quadrature costs for some rows, tree by tree.
+/// The cost of quadrature for some rows, tree by tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost {
-    /// Wide blocks, narrow ones, and single rows.
+    /// The numbers of wide blocks, narrow blocks, and single rows.
     counts: [usize; 3],
 }
 
 impl Cost {
-    /// For so many rows, and trees with so many splits together and on the longest path.
+    /// Creates the cost for this number of rows, and trees with this number of splits in total and on the
+    /// longest path.
     pub(crate) fn new(rows: usize, splits: usize, levels: usize) -> Self {
-        // Those of a task are whole blocks, but for the last.
+        // All blocks of a task except the last are full.
         Self { counts: block_counts(rows, levels, Self::few(splits)) }
     }
 
-    /// Up to so many rows are taken one by one through so many splits, rather than in a block of 8.
+    /// Returns the maximum number of remaining rows that are processed one by one rather than in a block of
+    /// 8, for this number of splits.
     pub(super) fn few(splits: usize) -> usize {
         if splits > LEARNED { 2 } else { 1 }
     }
 
-    /// Of a tree with so many splits, by a rule of so many nodes.
+    /// Returns the time of a tree with this number of splits, by a rule with this number of nodes.
     pub(crate) fn nanoseconds(self, splits: usize, nodes: usize) -> f64 {
         let ways = nodes.div_ceil(MOST_NODES) as f64;
         let of_block = |(way, node): (f64, f64)| way * ways + node * nodes as f64;

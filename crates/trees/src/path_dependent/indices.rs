@@ -1,4 +1,5 @@
-//! Interaction indices of coalitions in the path-dependent game; what a leaf has is told in [`leaves`](super::leaves).
+//! Interaction indices of coalitions in the path-dependent game; [`leaves`](super::leaves) computes those of
+//! a leaf.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::engine::value;
 use crate::error::TreeError;
 
 impl PathDependentOracle<'_> {
-    /// The indices of all coalitions of up to `order` players that act together in some tree.
+    /// Computes the indices of all coalitions of up to `order` players that act together in some tree.
     pub(super) fn indices(
         &self,
         index: &InteractionIndex,

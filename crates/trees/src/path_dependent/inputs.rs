@@ -1,47 +1,50 @@
-//! What the trees of an ensemble ask of rows, and on whose behalf.
+//! The inputs that the trees of an ensemble read from rows, and the players that they belong to.
 
 use std::ops::Range;
 
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
 
-/// What the rows are asked: their number of a feature, a missing one taken for −∞ or ∞ so that it goes where its splits say.
+/// A column of inputs: the values of a feature, with missing ones replaced by −∞ or ∞ so that they go to the
+/// default child of its splits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Column {
     pub(super) feature: usize,
     pub(super) missing: f64,
 }
 
-/// Whether a split is decided for each row by the ensemble: it has a rule, or it parts missing values from all numbers, so that no number
-/// can stand for the missing ones.
+/// Returns whether the ensemble must evaluate a split for each row: it is categorical, or it separates
+/// missing values from all numbers, so that no number can replace the missing ones.
 pub(super) fn is_decided(split: Node) -> bool {
     split.is_ruled() || split.default_left() && split.threshold() == f64::NEG_INFINITY
 }
 
-/// All that is asked, and those who get something for the answers.
+/// All inputs of an ensemble, and the players that they belong to.
 #[derive(Debug)]
 pub(super) struct Inputs {
     pub(super) columns: Vec<Column>,
-    /// The players of whom any tree asks.
+    /// The players that any tree depends on.
     pub(super) players: Vec<usize>,
     /// Per feature.
     known: Vec<Known>,
-    /// Splits that [are decided](is_decided) apart, most of them categorical. Those of a tree have the columns after [`columns`](Self::columns), in this order.
+    /// The splits that [are evaluated](is_decided) by the ensemble, most of them categorical. Those of a tree
+    /// have the columns after [`columns`](Self::columns), in this order.
     categorical: Vec<Node>,
-    /// Most columns that a tree asks for.
+    /// The maximum number of columns that a tree reads.
     widest: usize,
 }
 
-/// What is known of a feature.
+/// The player and columns of a feature.
 #[derive(Debug, Clone, Default)]
 struct Known {
     player: Option<u32>,
-    /// Its column where a missing value goes right, and where it goes left.
+    /// Its column for splits whose missing values go right, and for splits whose missing values go left.
     columns: [Option<u32>; 2],
 }
 
 impl Inputs {
-    /// Of all numeric splits. `player_of` has the player of each feature. Categorical ones are put tree by tree.
+    /// Collects the inputs of all numeric splits. `player_of` maps each feature to its player. Categorical
+    /// splits are added tree by tree.
     pub(super) fn new(ensemble: &Ensemble, player_of: &[u32]) -> Self {
         let mut known = vec![Known::default(); ensemble.feature_count()];
         let mut numbers: Vec<Option<u32>> = Vec::new();
@@ -69,12 +72,13 @@ impl Inputs {
         Self { columns, players: playing, known, categorical: Vec::new(), widest }
     }
 
-    /// Where the categorical splits of the next tree begin.
+    /// Returns the index of the first categorical split of the next tree.
     pub(super) fn begin_tree(&self) -> usize {
         self.categorical.len()
     }
 
-    /// The column that a split asks, and the number of the player it belongs to. The categorical splits of its tree begin at `first`.
+    /// Returns the column that a split reads, and the index of its player, and adds categorical splits.
+    /// `first` is the index of the first categorical split of the tree.
     pub(super) fn put(&mut self, node: Node, first: usize) -> (u32, u32) {
         let known = &self.known[node.feature()];
         let column = if is_decided(node) {
@@ -91,22 +95,22 @@ impl Inputs {
         }
     }
 
-    /// The categorical splits of a tree.
+    /// Returns the categorical splits of a tree.
     pub(super) fn categorical(&self, place: &Place) -> &[Node] {
         &self.categorical[place.categorical.clone()]
     }
 
-    /// Most columns that a tree asks for.
+    /// Returns the maximum number of columns that a tree reads.
     pub(super) fn widest(&self) -> usize {
         self.widest
     }
 }
 
-/// A tree with at least one split, as far as rows are concerned.
+/// The inputs and the output of a tree with at least one split.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     pub(super) categorical: Range<usize>,
     pub(super) output: usize,
-    /// Splits on the longest path.
+    /// The number of splits on the longest path.
     pub(super) levels: usize,
 }

@@ -1,4 +1,5 @@
-//! The recursion of a tree for semivalues of players: the formulas of [the module above](super), with [rows side by side](super::lanes).
+//! The recursion of a tree for semivalues of players: implements the formulas of [the module above](super),
+//! [vectorized over rows](super::lanes).
 
 use std::hint::select_unpredictable as select;
 
@@ -11,13 +12,14 @@ use super::lanes::{Earlier, Lanes, Nodes, Presence, Stack, Tested, Untested, fir
 use super::one_row;
 use super::program::{Program, Split, TreeProgram, Visit};
 
-/// The memory of either way to go through a tree: with the rows of a block side by side, or, for a single row, with the nodes of the rule.
+/// The working memory of either traversal: vectorized over the rows of a block, or, for a single row, over
+/// the nodes of the rule.
 pub(super) enum Memory<const R: usize> {
     OfBlocks(Stack<R>),
     OfOneRow(one_row::Stack),
 }
 
-/// Values by quadrature: a rule for each number of distinct players that a tree may have on a path.
+/// Values by quadrature, with one rule for each number of distinct players on a path of a tree.
 pub(super) struct OfPlayers<'a> {
     pub(super) program: &'a Program,
     pub(super) rules: Vec<Option<Rule>>,
@@ -68,7 +70,7 @@ impl Recursion for OfPlayers<'_> {
         phi: &mut [Lanes<R>],
     ) {
         match stack {
-            // A constant condition, so that nothing is compiled for blocks of one row.
+            // A constant condition, so that no code is generated for blocks of one row.
             Memory::OfBlocks(_) if const { R > 1 } => block::add_run(self, tree, run, columns, stack, phi),
             Memory::OfBlocks(_) => unreachable!("a single row is no block"),
             Memory::OfOneRow(stack) => {
@@ -110,7 +112,7 @@ impl Recursion for OfPlayers<'_> {
         };
         let (slots, masks): (&mut [_], &mut [_]) = (slots, masks);
         let splits = program.splits(tree);
-        // P carries the weight of its node.
+        // P includes the weight of its node.
         for (slot, &weight) in slots.iter_mut().zip(&nodes.weights[..Q]) {
             *slot = [weight; R];
         }
@@ -128,7 +130,8 @@ impl Recursion for OfPlayers<'_> {
             let [leaf_left, leaf_right] = split.leaves;
             let first = || (Presence::first(nodes), Untested);
             let again = || (Presence::again(split.passed, nodes), Tested(hot));
-            // T of the children, as functions of node and row: of leaves, which have one value, or left in the slots.
+            // T of the children as functions of node and row: a constant for a leaf, else read from the
+            // slots.
             macro_rules! from {
                 (left) => {
                     |q: usize, row: usize| left[q][row]
@@ -179,7 +182,7 @@ impl Recursion for OfPlayers<'_> {
     }
 }
 
-/// P of both children: `P(child) = P · ((1 − s) κ_child + s [x goes to the child])`.
+/// Computes P of both children: `P(child) = P · ((1 − s) κ_child + s [x goes to the child])`.
 #[inline(always)]
 fn descend<const Q: usize, const R: usize, E: Earlier>(
     split: &Split,
@@ -192,7 +195,7 @@ fn descend<const Q: usize, const R: usize, E: Earlier>(
     let (threshold, [share_left, share_right], s) = (split.threshold, split.shares, presence.probability);
     for row in 0..R {
         let goes_left = column[row] < threshold;
-        // What presence changes.
+        // The change due to presence.
         let to_left = earlier.keep(row, select(goes_left, 1.0 - share_left, -share_left));
         let to_right = earlier.keep(row, select(goes_left, -share_right, 1.0 - share_right));
         for q in 0..Q {
@@ -203,7 +206,7 @@ fn descend<const Q: usize, const R: usize, E: Earlier>(
     }
 }
 
-/// T of a split from those of its children, and what its feature gets:
+/// Computes T of a split from those of its children, and the contribution to its feature:
 ///
 /// ```text
 /// A = κ_l T_l + κ_r T_r,   Δ = T_x − A,   T = A + s Δ,   φ += Σ_q w_q P ds/dt Δ.

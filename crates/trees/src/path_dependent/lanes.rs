@@ -1,34 +1,38 @@
-//! Rows side by side, some nodes of a quadrature rule at a time: what the recursions of this folder are made of.
+//! Vectorization over rows and runs of quadrature nodes: the building blocks of the recursions in this
+//! folder.
 //!
-//! Every formula is a loop over the rows of a block, with the nodes unrolled inside. The compiler makes vector instructions of it, for each
-//! instruction set on its own. No multiplication is fused with an addition, and rows do not meet, so a row's values are the same bits whatever
-//! the instruction set, the width of the block and the rows beside it.
+//! Every formula is a loop over the rows of a block, with the nodes unrolled inside. The compiler vectorizes
+//! it separately for each instruction set. No multiplication is fused with an addition, and rows do not
+//! interact, so a row's values are the same to the last bit for any instruction set, any block width, and any
+//! other rows in the block.
 //!
 //! # Slots
 //!
-//! A split needs memory only while the way through the tree is below it. A *slot* holds one number per node of the
-//! rule and row, and each level of the tree has two, for both children of the split on the path. On the way down a child's slot is given P
-//! of the child; on the way up the child puts T in its place, for its parent to take.
+//! A split needs memory only while the traversal is below it. A *slot* holds one number per node of the rule
+//! and row, and each level of the tree has two, for both children of the split on the path. On the way down,
+//! a child's slot is set to P of the child; on the way up, the child replaces it by T, which its parent
+//! reads.
 
 use apportion_values::{Rule, Semivalue};
 
 use super::aligned::Aligned;
 
-/// Most nodes of a rule that are taken through a tree at once. Longer rules are cut.
+/// The maximum number of nodes of a rule per traversal of a tree. Longer rules are split.
 pub(super) const MOST_NODES: usize = 4;
 
 /// One number per row of a block.
 pub(super) type Lanes<const R: usize> = [f64; R];
 
-/// The memory of the way through a tree.
+/// The working memory of a traversal of a tree.
 pub(super) struct Stack<const R: usize> {
     pub(super) slots: Aligned<f64, R>,
-    /// All bits of the rows that passed all tests of the split's feature, per level and side after that of all rows.
+    /// Masks with all bits set for the rows that passed all tests of the split's feature: one for all rows,
+    /// then one per level and side.
     pub(super) masks: Aligned<u64, R>,
 }
 
 impl<const R: usize> Stack<R> {
-    /// For trees of up to as many levels.
+    /// Creates the stack for trees of up to `levels` levels.
     pub(super) fn new(levels: usize) -> Self {
         Self {
             slots: Aligned::new(0.0, (2 * levels + 1) * MOST_NODES),
@@ -53,7 +57,7 @@ pub(super) fn first_mut<const Q: usize, const R: usize>(slots: &mut [Lanes<R>]) 
     }
 }
 
-/// s, 1 − s and ds/dt where the row has passed all earlier tests of the feature.
+/// s, 1 − s and ds/dt for rows that passed all earlier tests of the feature.
 pub(super) struct Presence<const Q: usize> {
     pub(super) probability: [f64; Q],
     pub(super) absence: [f64; Q],
@@ -61,7 +65,7 @@ pub(super) struct Presence<const Q: usize> {
 }
 
 impl<const Q: usize> Presence<Q> {
-    /// At the first test: t and 1.
+    /// Returns the values at the first test: s = t and ds/dt = 1.
     #[inline(always)]
     pub(super) fn first(nodes: Nodes<'_>) -> Self {
         let (mut probability, mut absence) = ([0.0; Q], [0.0; Q]);
@@ -70,7 +74,7 @@ impl<const Q: usize> Presence<Q> {
         Self { probability, absence, slope: [1.0; Q] }
     }
 
-    /// At a test after others, whose shares multiply to c.
+    /// Returns the values at a later test, with c the product of the shares of the earlier ones.
     #[inline(always)]
     pub(super) fn again(passed: f64, nodes: Nodes<'_>) -> Self {
         let (mut probability, mut absence, mut slope) = ([0.0; Q], [0.0; Q], [0.0; Q]);
@@ -85,14 +89,15 @@ impl<const Q: usize> Presence<Q> {
     }
 }
 
-/// What is known of the earlier tests of a feature: which numbers to keep, row by row, where rows that failed one have 0.
+/// The result of the earlier tests of a feature: keeps numbers of rows that passed them, and replaces the
+/// others by 0.
 pub(super) trait Earlier: Copy {
     const TESTED: bool;
 
     fn keep(self, row: usize, number: f64) -> f64;
 }
 
-/// There are none.
+/// There are no earlier tests.
 #[derive(Clone, Copy)]
 pub(super) struct Untested;
 
@@ -105,21 +110,21 @@ impl Earlier for Untested {
     }
 }
 
-/// There are some: all bits of the rows that passed them.
+/// There are earlier tests: all bits are set for the rows that passed them.
 #[derive(Clone, Copy)]
 pub(super) struct Tested<'a, const R: usize>(pub(super) &'a [u64; R]);
 
 impl<const R: usize> Earlier for Tested<'_, R> {
     const TESTED: bool = true;
 
-    // By bits, as the compiler would make branches of a choice.
+    // Uses bit masks, because the compiler would turn a conditional into branches.
     #[inline(always)]
     fn keep(self, row: usize, number: f64) -> f64 {
         f64::from_bits(number.to_bits() & self.0[row])
     }
 }
 
-/// Which rows pass all tests of the player up to this one, on either side.
+/// Writes which rows pass all tests of the player up to this one, on either side.
 #[inline(always)]
 pub(super) fn mark_sides<const R: usize>(
     threshold: f64,
@@ -135,7 +140,8 @@ pub(super) fn mark_sides<const R: usize>(
     }
 }
 
-/// A rule for each number of distinct players that a tree has on a path; `None` where `value` has none.
+/// Returns a rule for each number of distinct players on a path of a tree; `None` if `value` does not have
+/// rules.
 pub(super) fn rules(distinct: impl Iterator<Item = usize>, value: &Semivalue) -> Option<Vec<Option<Rule>>> {
     let mut rules = Vec::new();
     value.rule(0)?;
@@ -148,7 +154,7 @@ pub(super) fn rules(distinct: impl Iterator<Item = usize>, value: &Semivalue) ->
     Some(rules)
 }
 
-/// The nodes of a rule, as many at a time as the kernel takes.
+/// Iterates over the nodes of a rule, in runs as long as the kernel supports.
 pub(super) fn runs(rule: &Rule) -> impl Iterator<Item = Nodes<'_>> {
     let presence = rule.presence().chunks(MOST_NODES);
     presence

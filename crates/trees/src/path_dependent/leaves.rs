@@ -1,14 +1,15 @@
 //! Interaction indices of coalitions of the players of a leaf, in the path-dependent game.
 //!
-//! A leaf is worth `v Π_j (h_j where j is present, c_j where not)`, with h_j and c_j as in [`others`](super::others). So with L_k the
-//! functional of the index, of which `M_k(a, b) = L_k(t^a (1 − t)^b)`,
+//! The value of a leaf is `v Π_j (h_j if j is present, else c_j)`, with h_j and c_j as in
+//! [`others`](super::others). So with L_k the functional of the index, for which
+//! `M_k(a, b) = L_k(t^a (1 − t)^b)`,
 //!
 //! ```text
 //! I(K) = v Π_{j∈K} (h_j − c_j) · L_k(Π_{j∉K} (h_j t + c_j (1 − t)))
 //! ```
 //!
-//! The product is kept in Bernstein form, `Σ_b e_b t^{d−k−b} (1 − t)^b` with e_b ≥ 0, while the players of the path are taken one after the other: into
-//! K, or as a factor.
+//! The product is kept in Bernstein form, `Σ_b e_b t^{d−k−b} (1 − t)^b` with e_b ≥ 0, while the players of
+//! the path are processed one after the other: each is added to K, or to the product as a factor.
 
 use apportion_games::parallel;
 use apportion_models::Ensemble;
@@ -22,14 +23,15 @@ use crate::engine::paths::Paths;
 use crate::engine::value;
 use crate::error::TreeError;
 
-/// What is made of the ensemble for one order, and kept.
+/// The data for one order that depend on the ensemble only, and are cached.
 #[derive(Debug)]
 pub(super) struct Ready {
     trees: Vec<Shares>,
     pub(super) numbered: Numbered,
 }
 
-/// A tree's paths, and per node the shares of its path players: the products of the cover fractions of their tests.
+/// The paths of a tree, and per node the shares of its path players: the products of the cover fractions of
+/// their tests.
 #[derive(Debug)]
 struct Shares {
     paths: Paths,
@@ -75,7 +77,7 @@ pub(super) struct PathDependentLeaves<'a> {
 }
 
 impl Leaves for PathDependentLeaves<'_> {
-    /// The coefficients e_b while players are taken: a line for each that was.
+    /// The coefficients e_b: one line for each number of processed players.
     type Memory = Vec<f64>;
 
     fn memory(&self) -> Self::Memory {
@@ -115,11 +117,12 @@ struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// Takes the players from `next` on, where K has `size` of those before and this rank, and the product of its differences is `gain`.
+    /// Processes the players from `next` on, where K has `size` of the earlier ones and this rank, and `gain`
+    /// is the product of their differences.
     fn take(&mut self, next: usize, (size, rank): (usize, usize), gain: f64) {
         let players = self.local.players();
         let side = players + 1;
-        // One coefficient more than players that are factors.
+        // There is one coefficient more than there are players in the product.
         let count = next - size + 1;
         if next == players {
             let line = &self.lines[next * side..][..count];

@@ -2,71 +2,78 @@
 //!
 //! # The game
 //!
-//! `x` is the explicand; a coalition knows its features and no others. v(S) is what the trees expect: at a split on a known feature the
-//! branch of x, at any other both branches, weighted by the *shares* κ of the training cover that they have of the split's
-//! (see [`PathDependentGame`](crate::PathDependentGame)).
+//! `x` is the explicand, the row to explain. v(S) is the expected output of the trees given the features in
+//! S: a split on a present feature takes the branch of x, a split on an absent feature averages both
+//! branches, weighted by their *shares* κ of the training cover of the split (see
+//! [`PathDependentGame`](crate::PathDependentGame)).
 //!
-//! # The derivation
+//! # Derivation
 //!
-//! A semivalue is an average over t of the derivative of the multilinear extension: let every player be present with a probability of
-//! its own, all independent, and F be the expectation of v. Then `φ_i = ∫ ∂F/∂t_i dμ(t)`, taken where all probabilities are t (Owen, *Multilinear
-//! extensions of games*, 1972; for semivalues Dubey, Neyman and Weber, 1981).
+//! A semivalue is an average over t of the derivative of the multilinear extension: let every player be
+//! present with its own probability, all independent, and F be the expectation of v. Then
+//! `φ_i = ∫ ∂F/∂t_i dμ(t)`, evaluated where all probabilities are t (Owen, *Multilinear extensions of games*,
+//! 1972; for semivalues Dubey, Neyman and Weber, 1981).
 //!
-//! On a tree, F is an expectation over random walks from the root: every split tosses whether its feature is present. The first split on
-//! a feature finds it present with probability t. At a later split on it, the walk that came here is evidence: it came by x's
-//! branches only if present, and with probability c, the product of the shares so far, if absent. By Bayes's rule the feature is now
-//! present with probability
+//! On a tree, F is an expectation over random walks from the root: every split draws whether its feature is
+//! present. The first split on a feature finds it present with probability t. At a later split on the
+//! feature, the path of the walk is evidence: if the feature is present, the walk has taken the branches of
+//! x; if it is absent, the walk has taken these branches with probability c, the product of the shares so
+//! far. By Bayes's rule the feature is now present with probability
 //!
 //! ```text
-//! s = t / (t + c (1 − t))    if x passes all earlier tests of the feature (c = 1 and s = t, where there are none),
-//! s = 0                      if x fails one: the walk would not be here.
+//! s = t / (t + c (1 − t))  if x passes all earlier tests of the feature (c = 1 and s = t if there are none),
+//! s = 0                    if x fails one, because the walk would not be here.
 //! ```
 //!
-//! So each split mixes what is expected below its children, by itself, and a leaf expects its value v:
+//! So each split mixes the expectations below its children independently of the others, and the expectation
+//! at a leaf is its value v:
 //!
 //! ```text
 //! T(leaf) = v,     A = κ_l T_l + κ_r T_r,     Δ = T(child of x) − A,     T(split) = A + s Δ.
 //! ```
 //!
-//! With P the probability that the walk reaches a split, F depends on the split's s by `∂F/∂s = P Δ`, and by the chain rule
+//! With P the probability that the walk reaches a split, F depends on the split's s by `∂F/∂s = P Δ`, and by
+//! the chain rule
 //!
 //! ```text
 //! P(root) = 1,     P(child) = P · ((1 − s) κ_child + s [x goes to the child]),
-//! φ_i(t) = Σ_{splits on i} P · ds/dt · Δ,     ds/dt = c / (t + c (1 − t))²,  or 0 where s is 0.
+//! φ_i(t) = Σ_{splits on i} P · ds/dt · Δ,     ds/dt = c / (t + c (1 − t))²,  or 0 if s is 0.
 //! ```
 //!
-//! P is computed on the way down, T and φ on the way up: each split is visited twice, however deep the tree and however many features it
-//! has. On a leaf with d distinct features on its path, φ_i(t) is a polynomial of degree d − 1, so a Gauss rule of ⌈d/2⌉ nodes integrates it
-//! exactly; (weighted) Banzhaf values have one node.
+//! P is computed on the way down, T and φ on the way up: each split is visited twice, for any depth and any
+//! number of features. On a leaf with d distinct features on its path, φ_i(t) is a polynomial of degree d −
+//! 1, so a Gauss rule of ⌈d/2⌉ nodes integrates it exactly; (weighted) Banzhaf values have one node.
 //!
-//! The gradient of the multilinear extension and its quadrature are those of Li, Yu and Low, *TreeGrad*, 2026, and of Wettenstein, Mitchell
-//! and Yu, *Quadrature-TreeSHAP*, 2026. The latter divides the product of a leaf by the factor of a feature to take the feature out; with
-//! conditional probabilities there is nothing to divide.
+//! The gradient of the multilinear extension and its quadrature are those of Li, Yu and Low, *TreeGrad*,
+//! 2026, and of Wettenstein, Mitchell and Yu, *Quadrature-TreeSHAP*, 2026. The latter divides the product of
+//! a leaf by the factor of a feature to remove the feature; with conditional probabilities no division is
+//! needed.
 //!
-//! # Why it is stable
+//! # Numerical stability
 //!
-//! P, s and κ are probabilities, and T lies between the values of leaves. Nothing is divided out of a product, so no product need be
-//! invertible: neither small shares nor long paths do harm. Nothing is subtracted but what is expected with and without the feature.
+//! P, s and κ are probabilities, and T lies between the smallest and largest leaf value. No factor is divided
+//! out of a product, so neither small shares nor long paths cause errors. The only subtraction is between the
+//! expectations with and without the feature.
 //!
-//! # What is where
+//! # Modules
 //!
 //! | | |
 //! |---|---|
-//! | [`oracle`], [`values`], [`interactions`] | an ensemble, and what it can be asked for |
-//! | [`inputs`] | what trees ask of rows, and on whose behalf |
-//! | [`program`] | trees, flattened: shares, c, the order of the steps |
-//! | [`lanes`] | rows side by side, and some nodes of a rule |
-//! | [`block`] | rows to columns and back, and a block of them through the trees |
+//! | [`oracle`], [`values`], [`interactions`] | the oracle of an ensemble and its methods |
+//! | [`inputs`] | the inputs that trees read from rows, and their players |
+//! | [`program`] | flattened trees: shares, c, the order of the steps |
+//! | [`lanes`] | vectorization over rows and nodes of a rule |
+//! | [`block`] | converts rows to columns and back, and passes blocks through the trees |
 //! | [`kernel`] | the recursion for players |
-//! | [`one_row`] | the same for a single row, the nodes of the rule side by side |
+//! | [`one_row`] | the same for a single row, vectorized over the nodes of the rule |
 //! | [`coalitional`] | the same for features in groups |
 //! | [`interactions`] | the same for interactions of pairs |
 //! | [`indices`], [`leaves`] | interaction indices of coalitions of any order |
-//! | [`cost`], [`plan`] | which kernel, and how long it takes |
-//! | [`baseline`] | the marginal game against one baseline, which is one of these |
-//! | [`by_size`], [`others`] | weights by size, which have no quadrature: another kernel, slower |
-//! | [`over_hierarchy`] | features over a hierarchy of groups, leaf by leaf |
-//! | [`tables`] | tables of many rows |
+//! | [`cost`], [`plan`] | the choice of the kernel and its predicted time |
+//! | [`baseline`] | the marginal game with one baseline, which is a path-dependent game |
+//! | [`by_size`], [`others`] | weights by size, which do not have a quadrature rule: a separate, slower kernel |
+//! | [`over_hierarchy`] | features in a hierarchy of groups, leaf by leaf |
+//! | [`tables`] | tables for many rows |
 
 mod aligned;
 mod baseline;

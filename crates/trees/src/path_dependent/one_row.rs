@@ -1,10 +1,12 @@
-//! The recursion of a tree, for one row: the nodes of the rule side by side.
+//! The recursion of a tree for one row, vectorized over the nodes of the rule.
 //!
-//! With one row there is nothing to loop over but the nodes of the rule, which vector instructions take at once. What is left to do is
-//! the same at every split, so a tree is gone through twice without a branch: down, which leaves behind at each split what the way up
-//! wants to know, and up. Nothing depends on guesses of the processor, which a row that comes but once gives no time to learn.
+//! With one row, the only loop is over the nodes of the rule, which vector instructions process at once. The
+//! operations are the same at every split, so a tree is traversed twice without a branch: down, storing at
+//! each split the data that the way up needs, and up. Nothing depends on branch prediction, which a single
+//! row gives no time to learn.
 //!
-//! The numbers are those of [the kernel of blocks](super::kernel), in the same order, so that a row has the same bits here as there.
+//! The numbers are those of [the kernel of blocks](super::kernel), computed in the same order, so that a row
+//! has the same bits here as there.
 
 use super::lanes::{MOST_NODES, Nodes};
 use super::program::{Program, Split, TreeProgram};
@@ -12,42 +14,43 @@ use super::program::{Program, Split, TreeProgram};
 /// One number per node of a run of the rule.
 type Lanes = [f64; MOST_NODES];
 
-/// The memory of the way through a tree.
+/// The working memory of a traversal of a tree.
 pub(super) struct Stack {
     /// t and 1 − t.
     present: Lanes,
     absent: Lanes,
-    /// As those of [the kernel of blocks](super::kernel).
+    /// The same slots as in [the kernel of blocks](super::kernel).
     slots: Vec<Slot>,
     visits: Vec<Visit>,
 }
 
-/// What is known of a child of a split on the path.
+/// The data of a child of a split on the path.
 #[derive(Clone, Copy)]
 struct Slot {
     /// P.
     reach: Lanes,
-    /// T, if it is a split and was left.
+    /// T, if the child is a split and has been finished.
     expected: Lanes,
-    /// What a later test on the split's player has to know of the tests up to here: a number is kept by the bits `keep`, and then has those of
-    /// `add`. It stays what it is where the row passed the tests, is 0 where it failed one, and 1 where there are none.
+    /// The result of the tests up to here, for a later test on the split's player: a number is combined with
+    /// it as `number & keep | add`. The number is unchanged if the row passed the tests, becomes 0 if it
+    /// failed one, and 1 if there are no tests.
     keep: u64,
     add: u64,
 }
 
-/// What the way down leaves for the way up.
+/// The data that the way down stores for the way up.
 #[derive(Clone, Copy)]
 struct Visit {
     /// s.
     presence: Lanes,
     /// P ds/dt; on the way up, P ds/dt Δ.
     slope: Lanes,
-    /// All bits where the row goes left.
+    /// All bits are set if the row goes left.
     goes_left: u64,
 }
 
 impl Stack {
-    /// For the trees of a program.
+    /// Creates the stack for the trees of a program.
     pub(super) fn new(program: &Program) -> Self {
         let none = [0.0; MOST_NODES];
         let mut slots = vec![Slot { reach: none, expected: none, keep: 0, add: 0 }; 2 * program.levels() + 1];
@@ -58,7 +61,8 @@ impl Stack {
     }
 }
 
-/// Adds the values on one tree to `phi`, which has the number of each player, summed over at most [`MOST_NODES`] nodes.
+/// Adds the values on one tree to `phi`, which has one number per player, summed over at most [`MOST_NODES`]
+/// nodes.
 #[multiversion::multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt"))]
 pub(super) fn add_tree(
     program: &Program,
@@ -71,7 +75,7 @@ pub(super) fn add_tree(
     add_tree_portable(program, tree, nodes, columns, stack, phi);
 }
 
-/// What [`add_tree`] compiles for each instruction set.
+/// The implementation of [`add_tree`], which is compiled for each instruction set.
 #[inline(always)]
 pub(super) fn add_tree_portable(
     program: &Program,
@@ -96,7 +100,7 @@ pub(super) fn add_tree_portable(
     }
 }
 
-/// All splits of a tree, with so many lanes.
+/// Processes all splits of a tree, with `L` lanes.
 #[inline(always)]
 fn walk<const L: usize>(
     (splits, ascents): (&[Split], &[u32]),
@@ -107,14 +111,16 @@ fn walk<const L: usize>(
     let Stack { present, absent, slots, visits } = stack;
     let (present, absent): ([f64; L], [f64; L]) = (lanes(present), lanes(absent));
     let visits = &mut visits[..splits.len()];
-    // Down: a split comes after the one above it, and what is below a right child after all that is below the left.
+    // Down: a split comes after the one above it, and everything below a right child comes after everything
+    // below the left one.
     for (split, visit) in splits.iter().zip(&mut *visits) {
         let &Split { threshold, shares: [share_left, share_right], passed, .. } = split;
         let goes_left = columns[split.column as usize] < threshold;
         let Slot { keep, add, .. } = slots[split.hot as usize];
         let here: [f64; L] = lanes(&slots[split.slot as usize].reach);
         let left_bits = u64::from(goes_left).wrapping_neg();
-        // What presence changes, without a choice, of which the compiler would make a branch.
+        // The change due to presence, computed without a conditional, which the compiler would turn into a
+        // branch.
         let all_left = f64::from_bits(1.0f64.to_bits() & left_bits);
         let (to_left, to_right) = (all_left - share_left, (1.0 - all_left) - share_right);
         let (mut presence, mut slope) = ([0.0; L], [0.0; L]);
@@ -130,7 +136,7 @@ fn walk<const L: usize>(
         visit.presence[..L].copy_from_slice(&presence);
         visit.slope[..L].copy_from_slice(&slope);
         visit.goes_left = left_bits;
-        // Where there are no tests all is kept, but `keep` says so by `add`.
+        // If there are no tests, every row passes, although `keep` is 0 (and `add` is set).
         let passes = keep | u64::from(split.hot == 0).wrapping_neg();
         let [left, right] = children(slots, split);
         (left.keep, right.keep) = (passes & left_bits, passes & !left_bits);
@@ -143,14 +149,14 @@ fn walk<const L: usize>(
         let (leaf_left, leaf_right) = (leaf_left.to_bits(), leaf_right.to_bits());
         let [left, right] = children(slots, split);
         let (from_left, from_right): ([f64; L], [f64; L]) = (lanes(&left.expected), lanes(&right.expected));
-        // The next split with these slots may have leaves there.
+        // Reset the slots, because the next split that uses them may have leaves there.
         left.expected[..L].fill(0.0);
         right.expected[..L].fill(0.0);
         let (presence, slope): ([f64; L], [f64; L]) = (lanes(&visit.presence), lanes(&visit.slope));
         let goes_left = visit.goes_left;
         let (mut gain, mut here) = ([0.0; L], [0.0; L]);
         for q in 0..L {
-            // One of each two is 0.
+            // One of the two is always 0.
             let left = f64::from_bits(from_left[q].to_bits() | leaf_left);
             let right = f64::from_bits(from_right[q].to_bits() | leaf_right);
             let without = share_left * left + share_right * right;
@@ -162,7 +168,7 @@ fn walk<const L: usize>(
         slots[split.slot as usize].expected[..L].copy_from_slice(&here);
         visit.slope[..L].copy_from_slice(&gain);
     }
-    // What players get, added up in the order of blocks.
+    // Add the contributions to the players, in the same order as for blocks.
     for &number in ascents {
         let gains: [f64; L] = lanes(&visits[number as usize].slope);
         let mut gain = 0.0;
@@ -173,7 +179,7 @@ fn walk<const L: usize>(
     }
 }
 
-/// The slots of the children of a split.
+/// Returns the slots of the children of a split.
 #[inline(always)]
 fn children<'a>(slots: &'a mut [Slot], split: &Split) -> [&'a mut Slot; 2] {
     match slots.get_mut(split.children()..) {
@@ -182,7 +188,7 @@ fn children<'a>(slots: &'a mut [Slot], split: &Split) -> [&'a mut Slot; 2] {
     }
 }
 
-/// The first lanes.
+/// Returns the first lanes.
 #[inline(always)]
 fn lanes<const L: usize>(lanes: &Lanes) -> [f64; L] {
     match lanes.first_chunk() {

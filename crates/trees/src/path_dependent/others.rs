@@ -1,34 +1,39 @@
-//! What the other players leave of a leaf, on average: for weights by size, which have no quadrature, and for all other values too.
+//! Computes the average factor that the other players contribute to a leaf: for weights by size, which do not
+//! have a quadrature rule, and for all other values.
 //!
 //! # Notation
 //!
-//! On one leaf with path players 1..d, player j is *hot* if the row passes all of the path's tests on j (h_j = 1), else *cold* (h_j = 0);
-//! c_j is the product of the cover fractions of these tests. An absent player multiplies the leaf's weight by c_j, a present one by
-//! h_j. So a player i gets of a leaf of value v
+//! On one leaf with path players 1..d, player j is *hot* if the row passes all of the path's tests on j
+//! (h_j = 1), else *cold* (h_j = 0); c_j is the product of the cover fractions of these tests. An absent
+//! player multiplies the leaf's weight by c_j, a present one by h_j. So the contribution of a leaf of value v
+//! to player i is
 //!
 //! ```text
-//! φ_i = v (h_i − c_i) O_i,     O_i = mean of Π_{j ≠ i} (h_j where j is present, c_j where not) over the coalitions that i joins.
+//! φ_i = v (h_i − c_i) O_i,
+//! O_i = mean of Π_{j ≠ i} (h_j if j is present, else c_j) over the coalitions that i joins.
 //! ```
 //!
-//! Where the value has a quadrature, O_i is the sum over its nodes t of Π_{j≠i} (h_j t + c_j (1 − t)). Where it has none, the coalition
-//! leaves anything only if no other cold player is a member, and if k of the m other hot players are absent, each k of them alike,
-//! the leaf keeps on average
+//! If the value has a quadrature rule, O_i is the sum over its nodes t of Π_{j≠i} (h_j t + c_j (1 − t)). If
+//! it does not, the product is nonzero only if no other cold player is a member of the coalition. If k of the
+//! m other hot players are absent, each set of k being equally likely, the average factor is
 //!
 //! ```text
 //! e_k = mean of Π_{j ∈ A} c_j over the A with |A| = k among the hot others
 //! ```
 //!
-//! of its value, besides Π c_j over the cold others. With the probability `L_k` that the player joins m − k others, all of them hot,
+//! times Π c_j over the other cold players. With the probability `L_k` that the player joins m − k others,
+//! all of them hot,
 //!
 //! ```text
 //! O_i = Π_{other cold} c_j · Σ_k L_k e_k.
 //! ```
 //!
-//! # Why it is stable
+//! # Numerical stability
 //!
-//! This is the polynomial Π_{j≠i} (h_j t + c_j (1 − t)) in Bernstein form. Every number is a probability or a mean of numbers in
-//! \[0, 1\], and nothing is subtracted: no cancellation and no overflow at any depth, and what underflows is too small to
-//! matter. `L` comes from the law of the size of the coalition, p(s), which every semivalue has for any number of players:
+//! This is the polynomial Π_{j≠i} (h_j t + c_j (1 − t)) in Bernstein form. Every number is a probability or a
+//! mean of numbers in \[0, 1\], and nothing is subtracted: there is no cancellation and no overflow at any
+//! depth, and numbers that underflow are too small to matter. `L` follows from the distribution of the size
+//! of the coalition, p(s), which every semivalue has for any number of players:
 //!
 //! ```text
 //! L_k = p(m − k) · C(m, m − k) / C(d − 1, m − k).
@@ -36,14 +41,15 @@
 //!
 //! # Cost
 //!
-//! O(d²) per leaf and row. Leaving out one hot player after the other takes the means of those before it, forwards, and carries the
-//! sum over those behind it backwards (by the transposed step), so that nothing is divided out.
+//! O(d²) per leaf and row. To leave out one hot player after the other, the means over the players before it
+//! are computed forwards, and the sum over those behind it is carried backwards (by the transposed step), so
+//! that no division is needed.
 
 use std::collections::HashMap;
 
 use apportion_values::{Rule, Semivalue};
 
-/// What the tests on one player along a path come to.
+/// The combined tests on one player along a path.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Factor {
     pub(super) hot: bool,
@@ -52,28 +58,29 @@ pub(super) struct Factor {
 }
 
 impl Factor {
-    /// Of a player without tests.
+    /// The factor of a player without tests.
     pub(super) const NONE: Self = Self { hot: true, share: 1.0 };
 
-    /// Both players as one.
+    /// Combines two players into one.
     pub(super) fn and(self, other: Self) -> Self {
         Self { hot: self.hot && other.hot, share: self.share * other.share }
     }
 
-    /// h − c.
+    /// Returns h − c.
     pub(super) fn gain(self) -> f64 {
         if self.hot { 1.0 - self.share } else { -self.share }
     }
 }
 
-/// O_i of paths, with the memory that it takes: made once per thread.
+/// O_i of paths, with the working memory for them: created once per thread.
 pub(super) enum Others<'a> {
     Quadrature(Quadrature<'a>),
     BySize(BySize<'a>),
 }
 
 impl<'a> Others<'a> {
-    /// `value` must be [defined](Semivalue::check_players) for the players of the game.
+    /// Creates the working memory. `value` must be [defined](Semivalue::check_players) for the players of the
+    /// game.
     pub(super) fn new(value: &'a Semivalue) -> Self {
         match value.rule(0) {
             Some(_) => Self::Quadrature(Quadrature { value, rules: HashMap::new(), behind: Vec::new() }),
@@ -97,12 +104,12 @@ impl<'a> Others<'a> {
     }
 }
 
-/// By the nodes of a rule.
+/// O_i by the nodes of a rule.
 pub(super) struct Quadrature<'a> {
     value: &'a Semivalue,
     /// By the number of players on the path.
     rules: HashMap<usize, Option<Rule>>,
-    /// The products of all players from each on, at one node.
+    /// The products over all players from each one on, at one node.
     behind: Vec<f64>,
 }
 
@@ -127,10 +134,11 @@ impl Quadrature<'_> {
     }
 }
 
-/// By the sizes of coalitions.
+/// O_i by the sizes of coalitions.
 pub(super) struct BySize<'a> {
     laws: Laws<'a>,
-    /// Of the hot players of the path: e_0..e_m of the first m of them, for each m up to all, one after the other.
+    /// For the hot players of the path: e_0..e_m of the first m of them, for each m up to all, one after the
+    /// other.
     means: Vec<f64>,
     /// Σ_k L_k e_k as a function of the means over the hot players that come first.
     sums: Vec<f64>,
@@ -148,7 +156,7 @@ impl BySize<'_> {
         let mut kept = 1.0;
         if cold > 0 {
             let lost = dot(self.laws.get(hot, cold - 1), &self.means[start(hot)..]);
-            // The shares of the cold players before each, then those behind.
+            // Multiply by the shares of the cold players before each, then by those behind.
             for (others, one) in others.iter_mut().zip(path).filter(|(_, one)| !one.hot) {
                 *others = lost * kept;
                 kept *= one.share;
@@ -172,7 +180,8 @@ impl BySize<'_> {
     }
 }
 
-/// Where the means over the first `count` hot players begin: those over fewer are 1 + 2 + … + `count` numbers.
+/// Returns the index of the means over the first `count` hot players: those over fewer take 1 + 2 + … +
+/// `count` numbers.
 fn start(count: usize) -> usize {
     count * (count + 1) / 2
 }
@@ -181,8 +190,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Appends the means over `before` players and one more of share `c`, which is among the k of `before + 1` that are absent with
-/// probability k / (before + 1).
+/// Appends the means over `before` players and one more with share `c`, which is among the k of `before + 1`
+/// absent players with probability k / (before + 1).
 fn append_with_one_more(means: &mut Vec<f64>, before: usize, c: f64) {
     let old = start(before);
     let count = (before + 1) as f64;
@@ -193,7 +202,8 @@ fn append_with_one_more(means: &mut Vec<f64>, before: usize, c: f64) {
     }
 }
 
-/// The transposed step: from coefficients of the means over some players to those of the means without the last, of share `c`.
+/// Applies the transposed step: converts coefficients of the means over some players to those of the means
+/// without the last player, which has share `c`.
 fn carry_back(sums: &mut Vec<f64>, c: f64) {
     let before = sums.len() - 1;
     for absent in 0..before {
@@ -203,7 +213,7 @@ fn carry_back(sums: &mut Vec<f64>, c: f64) {
     sums.truncate(before);
 }
 
-/// The probabilities `L_k`, computed when first wanted.
+/// The probabilities `L_k`, computed on first use.
 struct Laws<'a> {
     value: &'a Semivalue,
     /// By the number of players.
@@ -213,7 +223,8 @@ struct Laws<'a> {
 }
 
 impl Laws<'_> {
-    /// For `hot` and `cold` other players: per k, the probability that the player joins exactly `hot − k` others, all of them hot.
+    /// Returns, for `hot` and `cold` other players and each k, the probability that the player joins exactly
+    /// `hot − k` others, all of them hot.
     fn get(&mut self, hot: usize, cold: usize) -> &[f64] {
         let Self { value, sizes, laws } = self;
         laws.entry((hot, cold)).or_insert_with(|| {

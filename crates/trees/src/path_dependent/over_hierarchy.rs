@@ -1,23 +1,25 @@
 //! Values over a hierarchy of groups, leaf by leaf.
 //!
-//! # The derivation
+//! # Derivation
 //!
-//! On one leaf of value v a feature j of its path multiplies by h_j where it is present and by c_j where not (see
-//! [`others`](super::others)), and so a group that is present or absent as a whole by the products H and C of its features. For a feature i
-//! of groups G, the other members of every G are present or absent as wholes, by the semivalue of the level of G, independently of those of
-//! other levels:
+//! On one leaf of value v, a feature j of its path contributes the factor h_j if it is present and c_j if not
+//! (see [`others`](super::others)), so a group that is present or absent as a whole contributes the products
+//! H and C over its features. For a feature i in groups G, the other members of every G are present or absent
+//! as a whole, by the semivalue of the level of G, independently of other levels:
 //!
 //! ```text
-//! φ_i = v (h_i − c_i) Π_G O_G,     O_G = mean of Π (H_g where member g is present, C_g where not) over the coalitions that i's side joins
+//! φ_i = v (h_i − c_i) Π_G O_G,
+//! O_G = mean of Π (H_g if member g is present, else C_g) over the coalitions that the side of i joins
 //! ```
 //!
-//! O_G is what the [others](super::others) of a path leave, with members in the place of players; it is computed once for each member of
-//! each group that the path meets. By quadrature or by sizes of coalitions: any semivalue.
+//! O_G is what [`others`](super::others) computes for a path, with members instead of players; it is computed
+//! once for each member of each group on the path. It works by quadrature or by sizes of coalitions, so any
+//! semivalue is supported.
 //!
 //! # Cost
 //!
-//! On a leaf with d path features the members of all groups of several are at most 2d − 2, and a group of m of them takes O(m²): O(d²) for each
-//! leaf and row.
+//! On a leaf with d path features, the groups with several members have at most 2d − 2 members in total, and
+//! a group of m members takes O(m²): O(d²) for each leaf and row.
 
 use apportion_values::CoalitionalValue;
 
@@ -27,7 +29,7 @@ use crate::engine::levels::{Child, GroupTree, LeafLevels};
 use apportion_models::Ensemble;
 use apportion_models::tree::Tree;
 
-/// The values of trees, with the memory that they take: made once per thread.
+/// The values of trees, with the working memory for them: created once per thread.
 pub(super) struct OverHierarchy<'a> {
     tree: &'a GroupTree,
     features: &'a [u32],
@@ -35,14 +37,16 @@ pub(super) struct OverHierarchy<'a> {
     between: Others<'a>,
     within: Others<'a>,
     leaf: LeafLevels,
-    /// By group of the leaf: what its features come to, and v times what all levels above leave.
+    /// By group of the leaf: the combined factor of its features, and v times the factors of all levels
+    /// above.
     of_groups: Vec<(Factor, f64)>,
     members: Vec<Factor>,
     others: Vec<f64>,
 }
 
 impl<'a> OverHierarchy<'a> {
-    /// `value` must be [defined](CoalitionalValue::check_over) for the hierarchy, of which `tree` is made; each feature is its own player.
+    /// Creates the working memory. `value` must be [defined](CoalitionalValue::check_over) for the hierarchy
+    /// that `tree` was created from; each feature is its own player.
     pub(super) fn new(value: &'a CoalitionalValue, tree: &'a GroupTree, features: &'a [u32]) -> Self {
         Self {
             tree,
@@ -57,8 +61,8 @@ impl<'a> OverHierarchy<'a> {
         }
     }
 
-    /// Hands the values of one tree to `phi`, feature by feature and in shares. The row is rounded, and the covers are
-    /// [sound](Ensemble::check_covers).
+    /// Passes the values of one tree to `phi`, in parts by feature. The row is rounded, and the covers are
+    /// [valid](Ensemble::check_covers).
     pub(super) fn add(
         &mut self,
         ensemble: &Ensemble,

@@ -1,4 +1,4 @@
-//! Which kernel an oracle takes, and how long it will take.
+//! The choice of the kernel and its predicted time.
 
 use apportion_models::tree::Tree;
 use apportion_values::{Rule, Semivalue, Value};
@@ -13,19 +13,20 @@ use crate::engine::two_step::members_alone;
 use crate::engine::value;
 use crate::error::TreeError;
 
-/// Nanoseconds that a leaf takes row by row: at least, and for each level of the tree.
+/// Nanoseconds that a leaf takes row by row: a constant, and a term per level of the tree.
 const LEAF: (f64, f64) = (50.0, 15.0);
-/// Nanoseconds that a level of a tree takes in prediction.
+/// Nanoseconds per level of a tree for the prediction.
 const PREDICTION: f64 = 2.0;
 
 impl PathDependentOracle<'_> {
-    /// The same oracle, told how to compute. Without settings it takes quadrature for every value that has a rule, which is the faster for any
-    /// number of rows, and walks for weights by size, which have none.
+    /// Sets how values are computed. By default, the oracle uses quadrature for every value that has a rule,
+    /// which is faster for any number of rows, and the walk for weights by size, which have no rule.
     ///
-    /// Of the [kernels](Kernel) it has [`Quadrature`](Kernel::Quadrature), [`Walk`](Kernel::Walk), and, but for interactions,
-    /// [`Tables`](Kernel::Tables), which take paths of few features, may be faster for many thousand rows and are never kept. Asked for
-    /// another, or for a quadrature of weights by size, all methods refuse with [`TreeError::Unsupported`]; where a path is too long
-    /// for tables, with [`TreeError::Kernel`]. The precision is that of tables.
+    /// The supported [kernels](Kernel) are [`Quadrature`](Kernel::Quadrature), [`Walk`](Kernel::Walk), and,
+    /// except for interactions, [`Tables`](Kernel::Tables). Tables only support paths of few features, may be
+    /// faster for many thousand rows, and are never kept. For other kernels, and for quadrature with weights
+    /// by size, all methods return [`TreeError::Unsupported`]; if a path is too long for tables,
+    /// [`TreeError::Kernel`]. The precision is that of tables.
     ///
     /// ```
     /// use apportion_games::Rows;
@@ -47,7 +48,7 @@ impl PathDependentOracle<'_> {
         self
     }
 
-    /// The same for any value.
+    /// Returns the plan for any value.
     pub(super) fn plan_for(&self, value: &Value, rows: usize) -> Result<Plan, TreeError> {
         let ensemble = &*self.ensemble;
         value::check(value, self.features.len())?;
@@ -56,7 +57,7 @@ impl PathDependentOracle<'_> {
             kernels: vec![(kernel, ensemble.tree_count())],
             seconds: (nanoseconds + PREDICTION * rows as f64 * levels as f64) * 1e-9,
         };
-        // What all trees take by rules of so many nodes; row by row, where there are none.
+        // The plan with `nanoseconds` for all trees by quadrature, or row by row if there is no rule.
         let of_rules = |nanoseconds: Option<f64>| match nanoseconds {
             Some(nanoseconds) => plan(Kernel::Quadrature, nanoseconds),
             None => {
@@ -80,7 +81,7 @@ impl PathDependentOracle<'_> {
             }
             _ if self.takes_tables() => Ok(plan(Kernel::Tables, tables::nanoseconds(ensemble, rows)?)),
             Value::Coalitional(value, groups) => {
-                // A way through each tree between the groups, and one within them.
+                // One traversal of each tree between the groups, and one within them.
                 let program = self.in_these(groups);
                 let kernel = self.by_quadrature(coalitional::OfMembers::new(&program, value))?;
                 let cost = Cost::new(rows, self.program.split_count(), self.program.levels());
@@ -112,30 +113,31 @@ impl PathDependentOracle<'_> {
         }
     }
 
-    /// Whether settings ask for tables.
+    /// Returns whether the settings specify tables.
     pub(super) fn takes_tables(&self) -> bool {
         self.settings.kernel == Some(Kernel::Tables)
     }
 
-    /// `quadrature`, where there is one, unless settings say to walk.
+    /// Returns `quadrature`, or `None` if the settings specify the walk.
     ///
     /// # Errors
     ///
-    /// [`TreeError::Unsupported`] where settings ask for what there is not.
+    /// [`TreeError::Unsupported`] if the settings specify a kernel that is not available.
     pub(super) fn by_quadrature<T>(&self, quadrature: Option<T>) -> Result<Option<T>, TreeError> {
-        let refused = |what: String, wanted| Err(TreeError::Unsupported { what, wanted });
+        let refused = |what: String, help| Err(TreeError::Unsupported { what, help });
         match (self.settings.kernel, quadrature) {
             (None, quadrature) => Ok(quadrature),
             (Some(Kernel::Walk), _) => Ok(None),
             (Some(Kernel::Quadrature), Some(quadrature)) => Ok(Some(quadrature)),
             (Some(Kernel::Quadrature), None) => refused(
-                "the kernel quadrature for a value that has no rule for it (weights by size, groups within groups, and interactions of a mixture with an atom at 1)"
+                "kernel quadrature for a value without a quadrature rule (weights by size, nested groups, \
+                 and interactions of a mixture with an atom at 1)"
                     .to_owned(),
-                "leave the kernel to the oracle, or ask for walk",
+                "leave the kernel unset, or use walk",
             ),
             (Some(kernel), _) => refused(
-                format!("the kernel {kernel} for these values in the path-dependent game"),
-                "leave the kernel to the oracle, or ask for quadrature or walk",
+                format!("kernel {kernel} for these values in the path-dependent game"),
+                "leave the kernel unset, or use quadrature or walk",
             ),
         }
     }

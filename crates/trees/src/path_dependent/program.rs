@@ -1,4 +1,5 @@
-//! An ensemble as the [kernel](super::kernel) wants it: everything that does not depend on the rows, nor on the value.
+//! An ensemble prepared for the [kernel](super::kernel): everything that does not depend on the rows or the
+//! value.
 
 use std::ops::Range;
 
@@ -11,14 +12,14 @@ use apportion_models::tree::{Node, Tree};
 pub(super) struct Split {
     /// The row goes left iff its number in `column` is below this.
     pub(super) threshold: f64,
-    /// κ: covers of the children over the split's.
+    /// κ: covers of the children over the split's cover.
     pub(super) shares: [f64; 2],
-    /// Values of the children that are leaves, 0 of those that are splits.
+    /// Values of the children that are leaves; 0 for those that are splits.
     pub(super) leaves: [f64; 2],
-    /// c: the product of the shares on the way here over the tests of the same player; 1 where there are none.
+    /// c: the product of the shares on the path over earlier tests of the same player; 1 if there are none.
     pub(super) passed: f64,
     pub(super) column: u32,
-    /// Number of the player among those of whom any tree asks.
+    /// The index of the player among those that any tree depends on.
     pub(super) player: u32,
     /// The [slot](Self::children) of the split itself.
     pub(super) slot: u32,
@@ -27,33 +28,35 @@ pub(super) struct Split {
 }
 
 impl Split {
-    /// Splits above this one, which is at slot 0, or as a child of a split at level l at slot 2 l + 1 or 2 l + 2.
+    /// Returns the number of splits above this one. The root has slot 0, and the children of a split at level
+    /// l have slots 2 l + 1 and 2 l + 2.
     pub(super) fn level(&self) -> usize {
         (self.slot as usize).div_ceil(2)
     }
 
-    /// The slot of the left child; the right child's is the next.
+    /// Returns the slot of the left child; the right child has the next one.
     pub(super) fn children(&self) -> usize {
         (self.slot as usize + 1) | 1
     }
 
-    /// The mask of the rows that pass this and all earlier tests of the player by going left; that for going right is the next. Mask 0
-    /// is that of all rows.
+    /// Returns the mask of the rows that pass this and all earlier tests of the player by going left; the
+    /// next one is for going right. Mask 0 is that of all rows.
     pub(super) fn masks(&self) -> usize {
         (self.slot as usize + 1) | 1
     }
 }
 
-/// A step of the way through a tree.
+/// A step of the traversal of a tree.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
-    /// The split, within its tree.
+    /// The index of the split in its tree.
     pub(super) split: u32,
     pub(super) visit: Visit,
 }
 
-/// What is done at a split, in so many kinds that a step is one jump: down into it, or up out of it; on a player that was tested before
-/// or not; keeping the masks for splits on the player below or not; with children that are leaves or splits.
+/// The kind of step at a split, with a separate kind for each case so that a step is a single jump: going
+/// down or up; a player that was tested before or not; masks that are kept for splits on the player below or
+/// not; children that are leaves or splits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Visit {
     Descend,
@@ -83,7 +86,7 @@ impl Visit {
         }
     }
 
-    /// Whether the children of a split that is left are leaves.
+    /// Returns whether each child of a split is a leaf, on the way up.
     pub(super) fn leaves(self) -> (bool, bool) {
         match self {
             Self::AscendLeaves | Self::AscendAgainLeaves => (true, true),
@@ -93,7 +96,7 @@ impl Visit {
         }
     }
 
-    /// Whether the player of a split that is left was tested before.
+    /// Returns whether the player of a split was tested before, on the way up.
     pub(super) fn again(self) -> bool {
         matches!(
             self,
@@ -124,26 +127,27 @@ pub(super) struct TreeProgram {
     pub(super) splits: Range<usize>,
     steps: Range<usize>,
     pub(super) place: Place,
-    /// Most distinct players on a path.
+    /// The maximum number of distinct players on a path.
     pub(super) distinct: usize,
 }
 
-/// The trees of an ensemble, flat, in the order in which they are added up.
+/// The flattened trees of an ensemble, in the order in which they are summed.
 #[derive(Debug)]
 pub(super) struct Program {
     pub(super) trees: Vec<TreeProgram>,
     pub(super) inputs: Inputs,
     /// Per output: v(∅).
     pub(super) base: Vec<f64>,
-    /// Of each tree, each before those below it, and the left before the right.
+    /// The splits of each tree, in depth-first order: parents before children, left before right.
     splits: Vec<Split>,
-    /// Where splits are, the numbers within their tree in the order in which they are left: each after those below it, the left before the right.
+    /// At the same indices as `splits`: the indices of the splits in their tree, in post-order: children
+    /// before parents, left before right.
     ascents: Vec<u32>,
     steps: Vec<Step>,
 }
 
 impl Program {
-    /// Takes O(nodes) time and 84 bytes per split. Covers must be sound.
+    /// Creates the program. Takes O(nodes) time and 84 bytes per split. Covers must be valid.
     pub(super) fn new(ensemble: &Ensemble, player_of: &[u32]) -> Self {
         Self::with_shares(ensemble, player_of, |tree| {
             let cover = ensemble.cover_of(tree);
@@ -151,8 +155,9 @@ impl Program {
         })
     }
 
-    /// The same where absent features divide by other shares than those of the covers: of each tree a function from a split and a child of
-    /// it, by their numbers in the tree.
+    /// Same as [`new`](Self::new), with other shares for absent features than those of the covers: `shares`
+    /// returns, for each tree, a function of a split and one of its children, given by their indices in the
+    /// tree.
     pub(super) fn with_shares<S: Fn(usize, usize) -> f64>(
         ensemble: &Ensemble,
         player_of: &[u32],
@@ -173,7 +178,7 @@ impl Program {
             let (nodes, share) = (ensemble.nodes_of(tree), shares(tree));
             Compiler { nodes, share }.compile(tree, &mut program);
         }
-        // Trees that want as many nodes of a rule follow each other.
+        // Trees with the same number of quadrature nodes follow each other.
         program.trees.sort_by_key(|tree| tree.distinct.div_ceil(2));
         program.steps.shrink_to_fit();
         program
@@ -191,46 +196,46 @@ impl Program {
         &self.steps[tree.steps.clone()]
     }
 
-    /// Of all trees together.
+    /// Returns the number of splits of all trees.
     pub(super) fn split_count(&self) -> usize {
         self.splits.len()
     }
 
-    /// Splits on the longest path of any tree.
+    /// Returns the number of splits on the longest path of any tree.
     pub(super) fn levels(&self) -> usize {
         self.trees.iter().map(|tree| tree.place.levels).max().unwrap_or(0)
     }
 }
 
-/// One tree, on its way into a program.
+/// Compiles one tree into a program.
 struct Compiler<'a, S> {
     nodes: &'a [Node],
-    /// Of a split, that goes to a child of it where the feature is absent.
+    /// The share of a split that goes to a child if the feature is absent.
     share: S,
 }
 
-/// What is left to do.
+/// A pending step of the compilation.
 enum Task {
-    /// Enter a node, which has as many splits above it as `level`.
+    /// Enter a node with `level` splits above it.
     Enter { node: usize, level: usize, slot: u32, edge: Option<Edge> },
     /// Leave a split.
     Leave(Step),
 }
 
-/// The way from a split to one of its children.
+/// The edge from a split to one of its children.
 #[derive(Clone, Copy)]
 struct Edge {
-    /// Whose test it is.
+    /// The player of the split.
     player: u32,
-    /// The step down into the split.
+    /// The index of the step down into the split.
     descent: usize,
-    /// The mask of rows that pass the tests of the player up to this one.
+    /// The mask of the rows that pass the tests of the player up to this one.
     hot: u32,
     /// The product of the shares of these tests.
     passed: f64,
     /// The product of the shares of all tests.
     reach: f64,
-    /// Distinct players up to here.
+    /// The number of distinct players up to here.
     distinct: usize,
 }
 
@@ -272,7 +277,7 @@ impl<S: Fn(usize, usize) -> f64> Compiler<'_, S> {
                 threshold: if is_decided(node) { 0.5 } else { node.threshold() },
                 shares: children.map(|child| (self.share)(index, child)),
                 leaves: leaves.map(|child| if child.is_leaf() { child.value() } else { 0.0 }),
-                // Not so small that 1 / c overflows, whatever the covers.
+                // Bound c from below so that 1 / c cannot overflow, whatever the covers.
                 passed: earlier.map_or(1.0, |edge| edge.passed.max(f64::MIN_POSITIVE)),
                 column,
                 player,
@@ -288,7 +293,7 @@ impl<S: Fn(usize, usize) -> f64> Compiler<'_, S> {
                 program.steps.push(Step { split, visit: Visit::descend(earlier.is_some()) });
             }
             tasks.push(Task::Leave(Step { split, visit: Visit::ascend(earlier.is_some(), is_leaf) }));
-            // The left child is on top, so that it comes first.
+            // The left child is pushed last, so that it comes first.
             for side in [1, 0] {
                 let edge = Edge {
                     player,
@@ -303,7 +308,7 @@ impl<S: Fn(usize, usize) -> f64> Compiler<'_, S> {
             }
             program.splits.push(this);
         }
-        // A tree without splits, or with nothing to give, gives nothing to anyone.
+        // A tree without splits or nonzero leaves contributes nothing.
         if levels > 0 && self.nodes.iter().any(|node| node.is_leaf() && node.value() != 0.0) {
             program.trees.push(TreeProgram {
                 splits: splits..program.splits.len(),

@@ -1,14 +1,16 @@
 //! Tables of the path-dependent game.
 //!
-//! On a leaf of value v the game is v times a factor for each path feature: 1 or 0 for those that are known, by whether the row passes their
-//! tests, and for the others c_j, the product of the shares of cover of their branches. That is the expectation of the marginal game where
-//! the absent features pass their tests independently, each with probability c_j: tables of the marginal game with the law
+//! On a leaf of value v, the game is v times a factor for each path feature: 1 or 0 for present features,
+//! depending on whether the row passes their tests, and c_j for absent ones, the product of the cover shares
+//! of their branches. That is the expectation of the marginal game if absent features pass their tests
+//! independently with probability c_j: it has the tables of the marginal game with the distribution
 //!
 //! ```text
 //! H[M] = Π_{j ∈ M} c_j · Π_{j ∉ M} (1 − c_j).
 //! ```
 //!
-//! Filling takes 2^d numbers for a leaf with d path features whatever the number of rows; quadrature takes no such preparation.
+//! Filling takes 2^d numbers for a leaf with d path features, for any number of rows; quadrature needs no
+//! such preparation.
 
 use std::sync::Arc;
 
@@ -26,7 +28,7 @@ use crate::engine::tables::table::{Law, Tables};
 use crate::engine::weights::Weights;
 use crate::error::TreeError;
 
-/// The values of the players, rows × players × outputs. `player_of` has the player of each feature.
+/// Computes the values of the players, rows × players × outputs. `player_of` maps each feature to its player.
 ///
 /// # Errors
 ///
@@ -67,13 +69,13 @@ pub(super) fn values(
     Ok(values)
 }
 
-/// Refuses the tables of a tree.
+/// Returns the error for a tree whose paths are too long for tables.
 fn too_long(tree: usize) -> TreeError {
     let problem = format!("a path has more than {} features", MOST_BITS - 1);
-    TreeError::Kernel { kernel: Kernel::Tables, tree, problem, wanted: "leave the kernel open" }
+    TreeError::Kernel { kernel: Kernel::Tables, tree, problem, help: "leave the kernel unset" }
 }
 
-/// Tables alone.
+/// The kernels of a job that uses tables only.
 struct ByCover<'a> {
     ensemble: &'a Ensemble,
     weights: &'a Weights,
@@ -96,11 +98,12 @@ impl Kernels for ByCover<'_> {
     fn add(&self, (): &mut (), _: usize, _: &TakenIn, _: &mut [f64]) {}
 }
 
-/// The predicted time for some rows and a semivalue of the features, in nanoseconds on one core of a 2023 server.
+/// Returns the predicted time for some rows and a semivalue of the features, in nanoseconds on one core of a
+/// 2023 server.
 ///
 /// # Errors
 ///
-/// As [`values`].
+/// The same as [`values`].
 pub(super) fn nanoseconds(ensemble: &Ensemble, rows: usize) -> Result<f64, TreeError> {
     let player_of: Vec<u32> = (0..ensemble.feature_count() as u32).collect();
     let layout = Layout::new(player_of.len());
@@ -115,12 +118,12 @@ pub(super) fn nanoseconds(ensemble: &Ensemble, rows: usize) -> Result<f64, TreeE
     Ok(time)
 }
 
-/// Patterns of features that pass independently.
+/// The distribution of patterns if features pass independently.
 struct CoverLaw {
-    /// Per node: where the chances of its path features begin.
+    /// Per node: the offset of the probabilities of its path features.
     starts: Vec<usize>,
     chances: Vec<f64>,
-    /// Of the last leaf.
+    /// The patterns of the most recent leaf.
     patterns: Vec<(u64, f64)>,
 }
 

@@ -1,4 +1,5 @@
-//! The recursions against themselves: bits do not depend on instruction sets, nor on widths of blocks.
+//! Consistency tests of the recursions: results do not depend on the instruction set or the block width, to
+//! the last bit.
 
 use apportion_games::Partition;
 use apportion_models::Ensemble;
@@ -28,7 +29,7 @@ fn instruction_sets_and_widths_of_blocks_give_the_same_bits() {
     let partners = Partners::new(program, 11);
     let groups = vec![vec![3, 0, 7], vec![1], vec![2, 10], vec![8, 4, 6, 5], vec![9]];
     let in_groups = coalitional::Program::new(&ensemble, &Partition::new(11, groups).unwrap());
-    // All that have a rule.
+    // All values that have a rule.
     let values = &semivalues(11)[..9];
     for (value, within) in values.iter().zip(values.iter().rev()) {
         let rules = || rules(program.trees.iter().map(|tree| tree.distinct), value).unwrap();
@@ -55,7 +56,7 @@ fn check_bits(what: &str, recursion: impl Recursion, ensemble: &Ensemble, rows: 
     assert_eq!(explain::<1, _>(&recursion, ensemble, rows), wanted, "{what}");
 }
 
-/// The bits that a recursion writes, by blocks of `R` rows.
+/// Returns the bits that a recursion writes, in blocks of `R` rows.
 fn explain<const R: usize, K: Recursion>(recursion: &K, ensemble: &Ensemble, rows: &[f64]) -> Vec<u64> {
     let numbers = recursion.targets().iter().max().unwrap() + 1;
     let mut values = vec![0.0; rows.len() / ensemble.feature_count() * numbers];
@@ -63,7 +64,7 @@ fn explain<const R: usize, K: Recursion>(recursion: &K, ensemble: &Ensemble, row
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// A recursion without any instruction set in particular.
+/// A recursion that is not compiled for any particular instruction set.
 struct Portable<K>(K);
 
 impl<K: Recursion> Recursion for Portable<K> {
@@ -127,7 +128,7 @@ fn all_rows_are_taken_in_wide_blocks_narrow_ones_or_singly() {
         for rows in 0..300 {
             let [wide, narrow, single] = block::rows_by_width(rows, levels, few);
             assert_eq!(wide + narrow + single, rows);
-            // No more than a few rows come singly, and all these where they are alone.
+            // At most a few rows are processed singly; if there are only a few rows, all of them are.
             assert!(single <= few && (rows > few || single == rows), "{rows} rows: {single} singly");
             assert!(levels < 40 || wide == 0, "{rows} rows: {wide} in wide blocks of a deep stack");
             let [wide_blocks, narrow_blocks, single_rows] = block::block_counts(rows, levels, few);

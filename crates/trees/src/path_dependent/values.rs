@@ -1,4 +1,4 @@
-//! What the oracle of the path-dependent game can be asked for: values and plans.
+//! The values and plans of the path-dependent oracle.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::error::TreeError;
 use crate::exact::Exact;
 
 impl PathDependentOracle<'_> {
-    /// The features as players, or groups of them, with their program.
+    /// Returns the players, which are the features or groups of them, with their program.
     pub(super) fn players(&self, groups: Option<&Partition>) -> Players<'_> {
         match groups {
             None => Players {
@@ -45,7 +45,7 @@ impl PathDependentOracle<'_> {
         }
     }
 
-    /// A semivalue of players.
+    /// Computes a semivalue of players.
     fn of_players(
         &self,
         value: &Semivalue,
@@ -72,7 +72,7 @@ impl PathDependentOracle<'_> {
         finite(Attributions::of_players(players.count, values, self.program.base.clone(), predictions))
     }
 
-    /// A coalitional value of features.
+    /// Computes a coalitional value of features.
     fn in_groups(
         &self,
         value: &CoalitionalValue,
@@ -100,7 +100,7 @@ impl PathDependentOracle<'_> {
         finite(Attributions::of_players(features.len(), values, self.program.base.clone(), predictions))
     }
 
-    /// A coalitional value of features over a hierarchy of groups.
+    /// Computes a coalitional value of features in a hierarchy of groups.
     fn over_hierarchy(
         &self,
         value: &CoalitionalValue,
@@ -125,12 +125,12 @@ impl PathDependentOracle<'_> {
         finite(Attributions::of_players(features.len(), values, self.program.base.clone(), predictions))
     }
 
-    /// The program of features in these groups.
+    /// Returns the program of features in these groups.
     pub(super) fn in_these(&self, groups: &Partition) -> Arc<coalitional::Program> {
         self.coalitional.get(groups, || Arc::new(coalitional::Program::new(&self.ensemble, groups)))
     }
 
-    /// The values of so many players by tables.
+    /// Computes the values of `players` players with tables.
     fn by_tables(
         &self,
         player_of: &[u32],
@@ -143,7 +143,8 @@ impl PathDependentOracle<'_> {
         finite(Attributions::of_players(players, values, self.program.base.clone(), predictions))
     }
 
-    /// Adds up what a kernel says of one tree and one row, which is rounded: shares of the numbers of the row, by number.
+    /// Sums the results of a kernel over trees, row by row. `add` is called with one tree and one rounded
+    /// row, and passes contributions to the callback by the index of the number in the row.
     pub(super) fn row_by_row<K: Send>(
         &self,
         rows: Rows<'_>,
@@ -166,7 +167,7 @@ impl PathDependentOracle<'_> {
     }
 }
 
-/// Who plays.
+/// The players of a game.
 pub(super) struct Players<'a> {
     /// The player of each feature.
     pub(super) of: Cow<'a, [u32]>,
@@ -174,7 +175,7 @@ pub(super) struct Players<'a> {
     program: Held<'a>,
 }
 
-/// A program of the oracle, or of the groups of the last call.
+/// The program of the oracle, or of the groups of the most recent call.
 enum Held<'a> {
     Own(&'a Program),
     Shared(Arc<Program>),

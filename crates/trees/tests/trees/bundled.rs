@@ -1,4 +1,5 @@
-//! The models in the repository against ground truth that was computed from the definitions by another program.
+//! Compares the models in the repository with ground truth that another program computed from the
+//! definitions.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use serde_json::Value as Json;
 
 use crate::common::case::close;
 
-/// The models, which the tests of the crate that reads them have.
+/// Returns the directory of the models, which belong to the tests of the crate that reads them.
 fn models() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tests/fixtures")
 }
@@ -22,7 +23,7 @@ fn floats(value: &Json) -> Vec<f64> {
 
 const VALUES: [(Semivalue, &str); 2] = [(Semivalue::Shapley, "shapley"), (Semivalue::Banzhaf, "banzhaf")];
 
-/// Compares the answers of an oracle with the truth about `game` in the cases that have it.
+/// Compares the results of an oracle with the ground truth of `game`, for the cases that have it.
 fn compare(model: &Json, game: &str, answer: impl Fn(Semivalue, &[f64]) -> Attributions) -> usize {
     let file = &model["file"];
     let mut compared = 0;
@@ -142,7 +143,7 @@ fn remainders_are_the_interactions_of_xgboost() {
         let outputs = ensemble.output_count();
         for (output, wanted) in case["interactions"].as_array().unwrap().iter().enumerate() {
             let got: Vec<f64> = got.values.iter().skip(output).step_by(outputs).copied().collect();
-            // What sums of f32 leave of 1 part in 10⁷.
+            // The tolerance covers the rounding error of sums in f32: 1 part in 10⁷.
             let scale = (got.iter().map(|number| number.abs()).sum::<f64>()).max(1.0);
             close(case["file"].as_str().unwrap(), &got, &floats(wanted), 1e-6 * scale);
             compared += got.len();

@@ -1,4 +1,4 @@
-//! Compiled backgrounds against the rows that they are compiled from.
+//! Compares compiled backgrounds with the rows that they were compiled from.
 
 use apportion_games::{GameError, Rows};
 use apportion_trees::{
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::common::{Random, TreeSpec, document, read};
 
-/// Compiles rows cut into calls of so many.
+/// Compiles rows in calls of `cut` rows each.
 fn compile(ensemble: &Ensemble, rows: &[f64], weights: Option<&[f64]>, cut: usize) -> CompiledBackground {
     let features = ensemble.feature_count();
     let mut compiler = BackgroundCompiler::new(ensemble).unwrap();
@@ -29,7 +29,8 @@ fn assert_close(got: &Attributions, wanted: &Attributions, what: &str) {
     }
 }
 
-/// Trees of every kind: ruled splits, several outputs, single leaves, and long paths that are not counted set by set.
+/// Returns trees of every kind: categorical splits, several outputs, single leaves, and long paths that are
+/// not counted set by set.
 fn ensemble(random: &mut Random, features: usize, outputs: usize) -> Ensemble {
     let all: Vec<usize> = (0..features).collect();
     let mut trees = vec![TreeSpec::leaf(0.75), TreeSpec::chain(random, &all[..features.min(30)])];
@@ -135,7 +136,7 @@ fn damaged_files_are_refused() {
             damaged[at] ^= 1 << (at % 8);
             refused(&damaged);
         }
-        // With a checksum that fits, what is said must still make sense.
+        // With a valid checksum, the contents must still be consistent.
         let (content, _) = bytes.split_at(bytes.len() - 32);
         let sealed = |content: &[u8]| [content, &Sha256::digest(content)].concat();
         assert!(CompiledBackground::read(&sealed(content), &ensemble).is_ok());
@@ -152,10 +153,10 @@ fn damaged_files_are_refused() {
         for total in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(refused(&with(56, &f64::to_le_bytes(total))).contains("total weight"));
         }
-        // The first leaf: no pattern, or more than bytes are left.
+        // The first leaf has no pattern, or more than the remaining bytes allow.
         refused(&with(64, &[0]));
         assert!(refused(&with(64, &[0xff, 0xff, 0xff, 0xff, 0x0f])).contains("do not fit"));
-        // Any other byte changed is found, or makes another background, and never panics.
+        // A change of any other byte is detected, or yields another background, and never panics.
         for at in 64..content.len() {
             for byte in [0, 1, 0x7f, 0x80, 0xff] {
                 if let Ok(read) = CompiledBackground::read(&with(at, &[byte]), &ensemble) {
@@ -191,7 +192,7 @@ fn leaves_say_what_fits_the_model_only() {
     refused(&[2, 0, 2, 2, 1, 2, 0, 1, 1, 2], "more bits");
     refused(&[2, 0, 2, 0, 1, 2, 0, 1, 1, 2], "not above");
     refused(&[2, 0, 0, 1, 3, 2, 0, 1, 1, 2], "weight 0");
-    refused(&[2, 0, 1, 1, 1, 2, 0, 1, 1, 2], "in all");
+    refused(&[2, 0, 1, 1, 1, 2, 0, 1, 1, 2], "the weights of a leaf sum to 2, expected 3");
     refused(&[2, 0, 2, 1, 1], "too early");
 }
 
@@ -241,7 +242,7 @@ fn what_cannot_be_compiled_is_refused_by_name() {
         let error = compiler.add(Rows::new(&[0.0; 4], 2), Some(weights)).unwrap_err();
         assert!(matches!(error, TreeError::Game(GameError::BackgroundWeights { .. })), "{error}");
     }
-    // Nothing of these calls was taken.
+    // No row of these calls was added.
     assert!(matches!(compiler.finish(), Err(TreeError::Game(GameError::EmptyBackground))));
     for weights in [[0.0, 0.0], [1e308, 1e308], [5e-324, 0.0]] {
         let mut compiler = BackgroundCompiler::new(&ensemble).unwrap();

@@ -1,4 +1,4 @@
-//! Trees deeper than the recursions and the recurrences of the literature survive.
+//! Trees that are too deep for recursive algorithms and for the recurrences in the literature.
 
 use apportion_games::{Background, Partition, Rows};
 use apportion_trees::{
@@ -12,11 +12,13 @@ use crate::common::{Random, TreeSpec, document, read};
 
 const FEATURES: usize = 250;
 
-/// A chain of distinct features on which a `fraction` of the cover goes on at every split.
+/// Returns a chain of distinct features where a `fraction` of the cover continues along the chain at every
+/// split.
 fn chain(random: &mut Random, depth: usize, fraction: f32) -> TreeSpec {
     let features: Vec<usize> = (0..depth).map(|level| level * 7 % FEATURES).collect();
     let mut tree = TreeSpec::chain(random, &features);
-    // The leaves beside the chain have odd numbers, from the top to the end, which has the last.
+    // The leaves next to the chain have odd indices, from the top down; the end of the chain has the last
+    // index.
     let end = tree.left.len() - 1;
     let mut below = 1.0;
     tree.cover[end] = below;
@@ -27,7 +29,7 @@ fn chain(random: &mut Random, depth: usize, fraction: f32) -> TreeSpec {
     tree
 }
 
-/// A chain with a small tree beside each of its splits, and some features twice.
+/// Returns a chain with a small tree next to each of its splits, and some features twice.
 fn bushy(random: &mut Random, depth: usize) -> TreeSpec {
     let features: Vec<usize> = (0..depth).map(|level| (level * 7 + random.below(5)) % FEATURES).collect();
     let mut tree = TreeSpec::chain(random, &features);
@@ -39,7 +41,8 @@ fn bushy(random: &mut Random, depth: usize) -> TreeSpec {
     tree
 }
 
-/// Values of all rows are finite; efficient ones, base and prediction add up, with an error relative to the largest of them.
+/// Checks that the values of all rows are finite, and that efficient ones sum with the base value to the
+/// prediction, with an error relative to the largest of them.
 fn check_sums(what: &str, oracle: &dyn Exact, value: &Value, rows: Rows<'_>) {
     let got = oracle.values_of(value, rows).unwrap();
     for (values, prediction) in got.values.chunks(got.values.len() / rows.len()).zip(&got.predictions) {
@@ -60,7 +63,8 @@ fn check_sums(what: &str, oracle: &dyn Exact, value: &Value, rows: Rows<'_>) {
     }
 }
 
-/// The values of the members of a group add up to that of the group, by any semivalue between, where that within is efficient.
+/// Checks that the values of the members of a group sum to that of the group, for any semivalue between the
+/// groups and an efficient one within.
 fn check_groups(what: &str, oracle: &dyn Exact, groups: &Partition, rows: Rows<'_>) {
     let by_size = semivalues(groups.len()).pop().unwrap();
     let shapley = || Semivalue::Shapley;
@@ -90,10 +94,10 @@ fn values_add_up_to_groups_and_predictions_at_depth_92_and_200() {
     let random = &mut Random(41);
     for depth in [92, 200] {
         let mut trees: Vec<TreeSpec> = vec![bushy(random, depth)];
-        // So much that 32 bits hold the covers.
+        // Fractions for which the covers fit into 32 bits.
         let fractions = if depth == 92 { [0.9, 0.5, 0.4] } else { [0.9, 0.7, 0.66] };
         trees.extend(fractions.map(|fraction| chain(random, depth, fraction)));
-        // Rows that fail no test of the chain, few, most, and what comes.
+        // Rows that fail no test of the chain, few tests, most tests, and random rows.
         let mut rows = vec![1.0; FEATURES];
         for percent in [2, 10, 60] {
             rows.extend((0..FEATURES).map(|_| if random.chance(percent) { -1.0 } else { 1.0 }));
@@ -120,7 +124,8 @@ fn values_add_up_to_groups_and_predictions_at_depth_92_and_200() {
     }
 }
 
-/// A chain of distinct features in which going on keeps a `fraction` of the cover, whatever 64 bits hold. Low values end.
+/// Returns a chain of distinct features where continuing keeps a `fraction` of the cover, as far as 64 bits
+/// allow. Low values leave the chain.
 fn thin(depth: usize, fraction: f64) -> Ensemble {
     let count = 2 * depth + 1;
     let (mut left, mut right, mut cover) = (vec![-1; count], vec![-1; count], vec![1.0; count]);
@@ -147,7 +152,7 @@ fn neither_long_paths_nor_small_shares_do_harm() {
     for depth in [24, 92, 200, 250] {
         for fraction in [0.9, 0.5, 0.1, 0.001, 1e-9, 1.0 - 1e-6] {
             if f64::log10(fraction) * depth as f64 <= -300.0 {
-                continue; // No covers for that.
+                continue; // the covers would underflow
             }
             let ensemble = thin(depth, fraction);
             let oracle = PathDependentOracle::new(&ensemble).unwrap();
@@ -163,7 +168,7 @@ fn neither_long_paths_nor_small_shares_do_harm() {
             for value in semivalues(depth).into_iter().chain(rare) {
                 let value = Value::from(value);
                 check_sums(&what, &oracle, &value, rows);
-                // Rows that come alone have the bits that they have together.
+                // Rows have the same bits alone as together.
                 let together = oracle.values_of(&value, rows).unwrap().values;
                 for (row, wanted) in rows.iter().zip(together.chunks_exact(depth)) {
                     let alone = oracle.values_of(&value, Rows::new(row, depth)).unwrap().values;
@@ -179,13 +184,13 @@ fn neither_long_paths_nor_small_shares_do_harm() {
                 }
             }
             if depth == 24 && fraction != 1e-9 {
-                // The other kernel, which multiplies only.
+                // The other kernel, which does not divide.
                 let law = Semivalue::by_size_law(&[1.0 / 24.0; 24]).unwrap();
                 let [got, wanted] = [Semivalue::Shapley, law]
                     .map(|value| oracle.interactions(value, Diagonal::Value, rows).unwrap().values);
                 close(&what, &got, &wanted, 1e-13);
             }
-            // Neighbours on the path together, and such as are far from each other.
+            // Groups of neighbours on the path, and groups of features that are far apart.
             for group_of in [|f: usize, _: usize| f / 6, |f: usize, depth: usize| f % (depth / 6)] {
                 let count = (0..depth).map(|f| group_of(f, depth)).max().unwrap() + 1;
                 let mut groups = vec![Vec::new(); count];
@@ -201,7 +206,7 @@ fn neither_long_paths_nor_small_shares_do_harm() {
 #[test]
 fn paths_of_thousands_of_splits_need_no_deep_stack() {
     let random = &mut Random(4);
-    // Explicand and background part at every split, the longest walk there is.
+    // Explicand and background diverge at every split, which is the longest possible walk.
     let features: Vec<usize> = (0..5000).collect();
     let ensemble = read(&document(&[TreeSpec::chain(random, &features)], 5000, &[0.0])).unwrap();
     assert_eq!(ensemble.depth(), 5000);
@@ -253,7 +258,8 @@ fn trees_that_give_nothing_and_trees_without_splits_have_values_too() {
     }
 }
 
-/// Halving goes on below an empty node until numbers end; then the game is refused, and nothing else is.
+/// Below an empty node the cover halves until it underflows; then the path-dependent game is rejected, and
+/// nothing else.
 #[test]
 fn empty_nodes_on_very_long_paths_are_refused_and_not_divided_by_zero() {
     let random = &mut Random(82);

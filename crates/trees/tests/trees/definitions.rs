@@ -1,4 +1,5 @@
-//! Every oracle, by every kernel, gives the values and interactions of the definitions; where those take too long, kernels agree.
+//! Checks that every oracle, with every kernel, returns the values and interactions of the definitions; if
+//! those take too long, that the kernels agree.
 
 use apportion_games::{Background, Partition};
 use apportion_models::Link;
@@ -25,12 +26,12 @@ fn of_features(features: usize) -> Vec<Value> {
     semivalues(features).into_iter().map(Value::from).collect()
 }
 
-/// All values of features, and of features in these groups.
+/// Returns all values of features, and of features in these groups.
 fn all(groups: &Partition) -> Vec<Value> {
     of_features(groups.players()).into_iter().chain(in_groups(groups)).collect()
 }
 
-/// Two values of each kind, others from time to time.
+/// Returns two values of each kind, and some others at random.
 fn some(random: &mut Random, groups: &Partition) -> Vec<Value> {
     let mut values = all(groups);
     values.retain(|_| random.chance(20));
@@ -43,7 +44,7 @@ fn some(random: &mut Random, groups: &Partition) -> Vec<Value> {
     values
 }
 
-/// Some of the features, spread over all.
+/// Returns some of the features, spread over all.
 fn spread(random: &mut Random, features: usize, count: usize) -> Vec<usize> {
     let first = random.below(features);
     (0..count.min(features)).map(|k| (first + k * 23) % features).collect()
@@ -63,13 +64,13 @@ fn features_groups_and_pairs_have_the_values_of_the_definitions() {
         (6, 5, 3, 20),
         (7, 7, 1, 70),
     ] {
-        // Of many features both kinds of splits are in the same trees.
+        // With many features, both kinds of splits are in the same trees.
         for categorical in [false, true].into_iter().filter(|&categorical| categorical || features < 6) {
             let players: Vec<usize> = (0..features).collect();
             let shape = (3, depth, categorical);
             let mut case = Case::random(random, (features, &players), shape, outputs, (3, background));
             case.check(&all(&random.partition(features, 1 + features / 2)));
-            // One baseline, which is a path-dependent game.
+            // One baseline, which makes the game path-dependent.
             case.background = Background::baseline(case.background.as_rows().row(0).to_vec()).unwrap();
             case.check(&some(random, &Partition::singletons(features)));
             case.check(&some(random, &Partition::whole(features)));
@@ -82,7 +83,7 @@ fn eighty_random_ensembles_have_the_values_of_the_definitions() {
     let random = &mut Random(2);
     for _ in 0..80 {
         let features = 1 + random.below(8);
-        // Some features that no tree uses, and leaves that are 0.
+        // Some features are used by no tree, and some leaves are 0.
         let used: Vec<usize> = (0..features).filter(|&feature| feature == 0 || random.chance(85)).collect();
         let outputs = if random.chance(20) { 3 } else { 1 };
         let (depth, categorical) = (random.below(7), random.chance(50));
@@ -137,7 +138,7 @@ fn twelve_features_are_on_a_path_and_some_of_them_again() {
     let trees = vec![TreeSpec::chain(random, &path), TreeSpec::random(random, &players, 9, true, 0)];
     let mut case = Case::new(random, trees, 12, (2, 1));
     case.rows[..12].iter_mut().for_each(|cell| *cell = if random.chance(10) { -1.0 } else { 1.0 });
-    // A hair from certain presence, where 1 − t is all that is left of what was failed.
+    // A probability close to 1, so that products over failed tests contain the small factor 1 − t.
     let certain = Semivalue::weighted_banzhaf(1.0 - 1e-12).unwrap();
     let values =
         [Semivalue::Shapley, Semivalue::Banzhaf, Semivalue::beta_shapley(4.0, 0.5).unwrap(), certain];
@@ -187,13 +188,13 @@ fn kernels_agree_where_there_are_many_rows() {
 fn paths_have_as_many_features_as_a_word_has_bits_and_more() {
     let random = &mut Random(7);
     for features in [12, 24, 63, 64, 65, 130] {
-        // Some features twice, so that the path is longer than it has features.
+        // Some features occur twice, so that the path is longer than its number of features.
         let path: Vec<usize> = (0..features).chain((0..features).step_by(7)).collect();
         let short = TreeSpec::random(random, &[0, 5, 9], 3, true, 0);
         for background in [1, 4] {
             let trees = vec![TreeSpec::chain(random, &path), short.clone()];
             let mut case = Case::new(random, trees, features, (2, background));
-            // Rows that mostly go down the chain, so that mixtures reach its end.
+            // Rows that mostly follow the chain, so that mixtures reach its end.
             let mut row = |count: usize| -> Vec<f64> {
                 (0..count * features).map(|_| if random.chance(2) { -1.0 } else { 1.0 }).collect()
             };
@@ -220,7 +221,7 @@ fn pairs_on_long_paths_are_differences_of_values() {
             let pairs =
                 marginal[0].1.interactions_of(&value, Default::default(), case.rows()).unwrap().values;
             for other in [0, 1, features / 2, features - 1] {
-                // With the other player present always, and absent always.
+                // With the other player always present, and always absent.
                 let values = [case.rows[other], baseline[other]].map(|cell| {
                     let (mut row, mut baseline) = (case.rows.clone(), baseline.clone());
                     (row[other], baseline[other]) = (cell, cell);
@@ -242,7 +243,8 @@ fn pairs_on_long_paths_are_differences_of_values() {
     }
 }
 
-/// Nodes that no row of the training came to: their share is nothing beside a sibling with rows, and half below an empty node.
+/// Nodes without training rows: their share is 0 next to a sibling with rows, and one half below an empty
+/// node.
 #[test]
 fn empty_nodes_have_no_share() {
     let random = &mut Random(9);
@@ -263,7 +265,7 @@ fn empty_nodes_have_no_share() {
     assert!(emptied > 30, "{emptied} trees with empty nodes");
 }
 
-/// Makes some leaves empty, and all below some splits, but never the whole tree.
+/// Empties some leaves and whole subtrees, but never the whole tree.
 fn empty_some(tree: &mut TreeSpec, random: &mut Random) {
     let leaves: Vec<usize> = (0..tree.left.len()).filter(|&node| tree.left[node] == -1).collect();
     for &leaf in &leaves[1..] {
@@ -271,7 +273,7 @@ fn empty_some(tree: &mut TreeSpec, random: &mut Random) {
             tree.cover[leaf] = 0.0;
         }
     }
-    // One subtree as a whole.
+    // Empty one whole subtree.
     let splits: Vec<usize> = (1..tree.left.len()).filter(|&node| tree.left[node] != -1).collect();
     if !splits.is_empty() {
         let mut below = vec![splits[random.below(splits.len())]];
@@ -285,7 +287,7 @@ fn empty_some(tree: &mut TreeSpec, random: &mut Random) {
     }
 }
 
-/// Leaves whose models have features on their path and off it, and rows with missing values on either side.
+/// Leaves whose models use features on their path and off it, and rows with missing values on either side.
 #[test]
 fn linear_leaves_have_the_values_of_the_definitions() {
     let random = &mut Random(10);
@@ -304,7 +306,8 @@ fn linear_leaves_have_the_values_of_the_definitions() {
     assert!(linear > 20, "{linear} models have linear leaves");
 }
 
-/// Trees on some features, outputs in turns, some ruled, one a single leaf.
+/// Returns a case of trees on some features, with outputs in turn, some categorical splits, and one single
+/// leaf.
 fn behind(random: &mut Random, features: usize, outputs: usize, link: Link) -> Case {
     let players: Vec<usize> = (0..features).collect();
     let mut tree = |index: usize| match index {

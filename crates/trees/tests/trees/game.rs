@@ -1,11 +1,11 @@
-//! The path-dependent game against its definition, written out in `common`.
+//! Compares the path-dependent game with its definition, which `common` implements directly.
 
 use crate::common::{Random, TreeSpec, document, read};
 use apportion_games::{Coalitions, Game, GameError, Rows};
 use apportion_trees::{Ensemble, ModelError, PathDependentGame, TreeError};
 use serde_json::json;
 
-/// Random trees of `outputs` outputs in turn.
+/// Returns random trees, with `outputs` outputs in turn.
 fn trees(random: &mut Random, features: usize, depth: usize, outputs: usize, count: usize) -> Vec<TreeSpec> {
     let all: Vec<usize> = (0..features).collect();
     (0..count).map(|tree| TreeSpec::random(random, &all, depth, true, tree % outputs)).collect()
@@ -16,7 +16,7 @@ fn ensemble(trees: &[TreeSpec], features: usize, outputs: usize) -> Ensemble {
     read(&document(trees, features, &base_scores)).unwrap()
 }
 
-/// Some coalitions of any number of players, the empty and the full one among them.
+/// Returns some coalitions of any number of players, including the empty and the full one.
 fn coalitions(random: &mut Random, players: usize, count: usize) -> Coalitions {
     let mut batch = Coalitions::new(players);
     batch.push_empty();
@@ -126,8 +126,8 @@ fn what_cannot_be_played_is_refused_by_name() {
         Err(TreeError::Game(error)) => error,
         other => panic!("{other:?}"),
     };
-    assert!(matches!(refusal(&[]), GameError::Width { given: 0, wanted: 2, .. }));
-    assert!(matches!(refusal(&[0.0; 3]), GameError::Width { given: 3, wanted: 2, .. }));
+    assert!(matches!(refusal(&[]), GameError::Width { actual: 0, expected: 2, .. }));
+    assert!(matches!(refusal(&[0.0; 3]), GameError::Width { actual: 3, expected: 2, .. }));
     for value in [f64::NAN, f64::INFINITY, 1e39] {
         PathDependentGame::new(&ensemble, &[0.0, value]).unwrap();
     }

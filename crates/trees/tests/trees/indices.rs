@@ -1,4 +1,5 @@
-//! Interaction indices of coalitions of any order against the definitions of the games, the matrices of pairs, and enumeration of trained models.
+//! Compares interaction indices of coalitions of any order with the definitions of the games, with the
+//! matrices of pairs, and with enumeration.
 
 use apportion_games::{Background, MarginalGame, Partition, Rows};
 use apportion_trees::{
@@ -24,7 +25,7 @@ const NAMED: [&str; 10] = [
     "walsh",
 ];
 
-/// Every index that trees have, of these orders.
+/// Returns every index that trees support, for these orders.
 fn all(players: usize, orders: &[usize]) -> Vec<(InteractionIndex, usize)> {
     let semivalues = semivalues(players).into_iter().map(InteractionIndex::Semivalue);
     let named = NAMED.iter().map(|name| name.parse().unwrap());
@@ -95,7 +96,7 @@ fn near(got: &[f64], wanted: &[f64], tolerance: f64, what: &str) {
     }
 }
 
-/// Deep trees on forty features, and many rows.
+/// Returns a case with deep trees on forty features, and many rows.
 fn large() -> Case {
     let random = &mut Random(44);
     let features: Vec<usize> = (0..40).collect();
@@ -203,7 +204,8 @@ fn the_games_themselves_are_enumerated_to_the_same_indices() {
     }
 }
 
-/// A leaf of three hundred terms, whose coalitions of three would be four million, has single features alone.
+/// A leaf with three hundred terms would have four million coalitions of three, but only single features have
+/// nonzero indices.
 #[test]
 fn a_wide_linear_model_has_no_coalitions_but_its_features() {
     let random = &mut Random(49);

@@ -1,4 +1,5 @@
-//! Infinite values in rows, backgrounds and thresholds: every oracle, by every kernel, gives the values of the definitions.
+//! Infinite values in rows, backgrounds and thresholds: every oracle, with every kernel, returns the values
+//! of the definitions.
 
 use apportion_games::{Background, Coalitions, Game, MarginalGame, Rows};
 use apportion_models::Link;
@@ -8,10 +9,11 @@ use apportion_values::{CoalitionalValue, InteractionIndex, Semivalue, Value};
 use crate::common::case::{Case, Rules};
 use crate::common::{Random, TreeSpec, document, linked_document};
 
-/// Stands for an infinite threshold in a document until it is text: JSON has no infinity, and XGBoost writes the word.
+/// Replaces an infinite threshold in a document until it is text: JSON has no infinity, and XGBoost writes
+/// the word.
 const INFINITE: f32 = 1_329_227_995_784_915_872_903_807_060_280_344_576.0;
 
-/// Trees with some thresholds at the ends of the numbers.
+/// Returns trees with some thresholds at the limits of the number range.
 fn trees(random: &mut Random, features: usize, depth: usize, at_most: bool) -> Vec<TreeSpec> {
     let players: Vec<usize> = (0..features).collect();
     let tree = |_| {
@@ -27,7 +29,7 @@ fn trees(random: &mut Random, features: usize, depth: usize, at_most: bool) -> V
     (0..3).map(tree).collect()
 }
 
-/// The trees with finite numbers instead of infinite ones.
+/// Returns the trees with infinite numbers replaced by finite ones.
 fn finite(trees: &[TreeSpec]) -> Vec<TreeSpec> {
     let mut trees = trees.to_vec();
     for number in trees.iter_mut().flat_map(|tree| &mut tree.number).filter(|number| number.is_infinite()) {
@@ -41,7 +43,7 @@ fn read(document: &serde_json::Value) -> Ensemble {
     Ensemble::from_bytes(text.as_bytes()).unwrap()
 }
 
-/// Values of which many are infinite, or would be in 32 bits.
+/// Returns values, many of which are infinite or would be in 32 bits.
 fn rows(random: &mut Random, count: usize) -> Vec<f64> {
     let ends = [f64::INFINITY, f64::NEG_INFINITY, 1e39, -1e300, f64::from(f32::MAX), f64::from(f32::MIN)];
     (0..count).map(|_| if random.chance(60) { ends[random.below(6)] } else { random.cell() }).collect()
@@ -73,7 +75,8 @@ fn values_and_interactions_are_those_of_the_definitions() {
                     let link = Some(Link::Logistic { steepness: 1.0 });
                     let mut document = linked_document(&finite(&trees), features, &[0.25], link);
                     document["operator"] = "<=".into();
-                    // Of XGBoost, which takes what is no category to the left.
+                    // The categorical splits are those of XGBoost, where values that are not categories go
+                    // left.
                     read(&document)
                 }
             };
@@ -137,7 +140,8 @@ fn linear_leaves_refuse_what_they_would_compute_with() {
     let oracle = InterventionalOracle::new(&model, Rows::new(&background, 2), None).unwrap();
     let values = |row: &[f64]| oracle.values_of(&Semivalue::Shapley.into(), Rows::new(row, 2));
     let found = values(&[infinite, 2.0]).unwrap();
-    // f = 1 below, 1 + 3.5 x otherwise: v(∅) = (1 + 11.5) / 2, v({0}) = (4.5 + 11.5) / 2, v({1}) = (1 + 8) / 2, v(N) = 8.
+    // f = 1 below, 1 + 3.5 x otherwise: v(∅) = (1 + 11.5) / 2, v({0}) = (4.5 + 11.5) / 2, v({1}) = (1 + 8) /
+    // 2, v(N) = 8.
     let wanted = [(8.0 - 6.25 + 8.0 - 4.5) / 2.0, (4.5 - 6.25 + 8.0 - 8.0) / 2.0];
     assert!(found.values.iter().zip(wanted).all(|(got, wanted)| (got - wanted).abs() < 1e-12), "{found:?}");
     let refused = |error: TreeError, place: &str| {

@@ -1,4 +1,5 @@
-//! Values over hierarchies of groups, by every kernel, are those of the definition; where that takes too long, kernels agree.
+//! Checks that values over hierarchies of groups are those of the definition, with every kernel; if that
+//! takes too long, that the kernels agree.
 
 use apportion_games::{Background, Hierarchy, Member, Partition};
 use apportion_models::Link;
@@ -9,7 +10,7 @@ use crate::common::case::{Case, close, semivalues};
 use crate::common::lightgbm::Node;
 use crate::common::{Random, TreeSpec};
 
-/// Owen and Banzhaf-Owen values, and some with another semivalue at the top than below.
+/// Returns Owen and Banzhaf-Owen values, and some with a different semivalue at the top than below.
 fn over(hierarchy: &Hierarchy) -> Vec<Value> {
     let of = |between: &Semivalue, within: &Semivalue| CoalitionalValue {
         between: between.clone(),
@@ -36,7 +37,7 @@ fn random_ensembles_have_the_values_of_the_definition() {
     let random = &mut Random(21);
     let mut depths = [0; 6];
     for round in 0..60 {
-        // Often there are fewer levels than there may be: the deepest of some.
+        // Random hierarchies often have fewer levels than allowed, so take the deepest of several.
         let depth = 2 + round % 4;
         let features = depth + random.below(9 - depth);
         let some: Vec<Hierarchy> = (0..12).map(|_| random.hierarchy(features, depth)).collect();
@@ -176,5 +177,5 @@ fn what_has_no_exact_values_is_refused_with_what_to_do() {
     let oracle = InterventionalOracle::new(&case.ensemble, case.background.as_rows(), None).unwrap();
     let other = Value::owen_over(Hierarchy::from(&Partition::whole(3)));
     let refused = oracle.values(other, case.rows()).unwrap_err().to_string();
-    assert!(refused.contains("the hierarchy is of 3 players, the game has 4"), "{refused}");
+    assert!(refused.contains("the hierarchy has 3 players, but the game has 4"), "{refused}");
 }

@@ -1,4 +1,5 @@
-//! Models of LightGBM that are others by another name: of few of many features, and with a column for each category.
+//! LightGBM models that are equivalent to other models: with few of many features, and with one column per
+//! category.
 
 use crate::common::Random;
 use crate::common::case::{close, semivalues};
@@ -11,7 +12,7 @@ fn read(trees: &[Node], features: usize) -> Ensemble {
     Ensemble::from_bytes(text(trees, features).as_bytes()).unwrap()
 }
 
-/// Trees whose leaves' models have features on their path and off it, and rows with missing values on either side.
+/// Returns trees whose leaves' models use features on their path and off it.
 fn forest(random: &mut Random, features: usize) -> (Vec<Node>, Ensemble) {
     let all: Vec<usize> = (0..features).collect();
     let trees: Vec<Node> = (0..3).map(|depth| Node::random(random, &all, 2 * depth, 25, 75)).collect();
@@ -19,7 +20,7 @@ fn forest(random: &mut Random, features: usize) -> (Vec<Node>, Ensemble) {
     (trees, ensemble)
 }
 
-/// A model of few of many features has the values of the model of those few.
+/// A model that uses few of many features has the values of a model of those few.
 #[test]
 fn more_than_64_players() {
     fn moved(node: &Node) -> Node {
@@ -58,7 +59,8 @@ fn more_than_64_players() {
     }
 }
 
-/// A categorical split on a set is a chain of splits on the columns of its members, one column per category.
+/// Converts a categorical split on a set to a chain of splits on the columns of its members, one column per
+/// category.
 fn one_hot(node: &Node, categories: usize) -> Node {
     let Node::Split { feature, test, left, right } = node else { return node.clone() };
     let (left, right) = (one_hot(left, categories), one_hot(right, categories));
@@ -76,7 +78,7 @@ fn one_hot(node: &Node, categories: usize) -> Node {
     })
 }
 
-/// By every kernel, and by those chosen for one row and for many, against one row and many.
+/// Tests every kernel, and those chosen for one row and for many, with one background row and many.
 #[test]
 fn a_categorical_model_equals_its_one_hot_twin() {
     const CATEGORIES: usize = 5;
@@ -91,7 +93,7 @@ fn a_categorical_model_equals_its_one_hot_twin() {
             (0..features).map(|feature| (feature * CATEGORIES..(feature + 1) * CATEGORIES).collect());
         let groups = Partition::new(features * CATEGORIES, groups.collect()).unwrap();
         let mut rows = |count: usize| -> Vec<f64> {
-            // A missing or unknown category is in no set, and no column says 1.
+            // A missing or unknown category is in no set, and all of its columns are 0.
             let cell = |random: &mut Random| match random.below(7) {
                 6 => f64::NAN,
                 category => category as f64,
@@ -134,7 +136,7 @@ fn a_categorical_model_equals_its_one_hot_twin() {
     }
 }
 
-/// Sets that are empty get a member: the twin of such a split has no cover for what goes left.
+/// Adds a member to empty sets, because the twin of such a split would have no cover on the left.
 fn fill_sets(trees: &mut [Node], random: &mut Random) {
     for tree in trees {
         let Node::Split { test, left, right, .. } = tree else { continue };

@@ -1,4 +1,5 @@
-//! Values of the outputs of trained models against enumeration: every mixture predicted by the ensemble, and taken through the link.
+//! Compares values of the outputs of trained models with enumeration, where the ensemble predicts every
+//! mixture and the link is applied.
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ fn floats(value: &Json) -> Vec<f64> {
     value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap_or(f64::NAN)).collect()
 }
 
-/// Explains `explicands` and compares with enumeration to 1e-12 of the largest output.
+/// Compares the values of `explicands` with enumeration, to 1e-12 of the largest output.
 fn check(ensemble: &Ensemble, link: Link, background: &[f64], explicands: &[f64]) {
     assert_eq!(ensemble.link(), Some(link));
     let n = ensemble.feature_count();
@@ -83,14 +84,14 @@ fn oracle(case: &Case) -> LinkedOracle<'_> {
     LinkedOracle::new(&case.ensemble, case.background.as_rows(), Some(case.background.weights())).unwrap()
 }
 
-/// The values of the first row, every mixture predicted.
+/// Returns the values of the first row by enumeration, where every mixture is predicted.
 fn by_enumeration(case: &Case, value: Semivalue) -> Vec<f64> {
     let model = case.ensemble.linked().unwrap();
     let game = MarginalGame::new(&model, case.rows().row(0), &case.background).unwrap();
     enumerate(&game, value).unwrap().values
 }
 
-/// The loss of a row by its definition, from the model's margins.
+/// Returns the loss of a row by its definition, from the model's margins.
 fn loss(ensemble: &Ensemble, link: Link, target: f64, row: &[f64]) -> Vec<f64> {
     let margins = ensemble.margins(Rows::new(row, row.len())).unwrap();
     let probability = |margin: f64, steepness: f64| 1.0 / (1.0 + (-steepness * margin).exp());
@@ -148,13 +149,13 @@ fn losses_that_a_model_does_not_have_are_refused() {
     };
     let logistic = Link::Logistic { steepness: 1.0 };
     for (outputs, link, target, words) in [
-        (1, logistic, 0.5, "for the target 0.5: its outputs are logistic; give 0 or 1"),
-        (1, logistic, f64::NAN, "give 0 or 1"),
-        (3, Link::Softmax, 3.0, "give the number of a class, from 0"),
-        (3, Link::Softmax, 0.5, "give the number of a class"),
-        (1, Link::Identity, f64::INFINITY, "give a finite number"),
-        (2, Link::Identity, 0.0, "regressions of one output"),
-        (1, Link::Exponential, 1.0, "regressions of one output"),
+        (1, logistic, 0.5, "for target 0.5 of a model with the logistic link; expected 0 or 1"),
+        (1, logistic, f64::NAN, "expected 0 or 1"),
+        (3, Link::Softmax, 3.0, "expected the index of a class, from 0"),
+        (3, Link::Softmax, 0.5, "expected the index of a class"),
+        (1, Link::Identity, f64::INFINITY, "expected a finite number"),
+        (2, Link::Identity, 0.0, "a regression model with one output"),
+        (1, Link::Exponential, 1.0, "a regression model with one output"),
     ] {
         let said = refused(outputs, link, target);
         assert!(said.contains(words), "{said}");
@@ -163,7 +164,8 @@ fn losses_that_a_model_does_not_have_are_refused() {
 
 #[test]
 fn tables_are_cut_where_many_players_part() {
-    // Each feature has a split of its own, so that all of them part; the trees among them share some.
+    // Each feature has a separate split, so that the rows diverge for all of them; the random trees share
+    // some.
     let mut random = Random(5);
     for (features, outputs, link) in
         [(13, 1, Link::Exponential), (18, 1, Link::Logistic { steepness: 1.0 }), (16, 3, Link::Softmax)]
@@ -200,7 +202,7 @@ fn tables_are_cut_where_many_players_part() {
 
 #[test]
 fn a_full_tree_is_written_down_in_a_table_of_its_own() {
-    // 2^8 leaves, one feature for each level: 3^8 terms, against 12 · 2^8.
+    // 2^8 leaves, one feature for each level: 3^8 terms, compared with 12 · 2^8.
     let mut tree = TreeSpec::leaf(0.0);
     let mut level = vec![0];
     for feature in 0..8 {
@@ -245,11 +247,11 @@ fn of_many_features_only_those_that_part_count() {
     for (feature, (got, wanted)) in got.values.iter().zip(&wanted).enumerate() {
         assert!((got - wanted).abs() < 1e-13, "feature {feature}: {got} != {wanted}");
     }
-    // Those who do not part are null exactly.
+    // Features for which the rows do not diverge get exactly 0.
     assert!((0..features).all(|feature| kept.contains(&feature) || got.values[feature] == 0.0));
 }
 
-/// A sum of steps, one for each feature, behind a logistic link.
+/// Returns a sum of steps, one for each feature, with a logistic link.
 fn steps(features: usize) -> Case {
     let trees = (0..features).map(|feature| {
         let mut tree = TreeSpec::leaf(0.125);
@@ -277,7 +279,7 @@ fn what_would_take_too_long_is_refused_before_it_is_begun() {
             };
             assert_eq!(told, named, "{refused}");
         }
-        // In few groups it takes no time.
+        // With few groups it is fast.
         let groups = (0..5).map(|group| (0..features).filter(|feature| feature % 5 == group).collect());
         let partition = Partition::new(features, groups.collect()).unwrap();
         let got = oracle(&case)
@@ -294,7 +296,7 @@ fn the_limit_is_what_is_counted() {
     // 64 mixtures, and two leaves for each of six trees.
     let explain = |most| oracle(&case).with_most_steps(most).values(Semivalue::Shapley, case.rows());
     explain(76).unwrap();
-    assert!(matches!(explain(75), Err(TreeError::TooManySteps { steps: 76, most: 75, .. })));
+    assert!(matches!(explain(75), Err(TreeError::TooManySteps { steps: 76, max: 75, .. })));
     assert!(explain(75).unwrap_err().to_string().contains("6 features or groups"));
 }
 
@@ -313,7 +315,7 @@ fn links_that_are_not_known_and_outputs_that_are_too_large_are_refused() {
     tree.number[low] = 0.0;
     let [_, down] = tree.split(low, 1, 0.5, true);
     tree.number[down] = -900.0;
-    // Large on the background, on the explicand, and on a mixture alone.
+    // Large on the background, on the explicand, and only on a mixture.
     let ensemble = read(&linked_document(&[tree], 2, &[0.0], Some(Link::Exponential))).unwrap();
     for (row, background) in [([0.0, 0.0], [1.0, 0.0]), ([1.0, 0.0], [0.0, 0.0])] {
         let refused = LinkedOracle::new(&ensemble, Rows::new(&background, 2), None)

@@ -1,4 +1,4 @@
-//! Models whose trees look at one feature each: linear models first of all.
+//! Models whose trees depend on one feature each, in particular linear models.
 
 use apportion_games::{Background, MarginalGame, Rows, TabulatedGame};
 use apportion_trees::{
@@ -16,7 +16,7 @@ fn trees_of_one_feature_or_one_group_have_the_values_of_the_definition() {
     for (features, rows) in [(1, (3, 5)), (2, (1, 1)), (5, (3, 4)), (7, (20, 3))] {
         let mut trees: Vec<Node> =
             (0..features).map(|feature| Node::random(random, &[feature], feature % 3, 25, 75)).collect();
-        // Among them such as take a walk.
+        // Also include trees that are walked.
         let all: Vec<usize> = (0..features).collect();
         trees.push(Node::random(random, &all, 2, 0, 75));
         trees.push(Node::random(random, &[0, features - 1], 1, 0, 100));
@@ -86,7 +86,8 @@ fn many_features_have_the_values_of_the_walk() {
     }
 }
 
-/// Explicands that are the background contribute nothing at all, not even the rounding of a mean.
+/// If the explicand equals all background rows, the values are exactly 0, without any rounding error of a
+/// mean.
 #[test]
 fn what_is_as_in_the_background_contributes_nothing() {
     let ensemble = model("onnx/linear/regression.onnx");

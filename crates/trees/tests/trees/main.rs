@@ -1,4 +1,5 @@
-//! Values of trained and made-up models against enumeration, ground truth and the libraries; one program, with a module for each subject.
+//! Values of trained and generated models, compared with enumeration, ground truth and the libraries; a
+//! single test binary with a module for each subject.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

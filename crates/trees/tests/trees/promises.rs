@@ -1,4 +1,5 @@
-//! What all oracles promise: the same bytes on any number of threads, rows that do not see each other, and errors that name what is wrong.
+//! Guarantees of all oracles: the same bytes for any number of threads, rows that do not affect each other,
+//! and errors that name the problem.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use apportion_values::{CoalitionalValue, Semivalue, Value, ValueError};
 use crate::common::case::{Case, in_groups, semivalues};
 use crate::common::{Random, TreeSpec, document, read};
 
-/// A value of each kind.
+/// Returns a value of each kind.
 fn kinds(groups: &Partition) -> Vec<Value> {
     let by_size = semivalues(groups.players()).pop().unwrap();
     let odd = in_groups(groups).swap_remove(7);
@@ -31,7 +32,7 @@ fn bits(numbers: &[f64]) -> Vec<u64> {
     numbers.iter().map(|number| number.to_bits()).collect()
 }
 
-/// All that an oracle says of some rows, value by value: values, then matrices where there are some.
+/// Returns all results of an oracle for some rows, value by value: values, then matrices if supported.
 fn answers(oracle: &dyn Exact, values: &[Value], rows: Rows<'_>) -> Vec<Vec<u64>> {
     let of_value = |value: &Value| {
         let pairs = oracle.interactions_of(value, Diagonal::Remainder, rows).map(|got| bits(&got.values));
@@ -51,7 +52,8 @@ fn answers(oracle: &dyn Exact, values: &[Value], rows: Rows<'_>) -> Vec<Vec<u64>
 #[test]
 fn bytes_are_the_same_on_any_number_of_threads() {
     let random = &mut Random(1);
-    // Rows that are taken in for each turn anew, those that stay, and those whose sums are added up by sections of the trees.
+    // Rows that are loaded again for each turn, rows that stay in memory, and rows whose sums are computed by
+    // sections of the trees.
     for (features, outputs, rows) in [(12, 1, 300), (4, 1, 60), (4, 1, 110), (7, 2, 700), (30, 1, 200)] {
         let players: Vec<usize> = (0..features).collect();
         let case = Case::random(random, (features, &players), (12, 6, false), outputs, (rows, 90));
@@ -61,7 +63,6 @@ fn bytes_are_the_same_on_any_number_of_threads() {
             pool.install(|| {
                 let [marginal, path_dependent, _] = case.oracles();
                 let oracles = marginal.iter().chain(&path_dependent);
-                // Interactions of few rows alone, which take long.
                 oracles
                     .map(|(name, oracle, _)| (name.clone(), answers(&**oracle, &values, case.rows())))
                     .collect::<Vec<_>>()
@@ -87,7 +88,7 @@ fn bytes_are_the_same_on_any_number_of_threads() {
 fn a_row_of_the_path_dependent_game_has_the_same_bits_whatever_stands_beside_it() {
     let random = &mut Random(2);
     let features: Vec<usize> = (0..9).collect();
-    // Rules of two, three and five nodes; the last in two runs.
+    // Rules of two, three and five nodes; the last is split into two runs.
     for (depth, longest, groups) in [(3, 4, 3), (5, 6, 8), (7, 9, 4)] {
         let mut trees: Vec<TreeSpec> =
             (0..4).map(|tree| TreeSpec::random(random, &features, depth, true, tree % 2)).collect();
@@ -118,8 +119,8 @@ fn a_row_of_the_path_dependent_game_has_the_same_bits_whatever_stands_beside_it(
     }
 }
 
-/// Whether a row has the same bits in batches of any size. Says how many kinds of numbers were compared for the first value: values, and pairs
-/// where there are some.
+/// Checks that a row has the same bits in batches of any size. Returns the number of results that were
+/// compared for the first value: values, and pairs if supported.
 fn is_alike_in_batches(
     random: &mut Random,
     what: &str,
@@ -138,7 +139,7 @@ fn is_alike_in_batches(
                 Err(TreeError::Unsupported { .. }) => {}
                 Err(error) => panic!("{error}"),
             }
-            // Matrices of many features would take the time of all else.
+            // Skip matrices of many features, which would take longer than everything else.
             if features <= 12
                 && let Ok(pairs) = oracle.interactions_of(value, Diagonal::Remainder, part)
             {
@@ -167,7 +168,7 @@ fn is_alike_in_batches(
 #[test]
 fn a_row_has_the_same_bits_in_batches_of_any_size_where_the_number_of_rows_is_chosen() {
     let random = &mut Random(8);
-    // Rows that one way is chosen for, and those that another is: few and many, in one piece and in sections.
+    // Numbers of rows for which different kernels are chosen: few and many, in one piece and in sections.
     for chosen in [1, 100, 4096] {
         let settings = Settings::default().with_rows(chosen);
         for (features, outputs, background) in
@@ -194,7 +195,7 @@ fn a_row_has_the_same_bits_in_batches_of_any_size_where_the_number_of_rows_is_ch
                 kinds_of_numbers
             );
         }
-        // Behind a link that bends there are no pairs.
+        // Pairs are not supported for nonlinear links.
         for (link, kinds_of_numbers) in [(Link::Softmax, 1), (Link::Identity, 2)] {
             let players: Vec<usize> = (0..8).collect();
             let trees = (0..9).map(|tree| TreeSpec::random(random, &players, 4, false, tree % 3)).collect();
@@ -241,7 +242,7 @@ fn an_oracle_that_shares_its_model_lives_in_a_service() {
     assert!(explained.join().unwrap().iter().all(|prediction| prediction.is_finite()));
 }
 
-/// The oracles of a model of three features.
+/// Returns the oracles of a model of three features.
 fn oracles(ensemble: &Ensemble) -> [Box<dyn Exact + '_>; 3] {
     let baseline = Rows::new(&[0.0; 3], 3);
     [
@@ -272,7 +273,7 @@ fn rows_groups_and_weights_that_do_not_fit_are_refused() {
                     |rows: &[f64], columns| oracle.values_of(&value, Rows::new(rows, columns)).unwrap_err();
                 let error = refused(&[0.0; 4], 2);
                 assert!(
-                    matches!(error, TreeError::Game(GameError::Width { given: 2, wanted: 3, .. })),
+                    matches!(error, TreeError::Game(GameError::Width { actual: 2, expected: 3, .. })),
                     "{error}"
                 );
                 let none = oracle.values_of(&value, Rows::new(&[], 3)).unwrap();
@@ -282,7 +283,7 @@ fn rows_groups_and_weights_that_do_not_fit_are_refused() {
             for value in kinds(&Partition::whole(4)).into_iter().skip(2) {
                 let error = oracle.values_of(&value, row).unwrap_err();
                 let wanted =
-                    matches!(error, TreeError::Game(GameError::PartitionOfOthers { given: 4, wanted: 3 }));
+                    matches!(error, TreeError::Game(GameError::PartitionOfOthers { actual: 4, expected: 3 }));
                 assert!(wanted, "{error}");
             }
             let fits =
@@ -317,12 +318,12 @@ fn backgrounds_and_covers_that_do_not_fit_are_refused() {
         }
     };
     assert!(matches!(refused(&[], 2, None), GameError::EmptyBackground));
-    assert!(matches!(refused(&[0.0; 3], 3, None), GameError::Width { given: 3, wanted: 2, .. }));
+    assert!(matches!(refused(&[0.0; 3], 3, None), GameError::Width { actual: 3, expected: 2, .. }));
     for weights in [&[1.0][..], &[1.0, -1.0], &[0.0, 0.0], &[1.0, f64::NAN], &[1.0, f64::INFINITY]] {
         let error = refused(&[0.0; 4], 2, Some(weights));
         assert!(matches!(error, GameError::BackgroundWeights { .. }), "{weights:?}");
     }
-    // A negative cover is no share, and nothing is no share of nothing.
+    // A negative cover is invalid, and so is a cover of 0 at the root.
     for (node, cover) in [(tree.left.iter().position(|&left| left == -1).unwrap(), -1.0), (0, 0.0)] {
         let mut without = document(std::slice::from_ref(&tree), 2, &[0.0]);
         without["learner"]["gradient_booster"]["model"]["trees"][0]["sum_hessian"][node] = cover.into();
@@ -362,7 +363,7 @@ fn one_player_gets_everything_and_who_matters_not_nothing() {
         let got = oracle.values(value, Rows::new(&[1.0, 0.0], 1)).unwrap();
         assert_eq!((got.values, got.base, got.predictions), (vec![7.0, 0.0], vec![3.0], vec![10.0, 3.0]));
     }
-    // A group of features that matter not at all, and one with two of which one does.
+    // One group of features that do not matter, and one with two features only one of which matters.
     let ensemble = read(&document(&[tree], 4, &[0.0])).unwrap();
     let oracle = InterventionalOracle::new(&ensemble, Rows::new(&[0.0; 4], 4), None).unwrap();
     let rows = Rows::new(&[1.0; 4], 4);
@@ -413,7 +414,8 @@ fn features_that_no_tree_uses_get_exactly_nothing_but_their_share_of_two_steps()
 
 #[test]
 fn a_value_that_ties_with_a_threshold_as_f32_goes_right() {
-    // 0.1 is below the threshold 0.1_f32 = 0.100000001 as f64, but rounds to the same f32, and XGBoost compares f32 x < f32 t.
+    // 0.1 is below the threshold 0.1_f32 = 0.100000001 as f64, but rounds to the same f32, and XGBoost
+    // compares f32 x < f32 t.
     let threshold = 0.1_f32;
     let mut tree = TreeSpec::leaf(0.0);
     let [left, right] = tree.split(0, 0, threshold, false);

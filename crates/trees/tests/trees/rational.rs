@@ -1,9 +1,10 @@
-//! Both oracles on deep trees against arithmetic without rounding.
+//! Compares both oracles on deep trees with exact rational arithmetic.
 //!
-//! On one leaf with value v, what the coalition of others leaves of it is a polynomial in the probability t with which each of them is
-//! present: Π_{j≠i} (r_j + (o_j − r_j) t), where o_j says whether the row passes all tests of the path on feature j, and r_j is what is
-//! left where j is absent: the product of the cover fractions, or whether the background row passes. Its coefficients are fractions, and
-//! the semivalue of t^k is the moment M(k, 0), a fraction too where the parameters of the value are.
+//! On one leaf with value v, the factor of the other players is a polynomial in the probability t with which
+//! each of them is present: Π_{j≠i} (r_j + (o_j − r_j) t), where o_j is 1 if the row passes all tests of the
+//! path on feature j, else 0, and r_j is the factor if j is absent: the product of the cover fractions, or 1
+//! if the background row passes, else 0. Its coefficients are fractions, and the semivalue of t^k is the
+//! moment M(k, 0), which is also a fraction if the parameters of the value are.
 
 use crate::common::{Random, TreeSpec, document, read};
 use apportion_games::{Partition, Rows};
@@ -18,14 +19,15 @@ fn fraction(numerator: u64, denominator: u64) -> Fraction {
     Ratio::new(BigInt::from(numerator), BigInt::from(denominator))
 }
 
-/// A number that is a multiple of 2^−60, as it is.
+/// Converts a multiple of 2^−60 exactly.
 fn exactly(number: f64) -> Fraction {
     let scaled = number * (1u64 << 60) as f64;
     assert!(scaled.fract() == 0.0 && scaled.abs() < i128::MAX as f64, "{number}");
     Ratio::new(BigInt::from(scaled as i128), BigInt::from(1u64 << 60))
 }
 
-/// A semivalue for games of `players`, and its moments M(k, 0): whole numbers over one denominator.
+/// A semivalue for games of a given number of players, with its moments M(k, 0) as integers over a common
+/// denominator.
 struct Known {
     value: Semivalue,
     moments: Vec<BigInt>,
@@ -42,7 +44,7 @@ impl Known {
     }
 }
 
-/// Semivalues whose parameters are fractions.
+/// Returns semivalues whose parameters are fractions.
 fn semivalues(players: usize) -> Vec<Known> {
     let powers = |p: Fraction| (0..players).map(|k| p.pow(k as i32)).collect::<Vec<_>>();
     // E t^k for t ~ Beta(β, α).
@@ -50,7 +52,7 @@ fn semivalues(players: usize) -> Vec<Known> {
         let ratio = |k: u64| fraction(beta + k, alpha + beta + k);
         (0..players as u64).map(|k| (0..k).map(ratio).product()).collect::<Vec<Fraction>>()
     };
-    // Each size is as likely as it says in eighths, and each coalition of a size as any other.
+    // The probability of each size in eighths; all coalitions of the same size are equally likely.
     let mut eighths = vec![0; players];
     for (size, weight) in [(0, 1), (players / 3, 4), (players - 1, 3)] {
         eighths[size] += weight;
@@ -75,7 +77,8 @@ fn semivalues(players: usize) -> Vec<Known> {
     ]
 }
 
-/// What a path asks of one feature: whether the row passes, and what is left where the feature is absent, as numerator and denominator.
+/// The tests of a path on one feature: whether the row passes them, and the factor if the feature is absent,
+/// as numerator and denominator.
 #[derive(Clone)]
 struct Asked {
     feature: usize,
@@ -83,7 +86,8 @@ struct Asked {
     rest: (BigInt, BigInt),
 }
 
-/// For every leaf its value and what its path asks. `rest` says what a split leaves on the way to a child where its feature is absent.
+/// Returns the value of every leaf with the tests of its path. `rest` returns the factor from a split to a
+/// child if its feature is absent.
 fn leaves(
     tree: &TreeSpec,
     row: &[f64],
@@ -116,20 +120,20 @@ fn leaves(
 }
 
 impl Asked {
-    /// What presence changes, times the denominator of the rest.
+    /// Returns the difference due to presence, times the denominator of the rest.
     fn gain(&self) -> BigInt {
         let (absent, whole) = &self.rest;
         if self.passed { whole - absent } else { -absent.clone() }
     }
 }
 
-/// Per semivalue and player of a path: the mean of what all others leave.
+/// Returns, for each semivalue and player of a path, the mean factor of all other players.
 fn others(path: &[Asked], semivalues: &[&Known]) -> Vec<Vec<Fraction>> {
     let zero = BigInt::from(0);
-    // Times all denominators, so that the coefficients are whole: Π (a_j + g_j t).
+    // Multiply by all denominators, so that the coefficients are integers: Π (a_j + g_j t).
     let factors: Vec<(BigInt, BigInt)> =
         path.iter().map(|asked| (asked.rest.0.clone(), asked.gain())).collect();
-    // With a player that leaves nothing whether present or absent, the leaf is never reached.
+    // If a player has the factor 0 both present and absent, the leaf is never reached.
     if factors.iter().any(|(a, g)| *a == zero && *g == zero) {
         return vec![vec![exactly(0.0); path.len()]; semivalues.len()];
     }
@@ -153,7 +157,7 @@ fn others(path: &[Asked], semivalues: &[&Known]) -> Vec<Vec<Fraction>> {
     means
 }
 
-/// The values of one tree: for each of the semivalues, one per feature.
+/// Returns the values of one tree: for each of the semivalues, one per feature.
 fn values(leaves: &[(f64, Vec<Asked>)], features: usize, semivalues: &[Known]) -> Vec<Vec<Fraction>> {
     let mut values = vec![vec![exactly(0.0); features]; semivalues.len()];
     let semivalues: Vec<&Known> = semivalues.iter().collect();
@@ -168,7 +172,8 @@ fn values(leaves: &[(f64, Vec<Asked>)], features: usize, semivalues: &[Known]) -
     values
 }
 
-/// The values of features in groups: what the other groups leave, times what the fellow members do.
+/// Returns the values of features in groups: products of the factor of the other groups and that of the other
+/// members.
 fn values_in_groups(
     leaves: &[(f64, Vec<Asked>)],
     groups: &Partition,
@@ -200,7 +205,7 @@ fn values_in_groups(
     values
 }
 
-/// The polynomial without its factor a + g t.
+/// Divides the polynomial by its factor a + g t.
 fn divide(product: &[BigInt], a: &BigInt, g: &BigInt) -> Vec<BigInt> {
     let zero = BigInt::from(0);
     if *a == zero {
@@ -214,7 +219,8 @@ fn divide(product: &[BigInt], a: &BigInt, g: &BigInt) -> Vec<BigInt> {
     quotient
 }
 
-/// A path of `depth` splits, where about every other leaves a small tree aside; `zeros` percent of the leaves are 0.
+/// Returns a path of `depth` splits, about half of which have a small tree on the side; `zeros` percent of
+/// the leaves are 0.
 fn vine(random: &mut Random, features: usize, depth: usize, zeros: u64) -> TreeSpec {
     let mut tree = TreeSpec::leaf(0.0);
     let mut end = 0;
@@ -241,7 +247,7 @@ fn vine(random: &mut Random, features: usize, depth: usize, zeros: u64) -> TreeS
     tree
 }
 
-/// A row that passes the tests towards the deepest leaf, but for some features.
+/// Returns a row that passes the tests towards the deepest leaf, except for some features.
 fn deep_row(random: &mut Random, tree: &TreeSpec, features: usize, failing: u64) -> Vec<f64> {
     let mut parent = vec![usize::MAX; tree.left.len()];
     let mut depth = vec![0; tree.left.len()];
@@ -263,7 +269,7 @@ fn deep_row(random: &mut Random, tree: &TreeSpec, features: usize, failing: u64)
     row
 }
 
-/// The largest error of one explained row, relative to the largest value.
+/// Returns the largest error of one explained row, relative to the largest value.
 fn worst(got: &[f64], wanted: &[Fraction]) -> f64 {
     let wanted: Vec<f64> = wanted.iter().map(to_f64).collect();
     let largest = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(f64::abs).fold(0.0, f64::max);
@@ -272,9 +278,9 @@ fn worst(got: &[f64], wanted: &[Fraction]) -> f64 {
     if scale == 0.0 { error } else { error / scale }
 }
 
-/// The nearest f64, or its neighbour.
+/// Returns the nearest f64, or its neighbour.
 fn to_f64(fraction: &Fraction) -> f64 {
-    // 64 bits of quotient.
+    // Compute 64 bits of the quotient.
     let shift = 64 + fraction.denom().bits() as i64 - fraction.numer().bits() as i64;
     if *fraction.numer() == BigInt::from(0) {
         return 0.0;
@@ -284,7 +290,7 @@ fn to_f64(fraction: &Fraction) -> f64 {
     quotient * (-shift as f64).exp2()
 }
 
-/// Explains rows of which some percent of the tests towards the deepest leaf fail.
+/// Explains rows that fail a given percentage of the tests towards the deepest leaf.
 fn check(random: &mut Random, features: usize, depth: usize, zeros: u64, failing: &[u64]) {
     let semivalues = semivalues(features);
     let tree = vine(random, features, depth, zeros);

@@ -1,4 +1,5 @@
-//! Leaves of any scale give the same values up to the factor, by every kernel, and values that are no numbers are refused.
+//! Leaves of any scale lead to the same values up to the factor, with every kernel, and values that are not
+//! finite are rejected.
 
 use apportion_games::{Partition, Rows};
 use apportion_trees::{
@@ -9,7 +10,7 @@ use serde_json::json;
 
 const FEATURES: usize = 3;
 
-/// Two trees of depth two, whose leaves are `factor` times small numbers.
+/// Returns two trees of depth two with these leaf values.
 fn ensemble(leaves: [f64; 6]) -> Ensemble {
     let [a, b, c, d, e, f] = leaves;
     let tree = |features: [usize; 2], values: [f64; 3]| {
@@ -33,7 +34,7 @@ const ROWS: [f64; 6] = [1.0, 1.0, 1.0, -1.0, 0.0, 2.0];
 
 type Answer = Result<Vec<f64>, TreeError>;
 
-/// What every kernel says, of features, groups and pairs; none of those that cannot be asked.
+/// Returns the results of every kernel for features, groups and pairs, without unsupported requests.
 fn answers(ensemble: &Ensemble, background: &[f64], rows: &[f64]) -> Vec<(String, Answer)> {
     let rows = Rows::new(rows, FEATURES);
     let partition = Partition::new(FEATURES, vec![vec![0, 1], vec![2]]).unwrap();
@@ -104,7 +105,7 @@ fn values_have_no_scale() {
 
 #[test]
 fn values_that_are_no_numbers_are_refused_by_every_kernel() {
-    // Leaves that may add up to more than 1e300 are not read; linear ones grow with the row.
+    // The reader rejects leaves that may sum to more than 1e300, but linear ones grow with the row.
     let document = |coefficient: f64| {
         json!({
             "format": "apportion-trees", "version": 1, "width": "double", "features": FEATURES,
@@ -121,7 +122,8 @@ fn values_that_are_no_numbers_are_refused_by_every_kernel() {
         .to_string()
     };
     let ensemble = Ensemble::from_bytes(document(1e290).as_bytes()).unwrap();
-    // Predictions that are no numbers, a base that is none, and values that are none of predictions that are numbers.
+    // Predictions that are not finite, a base value that is not finite, and values that are not finite
+    // although the predictions are.
     for (background, row) in [(1.0, 1e30), (1e30, 1.0), (-1.7e18, 1.7e18)] {
         let background = [-1.0, background, 0.0, 1.0, background, 0.0];
         let answers = answers(&ensemble, &background, &[1.0, row, 0.0]);

@@ -1,4 +1,5 @@
-//! Trained models, of the repository and of the data pack, against enumeration: features in groups of the path-dependent game.
+//! Compares features in groups in the path-dependent game with enumeration, for trained models of the
+//! repository and of the data pack.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use apportion_values::{CoalitionalValue, Semivalue, Value};
 use crate::common::case::close;
 use crate::common::{Random, fixture};
 
-/// Compares what the oracle says of some rows with enumeration.
+/// Compares the results of the oracle for some rows with enumeration.
 fn check(what: &str, ensemble: &Ensemble, groups: &Partition, rows: &[f64]) {
     let rows = Rows::new(rows, ensemble.feature_count());
     let oracle = PathDependentOracle::new(ensemble).unwrap();
@@ -46,7 +47,8 @@ fn models_of_the_repository_agree_with_enumeration() {
     }
 }
 
-/// Ground truth of games with a partition is of the marginal game only; its models, partitions and baselines serve here too.
+/// The data pack has ground truth with partitions for the marginal game only, but its models, partitions and
+/// baselines also serve here.
 #[test]
 fn models_of_the_data_pack_agree_with_enumeration_in_their_partitions() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");

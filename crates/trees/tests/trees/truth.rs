@@ -1,7 +1,7 @@
-//! The models of the shared data pack against their ground truth, where the pack is there.
+//! Compares the models of the shared data pack with their ground truth, if the pack is available.
 //!
-//! Truth was computed in f64 from the definitions by other programs: `*_brute_force` by enumerating all coalitions, the rest as sums over
-//! leaves.
+//! The ground truth was computed in f64 from the definitions by other programs: `*_brute_force` by
+//! enumerating all coalitions, the rest as sums over leaves.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn shared() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared")
 }
 
-/// A table with a header; empty cells are missing.
+/// Reads a table with a header; empty cells are missing.
 fn read_csv(path: &Path) -> Vec<HashMap<String, f64>> {
     let bytes = std::fs::read(path).unwrap();
     let mut text = String::new();
@@ -53,12 +53,12 @@ fn names(value: &Value) -> Vec<String> {
     list(value).map(|name| name.as_str().unwrap().to_owned()).collect()
 }
 
-/// Compares with `tolerance` relative to the largest number in sight.
+/// Compares with `tolerance` relative to the largest number.
 fn assert_close(got: f64, truth: f64, scale: f64, tolerance: f64, what: &str) {
     assert!((got - truth).abs() <= tolerance * scale, "{what}: {got} != {truth} (scale {scale})");
 }
 
-/// A model with the truth about it.
+/// A model with its ground truth.
 struct Pack {
     what: String,
     truth: Value,
@@ -68,7 +68,7 @@ struct Pack {
 }
 
 impl Pack {
-    /// `None` where the truth is not there, or the model with this extension.
+    /// Reads a model; `None` if the ground truth does not exist, or the model with this extension.
     fn read(name: &str, extension: Option<&str>) -> Option<Self> {
         let bytes = std::fs::read(shared().join("truth").join(format!("{name}.json"))).ok()?;
         let mut truth: Value = serde_json::from_slice(&bytes).unwrap();
@@ -80,7 +80,7 @@ impl Pack {
         let ensemble =
             Ensemble::from_path(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let data = read_csv(&shared().join("data").join(truth["data"].as_str().unwrap()));
-        // Other libraries' words for margins, and for their own values.
+        // Map the names that other libraries use for margins and values to the common ones.
         for case in truth["cases"].as_array_mut().unwrap() {
             if case["margin"].is_null() {
                 case["margin"] = case["prediction"].take();
@@ -124,7 +124,7 @@ impl Pack {
         indices(&self.truth["background"]).into_iter().flat_map(|index| self.row(index)).collect()
     }
 
-    /// Compares answers with the truth about one game; returns how many numbers.
+    /// Compares results with the ground truth of one game, and returns the number of compared numbers.
     fn compare(&self, game: &str, tolerance: f64, answer: impl Fn(&Kind, Rows<'_>) -> Attributions) -> usize {
         let mut compared = 0;
         for case in self.cases().filter(|case| !case[game].is_null()) {
@@ -180,7 +180,7 @@ impl Pack {
         self.compare_oracle(game, tolerance, &oracle)
     }
 
-    /// Compares a game of a case with its table of all coalitions, where there is one.
+    /// Compares a game of a case with its table of all coalitions, if there is one.
     fn compare_table(&self, case: &Value, table: &Value, game: &impl Game) {
         if table.is_null() {
             return;
@@ -247,7 +247,7 @@ fn check_xgboost(pack: &Pack) -> usize {
     });
     let row = floats(&pack.truth["cases"][0]["x"]);
     pack.compare_pairs(&row, &PathDependentGame::new(ensemble, &row).unwrap(), &path_dependent);
-    // As many background rows as do not take long.
+    // Use only as many background rows as do not take long.
     let background = &background[..background.len().min(20 * n)];
     if !background.is_empty() {
         let background = Background::rows(background, n).unwrap();
@@ -319,8 +319,8 @@ fn values_of_features_in_groups_agree_with_their_ground_truth() {
     assert!(compared > 0 || !shared().join("truth").exists(), "the data pack is there, but no groups are");
 }
 
-/// Models of LightGBM (numeric splits, 226 categorical ones, missing values) and CatBoost, with their own values of the path-dependent game;
-/// scikit-learn's forest and boosting as ONNX, which has no covers.
+/// Models of LightGBM (numeric splits, 226 categorical ones, missing values) and CatBoost, with their own
+/// values of the path-dependent game; scikit-learn's forest and boosting as ONNX, which has no covers.
 #[test]
 fn models_of_other_libraries_agree_with_their_ground_truth() {
     for (name, tolerance, least, has_covers) in [

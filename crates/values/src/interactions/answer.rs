@@ -1,4 +1,4 @@
-//! The indices of the coalitions of a game.
+//! Interaction indices of the coalitions of a game.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -9,9 +9,10 @@ use super::index::InteractionIndex;
 use crate::attributions::Attributions;
 use crate::error::ValueError;
 
-/// The interaction indices of coalitions of up to s players: those that were found, the index of every other one being zero.
+/// The interaction indices of coalitions of up to s players; the index of every coalition that is not stored
+/// is zero.
 ///
-/// They are kept by size, and coalitions of one size in the order of their members: {0}, {1}, …, {0, 1}, {0, 2}, …
+/// They are sorted by size, and lexicographically by members within a size: {0}, {1}, …, {0, 1}, {0, 2}, …
 ///
 /// ```
 /// use apportion_games::Cooking;
@@ -29,7 +30,7 @@ pub struct Interactions {
     index: InteractionIndex,
     order: usize,
     coalitions: Arc<Coalitions>,
-    /// Coalitions × k.
+    /// Indices, coalitions × k.
     values: Vec<f64>,
     base: Vec<f64>,
     predictions: Vec<f64>,
@@ -38,12 +39,13 @@ pub struct Interactions {
 }
 
 impl Interactions {
-    /// The indices `values` of `coalitions`, of which no two are the same: coalitions × k, with v(∅) and v(N), k each. The index of the empty
-    /// coalition is v(∅) unless [another](Self::with_constant) is given. Coalitions that are in order already may be shared by many answers.
+    /// Creates the result from the indices `values` of distinct `coalitions`, coalitions × k, with v(∅) and
+    /// v(N), k numbers each. The index of the empty coalition is v(∅), unless changed by
+    /// [`with_constant`](Self::with_constant). Sorted coalitions can be shared by several results.
     ///
     /// # Panics
     ///
-    /// If the numbers do not fit, a coalition is empty or has more members than the order, or stands twice.
+    /// If the lengths do not match, or a coalition is empty, has more members than the order, or is repeated.
     pub fn new(
         (index, order): (InteractionIndex, usize),
         coalitions: impl Into<Arc<Coalitions>>,
@@ -67,88 +69,95 @@ impl Interactions {
                 sorted.push(coalitions.row(place));
                 in_order.extend_from_slice(&values[place * outputs..][..outputs]);
             }
-            assert!(are_in_order(&sorted), "a coalition stands twice");
+            assert!(are_in_order(&sorted), "a coalition is listed twice");
             (coalitions, values) = (Arc::new(sorted), in_order);
         }
         let sizes = coalitions.sizes();
-        assert!(sizes.first() != Some(&0), "the empty coalition has its index apart");
-        assert!(sizes.last().is_none_or(|&size| size as usize <= order), "more players than the order");
+        assert!(sizes.first() != Some(&0), "the index of the empty coalition is stored separately");
+        assert!(
+            sizes.last().is_none_or(|&size| size as usize <= order),
+            "a coalition has more players than \
+                                                                          the order"
+        );
         let constant = base.clone();
         Self { index, order, coalitions, values, base, predictions, constant, std_errors: None }
     }
 
-    /// The same with another index of the empty coalition.
+    /// Replaces the index of the empty coalition.
     ///
     /// # Panics
     ///
-    /// If there are not k numbers.
+    /// If the length is not k.
     pub fn with_constant(self, constant: Vec<f64>) -> Self {
         assert_eq!(constant.len(), self.outputs(), "one number per output");
         Self { constant, ..self }
     }
 
-    /// The same, being estimates with these standard errors: coalitions × k, in the order of [`coalitions`](Self::coalitions).
+    /// Sets the standard errors of estimated indices: coalitions × k, in the order of
+    /// [`coalitions`](Self::coalitions).
     ///
     /// # Panics
     ///
-    /// If there is not one for each value.
+    /// If the number of standard errors differs from that of values.
     pub fn with_std_errors(self, std_errors: Vec<f64>) -> Self {
         assert_eq!(std_errors.len(), self.values.len(), "one standard error per value");
         Self { std_errors: Some(std_errors), ..self }
     }
 
-    /// The standard errors of estimates, as [`values`](Self::values), NaN where they are not known; none of what is exact.
+    /// Returns the standard errors of estimates, in the order of [`values`](Self::values), NaN if unknown;
+    /// `None` for exact indices.
     pub fn std_errors(&self) -> Option<&[f64]> {
         self.std_errors.as_deref()
     }
 
-    /// Which index it is.
+    /// Returns the interaction index.
     pub fn index(&self) -> &InteractionIndex {
         &self.index
     }
 
-    /// The order s that was asked for: the most members of a coalition.
+    /// Returns the order s: the maximum number of members of a coalition.
     pub fn order(&self) -> usize {
         self.order
     }
 
-    /// Number of players n.
+    /// Returns the number of players n.
     pub fn players(&self) -> usize {
         self.coalitions.players()
     }
 
-    /// Number of outputs k.
+    /// Returns the number of outputs k.
     pub fn outputs(&self) -> usize {
         self.base.len()
     }
 
-    /// The coalitions, by size and then in the order of their members.
+    /// Returns the coalitions, sorted by size and then lexicographically by members.
     pub fn coalitions(&self) -> &Coalitions {
         &self.coalitions
     }
 
-    /// The index of each coalition: coalitions × k, row-major.
+    /// Returns the indices: coalitions × k, row-major.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// v(∅): k numbers.
+    /// Returns v(∅), k numbers.
     pub fn base(&self) -> &[f64] {
         &self.base
     }
 
-    /// v(N): k numbers.
+    /// Returns v(N), k numbers.
     pub fn predictions(&self) -> &[f64] {
         &self.predictions
     }
 
-    /// The index of the empty coalition: v(∅), but for the faithful Banzhaf indices, which have the constant of their approximation, and the
-    /// Walsh coefficients.
+    /// Returns the index of the empty coalition: v(∅), except for the faithful Banzhaf indices, which have
+    /// the constant of their approximation, and the Walsh coefficients.
     pub fn constant(&self) -> &[f64] {
         &self.constant
     }
 
-    /// The k indices of the coalition of these players, in any order; none where it was not found, and so is zero.
+    /// Returns the k indices of the coalition of these players, in any order, or `None` if it is not stored
+    /// and therefore zero.
     ///
     /// # Panics
     ///
@@ -170,22 +179,22 @@ impl Interactions {
         None
     }
 
-    /// The coalitions with their k indices.
+    /// Returns an iterator over the coalitions with their k indices.
     pub fn iter(&self) -> impl Iterator<Item = (CoalitionView<'_>, &[f64])> {
         self.coalitions.iter().zip(self.values.chunks_exact(self.outputs()))
     }
 
-    /// The coalitions of `size` members with their k indices.
+    /// Returns an iterator over the coalitions of `size` members with their k indices.
     pub fn of_size(&self, size: usize) -> impl Iterator<Item = (CoalitionView<'_>, &[f64])> {
         self.iter().filter(move |(coalition, _)| coalition.size() == size)
     }
 
-    /// The `count` coalitions of at least `least` members whose index of one output is largest in size, the largest first, with all k
-    /// indices; of equal ones those that come first.
+    /// Returns the `count` coalitions of at least `least` members with the largest absolute indices for one
+    /// output, in descending order, with all k indices; ties keep the order of the coalitions.
     ///
     /// # Panics
     ///
-    /// If there is no such output.
+    /// If the output does not exist.
     pub fn strongest(&self, least: usize, count: usize, output: usize) -> Vec<(CoalitionView<'_>, &[f64])> {
         assert!(output < self.outputs(), "output {output} of {}", self.outputs());
         let mut found: Vec<_> = self.iter().filter(|(coalition, _)| coalition.size() >= least).collect();
@@ -194,24 +203,27 @@ impl Interactions {
         found
     }
 
-    /// The indices of single players and of pairs as a dense matrix, players × players × outputs: the index of {i} on the diagonal and the
-    /// whole index of {i, j} at both of its places.
+    /// Returns the indices of single players and of pairs as a dense matrix, players × players × outputs: the
+    /// index of {i} on the diagonal, and the full index of {i, j} in both of its positions.
     ///
-    /// Of the Shapley interaction index it is that of `Diagonal::Value` of the tree oracles.
+    /// For the Shapley interaction index, this is the matrix of `Diagonal::Value` of the tree methods.
     pub fn matrix(&self) -> Attributions {
         self.matrix_of(1.0)
     }
 
-    /// The [standard errors](Self::std_errors) in the places of [`matrix`](Self::matrix), players × players × outputs.
+    /// Returns the [standard errors](Self::std_errors) in the layout of [`matrix`](Self::matrix), players ×
+    /// players × outputs.
     pub fn matrix_of_errors(&self) -> Option<Vec<f64>> {
         let errors = self.std_errors.clone()?;
         Some(Self { values: errors, ..self.clone() }.matrix().values)
     }
 
-    /// The same with half of each pair's index at either place, so that it sums to what all of them sum to.
+    /// Returns the [`matrix`](Self::matrix) with half of each pair's index in either position, so that its
+    /// sum is the sum of all indices.
     ///
-    /// Of `k-shapley` of order 2 it is the matrix of shap's tree explainer, of XGBoost's `pred_interactions` and of `Diagonal::Remainder`; of
-    /// `shapley-taylor` of order 2 that of shap's exact explainer.
+    /// For `k-shapley` of order 2, this is the matrix of shap's tree explainer, of XGBoost's
+    /// `pred_interactions` and of `Diagonal::Remainder`; for `shapley-taylor` of order 2, that of shap's
+    /// exact explainer.
     pub fn matrix_of_halves(&self) -> Attributions {
         self.matrix_of(0.5)
     }
@@ -240,11 +252,11 @@ impl Interactions {
         Attributions::of_pairs(players, values, self.base.clone(), self.predictions.clone())
     }
 
-    /// Refuses indices that are not finite.
+    /// Returns the indices, or an error if one is not finite.
     ///
     /// # Errors
     ///
-    /// [`ValueError::InteractionOverflow`] with the first coalition that has one.
+    /// [`ValueError::InteractionOverflow`] with the first coalition whose index is not finite.
     pub fn finite(self) -> Result<Self, ValueError> {
         let outputs = self.outputs();
         let of = |at: usize, coalition: Coalition| ValueError::InteractionOverflow {
@@ -265,7 +277,7 @@ impl Interactions {
     }
 }
 
-/// By size; of one size who has the first member that the other lacks.
+/// Compares by size, then lexicographically by members.
 fn compare(one: CoalitionView<'_>, other: CoalitionView<'_>) -> Ordering {
     let by_member = || {
         let pairs = one.words().iter().zip(other.words());

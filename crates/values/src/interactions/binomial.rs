@@ -1,27 +1,28 @@
 //! Signs, binomial coefficients, Bernoulli numbers, and coalitions of a few players.
 
-/// `C(n, k)`, exact as long as it is an exact f64; infinite where it overflows.
+/// Returns `C(n, k)`, exact if it is representable as f64, infinite if it overflows.
 pub(super) fn binomial(n: usize, k: usize) -> f64 {
     if k > n {
         return 0.0;
     }
     let few = k.min(n - k);
-    // Each product is a binomial coefficient, so that each division is exact.
+    // Each intermediate product is a binomial coefficient, so each division is exact.
     (1..=few).fold(1.0, |choose, i| choose * (n - few + i) as f64 / i as f64)
 }
 
-/// (−1)^count.
+/// Returns (−1)^count.
 pub(super) fn sign(count: usize) -> f64 {
     if count.is_multiple_of(2) { 1.0 } else { -1.0 }
 }
 
-/// How many coalitions of `players` have at most `order` members, the empty one included; `usize::MAX` for more than that.
+/// Returns the number of coalitions of `players` with at most `order` members, including the empty one,
+/// saturating at `usize::MAX`.
 pub(super) fn coalitions_up_to(players: usize, order: usize) -> usize {
     let count: f64 = (0..=order.min(players)).map(|size| binomial(players, size)).sum();
     if count < 9e15 { count as usize } else { usize::MAX }
 }
 
-/// Numerators and denominators of B_0, B_2, B_4, … up to B_24.
+/// Numerators and denominators of the Bernoulli numbers B_0, B_2, B_4, … up to B_24.
 const EVEN: [(f64, f64); 13] = [
     (1.0, 1.0),
     (1.0, 6.0),
@@ -38,14 +39,14 @@ const EVEN: [(f64, f64); 13] = [
     (-236_364_091.0, 2730.0),
 ];
 
-/// The Bernoulli number B_j, with B_1 = −½. The relative error is below 1e-13 for j ≤ 64.
+/// Returns the Bernoulli number B_j, with B_1 = −½. The relative error is below 1e-13 for j ≤ 64.
 pub(super) fn bernoulli(j: usize) -> f64 {
     match j {
         1 => -0.5,
         _ if j % 2 == 1 => 0.0,
         _ => match EVEN.get(j / 2) {
             Some((numerator, denominator)) => numerator / denominator,
-            // |B_j| = 2 j! / (2π)^j ζ(j), and ζ(j) − 1 is less than 1e-7 here.
+            // |B_j| = 2 j! / (2π)^j ζ(j), and ζ(j) − 1 is below 1e-7 here.
             None => {
                 let product = (1..=j).fold(2.0, |product, i| product * i as f64 / std::f64::consts::TAU);
                 let zeta: f64 = (1..=8).map(|i| f64::from(i).powi(-(j as i32))).sum();
@@ -55,7 +56,7 @@ pub(super) fn bernoulli(j: usize) -> f64 {
     }
 }
 
-/// Calls `each` with every sublist of `members` of `least` to `most` of them, short of order.
+/// Calls `each` with every sublist of `members` of length `least` to `most`, in lexicographic order.
 pub(super) fn for_each_subset(
     members: &[usize],
     (least, most): (usize, usize),
@@ -81,7 +82,7 @@ mod tests {
 
     #[test]
     fn bernoulli_numbers_satisfy_their_recursion() {
-        // Σ_{j ≤ q} C(q+1, j) B_j = 0. Compared with the largest term, since the sum cancels.
+        // Σ_{j ≤ q} C(q+1, j) B_j = 0. Compare with the largest term, because the terms of the sum cancel.
         for q in 1..64 {
             let terms: Vec<f64> = (0..=q).map(|j| binomial(q + 1, j) * bernoulli(j)).collect();
             let largest = terms.iter().fold(0.0f64, |largest, term| term.abs().max(largest));

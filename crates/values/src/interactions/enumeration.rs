@@ -1,20 +1,23 @@
-//! Exact indices by definition: one pass over all 2^n coalitions, for all coalitions K and any indices at once.
+//! Exact indices by definition, in one pass over all 2^n coalitions, for all coalitions K and several indices
+//! at once.
 //!
-//! # How
+//! # Method
 //!
-//! Weights depend on sizes alone, so that all an index needs of the game are the differences of each K summed by size,
+//! Weights depend on sizes only, so an index is determined by the differences of each K summed by size,
 //!
 //! ```text
 //! D_K(a) = Σ_{S⊆N∖K, |S|=a} Δ_K v(S),        I(K) = Σ_a M_k(a, n−k−a) D_K(a)
 //! ```
 //!
-//! These come from folding the table of values, one player after the other. A table is kept for each K among the players so far and each
-//! number a of those present besides. The next player halves it: it is no member of K, and the half where it is present is added to the
-//! numbers of a + 1; or it joins K, and the lower half is taken from the upper. So the work is Σ_d 2^(n−d) (d+1) C(d, ≤ s), some 24 · 2^n for
-//! pairs, rather than 2^n C(n, s).
+//! These are computed by folding the table of values, one player after the other. There is a table for each K
+//! among the players processed so far and each number a of other players present. The next player splits
+//! every table into halves: if it is not in K, the half where it is present is added to the table for a + 1;
+//! if it joins K, the lower half is subtracted from the upper half. So the work is Σ_d 2^(n−d) (d+1) C(d, ≤
+//! s), about 24 · 2^n for pairs, instead of 2^n C(n, s).
 //!
-//! Masks go by in blocks of 4096, each folded on its own; two neighbours of d bits make one of d + 1. Sums are therefore pairwise, in an order
-//! that neither threads nor blocks change, and no table of 2^n numbers is kept.
+//! Masks are processed in blocks of 4096, each folded separately; two neighbouring blocks of d bits are
+//! merged into one of d + 1. Sums are therefore pairwise, in an order that does not depend on threads or
+//! blocks, and no table of 2^n numbers is stored.
 
 use apportion_games::{Coalitions, Game, GameError, parallel};
 
@@ -25,26 +28,28 @@ use super::weights::IndexWeights;
 use crate::enumeration::{BLOCK_BITS, MOST_PLAYERS, WAVE_BITS, ask, check_finite};
 use crate::error::ValueError;
 
-/// The most coalitions that interactions are told of, times outputs.
+/// Maximum number of coalitions times outputs in a result.
 pub const MOST_INTERACTIONS: usize = 1 << 20;
 
-/// The exact indices of all coalitions of up to `order` players of `game`, for all outputs.
+/// Computes the exact indices of all coalitions of up to `order` players of `game`, for all outputs.
 ///
 /// ```text
 /// I(K) = Σ_{S⊆N∖K} M_k(|S|, n−k−|S|) Δ_K v(S),        1 ≤ |K| ≤ s
 /// ```
 ///
-/// with the [weights](IndexWeights::moment) of the index; of generalized values v(S ∪ K) − v(S) stands in place of Δ_K v(S). Asks the game for
-/// each of the 2^n coalitions once, in blocks of 4096, by several threads where the game allows it; a game that [is a table](Game::table) is
-/// read in place. Takes some 2^n Σ_d 2^−d (d+1) C(d, ≤ s) k additions beside the game's: 24 · 2^n for pairs, 40 · 2^n for triples, n²/4 · 2^n for all orders; and
-/// memory of 3 (n+1) numbers for each coalition that is told, twice that for generalized values. The result has the same bits for any number
-/// of threads.
+/// with the [weights](IndexWeights::moment) of the index; for generalized values, v(S ∪ K) − v(S) replaces
+/// Δ_K v(S). Evaluates each of the 2^n coalitions once, in blocks of 4096, on several threads if the game
+/// allows it; a game that [is a table](Game::table) is read directly. Takes about 2^n Σ_d 2^−d (d+1) C(d, ≤
+/// s) k additions besides the evaluations: 24 · 2^n for pairs, 40 · 2^n for triples, n²/4 · 2^n for all
+/// orders. The memory is 3 (n+1) numbers per coalition of the result, twice that for generalized values. The
+/// result has the same bits for any number of threads.
 ///
 /// # Errors
 ///
-/// [`ValueError::Players`] unless 1 ≤ n ≤ 25, [`ValueError::TooManyInteractions`] for more than 2^20 coalitions times outputs, what
-/// [`InteractionIndex::weights`] says, [`ValueError::Game`] if the game fails or has a value that is not finite,
-/// [`ValueError::InteractionOverflow`] if finite values are too large to be summed.
+/// [`ValueError::Players`] unless 1 ≤ n ≤ 25, [`ValueError::TooManyInteractions`] for more than 2^20
+/// coalitions times outputs, the errors of [`InteractionIndex::weights`], [`ValueError::Game`] if the game
+/// fails or has a value that is not finite, [`ValueError::InteractionOverflow`] if the sum of finite values
+/// overflows.
 ///
 /// # Example
 ///
@@ -52,7 +57,7 @@ pub const MOST_INTERACTIONS: usize = 1 << 20;
 /// use apportion_games::SumOfUnanimity;
 /// use apportion_values::{InteractionIndex, enumerate_interactions};
 ///
-/// // Three players who are worth 6 together only.
+/// // Three players: the value is 6 if all are present, otherwise 0.
 /// let game = SumOfUnanimity::new(3, 0.0, [(vec![0, 1, 2], 6.0)])?;
 /// let shapley = enumerate_interactions(&game, &InteractionIndex::SHAPLEY, 2)?;
 /// let taylor = enumerate_interactions(&game, &InteractionIndex::ShapleyTaylor, 2)?;
@@ -72,13 +77,14 @@ pub fn enumerate_interactions(
     enumerate_interactions_many(game, &[(index.clone(), order)]).map(|mut found| found.swap_remove(0))
 }
 
-/// [`enumerate_interactions`] for several indices, each with its order, in one pass: the game is asked once for each coalition.
+/// Same as [`enumerate_interactions`] for several indices, each with its order, in one pass: each coalition
+/// is evaluated once.
 ///
-/// The results are in the order of `asked`. Without any index the game is not asked.
+/// The results are in the order of `asked`. If it is empty, the game is not evaluated.
 ///
 /// # Errors
 ///
-/// As [`enumerate_interactions`].
+/// Same as [`enumerate_interactions`].
 pub fn enumerate_interactions_many(
     game: &(impl Game + ?Sized),
     asked: &[(InteractionIndex, usize)],
@@ -86,17 +92,17 @@ pub fn enumerate_interactions_many(
     enumerate_all(&game, asked)
 }
 
-/// [`enumerate_interactions_many`], compiled once for all games.
+/// Implements [`enumerate_interactions_many`], compiled once for all games.
 fn enumerate_all(
     game: &dyn Game,
     asked: &[(InteractionIndex, usize)],
 ) -> Result<Vec<Interactions>, ValueError> {
     let (players, outputs) = (game.players(), game.outputs());
     if !(1..=MOST_PLAYERS).contains(&players) {
-        return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+        return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
     }
     if outputs == 0 {
-        return Err(GameError::Parameter { what: "a game has at least one output, not 0".to_owned() }.into());
+        return Err(GameError::Parameter { what: "a game must have at least one output".to_owned() }.into());
     }
     let weights = asked.iter().map(|(index, order)| index.weights(*order, players));
     let weights: Vec<IndexWeights> = weights.collect::<Result<_, _>>()?;
@@ -109,7 +115,7 @@ fn enumerate_all(
     let mut channels = Vec::from_iter(are_differences.then_some(Joined::Difference));
     channels.extend(are_generalized.then_some([Joined::Present, Joined::Absent]).into_iter().flatten());
 
-    // The first block is asked for first, because the others need v(∅).
+    // Evaluate the first block before the others, because they need v(∅).
     let block_bits = players.min(BLOCK_BITS);
     let first = match game.table() {
         Some(_) => Vec::new(),
@@ -137,15 +143,16 @@ fn enumerate_all(
     answers.collect()
 }
 
-/// Refuses more coalitions than are told of.
+/// Returns an error if there are more coalitions than a result can contain.
 pub(super) fn check_count(players: usize, order: usize, outputs: usize) -> Result<(), ValueError> {
     if coalitions_up_to(players, order).saturating_mul(outputs) > MOST_INTERACTIONS {
-        return Err(ValueError::TooManyInteractions { players, order, outputs, most: MOST_INTERACTIONS });
+        return Err(ValueError::TooManyInteractions { players, order, outputs, max: MOST_INTERACTIONS });
     }
     Ok(())
 }
 
-/// The index of the empty coalition: v(∅) and what its functional makes of v − v(∅), whose sums by size come first.
+/// Returns the index of the empty coalition: v(∅) plus its functional of v − v(∅), whose sums by size come
+/// first.
 fn constant(weights: &IndexWeights, sums: &[Vec<f64>], base: &[f64]) -> Vec<f64> {
     let players = weights.players();
     let by_size: Vec<f64> = (0..=players).map(|size| weights.moment(0, size, players - size)).collect();
@@ -155,7 +162,8 @@ fn constant(weights: &IndexWeights, sums: &[Vec<f64>], base: &[f64]) -> Vec<f64>
     sums.iter().zip(base).map(of).collect()
 }
 
-/// What is summed for a coalition K among the players so far: what becomes of the two halves of a table where the next player joins K.
+/// The quantity that is summed for a coalition K: how the two halves of a table are combined if the next
+/// player joins K.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Joined {
     /// Δ_K v(S).
@@ -176,7 +184,7 @@ impl Joined {
     }
 }
 
-/// The coalitions of at most s of d players in the order of their masks, as folding makes them.
+/// The coalitions of at most s of d players, in mask order, as folding produces them.
 struct Masks {
     players: usize,
     masks: Vec<u64>,
@@ -191,7 +199,7 @@ impl Masks {
         Self { players, masks }
     }
 
-    /// The indices of all coalitions of one member up to the order of the weights.
+    /// Returns the indices of all non-empty coalitions up to the order of the weights.
     fn weigh(
         &self,
         weights: &IndexWeights,
@@ -211,7 +219,7 @@ impl Masks {
                 let of = |sums: &[Vec<f64>], size: usize| sums[output][place * stride + size];
                 let weighed = weights.iter().enumerate().map(|(size, weight)| {
                     let sum = of(sums, size) - less.map_or(0.0, |less| of(less, size));
-                    // An index may have no weight where a sum overflows.
+                    // Skip sums whose weight is zero, because they may overflow.
                     if *weight == 0.0 { 0.0 } else { weight * sum }
                 });
                 values.push(weighed.sum());
@@ -221,7 +229,7 @@ impl Masks {
     }
 }
 
-/// Each mask as it is, and where there is room for one more member as `joined` has it.
+/// Returns each mask unchanged, followed by `joined` of it if it has room for another member.
 fn split(masks: &[u64], order: usize, joined: impl Fn(u64) -> u64) -> Vec<u64> {
     let both = |&mask: &u64| [mask].into_iter().chain(has_room(mask, order).then(|| joined(mask)));
     masks.iter().flat_map(both).collect()
@@ -231,31 +239,32 @@ fn has_room(mask: u64, order: usize) -> bool {
     (mask.count_ones() as usize) < order
 }
 
-/// What 2^d neighbouring masks come to.
+/// The result of folding 2^d consecutive masks.
 struct Folded {
-    /// For each channel and output: for each coalition of at most s of the d players, in the order of masks, d + 1 sums by size.
+    /// For each channel and output: d + 1 sums by size for each coalition of at most s of the d players, in
+    /// mask order.
     sums: Vec<Vec<f64>>,
     /// The values of the last mask.
     last: Vec<f64>,
 }
 
 impl Folded {
-    /// The sums of one channel: a list for each output.
+    /// Returns the sums of one channel, a list per output.
     fn of(&self, channels: &[Joined], wanted: Joined) -> &[Vec<f64>] {
         let outputs = self.last.len();
         match channels.iter().position(|&channel| channel == wanted) {
             Some(at) => &self.sums[at * outputs..][..outputs],
-            None => unreachable!("channels are those that the weights ask for"),
+            None => unreachable!("the channels are those that the weights require"),
         }
     }
 }
 
-/// What every block of the pass needs.
+/// Data shared by all blocks of the pass.
 struct Pass<'a> {
     game: &'a dyn Game,
     block_bits: usize,
     order: usize,
-    /// The values of the first block, where the game is no table.
+    /// The values of the first block, unless the game is a table.
     first: &'a [f64],
     base: &'a [f64],
     channels: &'a [Joined],
@@ -278,7 +287,7 @@ impl Pass<'_> {
         Ok(self.merge(&left, right, bits - 1))
     }
 
-    /// The fold of both, `right` having the masks next to those of `left`, of `bits` bits each.
+    /// Merges two folds of `bits` bits each, where the masks of `right` follow those of `left`.
     fn merge(&self, left: &Folded, right: Folded, bits: usize) -> Folded {
         let outputs = self.base.len();
         let masks = Masks::new(bits, self.order).masks;
@@ -339,7 +348,8 @@ impl Pass<'_> {
     }
 }
 
-/// Folds one player, the highest bit, into tables of `length` numbers each, of which every mask has one for each size; it then has one more.
+/// Folds one player, the highest bit, into the tables. Every mask has a table of `length` numbers per size,
+/// and one size more after folding.
 fn fold_player(
     channel: Joined,
     order: usize,
@@ -350,7 +360,7 @@ fn fold_player(
     let sizes = tables.len() / (masks.len() * length);
     out.clear();
     for (of_mask, &mask) in tables.chunks_exact(sizes * length).zip(masks) {
-        // The absent half of a size, and the present half of the size before.
+        // Add the absent half of a size and the present half of the previous size.
         let halves = |size: usize| of_mask[size * length..][..length].split_at(length / 2);
         out.extend_from_slice(halves(0).0);
         for size in 1..sizes {

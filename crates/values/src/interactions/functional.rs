@@ -1,4 +1,4 @@
-//! What an index makes of polynomials in the probability of presence.
+//! Functionals of polynomials in the probability of presence, which define indices.
 
 use super::binomial::{binomial, sign};
 use crate::semivalue::Semivalue;
@@ -6,9 +6,10 @@ use crate::semivalue::Semivalue;
 /// A functional `L(f) = Σ c ∫ f^(j)/j! dμ` of polynomials f in t on \[0, 1\].
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Functional {
-    /// The sum over its terms. Up to the degree of `known` it is known in closed form, and the terms, which cancel there, are not summed.
+    /// The sum of its terms. Up to the degree of `known`, its closed form is used instead of the terms, which
+    /// cancel there.
     Sum { terms: Vec<Term>, known: Option<(usize, Semivalue)> },
-    /// Weights `q[s]` of each single coalition of s out of q.len() − 1 others.
+    /// Weights `q[s]` of each coalition of s of the q.len() − 1 other players.
     OfSizes(Vec<f64>),
 }
 
@@ -21,26 +22,26 @@ pub(super) struct Term {
 }
 
 impl Functional {
-    /// The integral over a measure.
+    /// Returns the integral over a measure.
     pub(super) fn integral(measure: Semivalue) -> Self {
         Self::Sum { terms: vec![Term { coefficient: 1.0, derivative: 0, measure }], known: None }
     }
 
-    /// `L(t^a (1 − t)^b)`.
+    /// Returns `L(t^a (1 − t)^b)`.
     pub(super) fn moment(&self, a: usize, b: usize) -> f64 {
         match self {
             Self::Sum { known: Some((degree, measure)), .. } if a + b <= *degree => measure.moment(a, b),
             Self::Sum { terms, .. } => terms.iter().map(|term| term.moment(a, b)).sum(),
             Self::OfSizes(weights) => {
                 let Some(rest) = (weights.len() - 1).checked_sub(a + b) else {
-                    unreachable!("more others than the weights are for")
+                    unreachable!("more other players than the weights cover")
                 };
                 (0..=rest).map(|size| binomial(rest, size) * weights[a + size]).sum()
             }
         }
     }
 
-    /// `L((2t − 1)^q)`.
+    /// Returns `L((2t − 1)^q)`.
     pub(super) fn centred_moment(&self, q: usize) -> f64 {
         match self {
             Self::Sum { known: Some((degree, measure)), .. } if q <= *degree => centred_moment(measure, q),
@@ -51,7 +52,8 @@ impl Functional {
 }
 
 impl Term {
-    /// The j-th derivative of t^a (1−t)^b over j! is `Σ_{x+y=j} C(a,x) C(b,y) (−1)^y t^{a−x} (1−t)^{b−y}`.
+    /// Returns the moment: the j-th derivative of t^a (1−t)^b over j! is
+    /// `Σ_{x+y=j} C(a,x) C(b,y) (−1)^y t^{a−x} (1−t)^{b−y}`.
     fn moment(&self, a: usize, b: usize) -> f64 {
         let least = self.derivative.saturating_sub(a);
         let parts = (least..=b.min(self.derivative)).map(|of_absent| {
@@ -71,7 +73,7 @@ impl Term {
     }
 }
 
-/// `∫ (2t − 1)^q dμ`.
+/// Returns `∫ (2t − 1)^q dμ`.
 fn centred_moment(measure: &Semivalue, q: usize) -> f64 {
     match measure {
         Semivalue::Shapley if q % 2 == 1 => 0.0,
@@ -86,11 +88,12 @@ fn centred_moment(measure: &Semivalue, q: usize) -> f64 {
     }
 }
 
-/// `Σ_y (−1)^y C(q, y) M(q − y, y)`: by parts whose sizes sum to 1 for a probability measure, so that the error is of that size.
+/// Returns `Σ_y (−1)^y C(q, y) M(q − y, y)`. For a probability measure, the absolute values of the terms sum
+/// to 1, so the error is relative to 1.
 fn alternating(q: usize, moment: impl Fn(usize, usize) -> f64) -> f64 {
     let part = |absent: usize| {
         let moment = moment(q - absent, absent);
-        // Where the coefficient is infinite, the moment is zero.
+        // If the coefficient is infinite, the moment is zero.
         if moment == 0.0 { 0.0 } else { sign(absent) * binomial(q, absent) * moment }
     };
     (0..=q).map(part).sum()

@@ -1,4 +1,4 @@
-//! Interaction indices by their names.
+//! Interaction indices and their names.
 
 use std::fmt::{Display, Formatter, Result as FormatResult};
 use std::str::FromStr;
@@ -8,20 +8,23 @@ use serde::{Deserialize, Serialize};
 use crate::error::ValueError;
 use crate::semivalue::{Presence, Semivalue};
 
-/// An interaction index: which weighted sum of differences says how much the players of a coalition interact.
+/// An interaction index: a weighted sum of differences that measures the interaction of the players of a
+/// coalition.
 ///
-/// As text (on the command line, in results, in serde) it is its name: that of a [`Semivalue`] for its interaction index (`shapley`,
-/// `banzhaf`, `weighted-banzhaf=0.3`, …), `k-shapley`, `shapley-taylor`, `faithful-shapley`, `faithful-banzhaf`,
-/// `faithful-weighted-banzhaf=P`, `k-additive-shapley`, `chaining`, `moebius`, `co-moebius`, `walsh`; of generalized values `generalized-` and
-/// the name of a semivalue, `chaining`, `internal` or `external`; `joint-shapley`. The short names of shapiq (`SII`, `k-SII`, `STII`, …) are
-/// read, too. The [module](crate::interactions) has the formulas, the sources, and what other libraries call them.
+/// Its textual form (on the command line, in result files, in serde) is its name: that of a [`Semivalue`] for
+/// its interaction index (`shapley`, `banzhaf`, `weighted-banzhaf=0.3`, …), `k-shapley`, `shapley-taylor`,
+/// `faithful-shapley`, `faithful-banzhaf`, `faithful-weighted-banzhaf=P`, `k-additive-shapley`, `chaining`,
+/// `moebius`, `co-moebius`, `walsh`; for generalized values `generalized-` followed by the name of a
+/// semivalue, `chaining`, `internal` or `external`; `joint-shapley`. The short names of shapiq (`SII`,
+/// `k-SII`, `STII`, …) are accepted too. The [module](crate::interactions) documents the formulas, the
+/// sources and the names used by other libraries.
 ///
 /// ```
 /// use apportion_values::InteractionIndex;
 ///
 /// let index: InteractionIndex = "shapley-taylor".parse()?;
 /// assert_eq!(index, "STII".parse()?);
-/// // In order 2 a term of four players is shared by its six pairs.
+/// // For order 2, a term of four players is shared equally by its six pairs.
 /// let weights = index.weights(2, 10)?;
 /// assert!((weights.weight(2, 4) - 1.0 / 6.0).abs() < 1e-15);
 /// assert_eq!((weights.weight(1, 1), weights.weight(1, 4)), (1.0, 0.0));
@@ -31,20 +34,23 @@ use crate::semivalue::{Presence, Semivalue};
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum InteractionIndex {
-    /// The probabilistic interaction index of a semivalue: of Shapley the Shapley, of Banzhaf the Banzhaf interaction index.
+    /// The probabilistic interaction index of a semivalue, e.g. the Shapley or Banzhaf interaction index.
     Semivalue(Semivalue),
-    /// k-Shapley values (n-Shapley, aggregated Shapley interactions): Shapley interaction indices up to the order, corrected by Bernoulli
-    /// numbers so that they sum to v(N) − v(∅).
+    /// k-Shapley values (n-Shapley, aggregated Shapley interactions): Shapley interaction indices up to the
+    /// order, corrected by Bernoulli numbers so that they sum to v(N) − v(∅).
     KShapley,
-    /// The Shapley-Taylor index: Möbius coefficients below the order; what is above is shared by the coalitions of the order alike.
+    /// The Shapley-Taylor index: Möbius coefficients below the order; larger ones are shared equally by the
+    /// coalitions of that order.
     ShapleyTaylor,
-    /// The faithful Shapley index: the game's best approximation of this order under the weights of the Shapley kernel, exact at ∅ and N.
+    /// The faithful Shapley index: the best approximation of the game of this order under the weights of the
+    /// Shapley kernel, exact at ∅ and N.
     FaithfulShapley,
-    /// The faithful Banzhaf index: the best approximation of this order where all coalitions count alike.
+    /// The faithful Banzhaf index: the best approximation of this order if all coalitions have equal weights.
     FaithfulBanzhaf,
-    /// The best approximation of this order where every player is present with a probability p, independently.
+    /// The best approximation of this order if every player is present independently with probability p.
     FaithfulWeightedBanzhaf(Presence),
-    /// The Shapley interaction indices of the faithful Shapley approximation: of the k-additive game that is nearest.
+    /// The Shapley interaction indices of the faithful Shapley approximation, which is the nearest k-additive
+    /// game.
     KAdditiveShapley,
     /// The chaining interaction index.
     Chaining,
@@ -52,9 +58,10 @@ pub enum InteractionIndex {
     Moebius,
     /// The co-Möbius transform: Δ_K v(N∖K), the external interaction index.
     CoMoebius,
-    /// The Walsh coefficients β_K of `v(S) = Σ_T β_T χ_T(S)`, χ_T(S) the product of +1 for members of T in S and −1 for the others.
+    /// The Walsh coefficients β_K of `v(S) = Σ_T β_T χ_T(S)`, where χ_T(S) is the product of +1 for members
+    /// of T in S and −1 for the others.
     Walsh,
-    /// The generalized value of a semivalue: what K adds as one player.
+    /// The generalized value of a semivalue: the marginal contribution of K as a single player.
     Generalized(Semivalue),
     /// The chaining generalized value.
     GeneralizedChaining,
@@ -62,15 +69,15 @@ pub enum InteractionIndex {
     GeneralizedInternal,
     /// v(N) − v(N∖K).
     GeneralizedExternal,
-    /// The joint Shapley value: generalized values by the law for which those of all coalitions up to the order sum to v(N) − v(∅). For up
-    /// to 25 players.
+    /// The joint Shapley value: generalized values with weights for which those of all coalitions up to the
+    /// order sum to v(N) − v(∅). Supports up to 25 players.
     JointShapley,
 }
 
-/// A name, the short one of shapiq where it has one, and what they name.
+/// A name, the short name in shapiq (or empty), and the index.
 type Named = (&'static str, &'static str, InteractionIndex);
 
-/// The indices without parameters, but for those that semivalues name.
+/// The indices without parameters, except those of semivalues.
 const NAMED: [Named; 13] = [
     ("k-shapley", "k-sii", InteractionIndex::KShapley),
     ("shapley-taylor", "stii", InteractionIndex::ShapleyTaylor),
@@ -94,8 +101,8 @@ impl InteractionIndex {
     /// The Banzhaf interaction index.
     pub const BANZHAF: Self = Self::Semivalue(Semivalue::Banzhaf);
 
-    /// Whether it is a generalized value, which looks at K as one player; else it is of the differences Δ_K, and a coalition some of whose
-    /// members never act together has none.
+    /// Returns whether it is a generalized value, which treats K as a single player. Other indices are sums
+    /// of the differences Δ_K, and are zero for coalitions that no Möbius term contains.
     pub fn is_generalized(&self) -> bool {
         matches!(
             self,
@@ -107,7 +114,8 @@ impl InteractionIndex {
         )
     }
 
-    /// Whether the indices of all coalitions of one member up to the order sum to v(N) − v(∅) in every game, for every order.
+    /// Returns whether the indices of all non-empty coalitions up to the order sum to v(N) − v(∅) in every
+    /// game, for every order.
     pub fn is_efficient(&self) -> bool {
         matches!(self, Self::KShapley | Self::ShapleyTaylor | Self::FaithfulShapley | Self::JointShapley)
     }
@@ -152,7 +160,7 @@ impl FromStr for InteractionIndex {
             _ => {}
         }
         let semivalue = |of: &str| match of.parse::<Semivalue>() {
-            Err(ValueError::UnknownValue { .. }) => Err(ValueError::UnknownIndex { given: name.to_owned() }),
+            Err(ValueError::UnknownValue { .. }) => Err(ValueError::UnknownIndex { actual: name.to_owned() }),
             other => other,
         };
         if let Some(of) = name.strip_prefix("generalized-") {
@@ -161,7 +169,7 @@ impl FromStr for InteractionIndex {
         if let Some(of) = name.strip_prefix("faithful-") {
             return match semivalue(of)? {
                 Semivalue::WeightedBanzhaf(presence) => Ok(Self::FaithfulWeightedBanzhaf(presence)),
-                _ => Err(ValueError::UnknownIndex { given: name.to_owned() }),
+                _ => Err(ValueError::UnknownIndex { actual: name.to_owned() }),
             };
         }
         semivalue(name).map(Self::Semivalue)

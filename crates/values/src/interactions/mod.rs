@@ -1,25 +1,28 @@
-//! Interactions: what the players of a coalition add together, beyond what they add apart.
+//! Interactions: the joint effect of the players of a coalition beyond their separate effects.
 //!
 //! # Notation
 //!
-//! `n` players; `k = |K|` for the coalition K whose interaction is meant; `s` the *order*, the largest k that is asked for. `m(R)` is the
-//! Möbius transform of the game, `v(S) = Σ_{R⊆S} m(R)`. `Δ_K v(S) = Σ_{L⊆K} (−1)^{k−|L|} v(S ∪ L)` is the discrete derivative, for S without
-//! members of K; of a single player it is the marginal contribution, of a pair the second difference.
+//! `n` players; `k = |K|` for the coalition K of an interaction; `s` is the *order*, the largest k. `m(R)` is
+//! the Möbius transform of the game, `v(S) = Σ_{R⊆S} m(R)`. `Δ_K v(S) = Σ_{L⊆K} (−1)^{k−|L|} v(S ∪ L)` is the
+//! discrete derivative, for S without members of K; for a single player it is the marginal contribution, for
+//! a pair the second difference.
 //!
-//! # One form for all
+//! # Common form
 //!
-//! Every index here is a weighted sum of derivatives whose weights depend on sizes alone, and so are numbers `M_k(a, b)`: the weight that
-//! falls on the coalitions that hold a given players and lack b given others,
+//! Every index here is a weighted sum of derivatives whose weights depend on sizes only. They are determined
+//! by numbers `M_k(a, b)`: the total weight of the coalitions that contain a given players and exclude b
+//! given others,
 //!
 //! ```text
 //! I(K) = Σ_{S⊆N∖K} M_k(|S|, n−k−|S|) Δ_K v(S)  =  Σ_{R⊇K} M_k(r−k, 0) m(R),        M_k(a, b) = M_k(a+1, b) + M_k(a, b+1)
 //! ```
 //!
-//! With `M_k(a, b) = L_k(t^a (1 − t)^b)` they are what a functional L_k makes of polynomials: for most indices the moments of a probability
-//! measure on \[0, 1\], the [mixing measure](crate::Semivalue). Where an index is a best approximation of order s (the faithful ones), or is
-//! made to sum to v(N) (k-Shapley), L_k(f) is f(0) for all f of degree up to s − k, so that I(K) = m(K) in a game without larger terms.
+//! With `M_k(a, b) = L_k(t^a (1 − t)^b)`, they are a functional L_k of polynomials: for most indices the
+//! moments of a probability measure on \[0, 1\], the [mixing measure](crate::Semivalue). If an index is a
+//! best approximation of order s (the faithful ones), or is corrected to sum to v(N) (k-Shapley), L_k(f) is
+//! f(0) for all f of degree up to s − k, so that I(K) = m(K) in a game without larger terms.
 //!
-//! | index | `M_k(r−k, 0)`, the weight of m(R) | L_k | order matters | sums to v(N) − v(∅) |
+//! | index | `M_k(r−k, 0)`, the weight of m(R) | L_k | depends on the order | sums to v(N) − v(∅) |
 //! |---|---|---|---|---|
 //! | `shapley` | 1 / (r−k+1) | uniform on \[0, 1\] | | |
 //! | `banzhaf` | 2^−(r−k) | at ½ | | |
@@ -34,33 +37,37 @@
 //! | `faithful-banzhaf` | r > s: (−1)^{s−k} C(r−k−1, s−k) 2^−(r−k) | Σ_j (−½)^j f^(j)(½)/j! | yes | |
 //! | `k-additive-shapley` | | faithful Shapley, then Shapley | yes | |
 //!
-//! (B_j are Bernoulli numbers, B_1 = −½. The moments of Beta(x, y) are ∫ t^a (1−t)^b dBeta = B(x+a, y+b)/B(x, y).)
+//! (B_j are Bernoulli numbers, B_1 = −½. The moments of Beta(x, y) are ∫ t^a (1−t)^b dBeta = B(x+a, y+b)/B(x,
+//! y).)
 //!
-//! *Generalized values* look at K as one player: `G(K) = Σ_{S⊆N∖K} M_k(|S|, n−k−|S|) [v(S ∪ K) − v(S)]`. They take the same numbers; the weight
-//! of m(R) is `M_k(|R∖K|, 0)` for every R that meets K. `generalized-shapley`, `generalized-banzhaf`, `generalized-chaining`,
-//! `generalized-internal` (v(K) − v(∅)), `generalized-external` (v(N) − v(N∖K)) and so on for every semivalue; `joint-shapley` has the one law
-//! by which all coalitions up to order s sum to v(N) − v(∅).
+//! *Generalized values* treat K as a single player: `G(K) = Σ_{S⊆N∖K} M_k(|S|, n−k−|S|) [v(S ∪ K) − v(S)]`.
+//! They use the same numbers; the weight of m(R) is `M_k(|R∖K|, 0)` for every R that intersects K. They are
+//! `generalized-shapley`, `generalized-banzhaf`, `generalized-chaining`, `generalized-internal` (v(K) −
+//! v(∅)), `generalized-external` (v(N) − v(N∖K)) and so on for every semivalue. `joint-shapley` uses the
+//! unique weights for which all coalitions up to order s sum to v(N) − v(∅).
 //!
-//! # What others call them
+//! # Names in other libraries
 //!
-//! | there | here |
+//! | other library | name here |
 //! |---|---|
-//! | shapiq `SII`, `BII`, `CHII`, `k-SII`, `STII`, `FSII`, `FBII`, `kADD-SHAP`, `Moebius`, `Co-Moebius` | `shapley`, `banzhaf`, `chaining`, `k-shapley`, `shapley-taylor`, `faithful-shapley`, `faithful-banzhaf`, `k-additive-shapley`, `moebius`, `co-moebius`: the whole index of each coalition, once |
+//! | shapiq `SII`, `BII`, `CHII`, `k-SII`, `STII`, `FSII`, `FBII`, `kADD-SHAP`, `Moebius`, `Co-Moebius` | `shapley`, `banzhaf`, `chaining`, `k-shapley`, `shapley-taylor`, `faithful-shapley`, `faithful-banzhaf`, `k-additive-shapley`, `moebius`, `co-moebius`: the full index of each coalition, once |
 //! | shapiq `SGV`, `BGV`, `CHGV`, `IGV`, `EGV`, `JointSV` | `generalized-shapley`, `-banzhaf`, `-chaining`, `-internal`, `-external`, `joint-shapley` |
-//! | shapiq `Fourier` | `walsh` times (−1)^k: its characters are −1 where ours are 1 |
-//! | shap's tree explainer, `shap_interaction_values`; XGBoost's `pred_interactions` | `k-shapley` of order 2 as a [matrix of halves](Interactions::matrix_of_halves): half the Shapley interaction index beside the diagonal, the rest of the Shapley value on it |
+//! | shapiq `Fourier` | `walsh` times (−1)^k: its characters are −1 where those here are 1 |
+//! | shap's tree explainer, `shap_interaction_values`; XGBoost's `pred_interactions` | `k-shapley` of order 2 as a [matrix of halves](Interactions::matrix_of_halves): half the Shapley interaction index off the diagonal, the rest of the Shapley value on it |
 //! | shap's exact explainer, `interactions=True` | `shapley-taylor` of order 2 as a [matrix of halves](Interactions::matrix_of_halves): v({i}) − v(∅) on the diagonal |
 //!
-//! The names of shapiq are understood where an index is read.
+//! The names of shapiq are accepted wherever an index is parsed.
 //!
 //! # Sources
 //!
-//! Grabisch and Roubens, *An axiomatic approach to the concept of interaction among players in cooperative games*, 1999 (Shapley, Banzhaf);
-//! Fujimoto, Kojadinovic and Marichal, *Axiomatic characterizations of probabilistic and cardinal-probabilistic interaction indices*, 2006;
-//! Marichal and Roubens, *The chaining interaction index among players in cooperative games*, 1999; Sundararajan, Dhamdhere and Agarwal, *The
-//! Shapley Taylor interaction index*, 2020; Bordt and von Luxburg, *From Shapley values to generalized additive models and back*, 2023
-//! (k-Shapley); Tsai, Yeh and Ravikumar, *Faith-Shap*, 2023; Pelegrina, Duarte and Grabisch, *A k-additive Choquet integral-based approach to
-//! approximate the SHAP values*, 2023; Marichal, Kojadinovic and Fujimoto, *Axiomatic characterizations of generalized values*, 2007; Harris,
+//! Grabisch and Roubens, *An axiomatic approach to the concept of interaction among players in cooperative
+//! games*, 1999 (Shapley, Banzhaf); Fujimoto, Kojadinovic and Marichal, *Axiomatic characterizations of
+//! probabilistic and cardinal-probabilistic interaction indices*, 2006; Marichal and Roubens, *The chaining
+//! interaction index among players in cooperative games*, 1999; Sundararajan, Dhamdhere and Agarwal, *The
+//! Shapley Taylor interaction index*, 2020; Bordt and von Luxburg, *From Shapley values to generalized
+//! additive models and back*, 2023 (k-Shapley); Tsai, Yeh and Ravikumar, *Faith-Shap*, 2023; Pelegrina,
+//! Duarte and Grabisch, *A k-additive Choquet integral-based approach to approximate the SHAP values*, 2023;
+//! Marichal, Kojadinovic and Fujimoto, *Axiomatic characterizations of generalized values*, 2007; Harris,
 //! Pymar and Rowat, *Joint Shapley values*, 2022.
 
 mod answer;

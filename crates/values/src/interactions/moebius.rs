@@ -1,4 +1,4 @@
-//! A game by its Möbius transform, and indices from it.
+//! Games represented by their Möbius transform, and their interaction indices.
 
 use std::collections::HashMap;
 
@@ -11,18 +11,18 @@ use super::index::InteractionIndex;
 use super::weights::IndexWeights;
 use crate::error::ValueError;
 
-/// The most players of a game whose transform is made from its 2^n values.
+/// Maximum number of players for computing the transform from all 2^n values.
 const MOST_TABULATED: usize = 20;
 
-/// A game by those coefficients of its Möbius transform that are not zero: `v(S) = Σ_{R⊆S} m(R)`.
+/// A game represented by the non-zero coefficients of its Möbius transform: `v(S) = Σ_{R⊆S} m(R)`.
 ///
-/// Where they are few, indices of any number of players follow from them.
+/// If there are few coefficients, indices are computed from them for any number of players.
 ///
 /// ```
 /// use apportion_games::Coalitions;
 /// use apportion_values::{InteractionIndex, MoebiusTransform};
 ///
-/// // A thousand players, of whom four are worth 12 together, and one of them alone 5.
+/// // A thousand players: four of them contribute 12 together, and one of these contributes 5 alone.
 /// let mut terms = Coalitions::new(1000);
 /// terms.push_members([7, 70, 700, 999]);
 /// terms.push_members([70]);
@@ -36,26 +36,27 @@ const MOST_TABULATED: usize = 20;
 pub struct MoebiusTransform {
     outputs: usize,
     terms: Coalitions,
-    /// Terms × k.
+    /// Coefficients, terms × k.
     coefficients: Vec<f64>,
 }
 
 impl MoebiusTransform {
-    /// The game with the `coefficients` of `terms`: terms × k. The coefficient of the empty coalition is v(∅). Those of a coalition that
-    /// stands several times add up.
+    /// Creates the game with the `coefficients` of `terms`, terms × k. The coefficient of the empty coalition
+    /// is v(∅). Coefficients of repeated coalitions are added.
     ///
     /// # Errors
     ///
-    /// [`ValueError::Game`] for no players, no outputs, another number of coefficients, or one that is not finite.
+    /// [`ValueError::Game`] without players or outputs, for a wrong number of coefficients, or one that is
+    /// not finite.
     pub fn new(terms: &Coalitions, coefficients: &[f64], outputs: usize) -> Result<Self, ValueError> {
         let refuse = |what: String| Err(GameError::Parameter { what }.into());
         if terms.players() == 0 || outputs == 0 {
-            return refuse("a game has at least one player and one output".to_owned());
+            return refuse("a game must have at least one player and one output".to_owned());
         }
         if coefficients.len() != terms.len() * outputs {
             let wanted = terms.len() * outputs;
             return refuse(format!(
-                "{} terms of {outputs} outputs have {wanted} coefficients, not {}",
+                "{} terms of {outputs} outputs require {wanted} coefficients, got {}",
                 terms.len(),
                 coefficients.len()
             ));
@@ -68,18 +69,20 @@ impl MoebiusTransform {
         Ok(Self { outputs, terms: terms.clone(), coefficients: coefficients.to_vec() })
     }
 
-    /// The transform of any game, from its 2^n values: `m(R) = Σ_{S⊆R} (−1)^{r−|S|} v(S)`.
+    /// Computes the transform of any game from its 2^n values: `m(R) = Σ_{S⊆R} (−1)^{r−|S|} v(S)`.
     ///
-    /// Takes n 2^n k additions, in place. Coefficients sum up to 2^r values with alternating signs, and so have an error of up to 2^r times that
-    /// of a value: where indices are wanted, [`enumerate_interactions`](crate::enumerate_interactions) is exact without that loss.
+    /// Takes n 2^n k additions, in place. A coefficient is a sum of up to 2^r values with alternating signs,
+    /// so its error is up to 2^r times that of a value;
+    /// [`enumerate_interactions`](crate::enumerate_interactions) computes indices without this loss.
     ///
     /// # Errors
     ///
-    /// [`ValueError::Players`] unless 1 ≤ n ≤ 20, [`ValueError::Game`] if the game fails, or a coefficient overflows.
+    /// [`ValueError::Players`] unless 1 ≤ n ≤ 20, [`ValueError::Game`] if the game fails, or a coefficient
+    /// overflows.
     pub fn of_game(game: &(impl Game + ?Sized)) -> Result<Self, ValueError> {
         let (players, outputs) = (game.players(), game.outputs());
         if !(1..=MOST_TABULATED).contains(&players) {
-            return Err(ValueError::Players { given: players, most: MOST_TABULATED });
+            return Err(ValueError::Players { actual: players, max: MOST_TABULATED });
         }
         let table = TabulatedGame::from_game(game)?;
         let mut coefficients = table.values_in_order().to_vec();
@@ -93,38 +96,39 @@ impl MoebiusTransform {
         Self::new(&Coalitions::from_masks(players, 0..1 << players), &coefficients, outputs)
     }
 
-    /// Number of players n.
+    /// Returns the number of players n.
     pub fn players(&self) -> usize {
         self.terms.players()
     }
 
-    /// Number of outputs k.
+    /// Returns the number of outputs k.
     pub fn outputs(&self) -> usize {
         self.outputs
     }
 
-    /// The coalitions that have a coefficient.
+    /// Returns the coalitions that have a coefficient.
     pub fn terms(&self) -> &Coalitions {
         &self.terms
     }
 
-    /// Their coefficients: terms × k.
+    /// Returns their coefficients, terms × k.
     pub fn coefficients(&self) -> &[f64] {
         &self.coefficients
     }
 
-    /// The indices of coalitions of up to `order` players: of those within some term; of generalized values of all.
+    /// Computes the indices of coalitions of up to `order` players: those contained in some term, or all for
+    /// generalized values.
     ///
     /// ```text
     /// I(K) = Σ_{R⊇K} M_k(r−k, 0) m(R)
     /// ```
     ///
-    /// Takes C(r, ≤ s) steps for each term of r players; of generalized values C(n, ≤ s).
+    /// Takes C(r, ≤ s) steps for each term of r players, or C(n, ≤ s) for generalized values.
     ///
     /// # Errors
     ///
-    /// What [`InteractionIndex::weights`] says; [`ValueError::TooManyInteractions`] for more than 2^20 coalitions times outputs;
-    /// [`ValueError::InteractionOverflow`].
+    /// The errors of [`InteractionIndex::weights`]; [`ValueError::TooManyInteractions`] for more than 2^20
+    /// coalitions times outputs; [`ValueError::InteractionOverflow`].
     pub fn interactions(&self, index: &InteractionIndex, order: usize) -> Result<Interactions, ValueError> {
         let (players, outputs) = (self.players(), self.outputs);
         let weights = index.weights(order, players)?;
@@ -175,7 +179,7 @@ impl MoebiusTransform {
             });
         }
         match are_too_many {
-            true => Err(ValueError::TooManyInteractions { players, order, outputs, most: MOST_INTERACTIONS }),
+            true => Err(ValueError::TooManyInteractions { players, order, outputs, max: MOST_INTERACTIONS }),
             false => Ok((coalitions, values)),
         }
     }

@@ -1,4 +1,4 @@
-//! The weights of an index, for one order and number of players.
+//! The weights of an index for an order and a number of players.
 
 use super::binomial::{bernoulli, binomial, sign};
 use super::functional::{Functional, Term};
@@ -7,13 +7,14 @@ use crate::enumeration::MOST_PLAYERS;
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
-/// The largest order that an index can be asked for.
+/// Maximum order of an index.
 pub const MOST_ORDER: usize = 64;
 
-/// The weights of an [interaction index](InteractionIndex) of coalitions of up to s of n players: of the game's differences, of its Möbius
-/// transform, of its Walsh coefficients.
+/// The weights of an [interaction index](InteractionIndex) for coalitions of up to s of n players: of the
+/// game's differences, of its Möbius transform, and of its Walsh coefficients.
 ///
-/// All follow from the numbers [`M_k(a, b)`](Self::moment) of the [module](crate::interactions). With k = |K|, r = |R|, t = |T|:
+/// All are determined by the numbers [`M_k(a, b)`](Self::moment) of the [module](crate::interactions). With
+/// k = |K|, r = |R|, t = |T|:
 ///
 /// ```text
 /// I(K) = Σ_{S⊆N∖K} moment(k, |S|, n−k−|S|) Δ_K v(S)
@@ -21,15 +22,16 @@ pub const MOST_ORDER: usize = 64;
 ///      = Σ_T walsh_weight_of(k, t, |K∩T|) β_T         v(S) = Σ_T β_T Π_{i∈T} (+1 if i ∈ S else −1)
 /// ```
 ///
-/// of a generalized value with v(S ∪ K) − v(S) in place of Δ_K v(S). The empty coalition has an index, too: v(∅), but for the faithful
-/// Banzhaf indices, which have the constant of their approximation, and the Walsh coefficients.
+/// where v(S ∪ K) − v(S) replaces Δ_K v(S) for generalized values. The empty coalition has an index as well:
+/// v(∅), except for the faithful Banzhaf indices, which have the constant of their approximation, and the
+/// Walsh coefficients.
 ///
 /// ```
 /// use apportion_values::InteractionIndex;
 ///
 /// let weights = InteractionIndex::SHAPLEY.weights(2, 12)?;
 /// assert_eq!(weights.weight(2, 5), 0.25);
-/// // 2² ∫ (2t − 1)^(t−2) dt: terms of an even number of players alone.
+/// // 2² ∫ (2t − 1)^(t−2) dt: only terms with an even number of players contribute.
 /// assert_eq!((weights.walsh_weight(2, 4), weights.walsh_weight(2, 5)), (4.0 / 3.0, 0.0));
 /// # Ok::<(), apportion_values::ValueError>(())
 /// ```
@@ -39,19 +41,21 @@ pub struct IndexWeights {
     players: usize,
     is_generalized: bool,
     has_own_constant: bool,
-    /// Of coalitions of 0, 1, …, min(s, n) members.
+    /// Functionals for coalitions of 0, 1, …, min(s, n) members.
     functionals: Vec<Functional>,
-    /// A factor of each of them.
+    /// A factor for each functional.
     scales: Vec<f64>,
 }
 
 impl InteractionIndex {
-    /// The weights of this index, of coalitions of up to `order` of `players` players. What does not depend on the order takes any.
+    /// Returns the weights of this index for coalitions of up to `order` of `players` players. Indices that
+    /// do not depend on the order accept any.
     ///
     /// # Errors
     ///
-    /// [`ValueError::Order`] unless the order is 1 to 64; [`ValueError::WeightsForOtherPlayers`] for weights by size of another number of
-    /// players; [`ValueError::Players`] for joint Shapley values of more than 25.
+    /// [`ValueError::Order`] unless the order is 1 to 64; [`ValueError::WeightsForOtherPlayers`] for weights
+    /// by size for another number of players; [`ValueError::Players`] for joint Shapley values of more than
+    /// 25 players.
     pub fn weights(&self, order: usize, players: usize) -> Result<IndexWeights, ValueError> {
         IndexWeights::new(self, order, players)
     }
@@ -60,7 +64,7 @@ impl InteractionIndex {
 impl IndexWeights {
     fn new(index: &InteractionIndex, order: usize, players: usize) -> Result<Self, ValueError> {
         if !(1..=MOST_ORDER).contains(&order) {
-            return Err(ValueError::Order { given: order, most: MOST_ORDER });
+            return Err(ValueError::Order { actual: order, max: MOST_ORDER });
         }
         if let InteractionIndex::Semivalue(semivalue) | InteractionIndex::Generalized(semivalue) = index {
             semivalue.check_players(players)?;
@@ -69,7 +73,7 @@ impl IndexWeights {
         let functionals = match index {
             InteractionIndex::JointShapley => {
                 if players > MOST_PLAYERS {
-                    return Err(ValueError::Players { given: players, most: MOST_PLAYERS });
+                    return Err(ValueError::Players { actual: players, max: MOST_PLAYERS });
                 }
                 let law = joint_shapley_law(order, players);
                 sizes.clone().map(|size| Functional::OfSizes(law[..=players - size].to_vec())).collect()
@@ -100,30 +104,32 @@ impl IndexWeights {
         })
     }
 
-    /// The order s.
+    /// Returns the order s.
     pub fn order(&self) -> usize {
         self.order
     }
 
-    /// Number of players n.
+    /// Returns the number of players n.
     pub fn players(&self) -> usize {
         self.players
     }
 
-    /// Whether they are weights of v(S ∪ K) − v(S) rather than of Δ_K v(S).
+    /// Returns whether they are weights of v(S ∪ K) − v(S) instead of Δ_K v(S).
     pub fn is_generalized(&self) -> bool {
         self.is_generalized
     }
 
-    /// Whether the empty coalition has an index of its own, where others have v(∅) for it.
+    /// Returns whether the index of the empty coalition differs from v(∅).
     pub fn has_own_constant(&self) -> bool {
         self.has_own_constant
     }
 
-    /// `M_k(a, b)` with k = `size`: the total weight of the coalitions S that hold a given players outside K and lack b given others.
+    /// Returns `M_k(a, b)` with k = `size`: the total weight of the coalitions S that contain a given players
+    /// outside K and exclude b given others.
     ///
-    /// For moments of a measure the relative error is that of [`Semivalue::moment`]. The others are sums of up to s² of them, which cancel,
-    /// the more the larger s − k is: for s ≤ 8 by less than four digits.
+    /// For moments of a measure, the relative error is that of [`Semivalue::moment`]. The other weights are
+    /// sums of up to s² moments with cancellation, which increases with s − k: for s ≤ 8, they lose less than
+    /// four digits.
     ///
     /// # Panics
     ///
@@ -133,21 +139,22 @@ impl IndexWeights {
         self.scales[size] * self.functional(size).moment(a, b)
     }
 
-    /// The weight of m(R) in the index of K: `M_k(r−k, 0)` where K ⊆ R. Indices other than generalized values have no weights of others.
+    /// Returns the weight of m(R) in the index of K: `M_k(r−k, 0)` if K ⊆ R. Other R only have weights in
+    /// generalized values.
     ///
     /// # Panics
     ///
-    /// As [`moment`](Self::moment); if r is below k.
+    /// Same as [`moment`](Self::moment); if r is below k.
     pub fn weight(&self, size: usize, of: usize) -> f64 {
         assert!(size <= of, "{size} of {of} players");
         self.moment(size, of - size, 0)
     }
 
-    /// The weight of m(R) in the index of K, of which R has `common` players.
+    /// Returns the weight of m(R) in the index of K, where R and K have `common` players in common.
     ///
     /// # Panics
     ///
-    /// As [`moment`](Self::moment); if `common` is above either size.
+    /// Same as [`moment`](Self::moment); if `common` is above either size.
     pub fn weight_of(&self, size: usize, of: usize, common: usize) -> f64 {
         assert!(common <= size.min(of), "{common} players in common of {size} and {of}");
         match self.is_generalized && size > 0 {
@@ -158,10 +165,10 @@ impl IndexWeights {
         }
     }
 
-    /// The weight of the Walsh coefficient β_T in the index of K, where K ⊆ T: `2^k L_k((2x − 1)^(t−k))`, of generalized values
-    /// `(1 − (−1)^k) L_k((2x − 1)^(t−k))`.
+    /// Returns the weight of the Walsh coefficient β_T in the index of K, where K ⊆ T:
+    /// `2^k L_k((2x − 1)^(t−k))`, or `(1 − (−1)^k) L_k((2x − 1)^(t−k))` for generalized values.
     ///
-    /// The error is absolute: some 1e-16 of the largest weight.
+    /// The error is absolute: about 1e-16 of the largest weight.
     ///
     /// # Panics
     ///
@@ -170,11 +177,12 @@ impl IndexWeights {
         self.walsh_weight_of(size, of, size)
     }
 
-    /// The weight of the Walsh coefficient β_T in the index of K, of which T has `common` players.
+    /// Returns the weight of the Walsh coefficient β_T in the index of K, where T and K have `common` players
+    /// in common.
     ///
     /// # Panics
     ///
-    /// As [`walsh_weight`](Self::walsh_weight); if `common` is above either size.
+    /// Same as [`walsh_weight`](Self::walsh_weight); if `common` is above either size.
     pub fn walsh_weight_of(&self, size: usize, of: usize, common: usize) -> f64 {
         assert!(common <= size.min(of), "{common} players in common of {size} and {of}");
         assert!(of + size - common <= self.players, "{of} and {size} of {} players", self.players);
@@ -195,17 +203,18 @@ impl IndexWeights {
     }
 }
 
-/// All of the mixing measure at one point.
+/// Returns the mixing measure with all mass at one point.
 fn at(point: f64) -> Result<Semivalue, ValueError> {
     Semivalue::mixture(&[point], &[1.0])
 }
 
-/// Beta(x, y): a density in proportion to t^(x−1) (1−t)^(y−1).
+/// Returns Beta(x, y), with a density proportional to t^(x−1) (1−t)^(y−1).
 fn beta(x: usize, y: usize) -> Result<Semivalue, ValueError> {
     Semivalue::beta_shapley(y as f64, x as f64)
 }
 
-/// L_k of an index that is no joint Shapley value, with k = `size`, which is 0 for those that have an index of the empty coalition.
+/// Returns L_k of an index other than the joint Shapley value, with k = `size`; 0 for the index of the empty
+/// coalition, if it has a separate one.
 fn functional(index: &InteractionIndex, size: usize, order: usize) -> Result<Functional, ValueError> {
     let rest = order - size;
     let taylor = |p: f64, measure: Semivalue| -> Result<Functional, ValueError> {
@@ -244,7 +253,8 @@ fn functional(index: &InteractionIndex, size: usize, order: usize) -> Result<Fun
             Functional::Sum { terms: faithful_shapley(size, order)?, known: Some((rest, at(0.0)?)) }
         }
         InteractionIndex::KAdditiveShapley => {
-            // I(K) = Σ_{T ⊇ K, |T| ≤ s} FSI(T) / (|T| − k + 1), the Shapley interactions of the approximation.
+            // I(K) = Σ_{T ⊇ K, |T| ≤ s} FSI(T) / (|T| − k + 1), the Shapley interaction indices of the
+            // approximation.
             let mut terms = Vec::new();
             for derivative in 0..=rest {
                 for mut term in faithful_shapley(size + derivative, order)? {
@@ -259,10 +269,11 @@ fn functional(index: &InteractionIndex, size: usize, order: usize) -> Result<Fun
     })
 }
 
-/// `Σ_i (−1)^{s−k−i} k C(s, k) C(s−k, i)/(s−i) Beta(s−i, k+i)`.
+/// Returns the terms of `Σ_i (−1)^{s−k−i} k C(s, k) C(s−k, i)/(s−i) Beta(s−i, k+i)`.
 ///
-/// The weights of Tsai et al. (Theorem 19), `w(r) ∝ Π_{i=1}^{s−k} (j − i) · B(k + j, s)` with j = r − k, are the moments ∫ t^j g dt of
-/// `g ∝ t^{−1} D^{s−k}[t^s (1−t)^{s−1}]`, by partial integration. The product rule makes these Beta densities of the derivative.
+/// The weights of Tsai et al. (Theorem 19), `w(r) ∝ Π_{i=1}^{s−k} (j − i) · B(k + j, s)` with j = r − k, are
+/// the moments ∫ t^j g dt of `g ∝ t^{−1} D^{s−k}[t^s (1−t)^{s−1}]`, by partial integration. By the product
+/// rule, the derivative is a sum of Beta densities.
 fn faithful_shapley(size: usize, order: usize) -> Result<Vec<Term>, ValueError> {
     let rest = order - size;
     let scale = size as f64 * binomial(order, size);
@@ -273,8 +284,8 @@ fn faithful_shapley(size: usize, order: usize) -> Result<Vec<Term>, ValueError> 
     (0..=rest).map(term).collect()
 }
 
-/// The weights of single coalitions by their size 0 to n − 1 (Harris et al. 2022, Theorem 2): those under which each step from a coalition,
-/// of up to s players at once, takes the same share.
+/// Returns the weight of a coalition by its size 0 to n − 1 (Harris et al. 2022, Theorem 2): the weights for
+/// which all steps from a coalition, which add up to s players at once, have equal shares.
 fn joint_shapley_law(order: usize, players: usize) -> Vec<f64> {
     let ways = |players: usize| -> f64 { (1..=order.min(players)).map(|size| binomial(players, size)).sum() };
     let mut law: Vec<f64> = Vec::with_capacity(players);

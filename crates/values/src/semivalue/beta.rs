@@ -1,4 +1,4 @@
-//! A Beta law of presence: Beta-Shapley values.
+//! Beta-Shapley values: a Beta distribution of the probability of presence.
 
 use std::ops::RangeInclusive;
 
@@ -6,10 +6,11 @@ use super::size_law;
 use crate::error::ValueError;
 use crate::logarithms::ln_gamma;
 
-/// Parameters outside are refused: their sums and ratios would leave the range of `f64`.
+/// Range of the parameters: sums and ratios of others would leave the range of `f64`.
 const LEGAL: RangeInclusive<f64> = 1e-100..=1e100;
 
-/// The parameters of a Beta-Shapley value, in the convention of Kwon and Zou: the probability of presence t has the law Beta(β, α).
+/// The parameters of a Beta-Shapley value, in the convention of Kwon and Zou: the probability of presence t
+/// has the distribution Beta(β, α).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BetaLaw {
     alpha: f64,
@@ -25,18 +26,18 @@ impl BetaLaw {
         }
     }
 
-    /// α: how much absence counts.
+    /// Returns α, the parameter for absence.
     pub fn alpha(self) -> f64 {
         self.alpha
     }
 
-    /// β: how much presence counts.
+    /// Returns β, the parameter for presence.
     pub fn beta(self) -> f64 {
         self.beta
     }
 
-    /// `B(a + β, b + α) / B(β, α) = Π_{k<a} (β + k)/(α + β + k) · Π_{k<b} (α + k)/(α + β + a + k)`: all factors are below 1, so that
-    /// nothing underflows but a result that does.
+    /// Returns `B(a + β, b + α) / B(β, α) = Π_{k<a} (β + k)/(α + β + k) · Π_{k<b} (α + k)/(α + β + a +
+    /// k)`. All factors are below 1, so the product only underflows if the result does.
     pub(crate) fn moment(self, a: usize, b: usize) -> f64 {
         let Self { alpha, beta } = self;
         let present = (0..a).map(|k| (beta + k as f64) / (alpha + beta + k as f64));
@@ -49,7 +50,7 @@ impl BetaLaw {
         ln_beta(self.beta + a as f64, self.alpha + b as f64) - ln_beta(self.beta, self.alpha)
     }
 
-    /// The beta-binomial law on `0..players`.
+    /// Returns the beta-binomial distribution on `0..players`.
     pub(crate) fn size_law(self, players: usize) -> Vec<f64> {
         let others = players.saturating_sub(1) as f64;
         size_law::from_ratios(players, |size| {

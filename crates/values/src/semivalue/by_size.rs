@@ -1,27 +1,28 @@
-//! A user's own weights for each size of coalition.
+//! Custom weights for each size of coalition.
 
 use std::sync::Arc;
 
 use crate::error::{ValueError, WeightsProblem};
 use crate::logarithms::ln_factorial;
 
-/// How far a sum of weights may be from 1.
+/// Tolerance for the sum of the weights.
 pub(crate) const SUM_TOLERANCE: f64 = 1e-9;
 
-/// Weights by size for one number of players n, kept as the law P(s) of the size of the coalition that the player joins.
+/// Weights by size for one number of players n, stored as the distribution P(s) of the size of the coalition
+/// that the player joins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizeWeights {
     law: Arc<[f64]>,
 }
 
 impl SizeWeights {
-    /// From the weight of each single coalition.
+    /// Creates the weights from the weight of a single coalition of each size.
     pub(crate) fn of_coalitions(weights: &[f64]) -> Result<Self, ValueError> {
         check_weights(weights)?;
         let others = weights.len() - 1;
         let ln_choose = |size: usize| ln_factorial(others) - ln_factorial(size) - ln_factorial(others - size);
         let choose = |size: usize| {
-            // The product is exact as long as the coefficient is; logarithms serve where it overflows.
+            // The product is exact as long as the coefficient is; logarithms are used if it overflows.
             let few = size.min(others - size);
             let product = (1..=few).fold(1.0, |choose, k| choose * (others - few + k) as f64 / k as f64);
             if product.is_finite() { Ok(product) } else { Err(ln_choose(size)) }
@@ -33,7 +34,7 @@ impl SizeWeights {
         Self::checked(law.collect())
     }
 
-    /// From the probability of each size.
+    /// Creates the weights from the probability of each size.
     pub(crate) fn of_sizes(law: &[f64]) -> Result<Self, ValueError> {
         check_weights(law)?;
         Self::checked(law.into())
@@ -48,21 +49,22 @@ impl SizeWeights {
         }
     }
 
-    /// The number of players n that the weights are for.
+    /// Returns the number of players n that the weights are for.
     pub fn players(&self) -> usize {
         self.law.len()
     }
 
-    /// P(s): the probability of each size `0..n`.
+    /// Returns P(s), the probability of each size `0..n`.
     pub fn law(&self) -> &[f64] {
         &self.law
     }
 
-    /// Given that the coalition has s of the n − 1 others, the probability that it holds `a` given ones and lacks `b` given others is
+    /// Returns the moment M(a, b). Given a coalition of s of the n − 1 others, the probability that it
+    /// contains `a` given players and excludes `b` given others is
     /// `C(n−1−a−b, s−a) / C(n−1, s) = Π_{k<a} (s − k)/(n − 1 − k) · Π_{k<b} (n − 1 − s − k)/(n − 1 − a − k)`.
     pub(crate) fn moment(&self, a: usize, b: usize) -> f64 {
         let others = self.players() - 1;
-        assert!(a + b <= others, "a moment of {} others, weights for {others}", a + b);
+        assert!(a + b <= others, "a moment of {} other players, but weights for {others}", a + b);
         let given_size = |size: usize| -> f64 {
             let present = (0..a).map(|k| (size - k) as f64 / (others - k) as f64);
             let absent = (0..b).map(|k| (others - size - k) as f64 / (others - a - k) as f64);
@@ -71,7 +73,8 @@ impl SizeWeights {
         (a..=others - b).map(|size| self.law[size] * given_size(size)).sum()
     }
 
-    /// The weights for `players` of the n, the others being null players. One player less: each size s came from s or s + 1.
+    /// Returns the weights for `players` of the n players if the others are null players. Removing one player
+    /// maps sizes s and s + 1 to s.
     pub(crate) fn for_players(&self, players: usize) -> Self {
         assert!(
             (1..=self.players()).contains(&players),

@@ -1,4 +1,4 @@
-//! Several probabilities of presence: a mixing measure of atoms.
+//! Mixtures of several probabilities of presence: a mixing measure of atoms.
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ impl Mixture {
             return refuse(format!("{} points and {} weights", points.len(), weights.len()));
         }
         if let Some(point) = points.iter().find(|point| !(0.0..=1.0).contains(*point)) {
-            return refuse(format!("a point at {point}"));
+            return refuse(format!("point {point}"));
         }
         if let Some(weight) = weights.iter().find(|weight| !(**weight >= 0.0 && weight.is_finite())) {
-            return refuse(format!("a weight of {weight}"));
+            return refuse(format!("weight {weight}"));
         }
         let sum: f64 = weights.iter().sum();
         if (sum - 1.0).abs() > SUM_TOLERANCE {
-            return refuse(format!("weights that sum to {sum}"));
+            return refuse(format!("the weights sum to {sum}"));
         }
         Ok(Self { points: points.into(), weights: weights.into() })
     }
@@ -43,22 +43,22 @@ impl Mixture {
         let densities: Vec<f64> = rule.presence().iter().map(|&t| density(t)).collect();
         if let Some(at) = densities.iter().position(|density| !(*density >= 0.0 && density.is_finite())) {
             let (density, t) = (densities[at], rule.presence()[at]);
-            return refuse(format!("a density that is negative or not finite: {density} at {t}"));
+            return refuse(format!("the density is negative or not finite at {t}: {density}"));
         }
         let weights: Vec<f64> = densities.iter().zip(rule.weights()).map(|(f, weight)| f * weight).collect();
         let integral: f64 = weights.iter().sum();
         if (integral - 1.0).abs() > SUM_TOLERANCE {
-            return refuse(format!("a density with integral {integral}, by {nodes} nodes"));
+            return refuse(format!("the density has integral {integral} ({nodes} nodes)"));
         }
         Ok(Self { points: rule.presence().into(), weights: weights.into() })
     }
 
-    /// Where the atoms are.
+    /// Returns the positions of the atoms.
     pub fn points(&self) -> &[f64] {
         &self.points
     }
 
-    /// Their masses; they sum to 1.
+    /// Returns the masses of the atoms; they sum to 1.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
@@ -72,7 +72,7 @@ impl Mixture {
     }
 
     pub(crate) fn ln_moment(&self, a: usize, b: usize) -> f64 {
-        // 0 · ln 0 is 0 here: t^0 = 1.
+        // 0 · ln 0 is 0 here, because t^0 = 1.
         let ln_power = |ln: f64, exponent: usize| if exponent == 0 { 0.0 } else { exponent as f64 * ln };
         let ln_terms: Vec<f64> = self
             .atoms()

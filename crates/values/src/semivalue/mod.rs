@@ -1,10 +1,12 @@
-//! Semivalues: averages of a player's marginal contributions whose weights depend on the size of the coalition alone.
+//! Semivalues: averages of a player's marginal contributions whose weights depend on the size of the
+//! coalition only.
 //!
 //! # Notation
 //!
-//! `n` players; `s = |S|` for a coalition `S` without the player. A semivalue is given by a probability measure μ on \[0,1\], the
-//! *mixing measure*: draw a level t from μ, let every other player be present with probability t, independently, and average what
-//! the player adds (Dubey, Neyman and Weber, *Value theory without efficiency*, 1981). With the moments
+//! `n` players; `s = |S|` for a coalition `S` without the player. A semivalue is defined by a probability
+//! measure μ on \[0,1\], the *mixing measure*: draw a level t from μ, let every other player be present
+//! independently with probability t, and take the expected marginal contribution (Dubey, Neyman and Weber,
+//! *Value theory without efficiency*, 1981). With the moments
 //!
 //! ```text
 //! M(a, b) = ∫ t^a (1 − t)^b dμ(t)
@@ -19,11 +21,11 @@
 //! | Beta-Shapley(α, β) | Beta(β, α) | B(a + β, b + α) / B(β, α) |
 //! | mixture | atoms t_k of mass w_k | Σ_k w_k t_k^a (1 − t_k)^b |
 //!
-//! Weights by size for one number of players need no mixing measure: their moments follow from
+//! Weights by size for one number of players need no mixing measure: their moments are computed from
 //! `M(a, b) = M(a + 1, b) + M(a, b + 1)`.
 //!
-//! Everything that the workspace computes (enumeration, regression, sampling, trees) takes its weights from these moments, or from a
-//! quadrature of μ ([`Semivalue::rule`]), so that a solution concept is defined once.
+//! All computations of the workspace (enumeration, regression, sampling, trees) take their weights from these
+//! moments, or from a quadrature of μ ([`Semivalue::rule`]), so that a solution concept is defined only once.
 
 mod beta;
 mod by_size;
@@ -44,19 +46,19 @@ use crate::least_squares::LeastSquaresForm;
 use crate::logarithms::ln_factorial;
 use crate::quadrature::Rule;
 
-/// A semivalue: which average of a player's marginal contributions is meant.
+/// A semivalue: an average of a player's marginal contributions.
 ///
-/// As text (on the command line, in results, in serde) a value is its name: `shapley`, `banzhaf`, `weighted-banzhaf=0.3`, `beta=4,1`,
-/// `by-size=0.25,0.25,0.25`, `mixture=0.2:0.5,0.8:0.5`.
+/// Its textual form (on the command line, in result files, in serde) is its name: `shapley`, `banzhaf`,
+/// `weighted-banzhaf=0.3`, `beta=4,1`, `by-size=0.25,0.25,0.25`, `mixture=0.2:0.5,0.8:0.5`.
 ///
 /// ```
 /// use apportion_values::Semivalue;
 ///
-/// // Three players: the empty coalition and the one of both others weigh 1/3 each, the two of one other 1/6 each.
+/// // Three players: the coalitions of no other and of both others have weight 1/3, those of one other 1/6.
 /// assert!((Semivalue::Shapley.coefficient(3, 0) - 1.0 / 3.0).abs() < 1e-15);
 /// assert!((Semivalue::Shapley.coefficient(3, 1) - 1.0 / 6.0).abs() < 1e-15);
 /// assert_eq!(Semivalue::Banzhaf.coefficient(3, 1), 0.25);
-/// // Beta-Shapley(1, 1) is the Shapley value; (16, 1) looks at small coalitions.
+/// // Beta-Shapley(1, 1) is the Shapley value; (16, 1) favours small coalitions.
 /// let early = Semivalue::beta_shapley(16.0, 1.0)?;
 /// assert!(early.coefficient(3, 0) > 10.0 * early.coefficient(3, 2));
 /// assert_eq!("weighted-banzhaf=0.3".parse::<Semivalue>()?, Semivalue::weighted_banzhaf(0.3)?);
@@ -66,23 +68,28 @@ use crate::quadrature::Rule;
 #[serde(try_from = "String", into = "String")]
 #[non_exhaustive]
 pub enum Semivalue {
-    /// Every size of coalition counts the same: `φ_i = (1/n) Σ_S [v(S∪i) − v(S)] / C(n−1, s)` (Leverage SHAP, equation 1).
+    /// All sizes of coalitions have equal weights: `φ_i = (1/n) Σ_S [v(S∪i) − v(S)] / C(n−1, s)` (Leverage
+    /// SHAP, equation 1).
     Shapley,
-    /// Every coalition counts the same: `φ_i = 2^{−(n−1)} Σ_S [v(S∪i) − v(S)]` (Kernel Banzhaf, equation 2).
+    /// All coalitions have equal weights: `φ_i = 2^{−(n−1)} Σ_S [v(S∪i) − v(S)]` (Kernel Banzhaf, equation
+    /// 2).
     Banzhaf,
-    /// Every other player is present with probability p (Li and Yu, *Robust data valuation with weighted Banzhaf values*, 2023). Banzhaf
-    /// is p = ½. Made by [`Semivalue::weighted_banzhaf`].
+    /// Every other player is present with probability p (Li and Yu, *Robust data valuation with weighted
+    /// Banzhaf values*, 2023). Banzhaf is the case p = ½. Created with [`Semivalue::weighted_banzhaf`].
     WeightedBanzhaf(Presence),
-    /// The probability of presence follows a Beta law (Kwon and Zou, *Beta Shapley*, 2022). Made by [`Semivalue::beta_shapley`].
+    /// The probability of presence has a Beta distribution (Kwon and Zou, *Beta Shapley*, 2022). Created with
+    /// [`Semivalue::beta_shapley`].
     BetaShapley(BetaLaw),
-    /// Weights for each size of coalition, for one number of players. Made by [`Semivalue::by_size`] and [`Semivalue::by_size_law`].
+    /// Weights for each size of coalition, for one number of players. Created with [`Semivalue::by_size`] and
+    /// [`Semivalue::by_size_law`].
     SizeWeights(SizeWeights),
-    /// The probability of presence is one of several. Made by [`Semivalue::mixture`] and [`Semivalue::mixing_density`].
+    /// The probability of presence has several values. Created with [`Semivalue::mixture`] and
+    /// [`Semivalue::mixing_density`].
     Mixture(Mixture),
 }
 
 impl Semivalue {
-    /// The weighted Banzhaf value: every other player is present with probability `p`, independently.
+    /// Creates the weighted Banzhaf value: every other player is present independently with probability `p`.
     ///
     /// # Errors
     ///
@@ -91,9 +98,9 @@ impl Semivalue {
         Presence::new(p).map(Self::WeightedBanzhaf)
     }
 
-    /// Beta-Shapley(α, β) in the convention of Kwon and Zou: the weight of joining a coalition of `s` others is
-    /// `B(s + β, n − 1 − s + α) / B(β, α)`, so that t ~ Beta(β, α). (1, 1) is the Shapley value; a large α favours small coalitions, a
-    /// large β large ones.
+    /// Creates Beta-Shapley(α, β) in the convention of Kwon and Zou: the weight of joining a coalition of `s`
+    /// others is `B(s + β, n − 1 − s + α) / B(β, α)`, so that t ~ Beta(β, α). (1, 1) is the Shapley value; a
+    /// large α favours small coalitions, a large β large ones.
     ///
     /// # Errors
     ///
@@ -102,54 +109,58 @@ impl Semivalue {
         BetaLaw::new(alpha, beta).map(Self::BetaShapley)
     }
 
-    /// The value that gives each single coalition of `s` others the weight `weights[s]`, for games of `weights.len()` players:
-    /// `Σ_s C(n−1, s) weights[s] = 1`. Where such weights underflow (some hundred players), give [`by_size_law`](Self::by_size_law).
+    /// Creates the value with the weight `weights[s]` for each coalition of `s` others, for games of
+    /// `weights.len()` players: `Σ_s C(n−1, s) weights[s] = 1`. If such weights underflow (from several
+    /// hundred players), use [`by_size_law`](Self::by_size_law).
     ///
     /// # Errors
     ///
-    /// [`ValueError::Weights`] for no weights, one that is negative or not finite, or a sum over coalitions that differs from 1 by more
-    /// than 1e-9.
+    /// [`ValueError::Weights`] without weights, for a weight that is negative or not finite, or if the sum
+    /// over coalitions differs from 1 by more than 1e-9.
     pub fn by_size(weights: &[f64]) -> Result<Self, ValueError> {
         SizeWeights::of_coalitions(weights).map(Self::SizeWeights)
     }
 
-    /// The value whose player joins a coalition of `s` others with probability `law[s]`, all coalitions of that size alike, for games of
-    /// `law.len()` players: `Σ_s law[s] = 1`. Shapley is the uniform law.
+    /// Creates the value whose player joins a coalition of `s` others with probability `law[s]`, uniformly
+    /// among the coalitions of this size, for games of `law.len()` players: `Σ_s law[s] = 1`. Shapley is the
+    /// uniform distribution.
     ///
     /// # Errors
     ///
-    /// [`ValueError::Weights`] as [`by_size`](Self::by_size).
+    /// [`ValueError::Weights`] as for [`by_size`](Self::by_size).
     pub fn by_size_law(law: &[f64]) -> Result<Self, ValueError> {
         SizeWeights::of_sizes(law).map(Self::SizeWeights)
     }
 
-    /// The value whose mixing measure has mass `weights[k]` at `points[k]`.
+    /// Creates the value whose mixing measure has mass `weights[k]` at `points[k]`.
     ///
     /// # Errors
     ///
-    /// [`ValueError::Mixture`] unless there is a point, a weight for each, all points are in \[0, 1\], no weight is negative, and they
-    /// sum to 1 within 1e-9.
+    /// [`ValueError::Mixture`] unless there is at least one point, a weight for each, all points are in \[0,
+    /// 1\], and the weights are non-negative and sum to 1 within 1e-9.
     pub fn mixture(points: &[f64], weights: &[f64]) -> Result<Self, ValueError> {
         Mixture::new(points, weights).map(Self::Mixture)
     }
 
-    /// The value whose mixing measure has a `density` on \[0, 1\], by the Gauss-Legendre rule with `nodes` points. For a polynomial density
-    /// of degree g it is exact for games of up to `2 nodes − g` players.
+    /// Creates the value whose mixing measure has a `density` on \[0, 1\], with the Gauss-Legendre rule of
+    /// `nodes` points. For a polynomial density of degree g, it is exact for games of up to `2 nodes − g`
+    /// players.
     ///
     /// # Errors
     ///
-    /// [`ValueError::Mixture`] for no nodes, a density that is negative or not finite at a node, or an integral that differs from 1 by more
-    /// than 1e-9.
+    /// [`ValueError::Mixture`] for zero nodes, a density that is negative or not finite at a node, or an
+    /// integral that differs from 1 by more than 1e-9.
     pub fn mixing_density(density: impl Fn(f64) -> f64, nodes: usize) -> Result<Self, ValueError> {
         Mixture::of_density(density, nodes).map(Self::Mixture)
     }
 
-    /// `ln M(a, b)`, the logarithm of the moment of the mixing measure, for moments that may underflow; −∞ where it is zero. Takes
-    /// constant time but for mixtures (one step per atom) and weights by size (as [`moment`](Self::moment)).
+    /// Returns `ln M(a, b)`, the logarithm of the moment of the mixing measure, for moments that may
+    /// underflow; −∞ if the moment is zero. Takes constant time except for mixtures (one step per atom) and
+    /// weights by size (as [`moment`](Self::moment)).
     ///
     /// # Panics
     ///
-    /// As [`moment`](Self::moment).
+    /// Same as [`moment`](Self::moment).
     pub fn ln_moment(&self, a: usize, b: usize) -> f64 {
         match self {
             Self::Shapley => ln_factorial(a) + ln_factorial(b) - ln_factorial(a + b + 1),
@@ -161,15 +172,17 @@ impl Semivalue {
         }
     }
 
-    /// `M(a, b) = ∫ t^a (1 − t)^b dμ(t)`: the probability that `a` given players are present and `b` given others are not.
+    /// Returns `M(a, b) = ∫ t^a (1 − t)^b dμ(t)`: the probability that `a` given players are present and `b`
+    /// given others are absent.
     ///
-    /// Shapley is correctly rounded as long as the binomial coefficient C(a + b, a) is an exact f64, which it is for a + b ≤ 50;
-    /// everything else has a relative error below 1e-15 per factor of the O(a + b) that it is built of. Moments below 1e-305 may be zero.
-    /// For weights by size of n players it takes O(n (a + b)) steps.
+    /// For Shapley, it is correctly rounded as long as the binomial coefficient C(a + b, a) is an exact f64,
+    /// which is the case for a + b ≤ 50; otherwise, the relative error is below 1e-15 for each of the O(a +
+    /// b) factors. Moments below 1e-305 may be zero. For weights by size of n players, it takes O(n (a + b))
+    /// steps.
     ///
     /// # Panics
     ///
-    /// For weights by size, if `a + b` exceeds their players less one.
+    /// For weights by size, if `a + b` exceeds their number of players minus one.
     pub fn moment(&self, a: usize, b: usize) -> f64 {
         match self {
             // a! b! / (a + b + 1)! = 1 / ((a + b + 1) · C(a + b, min(a, b)))
@@ -186,21 +199,23 @@ impl Semivalue {
         }
     }
 
-    /// The weight of one coalition of `size` others in a game of `players`: `M(s, n − 1 − s)`.
+    /// Returns the weight of a coalition of `size` others in a game of `players`: `M(s, n − 1 − s)`.
     ///
     /// # Panics
     ///
-    /// If `size` is not below `players`; for weights by size, if they are for fewer players.
+    /// If `size` is not below `players`, or if weights by size are for fewer players.
     pub fn coefficient(&self, players: usize, size: usize) -> f64 {
         assert!(size < players, "a coalition of {size} others in a game of {players}");
         self.moment(size, players - 1 - size)
     }
 
-    /// The law of the size of the coalition that the player joins: `P(s) = C(n−1, s) · M(s, n−1−s)` for `s` in `0..n`; sums to 1.
+    /// Returns the distribution of the size of the coalition that the player joins:
+    /// `P(s) = C(n−1, s) · M(s, n−1−s)` for `s` in `0..n`; it sums to 1.
     ///
-    /// Computed directly rather than as coefficient times binomial, so that it is accurate for any number of players: 1/n each for Shapley,
-    /// binomial laws for (weighted) Banzhaf and the atoms of mixtures, a beta-binomial law for Beta-Shapley. Takes O(n) time for each
-    /// atom; weights by size O(n) for each player that the game has less than they are for.
+    /// It is computed directly, not as coefficient times binomial, so that it is accurate for any number of
+    /// players: 1/n each for Shapley, binomial distributions for (weighted) Banzhaf and the atoms of
+    /// mixtures, a beta-binomial distribution for Beta-Shapley. Takes O(n) time per atom; for weights by
+    /// size, O(n) for each player by which the game is smaller.
     ///
     /// # Panics
     ///
@@ -216,17 +231,17 @@ impl Semivalue {
         }
     }
 
-    /// A quadrature rule of the mixing measure that is exact for polynomials in t up to `degree`, with nodes inside \[0, 1\] and positive
-    /// weights that sum to 1.
+    /// Returns a quadrature rule of the mixing measure that is exact for polynomials in t up to `degree`,
+    /// with nodes inside \[0, 1\] and positive weights that sum to 1.
     ///
     /// | value | rule | nodes |
     /// |---|---|---|
     /// | Shapley | Gauss-Legendre | ⌈(degree + 1) / 2⌉ |
     /// | (weighted) Banzhaf | point mass | 1 |
     /// | Beta-Shapley | Gauss-Jacobi | ⌈(degree + 1) / 2⌉ |
-    /// | mixture | its atoms, or the Gauss rule of its measure where that has fewer nodes | at most ⌈(degree + 1) / 2⌉ |
+    /// | mixture | its atoms, or the Gauss rule of its measure if it has fewer nodes | at most ⌈(degree + 1) / 2⌉ |
     ///
-    /// `None` for weights by size, which need not belong to a measure.
+    /// Returns `None` for weights by size, which need not have a mixing measure.
     pub fn rule(&self, degree: usize) -> Option<Rule> {
         let nodes = degree / 2 + 1;
         match self {
@@ -239,7 +254,8 @@ impl Semivalue {
         }
     }
 
-    /// The weighted regression whose solution the value is in every game, where there is one: Shapley, Banzhaf, weighted Banzhaf.
+    /// Returns the weighted regression whose solution is the value in every game, if it exists: for Shapley,
+    /// Banzhaf, weighted Banzhaf.
     pub fn least_squares(&self) -> Option<LeastSquaresForm> {
         match self {
             Self::Shapley => Some(LeastSquaresForm::SumConstrained),
@@ -249,11 +265,12 @@ impl Semivalue {
         }
     }
 
-    /// Whether the value is defined for a game of `players`: all are for any number, but for weights by size.
+    /// Checks that the value is defined for a game of `players`; only weights by size are limited to one
+    /// number.
     ///
     /// # Errors
     ///
-    /// [`ValueError::WeightsForOtherPlayers`].
+    /// [`ValueError::WeightsForOtherPlayers`] if weights by size are for a different number.
     pub fn check_players(&self, players: usize) -> Result<(), ValueError> {
         match self {
             Self::SizeWeights(weights) if weights.players() != players => {
@@ -263,8 +280,8 @@ impl Semivalue {
         }
     }
 
-    /// What the value is for the `players` that are left when null players are left out of the game: itself, but for weights by size,
-    /// which become weights for fewer players.
+    /// Returns the value for the `players` that remain when null players are removed from the game: the same
+    /// value, except for weights by size, which are converted to fewer players.
     ///
     /// # Panics
     ///
@@ -276,7 +293,8 @@ impl Semivalue {
         }
     }
 
-    /// The same value under its plainest name: Beta-Shapley(1, 1) is Shapley, weighted Banzhaf(½) is Banzhaf.
+    /// Returns the same value in canonical form: Beta-Shapley(1, 1) is Shapley, weighted Banzhaf(½) is
+    /// Banzhaf.
     pub fn simplified(&self) -> Self {
         match self {
             Self::BetaShapley(law) if law.alpha() == 1.0 && law.beta() == 1.0 => Self::Shapley,
@@ -285,8 +303,9 @@ impl Semivalue {
         }
     }
 
-    /// Whether the values of all players sum to `v(N) − v(∅)` in every game. Of the semivalues only the Shapley value does,
-    /// also by its name as Beta-Shapley(1, 1). Weights by size are not looked into: they are for one number of players.
+    /// Returns whether the values of all players sum to `v(N) − v(∅)` in every game. The Shapley value,
+    /// including Beta-Shapley(1, 1), is the only such semivalue. Returns `false` for all weights by size,
+    /// which are for one number of players only.
     pub fn is_efficient(&self) -> bool {
         self.simplified() == Self::Shapley
     }

@@ -1,4 +1,4 @@
-//! Names of semivalues, as on the command line and in results.
+//! Names of semivalues, for the command line and result files.
 
 use std::fmt::{Display, Formatter, Result as FormatResult};
 use std::str::FromStr;
@@ -44,7 +44,7 @@ impl FromStr for Semivalue {
     type Err = ValueError;
 
     fn from_str(name: &str) -> Result<Self, ValueError> {
-        let unknown = || ValueError::UnknownValue { given: name.to_owned() };
+        let unknown = || ValueError::UnknownValue { actual: name.to_owned() };
         let number = |text: &str| text.trim().parse::<f64>().map_err(|_| unknown());
         let numbers = |text: &str| text.split(',').map(number).collect::<Result<Vec<f64>, _>>();
         match name.split_once('=') {

@@ -1,4 +1,4 @@
-//! One probability of presence for everyone: the weighted Banzhaf value.
+//! The weighted Banzhaf value: the same probability of presence for all players.
 
 use crate::error::ValueError;
 
@@ -10,15 +10,15 @@ pub struct Presence {
 
 impl Presence {
     pub(crate) fn new(p: f64) -> Result<Self, ValueError> {
-        if p > 0.0 && p < 1.0 { Ok(Self { p }) } else { Err(ValueError::Presence { given: p }) }
+        if p > 0.0 && p < 1.0 { Ok(Self { p }) } else { Err(ValueError::Presence { actual: p }) }
     }
 
-    /// The probability.
+    /// Returns the probability.
     pub fn p(self) -> f64 {
         self.p
     }
 
-    /// `p^a (1 − p)^b`
+    /// Returns `p^a (1 − p)^b`.
     pub(crate) fn moment(self, a: usize, b: usize) -> f64 {
         power(self.p, a) * power(1.0 - self.p, b)
     }
@@ -28,7 +28,7 @@ impl Presence {
     }
 }
 
-/// `base^exponent`, with `0^0 = 1`.
+/// Returns `base^exponent`, with `0^0 = 1`.
 pub(crate) fn power(base: f64, exponent: usize) -> f64 {
     match i32::try_from(exponent) {
         Ok(exponent) => base.powi(exponent),

@@ -1,9 +1,9 @@
-//! Laws of the size of the coalition that a player joins, from the ratios of neighbouring sizes.
+//! Distributions of the size of the coalition that a player joins, from ratios of neighbouring sizes.
 
-/// The law on `0..players` with `P(s + 1) / P(s) = ratio(s)`.
+/// Returns the distribution on `0..players` with `P(s + 1) / P(s) = ratio(s)`.
 ///
-/// Starts from the most likely size, so that everything else is a product of ratios that can only underflow, and divides by the sum: the
-/// relative error is about that of one rounding for each size from there.
+/// It starts from the mode, so that all other probabilities are products of ratios that can only underflow,
+/// and normalizes by the sum: the relative error is about one rounding error for each size from the mode.
 pub(crate) fn from_ratios(players: usize, ratio: impl Fn(usize) -> f64) -> Vec<f64> {
     let (mut most, mut ln_most, mut ln) = (0, 0.0, 0.0);
     for size in 1..players {
@@ -24,9 +24,9 @@ pub(crate) fn from_ratios(players: usize, ratio: impl Fn(usize) -> f64) -> Vec<f
     law
 }
 
-/// The binomial law of `players − 1` others who are present with probability p = 1 − q.
+/// Returns the binomial distribution of `players − 1` others that are present with probability p = 1 − q.
 pub(crate) fn binomial(players: usize, p: f64, q: f64) -> Vec<f64> {
-    // All mass on one end, where ratios would be 0 or infinite.
+    // All mass is at one end, where ratios would be 0 or infinite.
     if p == 0.0 || q == 0.0 {
         let mut law = vec![0.0; players];
         let end = if p == 0.0 { law.first_mut() } else { law.last_mut() };

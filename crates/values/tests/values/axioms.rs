@@ -1,4 +1,4 @@
-//! The axioms of the values, on random games; and that the predicates find what violates them.
+//! Tests the axioms of values on random games, and that the predicates detect violations.
 
 use apportion_games::{Game, TabulatedGame};
 use apportion_values::{Semivalue, axioms, enumerate};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::common::made_symmetric;
 
-/// One value of each kind.
+/// Returns one value of each kind.
 fn all() -> Vec<Semivalue> {
     vec![
         Semivalue::Shapley,
@@ -17,7 +17,7 @@ fn all() -> Vec<Semivalue> {
     ]
 }
 
-/// On random games of these sizes the worst seen in thousands is 10 times ε; 60 leaves room.
+/// The largest error in thousands of random games of these sizes is 10 ε; 60 ε leaves a margin.
 const TOLERANCE: f64 = 60.0 * f64::EPSILON;
 
 fn values(game: &TabulatedGame, value: Semivalue) -> Vec<f64> {
@@ -25,7 +25,7 @@ fn values(game: &TabulatedGame, value: Semivalue) -> Vec<f64> {
 }
 
 prop_compose! {
-    /// A game of 1 to 8 players and 1 to 3 outputs, with a constant.
+    /// A game of 1 to 8 players and 1 to 3 outputs, with v(∅) ≠ 0.
     fn any_game()(players in 1..9usize, outputs in 1..4usize)(
         values in prop::collection::vec(-10.0..10.0f64, outputs << players), outputs in Just(outputs),
     ) -> TabulatedGame {
@@ -44,7 +44,8 @@ prop_compose! {
     }
 }
 
-/// The game with another player inserted at `player`, who adds `amount` to every coalition.
+/// Returns the game with another player inserted at `player`, whose marginal contribution to every coalition
+/// is `amount`.
 fn with_dummy(game: &TabulatedGame, player: usize, amount: f64) -> TabulatedGame {
     let below = (1u64 << player) - 1;
     let values = (0..2u64 << game.players()).flat_map(|mask| {
@@ -102,7 +103,8 @@ proptest! {
         let both = TabulatedGame::new(table.collect(), v.outputs()).unwrap();
         for value in all() {
             let (of_v, of_w) = (values(&v, value.clone()), values(&w, value.clone()));
-            // Values may cancel where the games do not: 10 is the size of the games, the values are smaller.
+            // Values may cancel when the games do not: the scale of the games is 10, and the values are
+            // smaller.
             axioms::linearity(&[(alpha, &of_v), (beta, &of_w)], &values(&both, value), 1e-11).unwrap();
         }
     }
@@ -121,13 +123,13 @@ proptest! {
 #[test]
 fn merging_leaves_the_other_players_as_they_were() {
     let game = TabulatedGame::from_fn(4, |mask| mask as f64).unwrap();
-    // Players 1 and 2 are one, worth 2 + 4; player 3 has moved down to 2.
+    // Players 1 and 2 are merged, with the value 2 + 4; player 3 has become player 2.
     assert_eq!(axioms::merged(&game, 1, 2).values_in_order(), [0.0, 1.0, 6.0, 7.0, 8.0, 9.0, 14.0, 15.0]);
 }
 
 #[test]
 fn what_violates_an_axiom_is_found() {
-    // Players 0 and 1 are symmetric, player 2 is a dummy worth 3.
+    // Players 0 and 1 are symmetric, and player 2 is a dummy with the value 3.
     let game = TabulatedGame::new(vec![0.0, 1.0, 1.0, 4.0, 3.0, 4.0, 4.0, 7.0], 1).unwrap();
     let null = with_dummy(&game, 1, 0.0);
     let parts: [(f64, &[f64]); 2] = [(2.0, &[1.0, 1.0]), (1.0, &[0.0, 1.0])];
@@ -145,12 +147,12 @@ fn what_violates_an_axiom_is_found() {
         ),
     ] {
         let found = found.unwrap_err();
-        assert_eq!((found.axiom, found.got, found.wanted), (axiom, got, wanted));
-        // The output of linearity is the position in the lists.
+        assert_eq!((found.axiom, found.actual, found.expected), (axiom, got, wanted));
+        // For linearity, the output is the position in the lists.
         assert_eq!(found.output, usize::from(axiom == "linearity"));
-        assert!(found.to_string().contains(&format!("{got} where {wanted} is wanted")), "{found}");
+        assert!(found.to_string().contains(&format!("got {got}, expected {wanted}")), "{found}");
     }
-    // A NaN is nothing but wrong.
+    // NaN always violates the axiom.
     assert!(axioms::efficiency(&[f64::NAN, 1.0], &[0.0], &[1.0], 1.0).is_err());
 
     assert!(!axioms::are_symmetric(&game, 0, 2, 1e-9));
@@ -158,7 +160,7 @@ fn what_violates_an_axiom_is_found() {
     assert!(!axioms::is_null(&game, 2, 1e-9));
 }
 
-/// Whether `check` allows a difference of `share` of 1e-6 times `scale`, which it must up to a share of one.
+/// Asserts that `check` accepts differences up to 1e-6 times `scale`, and rejects larger ones.
 fn allows_what_it_says(what: &str, scale: f64, check: impl Fn(f64, f64) -> Result<(), axioms::Violation>) {
     let tolerance = 1e-6;
     for sign in [1.0, -1.0] {
@@ -168,7 +170,8 @@ fn allows_what_it_says(what: &str, scale: f64, check: impl Fn(f64, f64) -> Resul
     }
 }
 
-/// Two players who add 1 each, the third 2, and 1000 times that in the other output.
+/// Returns a game where two players contribute 1 each and the third 2, and 1000 times that in the other
+/// output.
 fn of_two_scales() -> TabulatedGame {
     let worth = |mask: u64| f64::from((mask & 3).count_ones()) + 2.0 * (mask >> 2) as f64;
     let both = (0..8).flat_map(|mask| [5.0 + worth(mask), 1000.0 * worth(mask) - 7000.0]);
@@ -179,7 +182,7 @@ fn of_two_scales() -> TabulatedGame {
 fn tolerances_are_shares_of_the_largest_number_that_an_axiom_compares() {
     let game = of_two_scales();
     let exact = [1.0, 1000.0, 1.0, 1000.0, 2.0, 2000.0];
-    // What a coalition adds to the empty one, at most, in each output.
+    // The largest |v(S) − v(∅)| of each output.
     for (output, range) in [(0, 4.0), (1, 4000.0)] {
         let off = |player: usize, by: f64| {
             let mut values = exact;
@@ -190,7 +193,7 @@ fn tolerances_are_shares_of_the_largest_number_that_an_axiom_compares() {
         allows_what_it_says("symmetry", range, check);
         let check = |by, tolerance| axioms::dummy(&game, &off(2, by), tolerance);
         allows_what_it_says("dummy", range, check);
-        // Player 1 of the larger game adds nothing.
+        // Player 1 of the larger game is a null player.
         let larger = with_dummy(&game, 1, 0.0);
         let check = |by: f64, tolerance| {
             let mut values = [[1.0, 1000.0], [0.0, 0.0], [1.0, 1000.0], [2.0, 2000.0]].concat();
@@ -207,7 +210,7 @@ fn tolerances_are_shares_of_the_largest_number_that_an_axiom_compares() {
             axioms::two_efficiency(&game, &exact, (1, 2), &merged, tolerance)
         };
         allows_what_it_says("2-efficiency of the last two", range, check);
-        // The sum of three players, each wrong by so much.
+        // The sum of three players, each with an error of `by`.
         for (base, full, scale) in [
             ([0.0, 0.0], [4.0, 4000.0], range),
             ([5.0, -7000.0], [9.0, -3000.0], [9.0, 7000.0][output]),
@@ -268,13 +271,13 @@ fn of_several_violations_the_worst_is_told() {
     let mut values = [1.0, 1000.0, 1.0, 1000.0, 2.0, 2000.0];
     (values[0], values[2], values[4]) = (1.5, 3.0, 1.75);
     let worst = axioms::dummy(&game, &values, 1e-9).unwrap_err();
-    assert_eq!((worst.output, worst.got, worst.wanted), (0, 3.0, 1.0));
+    assert_eq!((worst.output, worst.actual, worst.expected), (0, 3.0, 1.0));
     values[5] = 1000.0;
     let worst = axioms::dummy(&game, &values, 1e-9).unwrap_err();
-    assert_eq!((worst.output, worst.got, worst.wanted), (1, 1000.0, 2000.0));
+    assert_eq!((worst.output, worst.actual, worst.expected), (1, 1000.0, 2000.0));
     values[1] = f64::NAN;
     let worst = axioms::dummy(&game, &values, 1e-9).unwrap_err();
-    assert!(worst.output == 1 && worst.got.is_nan() && worst.wanted == 1000.0);
+    assert!(worst.output == 1 && worst.actual.is_nan() && worst.expected == 1000.0);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Values of players in groups against the definition, and their reductions to semivalues.
+//! Tests values of players in groups against the definition, and their reductions to semivalues.
 
 use apportion_games::{
     Additive, Counted, Game, GameError, Partition, QuotientGame, SubGame, SumOfUnanimity, TabulatedGame,
@@ -7,7 +7,7 @@ use apportion_values::{Attributions, CoalitionalValue, Semivalue, ValueError, en
 
 use crate::common::{assert_close, mask_of, members, random_game};
 
-/// The definition written out, over all coalitions of other groups and of fellow members.
+/// Returns the values by definition, over all coalitions of other groups and of members of the same group.
 fn by_definition(game: &TabulatedGame, partition: &Partition, value: &CoalitionalValue) -> Vec<f64> {
     let (groups, outputs) = (partition.len(), game.outputs());
     let mut values = vec![0.0; game.players() * outputs];
@@ -74,7 +74,7 @@ fn coalitional_values_are_those_of_the_definition() {
 
 #[test]
 fn groups_of_one_and_one_group_reduce_to_one_of_the_two_levels() {
-    // 14 groups have more unions than are asked for at once.
+    // 14 groups have more unions than are evaluated at once.
     for players in [1, 2, 5, 8, 14] {
         let game = random_game(players, 2);
         let semivalue = |value: &Semivalue| enumerate(&game, value.clone()).unwrap().values;
@@ -135,13 +135,13 @@ fn structures_that_no_enumeration_can_take_are_refused() {
         [CoalitionalValue::owen().enumerate(&game, &partition), two_step_shapley(&game, &partition)]
     {
         let refused = refused.unwrap_err();
-        assert!(matches!(refused, ValueError::Structure { groups: 5, largest: 26, most: 25 }), "{refused}");
+        assert!(matches!(refused, ValueError::Structure { groups: 5, largest: 26, max: 25 }), "{refused}");
     }
 }
 
 #[test]
 fn a_unanimity_game_across_groups_is_split_group_by_group() {
-    // All of {0, 1, 70} are needed; 0 and 1 share the half of their group.
+    // The value is 1 if all of {0, 1, 70} are present; 0 and 1 share the half of their group.
     let game = SumOfUnanimity::unanimity(71, [0, 1, 70]).unwrap();
     let players = [0, 1, 2, 70];
     let sub = SubGame::new(&game, &players).unwrap();
@@ -149,5 +149,5 @@ fn a_unanimity_game_across_groups_is_split_group_by_group() {
     let owen = CoalitionalValue::owen().enumerate(&sub, &partition).unwrap();
     assert_close(&owen.values, &[0.25, 0.25, 0.0, 0.5], 1e-14, "Owen");
     let refused = CoalitionalValue::owen().enumerate(&sub, &Partition::whole(3)).unwrap_err();
-    assert!(matches!(refused, ValueError::Game(GameError::PartitionOfOthers { given: 3, wanted: 4 })));
+    assert!(matches!(refused, ValueError::Game(GameError::PartitionOfOthers { actual: 3, expected: 4 })));
 }

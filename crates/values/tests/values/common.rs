@@ -1,8 +1,9 @@
-//! What the tests of all values share.
+//! Helpers shared by the tests of values.
 
 use apportion_games::{Game, TabulatedGame};
 
-/// A table of numbers in [−1, 1), from the upper bits of a linear congruence (Knuth's multiplier).
+/// Returns a table of numbers in [−1, 1), from the upper bits of a linear congruential generator (Knuth's
+/// multiplier).
 pub(crate) fn random_game(players: usize, outputs: usize) -> TabulatedGame {
     let mut state = (players * 10 + outputs) as u64;
     let draw = || {
@@ -12,7 +13,8 @@ pub(crate) fn random_game(players: usize, outputs: usize) -> TabulatedGame {
     TabulatedGame::new(std::iter::repeat_with(draw).take(outputs << players).collect(), outputs).unwrap()
 }
 
-/// The game in which `first` and `second` are made alike: v(S) replaced by the mean with the two exchanged.
+/// Returns the game made symmetric in `first` and `second`: v(S) averaged with its value after exchanging
+/// them.
 pub(crate) fn made_symmetric(game: &TabulatedGame, first: usize, second: usize) -> TabulatedGame {
     let exchanged = |mask: u64| {
         let differ = (mask >> first ^ mask >> second) & 1;
@@ -25,7 +27,7 @@ pub(crate) fn made_symmetric(game: &TabulatedGame, first: usize, second: usize) 
     TabulatedGame::new(values.collect(), game.outputs()).unwrap()
 }
 
-/// The numbers of 0 to 63 whose bits are set.
+/// Returns the positions of the set bits.
 pub(crate) fn members(mask: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |player| mask >> player & 1 == 1)
 }

@@ -1,4 +1,4 @@
-//! Enumeration against both definitions written out, closed forms, any number of threads; and its refusals.
+//! Tests enumeration against both definitions, closed forms and any number of threads, and checks its errors.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,7 +12,7 @@ use crate::common::{assert_close, random_game};
 
 const BOTH: [Semivalue; 2] = [Semivalue::Shapley, Semivalue::Banzhaf];
 
-/// One value of each kind, for games of `players`.
+/// Returns one value of each kind, for games of `players`.
 fn all(players: usize) -> Vec<Semivalue> {
     let weights: Vec<f64> = (1..=players).map(|weight| weight as f64).collect();
     let law: Vec<f64> = weights.iter().map(|weight| weight / weights.iter().sum::<f64>()).collect();
@@ -27,12 +27,12 @@ fn all(players: usize) -> Vec<Semivalue> {
     ]
 }
 
-/// A game that is not a table, so that it is asked in batches.
+/// Wraps the table in a game that does not expose it, so that it is evaluated in batches.
 fn asked(game: &TabulatedGame) -> Counted<&TabulatedGame> {
     Counted::new(game)
 }
 
-/// The slow twin: the definition, player by player and coalition by coalition.
+/// Returns the values by definition, player by player and coalition by coalition; slow.
 fn by_definition(game: &TabulatedGame, value: &Semivalue) -> Vec<f64> {
     let (players, outputs) = (game.players(), game.outputs());
     let mut values = vec![0.0; players * outputs];
@@ -48,9 +48,11 @@ fn by_definition(game: &TabulatedGame, value: &Semivalue) -> Vec<f64> {
     values
 }
 
-/// The other definition of the Shapley value: the mean of what a player adds over all orders in which the players can come.
+/// Returns the Shapley values by their other definition: the mean marginal contribution over all orders of
+/// the players.
 fn by_orders(game: &TabulatedGame) -> Vec<f64> {
-    /// Goes through all orders that begin with the members of `mask`; `added` is what each of them added.
+    /// Visits all orders that begin with the members of `mask`; `added` contains their marginal
+    /// contributions.
     fn visit(game: &TabulatedGame, mask: u64, added: &mut [f64], sums: &mut [f64]) -> f64 {
         let players = game.players();
         if mask.count_ones() as usize == players {
@@ -100,7 +102,7 @@ fn shapley_values_are_means_over_all_orders() {
 #[test]
 fn a_large_constant_changes_nothing() {
     let game = random_game(12, 1);
-    // Powers of two, so that the shifted table is the rounded one exactly, give or take one rounding of 2^−23.
+    // Powers of two, so that the shifted table equals the original one up to a rounding of 2^−23.
     let shifted = TabulatedGame::from_fn(12, |mask| game.value(mask)[0] + 2f64.powi(30)).unwrap();
     let back = TabulatedGame::from_fn(12, |mask| shifted.value(mask)[0] - 2f64.powi(30)).unwrap();
     for value in BOTH {
@@ -143,7 +145,7 @@ fn every_coalition_is_asked_for_once_for_all_values_together() {
         let game = asked(&table);
         let got = enumerate_many(&game, &BOTH).unwrap();
         assert_eq!(game.evaluations(), 1 << players);
-        // A table read in place has the same bits as one that was asked.
+        // A table that is read directly yields the same bits as one that is evaluated.
         assert_eq!(got, enumerate_many(&table, &BOTH).unwrap());
     }
 }
@@ -171,7 +173,8 @@ fn any_number_of_threads_gives_the_same_bits() {
     assert!(results.iter().all(|result| *result == results[0]));
 }
 
-/// Square of the size; says whether several threads may ask, and fails for coalitions that `fails` names.
+/// The square of the size; declares whether it supports threads, and fails for the coalitions selected by
+/// `fails`.
 struct Watched<F> {
     players: usize,
     parallel: bool,
@@ -261,10 +264,10 @@ fn no_players_and_too_many_are_refused_before_any_work() {
     let nobody = TabulatedGame::new(vec![1.0], 1).unwrap();
     assert!(matches!(
         enumerate(&nobody, Semivalue::Shapley),
-        Err(ValueError::Players { given: 0, most: 25 })
+        Err(ValueError::Players { actual: 0, max: 25 })
     ));
     let game = Watched::new(26, true, |_| 0.0);
-    assert!(matches!(enumerate(&game, Semivalue::Shapley), Err(ValueError::Players { given: 26, most: 25 })));
+    assert!(matches!(enumerate(&game, Semivalue::Shapley), Err(ValueError::Players { actual: 26, max: 25 })));
     assert_eq!(game.calls.into_inner(), 0);
 }
 
@@ -281,7 +284,7 @@ fn weights_by_size_are_refused_for_games_of_other_players() {
     assert!(matches!(refused, ValueError::WeightsForOtherPlayers { weights: 2, players: 3 }), "{refused}");
 }
 
-/// The gradient of the regression over all coalitions vanishes at the value.
+/// Tests that the gradient of the regression over all coalitions vanishes at the value.
 #[test]
 fn values_solve_their_least_squares_problem_over_all_coalitions() {
     for players in [2, 3, 5, 6] {
@@ -293,7 +296,8 @@ fn values_solve_their_least_squares_problem_over_all_coalitions() {
                 LeastSquaresForm::Centred { p } => (p, mean_of(&game, form)),
                 _ => (0.0, game.value(0)[0]),
             };
-            // Σ_S w(S) residual(S) (z_i − centre), the gradient: zero for every player, or, under the constraint, alike for all.
+            // Σ_S w(S) residual(S) (z_i − centre), the gradient: zero for every player, or under the
+            // constraint the same for all.
             let gradient: Vec<f64> = (0..players)
                 .map(|player| {
                     let term = |mask: u64| {
@@ -314,7 +318,7 @@ fn values_solve_their_least_squares_problem_over_all_coalitions() {
     }
 }
 
-/// Σ w(S) v(S), the intercept.
+/// Returns Σ w(S) v(S), the intercept.
 fn mean_of(game: &TabulatedGame, form: LeastSquaresForm) -> f64 {
     let players = game.players();
     let weight = |mask: u64| form.ln_weight(players, mask.count_ones() as usize).exp();

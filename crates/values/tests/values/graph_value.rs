@@ -1,4 +1,4 @@
-//! Values of players on graphs against averages over orders, and their names.
+//! Tests values of players on graphs against averages over orders, and their names.
 
 use apportion_games::{
     Additive, Adjacency, Coalition, Game, Graph, Purpose, SumOfUnanimity, TabulatedGame, stream,
@@ -12,7 +12,7 @@ fn values(value: GraphValue, game: &impl Game, graph: &Graph) -> Vec<f64> {
     value.enumerate(game, graph).unwrap().values
 }
 
-/// The definition of the Shapley value over all orders of `players`, of the game restricted to them by `worth`.
+/// Returns the Shapley value by definition over all orders of `players`, for the restricted game `worth`.
 fn over_orders(players: &[usize], player: usize, worth: &dyn Fn(u64) -> f64) -> f64 {
     fn walk(left: &mut Vec<usize>, before: u64, player: usize, worth: &dyn Fn(u64) -> f64) -> (f64, f64) {
         let (mut sum, mut count) = (0.0, 0.0);

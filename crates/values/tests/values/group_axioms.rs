@@ -1,4 +1,4 @@
-//! The axioms of values of players in groups, on random games and partitions.
+//! Tests the axioms of values of players in groups on random games and partitions.
 
 use apportion_games::{Partition, TabulatedGame};
 use apportion_values::{Value, axioms};
@@ -73,13 +73,13 @@ fn what_violates_an_axiom_of_groups_is_found() {
     let partition = Partition::new(3, vec![vec![0, 1], vec![2]]).unwrap();
     let wrong = [1.0, 2.0, 3.0];
     let violation = axioms::quotient_property(&partition, &wrong, &[4.0, 3.0], TOLERANCE).unwrap_err();
-    assert_eq!((violation.got, violation.wanted), (3.0, 4.0));
+    assert_eq!((violation.actual, violation.expected), (3.0, 4.0));
     assert!(axioms::symmetry_within_groups(&game, &partition, &wrong, TOLERANCE).is_err());
-    // Players 1 and 2 are symmetric, but no fellows.
+    // Players 1 and 2 are symmetric, but not in the same group.
     let apart = [2.0, 2.0, 7.0];
     assert_eq!(axioms::symmetry_within_groups(&game, &partition, &apart, TOLERANCE), Ok(()));
     assert!(axioms::symmetry(&game, &apart, TOLERANCE).is_err());
-    // Banzhaf-Owen values need not sum to what the group gets.
+    // Banzhaf-Owen values need not sum to the value of the group.
     let majority = TabulatedGame::from_fn(5, |mask| f64::from(mask.count_ones() >= 3)).unwrap();
     let partition = Partition::new(5, vec![vec![0, 1, 2], vec![3, 4]]).unwrap();
     let banzhaf = values("banzhaf-owen", &majority, &partition);

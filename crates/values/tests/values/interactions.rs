@@ -1,4 +1,5 @@
-//! Interaction indices against their definitions written out, from enumeration, Möbius and Walsh coefficients alike; their axioms; hostile games.
+//! Tests interaction indices from enumeration, Möbius and Walsh coefficients against their definitions, their
+//! axioms, and invalid games.
 
 use apportion_games::{Coalitions, Counted, Game, GameError, SumOfUnanimity, TabulatedGame};
 use apportion_values::interactions::{MOST_INTERACTIONS, MOST_ORDER};
@@ -10,7 +11,7 @@ use proptest::prelude::*;
 
 use crate::common::{made_symmetric, members, random_game};
 
-/// One index of each kind, for games of `players`.
+/// Returns one index of each kind, for games of `players`.
 fn all(players: usize) -> Vec<InteractionIndex> {
     let law = vec![1.0 / players as f64; players];
     let skewed: Vec<f64> =
@@ -49,7 +50,7 @@ fn size(mask: u64) -> usize {
     mask.count_ones() as usize
 }
 
-/// (−1)^count.
+/// Returns (−1)^count.
 fn sign(count: usize) -> f64 {
     if count.is_multiple_of(2) { 1.0 } else { -1.0 }
 }
@@ -62,12 +63,12 @@ fn factorial(k: usize) -> f64 {
     (1..=k).map(|i| i as f64).product()
 }
 
-/// All subsets of a mask.
+/// Returns all subsets of a mask.
 fn subsets(of: u64) -> impl Iterator<Item = u64> {
     (0..=of).filter(move |mask| mask & !of == 0)
 }
 
-/// The masks of `players` with one member up to `order`.
+/// Returns the masks of `players` with 1 to `order` members.
 fn coalitions(players: usize, order: usize) -> impl Iterator<Item = u64> {
     (1..1u64 << players).filter(move |&mask| size(mask) <= order)
 }
@@ -76,13 +77,13 @@ fn worth(game: &TabulatedGame, mask: u64) -> f64 {
     game.value(mask)[0]
 }
 
-/// Δ_K v(S).
+/// Returns Δ_K v(S).
 fn difference(game: &TabulatedGame, of: u64, at: u64) -> f64 {
     let sign_of = |part: u64| sign(size(of) - size(part));
     subsets(of).map(|part| sign_of(part) * worth(game, at | part)).sum()
 }
 
-/// Σ_{S⊆N∖K} w(|S|) times Δ_K v(S), or v(S ∪ K) − v(S).
+/// Returns Σ_{S⊆N∖K} w(|S|) times Δ_K v(S), or times v(S ∪ K) − v(S).
 fn by_sizes(game: &TabulatedGame, of: u64, is_generalized: bool, weight: impl Fn(usize) -> f64) -> f64 {
     let others = ((1u64 << game.players()) - 1) & !of;
     let at = |at: u64| match is_generalized {
@@ -92,19 +93,19 @@ fn by_sizes(game: &TabulatedGame, of: u64, is_generalized: bool, weight: impl Fn
     subsets(others).map(|others| weight(size(others)) * at(others)).sum()
 }
 
-/// The Shapley interaction index as Grabisch and Roubens have it.
+/// Returns the Shapley interaction index by the definition of Grabisch and Roubens.
 fn shapley_interaction(game: &TabulatedGame, of: u64) -> f64 {
     let (n, k) = (game.players(), size(of));
     by_sizes(game, of, false, |s| factorial(n - s - k) * factorial(s) / factorial(n - k + 1))
 }
 
-/// The weight of a coalition of s others for indices that have one law for each k and no order.
+/// Returns the weight of a coalition of s others for indices whose weights depend on k but not on the order.
 fn weight_of_size(index: &InteractionIndex, n: usize, k: usize, s: usize) -> Option<f64> {
     Some(match index {
         InteractionIndex::Semivalue(value) | InteractionIndex::Generalized(value) => match value {
             Semivalue::Shapley => factorial(n - s - k) * factorial(s) / factorial(n - k + 1),
             Semivalue::Banzhaf => 0.5f64.powi((n - k) as i32),
-            // In a game of n − k + 1 players, for which weights by size have to be told.
+            // In a game of n − k + 1 players, to which weights by size must be converted.
             Semivalue::SizeWeights(_) => value.without_null_players(n - k + 1).coefficient(n - k + 1, s),
             _ => value.coefficient(n - k + 1, s),
         },
@@ -119,7 +120,8 @@ fn weight_of_size(index: &InteractionIndex, n: usize, k: usize, s: usize) -> Opt
 
 const BERNOULLI: [f64; 9] = [1.0, -0.5, 1.0 / 6.0, 0.0, -1.0 / 30.0, 0.0, 1.0 / 42.0, 0.0, -1.0 / 30.0];
 
-/// The recursion of Bordt and von Luxburg: an order more adds the interactions of that size to all coalitions within.
+/// Returns the k-Shapley value by the recursion of Bordt and von Luxburg: each order distributes the
+/// interactions of its size to all coalitions contained in them.
 fn k_shapley(game: &TabulatedGame, of: u64, order: usize) -> f64 {
     if order < size(of) {
         return 0.0;
@@ -133,7 +135,8 @@ fn k_shapley(game: &TabulatedGame, of: u64, order: usize) -> f64 {
     (size(of)..=order).map(step).sum()
 }
 
-/// The probability that a coalition arrives next at each set of those who came, where the next are any up to `order` of the rest alike.
+/// Returns the joint Shapley value: coalitions of up to `order` of the remaining players arrive in turn, all
+/// equally likely.
 fn joint_shapley(game: &TabulatedGame, of: u64, order: usize) -> f64 {
     let all = (1u64 << game.players()) - 1;
     let mut reached = vec![0.0; all as usize + 1];
@@ -153,7 +156,7 @@ fn joint_shapley(game: &TabulatedGame, of: u64, order: usize) -> f64 {
     value
 }
 
-/// Checks what is defined by what it approximates: that no direction improves it.
+/// Checks that an index defined as a best approximation cannot be improved in any direction.
 fn check_approximation(
     game: &TabulatedGame,
     found: &Interactions,
@@ -178,7 +181,7 @@ fn check_approximation(
         .collect();
     let slope =
         |mask: u64| -> f64 { (0..=all).filter(|at| mask & !at == 0).map(|at| rest[at as usize]).sum() };
-    // Under Σ I(K) = v(N) − v(∅) all slopes are the multiplier.
+    // Under the constraint Σ I(K) = v(N) − v(∅), all slopes equal the multiplier.
     let wanted = if is_constrained { slope(1) } else { 0.0 };
     let directions = coalitions(players, order).chain((!is_constrained).then_some(0));
     for mask in directions {
@@ -186,7 +189,7 @@ fn check_approximation(
     }
 }
 
-/// The index of every coalition by definition; none for those that are defined as approximations.
+/// Returns the index of a coalition by definition; `None` for indices that are defined as approximations.
 fn by_definition(game: &TabulatedGame, index: &InteractionIndex, order: usize, of: u64) -> Option<f64> {
     let (n, k) = (game.players(), size(of));
     Some(match index {
@@ -298,7 +301,7 @@ fn moebius_and_walsh_coefficients_give_the_same_indices() {
                 let what = format!("{index} order {order} of {players}");
                 let wanted = enumerate_interactions(&game, &index, order).unwrap();
                 let got = moebius.interactions(&index, order).unwrap();
-                // Coefficients of k-Shapley values grow like Bernoulli numbers times binomials.
+                // The coefficients of k-Shapley values grow like Bernoulli numbers times binomials.
                 assert_same(&got, &wanted, 1e-10, &what);
                 let weights = index.weights(order, players).unwrap();
                 for (coalition, wanted) in wanted.iter() {
@@ -405,7 +408,7 @@ fn names_are_read_as_they_are_written_and_as_shapiq_has_them() {
     }
     for unknown in ["", "owen", "faithful-beta=1,2", "generalized-taylor", "SII2", "fourier"] {
         let error = unknown.parse::<InteractionIndex>().unwrap_err();
-        assert!(matches!(&error, ValueError::UnknownIndex { given } if given == unknown), "{error}");
+        assert!(matches!(&error, ValueError::UnknownIndex { actual: given } if given == unknown), "{error}");
     }
     let error = "weighted-banzhaf=7".parse::<InteractionIndex>().unwrap_err();
     assert!(matches!(error, ValueError::Presence { .. }), "{error}");
@@ -437,7 +440,7 @@ fn order_one_is_the_value() {
 
 #[test]
 fn several_indices_come_from_one_pass_and_threads_do_not_change_a_bit() {
-    // Above the 4096 masks of a block, so that blocks are merged.
+    // More than the 4096 masks of a block, so that blocks are merged.
     let table = random_game(14, 2);
     let game = Counted::new(&table);
     let asked: Vec<(InteractionIndex, usize)> =
@@ -528,7 +531,7 @@ fn constants_and_errors_are_told_beside_the_values_that_they_are_of() {
     assert_eq!(with.std_errors(), Some(&errors[..]));
     assert_eq!((with.constant(), with.get(&[])), (&[7.0, 8.0][..], Some(&[7.0, 8.0][..])));
     assert_eq!((with.values(), with.order(), with.outputs()), (pairs.values(), 2, 2));
-    // 0, 1, 2 on the diagonal; 01, 02 and 12 beside it, whole.
+    // 0, 1, 2 on the diagonal; the full values of 01, 02 and 12 off the diagonal.
     let wanted =
         [1.0, 2.0, 7.0, 8.0, 9.0, 10.0, 7.0, 8.0, 3.0, 4.0, 11.0, 12.0, 9.0, 10.0, 11.0, 12.0, 5.0, 6.0];
     assert_eq!(with.matrix_of_errors().unwrap(), wanted);
@@ -591,7 +594,7 @@ proptest! {
 
     #[test]
     fn who_adds_nothing_interacts_with_nobody(game in any_game(), order in 1..5usize) {
-        // Another player, the last, whom no coalition notices.
+        // Add a null player, the last.
         let both = [game.values_in_order(), game.values_in_order()].concat();
         let with_null = TabulatedGame::new(both, game.outputs()).unwrap();
         let null = game.players();
@@ -653,7 +656,7 @@ fn what_cannot_be_is_refused() {
     assert!(matches!(error, ValueError::WeightsForOtherPlayers { weights: 2, players: 3 }), "{error}");
     let large = SumOfUnanimity::random(26, 1, 1, 3);
     let error = enumerate_interactions(&large, &InteractionIndex::KShapley, 2).unwrap_err();
-    assert!(matches!(error, ValueError::Players { given: 26, .. }), "{error}");
+    assert!(matches!(error, ValueError::Players { actual: 26, .. }), "{error}");
     let large = SumOfUnanimity::random(25, 1, 1, 3);
     let error = enumerate_interactions(&large, &InteractionIndex::KShapley, 12).unwrap_err();
     assert!(matches!(error, ValueError::TooManyInteractions { order: 12, .. }), "{error}");
@@ -669,7 +672,7 @@ fn what_cannot_be_is_refused() {
     assert!(error.to_string().contains("{1} of 2"), "{error}");
 }
 
-/// A game whose value of one coalition is none.
+/// A game with one coalition whose value is not finite.
 struct Broken(usize, u64, f64);
 
 impl Game for Broken {
@@ -688,7 +691,8 @@ impl Game for Broken {
 fn values_that_are_none_are_told_by_their_coalition() {
     for (players, mask) in [(1, 0), (3, 5), (13, 4097), (13, 8191)] {
         for value in [f64::NAN, f64::INFINITY] {
-            // Möbius coefficients of pairs do not look at all coalitions; the value is refused all the same.
+            // Möbius coefficients of pairs do not depend on all coalitions; the value is rejected
+            // nevertheless.
             for index in ["shapley", "moebius", "generalized-internal"] {
                 let error = enumerate_interactions(&Broken(players, mask, value), &index.parse().unwrap(), 2);
                 let wanted = Coalitions::from_masks(players, [mask]).row(0).to_coalition();
@@ -730,7 +734,7 @@ fn a_large_constant_does_no_harm() {
         let wanted = enumerate_interactions(&game, &index, 2).unwrap();
         let got = enumerate_interactions(&raised, &index, 2).unwrap();
         for (got, wanted) in got.values().iter().zip(wanted.values()) {
-            // Values themselves are rounded to 1e-10.
+            // The values themselves are rounded to 1e-10.
             assert!((got - wanted).abs() < 1e-8, "{index}: {got} {wanted}");
         }
     }

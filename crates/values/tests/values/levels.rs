@@ -1,4 +1,5 @@
-//! Values over a hierarchy of groups against their definition, by orders and by coalitions at every level.
+//! Tests values over a hierarchy of groups against their definition, by orders and by coalitions at every
+//! level.
 
 use apportion_games::{
     Additive, Counted, Game, GameError, Glove, Hierarchy, Member, Partition, SumOfUnanimity, TabulatedGame,
@@ -8,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::common::{assert_close, mask_of, random_game};
 
-/// Numbers below a bound, from the upper bits of a linear congruence (Knuth's multiplier).
+/// Random numbers below a bound, from the upper bits of a linear congruential generator (Knuth's multiplier).
 struct Draws(u64);
 
 impl Draws {
@@ -17,7 +18,8 @@ impl Draws {
         (self.0 >> 33) as usize % bound
     }
 
-    /// Groups made of one to three nodes at a time, often of the group made last, with at most so many levels.
+    /// Draws a hierarchy: groups of one to three nodes, often including the last group, with at most `depth`
+    /// levels.
     fn hierarchy(&mut self, players: usize, depth: usize) -> Hierarchy {
         let mut nodes: Vec<(Member, usize)> =
             (0..players).map(|player| (Member::Player(player), 1)).collect();
@@ -39,7 +41,7 @@ impl Draws {
     }
 }
 
-/// All orders of the players at a node in which the players of every group stand together.
+/// Returns all orders of the players of a node in which the players of every group are contiguous.
 fn orders(hierarchy: &Hierarchy, node: usize) -> Vec<Vec<usize>> {
     if node < hierarchy.players() {
         return vec![vec![node]];
@@ -64,7 +66,7 @@ fn orders(hierarchy: &Hierarchy, node: usize) -> Vec<Vec<usize>> {
     arrange(&of_members)
 }
 
-/// The mean of what players add, over these orders.
+/// Returns the mean marginal contributions over these orders.
 fn by_orders(game: &TabulatedGame, hierarchy: &Hierarchy) -> Vec<f64> {
     let outputs = game.outputs();
     let mut values = vec![0.0; game.players() * outputs];
@@ -82,7 +84,7 @@ fn by_orders(game: &TabulatedGame, hierarchy: &Hierarchy) -> Vec<f64> {
     values.iter().map(|value| value / orders.len() as f64).collect()
 }
 
-/// The sums over coalitions of siblings at every level, written out: those of all levels above, and their weights.
+/// Returns the values by definition, from the coalitions of siblings at every level and their weights.
 fn by_coalitions(game: &TabulatedGame, hierarchy: &Hierarchy, value: &CoalitionalValue) -> Vec<f64> {
     let outputs = game.outputs();
     let mut values = vec![0.0; game.players() * outputs];
@@ -151,7 +153,8 @@ fn values_are_those_of_the_definition_by_orders_and_by_coalitions() {
     assert!(depths[2..6].iter().all(|&count| count > 4), "{depths:?}");
 }
 
-/// What shap's `PartitionExplainer` and `CoalitionExplainer` say of a model: `benches/rivals/levels_fixture.py`.
+/// Compares with shap's `PartitionExplainer` and `CoalitionExplainer`; the fixture is created by
+/// `benches/rivals/levels_fixture.py`.
 #[test]
 fn values_are_those_of_other_explainers() {
     fn member(groups: &serde_json::Value) -> Member {
@@ -198,14 +201,15 @@ fn two_levels_are_a_partition_and_one_is_a_semivalue() {
 
 #[test]
 fn a_unanimity_game_is_split_level_by_level() {
-    // ((0, 1), 2), (3, 64), 69, and all of 0, 1, 2, 64 and 69 are needed; beyond a word of bits.
+    // ((0, 1), 2), (3, 64), 69, where the value is 1 if all of 0, 1, 2, 64 and 69 are present; uses more than
+    // a word of bits.
     let mut parents = vec![Some(75); 70];
     let pairs = [(0, 70), (1, 70), (2, 71), (3, 72), (64, 72)];
     pairs.into_iter().for_each(|(node, group)| parents[node] = Some(group));
     for group in [Some(71), Some(75), Some(75), Some(75), Some(75), None] {
         parents.push(group);
     }
-    // Groups of one, to make numbers of 73 and 74.
+    // Groups of one member, so that 73 and 74 are groups.
     (parents[4], parents[5]) = (Some(73), Some(74));
     let hierarchy = Hierarchy::from_parents(70, &parents).unwrap();
     let game = SumOfUnanimity::unanimity(70, [0, 1, 2, 64, 69]).unwrap();
@@ -241,11 +245,11 @@ fn what_no_enumeration_can_take_is_refused() {
     let members = std::iter::once(rest).chain((30..40).map(Member::Player)).collect();
     let hierarchy = Hierarchy::new(40, members).unwrap();
     let refused = CoalitionalValue::owen().enumerate_over(&game, &hierarchy).unwrap_err();
-    assert!(matches!(refused, ValueError::Levels { needed: 31, most: 25 }), "{refused}");
+    assert!(matches!(refused, ValueError::Levels { needed: 31, max: 25 }), "{refused}");
     let others = CoalitionalValue::owen().enumerate_over(&Glove::new(1, 2).unwrap(), &hierarchy);
     let refused = others.unwrap_err();
     assert!(
-        matches!(refused, ValueError::Game(GameError::HierarchyOfOthers { given: 40, wanted: 3 })),
+        matches!(refused, ValueError::Game(GameError::HierarchyOfOthers { actual: 40, expected: 3 })),
         "{refused}"
     );
     let three = Semivalue::by_size_law(&[0.5, 0.25, 0.25]).unwrap();
@@ -253,7 +257,7 @@ fn what_no_enumeration_can_take_is_refused() {
     let refused = Value::OverHierarchy(value, hierarchy.clone()).check(40).unwrap_err();
     assert!(matches!(refused, ValueError::WeightsForOtherPlayers { weights: 3, players: 11 }), "{refused}");
     let refused = Value::over(SolutionConcept::TwoStepShapley, hierarchy).unwrap_err().to_string();
-    assert!(refused.contains("two-step takes no groups within groups"), "{refused}");
+    assert!(refused.contains("two-step does not support nested groups"), "{refused}");
 }
 
 #[test]
@@ -279,7 +283,7 @@ proptest! {
         let hierarchy = Draws(seed).hierarchy(players, depth);
         let game = random_game(players, 1);
         let owen = CoalitionalValue::owen().enumerate_over(&game, &hierarchy).unwrap();
-        // The top groups are the players of the quotient game.
+        // The groups at the top are the players of the quotient game.
         let top = hierarchy.children(hierarchy.root());
         let groups: Vec<Vec<usize>> = top.iter().map(|&node| hierarchy.players_at(node)).collect();
         let partition = Partition::new(players, groups.clone()).unwrap();

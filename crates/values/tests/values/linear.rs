@@ -1,4 +1,4 @@
-//! Linear values by laws against semivalues and orders, and the laws that are refused.
+//! Tests linear values against semivalues and orders, and that invalid distributions are rejected.
 
 use apportion_games::{CoalitionView, Coalitions, Game, SumOfUnanimity, TabulatedGame};
 use apportion_values::{CoalitionLaw, LawProblem, LinearValue, Semivalue, ValueError, enumerate};
@@ -26,7 +26,8 @@ fn with_the_weights_of_a_semivalue_it_is_that_semivalue() {
     }
 }
 
-/// By definition: all orders with their probabilities, drawn from the end.
+/// Compares with the definition: all orders with their probabilities, drawn from the last player to the
+/// first.
 #[test]
 fn weighted_shapley_is_the_average_over_orders_drawn_from_the_end() {
     fn orders(
@@ -120,7 +121,7 @@ fn what_breaks_the_assumptions_is_refused_with_which_and_by_how_much() {
     assert!(LinearValue::from_laws(vec![own]).unwrap_err().to_string().contains("is a member"));
     let short = CoalitionLaw::new(Coalitions::from_masks(1, [0]), vec![]);
     assert!(matches!(LinearValue::from_laws(vec![short]), Err(ValueError::Law { player: 0, .. })));
-    assert!(matches!(LinearValue::from_laws(vec![]), Err(ValueError::Players { given: 0, .. })));
+    assert!(matches!(LinearValue::from_laws(vec![]), Err(ValueError::Players { actual: 0, .. })));
     assert!(matches!(LinearValue::from_weights(21, |_, _| 1.0), Err(ValueError::Players { .. })));
     let two = LinearValue::from_weights(2, |_, _| 0.5).unwrap();
     assert!(matches!(
@@ -139,7 +140,7 @@ fn laws_survive_being_written_and_read() {
 
 #[test]
 fn laws_of_more_coalitions_than_are_asked_for_at_once_are_summed_in_parts() {
-    // 2^12 coalitions of each of two of 13 players, one of each other.
+    // 2^12 coalitions for each of two of 13 players, and one for each other player.
     let players = 13;
     let game = random(players, 5);
     let law = |player: usize| {
@@ -163,13 +164,16 @@ fn laws_of_more_coalitions_than_are_asked_for_at_once_are_summed_in_parts() {
 fn a_table_of_laws_is_made_for_one_to_twenty_players() {
     for players in [0, 21] {
         let refused = LinearValue::weighted_shapley(&vec![1.0; players]).unwrap_err();
-        assert!(matches!(refused, ValueError::Players { given, most: 20 } if given == players), "{refused}");
+        assert!(
+            matches!(refused, ValueError::Players { actual: given, max: 20 } if given == players),
+            "{refused}"
+        );
     }
     let one = LinearValue::weighted_shapley(&[3.0]).unwrap();
     assert_eq!(one.law(0).probabilities(), [1.0]);
     let refused = LinearValue::weighted_shapley(&[1.0, f64::INFINITY]).unwrap_err();
     assert!(matches!(refused, ValueError::PlayerWeight { player: 1, .. }), "{refused}");
-    // Coalitions of weight zero are left out.
+    // Coalitions of weight zero are dropped.
     let first = LinearValue::from_weights(3, |_, coalition| f64::from(coalition.size() == 0)).unwrap();
     assert!((0..3).all(|player| first.law(player).coalitions().len() == 1));
 }
@@ -187,7 +191,7 @@ fn each_fault_of_a_law_is_told_as_what_it_is() {
     assert_eq!(problem(2, empty(), &[0.5, 0.5]), LawProblem::Lengths { coalitions: 1, weights: 2 });
     assert_eq!(problem(2, empty(), &[]), LawProblem::Lengths { coalitions: 1, weights: 0 });
     assert_eq!(problem(2, Coalitions::new(2), &[]), LawProblem::Lengths { coalitions: 0, weights: 0 });
-    assert_eq!(problem(3, empty(), &[1.0]), LawProblem::OtherPlayers { given: 2, wanted: 3 });
+    assert_eq!(problem(3, empty(), &[1.0]), LawProblem::OtherPlayers { actual: 2, expected: 3 });
     let negative = problem(2, Coalitions::from_masks(2, [0, 2]), &[1.25, -0.25]);
     assert!(matches!(negative, LawProblem::Weight { weight: -0.25, .. }), "{negative}");
     let infinite = problem(2, empty(), &[f64::INFINITY]);
@@ -198,7 +202,7 @@ fn each_fault_of_a_law_is_told_as_what_it_is() {
     }
     let law = || CoalitionLaw::new(Coalitions::from_masks(1, [0]), vec![1.0 - 0.5e-9]);
     assert!(LinearValue::from_laws(vec![law()]).is_ok());
-    // A player that is not there: 2 of 2.
+    // A player that does not exist: number 2 of 2 players.
     let refused = serde_json::from_str::<LinearValue>("[[[[],1.0]],[[[2],1.0]]]").unwrap_err().to_string();
     assert!(refused.contains("player 1") && refused.contains("3 players") && refused.contains("2 players"));
     assert!(serde_json::from_str::<LinearValue>("[[[[1],1.0]],[[[0],1.0]]]").is_ok());

@@ -1,4 +1,4 @@
-//! Values against their definitions written out, and their axioms.
+//! Tests of values against their definitions and axioms.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

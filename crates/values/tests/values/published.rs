@@ -1,5 +1,6 @@
-//! Indices that others published or computed, in files of a folder that the environment variable `APPORTION_INDICES` names; without it there
-//! is nothing to compare. `benches/rivals/indices.py` says where such files come from, and makes some.
+//! Compares indices with published ones, from files in the directory given by the environment variable
+//! `APPORTION_INDICES`; without it, there is nothing to compare. `benches/rivals/indices.py` documents the
+//! sources of such files, and creates some.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::path::Path;
 use apportion_games::Coalitions;
 use apportion_values::{InteractionIndex, Interactions, MoebiusTransform, enumerate_interactions};
 
-/// One file: `NAME_index=INDEX_order=ORDER.json`, with the index of each coalition under its members.
+/// A file `NAME_index=INDEX_order=ORDER.json`, with the index of each coalition, keyed by its members.
 struct Published {
     name: String,
     index: String,
@@ -37,7 +38,7 @@ fn read(path: &Path) -> Published {
     }
 }
 
-/// The game that a file of Möbius coefficients is.
+/// Returns the game given by a file of Möbius coefficients.
 fn game(published: &Published) -> MoebiusTransform {
     let mut terms = Coalitions::new(published.players);
     let mut coefficients = Vec::new();
@@ -52,7 +53,7 @@ fn game(published: &Published) -> MoebiusTransform {
     MoebiusTransform::new(&terms, &coefficients, 1).unwrap()
 }
 
-/// The largest difference between a file and what was found.
+/// Returns the largest difference between a file and the computed indices.
 fn difference(published: &Published, found: &Interactions) -> f64 {
     let halves = found.matrix_of_halves();
     let differences = published.values.iter().map(|(members, wanted)| {
@@ -60,14 +61,16 @@ fn difference(published: &Published, found: &Interactions) -> f64 {
             true => halves.pair(0, members[0], members[1])[0],
             false => found.get(members).map_or(0.0, |index| index[0]),
         };
-        // What the empty coalition has differs between versions of shapiq: v(∅), nothing, or the mean of all values.
+        // The index of the empty coalition differs between versions of shapiq: v(∅), nothing, or the mean of
+        // all values.
         if members.is_empty() { 0.0 } else { (got - wanted).abs() }
     });
     differences.fold(0.0, f64::max)
 }
 
-/// Faithful Shapley indices of shapiq come from a regression in which ∅ and N weigh 1e8, where they should be constraints: of order n, where the
-/// index is the Möbius transform in the file beside it, they are off by up to 5e-9.
+/// Returns the tolerance. The faithful Shapley indices of shapiq come from a regression with weights of 1e8
+/// for ∅ and N instead of constraints: for order n, where the index is the Möbius transform in the
+/// accompanying file, their errors are up to 5e-9.
 fn tolerance(index: &str) -> f64 {
     if matches!(index, "FSII" | "kADD-SHAP") { 1e-7 } else { 1e-9 }
 }
@@ -120,7 +123,7 @@ fn published_indices_are_found_again() {
     assert!(compared > 0, "no file to compare with");
 }
 
-/// All values of a game.
+/// Returns the table of all values of a game.
 fn table(game: &MoebiusTransform) -> apportion_games::TabulatedGame {
     apportion_games::TabulatedGame::from_fn(game.players(), |mask| {
         let terms = game.terms().iter().zip(game.coefficients());

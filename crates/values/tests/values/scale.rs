@@ -1,4 +1,4 @@
-//! Games of any scale have the same values up to the factor, and results that are no numbers are refused.
+//! Tests that values scale with the game, and that results that are not finite are rejected.
 
 use apportion_games::{Coalitions, Graph, Partition, TabulatedGame};
 use apportion_values::{GraphValue, Semivalue, SolutionConcept, Value, ValueError, axioms, enumerate};
@@ -12,7 +12,7 @@ fn game(factor: f64) -> TabulatedGame {
     TabulatedGame::new(values, 1).unwrap()
 }
 
-/// The values of `game` for every solution concept.
+/// Returns the values of `game` for every solution concept.
 fn all_values(game: &TabulatedGame) -> Vec<Result<Vec<f64>, ValueError>> {
     let partition = Partition::new(PLAYERS, vec![vec![0, 1], vec![2, 3, 4]]).unwrap();
     let names = ["shapley", "banzhaf", "beta=4,1", "owen", "banzhaf-owen", "two-step", "quotient-shapley"];
@@ -48,7 +48,7 @@ fn values_have_no_scale() {
 
 #[test]
 fn values_that_are_no_numbers_are_refused() {
-    // Finite, but their differences are not.
+    // The values are finite, but their differences are not.
     let values = (0..32)
         .map(|mask: u32| if mask.count_ones().is_multiple_of(2) { 1.7e308 } else { -1.7e308 })
         .collect();
@@ -76,7 +76,7 @@ fn axioms_hold_at_any_scale_and_of_no_numbers_that_are_not() {
             assert!(check(&off).is_err(), "{bad}");
         }
     }
-    // The range of this game is no number; its players are unlike all the same.
+    // The range of this game is not finite; its players are still not symmetric.
     let values = vec![-1.7e308, 1.7e308, 0.0, 1.7e308];
     let game = TabulatedGame::new(values, 1).unwrap();
     assert!(!axioms::are_symmetric(&game, 0, 1, 1e-9) && !axioms::is_null(&game, 0, 1e-9));

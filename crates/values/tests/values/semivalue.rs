@@ -1,4 +1,5 @@
-//! Moments, size laws and rules of semivalues against one another and against their definitions.
+//! Tests moments, size distributions and quadrature rules of semivalues against each other and their
+//! definitions.
 
 use apportion_values::{Rule, Semivalue};
 
@@ -167,7 +168,7 @@ fn what_is_no_semivalue_is_refused_with_what_is_wanted() {
         (Semivalue::beta_shapley(1.0, f64::INFINITY), "positive"),
         (Semivalue::beta_shapley(1e308, 1e308), "1e-100 to 1e100"),
         (Semivalue::beta_shapley(1e-300, 1.0), "1e-300"),
-        (Semivalue::by_size(&[]), "one weight"),
+        (Semivalue::by_size(&[]), "no weights"),
         (Semivalue::by_size(&[0.5, -0.5, 1.5]), "size 1"),
         (Semivalue::by_size(&[0.5, 0.5, 0.5]), "sum to 2"),
         (Semivalue::by_size_law(&[0.5, 0.4]), "0.9"),
@@ -188,7 +189,7 @@ fn what_is_no_semivalue_is_refused_with_what_is_wanted() {
 
 #[test]
 fn weights_by_size_serve_where_the_number_of_coalitions_overflows() {
-    // C(1030, 515) is beyond the largest number, and all weights of Banzhaf values are 2^-1030.
+    // C(1030, 515) exceeds the range of f64, and all weights of Banzhaf values are 2^-1030.
     let by_size = Semivalue::by_size(&[2f64.powi(-1030); 1031]).unwrap();
     let (got, wanted) = (by_size.size_law(1031), Semivalue::Banzhaf.size_law(1031));
     for (size, (got, wanted)) in got.iter().zip(&wanted).enumerate() {

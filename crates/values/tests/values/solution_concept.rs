@@ -1,4 +1,4 @@
-//! Solution concepts by name, with their groups or graph, and what they reduce to.
+//! Tests solution concepts by name, with their groups or graph, and their reductions.
 
 use apportion_games::{Additive, Cached, Coalitions, Graph, Hierarchy, Partition, SumOfUnanimity};
 use apportion_values::{
@@ -8,7 +8,7 @@ use apportion_values::{
 
 use crate::common::{assert_close, random_game};
 
-/// Of single players, of players in groups, of groups, of players on a graph.
+/// Values of single players, of players in groups, of groups, and of players on a graph.
 const NAMES: &str = "
     shapley banzhaf weighted-banzhaf=0.1 beta=4,1 beta=0.30000000000000004,16 size-law=0.25,0.5,0.25
     mixture=0.2:0.5,1:0.5
@@ -145,7 +145,7 @@ fn values_are_those_of_the_concept() {
     );
 }
 
-/// Groups of one, one group, and groups of several sizes.
+/// Returns groups of one, a single group, and groups of several sizes.
 fn partitions() -> Vec<Partition> {
     let three = Partition::new(7, vec![vec![6, 2, 4], vec![0], vec![1, 3, 5]]).unwrap();
     let two = Partition::new(7, vec![vec![0, 1, 2, 3, 4], vec![5, 6]]).unwrap();
@@ -164,7 +164,7 @@ fn coalitions_are_counted_as_many_as_enumeration_looks_at() {
             assert_eq!(value.coalitions(7), Some(game.distinct()), "{name}, {partition:?}");
         }
     }
-    // Over a hierarchy as over the partition that it is.
+    // A hierarchy that is a partition has the same number of coalitions.
     for partition in partitions().into_iter().skip(2) {
         let over = Value::owen_over(Hierarchy::from(&partition));
         assert_eq!(over.coalitions(7), Value::owen(partition).coalitions(7));
@@ -173,7 +173,7 @@ fn coalitions_are_counted_as_many_as_enumeration_looks_at() {
 
 #[test]
 fn coalitions_of_laws_are_those_they_name_with_and_without_the_player_and_never_more_than_all() {
-    // Of each player the coalition of all others: these, the whole, and the empty one.
+    // The coalition of all others for each player: these coalitions, the grand coalition, and the empty one.
     let law = |players: usize, player: usize| {
         let mut coalitions = Coalitions::new(players);
         coalitions.push_members((0..players).filter(|&other| other != player));
@@ -198,7 +198,7 @@ fn coalitions_are_counted_up_to_the_most_that_are_enumerated() {
         let value = Value::of(name.parse().unwrap(), Some(groups(sizes)), None).unwrap();
         value.coalitions(sizes.iter().sum())
     };
-    // The largest game among members is of m - 1 + |S_j| players.
+    // The largest game among members has m - 1 + |S_j| players.
     assert_eq!(count("owen", &[24, 2]), Some(4 + 2 * ((1 << 24) - 2 + 2)));
     assert_eq!(count("owen", &[25, 1]), None);
     assert_eq!(count("owen", &[22, 3, 1, 1]), Some(16 + 8 * ((1 << 22) - 2 + 6)));
@@ -214,7 +214,7 @@ fn a_concept_is_called_efficient_where_its_values_sum_to_what_all_add() {
     let names = NAMES.split_whitespace().filter(|name| !name.starts_with("size-law"));
     for name in names.chain(["coalitional=shapley/banzhaf", "coalitional=banzhaf/shapley", "beta=1,1"]) {
         let concept: SolutionConcept = name.parse().unwrap();
-        // Of values on graphs it depends on the graph.
+        // For values on graphs, it depends on the graph.
         if concept.needs_graph() {
             assert!(!concept.is_efficient(), "{name}");
             continue;

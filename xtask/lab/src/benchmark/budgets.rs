@@ -1,4 +1,4 @@
-//! Estimates at budgets: how often intervals hold the truth, whether means of many estimates are the truth, and errors by model rows.
+//! Estimates for fixed budgets: coverage of intervals, bias, and errors by number of model rows.
 
 use anyhow::Result;
 use apportion::estimators::{MethodSpec, methods};
@@ -12,32 +12,34 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Rows of each dataset, and of the simulated data, that are explained in every run.
+/// Number of rows of each dataset, and of the simulated data, explained in every run.
 const EXPLICANDS: usize = 5;
 
-/// Relative squared errors up to this are rounding.
+/// Relative squared errors up to this are rounding error.
 const EXACT: f64 = 1e-20;
 
-/// What counts as no bias, relative to the truth.
+/// Maximum relative bias that counts as unbiased.
 const BIAS: f64 = 0.05;
 
-/// The share of the model rows of independent draws that nested permutations may take for the same error.
+/// Maximum share of model rows, relative to independent draws, that nested permutations may need for the same
+/// error.
 const FEWER: f64 = 0.25;
 
-/// Which problems a method is run on, and with which budgets.
+/// The problems and budgets of a method.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum On {
-    /// Tree ensembles: 10n and 20n evaluations, of the value at this place.
+    /// Tree ensembles: 10n and 20n evaluations, for the value with this index.
     Trees(usize),
-    /// Values of players in groups, all four: 12, 32 and 80 evaluations, of as many model rows each as the background has.
+    /// All four values of grouped players: 12, 32 and 80 evaluations, each with as many model rows as the
+    /// background has.
     Groups,
 }
 
-/// A method, and what is wanted of it.
+/// A method, and the requirements that it must meet.
 struct Judged {
     method: &'static MethodSpec,
     on: On,
-    /// Between which shares the coverage of its 95 % intervals lies.
+    /// Range required for the coverage of its 95% intervals.
     covers: (f64, f64),
     is_unbiased: bool,
 }
@@ -48,7 +50,7 @@ const fn judged(method: &'static MethodSpec, on: On, covers: (f64, f64), is_unbi
 
 const NEAR: (f64, f64) = (0.93, 0.97);
 const ABOUT: (f64, f64) = (0.92, 0.98);
-/// Intervals that are too wide are no lie.
+/// Conservative intervals are acceptable.
 const AT_LEAST: (f64, f64) = (0.92, 1.0);
 
 const METHODS: [Judged; 10] = [
@@ -64,18 +66,18 @@ const METHODS: [Judged; 10] = [
     judged(&methods::LEVERAGE, On::Groups, NEAR, false),
 ];
 
-/// The method that others take fewer model rows than.
+/// The method that others must beat in model rows.
 const INDEPENDENT: &MethodSpec = &methods::PRODUCT_SPACE;
 const NESTED: [&MethodSpec; 2] = [&methods::NESTED_PERMUTATION_PLAIN, &methods::NESTED_PERMUTATION];
 
-/// A method on one value of one problem with one budget.
+/// Results of a method for one value of one problem with one budget.
 struct Measured {
     judged: &'static Judged,
     problem: String,
     value: String,
     truths: Vec<f64>,
     budget: usize,
-    /// By run, and by game.
+    /// By run and game.
     runs: Vec<Vec<Estimate>>,
 }
 
@@ -84,7 +86,7 @@ impl Measured {
         format!("{}, {}, {} evaluations", self.problem, self.value, self.budget)
     }
 
-    /// The mean of a number over the games of each run.
+    /// Averages a number over the games of each run.
     fn by_run(&self, of: impl Fn(&Estimate) -> f64) -> Vec<f64> {
         self.runs.iter().map(|games| games.iter().map(&of).sum::<f64>() / games.len() as f64).collect()
     }
@@ -93,12 +95,12 @@ impl Measured {
         Measurement::mean(&self.by_run(|one| one.error)).value
     }
 
-    /// What is left of the error where it falls as 1 / model rows.
+    /// Returns error times model rows, which is constant if the error is proportional to 1 / model rows.
     fn error_times_rows(&self) -> Vec<f64> {
         self.by_run(|one| one.error * one.rows as f64)
     }
 
-    /// Each player's mean deviation over the runs, with its standard error, and the truth.
+    /// Returns, for each player, the mean deviation over the runs with its standard error, and the truth.
     fn deviations(&self) -> Vec<(Measurement, f64)> {
         let all: Vec<Vec<f64>> = self
             .runs
@@ -111,7 +113,8 @@ impl Measured {
         self.truths.iter().enumerate().map(of).filter(|(mean, _)| mean.error > 1e-12).collect()
     }
 
-    /// By how much the means are off in proportion to the truth: the slope through 0 of the deviations on the truths, weighted.
+    /// Returns the bias relative to the truth: the slope of the weighted regression of the deviations on the
+    /// truths through 0.
     fn relative_bias(&self) -> Measurement {
         let (mut product, mut square) = (0.0, 0.0);
         for (mean, truth) in self.deviations() {
@@ -125,7 +128,8 @@ impl Measured {
         self.deviations().iter().map(|(mean, _)| (mean.value / mean.error).abs()).fold(0.0, f64::max)
     }
 
-    /// That the means are the truth in proportion, and that none is further off than the furthest of so many would be.
+    /// Tests that the means are proportional to the truth with factor 1, and that the largest deviation is no
+    /// larger than the maximum expected for this many values.
     fn is_unbiased(&self) -> Option<Case> {
         let (runs, values) = (self.runs.len(), self.deviations().len());
         let (bias, largest) = (self.relative_bias(), self.largest_z());
@@ -143,7 +147,8 @@ impl Measured {
     }
 }
 
-/// Intervals, and how many of them held the truth, pooled over some settings: together, and as a share by run.
+/// Returns the number of intervals that contain the truth, and the number of intervals, pooled over some
+/// settings; also the share by run.
 fn coverage(measured: &[&Measured]) -> (usize, usize, Vec<f64>) {
     let runs = measured.iter().map(|one| one.runs.len()).min().unwrap_or_default();
     let of_run = |run: usize| {
@@ -158,7 +163,7 @@ fn coverage(measured: &[&Measured]) -> (usize, usize, Vec<f64>) {
     (counts.iter().map(|count| count.0).sum(), counts.iter().map(|count| count.1).sum(), shares)
 }
 
-/// Errors, coverage and bias of all methods.
+/// Generates errors, coverage and bias of all methods.
 pub(super) fn budgets(session: &Session) -> Result<Made> {
     let trees = trees(session, |_| EXPLICANDS, false)?;
     let measured = measure(session, &trees, &grouped(EXPLICANDS, session.seed)?)?;
@@ -176,22 +181,27 @@ pub(super) fn budgets(session: &Session) -> Result<Made> {
             Test::mean_within(&shares, judged.covers),
         );
         claims.push(By::StandardError.in_all(
-            &format!("95 % intervals of {name} cover the truth in {:.0} to {:.0} % of the cases", 100.0 * least, 100.0 * most),
+            &format!(
+                "95 % intervals of {name} cover the truth in {:.0} to {:.0} % of the cases",
+                100.0 * least,
+                100.0 * most
+            ),
             "target of this project",
-            "all games; it agrees if the coverage pooled over them, values, budgets, rows and players, its mean over the runs, is between the \
-             limits; intervals without width are not counted",
+            "all games; it agrees if the coverage pooled over them, values, budgets, rows and players, its \
+             mean over the runs, is between the limits; intervals without width are not counted",
             (intervals > 0).then_some(case),
         ));
     }
-    // Budgets of a setting follow each other, and the last is the largest.
+    // The budgets of a setting are consecutive and ascending.
     let is_largest = |at: usize| measured.get(at + 1).is_none_or(|next| next.budget <= measured[at].budget);
     let unbiased = measured.iter().enumerate().filter(|(at, one)| one.judged.is_unbiased && is_largest(*at));
     claims.push(By::StandardError.in_all(
         "methods that are to be unbiased are: means of many estimates are the truth",
         "target of this project",
         &format!(
-            "a method, a game and a value, at the largest budget; it agrees if the means over the runs are within {} % of the truths in \
-             proportion; against it speaks, too, a mean further off than the furthest of so many would be",
+            "a method, a game and a value, at the largest budget; it agrees if the means over the runs are \
+             within {} % of the truths in proportion; against it speaks, too, a mean further off than the \
+             furthest of so many would be",
             100.0 * BIAS
         ),
         unbiased.filter_map(|(_, one)| one.is_unbiased()),
@@ -204,14 +214,15 @@ pub(super) fn budgets(session: &Session) -> Result<Made> {
         claims,
         notes: notes![
             format!(
-                "tree ensembles: {EXPLICANDS} rows of each dataset against the column means, Shapley and Banzhaf values; logistic: the marginal \
-                 game of 12 dependent predictors in four groups (1, 2 | 3, 4 | 5, 6 | 7 to 12), {EXPLICANDS} rows against a background of 100 \
-                 rows"
+                "tree ensembles: {EXPLICANDS} rows of each dataset against the column means, Shapley and \
+                 Banzhaf values; logistic: the marginal game of 12 dependent predictors in four groups (1, 2 \
+                 | 3, 4 | 5, 6 | 7 to 12), {EXPLICANDS} rows against a background of 100 rows"
             ),
-            "error: mean of ‖φ̃ − φ‖²/‖φ‖² over rows and runs; model rows: a coalition against one background row takes one; bias: means over \
-             the runs less the truth, in proportion to it; z: over their standard errors",
-            "a zero standard error says that a value is exact: such intervals are not counted; pooling weighs every player of every run \
-             alike, so wide datasets weigh more",
+            "error: mean of ‖φ̃ − φ‖²/‖φ‖² over rows and runs; model rows: a coalition against one \
+             background row takes one; bias: means over the runs less the truth, in proportion to it; z: \
+             over their standard errors",
+            "a zero standard error says that a value is exact: such intervals are not counted; pooling \
+             weighs every player of every run alike, so wide datasets weigh more",
         ],
         datasets: DATASETS.to_vec(),
     })
@@ -254,7 +265,7 @@ fn measure(session: &Session, trees: &[Problem], groups: &Problem) -> Result<Vec
         budget,
         runs,
     });
-    // What is exact says nothing of errors.
+    // Exact results are not informative about errors.
     Ok(measured.filter(|one: &Measured| one.mean_error() > EXACT).collect())
 }
 
@@ -275,13 +286,14 @@ fn fewer_rows(measured: &[Measured], method: &'static MethodSpec) -> Claim {
         ),
         "target of this project",
         &format!(
-            "a value and a budget; it agrees if squared error times model rows is at most {FEWER} times that of independent draws"
+            "a value and a budget; it agrees if squared error times model rows is at most {FEWER} times that \
+             of independent draws"
         ),
         cases,
     )
 }
 
-/// One row for each method, problem, value and budget.
+/// Creates a table with one row per method, problem, value and budget.
 fn numbers(caption: &str, measured: &[Measured]) -> Table {
     table!(caption, [for one in measured; let (covered, intervals, _) = coverage(&[one]);]
         "method" => one.judged.method.name(),

@@ -1,4 +1,4 @@
-//! The cells: what one method answers on the games of one run, computed once and kept.
+//! The cells: results of one method on the games of one run, computed once and stored.
 
 use anyhow::{Context, Result};
 use apportion::estimators::{Anytime, Estimator, Guarantee, MethodSpec, StopRule};
@@ -11,22 +11,23 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not taken up.
+/// Increased when the meaning of a cell changes in a way that probes do not detect, so that old checkpoints
+/// are not reused.
 const PROTOCOL: u32 = 1;
 
-/// Half the width of a 95 % interval in standard errors.
+/// Half-width of a 95% interval in standard errors.
 const HALF_WIDTH: f64 = 1.96;
 
-/// Standard errors up to this are rounding: the value is exact.
+/// Standard errors up to this are rounding error: the value is exact.
 const LEAST_WIDTH: f64 = 1e-9;
 
-/// What is asked of a method.
+/// The request to a method.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Asked {
-    /// So many evaluations.
+    /// This number of evaluations.
     Budget(usize),
-    /// So many, by the sample that grows in a run until an accuracy.
+    /// This number of evaluations, with the growing sample of a run with a tolerance.
     Grown(usize),
     /// This relative error in the Euclidean norm, with confidence 0.95.
     Until(f64),
@@ -44,17 +45,17 @@ impl Asked {
     }
 }
 
-/// A method on a value of a problem.
+/// A method applied to a value of a problem.
 pub(super) struct Setting<'a> {
     pub(super) problem: &'a Problem,
-    /// The place of the value in [`Problem::values`].
+    /// Index of the value in [`Problem::values`].
     value: usize,
     pub(super) method: &'static MethodSpec,
     pub(super) estimator: Box<dyn Estimator>,
 }
 
 impl<'a> Setting<'a> {
-    /// None where the method cannot compute the value.
+    /// Returns `None` if the method does not support the value.
     pub(super) fn new(problem: &'a Problem, value: usize, method: &'static MethodSpec) -> Option<Self> {
         let estimator = method.build(problem.values.get(value)?)?;
         Some(Self { problem, value, method, estimator })
@@ -64,13 +65,13 @@ impl<'a> Setting<'a> {
         self.problem.values[self.value].concept().to_string()
     }
 
-    /// `leverage-shap on adult (n = 12)`.
+    /// Formats a title, e.g. `leverage-shap on adult (n = 12)`.
     pub(super) fn title(&self) -> String {
         format!("{} on {} (n = {})", self.method.name(), self.problem.name, self.problem.players())
     }
 }
 
-/// What tells answers from others.
+/// Identifies results.
 #[derive(Serialize)]
 struct EstimateKey<'a> {
     problem: &'a str,
@@ -80,7 +81,7 @@ struct EstimateKey<'a> {
     run: usize,
 }
 
-/// What a method answered on one game.
+/// Result of a method on one game.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Estimate {
     /// φ̃ − φ.
@@ -88,12 +89,13 @@ pub(super) struct Estimate {
     /// ‖φ̃ − φ‖² / ‖φ‖².
     pub(super) error: f64,
     pub(super) evaluations: usize,
-    /// Model rows.
+    /// Number of model rows.
     pub(super) rows: usize,
-    /// Intervals φ̃ ± 1.96 standard errors, of those that have a width, and how many of them hold the truth.
+    /// Number of intervals φ̃ ± 1.96 standard errors with positive width, and how many of them contain the
+    /// truth.
     pub(super) intervals: usize,
     pub(super) covered: usize,
-    /// Why a run until an accuracy stopped, and on what its bound rests.
+    /// Stopping reason of a run with a tolerance, and the guarantee of its error bound.
     pub(super) stopped: Option<(StopRule, Guarantee)>,
 }
 
@@ -116,7 +118,7 @@ impl Estimate {
     }
 }
 
-/// What each setting answers to each of what it is asked: by run, and by game of the run.
+/// Computes the results of each setting for each of its requests, by run and game.
 pub(super) fn estimates(
     session: &Session,
     asked: &[(&Setting<'_>, Asked)],
@@ -155,7 +157,7 @@ pub(super) fn estimates(
 fn answers(cell: &Cell<EstimateKey<'_>, &Setting<'_>>) -> Result<Vec<Estimate>> {
     let (EstimateKey { problem, value, method, asked, run }, setting) = (&cell.key, cell.with);
     let answer = |(at, game): (usize, &super::problems::Instance)| {
-        // What is asked is in the seed: pooling tolerances is then pooling independent runs.
+        // The request is part of the seed, so that runs pooled over tolerances are independent.
         let seed = derive_seed(&(problem, value, method, asked, run, at, cell.made_of.seed))?;
         let explanation = game.play(|game| asked.of(&*setting.estimator, game, seed))?;
         Ok(Estimate::new(&explanation, &game.truths[setting.value]))
@@ -163,7 +165,7 @@ fn answers(cell: &Cell<EstimateKey<'_>, &Setting<'_>>) -> Result<Vec<Estimate>> 
     setting.problem.of_run(*run).iter().enumerate().map(answer).collect()
 }
 
-/// What the method is, by what it answers to a small budget, and to a run until a loose accuracy.
+/// Returns a digest of the method, computed from its results for a small budget and a loose tolerance.
 fn digest(setting: &Setting<'_>) -> Result<Digest> {
     let (estimator, players) = (&*setting.estimator, setting.problem.players());
     let budget = estimator.minimum_budget(players).max(4 * players);

@@ -1,11 +1,11 @@
-//! One benchmark of the estimators: this project's own checks, which no paper makes.
+//! A benchmark of the estimators: this project's own checks, which are not from a paper.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
 //! | [`problems`] | the games, with their exact values |
-//! | [`estimates`] | what methods answer on them, kept as cells |
-//! | [`budgets`] | coverage, bias and errors at budgets |
-//! | [`until`] | runs until an accuracy |
+//! | [`estimates`] | results of the methods, stored as cells |
+//! | [`budgets`] | coverage, bias and errors for fixed budgets |
+//! | [`until`] | runs with a tolerance |
 
 mod budgets;
 mod estimates;
@@ -14,7 +14,7 @@ mod until;
 
 use crate::reproduce::catalogue::{Paper, artefact};
 
-/// The benchmark, listed beside the papers.
+/// The benchmark, listed with the papers.
 pub(crate) const PAPER: Paper = Paper {
     name: "estimators",
     citation: "this project's own checks",

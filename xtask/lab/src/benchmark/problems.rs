@@ -1,4 +1,4 @@
-//! The games, with what their values truly are.
+//! The games, with their exact values.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::reproduce::ingredients::Digest;
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// The tabular datasets with tree ensembles, by the number of features.
+/// The tabular datasets with tree ensembles, by number of features.
 pub(super) const DATASETS: [&str; 13] = [
     "iris",
     "california",
@@ -33,15 +33,16 @@ pub(super) const DATASETS: [&str; 13] = [
     "tuandromd",
 ];
 
-/// The most players whose coalitions are all evaluated beforehand, so that asking for them takes no time.
+/// Maximum number of players for which all coalitions are evaluated beforehand, so that evaluations take no
+/// time.
 const TABULATED: usize = 14;
 
-/// Games of one kind, and the values that are estimated of each.
+/// Games of one kind, and the estimated values.
 pub(super) struct Problem {
     pub(super) name: String,
     pub(super) values: Vec<Value>,
     pub(super) instances: Vec<Instance>,
-    /// Whether each run has a game of its own. Else every run has all of them.
+    /// Whether each run has a separate game; otherwise every run uses all games.
     pub(super) is_by_run: bool,
 }
 
@@ -50,7 +51,7 @@ impl Problem {
         self.instances[0].players
     }
 
-    /// The games of a run.
+    /// Returns the games of a run.
     pub(super) fn of_run(&self, run: usize) -> &[Instance] {
         if self.is_by_run { &self.instances[run..=run] } else { &self.instances }
     }
@@ -60,9 +61,9 @@ impl Problem {
 pub(super) struct Instance {
     held: Held,
     players: usize,
-    /// The exact values, in the order of [`Problem::values`].
+    /// Exact values, in the order of [`Problem::values`].
     pub(super) truths: Vec<Vec<f64>>,
-    /// What came of probing the game.
+    /// Digest of the game.
     pub(super) played: Digest,
 }
 
@@ -80,7 +81,7 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Asks of the game.
+    /// Calls `ask` with the game.
     pub(super) fn play<R>(&self, ask: impl FnOnce(&dyn Game) -> Result<R>) -> Result<R> {
         match &self.held {
             Held::Whole(game) => ask(&**game),
@@ -94,7 +95,7 @@ impl Instance {
     }
 }
 
-/// Makes a textbook game with a seed: most are the same for every seed.
+/// Creates a textbook game from a seed, which most games ignore.
 type Make = fn(u64) -> Result<Box<dyn ClosedForm + Send>>;
 
 /// Textbook games.
@@ -109,14 +110,15 @@ const TEXTBOOK: [(&str, Make); 9] = [
     }),
     ("glove", |_| Ok(Box::new(Glove::new(7, 13)?))),
     ("voting", |_| Ok(Box::new(WeightedVoting::new(53, (1..=14).collect::<Vec<u64>>())?))),
-    // Two of the players are worth 5 together: nearly all of the error of orders is in one direction.
+    // Two of the players have a joint value of 5, so nearly all of the error of permutations is in one
+    // direction.
     ("strong pair", |_| {
         let terms = [(vec![3, 7], 5.0), (vec![1], 1.0), (vec![2, 4, 5], 1.0)];
         Ok(Box::new(SumOfUnanimity::new(20, 0.0, terms)?))
     }),
 ];
 
-/// Textbook games, one for each run; `runs` says how many, given the players.
+/// Creates textbook games, one for each run; `runs` maps the number of players to the number of runs.
 pub(super) fn textbook(runs: impl Fn(usize) -> usize, seed: u64) -> Result<Vec<Problem>> {
     let problem = |(name, make): (&str, Make)| {
         let instance = |run: usize| {
@@ -141,7 +143,8 @@ fn semivalues() -> Vec<Value> {
     vec![Semivalue::Shapley.into(), Semivalue::Banzhaf.into()]
 }
 
-/// Rows of the datasets that are there against the column means, by tree ensembles; `count` says how many, given the players.
+/// Creates games of rows of the available datasets, with the column means as baseline and tree ensembles as
+/// models; `count` maps the number of players to the number of rows.
 pub(super) fn trees(
     session: &Session,
     count: impl Fn(usize) -> usize,
@@ -177,18 +180,18 @@ fn of_trees(dataset: &Arc<Dataset>, row: usize, seed: u64) -> Result<Instance> {
     Instance::new(held, truths)
 }
 
-/// Players of the game whose players are in groups, and its background rows.
+/// Numbers of players and background rows of the game with grouped players.
 const PREDICTORS: usize = 12;
 const BACKGROUND: usize = 100;
 
-/// A probability in which neighbours interact, within groups and between them.
+/// A probability with interactions between neighbours, within and across groups.
 fn logistic(row: &[f64]) -> f64 {
     let alone: f64 = row.iter().enumerate().map(|(at, x)| x * (0.3 + 0.1 * at as f64)).sum();
     let pairs: f64 = row.windows(2).map(|pair| pair[0] * pair[1]).sum();
     1.0 / (1.0 + (-alone - 0.4 * pairs).exp())
 }
 
-/// Values of players in groups, of simulated rows over a simulated background.
+/// Creates games for values of grouped players, with simulated rows and background.
 pub(super) fn grouped(explicands: usize, seed: u64) -> Result<Problem> {
     let groups = Partition::new(PREDICTORS, vec![vec![0, 1], vec![2, 3], vec![4, 5], (6..12).collect()])?;
     let values = vec![
@@ -199,7 +202,7 @@ pub(super) fn grouped(explicands: usize, seed: u64) -> Result<Problem> {
     ];
     let mut rng = stream(derive_seed(&("grouped", seed))?, Purpose::Experiment, 0);
     let mut row = || -> Vec<f64> {
-        // Of all predictors, so that they are dependent.
+        // Common to all predictors, so that they are dependent.
         let common = rng.random_range(-1.0..1.0);
         (0..PREDICTORS).map(|_| common + rng.random_range(-1.0..1.0)).collect()
     };

@@ -1,4 +1,4 @@
-//! Runs until an accuracy: how often the error is within the tolerance, and what they spend.
+//! Runs with a tolerance: how often the error is within it, and the evaluations needed.
 
 use anyhow::Result;
 use apportion::Until;
@@ -12,21 +12,23 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 
-/// Relative errors in the Euclidean norm that are asked for.
+/// Tolerances, as relative errors in the Euclidean norm.
 const TOLERANCES: [f64; 3] = [0.1, 0.03, 0.01];
 
-/// The confidence of [`Until::relative`].
+/// Confidence of [`Until::relative`].
 const CONFIDENCE: f64 = 0.95;
 
-/// What is wanted: this share of the runs within the tolerance at least, and so many times the least budget at most.
+/// Requirements: minimum share of the runs within the tolerance, and maximum ratio of evaluations to the
+/// minimum budget.
 const LEAST_SHARE: f64 = 0.93;
 const MOST_RATIO: f64 = 3.0;
 
 /// The default for Shapley values.
 const DEFAULT: &MethodSpec = &methods::LEVERAGE_SHAP;
 
-/// Methods with the place of their value, and how many of the tolerances they are asked for on games of up to [`WIDE`] players and of
-/// more: not those that take them the whole budget nearly everywhere.
+/// Methods with the index of their value, and the numbers of tolerances used for games of up to [`WIDE`]
+/// players and for larger ones. Tolerances that would use up the whole budget on almost all games are
+/// omitted.
 const METHODS: [(&MethodSpec, usize, [usize; 2]); 7] = [
     (DEFAULT, 0, [3, 2]),
     (&methods::KERNEL_BANZHAF_WITHOUT_REPLACEMENT, 1, [3, 1]),
@@ -37,43 +39,46 @@ const METHODS: [(&MethodSpec, usize, [usize; 2]); 7] = [
     (&methods::SGD, 0, [1, 0]),
 ];
 
-/// Games of more players are wide: their models take longest, so that there are fewer runs.
+/// Games with more players are wide: their models are slow, so they have fewer runs.
 const WIDE: usize = 30;
 
 fn runs_on(session: &Session, players: usize) -> usize {
     if players > WIDE { session.runs.div_ceil(5) } else { session.runs }
 }
 
-/// The runs of one method on one kind of game for one tolerance.
+/// Runs of one method on one kind of game for one tolerance.
 struct Measured {
     method: &'static MethodSpec,
     title: String,
     tolerance: f64,
     outcomes: Vec<Estimate>,
-    /// The least evaluations at which the mean error of other runs is the tolerance; none within the budget.
+    /// Minimum number of evaluations at which the mean error of other runs equals the tolerance; `None` if
+    /// not reached within the budget.
     least: Option<f64>,
 }
 
 impl Measured {
-    /// The runs that stopped for the tolerance.
+    /// Returns the runs that stopped because of the tolerance.
     fn reached(&self) -> impl Iterator<Item = &Estimate> {
         self.outcomes.iter().filter(|run| matches!(run.stopped, Some((StopRule::Tolerance, _))))
     }
 
-    /// Mean evaluations of the runs that stopped for the tolerance.
+    /// Returns the mean number of evaluations of the runs that stopped because of the tolerance.
     fn spent(&self) -> Option<f64> {
         let spent: Vec<f64> = self.reached().map(|run| run.evaluations as f64).collect();
         (!spent.is_empty()).then(|| spent.iter().sum::<f64>() / spent.len() as f64)
     }
 
-    /// Evaluations spent over the least; none where the budget stopped a run, as the others are the cheap ones.
+    /// Returns the ratio of evaluations to the minimum; `None` if the budget stopped any run, because the
+    /// remaining runs would be the cheap ones.
     fn ratio(&self) -> Option<f64> {
         let are_all = self.reached().count() == self.outcomes.len();
         self.spent().zip(self.least).filter(|_| are_all).map(|(spent, least)| spent / least)
     }
 }
 
-/// Runs that stopped for the tolerance, and those that were right; the same without the runs that ended exact.
+/// Numbers of runs that stopped because of the tolerance, and of those within it; the same without runs that
+/// ended exact.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     reached: usize,
@@ -96,7 +101,7 @@ impl Counts {
         counts
     }
 
-    /// That enough runs are within the tolerance, with the exact ones and without.
+    /// Tests that enough runs are within the tolerance, both with the exact ones and without.
     fn case(self, name: &str) -> Option<Case> {
         let Self { reached, within, uncertain, uncertain_within } = self;
         let shares =
@@ -108,18 +113,19 @@ impl Counts {
         (reached > 0).then(|| Case::new(name, test))
     }
 
-    /// That no more runs miss the tolerance than the confidence allows.
+    /// Tests that no more runs miss the tolerance than the confidence allows.
     fn case_of_confidence(self, name: &str) -> Option<Case> {
         let Self { reached, within, .. } = self;
         let more = Test::share_above(within, reached, CONFIDENCE);
-        // A game speaks for it where so many misses would show: as one of a share of 1/2 does in most.
+        // A game counts in favour if it has enough runs to show too many misses: in most such games, a
+        // probability of 1/2 would be noticed.
         let shows = Test::share_above(within, reached, 0.5);
         let name = format!("{name}: {} of {reached} missed", reached - within);
         (reached > 0).then(|| Case::new(name, Test::of_chances(shows.favour, more.against, reached)))
     }
 }
 
-/// Shares within the tolerance, and evaluations over the least budgets.
+/// Generates shares within the tolerance, and ratios of evaluations to minimum budgets.
 pub(super) fn until(session: &Session) -> Result<Made> {
     let runs = |players| runs_on(session, players);
     let mut problems = textbook(runs, session.seed)?;
@@ -131,38 +137,44 @@ pub(super) fn until(session: &Session) -> Result<Made> {
     let claim = |claim: &str, case: &str, by, needed, cases: Vec<Option<Case>>| {
         Claim::over_cases(claim, "target of this project", case, by, needed, cases.into_iter().flatten())
     };
-    let of_ratios = "a method; it agrees if its ratio averaged over games and tolerances at which all runs stopped for the tolerance is at \
-                     most 3; evaluations spent are the mean over the runs, the least budget is that at which the mean relative error of \
-                     other runs is the tolerance";
+    let of_ratios = "a method; it agrees if its ratio averaged over games and tolerances at which all runs \
+                     stopped for the tolerance is at most 3; evaluations spent are the mean over the runs, \
+                     the least budget is that at which the mean relative error of other runs is the \
+                     tolerance";
     Ok(Made {
         data: numbers("data", measured.iter().map(|one| (one.title.clone(), vec![one]))),
         figure: None,
         tables: vec![numbers("Runs until an accuracy, over all games", by_method(&measured))],
         claims: vec![
             claim(
-                "with every method the true error is within the tolerance in at least 93 % of the runs that stop for it",
-                "a method; it agrees if its share pooled over games, tolerances and runs is above 93 %, with and without the runs that ended \
-                 exact; runs stopped by the budget claim no accuracy and are not counted",
+                "with every method the true error is within the tolerance in at least 93 % of the runs that \
+                 stop for it",
+                "a method; it agrees if its share pooled over games, tolerances and runs is above 93 %, with \
+                 and without the runs that ended exact; runs stopped by the budget claim no accuracy and are \
+                 not counted",
                 By::Counts,
                 Needed::All,
                 METHODS.iter().map(|(method, ..)| Counts::of(&of(method)).case(method.name())).collect(),
             ),
             claim(
                 "no method on any game misses a tolerance more often than the confidence allows",
-                "a method, a game and a tolerance; against it speaks a share of misses above the 5 % that are allowed, for it one below a half",
+                "a method, a game and a tolerance; against it speaks a share of misses above the 5 % that \
+                 are allowed, for it one below a half",
                 By::Counts,
                 Needed::NotBehind,
                 measured.iter().map(|one| Counts::of(&[one]).case_of_confidence(&one.title)).collect(),
             ),
             claim(
-                "evaluations spent by leverage-shap are at most 3 times the least budget that reaches the tolerance on average",
+                "evaluations spent by leverage-shap are at most 3 times the least budget that reaches the \
+                 tolerance on average",
                 of_ratios,
                 By::StandardError,
                 Needed::All,
                 vec![ratio_case(DEFAULT, &of(DEFAULT))],
             ),
             claim(
-                "with every method evaluations spent are at most 3 times the least budget that reaches the tolerance on average",
+                "with every method evaluations spent are at most 3 times the least budget that reaches the \
+                 tolerance on average",
                 of_ratios,
                 By::StandardError,
                 Needed::All,
@@ -170,24 +182,26 @@ pub(super) fn until(session: &Session) -> Result<Made> {
             ),
         ],
         notes: notes![
-            "errors are ‖φ̃ − φ‖/‖φ‖ against closed forms, and against interventional values of the tree ensembles with the column means as \
-             baseline; every run of a dataset explains another row, every run of unanimity games plays another game",
+            "errors are ‖φ̃ − φ‖/‖φ‖ against closed forms, and against interventional values of the tree \
+             ensembles with the column means as baseline; every run of a dataset explains another row, every \
+             run of unanimity games plays another game",
             format!(
-                "budget: the default, all 2^n coalitions or 1000 n, whichever is less, but 100 000 at least; confidence {CONFIDENCE}; {} runs \
-                 on games of more than {WIDE} players",
+                "budget: the default, all 2^n coalitions or 1000 n, whichever is less, but 100 000 at least; \
+                 confidence {CONFIDENCE}; {} runs on games of more than {WIDE} players",
                 runs_on(session, usize::MAX)
             ),
             "kernel-banzhaf-without-replacement estimates Banzhaf values, all others Shapley values",
-            "both evaluations spent and least budgets are of samples that grow, repeated coalitions counted once; least budgets are found \
-             between two of a grid, 1/m linear in the squared mean error",
-            "an error in one direction takes 6.03 times the least budget to be within the tolerance with confidence 0.95, whatever the \
-             method: its mean is √(2/π) σ, its 0.95 quantile 1.96 σ, and π/2 · 1.96² = 6.03. Ratios above 3 are there the price of confidence",
+            "both evaluations spent and least budgets are of samples that grow, repeated coalitions counted \
+             once; least budgets are found between two of a grid, 1/m linear in the squared mean error",
+            "an error in one direction takes 6.03 times the least budget to be within the tolerance with \
+             confidence 0.95, whatever the method: its mean is √(2/π) σ, its 0.95 quantile 1.96 σ, and π/2 · \
+             1.96² = 6.03. Ratios above 3 are there the price of confidence",
         ],
         datasets: DATASETS.to_vec(),
     })
 }
 
-/// The case that the ratios of evaluations spent to the least are on average at most what is wanted.
+/// Returns the case that the mean ratio of evaluations to the minimum is within the required limit.
 fn ratio_case(method: &MethodSpec, measured: &[&Measured]) -> Option<Case> {
     let known: Vec<(f64, &str)> =
         measured.iter().filter_map(|one| Some((one.ratio()?, one.title.as_str()))).collect();
@@ -203,7 +217,7 @@ fn ratio_case(method: &MethodSpec, measured: &[&Measured]) -> Option<Case> {
     Some(Case::new(name, Test::mean_below(&ratios, MOST_RATIO)))
 }
 
-/// All methods on all games.
+/// Runs all methods on all games.
 fn measure(session: &Session, problems: &[Problem]) -> Result<Vec<Measured>> {
     let mut measured = Vec::new();
     let runs = |setting: &Setting<'_>| setting.problem.instances.len();
@@ -240,7 +254,8 @@ fn measure(session: &Session, problems: &[Problem]) -> Result<Vec<Measured>> {
     Ok(measured)
 }
 
-/// Mean evaluations and errors of all runs at budgets that double, up to one at which the mean error is the tolerance.
+/// Returns mean evaluations and errors of all runs for budgets that double, up to one at which the mean error
+/// is within the tolerance.
 fn levels(session: &Session, setting: &Setting<'_>, tolerance: f64) -> Result<Vec<(f64, f64)>> {
     let players = setting.problem.players();
     let most = Until::relative(tolerance).most_evaluations(players);
@@ -259,8 +274,9 @@ fn levels(session: &Session, setting: &Setting<'_>, tolerance: f64) -> Result<Ve
     }
 }
 
-/// The evaluations at which the mean error comes down to `tolerance`: between two levels its square is taken as linear in 1/m, as it is
-/// for samples of m with replacement, and without.
+/// Returns the number of evaluations at which the mean error falls to `tolerance`. The squared error is
+/// interpolated linearly in 1/m between two levels, which is exact for samples of size m with and without
+/// replacement.
 fn least_evaluations(levels: &[(f64, f64)], tolerance: f64) -> Option<f64> {
     let at = levels.iter().position(|&(_, error)| error <= tolerance)?;
     let (m, error) = levels[at];
@@ -269,7 +285,7 @@ fn least_evaluations(levels: &[(f64, f64)], tolerance: f64) -> Option<f64> {
     Some(1.0 / ((1.0 - share) / m_before + share / m))
 }
 
-/// What is measured with each method at each tolerance, over all games.
+/// Groups the measurements over all games by method and tolerance.
 fn by_method(measured: &[Measured]) -> impl Iterator<Item = (String, Vec<&Measured>)> {
     METHODS.iter().flat_map(move |(method, ..)| {
         TOLERANCES.into_iter().map(move |tolerance| {
@@ -279,7 +295,7 @@ fn by_method(measured: &[Measured]) -> impl Iterator<Item = (String, Vec<&Measur
     })
 }
 
-/// One row for each of some groups of games.
+/// Creates a table with one row for each group of games.
 fn numbers<'m>(caption: &str, groups: impl Iterator<Item = (String, Vec<&'m Measured>)>) -> Table {
     let ratios = |here: &[&Measured]| here.iter().filter_map(|one| one.ratio()).collect::<Vec<f64>>();
     table!(caption, [

@@ -1,4 +1,4 @@
-//! Claims about curves: one contender against another, run by run, at every place (a panel and a level).
+//! Claims about curves: one contender against another, run by run, at every point (panel and level).
 
 use super::contender::Compete;
 use super::curves::Curves;
@@ -6,7 +6,8 @@ use crate::reproduce::statistics::{Summary, slope};
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test};
 
 impl<C: Compete> Curves<C> {
-    /// The same curves without panels and contenders that a claim does not speak of: those of the paper decide its claims alone.
+    /// Restricts the curves to the panels and contenders of a claim: claims of a paper are judged on those of
+    /// the paper only.
     pub(crate) fn only(&self, panel: impl Fn(usize) -> bool, contenders: &[C]) -> Self {
         let points =
             self.points.iter().filter(|point| panel(point.panel) && contenders.contains(&point.contender));
@@ -18,7 +19,7 @@ impl<C: Compete> Curves<C> {
         }
     }
 
-    /// All places, whether m covers all coalitions or not.
+    /// Returns all points, including those where m covers all coalitions.
     pub(crate) fn places(&self) -> Vec<(usize, usize)> {
         let mut places: Vec<_> = self.points.iter().map(|point| (point.panel, point.level)).collect();
         places.sort_unstable();
@@ -26,23 +27,23 @@ impl<C: Compete> Curves<C> {
         places
     }
 
-    /// The errors of a contender at a place, run by run; none where it is not there.
+    /// Returns the errors of a contender at a point, run by run; empty if there are none.
     pub(crate) fn errors(&self, (panel, level): (usize, usize), contender: C) -> &[f64] {
         self.point(panel, contender, level).map_or(&[], |point| &point.errors)
     }
 
-    /// The errors of two contenders at a place, in the runs that have both.
+    /// Returns the errors of two contenders at a point, for the runs with both.
     pub(crate) fn paired(&self, place: (usize, usize), (one, other): (C, C)) -> (Vec<f64>, Vec<f64>) {
         paired(self.errors(place, one), self.errors(place, other))
     }
 
-    /// That the error of `one` is less than `factor` times that of `other`.
+    /// Tests that the error of `one` is less than `factor` times that of `other`.
     pub(crate) fn is_below(&self, place: (usize, usize), pair: (C, C), factor: f64) -> Test {
         let (one, other) = self.paired(place, pair);
         Test::ratio_below(&one, &other, factor)
     }
 
-    /// A case for each place where both are, named by the ratio of their centres.
+    /// Returns a case for each point with both contenders, named by the ratio of their centres.
     pub(crate) fn cases(
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,
@@ -56,7 +57,7 @@ impl<C: Compete> Curves<C> {
         cases.collect()
     }
 
-    /// The cases that `one` is below `factor` times `other`, at `places`.
+    /// Returns the cases that `one` is below `factor` times `other`, at `places`.
     pub(crate) fn below_cases(
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,
@@ -66,7 +67,7 @@ impl<C: Compete> Curves<C> {
         self.cases(places, pair, |place| self.is_below(place, pair, factor))
     }
 
-    /// The cases that the two are within `factor` of each other, at `places`.
+    /// Returns the cases that the two are within `factor` of each other, at `places`.
     pub(crate) fn alike_cases(
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,
@@ -79,12 +80,12 @@ impl<C: Compete> Curves<C> {
         })
     }
 
-    /// The claim that `one` is below `other` everywhere but where both are exact.
+    /// Returns the claim that `one` is below `other` everywhere, except where both are exact.
     pub(crate) fn below(&self, claim: &str, source: &str, pair: (C, C)) -> Claim {
         self.below_in(Needed::All, claim, source, pair)
     }
 
-    /// The same in so many of the cases.
+    /// Same as [`Self::below`], for the share `needed` of the cases.
     pub(crate) fn below_in(&self, needed: Needed, claim: &str, source: &str, pair: (C, C)) -> Claim {
         let case = format!(
             "a dataset and level with m < 2^n; it agrees if {} is below {} in the same run",
@@ -95,7 +96,7 @@ impl<C: Compete> Curves<C> {
         Claim::over_cases(claim, source, &case, By::SignedRanks, needed, cases)
     }
 
-    /// That one of `best` is below all other contenders at a place.
+    /// Tests that one of `best` is below all other contenders at a point.
     pub(crate) fn is_best(&self, place: (usize, usize), best: &[C]) -> Test {
         let here = |contender: &C| self.point(place.0, *contender, place.1).is_some();
         let rivals: Vec<C> =
@@ -107,12 +108,13 @@ impl<C: Compete> Curves<C> {
         )
     }
 
-    /// The claim that one of `best` has the least error everywhere but where the exact methods tie.
+    /// Returns the claim that one of `best` has the smallest error everywhere, except where the exact methods
+    /// tie.
     pub(crate) fn best(&self, claim: &str, source: &str, best: &[C]) -> Claim {
         self.best_in(Needed::All, claim, source, best)
     }
 
-    /// The same in so many of the cases.
+    /// Same as [`Self::best`], for the share `needed` of the cases.
     pub(crate) fn best_in(&self, needed: Needed, claim: &str, source: &str, best: &[C]) -> Claim {
         let centre = self.centre;
         let cases = self.open_places().filter_map(|(panel, level)| {
@@ -130,7 +132,8 @@ impl<C: Compete> Curves<C> {
         Claim::over_cases(claim, source, &case, By::SignedRanks, needed, cases)
     }
 
-    /// The cases that a quantity of `one`'s errors is below `factor` times one of `other`'s, by runs drawn again.
+    /// Returns the cases that a statistic of `one`'s error is below `factor` times one of `other`'s, by
+    /// resampling the runs.
     pub(crate) fn summary_cases(
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,
@@ -153,7 +156,7 @@ impl<C: Compete> Curves<C> {
         cases.collect()
     }
 
-    /// The slope of log error on log x of a contender in a panel, run by run.
+    /// Returns the slope of log error on log x of a contender in a panel, run by run.
     pub(crate) fn slopes(&self, panel: usize, contender: C) -> Vec<f64> {
         let points: Vec<(f64, &[f64])> = (0..self.levels.len())
             .filter_map(|level| {
@@ -168,12 +171,12 @@ impl<C: Compete> Curves<C> {
     }
 }
 
-/// Those of some numbers.
+/// Returns the elements with the given indices.
 pub(crate) fn picked(sample: &[f64], runs: &[usize]) -> Vec<f64> {
     runs.iter().map(|&run| sample[run]).collect()
 }
 
-/// Two samples in the runs that both have.
+/// Returns two samples, restricted to the runs with both.
 pub(crate) fn paired(one: &[f64], other: &[f64]) -> (Vec<f64>, Vec<f64>) {
     one.iter().zip(other).filter(|(one, other)| !one.is_nan() && !other.is_nan()).unzip()
 }
@@ -187,7 +190,7 @@ mod tests {
     use apportion::estimators::LeverageShap;
 
     contenders! {
-        /// Those of a paper, and one that is added.
+        /// Estimators of a paper, and an additional one.
         subject Subject;
         Subject: "subject", LEVERAGE_SHAP, LeverageShap::default();
         Rival: "rival", KERNEL_SHAP, LeverageShap::default();
@@ -197,12 +200,12 @@ mod tests {
 
     const OF_PAPER: [Who; 2] = [Who::Subject, Who::Rival];
 
-    /// Errors in 20 runs, which differ more from run to run than contenders do.
+    /// Returns errors of 20 runs, which vary more between runs than between contenders.
     fn errors(scale: f64) -> Vec<f64> {
         (0..20).map(|run| scale * (f64::from(run * 7 % 20) / 3.0).exp()).collect()
     }
 
-    /// Panels by panels: the scales of the contenders that are there.
+    /// Creates panels from the scales of the contenders in each.
     fn curves(panels: &[&[(Who, f64)]]) -> Curves<Who> {
         let level = Level { label: "10n".to_owned(), x: 10.0, tick: String::new() };
         let points = panels.iter().enumerate().flat_map(|(panel, here)| {
@@ -226,7 +229,7 @@ mod tests {
 
     #[test]
     fn runs_are_compared_with_themselves() {
-        // 10 % less in every run: far less than runs differ among themselves.
+        // A difference of 10% in every run, far less than the variation between runs.
         assert_eq!(below(&curves(&[&[(Who::Subject, 0.9), (Who::Rival, 1.0)]])), Verdict::Holds);
         assert_eq!(below(&curves(&[&[(Who::Subject, 1.1), (Who::Rival, 1.0)]])), Verdict::DoesNotHold);
         assert_eq!(below(&curves(&[&[(Who::Subject, 1.0), (Who::Rival, 1.0)]])), Verdict::Undecided);

@@ -1,4 +1,4 @@
-//! The estimators that a paper compares.
+//! The compared estimators of a paper.
 
 use anyhow::Result;
 use apportion::Estimator;
@@ -6,29 +6,31 @@ use apportion::Estimator;
 use crate::reproduce::figure::Style;
 use crate::reproduce::ingredients::Digest;
 
-/// An estimator among those that a paper compares.
+/// One of the compared estimators of a paper.
 pub(crate) trait Compete: Copy + Ord + Sync + 'static {
-    /// All of them, in the order of legends and tables.
+    /// Returns all estimators, in the order of legends and tables.
     fn all() -> &'static [Self];
 
-    /// The name in figures and tables.
+    /// Returns the name in figures and tables.
     fn title(self) -> &'static str;
 
-    /// The same look in every figure.
+    /// Returns the style, the same in every figure.
     fn style(self) -> Style;
 
-    /// Whether it is the one that the paper is about, which is drawn on top.
+    /// Returns whether it is the subject of the paper, which is drawn on top.
     fn is_subject(self) -> bool;
 
     fn estimator(self) -> Box<dyn Estimator>;
 
-    /// What the estimator is, by its answers: results of one that has changed since are not taken up again.
+    /// Returns a digest of the estimator, computed from its results, so that results are not reused after
+    /// changes.
     fn digest(self) -> Result<Digest> {
         Digest::of_estimator(&*self.estimator())
     }
 }
 
-/// The estimators of a paper as a table: for each its name, its title, its look, and how it is made. One of them is the subject.
+/// Declares the estimators of a paper: for each its name, title, style and constructor. One of them is the
+/// subject.
 macro_rules! contenders {
     ($(#[$doc:meta])* subject $subject:ident; $($name:ident: $title:literal, $look:ident, $estimator:expr;)+) => {
         $(#[$doc])*
@@ -38,7 +40,7 @@ macro_rules! contenders {
         }
 
         impl Contender {
-            /// All of them.
+            /// All estimators.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$name),+];
         }
 

@@ -1,4 +1,4 @@
-//! Curves: an error as a function of sample size, noise or anything else, one per panel and contender.
+//! Curves: an error as a function of sample size, noise or another quantity, one per panel and contender.
 
 use super::contender::Compete;
 use crate::reproduce::catalogue::Made;
@@ -9,15 +9,15 @@ use crate::reproduce::statistics::Summary;
 /// A level of the quantity on the x axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Level {
-    /// `10n`, `0.05`.
+    /// Label, e.g. `10n` or `0.05`.
     pub(crate) label: String,
-    /// Where it is drawn on the logarithmic axis, off which zero is broken.
+    /// Position on the logarithmic axis, which has a separate piece for zero.
     pub(crate) x: f64,
-    /// What the axis says there; may be empty, where there is no room.
+    /// Tick label; empty if there is no room.
     pub(crate) tick: String,
 }
 
-/// The errors of one contender in one panel at one level.
+/// Errors of one contender in one panel at one level.
 #[derive(Debug, Clone)]
 pub(crate) struct Point<C> {
     pub(crate) panel: usize,
@@ -27,12 +27,12 @@ pub(crate) struct Point<C> {
     pub(crate) exact: bool,
     pub(crate) summary: Summary,
     pub(crate) runs: usize,
-    /// The errors run by run; NaN in a run that has none.
+    /// Errors run by run; NaN for runs without an error.
     pub(crate) errors: Vec<f64>,
 }
 
 impl<C> Point<C> {
-    /// Sums up the errors of all runs. None if no run has one.
+    /// Summarizes the errors of all runs. Returns `None` if no run has an error.
     pub(crate) fn new(
         panel: usize,
         contender: C,
@@ -58,11 +58,11 @@ pub(crate) struct Curves<C> {
     pub(crate) panels: Vec<String>,
     pub(crate) levels: Vec<Level>,
     pub(crate) points: Vec<Point<C>>,
-    /// What is drawn and compared.
+    /// The statistic that is drawn and compared.
     pub(crate) centre: Centre,
 }
 
-/// What of a summary is drawn.
+/// The statistic of a summary that is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Centre {
     /// Median, with the quartiles as a band.
@@ -86,18 +86,18 @@ impl Centre {
     }
 }
 
-/// How a figure of curves looks.
+/// Layout of a figure of curves.
 pub(crate) struct Look<'a> {
     pub(crate) title: &'a str,
     pub(crate) x: &'a str,
     pub(crate) y: &'a str,
-    /// Values up to here are numerical zeros, which are drawn as such.
+    /// Values up to this are numerical zeros and drawn as zeros.
     pub(crate) floor: f64,
     pub(crate) columns: usize,
 }
 
 impl<C: Compete> Curves<C> {
-    /// The points of one panel and contender by level.
+    /// Returns the points of one panel and contender by level.
     fn line(&self, panel: usize, contender: C) -> impl Iterator<Item = &Point<C>> {
         self.points.iter().filter(move |point| point.panel == panel && point.contender == contender)
     }
@@ -106,7 +106,7 @@ impl<C: Compete> Curves<C> {
         self.line(panel, contender).find(|point| point.level == level)
     }
 
-    /// The contenders, each once.
+    /// Returns the contenders without duplicates.
     pub(crate) fn contenders(&self) -> Vec<C> {
         let mut contenders: Vec<C> = self.points.iter().map(|point| point.contender).collect();
         contenders.sort();
@@ -114,7 +114,7 @@ impl<C: Compete> Curves<C> {
         contenders
     }
 
-    /// `IRIS (n = 4), 10n`.
+    /// Formats a point, e.g. `IRIS (n = 4), 10n`.
     pub(crate) fn place(&self, panel: usize, level: usize) -> String {
         format!("{} {}", self.panels[panel], self.levels[level].label)
     }
@@ -136,7 +136,7 @@ impl<C: Compete> Curves<C> {
                     }
                 }));
             }
-            // The subject of the paper is drawn last, on top.
+            // Draw the subject of the paper last, on top.
             let mut order = contenders.clone();
             order.sort_by_key(|contender| contender.is_subject());
             marks.extend(order.iter().map(|&contender| {
@@ -167,7 +167,7 @@ impl<C: Compete> Curves<C> {
         }
     }
 
-    /// What the lines are, and what counts as zero where something does.
+    /// Describes the lines, and what counts as zero if there are zeros.
     fn note(&self, look: &Look<'_>) -> String {
         let lines = match self.centre {
             Centre::Median => "Lines: median over the runs; bands: first to third quartile.",
@@ -180,8 +180,8 @@ impl<C: Compete> Curves<C> {
         }
     }
 
-    /// The figure with its data and a table of its centres; `panel` and `level` name the columns. Claims, notes and datasets are the
-    /// caller's.
+    /// Creates the figure with its data and a table of its centres; `panel` and `level` are column names.
+    /// Claims, notes and datasets are left to the caller.
     pub(crate) fn made(&self, [panel, level]: [&str; 2], look: &Look<'_>, caption: &str) -> Made {
         Made {
             data: self.data(panel, level),
@@ -193,7 +193,7 @@ impl<C: Compete> Curves<C> {
         }
     }
 
-    /// Every number of the figure.
+    /// Returns all numbers of the figure.
     fn data(&self, panel: &str, level: &str) -> Table {
         table!("data", [for point in &self.points;]
             panel => self.panels[point.panel].as_str(),
@@ -207,7 +207,7 @@ impl<C: Compete> Curves<C> {
         )
     }
 
-    /// One row per panel and contender, one column per level.
+    /// Creates a table with one row per panel and contender, and one column per level.
     fn table(&self, caption: &str, panel: &str) -> Table {
         let columns = [panel, "estimator"].map(str::to_owned);
         let levels = self.levels.iter().map(|level| level.label.clone());
@@ -226,7 +226,7 @@ impl<C: Compete> Curves<C> {
         table
     }
 
-    /// Places (panel, level) where the budget does not cover all coalitions.
+    /// Returns the points (panel, level) at which the budget does not cover all coalitions.
     pub(crate) fn open_places(&self) -> impl Iterator<Item = (usize, usize)> {
         let places = (0..self.panels.len()).flat_map(|p| (0..self.levels.len()).map(move |l| (p, l)));
         places.filter(|&(panel, level)| {
@@ -234,12 +234,12 @@ impl<C: Compete> Curves<C> {
         })
     }
 
-    /// The centre of `one` over that of `other`, where both are.
+    /// Returns the centre of `one` divided by that of `other`, if both exist.
     pub(crate) fn ratio(&self, place: (usize, usize), pair: (C, C)) -> Option<f64> {
         self.ratio_of(place, pair, self.centre)
     }
 
-    /// The same of any centre.
+    /// Same as [`Self::ratio`], for any centre.
     pub(crate) fn ratio_of(
         &self,
         (panel, level): (usize, usize),

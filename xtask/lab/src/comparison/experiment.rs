@@ -1,4 +1,5 @@
-//! The cells of the experiments: one estimate of one contender in one run of one setting, computed once and kept.
+//! The cells of the experiments: one estimate of one contender in one run of one setting, computed once and
+//! stored.
 
 use apportion::games::parallel;
 use std::collections::BTreeMap;
@@ -16,33 +17,34 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// One run on a dataset: what is explained, and what the values truly are.
+/// One run on a dataset: an explained row and its exact values.
 pub(crate) trait Run: Send + Sync {
     type Contender: Compete;
 
-    /// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not taken up.
+    /// Increased when the meaning of a cell changes in a way that probes do not detect, so that old
+    /// checkpoints are not reused.
     const PROTOCOL: u32;
 
-    /// The number of the run.
+    /// Returns the number of the run.
     fn number(&self) -> usize;
 
-    /// The row that is explained.
+    /// Returns the explained row.
     fn explicand(&self) -> &[f64];
 
-    /// What the game that a contender is given is called: games of one name are the same.
+    /// Returns the name of the game for a contender; games with the same name are identical.
     fn game_name(contender: Self::Contender) -> &'static str;
 
-    /// The game that a contender is given.
+    /// Returns the game for a contender.
     fn game(&self, contender: Self::Contender) -> Result<Box<dyn Game + '_>>;
 
-    /// How often the published algorithm evaluates the coalitions that an estimate of a contender evaluates once, where it evaluates
-    /// repeated draws again.
+    /// Returns how often the published algorithm evaluates each coalition, if it evaluates repeated draws
+    /// again while our estimator evaluates them once.
     fn times_evaluated(_: Self::Contender, _players: usize, _budget: usize, _seed: u64) -> Result<Times> {
         Ok(Times::new())
     }
 }
 
-/// The runs on some datasets.
+/// Runs on some datasets.
 pub(crate) struct Experiment<'a, R: Run> {
     session: &'a Session,
     pub(crate) datasets: Vec<Series<R>>,
@@ -56,7 +58,8 @@ pub(crate) struct Series<R> {
 }
 
 impl<R: Send> Series<R> {
-    /// The runs of the session on a dataset, each made by `make` from its number and the master seed.
+    /// Creates the runs of the session on a dataset; `make` creates a run from its number and the master
+    /// seed.
     pub(crate) fn new<M: Send + Sync>(
         session: &Session,
         dataset: &Arc<Dataset<M>>,
@@ -67,18 +70,18 @@ impl<R: Send> Series<R> {
     }
 }
 
-/// What is estimated, over all runs.
+/// Setting of an estimate, for all runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Setting<C> {
     /// Index into [`Experiment::datasets`].
     pub(crate) dataset: usize,
     pub(crate) contender: C,
-    /// Evaluations m.
+    /// Number of evaluations m.
     pub(crate) budget: usize,
     pub(crate) noise: Noise,
 }
 
-/// What tells an estimate from others.
+/// Identifies an estimate.
 #[derive(Serialize)]
 struct EstimateKey {
     dataset: &'static str,
@@ -94,7 +97,7 @@ struct EstimateKey {
 /// An estimate of a contender on a run.
 type EstimateCell<'a, R> = Cell<EstimateKey, (<R as Run>::Contender, &'a R)>;
 
-/// The games of one name on one dataset with one noise, by what came of probing them in each run.
+/// Digests of the games with one name on one dataset with one noise, by run.
 struct Played {
     dataset: usize,
     game: &'static str,
@@ -109,13 +112,13 @@ impl Played {
     }
 }
 
-/// What a contender answered.
+/// Result of a contender.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Estimate {
     /// φ̃.
     pub(crate) values: Vec<f64>,
     pub(crate) evaluations: usize,
-    /// Of the regression's Gram matrix, where there is a regression.
+    /// Condition number of the regression's Gram matrix, if there is a regression.
     pub(crate) condition_number: Option<f64>,
 }
 
@@ -128,7 +131,7 @@ impl<'a, R: Run> Experiment<'a, R> {
         self.session
     }
 
-    /// The estimates of each setting, run by run.
+    /// Returns the estimates of each setting, run by run.
     pub(crate) fn estimates(&self, settings: &[Setting<R::Contender>]) -> Result<Vec<Vec<Estimate>>> {
         let (played, places) = self.played(settings)?;
         let mut cells = Vec::new();
@@ -146,7 +149,7 @@ impl<'a, R: Run> Experiment<'a, R> {
             .collect())
     }
 
-    /// The estimates of some contenders on a dataset with so many evaluations, without noise.
+    /// Returns the estimates of some contenders on a dataset with `budget` evaluations, without noise.
     pub(crate) fn estimates_on(
         &self,
         dataset: usize,
@@ -157,7 +160,8 @@ impl<'a, R: Run> Experiment<'a, R> {
         self.estimates(&contenders.iter().map(setting).collect::<Vec<_>>())
     }
 
-    /// Probes the games of `settings`, each once for all its contenders and budgets, and says which is whose.
+    /// Probes the games of `settings`, each once for all its contenders and budgets, and returns the index of
+    /// the game for each setting.
     fn played(&self, settings: &[Setting<R::Contender>]) -> Result<(Vec<Played>, Vec<usize>)> {
         let mut all: Vec<Played> = Vec::new();
         let mut places = Vec::new();
@@ -184,7 +188,7 @@ impl<'a, R: Run> Experiment<'a, R> {
         Ok((all, places))
     }
 
-    /// The cells of a setting, whose games were probed run by run.
+    /// Returns the cells of a setting, given the digests of its games by run.
     fn cells<'c>(
         &'c self,
         setting: Setting<R::Contender>,
@@ -209,12 +213,12 @@ impl<'a, R: Run> Experiment<'a, R> {
     }
 }
 
-/// What each contender is, by its answers.
+/// Returns the digests of all contenders.
 pub(crate) fn digests<C: Compete>() -> Result<BTreeMap<C, Digest>> {
     C::all().iter().map(|&contender| Ok((contender, contender.digest()?))).collect()
 }
 
-/// The game of a run with its noise, which is drawn once and the same for all contenders.
+/// Returns the game of a run with its noise, which is drawn once and shared by all contenders.
 fn played<'a, R: Run>(
     instance: &'a R,
     contender: R::Contender,
@@ -226,7 +230,7 @@ fn played<'a, R: Run>(
     noise.on(instance.game(contender)?, noise_seed, Times::new())
 }
 
-/// The seed of an estimate.
+/// Returns the seed of an estimate.
 pub(crate) fn estimate_seed(
     dataset: &str,
     estimator: &str,
@@ -238,7 +242,7 @@ pub(crate) fn estimate_seed(
     derive_seed(&("estimate", dataset, estimator, budget, noise.sigma, run, master))
 }
 
-/// The game of a run with noise that is drawn again at each evaluation of an estimate.
+/// Returns the game of a run with noise that is drawn again at each evaluation of an estimate.
 fn played_each_time<'a, R: Run>(cell: &EstimateCell<'a, R>, seed: u64) -> Result<Box<dyn Game + 'a>> {
     let EstimateKey { dataset, estimator, budget, noise, run, .. } = cell.key;
     let ((contender, instance), master) = (cell.with, cell.made_of.seed);
@@ -275,7 +279,7 @@ mod tests {
     use apportion::games::SumOfUnanimity;
 
     contenders! {
-        /// An estimator before and after a change that its name does not tell.
+        /// An estimator before and after a change that keeps its name.
         subject Before;
         Before: "changing", LEVERAGE_SHAP, LeverageShap::default();
         After: "changing", LEVERAGE_SHAP,
@@ -310,7 +314,7 @@ mod tests {
         }
     }
 
-    /// All that makes an estimate.
+    /// Everything that an estimate depends on.
     #[derive(Debug, Clone)]
     struct Made {
         data: &'static str,
@@ -322,7 +326,7 @@ mod tests {
         budget: usize,
     }
 
-    /// The estimate, by a session with checkpoints below `out`.
+    /// Returns the estimate, from a session with checkpoints below `out`.
     fn values<const PROTOCOL: u32>(out: &Path, made: &Made) -> Vec<f64> {
         let session = Session::for_tests(out);
         let toy = Toy::<PROTOCOL> {
@@ -374,7 +378,7 @@ mod tests {
         }
         assert_eq!(values::<2>(out.path(), &made), first);
         assert_eq!(Session::finished(out.path()), others.len() + 2);
-        // All is still there.
+        // All cells are still stored.
         assert_eq!(values::<1>(out.path(), &made), first);
         assert_eq!(Session::finished(out.path()), others.len() + 2);
     }

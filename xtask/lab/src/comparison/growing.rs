@@ -1,9 +1,10 @@
-//! Games of one family in which one thing grows: the players, or the additive part.
+//! Games of one family in which one quantity grows: the number of players, or the additive part.
 //!
-//! Datasets of different n differ in all else, too. The games of this family are 6n unanimity games of up to four players, with coefficients
-//! uniform in [−1, 1). A player is in 15 of them, whatever n is, and the shares of a game's variance that lie in single players, pairs, triples
-//! and quadruples do not depend on n. An additive part, of ±c for the players in turn, changes what a regression on players has to find, and
-//! nothing of what it leaves: the larger c, the smaller is γ.
+//! Datasets with different n also differ in everything else. The games of this family are sums of 6n
+//! unanimity games of up to four players, with coefficients uniform in [−1, 1). A player is in 15 of them on
+//! average, whatever n is, and the shares of a game's variance due to single players, pairs, triples and
+//! quadruples do not depend on n. An additive part, of alternating ±c for the players, changes what a
+//! regression on players must fit but not the residual: γ decreases with c.
 
 use std::sync::OnceLock;
 
@@ -17,23 +18,24 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Raised when the games change.
+/// Increased when the games change.
 const PROTOCOL: u32 = 1;
 
 /// Sample sizes as multiples of n.
 pub(crate) const MULTIPLES: [usize; 3] = [5, 10, 20];
 
-/// What grows.
+/// The growing quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grows {
-    /// n. From fewer than 32 players on, draws without replacement soon have all coalitions of some sizes, and are better for it.
+    /// n, starting from 32 players; with fewer, draws without replacement soon cover all coalitions of some
+    /// sizes, which makes them more accurate.
     Players,
-    /// c, of 32 players.
+    /// c, with 32 players.
     AdditivePart,
 }
 
 impl Grows {
-    /// What it comes to.
+    /// Returns the values of the growing quantity.
     pub(crate) const fn steps(self) -> [usize; 3] {
         match self {
             Self::Players => [32, 96, 256],
@@ -41,7 +43,7 @@ impl Grows {
         }
     }
 
-    /// n and c.
+    /// Returns n and c.
     fn shape(self, step: usize) -> (usize, usize) {
         match self {
             Self::Players => (step, 0),
@@ -50,19 +52,19 @@ impl Grows {
     }
 }
 
-/// The most players of a term.
+/// Maximum number of players of a term.
 const LARGEST: usize = 4;
 
 /// A game of the family, `v(S) = Σ_{T ⊆ S} a_T`.
 pub(crate) struct Growing {
     pub(crate) game: SumOfUnanimity,
     played: Digest,
-    /// What a regression leaves of the game: as costly as all pairs of terms, so found once.
+    /// Minimum of the regression's objective, computed once because it costs as much as all pairs of terms.
     least: OnceLock<f64>,
 }
 
 impl Growing {
-    /// Of n players, with an additive part of ±c.
+    /// Creates a game with n players and an additive part of ±c.
     fn new((players, additive): (usize, usize), run: usize, seed: u64) -> Result<Self> {
         let seed = derive_seed(&("growing", players, run, seed))?;
         let random = SumOfUnanimity::random(players, 6 * players, LARGEST, seed);
@@ -80,18 +82,19 @@ impl Growing {
         Ok(Self { played: Digest::of_game(&game)?, game, least: OnceLock::new() })
     }
 
-    /// The least objective of the one regression that a theorem is about, by `find`.
+    /// Returns the minimum of the objective in the theorem, computed once with `find`.
     pub(crate) fn least(&self, find: impl FnOnce(&Self) -> f64) -> f64 {
         *self.least.get_or_init(|| find(self))
     }
 
-    /// `Σ_S w(|S|) v(S)`, by terms: `Σ_T a_T Σ_s C(n−|T|, s−|T|) w(s)`.
+    /// Returns `Σ_S w(|S|) v(S)`, summed over terms: `Σ_T a_T Σ_s C(n−|T|, s−|T|) w(s)`.
     pub(crate) fn sum(&self, weight: impl Fn(usize) -> f64) -> f64 {
         let above = self.above(LARGEST, weight);
         self.terms().map(|(term, coefficient)| coefficient * above[term.size()]).sum()
     }
 
-    /// `Σ_S w(|S|) v(S)²`, by pairs of terms: `Σ_T Σ_U a_T a_U Σ_s C(n−|T∪U|, s−|T∪U|) w(s)`.
+    /// Returns `Σ_S w(|S|) v(S)²`, summed over pairs of terms:
+    /// `Σ_T Σ_U a_T a_U Σ_s C(n−|T∪U|, s−|T∪U|) w(s)`.
     pub(crate) fn sum_of_squares(&self, weight: impl Fn(usize) -> f64) -> f64 {
         let above = self.above(2 * LARGEST, weight);
         let with = |(one, coefficient): (CoalitionView<'_>, f64)| {
@@ -105,7 +108,7 @@ impl Growing {
         self.game.terms().iter().zip(self.game.coefficients().iter().copied())
     }
 
-    /// `Σ_{S ⊇ T} w(|S|)` for |T| = 0 … `largest`.
+    /// Returns `Σ_{S ⊇ T} w(|S|)` for |T| = 0 … `largest`.
     fn above(&self, largest: usize, weight: impl Fn(usize) -> f64) -> Vec<f64> {
         let n = self.game.players();
         let of = |size: usize| {
@@ -121,13 +124,13 @@ impl Growing {
     }
 }
 
-/// |T ∪ U|.
+/// Returns |T ∪ U|.
 fn size_of_union(one: CoalitionView<'_>, other: CoalitionView<'_>) -> usize {
     let words = one.words().iter().zip(other.words());
     words.map(|(one, other)| (one | other).count_ones() as usize).sum()
 }
 
-/// What tells an estimate on one game from others.
+/// Identifies an estimate on one game.
 #[derive(Serialize)]
 struct GrowingKey {
     players: usize,
@@ -137,14 +140,14 @@ struct GrowingKey {
     run: usize,
 }
 
-/// The games of the family at one step, by run.
+/// Games of the family at one step, by run.
 pub(crate) struct Step {
     pub(crate) step: usize,
     shape: (usize, usize),
     pub(crate) games: Vec<Growing>,
 }
 
-/// The games of the family, by step.
+/// Creates the games of the family, by step.
 pub(crate) fn games(session: &Session, grows: Grows) -> Result<Vec<Step>> {
     let at = |step| {
         let shape = grows.shape(step);
@@ -155,7 +158,7 @@ pub(crate) fn games(session: &Session, grows: Grows) -> Result<Vec<Step>> {
 }
 
 impl Step {
-    /// The estimates of `contender` by run, each at all [`MULTIPLES`].
+    /// Returns the estimates of `contender` by run, each for all [`MULTIPLES`].
     pub(crate) fn estimates<C: Compete>(
         &self,
         session: &Session,

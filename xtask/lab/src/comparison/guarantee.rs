@@ -1,9 +1,11 @@
-//! Guarantees of the form: with probability 1 − δ, `m = O(n log(n/δ) + n/(εδ))` evaluations are enough for an excess of ε.
+//! Guarantees of the form: with probability 1 − δ, `m = O(n log(n/δ) + n/(εδ))` evaluations are enough for an
+//! excess of ε.
 //!
-//! Such a bound is judged on its shape. On datasets ε falls with m at least as `1/m`, and the constant of `ε δ m / n` is at most 1. On
-//! [games of one family](super::growing), whose runs are alike, ε grows with 1/δ at most as `1/δ`, and at equal m/n neither with n nor with
-//! the part of the game that the regression finds. An estimator without the guarantee may pass as well. Where all of them do, the check tells
-//! nothing of the theorem.
+//! Such a bound is judged by its shape. On datasets, ε must decrease at least like `1/m`, and the constant
+//! `ε δ m / n` must be at most 1. On [games of one family](super::growing), whose runs are comparable, ε must
+//! grow at most like `1/δ`, and at equal m/n it must grow neither with n nor with the part of the game that
+//! the regression fits. An estimator without the guarantee may pass as well. If all of them do, the check is
+//! not informative about the theorem.
 
 use anyhow::Result;
 
@@ -17,34 +19,34 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::{quantile, slope};
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Verdict, are_contradicted};
 
-/// The probabilities with which the guarantee may fail: those that so few runs can show.
+/// Probabilities with which the guarantee may fail, chosen to be observable with few runs.
 const DELTAS: [f64; 3] = [0.5, 0.25, 0.1];
 
-/// How much flatter than −1 a slope in m may be: sample sizes are few, and runs too.
+/// Maximum excess of a slope in m over −1, since there are few sample sizes and runs.
 const SLACK: f64 = 0.2;
 
-/// How much steeper than flat a slope in what grows may be: half of what a factor log n, which the theorem rules out, comes to from 32 players
-/// to 256, `ln(ln 256 / ln 32) / ln 8`.
+/// Maximum slope in the growing quantity: half of the slope due to a factor log n, which the theorem rules
+/// out, from 32 players to 256, `ln(ln 256 / ln 32) / ln 8`.
 const GROWTH_SLACK: f64 = 0.11;
 
-/// A theorem of that form.
+/// A theorem of this form.
 pub(crate) struct Guarantee<'a> {
     pub(crate) claim: &'a str,
     pub(crate) source: &'a str,
 }
 
-/// How the excess ε of an estimate is measured.
+/// Measures the excess ε of an estimate.
 pub(crate) struct Excess<Here, Growing> {
-    /// On a dataset; runs without one are left out.
+    /// On a dataset; runs without an excess are skipped.
     pub(crate) on_datasets: Here,
     /// On a game of the growing family.
     pub(crate) on_growing: Growing,
 }
 
-/// The excesses of one contender on one dataset.
+/// Excesses of one contender on one dataset.
 struct Excesses {
     title: String,
-    /// m/n with the excess of every run that has one at all m, by m.
+    /// m/n, and the excess of every run that has one for all m, by m.
     levels: Vec<(f64, Vec<f64>)>,
 }
 
@@ -53,14 +55,14 @@ impl Excesses {
         self.levels.first().map_or(0, |level| level.1.len())
     }
 
-    /// The slope of log ε in log m, ε the median: some runs are without an excess.
+    /// Returns the slope of log ε in log m, where ε is the median, since some runs have no excess.
     fn slope_in_m(&self, runs: &[usize]) -> f64 {
         let point =
             |(multiple, excesses): &(f64, Vec<f64>)| (multiple.ln(), quantiles(excesses, runs)[0].ln());
         slope(&self.levels.iter().map(point).collect::<Vec<_>>())
     }
 
-    /// The largest ε δ m / n.
+    /// Returns the largest ε δ m / n.
     fn constant(&self, runs: &[usize]) -> f64 {
         let at = |(multiple, excesses): &(f64, Vec<f64>)| {
             let by_delta = DELTAS.into_iter().zip(quantiles(excesses, runs));
@@ -70,21 +72,21 @@ impl Excesses {
     }
 }
 
-/// The quantiles 1 − δ of some runs.
+/// Returns the quantiles 1 − δ of the given runs.
 fn quantiles(excesses: &[f64], runs: &[usize]) -> [f64; DELTAS.len()] {
     let mut here = picked(excesses, runs);
     here.sort_by(f64::total_cmp);
     DELTAS.map(|delta| quantile(&here, 1.0 - delta))
 }
 
-/// The mean of log ε over some runs.
+/// Returns the mean of log ε over the given runs.
 fn mean_log(excesses: &[f64], runs: &[usize]) -> f64 {
     picked(excesses, runs).into_iter().map(f64::ln).sum::<f64>() / runs.len() as f64
 }
 
-/// The excesses of one contender on games in which something grows.
+/// Excesses of one contender on growing games.
 struct Growth {
-    /// What it comes to, with the excess at each m, run by run.
+    /// Value of the growing quantity, and the excess by m and run.
     steps: Vec<(usize, Vec<Vec<f64>>)>,
 }
 
@@ -93,7 +95,7 @@ impl Growth {
         self.steps.first().map_or(0, |step| step.1[0].len())
     }
 
-    /// The slope of the mean of log ε in the logarithm of what grows, its mean over m.
+    /// Returns the slope of the mean log ε in the log of the growing quantity, averaged over m.
     fn slope(&self, runs: &[usize]) -> f64 {
         let at = |level: usize| {
             let point = |(step, levels): &(usize, Vec<Vec<f64>>)| {
@@ -105,7 +107,7 @@ impl Growth {
         (0..levels).map(at).sum::<f64>() / levels as f64
     }
 
-    /// The slope of log ε in log δ, its mean over steps and m.
+    /// Returns the slope of log ε in log δ, averaged over steps and m.
     fn slope_in_delta(&self, runs: &[usize]) -> f64 {
         let at = |excesses: &Vec<f64>| {
             let by_delta = DELTAS.into_iter().zip(quantiles(excesses, runs));
@@ -116,7 +118,7 @@ impl Growth {
     }
 }
 
-/// The cases of the shape, and the numbers in words.
+/// Returns the cases on the shape of the bound, and a description of the numbers.
 fn shape(all: &[Excesses], growths: &[(Grows, Growth)]) -> (Vec<Case>, String) {
     let (mut cases, mut words) = (Vec::new(), Vec::new());
     if all.is_empty() {
@@ -150,7 +152,8 @@ fn shape(all: &[Excesses], growths: &[(Grows, Growth)]) -> (Vec<Case>, String) {
 }
 
 impl Guarantee<'_> {
-    /// The claim about `subject`, beside `rivals`, at m = 5n … 160n with m < 2^n on the datasets that are `judged`.
+    /// Returns the claim about `subject`, compared with `rivals`, for m = 5n … 160n with m < 2^n on the
+    /// datasets accepted by `judged`.
     pub(crate) fn claim<R: Run>(
         &self,
         experiment: &Experiment<'_, R>,
@@ -188,11 +191,12 @@ impl Guarantee<'_> {
         others: Vec<(&str, (Vec<Case>, String))>,
     ) -> Claim {
         let case = format!(
-            "a slope or a constant; it agrees if on each dataset the slope of log ε in log m is below {:.1}, ε the median, and ε δ m / n at \
-             most 1 (m < 2^n), and on sums of 6n unanimity games, n = {:?}, the slope of log ε in log δ is above −1 and that in log n below {GROWTH_SLACK}, \
-             as on these of {} players with an additive part of ±c, c = {:?}, that in log c (at equal m/n = {:?}); δ = 0.5, 0.25, 0.1, ε the \
-             quantile 1 − δ over the runs, or the geometric mean where no δ is named. Where nothing speaks against an estimator without the \
-             guarantee either, there is no verdict",
+            "a slope or a constant; it agrees if on each dataset the slope of log ε in log m is below {:.1}, \
+             ε the median, and ε δ m / n at most 1 (m < 2^n), and on sums of 6n unanimity games, n = {:?}, \
+             the slope of log ε in log δ is above −1 and that in log n below {GROWTH_SLACK}, as on these of \
+             {} players with an additive part of ±c, c = {:?}, that in log c (at equal m/n = {:?}); δ = 0.5, \
+             0.25, 0.1, ε the quantile 1 − δ over the runs, or the geometric mean where no δ is named. Where \
+             nothing speaks against an estimator without the guarantee either, there is no verdict",
             SLACK - 1.0,
             Grows::Players.steps(),
             Grows::Players.steps()[0],
@@ -218,7 +222,7 @@ impl Guarantee<'_> {
     }
 }
 
-/// The excesses of a contender at all sample sizes below 2^n, without noise.
+/// Returns the excesses of a contender at all sample sizes below 2^n, without noise.
 fn excesses<R: Run>(
     experiment: &Experiment<'_, R>,
     judged: impl Fn(&str) -> bool,
@@ -254,7 +258,7 @@ fn excesses<R: Run>(
     Ok(all)
 }
 
-/// The excesses of a contender on the growing games.
+/// Returns the excesses of a contender on the growing games.
 fn growth<C: Compete>(
     session: &Session,
     steps: &[growing::Step],
@@ -277,18 +281,18 @@ fn growth<C: Compete>(
 mod tests {
     use super::*;
 
-    /// 40 runs around `centre`, whose quantile 0.9 is `tail` times the median.
+    /// Creates 40 runs around `centre` whose 0.9 quantile is `tail` times the median.
     fn runs(centre: f64, tail: f64) -> Vec<f64> {
         (0..40).map(|run| centre * tail.powf((f64::from(run) - 19.5) / 16.0)).collect()
     }
 
-    /// Excesses `scale · (m/n)^slope`.
+    /// Creates excesses `scale · (m/n)^slope`.
     fn excesses(scale: f64, slope: f64, tail: f64) -> Excesses {
         let level = |multiple: usize| (multiple as f64, runs(scale * (multiple as f64).powf(slope), tail));
         Excesses { title: "a dataset".to_owned(), levels: MULTIPLES.map(level).to_vec() }
     }
 
-    /// Excesses that grow as this power of what grows.
+    /// Creates excesses proportional to a power of the growing quantity.
     fn growth(grows: Grows, power: f64, tail: f64) -> (Grows, Growth) {
         let levels = |step: usize| {
             growing::MULTIPLES.map(|m| runs((step as f64).powf(power) / m as f64, tail)).to_vec()
@@ -325,7 +329,7 @@ mod tests {
         let flat = Shape::of(excesses(0.1, -0.5, 2.0));
         assert_eq!(verdict(&good(), &flat), Verdict::Holds);
         assert_eq!(verdict(&good(), &good()), Verdict::Vacuous, "everybody passes");
-        // In m, in δ, by the constant, in n, and in what is easy.
+        // Violations in m, in δ, of the constant, in n, and in the additive part.
         let bad = [
             Shape::of(excesses(0.1, -0.5, 2.0)),
             Shape { tail: 20.0, ..good() },
@@ -347,7 +351,7 @@ mod tests {
         assert!((one.slope_in_m(&each) + 1.5).abs() < 1e-12);
         let growth = growth(Grows::Players, 0.7, 2.0).1;
         assert!((growth.slope(&each) - 0.7).abs() < 1e-12);
-        // From δ = 0.5 to 0.1 ε grows by about tail: a slope of −ln 2 / ln 5.
+        // From δ = 0.5 to 0.1, ε grows by about the factor `tail`: a slope of −ln 2 / ln 5.
         assert!((growth.slope_in_delta(&each) + 2f64.ln() / 5f64.ln()).abs() < 0.1);
     }
 }

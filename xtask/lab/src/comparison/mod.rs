@@ -1,16 +1,16 @@
-//! What papers share that compare estimators: runs, contenders, cells, and the curves drawn from them.
+//! Code shared by the papers that compare estimators: runs, contenders, cells, and the resulting curves.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | [`contender`] | [`Compete`]: what a paper says of an estimator that it compares |
-//! | [`experiment`] | cells: one estimate of one contender in one run of one setting, computed once and kept |
-//! | [`noise`] | noise on the value function, in which unit |
+//! | [`contender`] | [`Compete`]: the description of a compared estimator |
+//! | [`experiment`] | cells: one estimate of one contender in one run of one setting, computed once and stored |
+//! | [`noise`] | noise on the value function, and its unit |
 //! | [`noisy`] | a game with normal noise |
-//! | [`mod@sweep`] | error against sample size, noise, or any other steps |
-//! | [`curves`] | the errors summed up: figure, data, table |
-//! | [`claims`] | claims about them, each contender against another run by run |
-//! | [`guarantee`] | theorems about how many evaluations are enough |
-//! | [`growing`] | games of one family in which one thing grows |
+//! | [`mod@sweep`] | error against sample size, noise, or other steps |
+//! | [`curves`] | summaries of the errors: figure, data, table |
+//! | [`claims`] | claims about curves, comparing contenders run by run |
+//! | [`guarantee`] | theorems on sufficient numbers of evaluations |
+//! | [`growing`] | games of one family in which one quantity grows |
 //! | [`vectors`] | norms, and sums over all coalitions |
 
 mod claims;

@@ -7,17 +7,17 @@ use serde::Serialize;
 
 use super::noisy::{Noisy, Times};
 
-/// What the deviation of the noise is measured in.
+/// Unit of the standard deviation of the noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Scale {
-    /// The units of the game.
+    /// Units of the game.
     Absolute,
-    /// The value that it is added to.
+    /// The value that the noise is added to.
     Relative,
-    /// The value of all players.
+    /// The value of the coalition of all players.
     Prediction,
-    /// What all players add to the value of none.
+    /// The difference between the values of all players and of no players.
     Gain,
 }
 
@@ -25,7 +25,7 @@ enum Scale {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Drawn {
-    /// Once in a run: every estimator observes the same noisy game.
+    /// Once per run: every estimator observes the same noisy game.
     OnceInARun,
     /// Again at each evaluation, as in the authors' code.
     AtEachEvaluation,
@@ -34,10 +34,11 @@ enum Drawn {
 /// Normal noise on every value of a game.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Noise {
-    /// Its deviation.
+    /// Standard deviation.
     pub(crate) sigma: f64,
     scale: Scale,
-    /// Results of noise that is drawn once are kept under keys from before there was another.
+    /// Not serialized for noise that is drawn once, to keep the checkpoint keys from before there was a
+    /// choice.
     #[serde(skip_serializing_if = "Drawn::is_once")]
     drawn: Drawn,
 }
@@ -51,39 +52,40 @@ impl Drawn {
 impl Noise {
     pub(crate) const NONE: Self = Self::absolute(0.0);
 
-    /// `v(S) + σ ζ(S)`, ζ(S) ~ N(0, 1).
+    /// Returns the noise `v(S) + σ ζ(S)`, ζ(S) ~ N(0, 1).
     pub(crate) const fn absolute(sigma: f64) -> Self {
         Self { sigma, scale: Scale::Absolute, drawn: Drawn::OnceInARun }
     }
 
-    /// `v(S) + σ v(S) ζ(S)`, ζ(S) ~ N(0, 1).
+    /// Returns the noise `v(S) + σ v(S) ζ(S)`, ζ(S) ~ N(0, 1).
     pub(crate) const fn relative(sigma: f64) -> Self {
         Self { sigma, scale: Scale::Relative, drawn: Drawn::OnceInARun }
     }
 
-    /// `v(S) + σ |v(N)| ζ(S)`, ζ(S) ~ N(0, 1).
+    /// Returns the noise `v(S) + σ |v(N)| ζ(S)`, ζ(S) ~ N(0, 1).
     pub(crate) const fn of_prediction(sigma: f64) -> Self {
         Self { sigma, scale: Scale::Prediction, drawn: Drawn::OnceInARun }
     }
 
-    /// `v(S) + σ |v(N) − v(∅)| ζ(S)`, ζ(S) ~ N(0, 1).
+    /// Returns the noise `v(S) + σ |v(N) − v(∅)| ζ(S)`, ζ(S) ~ N(0, 1).
     pub(crate) const fn of_gain(sigma: f64) -> Self {
         Self { sigma, scale: Scale::Gain, drawn: Drawn::OnceInARun }
     }
 
-    /// The same noise, drawn again at each evaluation.
+    /// Returns the same noise, drawn again at each evaluation.
     pub(crate) fn at_each_evaluation(self) -> Self {
         Self { drawn: Drawn::AtEachEvaluation, ..self }
     }
 
-    /// Whether it is drawn again at each evaluation.
+    /// Returns whether the noise is drawn again at each evaluation.
     pub(crate) fn is_at_each_evaluation(self) -> bool {
         self.drawn == Drawn::AtEachEvaluation
     }
 
-    /// The game with this noise; ζ is a function of `seed` and the coalition.
+    /// Returns the game with this noise, where ζ is a function of `seed` and the coalition.
     ///
-    /// The value of a coalition that is evaluated k times by `times` is the mean of k evaluations, each with its own noise.
+    /// If `times` states that a coalition is evaluated k times, its value is the mean of k evaluations with
+    /// independent noise.
     pub(crate) fn on<'a>(
         self,
         game: Box<dyn Game + 'a>,
@@ -106,7 +108,7 @@ impl Noise {
     }
 }
 
-/// v(∅) and v(N) of a game of one output.
+/// Returns v(∅) and v(N) of a game with one output.
 fn ends(game: &dyn Game) -> Result<[f64; 2]> {
     let mut coalitions = Coalitions::new(game.players());
     coalitions.push_empty();
@@ -127,10 +129,10 @@ mod tests {
         values
     }
 
-    /// What the noise of a coalition is multiplied by, given its value.
+    /// Factor of the noise of a coalition, given its value.
     type Factor = fn(f64) -> f64;
 
-    /// v(∅) = −3, v(N) = 12.
+    /// Uses a game with v(∅) = −3 and v(N) = 12.
     #[test]
     fn relative_noise_is_absolute_noise_times_the_value_and_others_are_times_the_ends() {
         let table: Vec<f64> = (0..16).map(|mask| f64::from(mask) - 3.0).collect();

@@ -1,4 +1,4 @@
-//! Adds normal noise to a game.
+//! A game with normal noise.
 
 use std::collections::HashMap;
 
@@ -7,26 +7,28 @@ use apportion::games::{Coalitions, GameError, Purpose, coalition_unit, stream};
 use rand::distr::Distribution;
 use rand_distr::StandardNormal;
 
-/// How often coalitions are evaluated, by their words; those that are missing, once.
+/// Number of evaluations of coalitions, keyed by their words; one for missing coalitions.
 pub(crate) type Times = HashMap<Vec<u64>, u32>;
 
-/// The game `v(S) + ζ(S)`, ζ(S) ~ N(0, σ²) independent for each coalition and output (Leverage SHAP, appendix D); or `v(S) + v(S) ζ(S)`.
+/// The game `v(S) + ζ(S)`, ζ(S) ~ N(0, σ²) independent for each coalition and output (Leverage SHAP, appendix
+/// D); or `v(S) + v(S) ζ(S)`.
 ///
-/// The noise of a coalition is a function of the seed and the coalition, so that the noisy game is a game: asked twice, it says the
-/// same, unless coalitions are said to be evaluated several times. The empty and the full coalition are noisy like any other. The streams are told apart by 48 bits of a hash: of a million
-/// coalitions, two share their noise with probability 0.002.
+/// The noise of a coalition is a function of the seed and the coalition, so that the noisy game is
+/// deterministic, unless coalitions are marked as evaluated several times. The empty and the full coalition
+/// are noisy like all others. Streams are identified by 48 bits of a hash: among a million coalitions, two
+/// share their noise with probability 0.002.
 #[derive(Debug, Clone)]
 pub(super) struct Noisy<G> {
     game: G,
     sigma: f64,
-    /// Whether the noise is times the value that it is added to.
+    /// Whether the noise is multiplied by the value that it is added to.
     is_relative: bool,
     seed: u64,
     times: Times,
 }
 
 impl<G: Game> Noisy<G> {
-    /// Adds noise of standard deviation `sigma`, in the units of the game, or of each of its values.
+    /// Adds noise of standard deviation `sigma`, in the units of the game, or relative to each of its values.
     ///
     /// # Errors
     ///
@@ -40,7 +42,7 @@ impl<G: Game> Noisy<G> {
         Ok(Self { game, sigma, is_relative, seed, times: Times::new() })
     }
 
-    /// With the noise of a coalition that is evaluated k times: the mean of k draws, so that its variance is σ²/k.
+    /// Uses, for a coalition that is evaluated k times, the mean of k draws, so that its variance is σ²/k.
     pub(super) fn with_times(self, times: Times) -> Self {
         Self { times, ..self }
     }
@@ -121,7 +123,7 @@ mod tests {
         values
     }
 
-    // Stored results name their seed.
+    // Stored results contain their seed, so these numbers must not change.
     #[test]
     fn first_noise_is_fixed() {
         assert_eq!(noise(42, 3, [0, 1, 7]), [1.2375729694079396, 0.9248337705460115, 0.08507519397065165]);
@@ -136,7 +138,8 @@ mod tests {
         assert!(forward.iter().zip(&noise(2, 10, 0..1024)).all(|(a, b)| a != b));
     }
 
-    /// 2^14 draws: the mean's standard error is σ/128, the variance's is σ² √2/128; four of each allowed.
+    /// 2^14 draws: the standard errors are σ/128 for the mean and σ² √2/128 for the variance; four of each
+    /// are allowed.
     #[test]
     fn noise_has_mean_zero_and_the_variance_asked_for() {
         let draws = noise(7, 14, 0..1 << 14);

@@ -1,4 +1,4 @@
-//! Sweeps: the estimates of all contenders on all datasets, step by step of what is varied.
+//! Sweeps: the estimates of all contenders on all datasets, for each step of the varied quantity.
 
 use anyhow::Result;
 
@@ -9,21 +9,22 @@ use super::noise::Noise;
 /// Sample sizes as multiples of n.
 pub(crate) const MULTIPLES: [usize; 6] = [5, 10, 20, 40, 80, 160];
 
-/// Deviations of the noise, and what the axis says there.
+/// Standard deviations of the noise, with axis labels.
 const SIGMAS: [(f64, &str); 7] =
     [(0.0, "0"), (0.005, ""), (0.01, "0.01"), (0.05, ""), (0.1, "0.1"), (0.5, ""), (1.0, "1")];
 
-/// How many evaluations.
+/// Number of evaluations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Budget {
-    /// So many times n.
+    /// This multiple of n.
     Multiple(usize),
-    /// This share of all 2^n coalitions; an even number.
+    /// This share of all 2^n coalitions, rounded to an even number.
     Share(f64),
 }
 
 impl Budget {
-    /// In numbers, for `players` players; none where that is less than 4n, too few for a regression to speak of.
+    /// Returns the number of evaluations for `players` players, or `None` if it is below 4n, which is too few
+    /// for a regression.
     pub(crate) fn evaluations(self, players: usize) -> Option<usize> {
         let evaluations = match self {
             Self::Multiple(multiple) => multiple * players,
@@ -41,12 +42,12 @@ pub(crate) struct Step {
     pub(crate) level: Level,
 }
 
-/// Whether `budget` covers all coalitions of `players` players.
+/// Returns whether `budget` covers all coalitions of `players` players.
 pub(crate) fn covers_all(budget: usize, players: usize) -> bool {
     players < usize::BITS as usize && budget >= 1 << players
 }
 
-/// The steps m = 5n … 160n, without noise.
+/// Returns the steps m = 5n … 160n, without noise.
 pub(crate) fn by_sample_size() -> Vec<Step> {
     let step = |multiple: usize| {
         let label = format!("{multiple}n");
@@ -59,7 +60,7 @@ pub(crate) fn by_sample_size() -> Vec<Step> {
     MULTIPLES.into_iter().map(step).collect()
 }
 
-/// The steps σ = 0 … 1 of noise on v, at m = `multiple`·n.
+/// Returns the steps σ = 0 … 1 of noise on v, at m = `multiple`·n.
 pub(crate) fn by_noise(multiple: usize, noise: fn(f64) -> Noise) -> Vec<Step> {
     let step = |(sigma, tick): (f64, &str)| Step {
         budget: Budget::Multiple(multiple),
@@ -69,8 +70,8 @@ pub(crate) fn by_noise(multiple: usize, noise: fn(f64) -> Noise) -> Vec<Step> {
     SIGMAS.into_iter().map(step).collect()
 }
 
-/// The estimates of every dataset, contender and step, each measured by `metric` and summed up over the runs; runs without a measure
-/// are left out.
+/// Computes the estimates for every dataset, contender and step, each measured by `metric` and summarized
+/// over the runs; runs without a measurement are skipped.
 pub(crate) fn sweep<R: Run>(
     experiment: &Experiment<'_, R>,
     contenders: &[R::Contender],

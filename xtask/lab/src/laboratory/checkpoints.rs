@@ -1,7 +1,8 @@
-//! The runs that have ended, so that a command that was interrupted goes on with them when it is given again.
+//! Finished runs, from which an interrupted command resumes when it is repeated.
 //!
-//! They lie in a [`Store`] of their own beside the folders of results, until the results are written. Its name is of all that numbers and times
-//! depend on, so what was made otherwise is not taken up. The build is part of it: a source with changes has no name of its own.
+//! They are in a separate [`Store`] next to the result directories, until the results are written. Its name
+//! depends on everything that numbers and times depend on, so results from other settings are not reused.
+//! This includes the build, because a source with uncommitted changes has no other identifier.
 
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -16,7 +17,7 @@ use crate::reproduce::report::in_runs;
 use crate::reproduce::store::{Store, key};
 use xtask::aside;
 
-/// What tells a run from the others of the same command.
+/// Identifies a run among those of the same command.
 #[derive(Serialize)]
 pub(crate) struct RunKey<'a> {
     pub(crate) dataset: &'a str,
@@ -25,26 +26,27 @@ pub(crate) struct RunKey<'a> {
     pub(crate) run: usize,
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Ended {
     pub(crate) answered: Answered,
     pub(crate) seconds: f64,
 }
 
-/// The runs of one command that have ended.
+/// Finished runs of one command.
 pub(crate) struct Checkpoints {
     path: PathBuf,
-    /// None while the same command is at work elsewhere.
+    /// `None` while the same command is running elsewhere.
     store: Option<Store>,
-    /// How many there were at the beginning.
+    /// Number of finished runs at the start.
     earlier: usize,
-    /// That they could not be written.
+    /// Ensures that write errors are reported only once.
     told: Once,
 }
 
 impl Checkpoints {
-    /// Opens those of the command that has this name, record and digest, in `out`; with `fresh` what an earlier one has left is forgotten.
+    /// Opens the checkpoints of the command with this name, record and digest, in `out`; `fresh` discards
+    /// those of an earlier command.
     ///
     /// # Errors
     ///
@@ -67,18 +69,18 @@ impl Checkpoints {
         Ok(Self { path, store, earlier, told: Once::new() })
     }
 
-    /// How many runs an interrupted command has left.
+    /// Returns the number of runs left by an interrupted command.
     pub(crate) fn earlier(&self) -> usize {
         self.earlier
     }
 
-    /// What came of a run, where it has ended.
+    /// Returns the result of a run, if it has finished.
     pub(crate) fn get(&self, run: &RunKey<'_>) -> Result<Option<Ended>> {
         let Some(store) = &self.store else { return Ok(None) };
         Ok(store.get(&key(run)?))
     }
 
-    /// Keeps what came of a run. Where that fails it is told, once: the run goes on.
+    /// Stores the result of a run. A failure is reported once, and the run continues.
     pub(crate) fn put(&self, run: &RunKey<'_>, ended: &Ended) {
         let Some(store) = &self.store else { return };
         if let Err(error) = key(run).and_then(|key| store.put(key, run, ended)) {
@@ -86,10 +88,10 @@ impl Checkpoints {
         }
     }
 
-    /// Removes them: what they were for is written.
+    /// Removes the checkpoints after the results have been written.
     pub(crate) fn forget(self) {
         if self.store.is_some() {
-            // Where it stays, the same command finds the same numbers.
+            // If it cannot be removed, the same command reuses its numbers, which are valid.
             let _ = std::fs::remove_file(&self.path);
         }
     }

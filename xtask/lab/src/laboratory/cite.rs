@@ -1,4 +1,4 @@
-//! `cargo xtask cite`: BibTeX of the papers behind figures, and of this library.
+//! `cargo xtask cite`: BibTeX entries of the papers of figures, and of this library.
 
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -11,13 +11,13 @@ use crate::reproduce::catalogue::{Paper, select};
 use crate::reproduce::provenance::commit;
 use xtask::workspace;
 
-/// Where the library says how it is cited.
+/// File with the citation of the library.
 const CITATION: &str = "CITATION.cff";
 
-/// Prints what is asked for.
+/// Prints the requested entries.
 pub(crate) fn run(arguments: &Cite, papers: &'static [Paper]) -> Result<()> {
     let mut text = String::new();
-    // What is a folder is a paper's own; the others are of the catalogue.
+    // Directories are separate papers; other names are from the catalogue.
     let (folders, what): (Vec<String>, Vec<String>) =
         arguments.what.iter().cloned().partition(|what| Path::new(what).join(paper::FILE).is_file());
     for folder in folders {
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &Cite, papers: &'static [Paper]) -> Result<()> {
         text.push_str("\n\n");
     }
     for (paper, _) in select(papers, &what)? {
-        // The project's own checks have no paper.
+        // The project's own checks are not from a paper.
         if !paper.bibtex.is_empty() {
             text.push_str(paper.bibtex);
             text.push_str("\n\n");
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Cite, papers: &'static [Paper]) -> Result<()> {
     }
 }
 
-/// A field of the citation file that is a text on one line.
+/// Returns a single-line text field of the citation file.
 fn field(citation: &str, name: &str) -> Result<String> {
     let value = citation.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     let value =
@@ -55,7 +55,7 @@ fn field(citation: &str, name: &str) -> Result<String> {
     Ok(value.trim().trim_matches('"').to_owned())
 }
 
-/// The entry of the library.
+/// Returns the entry of the library.
 fn library(citation: &str, version: &str, commit: Option<(String, bool)>) -> Result<String> {
     let authors: Vec<String> = citation
         .lines()
@@ -67,7 +67,8 @@ fn library(citation: &str, version: &str, commit: Option<(String, bool)>) -> Res
         format!("  note    = {{Commit {commit}{changes}}},\n")
     });
     Ok(format!(
-        "@software{{apportion,\n  title   = {{{{{}}}}},\n  author  = {{{}}},\n  version = {{{version}}},\n{}  url     = {{{}}}\n}}\n",
+        "@software{{apportion,\n  title   = {{{{{}}}}},\n  author  = {{{}}},\n  version = \
+         {{{version}}},\n{}  url     = {{{}}}\n}}\n",
         field(citation, "title")?,
         authors.join(" and "),
         note.unwrap_or_default(),

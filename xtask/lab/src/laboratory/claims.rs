@@ -1,4 +1,4 @@
-//! What a paper claims of its estimators, judged over the datasets and budgets of a run.
+//! Claims of a paper about its estimators, judged over the datasets and budgets of a run.
 
 use anyhow::{Result, bail};
 use serde::Deserialize;
@@ -11,23 +11,24 @@ use crate::reproduce::report::significant;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Test};
 use xtask::Usage;
 
-/// A claim as `paper.toml` has it: its words, where they stand, and one statement about each case, which is a dataset and a budget.
+/// A claim in `paper.toml`: its text, its source, and one statement about each case, which is a dataset and a
+/// budget.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claimed {
     claim: String,
     source: String,
-    /// What the paper prints in numbers.
+    /// Numbers printed in the paper.
     prints: Option<String>,
-    /// Why it does not hold, where it does not and that was looked into.
+    /// Why the claim does not hold, if investigated.
     why: Option<String>,
     lower: Option<Lower>,
     same: Option<Same>,
     exact: Option<Exact>,
-    /// In how many cases.
+    /// Required share of the cases.
     #[serde(rename = "in", default)]
     share: Share,
-    /// The cases, where not all are meant.
+    /// The datasets and budgets of the claim; all if omitted.
     datasets: Option<Vec<String>>,
     budgets: Option<Vec<String>>,
 }
@@ -42,7 +43,7 @@ struct Lower {
     factor: f64,
 }
 
-/// Two estimators have the same estimates, but for so much of the norm of the truth.
+/// Two estimators have the same estimates, up to a distance of `within` times the norm of the truth.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Same {
@@ -51,7 +52,7 @@ struct Same {
     within: f64,
 }
 
-/// The estimates are the truth, but for so much of its norm.
+/// The estimates equal the truth, up to `within` times its norm.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Exact {
@@ -82,7 +83,7 @@ fn one() -> f64 {
     1.0
 }
 
-/// What is said of each case.
+/// The statement about each case.
 enum Statement<'a> {
     Lower(&'a Lower),
     Same(&'a Same),
@@ -90,11 +91,11 @@ enum Statement<'a> {
 }
 
 impl Claimed {
-    /// What is wrong with it, as a claim on a run with these estimators, datasets and budgets.
+    /// Validates the claim for a run with these estimators, datasets and budgets.
     ///
     /// # Errors
     ///
-    /// [`Usage`] where it says no statement or two, or names what the run does not have.
+    /// [`Usage`] if it has no statement or two, or names something that the run does not have.
     pub(crate) fn check(&self, estimators: &[String], datasets: &[String], budgets: &[String]) -> Result<()> {
         let statement = self.statement()?;
         let named = match &statement {
@@ -137,14 +138,14 @@ impl Claimed {
             (None, Some(same), None) => Ok(Statement::Same(same)),
             (None, None, Some(exact)) => Ok(Statement::Exact(exact)),
             _ => bail!(Usage(format!(
-                "the claim {:?} makes no statement, or several; give one of lower = {{ of, than }}, same = {{ of, and, within }} and \
-                 exact = {{ of, within }}",
+                "the claim {:?} makes no statement, or several; give one of lower = {{ of, than }}, same = \
+                 {{ of, and, within }} and exact = {{ of, within }}",
                 self.claim
             ))),
         }
     }
 
-    /// The claim with its verdict on what a run has.
+    /// Judges the claim on the results of a run.
     pub(crate) fn judge(&self, finished: &Finished) -> Result<Claim> {
         let statement = self.statement()?;
         let (by, case) = match &statement {
@@ -153,14 +154,16 @@ impl Claimed {
                 (
                     By::SignedRanks,
                     format!(
-                        "a dataset and a budget; for it: the squared error of {of} is below {bound}that of {than}"
+                        "a dataset and a budget; for it: the squared error of {of} is below {bound}that of \
+                         {than}"
                     ),
                 )
             }
             Statement::Same(Same { of, and, within }) => (
                 By::Nothing,
                 format!(
-                    "a dataset and a budget; for it: {of} and {and} differ by at most {within} of ‖φ‖ in every run"
+                    "a dataset and a budget; for it: {of} and {and} differ by at most {within} of ‖φ‖ in \
+                     every run"
                 ),
             ),
             Statement::Exact(Exact { of, within }) => (
@@ -215,7 +218,7 @@ impl Claimed {
     }
 }
 
-/// Whether a name is among those that are meant, which are all where none are named.
+/// Returns whether a name is selected; all are if there is no selection.
 fn means(meant: &Option<Vec<String>>, name: &String) -> bool {
     meant.as_ref().is_none_or(|names| names.contains(name))
 }
@@ -228,7 +231,8 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The squared errors of two estimators in the order of the runs, the same where they differ by rounding; none where one of them was skipped.
+    /// Returns the squared errors of two estimators in the order of the runs, made equal if they differ by
+    /// rounding only; empty if one of them was skipped.
     fn errors(&self, one: &str, other: &str) -> (Vec<f64>, Vec<f64>) {
         let of = |estimator: &str| -> Vec<&RunLine> {
             let is_here = |line: &&RunLine| {
@@ -243,7 +247,7 @@ impl Place<'_> {
         of(one).into_iter().zip(of(other)).map(errors).unzip()
     }
 
-    /// The estimates of an estimator in the order of runs and players.
+    /// Returns the estimates of an estimator in the order of runs and players.
     fn estimates(&self, estimator: &str) -> Vec<&EstimateLine> {
         let is_here = |line: &&EstimateLine| {
             line.dataset == self.dataset && line.budget == self.budget && line.estimator == estimator
@@ -251,7 +255,7 @@ impl Place<'_> {
         self.finished.outcome.estimates.iter().filter(is_here).collect()
     }
 
-    /// The largest ‖φ̃ − φ̃'‖ / ‖φ‖ over the runs; none where there are no runs.
+    /// Returns the largest ‖φ̃ − φ̃'‖ / ‖φ‖ over the runs, or `None` without runs.
     fn distance(&self, one: &str, other: &str) -> Option<f64> {
         let (one, other) = (self.estimates(one), self.estimates(other));
         (one.len() == other.len()).then_some(())?;
@@ -259,7 +263,7 @@ impl Place<'_> {
         largest_distance(&one, &others)
     }
 
-    /// The largest ‖φ̃ − φ‖ / ‖φ‖ over the runs; none where there are no runs.
+    /// Returns the largest ‖φ̃ − φ‖ / ‖φ‖ over the runs, or `None` without runs.
     fn distance_to_truth(&self, estimator: &str) -> Option<f64> {
         let lines = self.estimates(estimator);
         let truth: Vec<f64> = lines.iter().map(|line| line.truth).collect();
@@ -267,7 +271,8 @@ impl Place<'_> {
     }
 }
 
-/// The largest distance between the estimates of a run and these numbers, over the norm of its truth, or alone where that is 0.
+/// Returns the largest distance between the estimates of a run and these numbers, divided by the norm of the
+/// truth unless it is 0.
 fn largest_distance(lines: &[&EstimateLine], others: &[f64]) -> Option<f64> {
     let mut from = 0;
     let distances = lines.chunk_by(|one, next| one.run == next.run).map(|run| {

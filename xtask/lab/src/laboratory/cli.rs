@@ -1,4 +1,4 @@
-//! The command lines of `cargo xtask laboratory`, `compare` and `cite`.
+//! Command lines of `cargo xtask laboratory`, `compare` and `cite`.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -9,81 +9,83 @@ use apportion_rows::Sentinel;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
-/// Runs estimators on datasets of your own against exact values, and keeps every number.
+/// Compare estimators with exact values on your own datasets, and store every number
 #[derive(Debug, Args)]
 pub(crate) struct Laboratory {
-    /// A dataset: its name, a file of rows with a header, a file with a tree model
+    /// Dataset: its name, a file of rows with a header, and a tree model file
     #[arg(long = "dataset", value_name = "NAME=ROWS,MODEL", required = true)]
     pub(crate) datasets: Vec<DatasetFiles>,
-    /// Estimators by the names of the library's methods (docs/methods.md)
+    /// Estimators by method name in the library (docs/methods.md)
     #[arg(long, value_delimiter = ',', value_name = "NAME,…", value_parser = methods(), hide_possible_values = true)]
     #[arg(required_unless_present = "programs")]
     pub(crate) estimators: Vec<String>,
-    /// An estimator that is a program: its name and the command, which the shell runs once for every run (docs/laboratory.md)
+    /// Estimator that is a program: its name and a shell command, which is started for every run
+    /// (docs/laboratory.md)
     #[arg(long = "estimator-program", value_name = "NAME=COMMAND")]
     pub(crate) programs: Vec<NamedCommand>,
-    /// Budgets: evaluations of the game (2000), or a multiple of the number of players (10n)
+    /// Budgets: evaluations of the game (2000), or multiples of the number of players (10n)
     #[arg(long, value_delimiter = ',', value_name = "M,…", default_values = ["5n", "10n", "20n"], value_parser = budget)]
     pub(crate) budgets: Vec<Budget>,
-    /// Runs per dataset, estimator and budget: each has a seed and an explicand of its own
+    /// Runs per dataset, estimator and budget, each with a separate seed and explicand
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) runs: u16,
-    /// Seed of the first run; every further run has the next one
+    /// Seed of the first run; further runs use consecutive seeds
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// What stands in for absent players: the column means (mean), the rows of a file, or so many rows of the dataset
+    /// Background for absent players: the column means (mean), the rows of a file, or a number of rows of the
+    /// dataset
     #[arg(long, value_name = "mean|FILE|COUNT", default_value = "mean")]
     pub(crate) background: BackgroundChoice,
-    /// Whether there are more datasets, whose files are not there: a column or an output that is named may be of one of them
+    /// Whether there are more datasets with missing files, which may contain a named column or output
     #[arg(skip)]
     pub(crate) some_are_missing: bool,
-    /// Which output is explained of models that have several, from 0
+    /// Output to explain, from 0, for models with several
     #[arg(long, value_name = "K")]
     pub(crate) output: Option<usize>,
     #[command(flatten)]
     pub(crate) reading: Reading,
-    /// What is estimated
+    /// Value to estimate
     #[arg(long, value_enum, default_value_t = Valued::Shapley)]
     pub(crate) value: Valued,
-    /// The beginning of the name of the folder for the results: letters, digits, dots, hyphens and underscores
+    /// Prefix of the name of the result directory: letters, digits, dots, hyphens and underscores
     #[arg(long, value_parser = label)]
     pub(crate) label: String,
-    /// The folder that folders of results are made in; target/laboratory by default
+    /// Directory in which result directories are created (default: target/laboratory)
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Seconds that a program may be silent
+    /// Maximum number of seconds to wait for an output line of a program
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) time_limit: u32,
-    /// Threads, at most 1024; all cores by default. Only the times depend on it
+    /// Threads, at most 1024 (default: all cores); affects the times only
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Forget the runs that the same command has left where it was interrupted
+    /// Discard the runs left by the same command when it was interrupted
     #[arg(long)]
     pub(crate) fresh: bool,
 }
 
-/// How files of rows are read.
+/// Options for reading files of rows.
 #[derive(Debug, Args)]
 pub(crate) struct Reading {
-    /// The column that the model predicts, which is no feature; the one named target, if there is one, by default
+    /// Column that the model predicts, which is not a feature (default: the column named target, if any)
     #[arg(long, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
-    /// Columns that are no features
+    /// Columns that are not features
     #[arg(long, value_delimiter = ',', value_name = "COLUMN,…")]
     pub(crate) ignore: Vec<String>,
-    /// Numbers or words that stand for a missing value, beside an empty cell and the usual words
+    /// Additional numbers or words for missing values, besides empty cells and the usual words
     #[arg(long, value_delimiter = ',', value_name = "VALUE,…", allow_negative_numbers = true)]
     pub(crate) missing: Vec<Sentinel>,
-    /// What separates cells; found from the header by default
+    /// Delimiter (default: detected from the header)
     #[arg(long, value_name = "C", value_parser = separator)]
     pub(crate) separator: Option<u8>,
-    /// Numbers in text are written with a comma, as in 1,5
+    /// Numbers use a decimal comma, as in 1,5
     #[arg(long)]
     pub(crate) decimal_comma: bool,
 }
 
 impl Reading {
-    /// The options as they were given, each with its name.
+    /// Returns the options as given, each with its name.
     pub(crate) fn options(&self) -> Vec<String> {
         let target = self.target.iter().map(|column| format!("--target={column}"));
         let ignore = self.ignore.iter().map(|column| format!("--ignore={column}"));
@@ -100,57 +102,58 @@ impl Reading {
     }
 }
 
-/// Compares two folders that `laboratory` made, run by run.
+/// Compare two result directories of `laboratory`, run by run
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
-    /// The folder whose squared errors are divided by
+    /// Directory A, whose squared errors are the denominators of the ratios
     pub(crate) a: PathBuf,
-    /// The folder whose squared errors are divided
+    /// Directory B, whose squared errors are the numerators of the ratios
     pub(crate) b: PathBuf,
-    /// An estimator of A beside another one of B, in place of all that have the same name in both
+    /// Compare an estimator of A with another one of B, instead of all that have the same name in both
     #[arg(long = "pair", value_name = "OF_A=OF_B")]
     pub(crate) pairs: Vec<Rivals>,
-    /// The folder that the folder of the comparison is made in; target/laboratory by default
+    /// Directory in which the directory of the comparison is created (default: target/laboratory)
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Makes the figures and verdicts of a paper that is in a folder of its own, by its paper.toml (docs/laboratory.md).
+/// Create the figures and verdicts of a paper in its own directory, from its paper.toml (docs/laboratory.md)
 #[derive(Debug, Args)]
 pub(crate) struct PaperFolder {
-    /// The folder with paper.toml, and with what the paper needs beside it
+    /// Directory with paper.toml and the files that it refers to
     pub(crate) folder: PathBuf,
-    /// Figures and tables by their names; all of them by default
+    /// Names of figures and tables (default: all)
     #[arg(long = "only", value_delimiter = ',', value_name = "NAME,…")]
     pub(crate) only: Vec<String>,
-    /// Runs per dataset, estimator and budget, in place of those of paper.toml
+    /// Runs per dataset, estimator and budget (default: from paper.toml)
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) runs: Option<u16>,
-    /// Seed of the first run, in place of that of paper.toml
+    /// Seed of the first run (default: from paper.toml)
     #[arg(long)]
     pub(crate) seed: Option<u64>,
-    /// The folder that the folder of the results is made in; target/laboratory by default
+    /// Directory in which the result directory is created (default: target/laboratory)
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Threads, at most 1024; all cores by default. Only the times depend on it
+    /// Threads, at most 1024 (default: all cores); affects the times only
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Forget the runs that the same command has left where it was interrupted
+    /// Discard the runs left by the same command when it was interrupted
     #[arg(long)]
     pub(crate) fresh: bool,
 }
 
-/// Prints BibTeX: of the papers behind what is named as for `reproduce`, and of this library.
+/// Print BibTeX entries of the papers of the given figures, as for `reproduce`, and of this library
 #[derive(Debug, Args)]
 pub(crate) struct Cite {
-    /// What to cite: `fig2`, `leverage-shap/fig2`, `leverage-shap`, the folder of a paper; the library alone by default
+    /// What to cite: `fig2`, `leverage-shap/fig2`, `leverage-shap`, the directory of a paper (default: the
+    /// library only)
     pub(crate) what: Vec<String>,
-    /// The folder of a run of the laboratory: the library is cited as it was then
+    /// Result directory of the laboratory: cite the version of the library that created it
     #[arg(long, value_name = "FOLDER")]
     pub(crate) run: Option<PathBuf>,
 }
 
-/// The files of a dataset.
+/// Files of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DatasetFiles {
     pub(crate) name: String,
@@ -165,7 +168,7 @@ impl FromStr for DatasetFiles {
         let wanted =
             || format!("{text:?} is no dataset; write NAME=ROWS,MODEL, such as iris=iris.csv,iris_xgb.json");
         let (name, files) = text.split_once('=').ok_or_else(wanted)?;
-        // A name of a model file seldom has a comma; one of rows may.
+        // Model file names rarely contain a comma; those of rows may.
         let (rows, model) = files.rsplit_once(',').ok_or_else(wanted)?;
         if [name, rows, model].iter().any(|part| part.is_empty()) {
             return Err(wanted());
@@ -174,7 +177,7 @@ impl FromStr for DatasetFiles {
     }
 }
 
-/// What stands before the first `=`, and what behind it.
+/// The parts before and after the first `=`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamedCommand {
     pub(crate) name: String,
@@ -210,20 +213,21 @@ impl FromStr for Rivals {
         match text.split_once('=') {
             Some((a, b)) if !a.is_empty() && !b.is_empty() => Ok(Self { a: a.to_owned(), b: b.to_owned() }),
             _ => Err(format!(
-                "{text:?} is no pair of estimators; write one of A, = and one of B, such as kernel-shap=leverage-shap"
+                "{text:?} is no pair of estimators; write one of A, = and one of B, such as \
+                 kernel-shap=leverage-shap"
             )),
         }
     }
 }
 
-/// What stands in for absent players.
+/// Background for absent players.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BackgroundChoice {
-    /// The means of the columns.
+    /// Means of the columns.
     Mean,
-    /// So many rows of the dataset, drawn by its name.
+    /// A number of rows of the dataset, drawn with a seed derived from its name.
     Count(usize),
-    /// The rows of a file.
+    /// Rows of a file.
     File(PathBuf),
 }
 
@@ -255,14 +259,15 @@ impl std::fmt::Display for BackgroundChoice {
     }
 }
 
-/// Values that are estimated here.
+/// Values that can be estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Valued {
     Shapley,
     Banzhaf,
 }
 
-/// All estimators that have a name, variants that are there to compare with too; a slip is told the nearest name.
+/// Returns a parser for all named estimators, including variants for comparison; it suggests the closest name
+/// for a misspelled one.
 fn methods() -> PossibleValuesParser {
     PossibleValuesParser::new(methods::ALL.iter().map(|method| method.name()))
 }
@@ -282,23 +287,25 @@ fn separator(text: &str) -> Result<u8, String> {
     }
 }
 
-/// A name that stands in tables and figures, in one line.
+/// Validates a name for tables and figures, which must be a single line.
 fn shown_name(text: &str) -> Result<String, String> {
     match text.trim() == text && !text.is_empty() && !text.contains(char::is_control) {
         true => Ok(text.to_owned()),
         false => Err(format!(
-            "{text:?} is no name; write one line, with no space before and behind it, such as iris or \"iris, scaled\""
+            "{text:?} is no name; write one line, with no space before and behind it, such as iris \
+             or \"iris, scaled\""
         )),
     }
 }
 
-/// The label is a part of a folder's name, so it may not lead elsewhere.
+/// Validates the label, which is part of a directory name and must not contain a path.
 pub(crate) fn label(text: &str) -> Result<String, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     match text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(fits) {
         true => Ok(text.to_owned()),
         false => Err(format!(
-            "{text:?} is no label; write letters, digits, dots, hyphens and underscores, a letter or digit first"
+            "{text:?} is no label; write letters, digits, dots, hyphens and underscores, a letter or digit \
+             first"
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask compare`: two folders of the laboratory, run by run.
+//! `cargo xtask compare`: comparison of two result directories of the laboratory, run by run.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use xtask::Usage;
 use xtask::files::write_atomically;
 use xtask::{aside, say};
 
-/// A folder that was read.
+/// A result directory.
 struct Side {
     record: Record,
     runs: Vec<RunLine>,
@@ -31,7 +31,7 @@ impl Rivals {
     }
 }
 
-/// What is compared: on one dataset, by place among the rivals, at one budget.
+/// A comparison on one dataset at one budget, with the index of the rivals.
 struct Compared<'a> {
     dataset: &'a DatasetRecord,
     rivals: usize,
@@ -39,7 +39,7 @@ struct Compared<'a> {
     paired: Paired,
 }
 
-/// Runs the command; results go into a folder in `out`.
+/// Runs the command; results are written to a directory in `out`.
 pub(crate) fn run(arguments: &Compare, out: &Path) -> Result<()> {
     let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
     let told = differences(&a.record, &b.record);
@@ -48,8 +48,8 @@ pub(crate) fn run(arguments: &Compare, out: &Path) -> Result<()> {
     let compared = compare(&a, &b, &rivals)?;
     ensure!(
         !compared.is_empty(),
-        "the two runs have nothing in common that could be compared: it takes the same values, and a dataset (of the same rows, model \
-         and background), an estimator, a budget and a seed that both have; {}",
+        "the two runs have nothing in common that could be compared: it takes the same values, and a dataset \
+         (of the same rows, model and background), an estimator, a budget and a seed that both have; {}",
         if told.is_empty() { "what both have was skipped in both".to_owned() } else { told.join("; ") }
     );
     let folder = Unfinished::new(out, format!("compare-{}-{}", a.record.label, b.record.label))?;
@@ -71,7 +71,7 @@ fn read(folder: &Path) -> Result<Side> {
     Ok(Side { record, runs })
 }
 
-/// Those that were asked for, or all that have one name in both.
+/// Returns the requested pairs, or all estimators with the same name in both.
 fn rivals(a: &Record, b: &Record, asked: &[Rivals]) -> Result<Vec<Rivals>> {
     let has = |record: &Record, name: &str| record.estimators.iter().any(|estimator| estimator.name == name);
     for pair in asked {
@@ -92,7 +92,7 @@ fn rivals(a: &Record, b: &Record, asked: &[Rivals]) -> Result<Vec<Rivals>> {
     })
 }
 
-/// All that both have, in the order of A.
+/// Compares everything that both have, in the order of A.
 fn compare<'a>(a: &'a Side, b: &Side, rivals: &[Rivals]) -> Result<Vec<Compared<'a>>> {
     let mut compared = Vec::new();
     if a.record.value != b.record.value {
@@ -117,7 +117,8 @@ fn compare<'a>(a: &'a Side, b: &Side, rivals: &[Rivals]) -> Result<Vec<Compared<
     Ok(compared)
 }
 
-/// The runs of one seed in both. Of one dataset a seed means one row, unless a file was changed by hand.
+/// Returns the runs with the same seed in both. On one dataset, a seed determines the row, unless a file was
+/// edited by hand.
 fn pairs<'a>(
     a: &'a Side,
     b: &'a Side,
@@ -137,8 +138,8 @@ fn pairs<'a>(
         if let Some(other) = others.iter().find(|other| other.seed == line.seed) {
             ensure!(
                 line.explicand_row == other.explicand_row,
-                "seed {} on {} explains row {} in A and row {} in B, although the datasets are the same: the runs were made by different \
-                 programs; make one of them again",
+                "seed {} on {} explains row {} in A and row {} in B, although the datasets are the same: the \
+                 runs were made by different programs; make one of them again",
                 line.seed,
                 dataset.name,
                 line.explicand_row,
@@ -185,7 +186,7 @@ fn table(compared: &[Compared<'_>], rivals: &[Rivals]) -> Table {
     table
 }
 
-/// The same for people: the interval in one cell.
+/// Returns the same table for readers, with the interval in one cell.
 fn shown(table: &Table) -> Table {
     let columns =
         ["dataset", "estimator", "budget", "pairs", "B / A", "95 % interval", "A better", "B better", "p"];
@@ -207,7 +208,7 @@ fn shown(table: &Table) -> Table {
     shown
 }
 
-/// A ratio to a zero has no digits.
+/// Formats a ratio; a ratio to zero is shown as ∞.
 fn number(ratio: f64) -> String {
     if ratio.is_infinite() { "∞".to_owned() } else { significant(ratio) }
 }
@@ -220,7 +221,8 @@ fn markdown(arguments: &Compare, told: &[String], table: &Table) -> String {
         table.markdown()
     );
     text.push_str(
-        "Each pair is one seed: the same explicand for both. Errors ‖φ̃ − φ‖ that differ by at most 1e-10 of ‖φ‖ differ by rounding, and are equal.\n",
+        "Each pair is one seed: the same explicand for both. Errors ‖φ̃ − φ‖ that differ by at most 1e-10 of \
+         ‖φ‖ differ by rounding, and are equal.\n",
     );
     if !told.is_empty() {
         text.push_str("\nIn what the runs differ:\n\n");
@@ -229,7 +231,7 @@ fn markdown(arguments: &Compare, told: &[String], table: &Table) -> String {
     text
 }
 
-/// A panel for each dataset: the ratio over the budget, with its interval.
+/// Creates the figure: a panel for each dataset with the ratio by budget and its interval.
 fn picture(compared: &[Compared<'_>], rivals: &[Rivals], record: &Record) -> Figure {
     let drawn: Vec<usize> =
         (0..rivals.len()).filter(|place| compared.iter().any(|one| one.rivals == *place)).collect();

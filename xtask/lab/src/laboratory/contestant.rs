@@ -1,4 +1,4 @@
-//! Estimators that are run: methods of the library, and programs.
+//! Estimators in a run: methods of the library, and programs.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::cli::NamedCommand;
 use super::program::{self, Answered};
 use super::record::EstimatorRecord;
 
-/// An estimator by its name.
+/// A named estimator.
 pub(crate) struct Contestant {
     pub(crate) name: String,
     way: Way,
@@ -22,11 +22,11 @@ enum Way {
 }
 
 impl Contestant {
-    /// The method of this name.
+    /// Returns the method with this name.
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If the name is unknown.
     pub(crate) fn of_method(name: &str) -> Result<Self> {
         Ok(Self { name: name.to_owned(), way: Way::Method(name.parse()?) })
     }
@@ -43,7 +43,7 @@ impl Contestant {
         EstimatorRecord { name: self.name.clone(), program, files }
     }
 
-    /// Why it cannot be run at this budget, as far as that is known before.
+    /// Returns why it does not support this budget, if that is known before running it.
     pub(crate) fn refuses(&self, value: &Value, players: usize, budget: usize) -> Option<String> {
         let Way::Method(method) = self.way else { return None };
         let Some(estimator) = method.estimator(value) else {
@@ -58,7 +58,7 @@ impl Contestant {
         })
     }
 
-    /// What it estimates of the game, and how many evaluations that took.
+    /// Estimates the values of the game, and returns them with the number of evaluations.
     pub(crate) fn estimate(
         &self,
         value: &Value,
@@ -79,7 +79,7 @@ impl Contestant {
     }
 }
 
-/// Returns the files that a command names, with their digests.
+/// Returns the files named in a command, with their digests.
 fn files(command: &str) -> Vec<(String, String)> {
     let in_digits = |digest: String| digest.trim_start_matches("sha256:").to_owned();
     digest::of_files_in(command).into_iter().map(|(file, digest)| (file, in_digits(digest))).collect()

@@ -1,4 +1,4 @@
-//! A dataset of one's own: rows, a tree model, a background, and what is wrong with them.
+//! A dataset of the user: rows, a tree model and a background, with validation.
 
 use std::path::Path;
 
@@ -10,12 +10,12 @@ use super::cli::{BackgroundChoice, DatasetFiles, Laboratory, Reading};
 use super::record::DatasetRecord;
 use crate::reproduce::store::{derive_seed, sha256};
 
-/// Rows with the model that is explained, and what stands in for absent players.
+/// Rows, the explained model, and a background for absent players.
 pub(crate) struct OwnDataset {
     pub(crate) name: String,
     pub(crate) table: Table,
     pub(crate) model: Ensemble,
-    /// Which of its outputs is explained.
+    /// Index of the explained output.
     pub(crate) output: usize,
     pub(crate) background: Background,
     pub(crate) record: DatasetRecord,
@@ -26,7 +26,7 @@ impl OwnDataset {
     ///
     /// # Errors
     ///
-    /// Where a file cannot be read, where the rows are not as the model wants them, and where there is nothing to explain.
+    /// If a file cannot be read, the rows do not match the model, or there is nothing to explain.
     pub(crate) fn read(files: &DatasetFiles, arguments: &Laboratory) -> Result<Self> {
         Self::read_named(files, arguments).with_context(|| format!("the dataset {:?}", files.name))
     }
@@ -47,7 +47,7 @@ impl OwnDataset {
             &files.rows,
             &rows_bytes,
             &model,
-            // One of several datasets may have a column that the others do not.
+            // With several datasets, a column may exist in only some of them.
             (&arguments.reading, arguments.datasets.len() == 1 && !arguments.some_are_missing),
         )?;
         refuse_missing(&table, &model)?;
@@ -77,7 +77,7 @@ impl OwnDataset {
     }
 }
 
-/// The output that is explained: the only one, or the one that was asked for.
+/// Returns the explained output: the only one, or the requested one.
 fn output(model: &Ensemble, asked: Option<usize>) -> Result<usize> {
     let outputs = model.output_count();
     match asked {
@@ -94,7 +94,8 @@ fn bytes(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// The rows with the columns in the order of the model; whether columns that the options name must be there is told.
+/// Reads the rows with the columns in the order of the model; the flag states whether columns named in the
+/// options must exist.
 fn read_rows(
     path: &Path,
     bytes: &[u8],
@@ -118,7 +119,7 @@ fn read_rows(
     Ok(Source::stream(&path.display().to_string(), bytes).read(&wanted)?)
 }
 
-/// The name of a column.
+/// Returns the name of a column for messages.
 fn column(table: &Table, feature: usize) -> String {
     match table.names.as_ref().and_then(|names| names.get(feature)) {
         Some(name) => format!("{name:?}"),
@@ -126,14 +127,15 @@ fn column(table: &Table, feature: usize) -> String {
     }
 }
 
-/// Trees know where to go with a missing value; linear models do not.
+/// Returns an error for missing values that the model does not support: trees have a default direction,
+/// linear models do not.
 fn refuse_missing(table: &Table, model: &Ensemble) -> Result<()> {
     for row in 0..table.len() {
         for (feature, value) in table.row(row).iter().enumerate() {
             ensure!(
                 !(value.is_nan() && model.refuses_missing(feature)),
-                "row {row} (the first is 0) has no value in column {}, and the model says nothing of rows without one; \
-                 leave out the row, or fill the value in",
+                "row {row} (the first is 0) has no value in column {}, and the model says nothing of rows \
+                 without one; leave out the row, or fill the value in",
                 column(table, feature)
             );
         }
@@ -156,13 +158,14 @@ fn background(name: &str, arguments: &Laboratory, table: &Table, model: &Ensembl
         }
         BackgroundChoice::Count(count) => {
             let rows = Rows::new(&table.values, table.columns);
-            // By the name alone, so that a seed means the same game in every run on this dataset.
+            // Use only the name, so that a seed means the same game in every run on this dataset.
             Ok(Background::sample(rows, *count, derive_seed(&("background", name))?)?)
         }
         BackgroundChoice::Mean => {
             if let Some(&feature) = model.categorical_features().first() {
                 bail!(
-                    "column {} holds categories, which have no mean; take rows as background (--background 50)",
+                    "column {} holds categories, which have no mean; take rows as background (--background \
+                     50)",
                     column(table, feature)
                 );
             }
@@ -172,7 +175,7 @@ fn background(name: &str, arguments: &Laboratory, table: &Table, model: &Ensembl
     }
 }
 
-/// The mean of what is there of a column.
+/// Returns the mean of the present values of a column.
 fn mean(table: &Table, feature: usize) -> Result<f64> {
     let present: Vec<f64> =
         (0..table.len()).map(|row| table.row(row)[feature]).filter(|value| !value.is_nan()).collect();
@@ -184,9 +187,10 @@ fn mean(table: &Table, feature: usize) -> Result<f64> {
     Ok(present.iter().sum::<f64>() / present.len() as f64)
 }
 
-/// Players of constant columns are null against a background of the dataset: every estimator that knows it is right there.
+/// Returns a note on constant columns, whose players are null players if the background is from the dataset;
+/// any estimator that uses this is exact for them.
 fn note_on_constants(table: &Table) -> Option<String> {
-    // By bits, so that a column that is missing everywhere is constant, too.
+    // Compare bits, so that an all-missing column counts as constant.
     let is_constant = |feature: &usize| {
         (1..table.len()).all(|row| table.row(row)[*feature].to_bits() == table.row(0)[*feature].to_bits())
     };
@@ -197,7 +201,7 @@ fn note_on_constants(table: &Table) -> Option<String> {
     })
 }
 
-/// The bytes of rows, for a digest.
+/// Returns the bytes of rows, for a digest.
 fn numbers(rows: Rows<'_>) -> Vec<u8> {
     rows.values().iter().flat_map(|value| value.to_le_bytes()).collect()
 }

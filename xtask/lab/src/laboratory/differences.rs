@@ -1,11 +1,11 @@
-//! In what two runs of the laboratory differ.
+//! Differences between two runs of the laboratory.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use super::record::{EstimatorRecord, Record, Skipped};
 
-/// A line for each difference that a reader of a comparison should know; times and machines are none.
+/// Returns a line for each difference that matters for a comparison, which excludes times and machines.
 pub(crate) fn differences(a: &Record, b: &Record) -> Vec<String> {
     let mut told = Vec::new();
     let mut unlike = |what: &str, of_a: &str, of_b: &str| {
@@ -46,7 +46,7 @@ pub(crate) fn differences(a: &Record, b: &Record) -> Vec<String> {
     told
 }
 
-/// `the library's method`, or the command with the digests of its files.
+/// Describes an estimator: `the library's method`, or the command with the digests of its files.
 fn way(estimator: &EstimatorRecord) -> String {
     let Some(command) = &estimator.program else { return "the library's method".to_owned() };
     let files: Vec<String> =
@@ -54,7 +54,7 @@ fn way(estimator: &EstimatorRecord) -> String {
     if files.is_empty() { command.clone() } else { format!("{command} ({})", files.join(", ")) }
 }
 
-/// What one of them alone left out, which is not compared.
+/// Lists what only one of them skipped, and is therefore not compared.
 fn skipped(name: &str, record: &Record, other: &Record) -> Vec<String> {
     let is_of_both = |skipped: &&Skipped| {
         let is_same = |one: &Skipped| {
@@ -67,7 +67,7 @@ fn skipped(name: &str, record: &Record, other: &Record) -> Vec<String> {
     record.skipped.iter().filter(|skipped| !is_of_both(skipped)).map(line).collect()
 }
 
-/// The commit, and whether it is all of the source.
+/// Returns the commit, and whether there are uncommitted changes.
 fn commit(record: &Record) -> String {
     let commit = record.made.commit.as_deref().unwrap_or("none");
     match record.made.has_changes {
@@ -76,7 +76,7 @@ fn commit(record: &Record) -> String {
     }
 }
 
-/// What one of them alone has.
+/// Lists what only one of them has.
 fn only<T: Ord + Display>(what: &str, of_a: &BTreeSet<T>, of_b: &BTreeSet<T>) -> Vec<String> {
     let line = |name: &str, mine: &BTreeSet<T>, others: &BTreeSet<T>| {
         let alone: Vec<String> = mine.difference(others).map(ToString::to_string).collect();

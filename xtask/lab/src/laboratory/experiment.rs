@@ -1,4 +1,4 @@
-//! The runs: explicands with their exact values, and every estimator on every one of them.
+//! The runs: explicands with their exact values, and every estimator on each of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -19,7 +19,7 @@ use crate::reproduce::explicand::row_index;
 use crate::reproduce::session::progress;
 use crate::reproduce::store::derive_seed;
 
-/// What all runs have in common.
+/// Settings common to all runs.
 pub(crate) struct Plan<'a> {
     pub(crate) datasets: &'a [OwnDataset],
     pub(crate) budgets: &'a [Budget],
@@ -27,7 +27,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) value: &'a Value,
 }
 
-/// What came of them, in the order of estimators, datasets, budgets and runs.
+/// Results, in the order of estimators, datasets, budgets and runs.
 #[derive(Default)]
 pub(crate) struct Outcome {
     pub(crate) runs: Vec<RunLine>,
@@ -36,7 +36,8 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// What an estimator told of these cells. A dataset and budget that it refuses in one run is left out in all, with the first reason.
+    /// Adds the results of an estimator for these cells. If it rejects a dataset and budget in one run, these
+    /// are skipped in all runs, with the first reason.
     fn add(&mut self, plan: &Plan<'_>, contestant: &Contestant, cells: &[Cell], told: Vec<Told>) {
         let mut refused = BTreeMap::new();
         for (cell, told) in cells.iter().zip(&told) {
@@ -63,21 +64,21 @@ impl Outcome {
     }
 }
 
-/// What came of one cell.
+/// Result of one cell.
 enum Told {
     Numbers(RunLine, Vec<EstimateLine>),
-    /// Why the estimator does not take this budget.
+    /// Reason why the estimator rejects this budget.
     Refused(String),
 }
 
-/// A row that is explained, with its values.
+/// An explained row with its exact values.
 struct Explicand {
     row: usize,
     values: Vec<f64>,
     truth: Vec<f64>,
 }
 
-/// One estimate that is wanted.
+/// A requested estimate.
 #[derive(Clone, Copy)]
 struct Cell {
     dataset: usize,
@@ -85,12 +86,13 @@ struct Cell {
     run: usize,
 }
 
-/// Runs every estimator on every dataset, budget and seed. One that fails anywhere is skipped altogether, so that its numbers are of
-/// all runs or of none. What has ended before is taken from the checkpoints, and what ends is kept there.
+/// Runs every estimator on every dataset, budget and seed. An estimator that fails anywhere is skipped
+/// altogether, so that its numbers cover all runs or none. Finished runs are read from the checkpoints, and
+/// new ones are stored there.
 ///
 /// # Errors
 ///
-/// Where there are no exact values to compare with.
+/// If exact values are not available.
 pub(crate) fn run(plan: &Plan<'_>, contestants: &[Contestant], checkpoints: &Checkpoints) -> Result<Outcome> {
     let explicands: Vec<Vec<Explicand>> =
         plan.datasets.iter().map(|dataset| explicands(plan, dataset)).collect::<Result<_>>()?;
@@ -119,8 +121,8 @@ pub(crate) fn run(plan: &Plan<'_>, contestants: &[Contestant], checkpoints: &Che
     Ok(outcome)
 }
 
-/// The rows that are explained, one for each seed. The values are computed row by row, so that they do not depend on what else is
-/// explained.
+/// Returns the explained rows, one for each seed. Their values are computed row by row, so that they do not
+/// depend on the other explained rows.
 fn explicands(plan: &Plan<'_>, dataset: &OwnDataset) -> Result<Vec<Explicand>> {
     let oracle = InterventionalOracle::new(&dataset.model, dataset.background.as_rows(), None)
         .with_context(|| format!("the dataset {:?}: no exact values", dataset.name))?;
@@ -136,15 +138,16 @@ fn explicands(plan: &Plan<'_>, dataset: &OwnDataset) -> Result<Vec<Explicand>> {
     })
 }
 
-/// The values of a game with these v(∅) and v(N); zeros where all of them are 0 but for rounding, which no error is to be measured by.
+/// Returns the values of a game with these v(∅) and v(N), replaced by zeros if all of them are rounding
+/// error, by which errors should not be divided.
 fn without_rounding(truth: Vec<f64>, [base, prediction]: [f64; 2]) -> Vec<f64> {
-    /// Roundings of v(∅) or v(N) that a value may be off by.
+    /// Maximum error of a value, in units of the rounding error of v(∅) or v(N).
     const ROUNDINGS: f64 = 16.0;
     let most = ROUNDINGS * f64::EPSILON * base.abs().max(prediction.abs());
     if truth.iter().all(|value| value.abs() <= most) { vec![0.0; truth.len()] } else { truth }
 }
 
-/// What there is to estimate, and what is left out because it is known to be impossible.
+/// Returns the estimates to compute, and those that are skipped because they are known to be impossible.
 fn cells(plan: &Plan<'_>, contestant: &Contestant) -> (Vec<Cell>, Vec<Skipped>) {
     let (mut cells, mut skipped) = (Vec::new(), Vec::new());
     for (dataset, own) in plan.datasets.iter().enumerate() {
@@ -164,7 +167,7 @@ fn cells(plan: &Plan<'_>, contestant: &Contestant) -> (Vec<Cell>, Vec<Skipped>) 
     (cells, skipped)
 }
 
-/// What came of a run, now or before.
+/// Returns the result of a run, from a checkpoint or by running it.
 fn ended(
     plan: &Plan<'_>,
     contestant: &Contestant,
@@ -195,7 +198,7 @@ fn estimate(plan: &Plan<'_>, contestant: &Contestant, cell: Cell, explicand: &Ex
     Ok(Ended { answered, seconds: started.elapsed().as_secs_f64() })
 }
 
-/// What a run tells beside the exact values.
+/// Compares the result of a run with the exact values.
 fn against_truth(
     plan: &Plan<'_>,
     contestant: &Contestant,
@@ -215,7 +218,8 @@ fn against_truth(
         let largest = |one: &usize, other: &usize| values[*one].abs().total_cmp(&values[*other].abs());
         let player = (0..values.len()).max_by(largest).unwrap_or_default();
         return Err(anyhow!(
-            "the estimate of player {player} is {:e}, whose squared error is no finite number; the exact value is {:e}",
+            "the estimate of player {player} is {:e}, whose squared error is no finite number; the exact \
+             value is {:e}",
             values[player],
             explicand.truth[player]
         ));
@@ -246,7 +250,7 @@ fn against_truth(
     Ok(Told::Numbers(line, estimates))
 }
 
-/// The reason names all that finds the run again.
+/// Creates a skip entry whose reason identifies the failed run.
 fn failed(plan: &Plan<'_>, contestant: &Contestant, cell: Cell, error: &anyhow::Error) -> Skipped {
     let (dataset, budget) = (&plan.datasets[cell.dataset], plan.budgets[cell.budget]);
     Skipped {
@@ -270,7 +274,7 @@ mod tests {
     #[test]
     fn values_that_are_rounding_alone_are_zeros() {
         assert_eq!(without_rounding(vec![2e-14, -2e-14], [100.0, 100.0]), [0.0, 0.0]);
-        // Beside a value that is more they are as they were, and in a game that is as small, too.
+        // With a larger value they are kept, as in a game of the same small scale.
         assert_eq!(without_rounding(vec![2e-14, -4.0], [100.0, 96.0]), [2e-14, -4.0]);
         assert_eq!(without_rounding(vec![2e-14, -1e-14], [0.0, 1e-14]), [2e-14, -1e-14]);
         assert_eq!(without_rounding(vec![0.0, 0.0], [0.0, 0.0]), [0.0, 0.0]);

@@ -1,7 +1,7 @@
-//! Figures of the papers, made of datasets of one's own: `cargo xtask reproduce fig2 --dataset NAME=ROWS,MODEL`.
+//! Figures of the papers for other datasets: `cargo xtask reproduce fig2 --dataset NAME=ROWS,MODEL`.
 //!
-//! A figure of error over budget has its estimators and budgets in the catalogue, and each becomes a run of the laboratory. The paper's claims are
-//! about its own datasets, so none is judged here.
+//! The catalogue contains the estimators and budgets of a figure of error over budget, which become a run of
+//! the laboratory. The paper's claims are about its own datasets, so they are not judged here.
 
 use std::path::Path;
 
@@ -15,10 +15,10 @@ use crate::reproduce::cli::Reproduce;
 use xtask::Usage;
 use xtask::{aside, say};
 
-/// Makes the figures that are asked for, with a folder in `out` for each.
+/// Creates the requested figures, with a directory in `out` for each.
 pub(super) fn run(arguments: &Reproduce, papers: &'static [Paper], out: &Path) -> Result<()> {
     start(arguments.threads)?;
-    // All of it is checked before any of it is run.
+    // Validate everything before running anything.
     let mut wanted = Vec::new();
     for (paper, artefacts) in select(papers, &arguments.what)? {
         let runs = arguments.runs.map_or(arguments.preset.runs(paper.runs, paper.quick_runs), usize::from);
@@ -51,7 +51,7 @@ pub(super) fn run(arguments: &Reproduce, papers: &'static [Paper], out: &Path) -
     Ok(())
 }
 
-/// The run that a figure is on these datasets.
+/// Returns the run for a figure on these datasets.
 fn laboratory(arguments: &Reproduce, contest: &Contest, name: &str, runs: usize) -> Result<Laboratory> {
     let own = &arguments.own;
     let label = own.label.iter().cloned().chain([name.replace('/', "-")]).collect::<Vec<_>>().join("-");
@@ -82,7 +82,7 @@ fn laboratory(arguments: &Reproduce, contest: &Contest, name: &str, runs: usize)
     options::read(line)
 }
 
-/// The names of the figures that can be made so.
+/// Returns the names of the figures that can be created for other datasets.
 fn all_with_a_contest(papers: &[Paper]) -> Vec<String> {
     let names = papers.iter().flat_map(|paper| {
         let with = paper.artefacts.iter().filter(|artefact| artefact.contest.is_some());

@@ -1,4 +1,4 @@
-//! The folder of a run: never one that is there already, and never half of one.
+//! The result directory of a run, which never replaces an existing one and is never left incomplete.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -16,18 +16,19 @@ const RECORD: &str = "run.json";
 const RUNS: &str = "runs.csv";
 const ESTIMATES: &str = "estimates.csv";
 
-/// Makes a folder of this name in `out`; where one is there, with the first number from 2 that is free behind it.
+/// Creates a directory with this name in `out`; if it exists, appends the first free number from 2.
 ///
 /// # Errors
 ///
-/// If it cannot be made.
+/// If it cannot be created.
 pub(crate) fn make(out: &Path, name: &str) -> Result<PathBuf> {
     std::fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
-    // Made or refused in one step, so that two runs at once have two folders.
+    // Creation is atomic, so that two concurrent runs get two directories.
     at_first_free(out, name, |folder| std::fs::create_dir(folder))
 }
 
-/// Does `make` with the first folder of this name, or of this name and a number from 2, for which it does not say that it is there.
+/// Calls `make` with the first directory with this name, or with this name and a number from 2, for which it
+/// does not report that it exists.
 fn at_first_free(out: &Path, name: &str, make: impl Fn(&Path) -> io::Result<()>) -> Result<PathBuf> {
     let names = std::iter::once(name.to_owned()).chain((2_u64..).map(|number| format!("{name}-{number}")));
     for folder in names.map(|name| out.join(name)) {
@@ -43,7 +44,7 @@ fn at_first_free(out: &Path, name: &str, make: impl Fn(&Path) -> io::Result<()>)
     bail!("all numbers behind {name} are taken in {}", out.display())
 }
 
-/// A folder that is being filled, under a name that says so. It is gone where it is not finished.
+/// A directory that is being written, under a temporary name. It is removed unless finished.
 pub(crate) struct Unfinished<'a> {
     out: &'a Path,
     name: String,
@@ -51,26 +52,26 @@ pub(crate) struct Unfinished<'a> {
 }
 
 impl<'a> Unfinished<'a> {
-    /// Makes one in `out`, for a folder of this name.
+    /// Creates one in `out`, for a directory with this name.
     ///
     /// # Errors
     ///
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub(crate) fn new(out: &'a Path, name: String) -> Result<Self> {
         let path = make(out, &format!(".{name}.unfinished"))?;
         interrupt::begin(&path);
         Ok(Self { out, name, path })
     }
 
-    /// Gives the folder its name, or where one is there that with the first number from 2 that is free behind it.
+    /// Renames the directory to its final name; if that exists, appends the first free number from 2.
     ///
     /// # Errors
     ///
-    /// If the system refuses it.
+    /// If renaming fails.
     pub(crate) fn finish(self) -> Result<PathBuf> {
         at_first_free(self.out, &self.name, |folder| match folder.symlink_metadata() {
             Ok(_) => Err(ErrorKind::AlreadyExists.into()),
-            // Where another run was faster, its folder is not empty, and stays.
+            // If another run was faster, its directory is not empty and is kept.
             Err(_) => std::fs::rename(&self.path, folder),
         })
     }
@@ -79,12 +80,13 @@ impl<'a> Unfinished<'a> {
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
         interrupt::finish(&self.path);
-        // It is not there where it has its name by now, and where it stays its name says what it is.
+        // It no longer exists if it was renamed, and if it cannot be removed, its name shows that it is
+        // unfinished.
         let _ = std::fs::remove_dir_all(&self.path);
     }
 }
 
-/// Writes the numbers, and last the record, which says that they are whole and has their digests.
+/// Writes the numbers, and finally the record, which shows that they are complete and contains their digests.
 pub(crate) fn write(
     folder: &Path,
     record: &mut Record,
@@ -102,28 +104,30 @@ pub(crate) fn write(
     write_atomically(&folder.join(RECORD), &json)
 }
 
-/// The record of a folder.
+/// Reads the record of a directory.
 ///
 /// # Errors
 ///
-/// If it is no folder of a run, or one of another form.
+/// If it is not the directory of a run, or has another format version.
 pub(crate) fn record(folder: &Path) -> Result<Record> {
     let path = folder.join(RECORD);
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => bail!(
-            "{} is no folder of a finished run: it has no {RECORD}; give one that cargo xtask laboratory has made",
+            "{} is no folder of a finished run: it has no {RECORD}; give one that cargo xtask laboratory has \
+             made",
             folder.display()
         ),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
     };
-    // The form first: of another one nothing else need be there.
+    // Check the format first: other versions may have other fields.
     let read = || format!("cannot read {}: it is damaged; make the run again", path.display());
     let json: serde_json::Value = serde_json::from_slice(&bytes).with_context(read)?;
     let form = json.get("format").and_then(serde_json::Value::as_u64);
     ensure!(
         form == Some(FORMAT.into()),
-        "{} is of form {}, and this program reads form {FORMAT}; make the run again, or read it with the version {} that wrote it",
+        "{} is of form {}, and this program reads form {FORMAT}; make the run again, or read it with the \
+         version {} that wrote it",
         path.display(),
         form.map_or("unknown".to_owned(), |form| form.to_string()),
         json.get("version").and_then(serde_json::Value::as_str).unwrap_or("(unknown)")
@@ -131,11 +135,11 @@ pub(crate) fn record(folder: &Path) -> Result<Record> {
     serde_json::from_value(json).with_context(read)
 }
 
-/// The runs of the folder that has this record.
+/// Reads the runs of the directory with this record.
 ///
 /// # Errors
 ///
-/// If they are not there, or not those that the record was written with.
+/// If they do not exist, or differ from those that the record was written with.
 pub(crate) fn runs(folder: &Path, record: &Record) -> Result<Vec<RunLine>> {
     let path = folder.join(RUNS);
     let bytes = std::fs::read(&path).with_context(|| {
@@ -148,14 +152,14 @@ pub(crate) fn runs(folder: &Path, record: &Record) -> Result<Vec<RunLine>> {
     let is_it = |(name, written): &(String, String)| name == RUNS && *written == digest;
     ensure!(
         record.results.iter().any(is_it),
-        "{} is not the file that {RECORD} was written with (its SHA-256 is {digest:.12}…): it was changed, or cut; copy the whole folder \
-         again, or make the run again",
+        "{} is not the file that {RECORD} was written with (its SHA-256 is {digest:.12}…): it was changed, \
+         or cut; copy the whole folder again, or make the run again",
         path.display()
     );
     lines(&bytes).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Lines below the names of their columns, which are there where no line is.
+/// Formats lines as CSV; the header is written even without lines.
 fn csv(columns: &[&str], lines: &[impl Serialize]) -> Result<Vec<u8>> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     writer.write_record(columns)?;
@@ -195,7 +199,7 @@ mod tests {
         let other = RunLine { relative_squared_error: Some(1.0 / 3.0), ..line.clone() };
         let bytes = csv(RunLine::COLUMNS, &[line.clone(), other.clone()]).unwrap();
         assert_eq!(lines::<RunLine>(&bytes).unwrap(), [line.clone(), other]);
-        // The names of the columns are those that the lines have.
+        // The column names match those of the lines.
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.serialize(line).unwrap();
         let named = writer.into_inner().unwrap();

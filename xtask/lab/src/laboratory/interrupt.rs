@@ -1,4 +1,5 @@
-//! What an interrupt from the keyboard ends: the programs that run, which would not hear of it, and folders that are not whole. Checkpoints stay.
+//! Cleanup on a keyboard interrupt: ends running programs, which do not receive it, and removes incomplete
+//! directories. Checkpoints are kept.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -10,16 +11,16 @@ use anyhow::{Context, Result};
 
 use xtask::aside;
 
-/// The exit status of whoever was interrupted, as shells have it.
+/// Exit status after an interrupt, as in shells.
 const STATUS: i32 = 130;
 
 static LISTENING: Once = Once::new();
-/// The numbers of processes that run, each the first of a group of its own.
+/// IDs of running processes, each the leader of a separate process group.
 static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static CHECKPOINTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// Listens for interrupts from now on.
+/// Starts to handle interrupts.
 ///
 /// # Errors
 ///
@@ -28,12 +29,12 @@ pub(crate) fn listen() -> Result<()> {
     let mut listening = Ok(());
     LISTENING.call_once(|| {
         listening = ctrlc::set_handler(|| {
-            // Both stay locked, so that nothing is started or made any more.
+            // Keep both locked, so that no process or directory is created any more.
             let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
             let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
             running.iter().for_each(|&id| end_group(id));
             for folder in &*unfinished {
-                // What cannot be removed has a name that says what it is.
+                // If it cannot be removed, its name shows that it is unfinished.
                 let _ = std::fs::remove_dir_all(folder);
             }
             let checkpoints = CHECKPOINTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,7 +50,7 @@ pub(crate) fn listen() -> Result<()> {
     listening.context("cannot listen for interrupts")
 }
 
-/// Starts a process, which is ended with us.
+/// Starts a process, which is ended with this program.
 ///
 /// # Errors
 ///
@@ -61,40 +62,41 @@ pub(super) fn start(command: &mut Command) -> io::Result<Child> {
     Ok(child)
 }
 
-/// Ends a process with all that it has started, and forgets it. It was not waited for: its number is still its own.
+/// Ends a process and everything it has started, and unregisters it. It has not been waited for, so its ID
+/// cannot have been reused.
 pub(super) fn end(child: &mut Child) {
     end_group(child.id());
-    // Where that has failed. What has ended by itself meanwhile is no failure.
+    // In case ending the group has failed. A process that has ended in the meantime is not an error.
     let _ = child.kill();
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner).remove(&child.id());
 }
 
-/// A folder is not whole from now on.
+/// Registers an incomplete directory.
 pub(super) fn begin(folder: &Path) {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned());
 }
 
-/// A folder is whole, or gone.
+/// Unregisters a directory that is complete or removed.
 pub(super) fn finish(folder: &Path) {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).remove(folder);
 }
 
-/// A file of checkpoints is there from now on.
+/// Registers a file of checkpoints.
 pub(super) fn keep(checkpoints: &Path) {
     CHECKPOINTS.lock().unwrap_or_else(PoisonError::into_inner).insert(checkpoints.to_owned());
 }
 
-/// A file of checkpoints is filled no more; an empty one goes.
+/// Unregisters a file of checkpoints, and removes it if empty.
 pub(super) fn finish_keeping(checkpoints: &Path) {
     CHECKPOINTS.lock().unwrap_or_else(PoisonError::into_inner).remove(checkpoints);
     keep_if_filled(checkpoints);
 }
 
-/// Whether a file of checkpoints holds any. An empty one is removed.
+/// Returns whether a file contains checkpoints, and removes it otherwise.
 fn keep_if_filled(checkpoints: &Path) -> bool {
     let holds = std::fs::metadata(checkpoints).is_ok_and(|file| file.len() > 0);
     if !holds {
-        // An empty one that stays does no harm.
+        // An empty file that cannot be removed is harmless.
         let _ = std::fs::remove_file(checkpoints);
     }
     holds

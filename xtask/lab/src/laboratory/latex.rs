@@ -1,8 +1,8 @@
-//! Tables in LaTeX, for the package booktabs.
+//! LaTeX tables, for the package booktabs.
 
 use crate::reproduce::report::Table;
 
-/// The table, with its caption.
+/// Formats a table with its caption.
 pub(crate) fn latex(table: &Table) -> String {
     let row = |cells: Vec<String>| format!("{} \\\\\n", cells.join(" & "));
     let head = row(table.columns.iter().map(|column| escaped(column)).collect());
@@ -12,14 +12,13 @@ pub(crate) fn latex(table: &Table) -> String {
         .map(|cells| row(cells.iter().map(|cell| cell_of(&cell.short())).collect()))
         .collect();
     format!(
-        "% \\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering\n\\caption{{{}}}\n\\begin{{tabular}}{{{}}}\n\\toprule\n{head}\
-         \\midrule\n{rows}\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n",
+        "% \\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering\n\\caption{{{}}}\n\\begin{{tabular}}{{{}}}\n\\toprule\n{head}\\midrule\n{rows}\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n",
         escaped(&table.caption),
         "l".repeat(table.columns.len())
     )
 }
 
-/// A cell: what is a number with an exponent is set as one.
+/// Formats a cell; numbers with an exponent are typeset as powers of ten.
 fn cell_of(text: &str) -> String {
     let power = |word: &str| {
         let (digits, exponent) = word.split_once('e')?;
@@ -30,7 +29,7 @@ fn cell_of(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// A text as LaTeX sets it.
+/// Escapes text for LaTeX.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -39,7 +38,7 @@ fn escaped(text: &str) -> String {
             '~' => out.push_str("\\textasciitilde{}"),
             '^' => out.push_str("\\textasciicircum{}"),
             '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', character]),
-            // After the end of a row these would be its options.
+            // After the end of a row, these would be parsed as its options.
             '[' | '*' => out.extend(['{', character, '}']),
             '–' => out.push_str("--"),
             '∞' => out.push_str("$\\infty$"),
@@ -63,7 +62,8 @@ mod tests {
         assert!(text.contains("\\caption{50 \\%}"), "{text}");
         assert!(
             text.contains(
-                "a\\_b & c \\\\\n\\midrule\nx\\&y\\textasciicircum{}2 & $4.84 \\cdot 10^{-9}$ \\\\\n{[}x] & {*} \\\\\n"
+                "a\\_b & c \\\\\n\\midrule\nx\\&y\\textasciicircum{}2 & $4.84 \\cdot 10^{-9}$ \\\\\n{[}x] & \
+                 {*} \\\\\n"
             ),
             "{text}"
         );

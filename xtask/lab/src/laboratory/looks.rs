@@ -1,4 +1,5 @@
-//! How estimators look in the figures of the laboratory: by their place, as their names are not known beforehand.
+//! Styles of estimators in the figures of the laboratory, by index, since their names are not known
+//! beforehand.
 
 use crate::reproduce::figure::{Colour, Shape, Style, palette};
 
@@ -16,44 +17,44 @@ const COLOURS: [Colour; 8] = [
 const SHAPES: [Shape; 6] =
     [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond, Shape::Cross, Shape::Wedge];
 
-/// Estimators that can be told apart.
+/// Maximum number of distinguishable estimators.
 pub(crate) const MOST: usize = COLOURS.len() * SHAPES.len();
 
-/// Estimators that differ in colour, as bands must.
+/// Maximum number of estimators with different colours, which bands require.
 pub(crate) const MOST_WITH_BANDS: usize = COLOURS.len();
 
-/// The look of the estimator at this place; no two below [`MOST`] are alike.
+/// Returns the style of the estimator with this index; all below [`MOST`] differ.
 pub(crate) fn look(place: usize) -> Style {
     let (round, colour) = (place / COLOURS.len(), place % COLOURS.len());
     Style { colour: COLOURS[colour], shape: SHAPES[(colour + round) % SHAPES.len()] }
 }
 
-/// Panels of a row.
+/// Number of panels per row.
 pub(crate) const COLUMNS: usize = 3;
 
-/// Characters of the name of a dataset above its panel, and of a name in the legend for each panel of a row.
+/// Maximum length of the dataset name above a panel, and of a name in the legend for each panel of a row.
 const TITLE: usize = 28;
 const NAME: usize = 30;
 
-/// What stands above the panel of a dataset.
+/// Returns the title of the panel of a dataset.
 pub(crate) fn title(dataset: &str, players: usize) -> String {
     format!("{} (n = {players})", shortened(dataset, TITLE))
 }
 
-/// The entries of a legend below so many panels, with names that there is room for.
+/// Returns the entries of a legend below `panels` panels, with names shortened to fit.
 pub(crate) fn legend(entries: impl Iterator<Item = (String, Style)>, panels: usize) -> Vec<(String, Style)> {
     let room = NAME * panels.clamp(1, COLUMNS);
     let mut legend: Vec<(String, Style)> = Vec::new();
     for (place, (name, style)) in entries.enumerate() {
         let short = shortened(&name, room);
-        // Names that differ in the middle alone are told apart by their places.
+        // Names that become equal when shortened are distinguished by their index.
         let is_taken = legend.iter().any(|(other, _)| *other == short);
         legend.push((if is_taken { format!("{}: {short}", place + 1) } else { short }, style));
     }
     legend
 }
 
-/// A text of at most so many characters: where there are more, its two ends.
+/// Shortens text to at most `most` characters by removing its middle.
 fn shortened(text: &str, most: usize) -> String {
     let characters: Vec<char> = text.chars().collect();
     if characters.len() <= most {

@@ -1,22 +1,23 @@
-//! A laboratory: estimators of the library and of others, on anybody's datasets, with every number kept.
+//! The laboratory: compares estimators of the library and external ones on any dataset, and stores every
+//! number.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | [`cli`], [`options`] | the command lines; that of a run, made elsewhere |
-//! | [`dataset`] | rows, a tree model and a background, and what is wrong with them |
+//! | [`cli`], [`options`] | the command lines, and parsing of the options of a run for other commands |
+//! | [`dataset`] | rows, a tree model and a background, with validation |
 //! | [`contestant`] | the estimators: methods of the library, and programs |
-//! | [`program`], [`process`], [`interrupt`] | the protocol of programs, their processes, and what ends them early |
-//! | [`checkpoints`] | the runs that have ended, for a command that goes on |
+//! | [`program`], [`process`], [`interrupt`] | the protocol of programs, their processes, and early termination |
+//! | [`checkpoints`] | finished runs, for resuming a command |
 //! | [`experiment`], [`one_output`] | explicands, exact values, runs; the game of one output |
-//! | [`runs`] | what was asked for, checked, run and kept |
-//! | [`mod@record`], [`folder`] | what is kept, and where |
+//! | [`runs`] | validation, execution and storage of runs |
+//! | [`mod@record`], [`folder`] | the stored data, and its directory |
 //! | [`summary`], [`looks`] | the figure and the table of a run |
-//! | [`mod@compare`], [`differences`], [`paired`], [`latex`] | two runs side by side |
-//! | [`mod@figures`] | figures of the papers, made of datasets of one's own |
-//! | [`mod@paper`], [`claims`] | a paper in a folder of its own, and what is claimed there |
+//! | [`mod@compare`], [`differences`], [`paired`], [`latex`] | comparison of two runs |
+//! | [`mod@figures`] | figures of the papers for other datasets |
+//! | [`mod@paper`], [`claims`] | a paper in its own directory, and its claims |
 //! | [`mod@cite`] | BibTeX |
 //!
-//! The page for those who use it is `docs/laboratory.md`.
+//! The user documentation is `docs/laboratory.md`.
 
 mod checkpoints;
 mod cite;
@@ -63,7 +64,7 @@ pub(crate) fn run(arguments: &Laboratory) -> Result<()> {
     finished.tell()
 }
 
-/// Runs `cargo xtask reproduce … --dataset …` on `papers`, which are all that there is.
+/// Runs `cargo xtask reproduce … --dataset …` on `papers`, the full catalogue.
 pub(crate) fn figures(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()> {
     figures::run(arguments, papers, &out(arguments.out.as_ref()))
 }
@@ -78,12 +79,12 @@ pub(crate) fn compare(arguments: &Compare) -> Result<()> {
     compare::run(arguments, &out(arguments.out.as_ref()))
 }
 
-/// Runs `cargo xtask cite` on `papers`, which are all that there is.
+/// Runs `cargo xtask cite` on `papers`, the full catalogue.
 pub(crate) fn cite(arguments: &Cite, papers: &'static [Paper]) -> Result<()> {
     cite::run(arguments, papers)
 }
 
-/// Where folders of results are made.
+/// Returns the directory in which result directories are created.
 fn out(given: Option<&PathBuf>) -> PathBuf {
     given.cloned().unwrap_or_else(|| workspace().join("target/laboratory"))
 }

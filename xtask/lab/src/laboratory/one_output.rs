@@ -1,21 +1,21 @@
-//! One output of a game of several.
+//! One output of a game with several.
 
 use apportion::Game;
 use apportion::games::{Coalitions, GameError};
 
-/// The game of one output of another, such as the margin of one class.
+/// The game of one output of another game, such as the margin of one class.
 pub(crate) struct OneOutput<G> {
     game: G,
     output: usize,
 }
 
 impl<G: Game> OneOutput<G> {
-    /// Output `output` of `game`, which has more of them.
+    /// Selects output `output` of `game`.
     pub(crate) fn new(game: G, output: usize) -> Self {
         Self { game, output }
     }
 
-    /// Asks for all outputs of `coalitions`, and keeps the one.
+    /// Evaluates all outputs of `coalitions`, and keeps the selected one.
     fn pick(
         &self,
         coalitions: usize,

@@ -1,4 +1,4 @@
-//! The options of `cargo xtask laboratory` where another command asks for a run.
+//! The options of `cargo xtask laboratory`, parsed for a run requested by another command.
 
 use anyhow::Result;
 use clap::Parser;
@@ -6,7 +6,7 @@ use clap::Parser;
 use super::cli::Laboratory;
 use xtask::Usage;
 
-/// The options of a run as the command line has them.
+/// Options of a run as on the command line.
 #[derive(Debug, Parser)]
 #[command(name = "options of cargo xtask laboratory", no_binary_name = true, disable_help_flag = true)]
 struct Options {
@@ -14,11 +14,11 @@ struct Options {
     laboratory: Laboratory,
 }
 
-/// A run as these options have it.
+/// Parses the options of a run.
 ///
 /// # Errors
 ///
-/// [`Usage`] for what the command line would refuse, in its words.
+/// [`Usage`] with the message of the command line if the options are invalid.
 pub(super) fn read(line: Vec<String>) -> Result<Laboratory> {
     let read = Options::try_parse_from(line).map_err(|error| Usage(error.to_string()))?;
     Ok(read.laboratory)

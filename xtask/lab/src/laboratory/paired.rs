@@ -1,40 +1,42 @@
-//! Two estimators on the same runs: the median ratio of their squared errors, with an interval that assumes no law.
+//! Comparison of two estimators on the same runs: the median ratio of their squared errors, with a
+//! distribution-free interval.
 //!
-//! The interval is that of the sign test: between the j-th smallest and the j-th largest of n ratios, with the largest j for which a
-//! fair coin shows fewer than j heads in n throws with a chance of at most 2.5 %. It covers the median of independent ratios of any law in
-//! 95 % of all samples or more, and needs six of them.
+//! The interval is that of the sign test: between the j-th smallest and the j-th largest of n ratios, with
+//! the largest j for which a fair coin shows fewer than j heads in n tosses with probability at most 2.5%. It
+//! covers the median of independent ratios of any distribution with at least 95% confidence, and needs six of
+//! them.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::record::RunLine;
 use super::summary::differ_by_rounding;
 
-/// The chance that the median lies below the interval, and that it lies above.
+/// Maximum probability that the median lies below the interval, and that it lies above.
 const TAIL: f64 = 0.025;
 
-/// What paired runs say.
+/// Results of paired runs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Paired {
     pub(crate) pairs: usize,
-    /// The median of the errors of B over those of A: below 1 where B is better.
+    /// Median ratio of the errors of B to those of A: below 1 if B is better.
     pub(crate) ratio: f64,
-    /// None where the pairs are too few.
+    /// `None` if there are too few pairs.
     pub(crate) interval: Option<(f64, f64)>,
-    /// Pairs in which A has the smaller error.
+    /// Number of pairs in which A has the smaller error.
     pub(crate) a_is_better: usize,
     pub(crate) b_is_better: usize,
-    /// The two-sided chance of the sign test, without ties.
+    /// Two-sided p-value of the sign test, without ties.
     pub(crate) chance: f64,
 }
 
 impl Paired {
-    /// Of pairs of runs; none where there are none.
+    /// Compares pairs of runs; returns `None` without pairs.
     pub(crate) fn of(pairs: &[(&RunLine, &RunLine)]) -> Option<Self> {
         let mut ratios: Vec<f64> = pairs.iter().map(|(a, b)| ratio(a, b)).collect();
         ratios.sort_by(f64::total_cmp);
         let count = ratios.len();
         let middle = count.checked_sub(1)? / 2;
-        // In logarithms, so that A and B can change places.
+        // Use the geometric mean, so that exchanging A and B inverts the ratio.
         let ratio =
             if count % 2 == 1 { ratios[middle] } else { (ratios[middle] * ratios[middle + 1]).sqrt() };
         let b_is_better = ratios.iter().filter(|&&ratio| ratio < 1.0).count();
@@ -51,17 +53,17 @@ impl Paired {
     }
 }
 
-/// The error of B over that of A. Errors that differ by rounding are equal.
+/// Returns the ratio of the error of B to that of A. Errors that differ by rounding count as equal.
 fn ratio(a: &RunLine, b: &RunLine) -> f64 {
     if differ_by_rounding(a, b) { 1.0 } else { b.squared_error / a.squared_error }
 }
 
-/// The chance of at most so many heads in `throws` throws.
+/// Returns the probability of at most `heads` heads in `throws` tosses.
 fn at_most(heads: usize, throws: usize) -> f64 {
     Binomial::new(0.5, throws as u64).map_or(1.0, |law| law.cdf(heads as u64))
 }
 
-/// The rank, from 1, of the ends of the interval among `count` ratios.
+/// Returns the rank (from 1) of the ends of the interval among `count` ratios.
 fn rank(count: usize) -> Option<usize> {
     (1..=count / 2).rev().find(|&rank| at_most(rank - 1, count) <= TAIL)
 }
@@ -96,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_the_tables_of_the_sign_test() {
-        // Ranks for 95 % from the tables of the sign test.
+        // Ranks for 95% from tables of the sign test.
         for (count, wanted) in [
             (5, None),
             (6, Some(1)),
@@ -126,7 +128,8 @@ mod tests {
         let ties = paired(&[(1e-30, 1e-25), (0.0, 0.0)]).unwrap();
         assert_eq!((ties.ratio, ties.a_is_better, ties.b_is_better, ties.chance), (1.0, 0, 0, 1.0));
         assert_eq!(paired(&[(0.0, 1e-3)]).unwrap().ratio, f64::INFINITY);
-        // What two ways to the same estimate differ in, too, however large the error.
+        // Errors that differ by rounding between two ways to compute the same estimate count as equal,
+        // however large they are.
         let alike = paired(&[(0.25, 0.25 * (1.0 + 1e-12)), (1e-6, 1e-6 * (1.0 - 1e-9))]).unwrap();
         assert_eq!((alike.ratio, alike.a_is_better, alike.b_is_better), (1.0, 0, 0));
         assert_eq!(paired(&[(0.25, 0.25 * (1.0 + 1e-9))]).unwrap().a_is_better, 1);

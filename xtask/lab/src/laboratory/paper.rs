@@ -1,7 +1,8 @@
-//! `cargo xtask paper`: a paper in a folder of its own, whose `paper.toml` says what is run and what is claimed.
+//! `cargo xtask paper`: a paper in its own directory, whose `paper.toml` specifies runs and claims.
 //!
-//! Every figure or table of such a paper is a run of the laboratory: its keys are the options of `cargo xtask laboratory`, by the same names, read by the
-//! same parser. Paths, and the commands of programs, are of the folder. Claims are judged by the tests that `cargo xtask reproduce` judges by.
+//! Every figure or table of such a paper is a run of the laboratory. Its keys are the options of
+//! `cargo xtask laboratory`, with the same names and the same parser. Paths and program commands are relative
+//! to the directory. Claims are judged with the same tests as by `cargo xtask reproduce`.
 
 use std::path::Path;
 
@@ -20,14 +21,14 @@ use crate::reproduce::verdict::{RULES, Verdict};
 use xtask::Usage;
 use xtask::{aside, say};
 
-/// The file that a paper is described in.
+/// Name of the file that describes a paper.
 pub(crate) const FILE: &str = "paper.toml";
 
-/// A paper, as its file has it.
+/// A paper, as described in its file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Described {
-    /// The beginning of the name of the folder for the results.
+    /// Prefix of the name of the result directory.
     name: String,
     citation: String,
     pub(crate) bibtex: String,
@@ -42,30 +43,30 @@ struct Artefact {
     shows: String,
     #[serde(default)]
     claims: Vec<Claimed>,
-    /// Datasets that are left out, by name, where their files are not there.
+    /// Names of datasets that are skipped if their files do not exist.
     #[serde(default, rename = "dataset-if-there")]
     datasets_if_there: Vec<String>,
-    /// What a reader must know.
+    /// Notes for the reader.
     #[serde(default)]
     notes: Vec<String>,
-    /// The options of `cargo xtask laboratory`.
+    /// Options of `cargo xtask laboratory`.
     #[serde(flatten)]
     options: toml::Table,
 }
 
-/// A run that is wanted.
+/// A requested run.
 struct Wanted<'a> {
     artefact: &'a Artefact,
     prepared: Prepared,
-    /// Datasets that are not there, and which file of each is not.
+    /// Missing datasets, with the missing file of each.
     absent: Vec<Skipped>,
 }
 
-/// The paper in this folder.
+/// Reads the paper in this directory.
 ///
 /// # Errors
 ///
-/// If there is none, or not as it is wanted.
+/// If it does not exist or is invalid.
 pub(crate) fn read(folder: &Path) -> Result<Described> {
     let path = folder.join(FILE);
     let text = std::fs::read_to_string(&path)
@@ -76,15 +77,15 @@ pub(crate) fn read(folder: &Path) -> Result<Described> {
     Ok(paper)
 }
 
-/// Makes what is asked for of a paper, with a folder in `out` for each run.
+/// Creates the requested artefacts of a paper, with a directory in `out` for each run.
 pub(super) fn run(arguments: &PaperFolder, out: &Path) -> Result<()> {
     start(arguments.threads)?;
     let out = std::path::absolute(out)?;
     let paper = read(&arguments.folder)?;
-    // Paths and commands are of the folder.
+    // Paths and commands are relative to the directory.
     std::env::set_current_dir(&arguments.folder)
         .with_context(|| format!("cannot enter {}", arguments.folder.display()))?;
-    // All of it is checked before any of it is run.
+    // Validate everything before running anything.
     let wanted: Vec<Wanted<'_>> = selected(&paper, &arguments.only)?
         .into_iter()
         .map(|artefact| {
@@ -123,10 +124,10 @@ pub(super) fn run(arguments: &PaperFolder, out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The artefacts of these names, or all.
+/// Returns the named artefacts, or all.
 fn selected<'a>(paper: &'a Described, only: &[String]) -> Result<Vec<&'a Artefact>> {
     let names: Vec<&str> = paper.artefacts.iter().map(|artefact| artefact.name.as_str()).collect();
-    // They become names of folders.
+    // The names are used as directory names.
     label(&paper.name).map_err(|error| Usage(format!("the name of {FILE}: {error}")))?;
     names.iter().try_for_each(|name| label(name).map(drop)).map_err(Usage)?;
     refuse_repeated("artefact", names.iter().map(|&name| name.to_owned()))?;
@@ -139,14 +140,15 @@ fn selected<'a>(paper: &'a Described, only: &[String]) -> Result<Vec<&'a Artefac
     Ok(paper.artefacts.iter().filter(|artefact| only.is_empty() || only.contains(&artefact.name)).collect())
 }
 
-/// What an artefact asks of the laboratory, checked.
+/// Returns the run of the laboratory for an artefact, validated.
 fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder) -> Result<Wanted<'a>> {
     let mut options = artefact.options.clone();
     if let Some(of_command) =
         ["label", "out", "threads", "fresh"].iter().find(|name| options.contains_key(**name))
     {
         bail!(Usage(format!(
-            "{of_command} is no key of {FILE}; leave it out: name is the label, and --out, --threads and --fresh belong to cargo xtask paper"
+            "{of_command} is no key of {FILE}; leave it out: name is the label, and --out, --threads and \
+             --fresh belong to cargo xtask paper"
         )));
     }
     let given = [("runs", arguments.runs.map(u64::from)), ("seed", arguments.seed)];
@@ -192,7 +194,7 @@ fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder
     Ok(Wanted { artefact, prepared: Prepared::of(&laboratory)?, absent })
 }
 
-/// The texts that an option is given: one, or those of a list.
+/// Returns the values of an option: a single one, or those of a list.
 fn texts(name: &str, value: &toml::Value) -> Result<Vec<String>> {
     match value {
         toml::Value::String(text) => Ok(vec![text.clone()]),
@@ -202,8 +204,9 @@ fn texts(name: &str, value: &toml::Value) -> Result<Vec<String>> {
             Ok(all.into_iter().flatten().collect())
         }
         other => bail!(Usage(format!(
-            "{name} has a value of the kind {}, which no option of cargo xtask laboratory takes; give a text, a whole number, a list of these, or true; \
-             what is no option is name, shows, claims, notes or dataset-if-there",
+            "{name} has a value of the kind {}, which no option of cargo xtask laboratory takes; give a \
+             text, a whole number, a list of these, or true; what is no option is name, shows, claims, notes \
+             or dataset-if-there",
             other.type_str()
         ))),
     }

@@ -1,4 +1,4 @@
-//! A process that is written lines and read lines.
+//! A process that exchanges lines with this program.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
@@ -10,38 +10,39 @@ use std::time::{Duration, Instant};
 
 use super::interrupt;
 
-/// How long a process may take to end once its standard input has ended.
+/// Time for a process to exit after its standard input is closed.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long its last words may take to come then.
+/// Time to wait for the rest of its standard error after that.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Bytes of standard error that are kept, and lines that are told.
+/// Number of bytes of standard error that are kept, and number of lines that are shown.
 const KEPT: usize = 4096;
 const TOLD: usize = 3;
 
-/// Why no line came.
+/// Why no line was received.
 #[derive(Debug)]
 pub(crate) enum Ending {
-    /// No line came in time, but so many bytes of one.
+    /// No complete line in time, only this number of bytes of one.
     Silent(usize),
-    /// The process has ended: how.
+    /// The process has ended, with a description of how.
     Ended(String),
-    /// A line of more than so many bytes.
+    /// A line exceeds this number of bytes.
     LongLine(usize),
 }
 
-/// A running process, with a thread that writes to it and one that reads from it: so neither side waits for the other to make room.
+/// A running process, with one thread that writes to it and one that reads from it, so that full pipes cannot
+/// cause a deadlock.
 pub(crate) struct Process {
     child: Child,
-    /// Whether its end was seen: its number may be another process's by now.
+    /// Whether it has been seen to end, after which its ID may be reused by another process.
     has_ended: bool,
-    /// What is to be written; standard input ends with it.
+    /// Lines to be written; dropping the sender closes standard input.
     input: Option<Sender<String>>,
     output: Receiver<io::Result<String>>,
-    /// Bytes of a line whose end has not come.
+    /// Number of bytes of an incomplete line.
     unfinished: Arc<AtomicUsize>,
-    /// The end of what it wrote to its standard error, and who listens.
+    /// The end of its standard error, and the thread that reads it.
     errors: Arc<Mutex<Vec<u8>>>,
     listener: JoinHandle<()>,
     /// Maximum number of bytes of a line.
@@ -49,7 +50,8 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Runs a command by the shell, of which a line of more than `max_line` bytes is not read. Its standard error is passed on to ours.
+    /// Runs a shell command; lines of its output of more than `max_line` bytes are rejected. Its standard
+    /// error is passed on.
     ///
     /// # Errors
     ///
@@ -85,7 +87,7 @@ impl Process {
         Ok(process)
     }
 
-    /// The last lines of its standard error, in words.
+    /// Returns the last lines of its standard error.
     pub(crate) fn last_words(&self) -> String {
         let deadline = Instant::now() + LAST_WORDS;
         while self.has_ended && !self.listener.is_finished() && Instant::now() < deadline {
@@ -102,18 +104,18 @@ impl Process {
         }
     }
 
-    /// Writes a line, with its end. Where nobody reads it the next reading says why.
+    /// Writes a line, including its end. If the process does not read it, the next `read` returns the reason.
     pub(crate) fn write(&self, line: String) {
         if let Some(input) = &self.input {
             let _ = input.send(line);
         }
     }
 
-    /// The next line.
+    /// Reads the next line.
     ///
     /// # Errors
     ///
-    /// If none comes within `limit`.
+    /// If there is no line within `limit`.
     pub(crate) fn read(&mut self, limit: Duration) -> Result<String, Ending> {
         match self.output.recv_timeout(limit) {
             Ok(Ok(line)) => Ok(line),
@@ -126,7 +128,8 @@ impl Process {
         }
     }
 
-    /// How the process ends by itself, in words, if it does so within two seconds. What it has started and left behind is ended.
+    /// Waits up to two seconds for the process to exit, and returns a description of how it ended. Processes
+    /// that it has started and left running are ended.
     pub(crate) fn end(&mut self) -> String {
         self.input = None;
         let deadline = Instant::now() + GRACE;
@@ -139,7 +142,7 @@ impl Process {
         "it closed its output and went on".to_owned()
     }
 
-    /// Ends the process with all that it has started: how it ended, in words.
+    /// Ends the process and everything it has started, and returns a description of how it ended.
     fn end_all(&mut self) -> String {
         interrupt::end(&mut self.child);
         self.has_ended = true;
@@ -151,7 +154,8 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// Ends what has not ended, with all that it started. What has ended by itself meanwhile is no failure.
+    /// Ends the process and everything it has started, if still running. A process that has ended in the
+    /// meantime is not an error.
     fn drop(&mut self) {
         self.input = None;
         if !self.has_ended {
@@ -184,7 +188,8 @@ fn read(output: ChildStdout, max_line: usize, begun: &AtomicUsize, came: &SyncSe
     }
 }
 
-/// A line with its end, what comes before the end of everything, or nothing; `begun` is how much of it there is until then.
+/// Reads a line including its end, or the remaining bytes at the end of the stream; `begun` is set to the
+/// number of bytes read so far.
 fn read_line(output: &mut impl BufRead, max_line: usize, begun: &AtomicUsize) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     loop {
@@ -207,11 +212,11 @@ fn read_line(output: &mut impl BufRead, max_line: usize, begun: &AtomicUsize) ->
     }
 }
 
-/// Passes standard error on to ours, and keeps its end.
+/// Passes standard error on, and keeps its end.
 fn listen(mut stderr: ChildStderr, errors: &Mutex<Vec<u8>>) {
     let mut piece = [0; 4096];
     while let Ok(count @ 1..) = stderr.read(&mut piece) {
-        // Where ours is closed nobody wants to hear.
+        // Ignore errors: our standard error may be closed.
         let _ = io::stderr().write_all(&piece[..count]);
         let mut kept = errors.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend(&piece[..count]);
@@ -225,7 +230,7 @@ fn shell(command: &str) -> Command {
     use std::os::unix::process::CommandExt;
 
     let mut shell = Command::new("sh");
-    // In a group of its own all that the shell starts can be ended.
+    // A separate process group allows us to end everything that the shell starts.
     shell.arg("-c").arg(command).process_group(0);
     shell
 }
@@ -235,12 +240,13 @@ fn shell(command: &str) -> Command {
     use std::os::windows::process::CommandExt;
 
     let mut shell = Command::new("cmd");
-    // The shell takes the command as it stands, quotes and all.
+    // Pass the command to the shell unchanged, including quotes.
     shell.raw_arg("/C").raw_arg(command);
     shell
 }
 
-/// Whether a child has ended. It is not waited for, so that its number stays its own until its group is ended.
+/// Returns whether a child has ended, without waiting for it, so that its ID is not reused before its group
+/// is ended.
 #[cfg(unix)]
 fn has_ended(child: &mut Child) -> bool {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};

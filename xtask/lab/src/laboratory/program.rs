@@ -1,8 +1,10 @@
-//! An estimator that is a program: a line protocol over its standard input and output.
+//! Estimators that are programs: a line protocol over standard input and output.
 //!
-//! We write `{"players": n, "budget": m, "seed": s}`. The program writes `{"coalitions": ["0110", …]}`, a character for each
-//! player, and reads `{"values": [v, …]}`, as often as it likes; at last it writes `{"estimate": [φ, …]}`, or `{"refused": "why"}` where it does
-//! not take the budget. Every line is a JSON object. The evaluations are counted here. `docs/laboratory.md` has it for those who write programs.
+//! We write `{"players": n, "budget": m, "seed": s}`. The program may repeatedly write
+//! `{"coalitions": ["0110", …]}`, with one character per player, and read `{"values": [v, …]}`. Finally it
+//! writes `{"estimate": [φ, …]}`, or `{"refused": "why"}` if it does not support the budget. Every line is a
+//! JSON object. Evaluations are counted here. The documentation for authors of programs is
+//! `docs/laboratory.md`.
 
 use std::time::Duration;
 
@@ -12,47 +14,50 @@ use serde::{Deserialize, Serialize};
 
 use super::process::{Ending, Process};
 
-/// Characters of a line that a message shows.
+/// Maximum number of characters of a line shown in a message.
 const SHOWN: usize = 120;
 
-/// Why a program gave no estimate.
+/// Why a program returned no estimate.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProgramError {
     #[error("cannot start {command:?}")]
     Start { command: String, source: std::io::Error },
     #[error(
-        "the program said nothing for {seconds} seconds ({last_words}); it may have to flush its output after every line, and where it \
-         needs longer, allow it by --time-limit SECONDS"
+        "the program said nothing for {seconds} seconds ({last_words}); it may have to flush its output \
+         after every line, and where it needs longer, allow it by --time-limit SECONDS"
     )]
     Silent { seconds: u64, last_words: String },
     #[error(
-        "the program wrote {bytes} bytes and no end of a line in {seconds} seconds ({last_words}); write a line feed after every JSON \
-         object, and where it needs longer, allow it by --time-limit SECONDS"
+        "the program wrote {bytes} bytes and no end of a line in {seconds} seconds ({last_words}); write a \
+         line feed after every JSON object, and where it needs longer, allow it by --time-limit SECONDS"
     )]
     Unfinished { bytes: usize, seconds: u64, last_words: String },
     #[error(
-        "the program ended ({status}) after {evaluations} evaluations, before it wrote an estimate; {last_words}"
+        "the program ended ({status}) after {evaluations} evaluations, before it wrote an estimate; \
+         {last_words}"
     )]
     Ended { status: String, evaluations: usize, last_words: String },
     #[error(
-        "a line of the program has no end within {0} bytes, more than the whole budget takes; write one JSON object per line, and end it \
-         with a line feed"
+        "a line of the program has no end within {0} bytes, more than the whole budget takes; write one JSON \
+         object per line, and end it with a line feed"
     )]
     LongLine(usize),
     #[error(
-        "the program wrote {line:?}, which is no line of the protocol ({why}); write {{\"coalitions\": [\"0110\", …]}}, \
-         {{\"estimate\": [0.5, …]}} or {{\"refused\": \"why\"}}, and everything else to standard error"
+        "the program wrote {line:?}, which is no line of the protocol ({why}); write {{\"coalitions\": \
+         [\"0110\", …]}}, {{\"estimate\": [0.5, …]}} or {{\"refused\": \"why\"}}, and everything else to \
+         standard error"
     )]
     Line { line: String, why: String },
     #[error(
-        "the program asked for the coalition {given:?}; with {players} players it is a text of {players} characters 0 and 1, \
-         1 for those in it"
+        "the program asked for the coalition {given:?}; with {players} players it is a text of {players} \
+         characters 0 and 1, 1 for those in it"
     )]
     Coalition { given: String, players: usize },
     #[error("the program asked for no coalitions at all; ask for one at least, or write the estimate")]
     Nothing,
     #[error(
-        "the program asked for {asked} evaluations, and the budget is {budget}; stop there (repetitions count, v(∅) and v(N) too)"
+        "the program asked for {asked} evaluations, and the budget is {budget}; stop there (repetitions \
+         count, v(∅) and v(N) too)"
     )]
     OverBudget { asked: usize, budget: usize },
     #[error("the estimate has {given} numbers; with {wanted} players write {wanted}")]
@@ -71,7 +76,7 @@ struct Task {
     seed: u64,
 }
 
-/// What a program may write.
+/// A line written by a program.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 enum Said {
@@ -80,26 +85,27 @@ enum Said {
     Refused(String),
 }
 
-/// What a program answers to a task.
+/// Result of a program for a task.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Answered {
-    /// Its estimate, and how many evaluations it took.
+    /// The estimate, and the number of evaluations.
     Estimate(Vec<f64>, usize),
-    /// Why it does not take this budget on so many players.
+    /// The reason why it does not support this budget or number of players.
     Refused(String),
 }
 
-/// The answer to coalitions.
+/// Reply to coalitions.
 #[derive(Serialize)]
 struct Answer {
     values: Vec<f64>,
 }
 
-/// What the program `command` estimates of `game`, a game of one output, and how many evaluations it took.
+/// Runs the program `command` on `game`, which must have one output, and returns its estimate with the number
+/// of evaluations.
 ///
 /// # Errors
 ///
-/// Whatever the program does that is not in the protocol, and what the game reports.
+/// If the program violates the protocol, or the game fails.
 pub(crate) fn estimate(
     command: &str,
     game: &dyn Game,
@@ -148,14 +154,14 @@ pub(crate) fn estimate(
     }
 }
 
-/// Maximum number of bytes of a line: twice those of all evaluations of the budget in one line, and of an estimate with 64 bytes for each
-/// player.
+/// Returns the maximum number of bytes of a line: twice the size of a line with all evaluations of the
+/// budget, or of an estimate with 64 bytes per player.
 fn max_line(players: usize, budget: usize) -> usize {
     let coalitions = budget.saturating_mul(players.saturating_add(4));
     coalitions.saturating_mul(2).max(players.saturating_mul(64)).saturating_add(1 << 16).min(1 << 30)
 }
 
-/// Why there is no line.
+/// Converts the reason why no line was received to an error.
 fn unsaid(ending: Ending, process: &Process, limit: Duration, evaluations: usize) -> ProgramError {
     let last_words = process.last_words();
     match ending {
@@ -166,7 +172,7 @@ fn unsaid(ending: Ending, process: &Process, limit: Duration, evaluations: usize
     }
 }
 
-/// A line for the program. What is written here always has a JSON form: finite numbers and integers.
+/// Formats a line for the program. The written data always has a JSON form: finite numbers and integers.
 fn json(line: &impl Serialize) -> String {
     let mut text = serde_json::to_string(line).unwrap_or_default();
     text.push('\n');
@@ -175,7 +181,7 @@ fn json(line: &impl Serialize) -> String {
 
 fn said(line: &str) -> Result<Said, ProgramError> {
     serde_json::from_str(line).map_err(|error| {
-        // JSON has no such numbers, but Python and others write them.
+        // JSON does not support these numbers, but Python and others write them.
         if line.contains("\"estimate\"")
             && ["NaN", "nan", "Infinity", "inf"].iter().any(|word| line.contains(word))
         {
@@ -205,7 +211,7 @@ fn coalitions(players: usize, asked: &[String]) -> Result<Coalitions, ProgramErr
     Ok(batch)
 }
 
-/// The beginning of a line.
+/// Returns the start of a line.
 fn shown(line: &str) -> String {
     let line = line.trim_end();
     match line.char_indices().nth(SHOWN) {
@@ -219,7 +225,7 @@ fn shown(line: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Worth the number of members, and 1 more with player 0.
+    /// A coalition's value is its number of members, plus 1 with player 0.
     struct Sizes(usize);
 
     impl Game for Sizes {
@@ -244,7 +250,8 @@ mod tests {
 
     #[test]
     fn coalitions_are_answered_in_their_order_and_counted() {
-        // The shell passes what it was told on to standard error, where the test looks at nothing; the estimate repeats the values.
+        // The shell script writes the lines that it reads to standard error, where the test ignores them; the
+        // estimate repeats the values.
         let command = r#"read task; echo '{"coalitions": ["000", "100", "011"]}'; read answer
             case "$task$answer" in '{"players":3,"budget":4,"seed":7}{"values":[0.0,2.0,2.0]}')
             echo '{"coalitions": ["111"]}'; read answer; echo '{"estimate": [2, 1, 1e0]}';; esac"#;
@@ -290,7 +297,7 @@ mod tests {
         let command = r#"echo '{"coalitions": ["000"]}'; echo '{"refused": "too few"}'"#;
         assert_eq!(run(command).unwrap(), Answered::Refused("too few".to_owned()));
         assert!(message(r#"echo '{"refused": 3}'"#).contains("expected a string"));
-        // In one line, of the length of a line.
+        // The reason is joined into a single line and shortened.
         let long = format!(r#"echo '{{"refused": "a\\nb{}"}}'"#, "c".repeat(1000));
         let Answered::Refused(reason) = run(&long).unwrap() else { panic!("it has refused") };
         assert!(reason.starts_with("a bc") && reason.chars().count() == SHOWN + 1, "{reason}");
@@ -320,7 +327,8 @@ mod tests {
             "tr '\\0' x < /dev/zero",
             "tr '\\0' ' ' < /dev/zero",
             "echo '{\"coalitions\": [\"000\"]}'; read answer; tr '\\0' 1 < /dev/zero",
-            "printf '{\"estimate\": ['; while :; do printf '1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, '; done",
+            "printf \
+             '{\"estimate\": ['; while :; do printf '1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, '; done",
         ] {
             let message = message(endless);
             assert!(message.contains("has no end within 65728 bytes"), "{endless}: {message}");
@@ -329,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_line_may_have_the_whole_budget() {
-        // Blanks between coalitions, and numbers of many digits.
+        // Spaces between coalitions, and numbers with many digits.
         let command = r#"echo '{"coalitions":    ["000",    "100",    "011",    "111"]}'; read answer
             echo '{"estimate": [1.00000000000000000000000000000000000, 2.00000000000000000000000000, 1.000000000000000]}'"#;
         assert_eq!(run(command).unwrap(), Answered::Estimate(vec![1.0, 2.0, 1.0], 4));

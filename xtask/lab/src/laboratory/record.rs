@@ -1,13 +1,13 @@
-//! What a run of the laboratory was made of, as `run.json` keeps it.
+//! The settings of a run of the laboratory, as stored in `run.json`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::reproduce::provenance::Provenance;
 
-/// The number of the form of the files. A folder of another form is refused by its number.
+/// Format version of the files. Directories with another version are rejected.
 pub(crate) const FORMAT: u32 = 2;
 
-/// `run.json`.
+/// Contents of `run.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub(crate) format: u32,
@@ -18,48 +18,49 @@ pub(crate) struct Record {
     pub(crate) value: String,
     /// `mean`, a number of rows, or a file.
     pub(crate) background: String,
-    /// The options that say how files of rows are read, as they were given.
+    /// Options for reading files of rows, as given.
     pub(crate) reading: Vec<String>,
     pub(crate) runs: usize,
-    /// One for each run.
+    /// Seed of each run.
     pub(crate) seeds: Vec<u64>,
     pub(crate) budgets: Vec<String>,
     pub(crate) datasets: Vec<DatasetRecord>,
     pub(crate) estimators: Vec<EstimatorRecord>,
-    /// How many runs were made before, by the same command, which was interrupted.
+    /// Number of runs that were reused from the same command when it was interrupted.
     #[serde(default)]
     pub(crate) earlier_runs: usize,
     pub(crate) skipped: Vec<Skipped>,
-    /// A line for each estimator, dataset and budget where the estimates are biased beyond doubt.
+    /// A line for each estimator, dataset and budget with clearly biased estimates.
     #[serde(default)]
     pub(crate) biased: Vec<String>,
-    /// The files of numbers, each with its SHA-256.
+    /// Data files, each with its SHA-256.
     pub(crate) results: Vec<(String, String)>,
 }
 
-/// A dataset by what its files hold.
+/// A dataset, identified by the contents of its files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DatasetRecord {
     pub(crate) name: String,
     pub(crate) rows_file: String,
     pub(crate) rows_sha256: String,
-    /// Of its rows as they were read, as numbers that lie in memory, least significant byte first.
+    /// SHA-256 of the parsed rows, as 64-bit floats in little-endian order.
     pub(crate) numbers_sha256: String,
     pub(crate) model_file: String,
     pub(crate) model_sha256: String,
-    /// Which output of the model is explained, from 0.
+    /// Index of the explained output of the model, from 0.
     pub(crate) output: usize,
     pub(crate) background_rows: usize,
-    /// In the same way.
+    /// SHA-256 computed in the same way.
     pub(crate) background_sha256: String,
     pub(crate) players: usize,
     pub(crate) rows: usize,
-    /// What a reader of the results should know.
+    /// Notes for readers of the results.
     pub(crate) notes: Vec<String>,
 }
 
 impl DatasetRecord {
-    /// Whether the other one is the same game in every run: same rows as numbers, same model and output, same background.
+    /// Returns whether the other dataset defines the same game in every run: same parsed rows, model, output
+    /// and background.
     pub(crate) fn is_same_game(&self, other: &Self) -> bool {
         self.output == other.output
             && self.numbers_sha256 == other.numbers_sha256
@@ -72,25 +73,26 @@ impl DatasetRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EstimatorRecord {
     pub(crate) name: String,
-    /// The command, where it is a program.
+    /// Command of a program.
     pub(crate) program: Option<String>,
-    /// The files that the command names, each with its SHA-256.
+    /// Files named in the command, each with its SHA-256.
     #[serde(default)]
     pub(crate) files: Vec<(String, String)>,
 }
 
-/// What was left out, and why.
+/// A skipped combination, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Skipped {
     pub(crate) estimator: String,
-    /// On which dataset; on all of them where it is not said.
+    /// Dataset; `None` for all.
     pub(crate) dataset: Option<String>,
-    /// At which budget; at all of them where it is not said.
+    /// Budget; `None` for all.
     pub(crate) budget: Option<String>,
     pub(crate) reason: String,
 }
 
-/// `leverage-shap on iris at 3: …`; a reason that holds everywhere says itself where it was found.
+/// Formats a line such as `leverage-shap on iris at 3: …`; a reason for all datasets and budgets states where
+/// the problem was found.
 impl std::fmt::Display for Skipped {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.estimator)?;
@@ -116,13 +118,13 @@ pub(crate) struct RunLine {
     pub(crate) evaluations: usize,
     /// `‖φ̃ − φ‖²`.
     pub(crate) squared_error: f64,
-    /// `‖φ̃ − φ‖² / ‖φ‖²`; empty where all true values are 0.
+    /// `‖φ̃ − φ‖² / ‖φ‖²`; empty if all true values are 0.
     pub(crate) relative_squared_error: Option<f64>,
     pub(crate) seconds: f64,
 }
 
 impl RunLine {
-    /// The names of its cells.
+    /// Column names.
     pub(crate) const COLUMNS: &[&str] = &[
         "dataset",
         "estimator",
@@ -144,14 +146,14 @@ pub(crate) struct EstimateLine {
     pub(crate) estimator: String,
     pub(crate) budget: String,
     pub(crate) run: usize,
-    /// Its column.
+    /// Column index.
     pub(crate) player: usize,
     pub(crate) estimate: f64,
     pub(crate) truth: f64,
 }
 
 impl EstimateLine {
-    /// The names of its cells.
+    /// Column names.
     pub(crate) const COLUMNS: &[&str] =
         &["dataset", "estimator", "budget", "run", "player", "estimate", "truth"];
 }

@@ -1,4 +1,4 @@
-//! The runs of the laboratory: what was asked for is checked, run, and kept in a folder.
+//! Runs of the laboratory: validation of the request, execution, and storage in a directory.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::reproduce::store::key;
 use xtask::files::write_atomically;
 use xtask::{Usage, aside, say, workspace};
 
-/// What a run was made of, what came of it, and the folder that holds all of it.
+/// A finished run: its settings, its results, and the directory that contains both.
 pub(super) struct Finished {
     pub(super) record: Record,
     pub(super) outcome: Outcome,
@@ -30,7 +30,7 @@ pub(super) struct Finished {
 }
 
 impl Finished {
-    /// Prints the table, and where the numbers are.
+    /// Prints the table, and the directory of the numbers.
     ///
     /// # Errors
     ///
@@ -48,7 +48,7 @@ impl Finished {
     }
 }
 
-/// Starts so many threads, or as many as there are cores, and listens for interrupts.
+/// Starts the given number of threads, or one per core, and handles interrupts.
 pub(super) fn start(threads: Option<u16>) -> Result<()> {
     interrupt::listen()?;
     let Some(threads) = threads else { return Ok(()) };
@@ -58,7 +58,7 @@ pub(super) fn start(threads: Option<u16>) -> Result<()> {
         .context("cannot start the threads")
 }
 
-/// Runs that were asked for, with all that they need: whatever is wrong with that was found.
+/// A validated request for runs, with everything they need.
 pub(super) struct Prepared {
     contestants: Vec<Contestant>,
     datasets: Vec<OwnDataset>,
@@ -68,11 +68,11 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Reads what was asked for.
+    /// Reads and validates the request.
     ///
     /// # Errors
     ///
-    /// For all that is known to be wrong before anything is computed.
+    /// For every problem that can be detected before computing anything.
     pub(super) fn of(arguments: &Laboratory) -> Result<Self> {
         let contestants = contestants(arguments)?;
         refuse_repeated("dataset", arguments.datasets.iter().map(|dataset| dataset.name.clone()))?;
@@ -92,7 +92,8 @@ impl Prepared {
         Ok(Self { contestants, datasets, budgets: arguments.budgets.clone(), value, record })
     }
 
-    /// Those of its runs that an interrupted command of this name has left in `out`, or none with `fresh`; they are to be forgotten when all is written.
+    /// Opens the checkpoints of an interrupted command with this name in `out`, discarding them with `fresh`.
+    /// They must be removed after everything is written.
     ///
     /// # Errors
     ///
@@ -101,11 +102,12 @@ impl Prepared {
         Checkpoints::open(out, name, &self.record, &digest(&self.record)?, fresh)
     }
 
-    /// Makes the runs that have not ended, and a folder in `out` with all that came of them, by the name that their record has.
+    /// Performs the unfinished runs, and creates a directory in `out` with all results; `name` returns its
+    /// name.
     ///
     /// # Errors
     ///
-    /// Where there are no exact values, and where the folder cannot be made or filled.
+    /// If exact values are not available, or the directory cannot be created or written.
     pub(super) fn perform(
         self,
         out: &Path,
@@ -113,7 +115,7 @@ impl Prepared {
         checkpoints: &Checkpoints,
     ) -> Result<Finished> {
         let Self { contestants, datasets, budgets, value, mut record } = self;
-        // Before anything is computed: a run that cannot be kept is found out at once.
+        // Create the directory before computing anything, to detect problems early.
         let folder = Unfinished::new(out, name(&record)?)?;
         let value = Value::from(value);
         let plan = Plan { datasets: &datasets, budgets: &budgets, seeds: &record.seeds, value: &value };
@@ -121,7 +123,7 @@ impl Prepared {
         record.earlier_runs = checkpoints.earlier();
         record.skipped.clone_from(&outcome.skipped);
         record.biased = summary::biases(&record, &outcome.estimates);
-        // The numbers first: no figure is worth as much.
+        // Write the numbers before the figure, which is less important.
         folder::write(&folder.path, &mut record, &outcome.runs, &outcome.estimates)?;
         let drawn = draw(&record, &outcome.runs, &folder.path);
         let folder = folder.finish()?;
@@ -139,12 +141,12 @@ impl Prepared {
     }
 }
 
-/// What a reader of the table should know.
+/// Returns the remarks below the table.
 fn remarks(record: &Record, runs: &[RunLine]) -> Vec<String> {
     record.biased.iter().cloned().chain(summary::without_relative_errors(record, runs)).collect()
 }
 
-/// Writes the figure and the table of the runs, where there are any.
+/// Writes the figure and the table of the runs, if there are any.
 fn draw(record: &Record, runs: &[RunLine], folder: &Path) -> Result<()> {
     if runs.is_empty() {
         return Ok(());
@@ -155,7 +157,8 @@ fn draw(record: &Record, runs: &[RunLine], folder: &Path) -> Result<()> {
     figure::write(&summary::figure(record, runs), folder)
 }
 
-/// An output that no model has was a slip. Beside models of several outputs there may be others, of one.
+/// Returns an error for an output that no model has. Models with a single output may be combined with models
+/// with several.
 fn refuse_unknown_output(asked: Option<usize>, datasets: &[OwnDataset]) -> Result<()> {
     match asked {
         Some(output) if datasets.iter().all(|dataset| dataset.output != output) => bail!(Usage(format!(
@@ -165,12 +168,14 @@ fn refuse_unknown_output(asked: Option<usize>, datasets: &[OwnDataset]) -> Resul
     }
 }
 
-/// A column that no dataset has was a slip. One of several datasets may have a column that the others do not.
+/// Returns an error for a column that no dataset has. With several datasets, a column may exist in only some
+/// of them.
 fn refuse_unknown_columns(datasets: &[OwnDataset]) -> Result<()> {
     let mut absent = datasets.iter().flat_map(|dataset| &dataset.table.absent);
     match absent.find(|&name| datasets.iter().all(|dataset| dataset.table.absent.contains(name))) {
         Some(name) => bail!(Usage(format!(
-            "--target or --ignore names the column {name:?}, which none of the datasets has; correct it, or leave it out"
+            "--target or --ignore names the column {name:?}, which none of the datasets has; correct it, or \
+             leave it out"
         ))),
         None => Ok(()),
     }
@@ -192,7 +197,7 @@ fn contestants(arguments: &Laboratory) -> Result<Vec<Contestant>> {
     Ok(contestants)
 }
 
-/// Numbers are found by their names.
+/// Returns an error for repeated names, since results are looked up by name.
 pub(super) fn refuse_repeated(what: &str, names: impl Iterator<Item = String>) -> Result<()> {
     let mut seen = BTreeSet::new();
     for name in names {
@@ -243,12 +248,12 @@ fn record(
     })
 }
 
-/// The label and a digest: the same run has the same name wherever it is made.
+/// Returns the label and a digest: the same run has the same name everywhere.
 pub(super) fn folder_name(record: &Record) -> Result<String> {
     Ok(format!("{}-{}", record.label, &digest(record)?[..8]))
 }
 
-/// Of all that the numbers are made of.
+/// Returns a digest of everything that the numbers depend on.
 fn digest(record: &Record) -> Result<String> {
     let made = &record.made;
     let source = (&made.version, &made.commit, made.has_changes);

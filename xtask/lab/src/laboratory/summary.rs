@@ -1,4 +1,4 @@
-//! What the runs say together: a figure of error over budget, and a table.
+//! Summary of the runs: a figure of error over budget, and a table.
 
 use apportion::Budget;
 
@@ -9,10 +9,11 @@ use crate::reproduce::report::{Entry, Table, in_runs, significant};
 use crate::reproduce::statistics::{Measurement, Summary};
 use crate::reproduce::verdict::FEWEST_RUNS;
 
-/// Relative squared errors up to here are rounding, which is drawn as zero.
+/// Relative squared errors up to this are rounding error and drawn as zero.
 const FLOOR: f64 = 1e-20;
 
-/// Whether two errors of the same row are the same but for rounding: by as much of ‖φ‖ as an estimate is off by that is exact.
+/// Returns whether two errors on the same row differ by rounding only: by at most the share of ‖φ‖ that
+/// counts as exact for an estimate.
 pub(crate) fn differ_by_rounding(one: &RunLine, other: &RunLine) -> bool {
     match (one.relative_squared_error, other.relative_squared_error) {
         (Some(one), Some(other)) => (one.sqrt() - other.sqrt()).abs() <= FLOOR.sqrt(),
@@ -20,7 +21,7 @@ pub(crate) fn differ_by_rounding(one: &RunLine, other: &RunLine) -> bool {
     }
 }
 
-/// The errors of one dataset, estimator and budget; none where there are none.
+/// Summarizes the errors of one dataset, estimator and budget; returns `None` if there are none.
 fn summary(runs: &[RunLine], dataset: &str, estimator: &str, budget: &str) -> Option<Summary> {
     let is_of =
         |line: &&RunLine| line.dataset == dataset && line.estimator == estimator && line.budget == budget;
@@ -28,21 +29,21 @@ fn summary(runs: &[RunLine], dataset: &str, estimator: &str, budget: &str) -> Op
     (!errors.is_empty()).then(|| Summary::of(&errors))
 }
 
-/// Estimators that have runs, with their looks.
+/// Returns the estimators with runs, and their styles.
 fn drawn<'a>(record: &'a Record, runs: &[RunLine]) -> Vec<(&'a str, Style)> {
     let names = record.estimators.iter().map(|estimator| estimator.name.as_str());
     let with_runs = names.filter(|name| runs.iter().any(|line| line.estimator == *name));
     with_runs.enumerate().map(|(place, name)| (name, looks::look(place))).collect()
 }
 
-/// Where a budget is drawn, and what the axis says there.
+/// Returns positions and tick labels of the budgets.
 pub(crate) fn ticks(budgets: &[String], players: usize) -> Vec<(f64, String)> {
     let place =
         |budget: &String| Some((budget.parse::<Budget>().ok()?.evaluations(players) as f64, budget.clone()));
     budgets.iter().filter_map(place).collect()
 }
 
-/// A panel for each dataset: the median over the runs, and the quartiles as a band.
+/// Creates the figure: a panel for each dataset, with the median over the runs and the quartiles as a band.
 pub(crate) fn figure(record: &Record, runs: &[RunLine]) -> Figure {
     let drawn = drawn(record, runs);
     let panels = record.datasets.iter().map(|dataset| {
@@ -88,11 +89,12 @@ pub(crate) fn figure(record: &Record, runs: &[RunLine]) -> Figure {
     }
 }
 
-/// Standard errors from which on a mean share of the truth is told as a bias: with hundreds of cells chance gives hardly one.
+/// Number of standard errors beyond which a deviation is reported as bias; with hundreds of cases, this is
+/// unlikely to occur by chance.
 const TOLD: f64 = 5.0;
 
-/// Estimators that are biased beyond doubt: whose estimates are, in the mean over the runs, another share ⟨φ̃, φ⟩ / ‖φ‖² of the truth than 1. Each run
-/// has its own explicand, so no other bias can be seen in so few runs.
+/// Lists clearly biased estimators: those for which ⟨φ̃, φ⟩ / ‖φ‖² differs from 1 on average over the runs.
+/// Each run has a different explicand, so other kinds of bias cannot be detected with few runs.
 pub(crate) fn biases(record: &Record, estimates: &[EstimateLine]) -> Vec<String> {
     let mut told = Vec::new();
     for dataset in record.datasets.iter().map(|dataset| &dataset.name) {
@@ -114,7 +116,8 @@ pub(crate) fn biases(record: &Record, estimates: &[EstimateLine]) -> Vec<String>
                 let is_biased = (mean.value - 1.0).abs() > (TOLD * mean.error).max(1e-6);
                 if shares.len() >= FEWEST_RUNS && is_biased {
                     told.push(format!(
-                        "{estimator} on {dataset} at {budget} is biased: its estimates are {} of the truth in the mean over the runs (standard error {})",
+                        "{estimator} on {dataset} at {budget} is biased: its estimates are {} of the truth \
+                         in the mean over the runs (standard error {})",
                         significant(mean.value),
                         significant(mean.error)
                     ));
@@ -125,7 +128,8 @@ pub(crate) fn biases(record: &Record, estimates: &[EstimateLine]) -> Vec<String>
     told
 }
 
-/// A line for each estimator, dataset and budget where all true values are 0 in some runs, which have no relative error.
+/// Returns a line for each estimator, dataset and budget for which all true values are 0 in some runs, which
+/// have no relative error.
 pub(crate) fn without_relative_errors(record: &Record, runs: &[RunLine]) -> Vec<String> {
     let mut told = Vec::new();
     for dataset in record.datasets.iter().map(|dataset| &dataset.name) {
@@ -142,8 +146,8 @@ pub(crate) fn without_relative_errors(record: &Record, runs: &[RunLine]) -> Vec<
                     .collect();
                 if !null.is_empty() {
                     told.push(format!(
-                        "{estimator} on {dataset} at {budget}: in {} of {} all true values are 0, so that there is no relative error; the largest \
-                         squared error there is {}",
+                        "{estimator} on {dataset} at {budget}: in {} of {} all true values are 0, so that \
+                         there is no relative error; the largest squared error there is {}",
                         null.len(),
                         in_runs(lines.len()),
                         significant(null.iter().copied().fold(0.0, f64::max))
@@ -155,7 +159,8 @@ pub(crate) fn without_relative_errors(record: &Record, runs: &[RunLine]) -> Vec<
     told
 }
 
-/// A row for each dataset and estimator, a column for each budget: the median, and the quartiles in brackets.
+/// Creates a table with a row per dataset and estimator, and a column per budget: the median, with quartiles
+/// in parentheses.
 pub(crate) fn table(record: &Record, runs: &[RunLine]) -> Table {
     let caption = format!(
         "Relative squared error of {} values over {}: median (first to third quartile)",

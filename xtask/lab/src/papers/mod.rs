@@ -1,4 +1,4 @@
-//! The papers whose figures and tables can be made again.
+//! The papers whose figures and tables can be reproduced.
 
 pub(crate) mod group_explainers;
 pub(crate) mod kernel_banzhaf;

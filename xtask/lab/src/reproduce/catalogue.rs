@@ -1,4 +1,4 @@
-//! What there is to reproduce, and how it is asked for.
+//! Catalogue of the papers and their artefacts, with selection by name.
 
 use std::fmt::Write as _;
 
@@ -10,40 +10,41 @@ use super::session::Session;
 use super::verdict::Claim;
 use xtask::Usage;
 
-/// A paper with the artefacts that can be made again.
+/// A paper and its reproducible artefacts.
 pub(crate) struct Paper {
-    /// The name on the command line.
+    /// Name on the command line.
     pub(crate) name: &'static str,
     pub(crate) citation: &'static str,
-    /// The entry for those who cite it; empty where there is nothing to cite.
+    /// BibTeX entry; empty if there is nothing to cite.
     pub(crate) bibtex: &'static str,
     /// Runs per setting in the paper.
     pub(crate) runs: usize,
-    /// Runs that are enough to see.
+    /// Reduced number of runs for the quick preset.
     pub(crate) quick_runs: usize,
     pub(crate) artefacts: &'static [Artefact],
 }
 
 /// A figure or table of a paper.
 pub(crate) struct Artefact {
-    /// `fig3`, `table1`: the same name in every paper means the figure of that number.
+    /// `fig3`, `table1`: the name of the figure or table with that number, the same in every paper.
     pub(crate) name: &'static str,
     pub(crate) shows: &'static str,
     pub(crate) make: fn(&Session) -> Result<Made>,
-    /// Of a figure of error over budget, what it compares.
+    /// For a figure of error over budget, the comparison that it shows.
     pub(crate) contest: Option<Contest>,
 }
 
-/// What a figure of error over budget compares, in the words of the laboratory, which makes it of anybody's datasets.
+/// The comparison in a figure of error over budget, as options of the laboratory, which can run it on any
+/// dataset.
 pub(crate) struct Contest {
-    /// The value that is estimated.
+    /// The estimated value.
     pub(crate) value: &'static str,
-    /// The paper's estimators, by the names of the library's methods.
+    /// The estimators of the paper, by method name in the library.
     pub(crate) estimators: &'static str,
     pub(crate) budgets: &'static str,
 }
 
-/// What is called `name`, shows this, and is made so.
+/// Creates an artefact without a contest.
 pub(crate) const fn artefact(
     name: &'static str,
     shows: &'static str,
@@ -53,34 +54,35 @@ pub(crate) const fn artefact(
 }
 
 impl Artefact {
-    /// With what it compares.
+    /// Adds the comparison that the artefact shows.
     pub(crate) const fn comparing(self, contest: Contest) -> Self {
         Self { contest: Some(contest), ..self }
     }
 }
 
-/// An artefact that was made.
+/// Output of an artefact.
 pub(crate) struct Made {
-    /// Every number behind it.
+    /// All underlying numbers.
     pub(crate) data: Table,
     pub(crate) figure: Option<Figure>,
-    /// Our numbers beside those of the paper.
+    /// Our numbers next to those of the paper.
     pub(crate) tables: Vec<Table>,
     pub(crate) claims: Vec<Claim>,
-    /// What a reader must know: conventions, departures from the paper.
+    /// Conventions and departures from the paper that a reader must know.
     pub(crate) notes: Vec<String>,
-    /// Names of the datasets wanted, there or not.
+    /// Names of the required datasets, whether available or not.
     pub(crate) datasets: Vec<&'static str>,
 }
 
 impl Made {
-    /// With the panels, data and tables of another, whose data has the same columns. Everything else is this one's.
+    /// Appends the panels, data and tables of another output, whose data has the same columns. Everything
+    /// else is kept from `self`.
     pub(crate) fn followed_by(mut self, other: Self) -> Self {
         other.data.rows.into_iter().for_each(|row| self.data.push(row));
         self.tables.extend(other.tables);
         if let (Some(figure), Some(others)) = (&mut self.figure, other.figure) {
             figure.panels.extend(others.panels);
-            // The note of one says what the other need not: that something counts as zero.
+            // Only one of the notes may need an addition, e.g. that values below a threshold count as zero.
             if others.note.starts_with(&figure.note) {
                 figure.note = others.note;
             }
@@ -89,11 +91,11 @@ impl Made {
     }
 }
 
-/// The artefacts meant by `names`, in the order of the catalogue, each once.
+/// Returns the artefacts selected by `names`, in the order of the catalogue, without duplicates.
 ///
 /// # Errors
 ///
-/// [`Usage`] for a name that means nothing.
+/// [`Usage`] for an unknown name.
 pub(crate) fn select(
     papers: &'static [Paper],
     names: &[String],
@@ -118,7 +120,7 @@ pub(crate) fn select(
     Ok(selected.filter(|(_, artefacts): &(_, Vec<_>)| !artefacts.is_empty()).collect())
 }
 
-/// One line per artefact.
+/// Lists all artefacts, one per line.
 pub(crate) fn list(papers: &[Paper]) -> String {
     let mut text = String::new();
     for paper in papers {

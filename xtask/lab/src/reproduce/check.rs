@@ -1,7 +1,7 @@
-//! The gate: verdicts are compared with those recorded in the repository, or recorded there.
+//! The regression check of verdicts: compares them with the recorded ones, or records them.
 //!
-//! Verdicts are those of the quick preset, the default seed and the embedded datasets, wherever the check runs; claims about measured
-//! times are left out.
+//! The check uses the quick preset, the default seed and the embedded datasets only, so the verdicts do not
+//! depend on the machine. Claims about measured times are left out.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,22 +17,22 @@ use xtask::{aside, say};
 /// Verdicts by claim.
 type Verdicts = BTreeMap<String, Verdict>;
 
-/// What the repository holds.
+/// Contents of the recorded file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// The version of the rules.
+    /// Version of the rules.
     rules: u32,
-    /// By artefact, `leverage-shap/table2`.
+    /// Verdicts by artefact, e.g. `leverage-shap/table2`.
     artefacts: BTreeMap<String, Verdicts>,
 }
 
 impl Record {
-    /// Nothing, by the rules of this version.
+    /// Creates an empty record with the current version of the rules.
     pub(super) fn new() -> Self {
         Self { rules: RULES, artefacts: BTreeMap::new() }
     }
 
-    /// Takes up the verdicts of an artefact.
+    /// Adds the verdicts of an artefact.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl Record {
         Ok(())
     }
 
-    /// What has changed in the artefacts of `found`, a line for each verdict.
+    /// Returns the changes in the artefacts of `found`, one line per verdict.
     fn changes(&self, found: &Self) -> Vec<String> {
         let mut changes = Vec::new();
         if self.rules != found.rules {
@@ -83,11 +83,11 @@ fn read(path: &Path) -> Result<Record> {
     serde_json::from_slice(&bytes).with_context(|| format!("{} is no record of verdicts", path.display()))
 }
 
-/// Compares what was found with what is recorded.
+/// Compares new verdicts with the recorded ones.
 ///
 /// # Errors
 ///
-/// If a verdict has changed, or there is no record.
+/// If a verdict has changed, or nothing is recorded.
 pub(super) fn check(found: &Record, workspace: &Path) -> Result<()> {
     let changes = read(&path(workspace))?.changes(found);
     if !changes.is_empty() {
@@ -95,7 +95,8 @@ pub(super) fn check(found: &Record, workspace: &Path) -> Result<()> {
             aside!("{change}");
         }
         bail!(
-            "{} changes against the record in xtask/lab/verdicts.json; where they are meant, cargo xtask reproduce --record",
+            "{} changes against the record in xtask/lab/verdicts.json; where they are meant, cargo xtask \
+             reproduce --record",
             changes.len()
         );
     }
@@ -104,7 +105,7 @@ pub(super) fn check(found: &Record, workspace: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Records what was found; artefacts that were not made keep what is recorded of them, but where the rules have changed.
+/// Records new verdicts. The records of other artefacts are kept, unless the rules have changed.
 ///
 /// # Errors
 ///

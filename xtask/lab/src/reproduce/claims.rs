@@ -1,8 +1,9 @@
-//! The table of all claims that a run judged, `claims.md`.
+//! The table of all judged claims of a run, `claims.md`.
 //!
-//! What this project claims itself (its targets, and what holds in place of what a paper prints) is in a table of its own with a total of its
-//! own. A claim that does not hold, or holds partly, has its reason in its row, or shows that there is none
-//! ([`MISSING_REASON`](super::verdict::MISSING_REASON)); `cargo xtask check` finds rows of `docs/claims.md` without one.
+//! The claims of this project itself (targets, and results that hold instead of those printed in a paper) are
+//! in a separate table with a separate total. A claim that does not hold, or holds partly, has a reason in
+//! its row, or a note that it is missing ([`MISSING_REASON`](super::verdict::MISSING_REASON));
+//! `cargo xtask check` finds rows of `docs/claims.md` without a reason.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -15,25 +16,25 @@ use super::report::{Report, line, significant};
 use super::verdict::{Claim, Verdict};
 use xtask::files::write_atomically;
 
-/// The heading of the claims that papers make.
+/// Heading of the table of the papers' claims.
 pub(crate) const OF_PAPERS: &str = "## The papers' claims";
 
-/// The heading of the claims that no paper makes.
+/// Heading of the table of the project's own claims.
 pub(crate) const OF_PROJECT: &str = "## This project's own claims";
 
 const COLUMNS: [&str; 9] =
     ["paper", "artefact", "seconds", "claim", "source", "verdict", "our numbers", "the paper's", "why"];
 
-/// The claims about an artefact.
+/// Claims about one artefact.
 pub(super) struct ArtefactClaims<'a> {
     pub(super) paper: &'a str,
     pub(super) artefact: &'a str,
-    /// That it took, in earlier runs that it resumed as well.
+    /// Run time, including earlier runs that this one resumed.
     pub(super) seconds: f64,
     pub(super) claims: Cow<'a, [Claim]>,
 }
 
-/// Writes it: the claims of all reports, each with a link to its report.
+/// Writes `claims.md` with the claims of all reports, each with a link to its report.
 pub(super) fn write(made: &[(&str, Report, Duration)], out: &Path) -> Result<()> {
     let judged: Vec<ArtefactClaims<'_>> = (made.iter())
         .map(|(paper, report, took)| ArtefactClaims {
@@ -46,17 +47,17 @@ pub(super) fn write(made: &[(&str, Report, Duration)], out: &Path) -> Result<()>
     write_atomically(&out.join("claims.md"), format!("# Claims\n\n{}", tables(&judged, true)).as_bytes())
 }
 
-/// Both tables, under their headings.
+/// Formats both tables, with their headings.
 pub(super) fn tables(judged: &[ArtefactClaims<'_>], with_links: bool) -> String {
     let papers = table(judged, with_links, |claim| !claim.is_of_project());
     let own = table(judged, with_links, Claim::is_of_project);
     format!(
-        "{OF_PAPERS}\n\n{papers}\n{OF_PROJECT}\n\nNo paper makes these: they are targets of this project, or what holds in place of \
-         what a paper prints.\n\n{own}"
+        "{OF_PAPERS}\n\n{papers}\n{OF_PROJECT}\n\nNo paper makes these: they are targets of this project, or \
+         what holds in place of what a paper prints.\n\n{own}"
     )
 }
 
-/// The rows of some claims, below their total.
+/// Formats the selected claims as rows, below their total.
 fn table(judged: &[ArtefactClaims<'_>], with_links: bool, is_shown: impl Fn(&Claim) -> bool) -> String {
     let (mut rows, mut verdicts) = (String::new(), Vec::new());
     for ArtefactClaims { paper, artefact, seconds, claims } in judged {
@@ -88,7 +89,7 @@ fn table(judged: &[ArtefactClaims<'_>], with_links: bool, is_shown: impl Fn(&Cla
     text
 }
 
-/// `5 claims: 3 holds, 2 does not hold.`
+/// Formats the totals: `5 claims: 3 holds, 2 does not hold.`
 fn total(verdicts: &[Verdict]) -> String {
     match Verdict::count_of(verdicts.iter().copied()) {
         Some(counts) => format!("{} claims: {counts}.\n", verdicts.len()),
@@ -124,7 +125,7 @@ mod tests {
         );
         assert!(papers.contains("| true of the paper |") && !papers.contains("| ours |"));
         assert!(own.contains("| ours |") && own.contains("| it is too slow |"));
-        // Nobody has said why.
+        // No reason is known for this claim.
         let row = papers.lines().find(|line| line.contains("false of the paper")).unwrap();
         assert!(row.ends_with(&format!("| {MISSING_REASON} |")), "{row}");
         let row = papers.lines().find(|line| line.contains("true of the paper")).unwrap();

@@ -1,7 +1,7 @@
-//! Datasets and the models trained on them, known by name, shape and SHA-256.
+//! Datasets and the models trained on them, identified by name, shape and SHA-256.
 //!
-//! All tables are embedded in this program, with their models. Texts and images of the papers come from a data directory; what is not there is
-//! skipped by name, with a line that says how to get it.
+//! All tables are embedded in this program, with their models. Texts and images of the papers are read from a
+//! data directory; missing ones are skipped, with a line on how to get them.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -17,24 +17,24 @@ use super::store::sha256;
 use super::trained::{self, Trained, Wanted};
 use xtask::Usage;
 
-/// A dataset that the harness knows.
+/// A known dataset.
 pub(crate) struct Known {
-    /// The name in reports and cells.
+    /// Name in reports and cells.
     pub(crate) name: &'static str,
-    /// The name that figures and tables show.
+    /// Name in figures and tables.
     pub(crate) title: &'static str,
-    /// Features `n`: the players.
+    /// Number of features `n`: the players.
     pub(crate) players: usize,
     rows: usize,
     data: Source,
     model: Source,
-    /// The two files, gzipped; no bytes for a model that there is not.
+    /// The two gzipped files; empty for a missing model.
     packed: (&'static [u8], &'static [u8]),
-    /// What a report must say about it; may be empty.
+    /// Remark for reports; may be empty.
     pub(crate) remark: &'static str,
 }
 
-/// A file of `xtask/lab/data`, gzipped.
+/// Embeds a gzipped file of `xtask/lab/data`.
 macro_rules! bytes {
     ("") => {
         &[]
@@ -44,7 +44,7 @@ macro_rules! bytes {
     };
 }
 
-/// For each dataset its name, title, players and rows; then data and model with their hashes; then a remark.
+/// Declares datasets: name, title, players and rows; data and model with their hashes; an optional remark.
 macro_rules! known {
     ($($name:literal $title:literal $players:literal $rows:literal,
        $data:tt $data_sha256:literal, $model:tt $model_sha256:literal $(, $remark:literal)?;)*) => {
@@ -61,7 +61,7 @@ macro_rules! known {
     };
 }
 
-/// All of them. compas has no model, all others have XGBoost regressors of 100 trees of depth 4.
+/// All known datasets. compas has no model; the others have XGBoost regressors with 100 trees of depth 4.
 pub(crate) static KNOWN: &[Known] = known! {
     "iris" "IRIS" 4 150,
         "iris.csv" "0ba79ae755c686ee02dfe1d2943772a46ded2433c4fde6dd7ad3b01c41ff5d3d",
@@ -84,8 +84,8 @@ pub(crate) static KNOWN: &[Known] = known! {
     "nhanes18" "NHANES18" 18 9932,
         "nhanes.csv" "0e3a3798214b033235af43346c701a03b88ec7dcde9cf3f1992d358b2f037f56",
         "nhanes_xgb.json" "a3b28266d6ec228bf35394b3b4f1dac509756bd04c6a6db5d93751f99385c5ff",
-        "nhanes18 has 18 of the 79 features of the paper's NHANES: the other columns could not be had, so its numbers are \
-                 those of another, smaller game";
+        "nhanes18 has 18 of the 79 features of the paper's NHANES: the other columns could not be had, so \
+                 its numbers are those of another, smaller game";
     "communities" "Communities" 101 1994,
         "communities.csv" "e3b6c170fd83aca5befac080729a7df31a84dd0d97d8f57e901391cd1f81f44f",
         "communities_xgb.json" "94934f77b808cdd6a915e27d3c9563561928d64751a9e2c3397a993a2b11fe2c";
@@ -113,11 +113,11 @@ pub(crate) static KNOWN: &[Known] = known! {
         "compas comes without a model: one is trained by this program";
 };
 
-/// The dataset of this name.
+/// Returns the dataset with this name.
 ///
 /// # Panics
 ///
-/// If there is none.
+/// If the name is unknown.
 pub(crate) fn known(name: &str) -> &'static Known {
     match KNOWN.iter().find(|known| known.name == name) {
         Some(known) => known,
@@ -128,13 +128,13 @@ pub(crate) fn known(name: &str) -> &'static Known {
 /// A dataset in memory, with its model.
 pub(crate) struct Dataset<M = Ensemble> {
     pub(crate) known: &'static Known,
-    /// Rows × players, row-major; the target is left out.
+    /// Rows × players, row-major, without the target.
     features: Vec<f64>,
-    /// The names of the features.
+    /// Feature names.
     pub(crate) names: Vec<String>,
     /// The last column.
     pub(crate) target: Vec<f64>,
-    /// The column means: the baseline.
+    /// Column means: the baseline.
     pub(crate) means: Vec<f64>,
     pub(crate) model: M,
 }
@@ -151,7 +151,7 @@ impl<M> Dataset<M> {
 
 #[cfg(test)]
 impl Known {
-    /// A dataset without files, by the hashes that they would have.
+    /// Creates a dataset without files, but with the given hashes.
     pub(crate) fn for_tests(name: &'static str, data: &'static str, model: &'static str) -> &'static Self {
         Box::leak(Box::new(Self {
             name,
@@ -179,12 +179,13 @@ impl Known {
         self.rows
     }
 
-    /// Title and number of players, as panels show it.
+    /// Returns title and number of players, for panel titles.
     pub(crate) fn heading(&self) -> String {
         format!("{} (n = {})", self.title, self.players)
     }
 
-    /// The same data with a network that was trained here. It lives as long as the program, as all that is known.
+    /// Returns the same data with a network trained by us. It is leaked to be `'static`, like all known
+    /// datasets.
     fn with_network(&self, name: &'static str, network: &Trained) -> &'static Self {
         let text = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
         let (title, sha256) = (text(format!("{}, our network", self.title)), network.sha256().to_owned());
@@ -193,21 +194,22 @@ impl Known {
     }
 }
 
-/// Where datasets and networks come from, and datasets already read.
+/// Data and network directories, and a cache of the datasets read so far.
 pub(crate) struct Library {
     folders: Vec<PathBuf>,
-    /// The folders of networks that were trained here.
+    /// Directories of networks trained by us.
     networks: Vec<PathBuf>,
     read: Mutex<BTreeMap<&'static str, Arc<Dataset>>>,
 }
 
 impl Library {
-    /// The library in `folder` (`--data`), else in `$APPORTION_DATA`, else in `data` and `../shared` beside the workspace. Networks that were
-    /// trained are in the folder `networks` of these, in `data/networks`, or in `xtask/lab/networks`, which comes with the repository.
+    /// Creates the library from `folder` (`--data`), `$APPORTION_DATA`, or `data` and `../shared` next to the
+    /// workspace, whichever is given first. Trained networks are searched in the subdirectory `networks` of
+    /// these, in `data/networks`, and in `xtask/lab/networks`, which is part of the repository.
     ///
     /// # Errors
     ///
-    /// [`Usage`] if a folder was named that is not there.
+    /// [`Usage`] if a given directory does not exist.
     pub(crate) fn new(folder: Option<&Path>, workspace: &Path) -> Result<Self> {
         let named = folder.map(|folder| ("--data", folder.to_owned())).or_else(|| {
             std::env::var_os("APPORTION_DATA").map(|folder| ("APPORTION_DATA", PathBuf::from(folder)))
@@ -225,7 +227,7 @@ impl Library {
         Ok(Self { folders, networks, read: Mutex::default() })
     }
 
-    /// The embedded datasets alone, and the networks that come with the repository.
+    /// Creates the library of the embedded datasets and the networks in the repository only.
     pub(crate) fn embedded() -> Self {
         let networks = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("networks")];
         Self { folders: Vec::new(), networks, read: Mutex::default() }
@@ -246,7 +248,7 @@ impl Library {
         Ok(dataset)
     }
 
-    /// The network that was trained here on a dataset, or a line that says why there is none.
+    /// Returns the network trained by us on a dataset, or a line on why it is not available.
     #[cfg_attr(not(feature = "onnx"), expect(dead_code, reason = "only builds with networks read them"))]
     pub(crate) fn trained_on(
         &self,
@@ -257,16 +259,16 @@ impl Library {
         self.trained(&Wanted { name, data: &data, input: trained::Input::Columns, row: &row, outputs: 1 })
     }
 
-    /// A network that was trained here, or a line that says why there is none.
+    /// Returns a network trained by us, or a line on why it is not available.
     pub(crate) fn trained(&self, wanted: &Wanted<'_>) -> std::result::Result<Trained, String> {
         trained::find(&self.networks, wanted)
     }
 
-    /// The unpacked bytes of a file of the data directory, or none if it is not there.
+    /// Returns the decompressed bytes of a file of the data directory, or `None` if it does not exist.
     ///
     /// # Errors
     ///
-    /// If a file is there but is not the one known.
+    /// If a file exists but has a different hash.
     pub(crate) fn find(&self, source: &Source) -> Result<Option<Vec<u8>>> {
         let within = |folder: &PathBuf| [folder.clone(), folder.join("data"), folder.join("models")];
         for folder in self.folders.iter().flat_map(within) {
@@ -297,7 +299,7 @@ impl Library {
     }
 }
 
-/// The bytes of a gzipped file; none of one without bytes.
+/// Decompresses a gzipped file; empty input yields empty output.
 pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>> {
     if packed.is_empty() {
         return Ok(Vec::new());
@@ -317,7 +319,7 @@ impl Known {
         parse(self, |_| Ok(()))
     }
 
-    /// Returns the dataset with a network that was trained here, which `model` is. Its name is the network's.
+    /// Returns the dataset with `model`, a network trained by us, and the name of the network.
     ///
     /// # Errors
     ///
@@ -347,7 +349,8 @@ fn parse<M>(known: &'static Known, read_model: impl Fn(&[u8]) -> Result<M>) -> R
     Ok(Dataset { known, features, names, target, means, model })
 }
 
-/// The names of all columns but the last, their values row by row, and the last column, which is the target.
+/// Reads a table: the names of all columns except the last, their values row by row, and the last column,
+/// which is the target.
 fn read_table(known: &Known, data: &[u8]) -> Result<(Vec<String>, Vec<f64>, Vec<f64>)> {
     let mut reader = csv::Reader::from_reader(data);
     let names = reader.headers()?.iter().take(known.players).map(str::to_owned).collect();
@@ -431,7 +434,7 @@ mod tests {
         std::fs::write(root.path().join("shared/data/a.csv"), "a").unwrap();
         let library = Library::new(None, &workspace).unwrap();
         let source = Source { file: "a.csv", sha256: Box::leak(sha256(b"a").into_boxed_str()) };
-        // A data directory that the environment names comes before both.
+        // A data directory set in the environment would precede both.
         if std::env::var_os("APPORTION_DATA").is_none() {
             assert_eq!(library.find(&source).unwrap().unwrap(), b"a");
         }

@@ -1,20 +1,21 @@
-//! Which row is explained.
+//! Choice of the explained row.
 
 use apportion::games::{Purpose, stream};
 use rand::RngExt;
 
 use super::datasets::Dataset;
 
-/// Rows tried for an entry that equals the baseline, before it is left as it is.
+/// Number of rows tried to replace an entry that equals the baseline.
 const ATTEMPTS: usize = 100;
 
-/// Which of so many rows is drawn with `seed`.
+/// Draws the index of a row with `seed`.
 pub(crate) fn row_index(rows: usize, seed: u64) -> usize {
     stream(seed, Purpose::Experiment, 0).random_range(0..rows)
 }
 
-/// A row of `dataset` drawn with `seed`, by the protocol of the Leverage SHAP experiments. An entry that equals the baseline would make a null player, so it is taken from another random
-/// row; where 100 rows do not help (a constant column), it stays and the player is null.
+/// Draws a row of `dataset` with `seed`, following the protocol of the Leverage SHAP experiments. An entry
+/// that equals the baseline would make its player a null player, so it is taken from another random row. If
+/// 100 rows do not help (a constant column), the entry is kept and the player is null.
 pub(crate) fn draw(dataset: &Dataset, seed: u64) -> Vec<f64> {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let mut explicand = dataset.row(rng.random_range(0..dataset.rows())).to_vec();

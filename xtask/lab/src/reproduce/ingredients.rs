@@ -1,7 +1,7 @@
-//! What made a result: all of it is in the key under which the result is kept.
+//! Ingredients of a result: everything it depends on, which is part of its checkpoint key.
 //!
-//! Names of data, models and methods say nothing of what they were changed to since. So games are probed as they are played, with their
-//! noise, and methods by what they answer on small games.
+//! Names of data, models and methods do not show later changes. So games are probed as evaluated, including
+//! their noise, and methods by their estimates on small games.
 
 use anyhow::Result;
 use apportion::estimators::{EstimatorError, GradientError};
@@ -13,17 +13,17 @@ use sha2::{Digest as _, Sha256};
 
 use super::store::hex;
 
-/// A result that is computed once and kept.
+/// A result that is computed once and stored.
 pub(crate) struct Cell<K, W> {
-    /// What tells it from others of its kind.
+    /// Identifies it among others of its kind.
     pub(crate) key: K,
-    /// All that makes it beside that.
+    /// Everything else that it depends on.
     pub(crate) made_of: Ingredients,
-    /// What it is computed with.
+    /// Input of the computation, not part of the key.
     pub(crate) with: W,
 }
 
-/// What every result is made of.
+/// Everything that a result depends on.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Ingredients {
     kind: &'static str,
@@ -35,48 +35,50 @@ pub(crate) struct Ingredients {
 }
 
 impl Ingredients {
-    /// A kind of result, of the games as they are played, of the very rows that are explained; and of what computes it, by what that answers.
-    /// `protocol` is raised when the meaning of a result changes, so that old ones are not taken up.
+    /// Creates ingredients: the kind of result, a digest of the games on the rows that are explained, and a
+    /// digest of the method, which reflects its estimates. `protocol` is increased when the meaning of a
+    /// result changes, so that old results are not reused.
     pub(crate) fn new(kind: &'static str, protocol: u32, seed: u64, games: &Digest, method: &Digest) -> Self {
         Self { kind, protocol, games: games.clone(), method: method.clone(), truth: None, seed }
     }
 
-    /// With what the result is measured against.
+    /// Adds the ground truth that the result is compared with.
     pub(crate) fn against(self, truth: &Digest) -> Self {
         Self { truth: Some(truth.clone()), ..self }
     }
 }
 
-/// A hash of numbers, to the last bit.
+/// A hash of numbers, exact to the last bit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Digest(String);
 
-/// Games that estimators are probed on: players, and evaluations if the estimator can work with so few. All coalitions of the first are affordable.
+/// Games that estimators are probed on: players, and evaluations unless the estimator needs more. The budget
+/// covers all coalitions of the first game.
 const PROBES: [(usize, usize); 3] = [(5, 40), (9, 60), (70, 700)];
 
-/// Players who are probed alone and missing.
+/// Number of players whose singleton and complement are probed.
 const SINGLE: usize = 3;
 
-/// Random coalitions that a game is probed on, from few players to many.
+/// Number of random coalitions that a game is probed on, from small to large.
 const RANDOM: usize = 8;
 
 impl Digest {
-    /// Of numbers in their order.
+    /// Returns the digest of a sequence of numbers.
     pub(crate) fn of(numbers: impl IntoIterator<Item = f64>) -> Self {
         Self::of_bytes(numbers.into_iter().flat_map(|number| number.to_bits().to_le_bytes()))
     }
 
-    /// Of several, in their order.
+    /// Returns the digest of several digests, in order.
     pub(crate) fn joined<'a>(digests: impl IntoIterator<Item = &'a Self>) -> Self {
         Self::of_bytes(digests.into_iter().flat_map(|digest| digest.0.bytes()))
     }
 
-    /// Of what is written as JSON.
+    /// Returns the digest of data serialized as JSON.
     pub(crate) fn of_data(data: &impl Serialize) -> Result<Self> {
         Ok(Self::of_bytes(serde_json::to_vec(data)?))
     }
 
-    /// Of a game: its shape, and its values of up to 16 coalitions.
+    /// Returns the digest of a game: its shape, and its values of up to 16 coalitions.
     pub(crate) fn of_game(game: &dyn Game) -> Result<Self> {
         let coalitions = probes(game.players())?;
         let mut values = vec![0.0; coalitions.len() * game.outputs()];
@@ -85,7 +87,7 @@ impl Digest {
         Ok(Self::of(shape.map(|length| length as f64).into_iter().chain(values)))
     }
 
-    /// Of an estimator: its name and options, and all that it answers on small games.
+    /// Returns the digest of an estimator: its name, its options and its estimates on small games.
     pub(crate) fn of_estimator(estimator: &dyn Estimator) -> Result<Self> {
         let mut answers = Vec::new();
         for (players, budget) in PROBES {
@@ -93,7 +95,7 @@ impl Digest {
             let budget = budget.max(estimator.minimum_budget(players));
             answers.push(match estimator.estimate(&game, budget, 1) {
                 Ok(explanation) => Some(explanation),
-                // Told from others by the size of the step, which is an option.
+                // Divergence depends on the step size, which is an option and thus part of the digest anyway.
                 Err(EstimatorError::Gradient(GradientError::Diverged { .. })) => None,
                 Err(error) => return Err(error.into()),
             });
@@ -107,8 +109,8 @@ impl Digest {
     }
 }
 
-/// The coalitions that a game is probed on: none, all, some players alone and missing, and random ones of all sizes; of up to four
-/// players all there are.
+/// Returns the coalitions that a game is probed on: the empty and the full one, some singletons and their
+/// complements, and random ones of all sizes; for up to four players, all coalitions.
 fn probes(players: usize) -> Result<Coalitions> {
     if players <= 4 {
         return Ok(Coalitions::from_masks(players, 0..1 << players));

@@ -1,7 +1,8 @@
-//! The claims of `docs/claims.md` with what their verdicts rest on: the tests of every case, run by run.
+//! The claims of `docs/claims.md` with the evidence for their verdicts: the tests of every case, run by run.
 //!
-//! They are kept in `xtask/lab/claims.json.gz` by a run of the preset paper with `--keep`. From them verdicts, numbers, totals and reasons of the page are made
-//! again in seconds, by the rules and the reasons of today.
+//! A run of the preset paper with `--keep` stores them in `xtask/lab/claims.json.gz`. From this file, the
+//! verdicts, numbers, totals and reasons of the page can be regenerated in seconds, with the current rules
+//! and reasons.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ use super::verdict::{Claim, Judged, MISSING_REASON};
 use xtask::files::write_atomically;
 use xtask::{aside, say};
 
-/// All artefacts that are kept, by name: `leverage-shap/fig2`.
+/// All stored artefacts, by name: `leverage-shap/fig2`.
 type Artefacts = BTreeMap<String, Artefact>;
 
 /// An artefact of the preset paper.
@@ -32,7 +33,7 @@ struct Artefact {
     claims: Vec<Kept>,
 }
 
-/// A claim and what its verdict rests on.
+/// A claim and the evidence for its verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Kept {
     claim: String,
@@ -58,11 +59,11 @@ impl Artefact {
         }
     }
 
-    /// Its claims, judged again.
+    /// Judges the stored claims again.
     ///
     /// # Errors
     ///
-    /// If the cases of one come to other numbers than its evidence has.
+    /// If the cases of a claim give other numbers than its stored evidence.
     fn judged_again(&self, name: &str) -> Result<Vec<Claim>> {
         let again = |kept: &Kept| {
             let Kept { claim, source, printed, evidence, judged } = kept.clone();
@@ -92,7 +93,7 @@ fn read(path: &Path) -> Result<Artefacts> {
     serde_json::from_slice(&unpack(&bytes).with_context(at)?).with_context(at)
 }
 
-/// Both tables of the page, by the order of the catalogue.
+/// Formats both tables of the page, in the order of the catalogue.
 fn tables(artefacts: &Artefacts, papers: &[Paper]) -> Result<String> {
     let mut judged = Vec::new();
     for paper in papers {
@@ -111,17 +112,18 @@ fn tables(artefacts: &Artefacts, papers: &[Paper]) -> Result<String> {
     Ok(claims::tables(&judged, false))
 }
 
-/// What stands before the tables of the page, and the tables.
+/// Splits the page into the text before its tables, and the tables.
 fn parts(page: &str) -> Result<(&str, &str)> {
     let at = page.find(OF_PAPERS).with_context(|| format!("the page has no heading {OF_PAPERS:?}"))?;
     Ok(page.split_at(at))
 }
 
-/// Whether the page has the verdicts and numbers that what is kept comes to, and a reason in every row that needs one.
+/// Checks that the page agrees with the verdicts and numbers of the stored claims, and has a reason in every
+/// row that needs one.
 ///
 /// # Errors
 ///
-/// If a line differs: both are printed; or if a reason is missing.
+/// If a line differs (both versions are printed), or a reason is missing.
 pub(super) fn check(papers: &[Paper], workspace: &Path) -> Result<()> {
     let artefacts = read(&path(workspace))?;
     let written = std::fs::read_to_string(page(workspace)).context("cannot read docs/claims.md")?;
@@ -134,9 +136,9 @@ pub(super) fn check(papers: &[Paper], workspace: &Path) -> Result<()> {
     }
     if tables != found {
         bail!(
-            "docs/claims.md and xtask/lab/claims.json.gz differ in {} lines, and have {} and {}; where rules or reasons have changed, run cargo \
-             xtask reproduce fig1 --record, which writes the page again; where results have, cargo xtask-onnx reproduce all --preset paper \
-             --keep",
+            "docs/claims.md and xtask/lab/claims.json.gz differ in {} lines, and have {} and {}; where rules \
+             or reasons have changed, run cargo xtask reproduce fig1 --record, which writes the page again; \
+             where results have, cargo xtask-onnx reproduce all --preset paper --keep",
             differing.len(),
             tables.lines().count(),
             found.lines().count()
@@ -158,7 +160,7 @@ pub(super) fn check(papers: &[Paper], workspace: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Keeps what was made, beside what is kept of other artefacts, and writes the tables of the page.
+/// Stores new results, keeping those of other artefacts, and writes the tables of the page.
 ///
 /// # Errors
 ///
@@ -169,7 +171,7 @@ pub(super) fn keep(made: &[(&str, Report, Duration)], papers: &[Paper], workspac
     for (paper, report, took) in made {
         artefacts.insert(format!("{paper}/{}", report.artefact), Artefact::of(report, *took));
     }
-    // What the catalogue has no longer.
+    // Drop artefacts that are no longer in the catalogue.
     let is_there = |name: &str| {
         papers.iter().any(|paper| {
             paper.artefacts.iter().any(|artefact| name == format!("{}/{}", paper.name, artefact.name))

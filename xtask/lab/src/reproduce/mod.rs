@@ -1,22 +1,22 @@
 //! The reproduction harness: papers, datasets, checkpoints, figures, reports, verdicts.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
 //! | [`cli`] | the command line |
-//! | [`check`] | verdicts against those recorded |
-//! | [`catalogue`] | what there is: papers and their artefacts, found by name |
-//! | [`session`] | what an artefact is given: runs, seed, datasets, checkpoints |
-//! | [`datasets`], [`source`] | the datasets, embedded or found; how to get files |
+//! | [`check`] | comparison of verdicts with the recorded ones |
+//! | [`catalogue`] | papers and their artefacts, selected by name |
+//! | [`session`] | the input of an artefact: runs, seed, datasets, checkpoints |
+//! | [`datasets`], [`source`] | the datasets, embedded or from files; how to get files |
 //! | [`trained`] | networks of our own training |
-//! | [`explicand`] | which row is explained |
-//! | [`provenance`] | which source ran, when, by which command, on what machine |
-//! | [`store`], [`ingredients`], [`times`] | checkpoints, what is in their keys, and how long they took |
-//! | [`statistics`], [`report`], [`verdict`] | from numbers to words |
-//! | [`claims`], [`kept`] | the table of all claims; those of `docs/claims.md` with what their verdicts rest on |
-//! | [`figure`] | from numbers to pictures |
+//! | [`explicand`] | choice of the explained row |
+//! | [`provenance`] | source version, time, command and machine of a run |
+//! | [`store`], [`ingredients`], [`times`] | checkpoints, the parts of their keys, and run times |
+//! | [`statistics`], [`report`], [`verdict`] | summaries, reports and verdicts |
+//! | [`claims`], [`kept`] | the table of all claims; the claims of `docs/claims.md` with their evidence |
+//! | [`figure`] | figures |
 //!
-//! The papers themselves are in another folder, and are handed in by the program. To add one: a folder there, a [`catalogue::Paper`], a line in
-//! the catalogue of `main.rs`.
+//! The papers are in a separate module and are passed in by the program. To add one, add a module there, a
+//! [`catalogue::Paper`], and an entry in the catalogue of `main.rs`.
 
 pub(crate) mod catalogue;
 mod check;
@@ -55,7 +55,7 @@ use verdict::{RULES, Verdict};
 use xtask::files::write_atomically;
 use xtask::{Usage, say, workspace};
 
-/// Runs the command on `papers`, which are all that there is.
+/// Runs the command on `papers`, the full catalogue.
 pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()> {
     if arguments.list {
         say!("{}", catalogue::list(papers).trim_end());
@@ -85,7 +85,8 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
             .build_global()
             .context("cannot start the threads")?;
     }
-    // Other seeds and numbers of runs have other folders, so that none is overwritten; what is remembered serves all of them.
+    // Other seeds and numbers of runs use other directories, so that no results are overwritten; checkpoints
+    // are shared by all of them.
     let folders = Folders::of(arguments, &workspace);
     let out = folders.results.clone();
     let provenance = Provenance::of_this_run(&workspace)?;
@@ -127,7 +128,8 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
     }
 }
 
-/// `run.json` beside a report: what made it, which the report leaves out because its bytes are those of every run.
+/// `run.json` next to a report: its provenance, which the report omits so that every run produces the same
+/// bytes.
 #[derive(Serialize)]
 struct Run<'a> {
     #[serde(flatten)]
@@ -137,14 +139,15 @@ struct Run<'a> {
     runs: usize,
 }
 
-/// Where results go, and what is remembered.
+/// Directories of the results and of the checkpoints.
 struct Folders {
     results: PathBuf,
     remembered: PathBuf,
 }
 
 impl Folders {
-    /// The folder that was asked for, or one by what the numbers are made of: `target/reproduce`, `target/reproduce-paper-seed-7`.
+    /// Returns the requested directory, or one named after preset, seed and runs: `target/reproduce`,
+    /// `target/reproduce-paper-seed-7`.
     fn of(arguments: &Reproduce, workspace: &Path) -> Self {
         if let Some(out) = &arguments.out {
             return Self { results: out.clone(), remembered: out.clone() };
@@ -165,7 +168,7 @@ impl Folders {
     }
 }
 
-/// Makes one artefact and says in a line what came of it.
+/// Generates one artefact, and prints a summary line.
 fn make(paper: &Paper, artefact: &Artefact, session: &Session, out: &Path) -> Result<Report> {
     let folder = out.join(paper.name).join(artefact.name);
     let made = (artefact.make)(session)?;

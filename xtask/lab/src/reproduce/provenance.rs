@@ -1,4 +1,4 @@
-//! Which source ran, when, by which command, and on what machine.
+//! Provenance of results: source version, time, command and machine.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,39 +7,39 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-/// What numbers were made by.
+/// Origin of results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Provenance {
-    /// The version of the library.
+    /// Version of the library.
     pub(crate) version: String,
-    /// The commit that the source was of, where git knows it.
+    /// Commit of the source, if git knows it.
     pub(crate) commit: Option<String>,
-    /// Whether the source had changes that are in no commit, where git knows it.
+    /// Whether the source has uncommitted changes, if git knows it.
     pub(crate) has_changes: Option<bool>,
     pub(crate) command: Vec<String>,
-    /// Seconds since the beginning of 1970, when the run was begun.
+    /// Start of the run, in seconds since the beginning of 1970.
     pub(crate) made_at: u64,
     pub(crate) machine: Machine,
 }
 
-/// Where it ran.
+/// The machine of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Machine {
-    /// The model of the processor, where the system says it.
+    /// Model of the processor, if the system reports it.
     pub(crate) cpu: Option<String>,
     pub(crate) cores: usize,
-    /// How many were at work: times are to be read by it.
+    /// Number of threads used, which affects measured times.
     pub(crate) threads: usize,
     pub(crate) os: String,
     pub(crate) arch: String,
 }
 
 impl Provenance {
-    /// Of this run, by the source in `workspace`.
+    /// Returns the provenance of this run, with the source in `workspace`.
     ///
     /// # Errors
     ///
-    /// If the clock stands before 1970.
+    /// If the clock is before 1970.
     pub(crate) fn of_this_run(workspace: &Path) -> Result<Self> {
         let (commit, has_changes) = commit(workspace).unzip();
         Ok(Self {
@@ -56,7 +56,8 @@ impl Provenance {
     }
 }
 
-/// The commit of the source in `workspace`, and whether there are changes beside it; none where there is no git or no repository.
+/// Returns the commit of the source in `workspace`, and whether it has uncommitted changes; `None` without
+/// git or a repository.
 pub(crate) fn commit(workspace: &Path) -> Option<(String, bool)> {
     let git = |arguments: &[&str]| {
         let said = Command::new("git").arg("-C").arg(workspace).args(arguments).output().ok()?;
@@ -67,7 +68,7 @@ pub(crate) fn commit(workspace: &Path) -> Option<(String, bool)> {
     Some((commit, !changes.is_empty()))
 }
 
-/// This machine.
+/// Describes this machine.
 fn machine() -> Machine {
     Machine {
         cpu: cpu(),
@@ -93,7 +94,7 @@ fn cpu() -> Option<String> {
     })
 }
 
-/// `linux 6.1.0`.
+/// Returns the operating system and its release, e.g. `linux 6.1.0`.
 fn os() -> String {
     let name = std::env::consts::OS;
     match std::fs::read_to_string("/proc/sys/kernel/osrelease") {

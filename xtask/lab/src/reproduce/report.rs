@@ -1,4 +1,4 @@
-//! What an artefact leaves: data, figure, report.
+//! Output of an artefact: data, figure and report.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,7 +11,7 @@ pub(crate) use xtask::{row, table};
 
 use super::verdict::{Claim, Reading};
 
-/// Notes of a report, from texts of any kind.
+/// Collects the notes of a report from any text types.
 macro_rules! notes {
     ($($note:expr),+ $(,)?) => {
         vec![$(String::from($note)),+]
@@ -29,7 +29,7 @@ pub(crate) struct Used {
     pub(crate) model_sha256: String,
 }
 
-/// A dataset that is not there.
+/// A dataset that is not available.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Skipped {
     pub(crate) name: String,
@@ -45,7 +45,7 @@ pub(crate) struct Report {
     pub(crate) preset: String,
     pub(crate) seed: u64,
     pub(crate) runs: usize,
-    /// The version of the rules of the verdicts.
+    /// Version of the verdict rules.
     pub(crate) rules: u32,
     pub(crate) datasets: Vec<Used>,
     pub(crate) skipped: Vec<Skipped>,
@@ -55,13 +55,14 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Writes `report.json`, `report.md` and, from `data`, `data.csv`. The Markdown shows the figure where `figure` says there is one.
+    /// Writes `report.json`, `report.md` and, from `data`, `data.csv`. The Markdown includes the figure if
+    /// `figure` is true.
     pub(crate) fn write(&self, folder: &Path, data: &Table, figure: bool) -> Result<()> {
         write_atomically(&folder.join("data.csv"), &data.csv()?)?;
         self.write_beside("`data.csv`", folder, figure)
     }
 
-    /// Writes `report.json` and `report.md` beside the numbers; `numbers` names their files, in Markdown.
+    /// Writes `report.json` and `report.md` next to the data; `numbers` is a Markdown list of the data files.
     pub(crate) fn write_beside(&self, numbers: &str, folder: &Path, figure: bool) -> Result<()> {
         let mut json = serde_json::to_vec_pretty(self)?;
         json.push(b'\n');
@@ -83,7 +84,10 @@ impl Report {
                     continue;
                 }
                 let _ = writeln!(text, "## {title}\n");
-                text.push_str("| claim | source | verdict | our numbers | the paper's | judged by |\n| --- | --- | --- | --- | --- | --- |\n");
+                text.push_str(
+                    "| claim | source | verdict | our numbers | the paper's | judged by |\n| --- | \
+                    --- | --- | --- | --- | --- |\n",
+                );
                 for claim in claims {
                     let verdict = claim.verdict.in_bold();
                     text.push_str(&line([
@@ -142,7 +146,7 @@ impl Report {
     }
 }
 
-/// Writes `summary.md`: all claims about a paper with their verdicts, artefact by artefact.
+/// Writes `summary.md`: all claims of a paper with their verdicts, by artefact.
 pub(crate) fn write_summary(reports: &[Report], title: &str, folder: &Path) -> Result<()> {
     let head =
         "| artefact | claim | verdict | our numbers | the paper's |\n| --- | --- | --- | --- | --- |\n";

@@ -1,4 +1,4 @@
-//! What an artefact is given to work with.
+//! The input of an artefact.
 
 use apportion::games::parallel;
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ pub(crate) struct Session {
     pub(crate) preset: Preset,
     /// Runs per setting.
     pub(crate) runs: usize,
-    /// Whether their number was asked for, rather than taken from the preset.
+    /// Whether the number of runs was given explicitly, rather than by the preset.
     pub(crate) runs_are_asked: bool,
     pub(crate) seed: u64,
     pub(crate) library: Library,
@@ -32,7 +32,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Of the paper of this name, with so many runs unless another number is asked for.
+    /// Creates a session for the named paper, with `runs` runs unless the arguments give a number.
     pub(crate) fn new(
         arguments: &Reproduce,
         paper: &str,
@@ -56,24 +56,25 @@ impl Session {
         })
     }
 
-    /// Leaves a file beside the data, the figure and the report of the artefact that is being made.
+    /// Adds a file to the output of the current artefact, next to its data, figure and report.
     pub(crate) fn leave(&self, name: impl Into<String>, bytes: Vec<u8>) {
         self.left.lock().unwrap_or_else(PoisonError::into_inner).push((name.into(), bytes));
     }
 
-    /// The files that were left since the last call.
+    /// Returns the files added since the last call.
     pub(super) fn take_left(&self) -> Vec<(String, Vec<u8>)> {
         std::mem::take(&mut *self.left.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The datasets of these names, in their order.
+    /// Returns the named datasets, in order.
     pub(crate) fn datasets(&self, names: &[&str]) -> Result<Vec<Arc<Dataset>>> {
         names.iter().map(|name| self.library.get(known(name))).collect()
     }
 
-    /// The results of `cells`, in their order: from the checkpoints, or else computed in parallel, each remembered as soon as it is done.
+    /// Returns the results of `cells`, in order. Missing ones are computed in parallel, and each is stored as
+    /// soon as it is done.
     ///
-    /// The key is made of the cell and its ingredients. Equal cells are computed once.
+    /// The key consists of the cell and its ingredients. Equal cells are computed once.
     pub(crate) fn results<K, W, R>(
         &self,
         cells: &[Cell<K, W>],
@@ -103,13 +104,14 @@ impl Session {
             .zip(cells)
             .map(|(key, cell)| match self.store.get(key) {
                 Some(result) => Ok(result),
-                // A line of another shape: the store was written by hand or by another version.
+                // The stored result has a different format: it was edited by hand or written by another
+                // version.
                 None => compute(cell),
             })
             .collect()
     }
 
-    /// Prints a line to standard error, the first time.
+    /// Prints a line to standard error, the first time only.
     pub(crate) fn say_once(&self, line: &str) {
         if self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(line.to_owned()) {
             aside!("{line}");
@@ -117,7 +119,7 @@ impl Session {
     }
 }
 
-/// What a line of the store says of its cell.
+/// The part of a stored line that identifies its cell.
 #[derive(Serialize)]
 struct Keyed<'a, K> {
     made_of: &'a Ingredients,
@@ -130,7 +132,7 @@ impl<'a, K> Keyed<'a, K> {
     }
 }
 
-/// A bar over `cells` cells, on standard error, if that is a terminal.
+/// Creates a progress bar for `cells` cells on standard error, hidden unless that is a terminal.
 pub(crate) fn progress(cells: usize) -> ProgressBar {
     if cells == 0 || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -144,7 +146,8 @@ pub(crate) fn progress(cells: usize) -> ProgressBar {
 
 #[cfg(test)]
 impl Session {
-    /// One run of the quick preset with checkpoints below `out`, on the embedded datasets.
+    /// Creates a session with one run of the quick preset on the embedded datasets, with checkpoints below
+    /// `out`.
     pub(crate) fn for_tests(out: &Path) -> Self {
         let arguments = Reproduce {
             what: Vec::new(),
@@ -164,7 +167,7 @@ impl Session {
         Self::new(&arguments, "tested", 1, out, out).unwrap()
     }
 
-    /// The finished cells below `out`.
+    /// Returns the number of finished cells below `out`.
     pub(crate) fn finished(out: &Path) -> usize {
         let path = out.join("checkpoints/tested.jsonl");
         std::fs::read_to_string(path).unwrap().lines().count()
@@ -202,7 +205,7 @@ mod tests {
         let result = |cell, computed: usize| {
             Session::for_tests(out.path()).results(std::slice::from_ref(cell), |_| Ok(computed)).unwrap()
         };
-        // Each result is the place of its cell in this list.
+        // Each result is the index of its cell in this list.
         for (place, cell) in cells.iter().enumerate() {
             assert_eq!(result(cell, place), [place]);
         }

@@ -1,13 +1,13 @@
-//! Files that are not in the repository, and the line that says how to get them.
+//! Files that are not in the repository, and instructions for getting them.
 
-/// A file with the hash of its (unpacked) bytes.
+/// A file with the hash of its decompressed bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Source {
     pub(crate) file: &'static str,
     pub(crate) sha256: &'static str,
 }
 
-/// The line for those who lack files that are not embedded.
+/// Returns instructions for getting files that are not embedded.
 pub(crate) fn how_to_get(sources: &[&Source]) -> String {
     let files: Vec<String> =
         sources.iter().map(|source| format!("{} (SHA-256 {}…)", source.file, &source.sha256[..12])).collect();

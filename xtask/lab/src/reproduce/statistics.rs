@@ -10,11 +10,11 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Of at least one number.
+    /// Summarizes a sample.
     ///
     /// # Panics
     ///
-    /// If there are none.
+    /// If the sample is empty.
     pub(crate) fn of(sample: &[f64]) -> Self {
         let mut sorted = sample.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -26,7 +26,7 @@ impl Summary {
         }
     }
 
-    /// The four numbers with their names, in the order of the papers' tables.
+    /// Returns the four numbers with their names, in the order of the papers' tables.
     pub(crate) fn named(self) -> [(&'static str, f64); 4] {
         [
             ("mean", self.mean),
@@ -37,12 +37,12 @@ impl Summary {
     }
 }
 
-/// The mean of some numbers; of none it is none.
+/// Returns the mean, which is NaN for an empty slice.
 pub(crate) fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
-/// The quantile at `level` of an ascending sample, linear between its points (the default of numpy and R).
+/// Returns the quantile at `level` of a sorted sample, interpolating linearly (the default of numpy and R).
 ///
 /// # Panics
 ///
@@ -54,7 +54,7 @@ pub(crate) fn quantile(sorted: &[f64], level: f64) -> f64 {
     sorted[below] + (at - at.floor()) * (sorted[above] - sorted[below])
 }
 
-/// The slope of the least-squares line through the points.
+/// Returns the slope of the least-squares line through the points.
 pub(crate) fn slope(points: &[(f64, f64)]) -> f64 {
     let count = points.len() as f64;
     let (mean_x, mean_y) =
@@ -71,7 +71,7 @@ pub(crate) struct Measurement {
 }
 
 impl Measurement {
-    /// The mean of independent numbers, of which there is at least one; without a standard error (NaN) if there is just one.
+    /// Returns the mean of independent numbers, with NaN as standard error if there is only one.
     pub(crate) fn mean(sample: &[f64]) -> Self {
         let count = sample.len() as f64;
         let value = sample.iter().sum::<f64>() / count;
@@ -79,18 +79,19 @@ impl Measurement {
         Self { value, error: (squares / (count - 1.0) / count).sqrt() }
     }
 
-    /// The standard error, if there is one: a single number has none.
+    /// Returns the standard error, or `None` for a single number.
     pub(crate) fn known_error(self) -> Option<f64> {
         Some(self.error).filter(|error| error.is_finite())
     }
 
-    /// The same in another unit.
+    /// Scales the measurement.
     pub(crate) fn times(self, factor: f64) -> Self {
         Self { value: self.value * factor, error: self.error * factor.abs() }
     }
 }
 
-/// The slope of the least-squares line through `(log x, log y)`, with its standard error from those of the independent y.
+/// Returns the slope of the least-squares line through `(log x, log y)`, with its standard error from those
+/// of the independent y.
 pub(crate) fn log_log_slope(points: &[(f64, Measurement)]) -> Measurement {
     let logarithms: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.value.ln())).collect();
     let mean = logarithms.iter().map(|point| point.0).sum::<f64>() / points.len() as f64;
@@ -114,7 +115,7 @@ mod tests {
         let point = |x: f64| (x, Measurement { value: 3.0 / x, error: 0.06 / x });
         let slope = log_log_slope(&[point(2.0), point(4.0), point(8.0)]);
         assert!((slope.value + 1.0).abs() < 1e-14);
-        // Only the ends count: 0.02 √2 / (2 ln 2).
+        // Only the end points matter: 0.02 √2 / (2 ln 2).
         assert!(
             (slope.error - 0.02 * 2f64.sqrt() / 8f64.sqrt().ln() / (4f64.ln() / 8f64.sqrt().ln())).abs()
                 < 1e-14

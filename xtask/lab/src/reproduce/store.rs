@@ -1,9 +1,10 @@
-//! Checkpoints: every finished cell is one line of a file, so that an interrupted run goes on where it stopped.
+//! Checkpoints: every finished cell is one line of a file, so that an interrupted run can resume.
 //!
-//! A line is a JSON object `{"key", "cell", "result"}`. The key is a hash of the cell, and a cell holds all that made its result
-//! ([`super::ingredients`]), so lines never go stale: another preset, another selection or more runs find what is there, and what was made
-//! by another game, noise or estimator is not found. A line is appended by one write after the cell is done. A process that is killed leaves at most one torn line, the last;
-//! opening the store cuts it off.
+//! A line is a JSON object `{"key", "cell", "result"}`. The key is a hash of the cell, and a cell contains
+//! everything that its result depends on ([`super::ingredients`]), so lines never become stale. Runs with
+//! another preset, another selection or more runs reuse existing results, and results of another game, noise
+//! or estimator are not found. A line is appended with a single write when the cell is done. A killed process
+//! leaves at most one incomplete line, the last; opening the store truncates it.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -18,7 +19,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use xtask::aside;
 
-/// The finished cells of one paper.
+/// Finished cells of one paper.
 pub(crate) struct Store {
     inner: Mutex<Inner>,
 }
@@ -37,8 +38,8 @@ struct Line {
 }
 
 impl Store {
-    /// Opens the store at `path`, or makes it; with `fresh` what it holds is forgotten. While another process has it open, waits: a run
-    /// that was just killed takes a moment to end, and what another one finishes is there afterwards.
+    /// Opens or creates the store at `path`; `fresh` discards its contents. If another process has it open,
+    /// waits: a killed run may take a moment to end, and the results of a running one can be reused.
     ///
     /// # Errors
     ///
@@ -53,7 +54,7 @@ impl Store {
         Self::read(file, path, fresh)
     }
 
-    /// The same; none while another process has it open.
+    /// Same as [`Self::open`], but returns `None` if another process has the store open.
     pub(crate) fn open_if_free(path: &Path, fresh: bool) -> Result<Option<Self>> {
         let file = file(path)?;
         if is_locked(&file) { Ok(None) } else { Self::read(file, path, fresh).map(Some) }
@@ -69,7 +70,7 @@ impl Store {
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         file.set_len(whole as u64).with_context(at)?;
         file.seek(SeekFrom::End(0)).with_context(at)?;
-        // A line that is no JSON (a disk that filled up) is a cell to compute again.
+        // Skip lines that are not valid JSON (e.g. after a full disk); their cells are computed again.
         let results = bytes[..whole]
             .split(|&byte| byte == b'\n')
             .filter_map(|line| serde_json::from_slice::<Line>(line).ok())
@@ -78,23 +79,23 @@ impl Store {
         Ok(Self { inner: Mutex::new(Inner { file, results }) })
     }
 
-    /// How many cells are finished.
+    /// Returns the number of finished cells.
     pub(crate) fn len(&self) -> usize {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner).results.len()
     }
 
-    /// The result of a cell, where it is finished.
+    /// Returns the result of a cell, if finished.
     pub(crate) fn get<R: DeserializeOwned>(&self, key: &str) -> Option<R> {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.results.get(key).and_then(|result| R::deserialize(result).ok())
     }
 
-    /// Whether a cell is finished.
+    /// Returns whether a cell is finished.
     pub(crate) fn contains(&self, key: &str) -> bool {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner).results.contains_key(key)
     }
 
-    /// Remembers the result of a cell, in the file and here.
+    /// Stores the result of a cell, in the file and in memory.
     pub(crate) fn put(&self, key: String, cell: &impl Serialize, result: &impl Serialize) -> Result<()> {
         let line = Line { key, cell: serde_json::to_value(cell)?, result: serde_json::to_value(result)? };
         let mut text = serde_json::to_string(&line)?;
@@ -110,7 +111,7 @@ fn at(path: &Path) -> String {
     format!("the checkpoints in {}", path.display())
 }
 
-/// The file at `path`, which is made where there is none.
+/// Opens or creates the file at `path`.
 fn file(path: &Path) -> Result<File> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).with_context(|| at(path))?;
@@ -119,28 +120,29 @@ fn file(path: &Path) -> Result<File> {
     how.read(true).write(true).create(true).truncate(false).open(path).with_context(|| at(path))
 }
 
-/// Whether another process has the file open; otherwise we have it now. A file system without locks is no reason to stop.
+/// Returns whether another process has locked the file; otherwise locks it. File systems without locks count
+/// as unlocked.
 fn is_locked(file: &File) -> bool {
     matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
-/// The key of a cell: a hash of its JSON.
+/// Returns the key of a cell: a hash of its JSON.
 pub(crate) fn key(cell: &impl Serialize) -> Result<String> {
     Ok(hex(&Sha256::digest(serde_json::to_vec(cell)?))[..32].to_owned())
 }
 
-/// A seed that is a function of everything named: different names, different streams.
+/// Derives a seed from all named parts, so that different names have different streams.
 pub(crate) fn derive_seed(parts: &impl Serialize) -> Result<u64> {
     let digest = Sha256::digest(serde_json::to_vec(parts)?);
     Ok(digest.iter().take(8).fold(0, |seed, &byte| seed << 8 | u64::from(byte)))
 }
 
-/// SHA-256 of `bytes` in hexadecimal.
+/// Returns the SHA-256 of `bytes` in hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Bytes in hexadecimal digits.
+/// Formats bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,4 +1,4 @@
-//! How long artefacts took, over all runs that they go on from.
+//! Run times of artefacts, summed over resumed runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,15 @@ use anyhow::{Context, Result};
 
 use xtask::files::write_atomically;
 
-/// The seconds that each artefact has taken so far, kept beside the checkpoints: what comes from these takes no time again.
+/// Seconds spent on each artefact so far. They are stored with the checkpoints, because reused results take
+/// no time again.
 pub(crate) struct Times {
     file: PathBuf,
     seconds: BTreeMap<String, f64>,
 }
 
 impl Times {
-    /// Those of earlier runs into the same folder, unless they are to be forgotten.
+    /// Reads the times of earlier runs into the same directory, unless `fresh`.
     pub(crate) fn open(out: &Path, fresh: bool) -> Result<Self> {
         let file = out.join("checkpoints/seconds.json");
         let seconds = match std::fs::read(&file) {
@@ -26,7 +27,7 @@ impl Times {
         Ok(Self { file, seconds })
     }
 
-    /// Adds the time of this run to those of an artefact, and returns their sum.
+    /// Adds the time of this run to an artefact, and returns the sum.
     pub(crate) fn add(&mut self, artefact: &str, took: Duration) -> Result<Duration> {
         let sum = self.seconds.entry(artefact.to_owned()).or_default();
         *sum += took.as_secs_f64();

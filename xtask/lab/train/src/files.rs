@@ -1,16 +1,16 @@
-//! Files: their hash, and how they are written.
+//! Hashing and writing of files.
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
-/// SHA-256 in hexadecimal digits.
+/// Returns the SHA-256 in hexadecimal digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes a file under another name and gives it its own once it is whole.
+/// Writes a file under a temporary name, and renames it when complete.
 ///
 /// # Errors
 ///

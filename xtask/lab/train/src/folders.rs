@@ -1,4 +1,4 @@
-//! Where data files are, and where networks go.
+//! Directories of data files and networks.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,20 +9,21 @@ use flate2::read::GzDecoder;
 use crate::files::sha256;
 use crate::record::FileHash;
 
-/// The folders that data files are looked for in.
+/// Directories in which data files are searched.
 pub(crate) struct Folders {
     data: Vec<PathBuf>,
-    /// The folder of networks.
+    /// Directory of networks.
     pub(crate) out: PathBuf,
 }
 
 impl Folders {
-    /// Data from `data` (`--data`), else from `$APPORTION_DATA`, else from `data` and `../shared` beside the workspace. Networks go to
-    /// `out`, else to the folder `networks` of the folder that was named, else to `data/networks`.
+    /// Reads data from `data` (`--data`), `$APPORTION_DATA`, or `data` and `../shared` next to the workspace,
+    /// whichever is given first. Networks are written to `out`, or else to the subdirectory `networks` of the
+    /// given directory, or else to `data/networks`.
     ///
     /// # Errors
     ///
-    /// If a folder was named that is not there, or none is.
+    /// If a given directory does not exist, or no directory exists.
     pub(crate) fn new(data: Option<PathBuf>, out: Option<PathBuf>) -> Result<Self> {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
         let named = match data {
@@ -43,11 +44,11 @@ impl Folders {
         Ok(Self { data, out })
     }
 
-    /// The unpacked bytes of a file, and their hash.
+    /// Returns the decompressed bytes of a file, and their hash.
     ///
     /// # Errors
     ///
-    /// If it is in none of the folders, or cannot be read.
+    /// If it is not in any of the directories, or cannot be read.
     pub(crate) fn read(&self, file: &str) -> Result<(Vec<u8>, FileHash)> {
         let folders = self.data.iter().flat_map(|folder| [folder.clone(), folder.join("data")]);
         for folder in folders {

@@ -1,21 +1,21 @@
-//! The layers of networks, as candle computes them.
+//! Network layers, computed with candle.
 //!
-//! Values are batch × places × channels, with no, one or two axes of places: convolutions then are products of matrices of
-//! [windows](crate::windows).
+//! Values are batch × positions × channels, with zero, one or two axes of positions. Convolutions are then
+//! matrix products of [windows](crate::windows).
 
 use candle_core::{Result, Tensor, Var};
 
 use crate::lstm::BidirectionalLstm;
 use crate::windows::{largest, unfolded};
 
-/// One layer.
+/// A layer.
 #[derive(Debug)]
 pub(crate) enum Layer {
-    /// `scale · x + shift`, by channel; not learnt.
+    /// `scale · x + shift` by channel; not trained.
     Affine { scale: Vec<f32>, shift: Vec<f32> },
-    /// Rows of a table by id.
+    /// Looks up rows of a table by ID.
     Embedding { table: Var },
-    /// Sums over windows of `size` places along each axis, with `padding` zeros at either end.
+    /// Weighted sums over windows of `size` positions along each axis, with `padding` zeros at either end.
     Convolution {
         /// Taps × inputs, by outputs.
         weight: Var,
@@ -23,27 +23,28 @@ pub(crate) enum Layer {
         size: usize,
         padding: usize,
     },
-    /// The largest value of each `size` places along each axis; places that are left over at the end are left out.
+    /// Maximum of each `size` positions along each axis; remaining positions at the end are dropped.
     MaxPool { size: usize },
-    /// The largest value over the one axis of places.
+    /// Maximum over the single axis of positions.
     MaxOverTime,
     /// A recurrent network in both directions.
     Lstm(BidirectionalLstm),
     /// `max(0, x)`.
     Relu,
-    /// While training, each value is zero with probability `share`, and the others are larger by as much.
+    /// During training, sets each value to zero with probability `share`, and scales up the others
+    /// accordingly.
     Dropout { share: f64 },
-    /// All values in one list, channel by channel.
+    /// Flattens all values, channel by channel.
     Flatten,
-    /// A product with a matrix of inputs × outputs.
+    /// Product with a matrix of inputs × outputs.
     Dense { weight: Var, bias: Var },
 }
 
-/// Draws that training makes; nothing is drawn afterwards.
+/// Random draws during training; `None` afterwards.
 pub(crate) type Draws<'a> = Option<&'a mut dyn FnMut() -> f64>;
 
 impl Layer {
-    /// Its values on a batch.
+    /// Returns the values for a batch.
     pub(crate) fn forward(&self, x: &Tensor, draws: &mut Draws<'_>) -> Result<Tensor> {
         match self {
             Self::Affine { scale, shift } => {
@@ -86,7 +87,7 @@ impl Layer {
         }
     }
 
-    /// What is learnt.
+    /// Returns the trained variables.
     pub(crate) fn variables(&self) -> Vec<&Var> {
         match self {
             Self::Embedding { table } => vec![table],

@@ -1,4 +1,4 @@
-//! A long short-term memory (Hochreiter and Schmidhuber, 1997) that reads a text in both directions.
+//! A bidirectional long short-term memory (Hochreiter and Schmidhuber, 1997) for texts.
 //!
 //! ```text
 //! i, o, f = σ(x W + h R + b),  g = tanh(x W + h R + b)
@@ -7,25 +7,25 @@
 
 use candle_core::{DType, Result, Tensor, Var};
 
-/// Both directions; the result is the largest value of each hidden unit over all places.
+/// Both directions; the result is the maximum of each hidden unit over all positions.
 #[derive(Debug)]
 pub(crate) struct BidirectionalLstm {
     pub(crate) forwards: Direction,
     pub(crate) backwards: Direction,
 }
 
-/// One direction. Gates stand in ONNX's order: input, output, forget, cell.
+/// One direction. Gates are in ONNX's order: input, output, forget, cell.
 #[derive(Debug)]
 pub(crate) struct Direction {
-    /// Inputs × four times the hidden units.
+    /// Inputs × (4 · hidden units).
     pub(crate) input: Var,
-    /// Hidden units × four times as many.
+    /// Hidden units × (4 · hidden units).
     pub(crate) recurrent: Var,
     pub(crate) bias: Var,
 }
 
 impl BidirectionalLstm {
-    /// Of batch × places × channels, batch × twice the hidden units.
+    /// Maps batch × positions × channels to batch × (2 · hidden units).
     pub(crate) fn forward(&self, x: &Tensor) -> Result<Tensor> {
         Tensor::cat(&[self.forwards.largest(x, false)?, self.backwards.largest(x, true)?], 1)
     }
@@ -39,12 +39,12 @@ impl BidirectionalLstm {
 }
 
 impl Direction {
-    /// Hidden units.
+    /// Returns the number of hidden units.
     pub(crate) fn units(&self) -> Result<usize> {
         self.recurrent.dim(0)
     }
 
-    /// The largest value of each hidden unit.
+    /// Returns the maximum of each hidden unit.
     fn largest(&self, x: &Tensor, from_the_end: bool) -> Result<Tensor> {
         let (batch, places, channels) = x.dims3()?;
         let units = self.units()?;
@@ -73,7 +73,8 @@ impl Direction {
     }
 }
 
-/// The entries along the first axis. By halves, as the gradient of each part is as large as what it was cut from.
+/// Returns the entries along the first axis. Splits in halves, because the gradient of each part is as large
+/// as the tensor that it was cut from.
 fn apart(x: Tensor) -> Result<Vec<Tensor>> {
     let count = x.dim(0)?;
     if count < 2 {

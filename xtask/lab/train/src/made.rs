@@ -1,4 +1,4 @@
-//! From a plan to a file: trained, written, read back and tested.
+//! Creation of a network from a plan: training, writing, reading back and testing.
 
 use anyhow::{Context, Result, ensure};
 use apportion_games::Rows;
@@ -12,21 +12,22 @@ use crate::plans::Plan;
 use crate::record::{Entry, FileHash};
 use crate::training::{measure, score, train};
 
-/// How far the file may be from the network that it was written of, relative to the largest output, or to 1 if that is less.
+/// Maximum difference between the outputs of the file and of the network, relative to the largest output, or
+/// absolute if that is below 1.
 const AGREEMENT: f64 = 1e-4;
 
-/// A network that was trained.
+/// A trained network.
 pub(crate) struct Made {
     /// The ONNX file.
     pub(crate) file: Vec<u8>,
     pub(crate) entry: Entry,
 }
 
-/// Trains a network on the training part of `data`, and tests its file on the other.
+/// Trains a network on the training part of `data`, and tests its file on the test part.
 ///
 /// # Errors
 ///
-/// If training fails, or the file does not compute what the network does.
+/// If training fails, or the file does not reproduce the outputs of the network.
 pub(crate) fn make(plan: &Plan, data: &DataSet, seed: u64, after: impl FnMut(usize, f64)) -> Result<Made> {
     let network = (plan.network)(Builder::new(data, seed))?;
     train(&network, data, &plan.training, seed, after)?;
@@ -52,7 +53,7 @@ pub(crate) fn make(plan: &Plan, data: &DataSet, seed: u64, after: impl FnMut(usi
     Ok(Made { file, entry })
 }
 
-/// What the file says of the samples, which must be what the network says of them.
+/// Returns the predictions of the file for the samples, which must match those of the network.
 fn read_back(network: &Network, file: &[u8], samples: &Samples) -> Result<Vec<f64>> {
     let of_file = ReadBack::from_bytes(file).context("the file that was written cannot be read")?;
     let of_file = of_file.predictions(Rows::new(&samples.rows, samples.width()))?;
@@ -90,7 +91,7 @@ mod tests {
         DataSet { task, train, test, vocabulary: 11, files: Vec::new() }
     }
 
-    /// Every kind of layer, on data of every kind.
+    /// Returns networks with every kind of layer, on every kind of data.
     fn networks() -> Vec<(&'static str, Network)> {
         let texts = data(Element::Id, &[13], Task::Classes(4));
         let images = data(Element::Number, &[3, 9, 9], Task::Classes(2));

@@ -1,11 +1,11 @@
-//! Trains the networks of the papers, on the data that there are: `cargo xtask train`.
+//! Trains the networks of the papers on the available data: `cargo xtask train`.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | [`plans`] | which networks there are |
-//! | [`data`], [`folders`], [`files`] | what they are trained on, and where it is |
-//! | [`network`], [`layer`], [`lstm`], [`windows`] | networks, as candle computes them |
-//! | [`training`] | how they are trained, and how they are scored |
+//! | [`plans`] | list of the networks |
+//! | [`data`], [`folders`], [`files`] | training data and its location |
+//! | [`network`], [`layer`], [`lstm`], [`windows`] | networks, computed with candle |
+//! | [`training`] | training and scoring |
 //! | [`onnx`] | networks as files |
 //! | [`made`] | from a plan to a file that was read back and tested |
 //! | [`record`] | `index.json` |
@@ -36,30 +36,30 @@ use folders::Folders;
 use plans::{PLANS, Plan};
 use record::Index;
 
-/// Trains the networks of the papers and writes them as ONNX files.
+/// Train the networks of the papers, and write them as ONNX files
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask train", bin_name = "cargo xtask train")]
 struct Arguments {
-    /// Which networks; all by default
+    /// Names of networks (default: all)
     names: Vec<String>,
-    /// Print what there is, and stop
+    /// List the networks, and exit
     #[arg(long)]
     list: bool,
-    /// Seed of first weights, orders and dropout
+    /// Seed of initial weights, shuffling and dropout
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Folder of the data files; $APPORTION_DATA, or data and ../shared, by default
+    /// Directory of the data files (default: $APPORTION_DATA, or data and ../shared)
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Folder for the networks; by default networks in the folder of the data, if that was named, else data/networks
+    /// Directory for the networks (default: networks in the data directory if given, else data/networks)
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Score on an eighth of the training part, which is left out of it, and write nothing: for choosing how to train
+    /// Score on a held-out eighth of the training part, and write nothing; for choosing training parameters
     #[arg(long)]
     validate: bool,
 }
 
-/// Exit status 0 or 1.
+/// Exits with status 0 or 1.
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -92,7 +92,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The plans of these names, all for none.
+/// Returns the plans with these names, or all if there are no names.
 fn selected(names: &[String]) -> Result<Vec<&'static Plan>> {
     if names.is_empty() {
         return Ok(PLANS.iter().collect());
@@ -116,7 +116,7 @@ fn train(plan: &Plan, folders: &Folders, arguments: &Arguments) -> Result<()> {
     let made = made::make(plan, &data, arguments.seed, |epoch, loss| {
         if watched {
             eprint!("\r{}: epoch {epoch} of {}, loss {loss:.4} ", plan.name, plan.training.epochs);
-            // A line that does not show at once does no harm.
+            // A line that is not shown immediately is harmless.
             let _ = std::io::stderr().flush();
         }
     })?;

@@ -1,4 +1,4 @@
-//! Networks: layers one after the other, with first weights drawn by a seed.
+//! Networks: sequential layers, with initial weights drawn from a seed.
 
 use anyhow::{Context, Result};
 use apportion_games::{Purpose, stream};
@@ -9,23 +9,23 @@ use crate::data::{DataSet, Element, Samples};
 use crate::layer::{Draws, Layer};
 use crate::lstm::{BidirectionalLstm, Direction};
 
-/// Rows that are predicted at once.
+/// Number of rows predicted at once.
 const BATCH: usize = 256;
 
-/// The unit of the stream of first weights; epochs of training have those from 1 on.
+/// Random stream of initial weights; training epochs use streams from 1.
 const FIRST_WEIGHTS: u64 = 0;
 
-/// Layers one after the other.
+/// Sequential layers.
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) element: Element,
-    /// The shape of a row of its input.
+    /// Shape of an input row.
     pub(crate) row: Vec<usize>,
     pub(crate) layers: Vec<Layer>,
 }
 
 impl Network {
-    /// The outputs for a batch of rows: batch × outputs.
+    /// Returns the outputs for a batch of rows: batch × outputs.
     pub(crate) fn forward(&self, rows: &[f64], mut draws: Draws<'_>) -> Result<Tensor> {
         let mut shape = vec![rows.len() / self.row.iter().product::<usize>()];
         shape.extend(&self.row);
@@ -46,7 +46,7 @@ impl Network {
         Ok(x)
     }
 
-    /// The outputs for all samples, row-major.
+    /// Returns the outputs for all samples, row-major.
     pub(crate) fn predictions(&self, samples: &Samples) -> Result<Vec<f64>> {
         let mut outputs = Vec::new();
         for rows in samples.rows.chunks(BATCH * samples.width()) {
@@ -56,29 +56,29 @@ impl Network {
         Ok(outputs)
     }
 
-    /// What is learnt.
+    /// Returns the trained variables.
     pub(crate) fn variables(&self) -> Vec<Var> {
         self.layers.iter().flat_map(Layer::variables).cloned().collect()
     }
 
-    /// Numbers that are learnt.
+    /// Returns the number of trained parameters.
     pub(crate) fn parameters(&self) -> usize {
         self.layers.iter().flat_map(Layer::variables).map(|variable| variable.elem_count()).sum()
     }
 }
 
-/// Puts layers one after the other.
+/// Builder of sequential layers.
 pub(crate) struct Builder<'a> {
     pub(crate) data: &'a DataSet,
     rng: Box<dyn Rng>,
-    /// Places along each axis, and channels, of the last value.
+    /// Number of positions along each axis, and of channels, of the current value.
     places: Vec<usize>,
     channels: usize,
     layers: Vec<Layer>,
 }
 
 impl<'a> Builder<'a> {
-    /// A network on rows of this data set.
+    /// Starts a network on rows of this dataset.
     pub(crate) fn new(data: &'a DataSet, seed: u64) -> Self {
         let (places, channels) = match data.train.shape[..] {
             [channels, height, width] => (vec![height, width], channels),
@@ -89,18 +89,18 @@ impl<'a> Builder<'a> {
         Self { data, rng, places, channels, layers: Vec::new() }
     }
 
-    /// The network.
+    /// Returns the finished network.
     pub(crate) fn finished(self) -> Network {
         Network { element: self.data.train.element, row: self.data.train.shape.clone(), layers: self.layers }
     }
 
-    /// Every column with mean 0 and variance 1 over the training part.
+    /// Standardizes every column to mean 0 and variance 1 over the training part.
     pub(crate) fn standardized(mut self) -> Self {
         let (mut scale, mut shift) = (Vec::new(), Vec::new());
         let train = &self.data.train;
         for column in 0..self.channels {
             let (mean, deviation) = moments(train.rows.iter().skip(column).step_by(self.channels));
-            // A constant column says nothing.
+            // A constant column carries no information, so it is not scaled.
             let one_over = if deviation > 0.0 { 1.0 / deviation } else { 1.0 };
             scale.push(one_over as f32);
             shift.push((-mean * one_over) as f32);
@@ -109,7 +109,7 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// The output of a regression in the units of its target.
+    /// Scales the output of a regression to the units of its target.
     pub(crate) fn in_units_of_target(mut self) -> Self {
         let (mean, deviation) = moments(self.data.train.targets.iter());
         self.layers.push(Layer::Affine { scale: vec![deviation as f32], shift: vec![mean as f32] });
@@ -149,7 +149,8 @@ impl<'a> Builder<'a> {
         let mut direction = || -> Result<Direction> {
             let input = self.uniform(&[self.channels, 4 * units], bound)?;
             let recurrent = self.uniform(&[units, 4 * units], bound)?;
-            // What is remembered is kept at first: a bias of 1 on the gates that forget (Gers, Schmidhuber and Cummins, 2000).
+            // Forget gates start with a bias of 1, so that memory is kept initially (Gers, Schmidhuber and
+            // Cummins, 2000).
             let bias: Vec<f32> = (0..4 * units).map(|at| if at / units == 2 { 1.0 } else { 0.0 }).collect();
             let bias = Var::from_vec(bias, 4 * units, &Device::Cpu)?;
             Ok(Direction { input, recurrent, bias })
@@ -169,12 +170,12 @@ impl<'a> Builder<'a> {
         self.with(Layer::Flatten)
     }
 
-    /// A hidden layer.
+    /// Adds a hidden layer.
     pub(crate) fn hidden(self, units: usize) -> Result<Self> {
         Ok(self.dense(units)?.with(Layer::Relu))
     }
 
-    /// The outputs of the task.
+    /// Adds the output layer of the task.
     pub(crate) fn outputs(self) -> Result<Self> {
         let outputs = self.data.task.outputs();
         self.dense(outputs)
@@ -191,7 +192,8 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// Weights and biases of which values keep their variance behind `max(0, ·)` (He, Zhang, Ren and Sun, 2015).
+    /// Draws weights and biases that preserve the variance of values after `max(0, ·)` (He, Zhang, Ren and
+    /// Sun, 2015).
     fn weights(&mut self, inputs: usize, outputs: usize) -> Result<(Var, Var)> {
         let weight = self.uniform(&[inputs, outputs], (6.0 / inputs as f64).sqrt())?;
         Ok((weight, Var::from_vec(vec![0.0_f32; outputs], outputs, &Device::Cpu)?))
@@ -205,7 +207,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Mean and standard deviation.
+/// Returns mean and standard deviation.
 fn moments<'a>(values: impl Iterator<Item = &'a f64> + Clone) -> (f64, f64) {
     let count = values.clone().count().max(1) as f64;
     let mean = values.clone().sum::<f64>() / count;

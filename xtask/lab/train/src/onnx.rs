@@ -1,6 +1,6 @@
 //! Networks as ONNX files.
 //!
-//! In the file values are batch × channels × places, as ONNX has them.
+//! In the file, values are batch × channels × positions, as usual in ONNX.
 
 use std::cell::RefCell;
 
@@ -16,13 +16,13 @@ use crate::layer::Layer;
 use crate::lstm::BidirectionalLstm;
 use crate::network::Network;
 
-/// Version of ONNX's operators.
+/// Version of the ONNX operator set.
 const OPERATORS: i64 = 17;
 
-/// Version of the file format that came with them.
+/// Version of the file format for this operator set.
 const FORMAT: i64 = 8;
 
-/// The bytes of a file with one input, `x` of numbers or `ids`, and one output, `y`.
+/// Returns the bytes of a file with one input, named `x` for numbers or `ids` for IDs, and one output, `y`.
 ///
 /// # Errors
 ///
@@ -53,7 +53,7 @@ pub(crate) fn file(network: &Network, outputs: usize) -> Result<Vec<u8>> {
     Ok(model.write_buf()?)
 }
 
-/// An input or output of rows of this shape, any number of them.
+/// Returns an input or output with any number of rows of this shape.
 fn value(name: &str, elements: DataType, row: &[usize]) -> ValueInfoProto {
     let mut dim = vec![Dimension { dim_value: None, dim_param: Some("N".to_owned()) }];
     dim.extend(row.iter().map(|&size| Dimension { dim_value: Some(size as i64), dim_param: None }));
@@ -62,12 +62,12 @@ fn value(name: &str, elements: DataType, row: &[usize]) -> ValueInfoProto {
     ValueInfoProto { name: Some(name.to_owned()), r#type }
 }
 
-/// A graph as far as it is written.
+/// A graph under construction.
 struct Writer {
     graph: GraphProto,
-    /// The name of the last value.
+    /// Name of the last value.
     value: String,
-    /// Its axes without the batch.
+    /// Number of its axes, excluding the batch.
     axes: usize,
 }
 
@@ -132,7 +132,7 @@ impl Writer {
         };
         let input = self.tensor(&stacked(both.map(|direction| &direction.input))?)?;
         let recurrent = self.tensor(&stacked(both.map(|direction| &direction.recurrent))?)?;
-        // ONNX has a second bias, of the recurrent product.
+        // ONNX has a second bias, for the recurrent product.
         let mut biases = Vec::new();
         for direction in both {
             biases.extend(direction.bias.to_vec1::<f32>()?);
@@ -142,14 +142,14 @@ impl Writer {
         self.node("Transpose", &[], vec![integers("perm", &[2, 0, 1])]);
         let attributes = vec![integer("hidden_size", units), text("direction", "bidirectional")];
         self.node("LSTM", &[&input, &recurrent, &bias], attributes);
-        // Places × directions × batch × units.
+        // Positions × directions × batch × units.
         self.node("ReduceMax", &[], vec![integers("axes", &[0]), integer("keepdims", 0)]);
         self.node("Transpose", &[], vec![integers("perm", &[1, 0, 2])]);
         self.flatten();
         Ok(())
     }
 
-    /// Appends a node of the last value and further inputs.
+    /// Appends a node with the last value and further inputs.
     fn node(&mut self, operator: &str, others: &[&str], attribute: Vec<AttributeProto>) {
         let name = format!("{}_{}", operator.to_lowercase(), self.graph.node.len());
         let mut input = vec![std::mem::replace(&mut self.value, name.clone())];
@@ -168,7 +168,7 @@ impl Writer {
         Ok(self.weights(tensor.dims(), tensor.flatten_all()?.to_vec1()?))
     }
 
-    /// Weights of a convolution: outputs × inputs × taps of the first axis × taps of the second.
+    /// Returns the weights of a convolution: outputs × inputs × taps of the first axis × taps of the second.
     fn kernel(&mut self, weight: &Tensor, size: usize) -> Result<String> {
         let (rows, outputs) = weight.dims2()?;
         Ok(if self.axes == 2 {

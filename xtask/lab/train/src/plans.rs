@@ -1,4 +1,4 @@
-//! Which networks there are: on which data, of which layers, trained how.
+//! Networks of the papers: data, layers and training.
 
 use anyhow::Result;
 
@@ -13,20 +13,20 @@ use crate::training::{Augmentation, Training};
 
 /// One network.
 pub(crate) struct Plan {
-    /// The name on the command line and of the file.
+    /// Name on the command line and of the file.
     pub(crate) name: &'static str,
-    /// The data set's.
+    /// Name of the dataset.
     pub(crate) dataset: &'static str,
     pub(crate) architecture: &'static str,
     pub(crate) input: Input,
-    /// What the paper says of its own network.
+    /// Accuracy that the paper prints for its network.
     pub(crate) printed: &'static str,
     pub(crate) data: fn(&Folders) -> Result<DataSet>,
     pub(crate) network: fn(Builder<'_>) -> Result<Network>,
     pub(crate) training: Training,
 }
 
-/// Networks with two layers of weights, as those of Kernel Banzhaf.
+/// Networks with two layers of weights, as in Kernel Banzhaf.
 const TWO_LAYERS: &str = "standardized columns, a hidden layer of 64 with dropout of one half, an output";
 
 const NOT_PRINTED: &str = "the paper prints no accuracy";
@@ -34,13 +34,13 @@ const NOT_PRINTED: &str = "the paper prints no accuracy";
 const TABLE: Training =
     Training { epochs: 60, batch: 32, rate: 2e-3, decay: 0.01, augmentation: Augmentation::None };
 
-/// All of them.
+/// All networks.
 pub(crate) const PLANS: [Plan; 11] = [
     Plan {
         name: "imdb_word_cnn",
         dataset: "imdb",
-        architecture: "word CNN: embedding of 50, convolution of 3 words and 250 filters, largest value over the text, hidden layer of \
-                       250, an output; dropout",
+        architecture: "word CNN: embedding of 50, convolution of 3 words and 250 filters, largest value over \
+                       the text, hidden layer of 250, an output; dropout",
         input: Input::Tokens,
         printed: "0.901 (L- and C-Shapley, table 1)",
         data: |folders| texts(folders, "imdb.csv", Reading::Words { vocabulary: 5_000 }, 400, 2),
@@ -59,8 +59,8 @@ pub(crate) const PLANS: [Plan; 11] = [
     Plan {
         name: "ag_news_char_cnn",
         dataset: "ag_news",
-        architecture: "character CNN: embedding of 32, convolution of 7 characters and 384 filters, largest value over the text, hidden \
-                       layer of 128, four outputs; dropout",
+        architecture: "character CNN: embedding of 32, convolution of 7 characters and 384 filters, largest \
+                       value over the text, hidden layer of 128, four outputs; dropout",
         input: Input::Characters,
         printed: "0.9009 on all of AG news (L- and C-Shapley, table 1)",
         data: |folders| texts(folders, "ag_news.csv", Reading::Characters, 256, 4),
@@ -79,7 +79,8 @@ pub(crate) const PLANS: [Plan; 11] = [
     Plan {
         name: "ag_news_lstm",
         dataset: "ag_news",
-        architecture: "LSTM: embedding of 64, bidirectional LSTM of 64 units each way, largest value over the text, four outputs; dropout",
+        architecture: "LSTM: embedding of 64, bidirectional LSTM of 64 units each way, largest value over \
+            the text, four outputs; dropout",
         input: Input::Tokens,
         printed: "0.7084 on Yahoo! Answers (L- and C-Shapley, table 1)",
         data: |folders| {
@@ -100,7 +101,8 @@ pub(crate) const PLANS: [Plan; 11] = [
     Plan {
         name: "mnist38_cnn",
         dataset: "mnist38",
-        architecture: "two convolutions of 5 × 5 pixels with 8 and 16 filters, each pooled by 2 × 2, an output",
+        architecture: "two convolutions of 5 × 5 pixels with 8 and 16 filters, each pooled by 2 × 2, an \
+            output",
         input: Input::Pixels,
         printed: "0.997 (L- and C-Shapley, section 5.2)",
         data: |folders| images(folders, ["mnist38_full_train.npy", "mnist38_full_test.npy"], 1, 28),
@@ -119,8 +121,8 @@ pub(crate) const PLANS: [Plan; 11] = [
     Plan {
         name: "cifar_deer_horse_cnn",
         dataset: "cifar_deer_horse",
-        architecture: "six convolutions of 3 × 3 pixels with 16, 16, 32, 32, 64 and 64 filters, every two pooled by 2 × 2, hidden layers of 128 and 64, an \
-                       output; dropout",
+        architecture: "six convolutions of 3 × 3 pixels with 16, 16, 32, 32, 64 and 64 filters, every two \
+                       pooled by 2 × 2, hidden layers of 128 and 64, an output; dropout",
         input: Input::Pixels,
         printed: "0.961 (L- and C-Shapley, section 5.2)",
         data: |folders| {

@@ -1,4 +1,4 @@
-//! `index.json`: what networks there are, and what made them. `cargo xtask reproduce` reads it.
+//! `index.json`: the trained networks and their origin. It is read by `cargo xtask reproduce`.
 
 use std::path::Path;
 
@@ -12,11 +12,11 @@ mod entries;
 use entries::VERSION;
 pub(crate) use entries::{Entry, FileHash, Index, Input};
 
-/// The name of the file beside the networks.
+/// Name of the index file, next to the networks.
 const INDEX: &str = "index.json";
 
 impl Index {
-    /// The index of a folder; an empty one where there is none.
+    /// Reads the index of a directory; empty if the file does not exist.
     ///
     /// # Errors
     ///
@@ -33,14 +33,14 @@ impl Index {
         Ok(index)
     }
 
-    /// Puts an entry in, in place of one of the same name.
+    /// Adds an entry, replacing one with the same name.
     pub(crate) fn put(&mut self, entry: Entry) {
         self.networks.retain(|other| other.name != entry.name);
         self.networks.push(entry);
         self.networks.sort_by(|a, b| a.name.cmp(&b.name));
     }
 
-    /// Writes the index of a folder.
+    /// Writes the index of a directory.
     ///
     /// # Errors
     ///

@@ -1,6 +1,7 @@
-//! Training: Adam on batches in random order, with a learning rate that falls along a cosine.
+//! Training: Adam on shuffled batches, with a cosine learning rate schedule.
 //!
-//! Everything random comes from streams of the seed, and no sum depends on the number of threads: the same seed gives the same network.
+//! All randomness comes from streams of the seed, and no sum depends on the number of threads, so the same
+//! seed gives the same network.
 
 use anyhow::{Result, ensure};
 use apportion_games::{Purpose, stream};
@@ -12,30 +13,30 @@ use rand::{Rng, RngExt};
 use crate::data::{DataSet, Samples, Task};
 use crate::network::Network;
 
-/// How a network is trained.
+/// Training parameters of a network.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Training {
     pub(crate) epochs: usize,
     pub(crate) batch: usize,
-    /// The largest learning rate.
+    /// Maximum learning rate.
     pub(crate) rate: f64,
-    /// What weights shrink by at each step, over the learning rate.
+    /// Weight decay per step, relative to the learning rate.
     pub(crate) decay: f64,
     pub(crate) augmentation: Augmentation,
 }
 
-/// What is done to training samples each time that they are seen.
+/// Transformation of training samples, drawn again each time that they are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Augmentation {
-    /// Nothing.
+    /// No transformation.
     None,
-    /// Images are moved by up to so many pixels along each axis, border pixels filling in.
+    /// Shifts images by up to this number of pixels along each axis, repeating the border pixels.
     Moved(i32),
-    /// And mirrored, left to right, half of the time.
+    /// Additionally mirrors them horizontally half of the time.
     MovedAndMirrored(i32),
 }
 
-/// Trains a network in place; calls `after` with the number of epochs done and the mean loss of each.
+/// Trains a network in place; calls `after` with the number of finished epochs and the mean loss of each.
 pub(crate) fn train(
     network: &Network,
     data: &DataSet,
@@ -75,7 +76,8 @@ pub(crate) fn train(
     Ok(())
 }
 
-/// The mean loss: squared error over the variance of the target, or the negative logarithm of the probability of the class.
+/// Returns the mean loss: squared error divided by the variance of the target, or the negative log
+/// probability of the class.
 fn loss(outputs: &Tensor, data: &DataSet, targets: &[f64]) -> Result<Tensor> {
     let device = &Device::Cpu;
     let numbers = || targets.iter().map(|&target| target as f32).collect::<Vec<f32>>();
@@ -88,7 +90,7 @@ fn loss(outputs: &Tensor, data: &DataSet, targets: &[f64]) -> Result<Tensor> {
             ((outputs - targets)?.sqr()?.mean_all()? / variance)?
         }
         Task::Classes(2) => {
-            // ln(1 + e^x) − y x, without large powers of e.
+            // ln(1 + e^x) − y x, without overflow for large x.
             let targets = Tensor::from_vec(numbers(), (targets.len(), 1), device)?;
             let soft = (outputs.abs()?.neg()?.exp()? + 1.0)?.log()?;
             ((outputs.relu()? - (outputs * targets)?)? + soft)?.mean_all()?
@@ -100,7 +102,7 @@ fn loss(outputs: &Tensor, data: &DataSet, targets: &[f64]) -> Result<Tensor> {
     })
 }
 
-/// The share of samples whose class has the largest output, or of the variance that is explained.
+/// Returns the share of samples whose class has the largest output, or of the explained variance.
 pub(crate) fn score(task: Task, outputs: &[f64], targets: &[f64]) -> f64 {
     let count = targets.len() as f64;
     let right =
@@ -124,7 +126,7 @@ pub(crate) fn score(task: Task, outputs: &[f64], targets: &[f64]) -> f64 {
     }
 }
 
-/// The name of the score.
+/// Returns the name of the score.
 pub(crate) fn measure(task: Task) -> &'static str {
     if task == Task::Regression { "R²" } else { "accuracy" }
 }
@@ -144,7 +146,7 @@ fn augment(samples: &mut Samples, augmentation: Augmentation, rng: &mut impl Rng
     }
 }
 
-/// Moves an image and then mirrors it.
+/// Shifts an image, and then mirrors it.
 fn moved(row: &mut [f64], [height, width]: [usize; 2], [down, right]: [i32; 2], is_mirrored: bool) {
     let within = |place: usize, by: i32, size: usize| (place as i32 - by).clamp(0, size as i32 - 1) as usize;
     for plane in row.chunks_exact_mut(height * width) {

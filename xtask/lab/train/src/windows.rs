@@ -1,23 +1,26 @@
-//! Windows along an axis: their places side by side, as a convolution takes them, and their largest values.
+//! Windows along an axis: concatenation of their positions, as used by convolutions, and their maxima.
 //!
-//! candle can say both by cutting and joining tensors, whose gradients are as large as the whole for every cut; here each number is moved
-//! once, and its gradient back. The tests compare values with the definition and gradients with differences.
+//! candle can express both by slicing and concatenating tensors, but the gradient of every slice is as large
+//! as the whole tensor. Here each number is moved once, and its gradient back. The tests compare values with
+//! the definition, and gradients with finite differences.
 
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor};
 
-/// The `size` places from each place on, side by side as channels, with `padding` zeros at either end of the axis.
+/// Concatenates, for each position, the `size` positions from there as channels, with `padding` zeros at
+/// either end of the axis.
 pub(crate) fn unfolded(x: &Tensor, axis: usize, size: usize, padding: usize) -> Result<Tensor> {
     let lines = Lines::of(x, axis)?;
     x.contiguous()?.apply_op1(Unfold { lines, size, padding, dims: x.dims().to_vec(), axis })
 }
 
-/// The largest of each `size` places along an axis; places that are left over at the end are left out.
+/// Returns the maximum of each `size` positions along an axis; remaining positions at the end are dropped.
 pub(crate) fn largest(x: &Tensor, axis: usize, size: usize) -> Result<Tensor> {
     let lines = Lines::of(x, axis)?;
     x.contiguous()?.apply_op1(Largest { lines, size, dims: x.dims().to_vec(), axis })
 }
 
-/// A tensor as `outer` times `places` along an axis, each of `between` places of later axes with `channels` channels.
+/// A tensor viewed as `outer` times `places` along an axis, each with `between` positions of later axes and
+/// `channels` channels.
 #[derive(Debug, Clone, Copy)]
 struct Lines {
     outer: usize,
@@ -39,7 +42,7 @@ impl Lines {
     }
 }
 
-/// The numbers of a contiguous tensor.
+/// Returns the numbers of a contiguous tensor.
 fn numbers<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<&'a [f32]> {
     let (from, to) = layout
         .contiguous_offsets()
@@ -61,7 +64,7 @@ impl Unfold {
         (self.lines.places + 2 * self.padding + 1).saturating_sub(self.size)
     }
 
-    /// Calls `copy` with where each run of channels is in the windows and in the tensor.
+    /// Calls `copy` with the offset of each run of channels in the windows and in the tensor.
     fn each(&self, mut copy: impl FnMut(usize, usize)) {
         let Lines { outer, places, between, channels } = self.lines;
         let windows = self.windows();
@@ -108,7 +111,7 @@ impl CustomOp1 for Unfold {
     }
 }
 
-/// The sums of what windows have of each place.
+/// Adjoint of [`Unfold`]: sums the windows' values at each position.
 struct Fold(Unfold);
 
 impl CustomOp1 for Fold {
@@ -136,7 +139,8 @@ struct Largest {
 }
 
 impl Largest {
-    /// Calls `found` with where each largest value goes, and where it is; of equal ones the first.
+    /// Calls `found` with the output offset of each maximum and its input offset; the first one in case of
+    /// ties.
     fn each(&self, x: &[f32], mut found: impl FnMut(usize, usize)) {
         let Lines { outer, places, between, channels } = self.lines;
         let (windows, step) = (places / self.size, between * channels);
@@ -178,7 +182,7 @@ impl CustomOp1 for Largest {
     }
 }
 
-/// What each largest value has, where that is.
+/// Adjoint of [`Largest`]: moves each value to the position of the maximum.
 struct ToLargest(Largest);
 
 impl CustomOp2 for ToLargest {
@@ -205,7 +209,7 @@ mod tests {
     use super::*;
     use candle_core::{Device, Var};
 
-    /// Batch 2, places 5 × 4, channels 3, all numbers different.
+    /// Returns values for batch 2, positions 5 × 4, channels 3, all different.
     fn values() -> Vec<f32> {
         (0..120).map(|at| ((at * 37 % 121) as f32 - 60.0) / 50.0).collect()
     }

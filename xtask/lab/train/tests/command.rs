@@ -1,11 +1,11 @@
-//! The command on small data that are made up here.
+//! Tests of the command on small generated data.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Numbers from 0 to 99, the same at every run.
+/// Returns pseudo-random numbers from 0 to 99, the same in every run.
 fn digits(seed: usize) -> impl FnMut() -> usize {
     let mut state = seed as u64;
     move || {
@@ -14,7 +14,7 @@ fn digits(seed: usize) -> impl FnMut() -> usize {
     }
 }
 
-/// A folder with 60 rows of pima and 40 texts of two classes.
+/// Creates a directory with 60 rows of pima and 40 texts of two classes.
 fn data() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut draw = digits(1);

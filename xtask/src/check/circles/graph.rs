@@ -1,13 +1,14 @@
-//! The files of a crate, which of them imports which, and the circles.
+//! Import graph of the files of a crate, and its import cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::imports::Imports;
 
-/// How often a name is followed to where it comes from: names that lead to each other would have no end.
+/// Maximum number of re-exports followed for one name, so that names that lead to each other terminate.
 const STEPS: usize = 16;
 
-/// The circles among the files of a crate, given with their paths from its `src`: each a list of at least two files that reach each other.
+/// Returns the import cycles of a crate, given the paths of its files relative to `src`. Each cycle is a list
+/// of at least two files that all reach each other.
 pub(super) fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
     let modules = Modules::of(files);
     let reached: Vec<BTreeSet<usize>> = modules.reached();
@@ -25,10 +26,10 @@ pub(super) fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
     circles
 }
 
-/// The modules of a crate that are files.
+/// Modules of a crate, one per file.
 struct Modules {
     files: Vec<Source>,
-    /// Modules by their paths: `["oracle", "walk"]` for `oracle/walk.rs` and for `oracle/walk/mod.rs`.
+    /// File index by module path: `["oracle", "walk"]` for both `oracle/walk.rs` and `oracle/walk/mod.rs`.
     by_path: BTreeMap<Vec<String>, usize>,
 }
 
@@ -58,7 +59,8 @@ impl Modules {
         Self { files, by_path }
     }
 
-    /// The files that each file reaches by its imports, and theirs, and so on; itself if it stands in a circle.
+    /// Returns, for each file, all files that it imports directly or indirectly. The set contains the file
+    /// itself if it is part of a cycle.
     fn reached(&self) -> Vec<BTreeSet<usize>> {
         let next: Vec<BTreeSet<usize>> = (0..self.files.len()).map(|file| self.imported(file)).collect();
         let from = |file: usize| {
@@ -74,7 +76,7 @@ impl Modules {
         (0..self.files.len()).map(from).collect()
     }
 
-    /// The other files that a file imports.
+    /// Returns the other files that a file imports.
     fn imported(&self, file: usize) -> BTreeSet<usize> {
         let Source { module, imports, .. } = &self.files[file];
         let uses = imports.uses.iter().filter(|found| !found.is_public).map(|found| &found.path);
@@ -82,7 +84,7 @@ impl Modules {
         found.filter(|&other| other != file).collect()
     }
 
-    /// The file that defines what `path` is in `module`; nothing for what is in other crates.
+    /// Returns the file that defines `path` as seen from `module`, or `None` if the item is in another crate.
     fn resolved(&self, module: &[String], path: &[String], steps: usize) -> Option<usize> {
         let steps = steps.checked_sub(1)?;
         let (mut place, mut rest) = self.start(module, path)?;
@@ -104,7 +106,7 @@ impl Modules {
         self.by_path.get(&place).copied()
     }
 
-    /// The module that a path starts at, and what is left of the path.
+    /// Returns the module that a path starts from, and the rest of the path.
     fn start<'a>(&self, module: &[String], path: &'a [String]) -> Option<(Vec<String>, &'a [String])> {
         let (first, rest) = path.split_first()?;
         match first.as_str() {
@@ -118,7 +120,7 @@ impl Modules {
         }
     }
 
-    /// The file that a module has a name from, by name or with all names of another module.
+    /// Returns the file from which a module imports a name, either by name or with a glob import.
     fn exported(&self, place: &[String], name: &str, after: &[String], steps: usize) -> Option<usize> {
         let imports = &self.files[*self.by_path.get(place)?].imports;
         if imports.defined.contains(name) {
@@ -137,7 +139,7 @@ impl Modules {
     }
 }
 
-/// The module that a file is, by its path from `src`.
+/// Returns the module path of a file, given its path relative to `src`.
 fn module(path: &str) -> Vec<String> {
     let path = path.strip_suffix(".rs").unwrap_or(path);
     let mut module: Vec<String> = path.split('/').map(str::to_owned).collect();

@@ -1,28 +1,28 @@
-//! What a source file imports, as its text says.
+//! Imports of a source file, parsed from its text.
 
 use std::collections::BTreeSet;
 
 use super::tokens::tokens;
 
-/// What matters of a file to the circles that it may stand in; all without tests, comments and texts in quotation marks.
+/// The parts of a file that matter for import cycles, excluding tests, comments and string literals.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Imports {
     pub(super) uses: Vec<Use>,
-    /// Paths that are written out where they are needed: `crate::stream::draw` in a function.
+    /// Paths written out in code, such as `crate::stream::draw` in a function.
     pub(super) paths: Vec<Vec<String>>,
-    /// Names of items that the file defines.
+    /// Names of the items defined in the file.
     pub(super) defined: BTreeSet<String>,
-    /// Modules that are declared for tests alone.
+    /// Modules declared with `#[cfg(test)]`.
     pub(super) test_modules: BTreeSet<String>,
 }
 
-/// One name of a `use`.
+/// One imported name of a `use` declaration.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Use {
     pub(super) path: Vec<String>,
-    /// The name that it has in the file; nothing for all names of a module (`*`).
+    /// The name in the importing file, or `None` for a glob import (`*`).
     pub(super) name: Option<String>,
-    /// Exported again.
+    /// Whether this is a `pub use`.
     pub(super) is_public: bool,
 }
 
@@ -44,7 +44,7 @@ impl Imports {
                 "fn" | "struct" | "enum" | "trait" | "type" | "const" | "static" | "union" | "mod" => {
                     imports.defined.extend(tokens.get(at + 1).cloned());
                 }
-                // What follows a bare `::` belongs to a type (`<T>::new`), and is no path of modules.
+                // A path after a bare `::` belongs to a type (`<T>::new`) and is not a module path.
                 path if path.contains("::")
                     && path != "::"
                     && !follows_colons(&tokens[..at])
@@ -59,7 +59,7 @@ impl Imports {
         imports
     }
 
-    /// The lines without comments, texts in quotation marks, and items for tests, whose modules are noted.
+    /// Returns the source without comments, string literals and test items, and records the test modules.
     fn without_tests(&mut self, text: &str) -> String {
         let mut kept = String::new();
         let mut lines = text.lines().map(bare);
@@ -69,7 +69,7 @@ impl Imports {
                 kept.push('\n');
                 continue;
             }
-            // The item ends at its semicolon, or at the brace that closes its first one.
+            // The item ends at its semicolon, or at the closing brace of its body.
             let (mut depth, mut has_body) = (0i64, false);
             for line in lines.by_ref() {
                 let words: Vec<&str> = line.split_whitespace().collect();
@@ -89,14 +89,14 @@ impl Imports {
     }
 }
 
-/// A line without its comment and without texts in quotation marks.
+/// Returns a line without its comment and string literals.
 fn bare(line: &str) -> String {
     let line = line.replace("'\"'", "").replace("\\\"", "");
     let line: String = line.split('"').step_by(2).collect();
     line.split("//").next().unwrap_or_default().to_owned()
 }
 
-/// Reads a tree of names: `a::{b, c::{self, d as e}, *}`.
+/// Parses a use tree: `a::{b, c::{self, d as e}, *}`.
 fn branches<'a>(
     tokens: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>,
     stem: &[String],
@@ -105,7 +105,7 @@ fn branches<'a>(
 ) {
     let mut path = stem.to_vec();
     let mut name = None;
-    // Whether the branch has ended in names of its own, or is empty.
+    // Whether the branch has ended in nested names, or is empty.
     let mut is_done = true;
     while let Some(token) = tokens.next() {
         match token {
@@ -140,7 +140,7 @@ fn branches<'a>(
     }
 }
 
-/// A use of one name, which is the last of its path if it has no other; `a::self` is `a`.
+/// Creates a use of one name, which defaults to the last segment of the path; `a::self` is `a`.
 fn named(mut path: Vec<String>, name: Option<String>, is_public: bool) -> Use {
     if path.len() > 1 {
         path.pop_if(|last| last == "self");
@@ -149,7 +149,7 @@ fn named(mut path: Vec<String>, name: Option<String>, is_public: bool) -> Use {
     Use { path, name, is_public }
 }
 
-/// Whether what follows these tokens is `pub`, or `pub(…)`.
+/// Returns whether these tokens end with `pub` or `pub(…)`.
 fn is_public(before: &[String]) -> bool {
     match before {
         [.., last] if last == "pub" => true,
@@ -161,7 +161,8 @@ fn is_public(before: &[String]) -> bool {
     }
 }
 
-/// Returns whether the next token is where an item may be seen from, as in `pub(in super::super)`: nothing is imported by that.
+/// Returns whether the next token is the path of a visibility, as in `pub(in super::super)`, which imports
+/// nothing.
 fn is_visibility(before: &[String]) -> bool {
     matches!(before, [.., public, open, within] if public == "pub" && open == "(" && within == "in")
 }
@@ -209,8 +210,8 @@ mod tests {
 
     #[test]
     fn items_for_tests_are_left_out() {
-        let text = "#[cfg(test)]\nuse crate::a::A;\nuse crate::b::B;\n#[cfg(test)]\n#[path = \"x.rs\"]\nmod twin;\n\
-            #[cfg(test)]\nmod tests {\n    use super::*;\n    fn f() {\n    }\n}\nuse crate::c::C;\n";
+        let text = "#[cfg(test)]\nuse crate::a::A;\nuse crate::b::B;\n#[cfg(test)]\n#[path = \"x.rs\"]\nmod \
+            twin;\n#[cfg(test)]\nmod tests {\n    use super::*;\n    fn f() {\n    }\n}\nuse crate::c::C;\n";
         assert_eq!(uses(text), ["crate::b::B as B", "crate::c::C as C"]);
         assert_eq!(Imports::of(text).test_modules, BTreeSet::from(["twin".to_owned()]));
     }

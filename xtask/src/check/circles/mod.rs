@@ -1,13 +1,15 @@
-//! Circles: files of a crate that import each other, so that none can be understood or moved without the others.
+//! Import cycles: files of a crate that import each other, so that none can be understood or moved without
+//! the others.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | [`imports`] | what a file imports, from its text |
-//! | [`tokens`] | the words of that text |
-//! | [`graph`] | which file that is in, and the circles |
+//! | [`imports`] | imports of a file, parsed from its text |
+//! | [`tokens`] | tokenizer for that text |
+//! | [`graph`] | resolution of imports to files, and the cycles |
 //!
-//! Imports are read from the text, without macros and conditions, so a circle may be missed. What a parent merely exports again is no import of
-//! the parent, and whoever takes it from there imports the file that defines it.
+//! Imports are parsed from the text, ignoring macros and conditional compilation, so a cycle may be missed. A
+//! re-export does not count as an import of the re-exporting module. A file that uses the re-exported name
+//! imports the file that defines it.
 
 mod graph;
 mod imports;
@@ -18,7 +20,7 @@ use std::collections::BTreeMap;
 use super::files::File;
 use super::finding::Finding;
 
-/// The circles of each crate, with the files that stand in them.
+/// Returns the import cycles of each crate, with their files.
 pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
     let mut crates: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
@@ -49,7 +51,8 @@ mod tests {
             File::new("crates/a/src/two.rs", "use crate::one::One;\npub struct Two;\n"),
         ];
         let said: Vec<String> = findings(&files).iter().map(Finding::to_string).collect();
-        let wanted = "crates/a/src: these files import each other: one.rs two.rs; move what two of them share into a third";
+        let wanted = "crates/a/src: these files import each other: one.rs two.rs; move what two of them \
+            share into a third";
         assert_eq!(said, [wanted]);
         assert_eq!(findings(&files[..2]), []);
     }

@@ -1,6 +1,7 @@
-//! The words of a source file.
+//! Tokenizer for source files.
 
-/// Names with what they are qualified by (`crate::stream::draw`) as one token, every other character as one, `::` before `{`, `*` and `<` too.
+/// Splits code into tokens. A qualified name (`crate::stream::draw`) is one token, as is `::` before `{`, `*`
+/// and `<`, and any other single character.
 pub(super) fn tokens(code: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     let mut rest = code;

@@ -1,4 +1,4 @@
-//! Coalitional values: a regression among the groups, and one for the members of each group.
+//! Coalitional values: one regression for the groups, and one for the members of each group.
 
 use std::collections::HashSet;
 
@@ -14,32 +14,35 @@ use crate::run::Estimator;
 use crate::sampling::permutation_shap::PermutationShap;
 use crate::support::{FullBudget, StandardErrors};
 
-/// The quotient game is tabulated where that takes at most this share of the evaluations ...
+/// The quotient game is tabulated if that takes at most this share of the evaluations ...
 const TABLE_SHARE: f64 = 0.5;
-/// ... and leaves at least so many for each unknown of the members' regressions.
+/// ... and leaves at least this many evaluations per unknown of the members' regressions.
 const LEFT_PER_UNKNOWN: f64 = 3.0;
-/// Of few groups it takes no more than so many orders and their reverses, which would repeat themselves; then the members' regressions need
-/// not be as well determined.
+/// It is also tabulated for few groups, if the table takes at most as many evaluations as this number of
+/// orders and their reverses, which would repeat themselves. Then fewer evaluations per unknown of the
+/// members' regressions are enough.
 const TABLE_OF_FEW: f64 = 3.0;
 const LEFT_OF_FEW: f64 = 2.0;
 
-/// The estimate of a coalitional value for more than one group, of which at least one has several members.
+/// The estimate of a coalitional value for more than one group, where at least one group has several members.
 pub(super) struct Coalitional {
     pub(super) between: Semivalue,
     pub(super) within: LeastSquaresForm,
     /// The regression for the values of the groups.
     pub(super) of_groups: Box<dyn Estimator>,
-    /// Whether what is asked for a budget is asked for every larger one, too.
+    /// Whether the evaluations for a budget are among those for every larger one.
     pub(super) grows: bool,
 }
 
-/// How the evaluations are spent.
+/// The allocation of the evaluations.
 pub(super) enum Plan {
-    /// All unions of groups are asked for; the rest on the members of each group, those for these orders among it.
+    /// All unions of groups, and the rest on the members of each group, including the coalitions along these
+    /// orders.
     Table { of_members: Vec<usize>, orders: Vec<Vec<usize>> },
-    /// On orders of the groups and their reverses, with a pair of coalitions for the members of each group in each of the first.
+    /// Orders of the groups and their reverses, with a pair of coalitions for the members of each group in
+    /// each of the first `with_members` orders.
     Orders { orders: Vec<Vec<usize>>, with_members: usize },
-    /// On the groups' values, where they are needed, and on the members of each group.
+    /// Separate regressions for the groups' values, if required, and for the members of each group.
     Apart { of_quotient: usize, of_members: Vec<usize> },
 }
 
@@ -54,13 +57,13 @@ impl Coalitional {
             .collect()
     }
 
-    /// Whether the groups' values are among those asked for, or are shared by their members.
+    /// Returns whether the groups' values are required, either as results or to be shared by the members.
     pub(super) fn needs_quotient(&self, partition: &Partition) -> bool {
         self.within == LeastSquaresForm::SumConstrained
             || partition.groups().iter().any(|group| group.len() == 1)
     }
 
-    /// The regression among the groups, where it is needed, and those of the members.
+    /// Returns the regression for the groups, if required, and those for the members.
     pub(super) fn parts(&self, partition: &Partition, tabulates: bool) -> Vec<Part> {
         let quotient =
             (!tabulates && self.needs_quotient(partition)).then(|| Part::of_players(partition.len()));
@@ -68,17 +71,19 @@ impl Coalitional {
         quotient.into_iter().chain(members.iter().map(|members| members.part(tabulates))).collect()
     }
 
-    /// What an order of the groups and its reverse take, with a pair of coalitions for each group of several members.
+    /// Returns the number of evaluations for an order of the groups and its reverse, with a pair of
+    /// coalitions for each group of several members.
     fn evaluations_of_order(&self, partition: &Partition) -> usize {
         2 * (partition.len() - 1) + 2 * self.members(partition).len()
     }
 
-    /// Whether A may be the groups before the members' own in a random order, and each member shares what its group gets: the Owen value.
+    /// Returns whether A may be the groups before the members' group in a random order, and members share the
+    /// value of their group: the Owen value.
     pub(super) fn is_of_orders(&self) -> bool {
         self.between == Semivalue::Shapley && self.within == LeastSquaresForm::SumConstrained
     }
 
-    /// The fewest evaluations besides v(∅) and v(N).
+    /// Returns the minimum number of evaluations in addition to v(∅) and v(N).
     pub(super) fn least(&self, partition: &Partition) -> usize {
         let apart = least(&self.parts(partition, false));
         if !self.is_of_orders() {
@@ -87,8 +92,8 @@ impl Coalitional {
         apart.min(partition.largest().div_ceil(2) * self.evaluations_of_order(partition))
     }
 
-    /// As many random orders as the evaluations suffice for, with members in the first of them only. Unions of groups that two orders have
-    /// in common are asked for once.
+    /// Returns as many random orders as the evaluations allow, with members in the first ones only. Unions of
+    /// groups shared by several orders are evaluated once.
     pub(super) fn orders(
         &self,
         partition: &Partition,
@@ -121,7 +126,7 @@ impl Coalitional {
         }
     }
 
-    /// Whether all unions of groups are tabulated at this many evaluations.
+    /// Returns whether all unions of groups are tabulated for this many evaluations.
     pub(super) fn tabulates(&self, partition: &Partition, total: usize) -> bool {
         let groups = partition.len();
         let parts = self.parts(partition, false);
@@ -135,7 +140,8 @@ impl Coalitional {
         groups <= MOST_PLAYERS && (is_covered || is_worth_it)
     }
 
-    /// Evaluations from which on unions are tabulated for certain; none where there are too many.
+    /// Returns the number of evaluations from which unions are always tabulated, or `None` if there are too
+    /// many groups.
     pub(super) fn tabulates_by(&self, partition: &Partition) -> Option<usize> {
         let groups = partition.len();
         let left = LEFT_PER_UNKNOWN * self.unknowns_of_members(partition) as f64;
@@ -143,7 +149,7 @@ impl Coalitional {
         (groups <= MOST_PLAYERS).then(|| (table / TABLE_SHARE).max(table + left).ceil() as usize)
     }
 
-    /// Coefficients of all members' regressions, where the unions of groups are known.
+    /// Returns the number of coefficients in all members' regressions, if the unions of groups are known.
     fn unknowns_of_members(&self, partition: &Partition) -> usize {
         self.parts(partition, true).iter().map(|part| part.unknowns).sum()
     }
@@ -161,7 +167,7 @@ impl Coalitional {
         }
     }
 
-    /// The plan that gives each of the parts its share.
+    /// Returns the plan with the given share for each of the parts.
     pub(super) fn apart(&self, partition: &Partition, shares: Vec<usize>) -> Plan {
         if self.needs_quotient(partition) {
             Plan::Apart { of_quotient: shares[0], of_members: shares[1..].to_vec() }
@@ -170,7 +176,8 @@ impl Coalitional {
         }
     }
 
-    /// The values of all players, from `total` evaluations besides v(∅) and v(N), which `game` remembers.
+    /// Estimates the values of all players from `total` evaluations in addition to v(∅) and v(N); `game`
+    /// caches evaluations.
     pub(super) fn estimate(
         &self,
         game: &dyn Game,
@@ -215,7 +222,7 @@ impl Coalitional {
             let seed = of_members(members);
             let rows = match &plan {
                 Plan::Table { of_members, orders } => members.draw(true, of_members[index], orders, seed)?,
-                // The orders that the estimate of the groups' values walks along.
+                // Use the same orders as the estimate of the groups' values.
                 Plan::Orders { orders, with_members } => {
                     members.draw_along(&orders[..*with_members], seed)?
                 }

@@ -1,17 +1,19 @@
-//! What one part answers, and what parts say together.
+//! The estimate of one part, and the combination of all parts.
 //!
 //! # Directions
 //!
-//! Parts are independent, so that the covariance matrices of their errors add up. Those for members have blocks of their own; where members
-//! share what their group gets, what they get beyond sums to zero, and so do the rows of its covariance. So products of matrices of
-//! different parts have no trace, and `tr Σ²` is the sum of theirs. With the covariance C of the groups' values and s_j members in group j,
-//! that of what is shared is
+//! Parts are independent, so the covariance matrices of their errors add up. Those for members are separate
+//! blocks. If members share the value of their group, their deviations from equal shares sum to zero, and so
+//! do the rows of their covariance. So products of matrices of different parts have zero trace, and `tr Σ²`
+//! is the sum over the parts. With the covariance C of the groups' values and s_j members in group j, that of
+//! the shares is
 //!
 //! ```text
 //! Σ_jk C_jk² / (s_j s_k) ≤ Σ_j C_jj² / s_j² + (tr C² − Σ_j C_jj²) max_{j≠k} 1 / (s_j s_k)
 //! ```
 //!
-//! with equality for groups of one size; the bound is taken, which makes directions fewer rather than more.
+//! with equality for groups of equal size. The bound is used, which underestimates the number of directions
+//! rather than overestimating it.
 
 use apportion_values::Semivalue;
 
@@ -25,9 +27,9 @@ use crate::support::StandardErrors;
 pub(super) struct Estimate {
     /// Players × k, row-major.
     pub(super) values: Vec<f64>,
-    /// As many; none where they cannot be told.
+    /// Same layout; `None` if unknown.
     pub(super) variances: Option<Vec<f64>>,
-    /// As many: what the sample has not seen, to be added to the variances.
+    /// Same layout: the allowance for unseen events, to be added to the variances.
     pub(super) unseen: Vec<f64>,
     pub(super) diagnostics: Diagnostics,
 }
@@ -50,7 +52,7 @@ impl From<Explanation> for Estimate {
 }
 
 impl Estimate {
-    /// Values that are known.
+    /// Creates an estimate of exact values.
     pub(super) fn exact(values: Vec<f64>) -> Self {
         let unseen = vec![0.0; values.len()];
         let diagnostics = Diagnostics { exact: true, ..Diagnostics::default() };
@@ -58,13 +60,13 @@ impl Estimate {
     }
 }
 
-/// Values of all players, put together from independent parts: their variances add up.
+/// Values of all players, combined from independent parts whose variances add up.
 pub(super) struct Gathered {
     outputs: usize,
     values: Vec<f64>,
     variances: Option<Vec<f64>>,
     unseen: Vec<f64>,
-    /// tr Σ² for each output; none where some part does not tell it.
+    /// tr Σ² for each output; `None` if it is unknown for some part.
     square_traces: Option<Vec<f64>>,
     diagnostics: Diagnostics,
 }
@@ -82,8 +84,8 @@ impl Gathered {
         }
     }
 
-    /// Adds the diagnostics of a part: all are exact or the whole is not, ranks and unknowns add up, the worst condition number and the
-    /// fewest degrees of freedom count.
+    /// Adds the diagnostics of a part: the whole is exact if all parts are, ranks and unknowns add up, and
+    /// the worst condition number and the fewest degrees of freedom are kept.
     pub(super) fn note(&mut self, part: &Diagnostics) {
         let whole = &mut self.diagnostics;
         let sum = |a: Option<usize>, b: Option<usize>| a.into_iter().chain(b).reduce(|a, b| a + b);
@@ -101,7 +103,8 @@ impl Gathered {
             whole.condition_number.into_iter().chain(part.condition_number).reduce(f64::max);
     }
 
-    /// Adds to each member of these groups, numbers and members, an equal share of its group's value.
+    /// Adds an equal share of its group's value to each member of these groups, given as pairs of index and
+    /// members.
     pub(super) fn share(&mut self, quotient: &Estimate, groups: &[(usize, &[usize])]) {
         for &(group, members) in groups {
             let factor = 1.0 / members.len() as f64;
@@ -120,13 +123,13 @@ impl Gathered {
         self.add_square_traces(quotient, of_shares);
     }
 
-    /// Adds to each of `members` its row of `estimate`, in order.
+    /// Adds the rows of `estimate` to `members`, in order.
     pub(super) fn add(&mut self, estimate: &Estimate, members: &[usize]) {
         members.iter().enumerate().for_each(|(row, &member)| self.add_row(estimate, row, member, 1.0));
         self.add_square_traces(estimate, |_, square_trace| square_trace);
     }
 
-    /// For each output what `of_part` makes of the variances and of tr Σ² of a part.
+    /// Adds, for each output, `of_part` of the variances and tr Σ² of a part.
     fn add_square_traces(&mut self, part: &Estimate, of_part: impl Fn(&[f64], f64) -> f64) {
         let Some(sums) = &mut self.square_traces else { return };
         for (output, sum) in sums.iter_mut().enumerate() {
@@ -139,7 +142,7 @@ impl Gathered {
             let law = part.diagnostics.error_law.as_ref();
             match law.and_then(|law| law.directions.get(output)) {
                 Some(directions) => *sum += of_part(&variances, trace * trace / directions),
-                // What is exact has no errors.
+                // Exact values have no errors.
                 None if part.variances.is_some() && trace == 0.0 => {}
                 None => {
                     self.square_traces = None;
@@ -187,7 +190,8 @@ impl Gathered {
     }
 }
 
-/// The regression for a semivalue of the players of a game, with different coalitions. `None` where there is none.
+/// Returns the regression on distinct coalitions for a semivalue of the players of a game, or `None` if there
+/// is no such regression.
 pub(super) fn regression(value: &Semivalue, standard_errors: StandardErrors) -> Option<Box<dyn Estimator>> {
     match value.simplified() {
         Semivalue::Shapley => Some(Box::new(LeverageShap::default().with_standard_errors(standard_errors))),
@@ -202,7 +206,8 @@ pub(super) fn regression(value: &Semivalue, standard_errors: StandardErrors) -> 
 mod tests {
     use super::*;
 
-    /// A covariance matrix of `n` values, those of the losses in its rows; with rows that sum to zero where they are deviations.
+    /// Returns a covariance matrix of `n` values, from deterministic losses; its rows sum to zero if
+    /// `are_deviations`.
     fn covariance(n: usize, are_deviations: bool, seed: usize) -> Vec<Vec<f64>> {
         let loss = |k: usize| -> Vec<f64> {
             let raw: Vec<f64> = (0..n).map(|i| ((i * 7 + k * 13 + seed * 5) % 11) as f64 - 5.0).collect();
@@ -234,7 +239,7 @@ mod tests {
         }
     }
 
-    /// ν of the parts put together, and of the whole covariance matrix written out.
+    /// Returns ν of the combined parts, and of the full covariance matrix.
     fn both(groups: &[Vec<usize>]) -> (f64, f64) {
         let n = groups.iter().map(Vec::len).sum();
         let of_groups = covariance(groups.len(), false, 1);
@@ -298,7 +303,7 @@ mod tests {
         }
         assert_eq!(gathered.finish().diagnostics.error_law, Some(ErrorLaw { one_draw: vec![0.0; 4], ..law }));
 
-        // What is exact adds nothing.
+        // Exact parts contribute nothing.
         let mut gathered = Gathered::new(4, 1);
         for (part, members) in [(&known, [0, 1]), (&Estimate::exact(vec![1.0, 2.0]), [2, 3])] {
             gathered.note(&part.diagnostics);

@@ -1,17 +1,20 @@
-//! How the evaluations for coalitional values are spent where samples grow.
+//! The allocation of evaluations for coalitional values if samples grow.
 //!
-//! # What stays
+//! # How samples grow
 //!
-//! Parts grow each by itself, and none's share of a larger budget is less ([`split_growing`]). What is left is where unions of groups come
-//! to be tabulated, at a number of evaluations F that depends on the partition alone. There 2^m − 2 less those asked for so far are asked
-//! at once. So as many evaluations have to be left over for them just before: what is spent on members then stays at what F leaves room
-//! for, and the groups' values alone get more. From F on
+//! Parts grow independently, and no share shrinks as the budget grows ([`split_growing`]). The exception is
+//! the switch to tabulated unions of groups, at a number of evaluations F that depends on the partition only.
+//! At F, all of the 2^m − 2 unions not yet evaluated are evaluated at once. So enough evaluations must be
+//! reserved for them just before: the evaluations for members are capped at what F leaves for them, and only
+//! the groups' values get more. From F on
 //!
-//! - after orders of the groups, the members' samples begin with the coalitions met along them;
-//! - after regressions apart, strata of (T, A) go on in the orders they have, where T is neither ∅ nor all members; other rows are unions.
+//! - after orders of the groups, the members' samples begin with the coalitions along these orders;
+//! - after separate regressions, strata of (T, A) with T neither ∅ nor all members continue in their orders;
+//!   all other rows are unions.
 //!
-//! Owen values are never estimated by regressions apart: these take a pair for every two unknowns at least, of which there are `s + m − 1`
-//! for the members of a group and m for the groups, which never is less than an order takes.
+//! Owen values never use separate regressions: these take at least a pair for every two unknowns, of which
+//! there are `s + m − 1` for the members of a group and m for the groups, which is never less than the cost
+//! of an order.
 
 use apportion_games::Partition;
 
@@ -21,7 +24,7 @@ use super::parts::{Part, split_growing};
 use crate::error::Result;
 
 impl Coalitional {
-    /// Of which everything that is asked for is asked for at every larger `total`, too.
+    /// Returns a plan whose evaluations are among those of the plan for every larger `total`.
     pub(super) fn growing_plan(
         &self,
         partition: &Partition,
@@ -64,7 +67,7 @@ impl Coalitional {
         let (of_table, quotients) =
             (self.parts(partition, true), usize::from(self.needs_quotient(partition)));
         let room = from - table as usize;
-        // The last shares for which there is room when unions are tabulated.
+        // The largest total whose shares for members fit when unions are tabulated.
         let of_members = |total: usize| shares(total)[quotients..].iter().sum::<usize>();
         let last = if before(from) { first_of(least..from, |total| of_members(total) > room) - 1 } else { 0 };
         if total >= from {
@@ -84,8 +87,8 @@ impl Coalitional {
         Ok(self.apart(partition, shares))
     }
 
-    /// F, at most `least` where unions are tabulated from the start: as without growing, but late enough that there is room for what members
-    /// need at least before.
+    /// Returns F, which is at most `least` if unions are tabulated from the start. It is the same as without
+    /// growing, but late enough to leave room for the minimum of the members before.
     fn tabulates_from(&self, partition: &Partition, least: usize) -> Option<usize> {
         let by = self.tabulates_by(partition)?;
         let from = first_of(0..by, |total| self.tabulates(partition, total));
@@ -103,7 +106,7 @@ impl Coalitional {
     }
 }
 
-/// The first of `range` from which on `holds`, or its end.
+/// Returns the first number in `range` from which on `holds`, or its end.
 fn first_of(range: std::ops::Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
     let (mut start, mut end) = (range.start, range.end);
     while start < end {

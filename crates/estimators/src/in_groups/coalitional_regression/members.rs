@@ -2,9 +2,10 @@
 //!
 //! # Notation
 //!
-//! The group S_j with s members, r = m − 1 other groups; rows (T, A), T ⊆ S_j and A a set of other groups, t = |T|, a = |A|; `v(Q_A ∪ T)`
-//! their worth, Q_A the union of the groups in A. D(A) = v(Q_A ∪ S_j) − v(Q_A), and φ_j its mean by the law `w^(1)` of A: the value of the
-//! group in the quotient game.
+//! The group S_j has s members, and there are r = m − 1 other groups. Rows are pairs (T, A) with T ⊆ S_j and
+//! A a set of other groups, t = |T|, a = |A|, and values `v(Q_A ∪ T)`, where Q_A is the union of the groups
+//! in A. D(A) = v(Q_A ∪ S_j) − v(Q_A), and φ_j is its mean over the distribution `w^(1)` of A: the value of
+//! the group in the quotient game.
 
 use std::collections::HashSet;
 
@@ -20,29 +21,30 @@ use crate::report::{Diagnostics, ErrorLaw, unseen};
 use crate::support::leverage_law;
 use crate::support::{StandardErrors, certified};
 
-/// Where v(Q_A) and v(Q_A ∪ S_j) are known, the other groups have columns if there are at least so many rows for each unknown then.
+/// If v(Q_A) and v(Q_A ∪ S_j) are known, the other groups have columns only if there are at least this many
+/// rows per unknown.
 const ROWS_PER_UNKNOWN: usize = 6;
 
-/// The regression for the members of one group, of which there are at least two, besides at least one other group.
+/// The regression for the members of one group with at least two members, next to at least one other group.
 pub(super) struct Members<'a> {
     pub(super) partition: &'a Partition,
     pub(super) group: usize,
-    /// The law of A.
+    /// The distribution of A.
     pub(super) between: &'a Semivalue,
-    /// The law of T.
+    /// The distribution of T.
     pub(super) within: LeastSquaresForm,
     /// Whether samples grow.
     pub(super) grows: bool,
 }
 
-/// What is regressed.
+/// The rows of the regression.
 pub(super) struct Rows {
-    /// Players: the members, then the other groups, or the members alone.
+    /// The players are the members, followed by the other groups if they have columns.
     coalitions: Coalitions,
     pairing: Pairing,
-    /// For each row, or pair of rows, up to a common summand.
+    /// The log weight of each row, or pair of rows, up to a common constant.
     ln_weights: Vec<f64>,
-    /// What the design leaves to chance, for each row or pair of rows.
+    /// The share of each row, or pair of rows, that the design leaves to chance.
     free: Vec<f64>,
     /// Whether the other groups have columns.
     has_columns_of_others: bool,
@@ -58,7 +60,7 @@ impl Members<'_> {
         self.partition.len() - 1
     }
 
-    /// What there is to find, and the coalitions that there are.
+    /// Returns the number of unknowns and of coalitions.
     pub(super) fn part(&self, quotient_is_known: bool) -> Part {
         let (s, r) = (self.members() as f64, self.others() as f64);
         let capacity = match self.within {
@@ -69,7 +71,7 @@ impl Members<'_> {
         Part { unknowns, capacity }
     }
 
-    /// Whether complements weigh alike, so that pairs act as one row.
+    /// Returns whether complements have equal weights, so that pairs act as one row.
     fn pairing(&self) -> Pairing {
         let half = |form: Option<LeastSquaresForm>| match form {
             Some(LeastSquaresForm::SumConstrained) => true,
@@ -95,14 +97,15 @@ impl Members<'_> {
         if self.grows { Order::Nested } else { Order::Fixed }
     }
 
-    /// Rows that need no drawing, in complementary pairs: where the law of T has weight on ∅ and S_j, those whose worth is known. Without
-    /// columns of the other groups all A are alike then, and one row stands for all.
+    /// Appends the rows with known values, in complementary pairs: those with T = ∅ and T = S_j, if the
+    /// distribution of T includes them. Without columns of the other groups these rows are the same for all
+    /// A, so one row represents all.
     fn push_certain_rows(&self, quotient_is_known: bool, has_columns_of_others: bool, rows: &mut Coalitions) {
         let (s, r) = (self.members(), self.others());
         if self.within == LeastSquaresForm::SumConstrained {
             return;
         }
-        // There are few groups where the quotient game is tabulated.
+        // There are few groups if the quotient game is tabulated.
         let unions = if quotient_is_known && has_columns_of_others { 1u64 << r } else { 1 };
         for union in 0..unions {
             rows.push_members((0..r).filter(|other| union >> other & 1 == 1).map(|other| s + other));
@@ -110,8 +113,8 @@ impl Members<'_> {
         }
     }
 
-    /// So many rows without replacement, stratified by (t, a), besides those that are known; samples that grow begin with the rows along
-    /// `orders`.
+    /// Draws this many rows without replacement, stratified by (t, a), in addition to the known ones. Growing
+    /// samples begin with the rows along `orders`.
     pub(super) fn draw(
         &self,
         quotient_is_known: bool,
@@ -146,8 +149,9 @@ impl Members<'_> {
         Ok(Rows { coalitions, pairing, ln_weights, free, has_columns_of_others, is_complete })
     }
 
-    /// A pair of rows for each of `orders` of the groups, which are independent: A the groups before this one, and a coalition T of
-    /// members; with their complements, A those after it. All T come equally often, but for a remainder that is drawn by leverage.
+    /// Returns a pair of rows for each of the independent `orders` of the groups: A are the groups before
+    /// this one, and T is a coalition of members; in the complement, A are the groups after it. All T occur
+    /// equally often, except for a remainder that is drawn by leverage.
     pub(super) fn draw_along(&self, orders: &[Vec<usize>], seed: u64) -> Result<Rows> {
         let (s, r) = (self.members(), self.others());
         let pairs_of_members = if s < 32 { (1 << (s - 1)) - 1 } else { usize::MAX };
@@ -168,7 +172,7 @@ impl Members<'_> {
             let members = of_members.row(2 * pair);
             coalitions.push_members(members.members().chain(before));
             coalitions.push_complement(coalitions.len() - 1);
-            // The law of A is that of its draws. How often T comes in expectation:
+            // The distribution of A is that of its draws. T needs the expected number of its occurrences:
             let t = members.size();
             let ln_inclusion = remainder.strata()[t].ln_inclusion();
             let ln_times = if rounds > 0 { (rounds as f64 + ln_inclusion.exp()).ln() } else { ln_inclusion };
@@ -184,19 +188,20 @@ impl Members<'_> {
         })
     }
 
-    /// So many pairs of coalitions T by leverage. Where samples grow, those of fewer come first.
+    /// Draws this many pairs of coalitions T by leverage. If samples grow, smaller samples are prefixes of
+    /// larger ones.
     fn pairs_within(&self, pairs: usize, seed: u64) -> Result<Sample> {
         let (law, pairing) = (SizeLaw::leverage(self.members())?, Pairing::Paired);
         let sampler = FixedCounts { law, pairing, order: self.order() };
         Ok(if self.grows {
-            // Streams of their own, as strata of (T, A) grow, too.
+            // Use separate streams, because strata of (T, A) grow, too.
             sampler.sample_in_order(2 * pairs, seed_of_part(seed, 0))?
         } else {
             sampler.sample(2 * pairs, seed)?
         })
     }
 
-    /// The different rows along `orders`, as [`draw_along`](Self::draw_along) gives them.
+    /// Returns the distinct rows along `orders`, as drawn by [`draw_along`](Self::draw_along).
     pub(super) fn first_units(&self, orders: &[Vec<usize>], seed: u64) -> Result<FirstUnits> {
         let mut first = FirstUnits::none(self.members() + self.others());
         if orders.is_empty() {
@@ -205,7 +210,7 @@ impl Members<'_> {
         let rows = self.draw_along(orders, seed)?.coalitions;
         let mut met: HashSet<&[u64]> = HashSet::new();
         for pair in (0..rows.len()).step_by(2) {
-            // Either of the two may have come as the other's complement.
+            // Either row may already have occurred as the other's complement.
             let is_new = met.insert(rows.row(pair).words());
             if met.insert(rows.row(pair + 1).words()) && is_new {
                 (pair..pair + 2).for_each(|row| first.coalitions.push(rows.row(row)));
@@ -215,10 +220,10 @@ impl Members<'_> {
         Ok(first)
     }
 
-    /// The values of the members; where they share what the group gets ([`LeastSquaresForm::SumConstrained`]), what they get beyond equal
-    /// shares.
+    /// Estimates the values of the members; if they share the value of the group
+    /// ([`LeastSquaresForm::SumConstrained`]), their deviations from equal shares.
     ///
-    /// Where `game` remembers v(Q_A) and v(Q_A ∪ S_j) of all rows, `of_group` is φ_j.
+    /// If `game` caches v(Q_A) and v(Q_A ∪ S_j) of all rows, `of_group` is φ_j.
     pub(super) fn estimate(
         &self,
         game: &dyn Game,
@@ -243,7 +248,7 @@ impl Members<'_> {
             Pairing::Paired => Design::paired(&columns, &weights)?,
             Pairing::Unpaired => Design::new(&columns, &weights)?,
         };
-        // Alone, members between whom there is nothing to divide have no common level.
+        // Members that have nothing to divide, without columns of other groups, have no common level.
         let has_level = !shares || rows.has_columns_of_others || rows.pairing == Pairing::Unpaired;
         let solution = if has_level {
             least_squares(&design.with_intercept(), &targets, outputs, Constraint::None)?
@@ -255,7 +260,7 @@ impl Members<'_> {
         if shares {
             take_off_mean(&mut values, outputs);
         }
-        // Of two members one is in every proper coalition, so that only their difference is to be found.
+        // One of two members is in every proper coalition, so only their difference is unknown.
         let unknowns = columns.players() - usize::from(shares && (s == 2 || !has_level));
         let free = &rows.free;
         let certificate = || {
@@ -263,7 +268,7 @@ impl Members<'_> {
         };
         let certificate = certified(standard_errors, solution.rank() == Some(unknowns), certificate)?;
         let mut error_law = certificate.as_ref().map(ErrorLaw::of_regression);
-        // With columns of other groups the directions are those of all coefficients, unless deviations are asked for.
+        // With columns of other groups the directions are those of all coefficients, except for deviations.
         if !shares && columns.players() > s {
             error_law = error_law.map(|law| ErrorLaw { directions: Vec::new(), ..law });
         }
@@ -285,20 +290,21 @@ impl Members<'_> {
         Ok(Estimate { values, variances, unseen, diagnostics })
     }
 
-    /// T, by the places of the members in the group.
+    /// Returns T, as positions of the members in the group.
     fn members_of<'c>(&self, rows: &'c Coalitions, row: usize) -> impl Iterator<Item = usize> + 'c {
         let members = self.members();
         rows.row(row).members().take_while(move |&player| player < members)
     }
 
-    /// The coalitions of the members alone.
+    /// Returns the coalitions restricted to the members.
     fn without_others(&self, rows: &Coalitions) -> Coalitions {
         let mut alone = Coalitions::with_capacity(self.members(), rows.len());
         (0..rows.len()).for_each(|row| alone.push_members(self.members_of(rows, row)));
         alone
     }
 
-    /// The players of the intermediate game: each member by itself, and the other groups as one player each.
+    /// Returns the players of the intermediate game: each member by itself, and each other group as one
+    /// player.
     fn intermediate_partition(&self) -> Result<Partition> {
         let members = self.partition.group(self.group).iter().map(|&member| vec![member]);
         let others = self.others_in_order().map(|other| self.partition.group(other).to_vec());
@@ -309,7 +315,7 @@ impl Members<'_> {
         (0..self.partition.len()).filter(|&other| other != self.group)
     }
 
-    /// Takes `v(Q_A) + (t/s) (D(A) − φ_j)` off the worth of each row.
+    /// Subtracts `v(Q_A) + (t/s) (D(A) − φ_j)` from the value of each row.
     fn take_off_known(
         &self,
         game: &dyn Game,
@@ -319,7 +325,7 @@ impl Members<'_> {
     ) -> Result<()> {
         let (s, outputs) = (self.members(), game.outputs());
         let others: Vec<usize> = self.others_in_order().collect();
-        // Two for each row: Q_A without the group and with it.
+        // Two coalitions per row: Q_A without the group and with it.
         let mut unions = Coalitions::with_capacity(self.partition.len(), 2 * rows.len());
         for row in rows.iter() {
             let union = || row.members().skip_while(|&player| player < s).map(|player| others[player - s]);
@@ -341,7 +347,7 @@ impl Members<'_> {
     }
 }
 
-/// Takes the mean of the players off, for each output.
+/// Subtracts the mean over the players, for each output.
 fn take_off_mean(values: &mut [f64], outputs: usize) {
     let players = values.len() / outputs;
     for output in 0..outputs {

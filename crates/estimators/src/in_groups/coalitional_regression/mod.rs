@@ -1,56 +1,65 @@
-//! Values of players in groups by regressions on sampled coalitions.
+//! Values of players in groups from regressions on sampled coalitions.
 //!
 //! # Notation
 //!
-//! `n` players in `m` groups S_1 … S_m, s members in the group S_j; T a set of fellow members and A one of other groups, t = |T| and a = |A|,
-//! Q_A the union of the groups in A. `w^(1)` is the law of A (Shapley: every size alike), `w^(2)` that of T.
+//! `n` players in `m` groups S_1 … S_m, s members in the group S_j; T is a set of fellow members and A one of
+//! other groups, t = |T| and a = |A|, and Q_A is the union of the groups in A. `w^(1)` is the distribution of
+//! A (for Shapley: every size equally likely), `w^(2)` that of T.
 //!
 //! # Why it is a regression
 //!
-//! A coalitional value g_i, i ∈ S_j, is the value by `w^(2)` of the game `u_j(T) = E_A[v(Q_A ∪ T)]`. The Shapley value of u_j, and its
-//! Banzhaf value, are coefficients of a weighted regression on the coalitions T; so g_i is one on all (T, A),
+//! A coalitional value g_i, i ∈ S_j, is the value with the distribution `w^(2)` of the game
+//! `u_j(T) = E_A[v(Q_A ∪ T)]`. The Shapley value of u_j, and its Banzhaf value, are coefficients of a
+//! weighted regression on the coalitions T. So g_i is a coefficient of a regression on all (T, A),
 //!
 //! ```text
 //! min Σ_A Σ_T w^(1)(A) k(T) (c + Σ_i z_i x_i + Σ_b a_b y_b − v(Q_A ∪ T))²
 //! ```
 //!
-//! with k the weight of the regression among s players (the Shapley kernel on ∅ ≠ T ≠ S_j, or the law of T). The weight is a product. So
-//! centred columns z_i of members and a_b of other groups are orthogonal: the coefficients x_i of full enumeration are those of the
-//! regression for u_j, and in a sample the columns a_b take out what the other groups contribute by themselves.
+//! where k is the weight of the regression for s players (the Shapley kernel on ∅ ≠ T ≠ S_j, or the
+//! distribution of T). The weight is a product. So centred columns z_i of members and a_b of other groups are
+//! orthogonal: with full enumeration the coefficients x_i are those of the regression for u_j, and in a
+//! sample the columns a_b remove the separate contributions of the other groups.
 //!
-//! Under the Shapley kernel also `Σ_i z_i = t` is orthogonal to differences between members, as every size is symmetric. So the
-//! regression is asked for `ψ_i = x_i − mean(x)` alone, and `g_i = φ_j/s + ψ_i` with the value φ_j of the group in the quotient game:
-//! the members sum to what the group gets, and as both are drawn independently the variances add up.
+//! Under the Shapley kernel `Σ_i z_i = t` is also orthogonal to differences between members, since every size
+//! is symmetric. So the regression only estimates `ψ_i = x_i − mean(x)`, and `g_i = φ_j/s + ψ_i` with the
+//! value φ_j of the group in the quotient game. The members sum to the value of the group, and since both are
+//! drawn independently, the variances add up.
 //!
 //! # Pairs
 //!
-//! (T, A) comes together with (S_j∖T, M∖j∖A), its complement at both levels, which has the same weight. So whatever is even about ½ drops
-//! out, interactions of two players among it. Under weighted Banzhaf values, p ≠ ½, complements weigh differently, and coalitions come
-//! one by one.
+//! (T, A) is drawn together with (S_j∖T, M∖j∖A), its complement at both levels, which has the same weight. So
+//! all terms that are even about ½ cancel, including interactions of two players. For weighted Banzhaf values
+//! with p ≠ ½, complements have different weights, and coalitions are drawn one by one.
 //!
 //! # Leverage
 //!
-//! The leverage score of (T, A) for the columns of members is `w^(1)(A)` times that of T among s players, because their Gram matrix is
-//! that of the regression for u_j. So A is drawn by its own law and T by leverage: under the Shapley kernel every size t alike. Strata
-//! (t, a) are drawn without replacement ([`TwoBlocks`](apportion_samplers::TwoBlocks)), which makes full enumeration exact.
+//! The leverage score of (T, A) for the columns of members is `w^(1)(A)` times that of T for s players,
+//! because their Gram matrix is that of the regression for u_j. So A is drawn from its distribution and T by
+//! leverage: under the Shapley kernel every size t is equally likely. Strata (t, a) are drawn without
+//! replacement ([`TwoBlocks`](apportion_samplers::TwoBlocks)), which makes full enumeration exact.
 //!
 //! # Known unions
 //!
-//! Where v(Q_A) and D(A) = v(Q_A ∪ S_j) − v(Q_A) are known for the A that are drawn, `v(Q_A) + (t/s) (D(A) − φ_j)` is taken off. For each
-//! A it is linear in t, with the same slope on average; so it is orthogonal to the columns of members (of Banzhaf's too, as D(A) − φ_j is
-//! 0 on average) and changes nothing at full enumeration. It takes out all that does not concern the group, whatever its order; in our
-//! measurements two to four times less squared error. They are known
+//! If v(Q_A) and D(A) = v(Q_A ∪ S_j) − v(Q_A) are known for the drawn A, `v(Q_A) + (t/s) (D(A) − φ_j)` is
+//! subtracted. For each A it is linear in t, with the same slope on average. So it is orthogonal to the
+//! columns of members (also for Banzhaf values, as D(A) − φ_j is 0 on average) and changes nothing with full
+//! enumeration. It removes everything that does not concern the group, of any order; in our measurements this
+//! reduces the squared error by a factor of two to four. The unions are known
 //!
-//! - for all A, where tabulating the 2^m unions takes at most half of the evaluations, or there are two to four groups: then φ_j is exact, too;
-//! - else, for Owen values, along random orders of the groups and their reverses, which say φ_j, and in each of which every group meets one
-//!   pair of coalitions of its members. Both estimates then share A, and their covariance is left out of the standard errors: intervals of
-//!   95 % cover more than 92 % in our tests.
+//! - for all A, if tabulating the 2^m unions takes at most half of the evaluations, or there are two to four
+//!   groups: then φ_j is exact, too;
+//! - otherwise, for Owen values, along random orders of the groups and their reverses. These orders estimate
+//!   φ_j, and in each of them every group gets one pair of coalitions of its members. Both estimates then
+//!   share A, and their covariance is ignored in the standard errors: 95% intervals cover more than 92% in
+//!   our tests.
 //!
 //! # Source
 //!
-//! Ours. The values: Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with coalition structure using
-//! Monte Carlo sampling on the product space of coalitions and features*, 2023; leverage scores and the regression among players: Musco
-//! and Witter, *Provably Accurate Shapley Value Estimation via Leverage Score Sampling*, ICLR 2025.
+//! Ours. The values: Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers
+//! with coalition structure using Monte Carlo sampling on the product space of coalitions and features*,
+//! 2023; leverage scores and the regression for players: Musco and Witter, *Provably Accurate Shapley Value
+//! Estimation via Leverage Score Sampling*, ICLR 2025.
 
 mod coalitional;
 mod estimate;
@@ -72,23 +81,26 @@ use crate::support::StandardErrors;
 use coalitional::Coalitional;
 use estimate::regression;
 
-/// Values of players in groups by leverage-sampled regressions: one among the groups, one for the members of each.
+/// Values of players in groups from leverage-sampled regressions: one for the groups, and one for the members
+/// of each.
 ///
-/// | value | how |
+/// | value | method |
 /// |---|---|
-/// | coalitional, of Shapley, Banzhaf and weighted Banzhaf values: Owen, Banzhaf-Owen, … | coalitions of members and of other groups, in pairs that are complements at both levels; where the members share (Shapley within) `g_i = φ_j/s + ψ_i` |
-/// | two-step Shapley | Leverage SHAP among the groups, and among the members of each group alone |
-/// | quotient, of one of the three | [`LeverageShap`](crate::LeverageShap) or [`KernelBanzhaf`](crate::KernelBanzhaf) among the groups |
+/// | coalitional, from Shapley, Banzhaf and weighted Banzhaf values: Owen, Banzhaf-Owen, … | coalitions of members and of other groups, in pairs that are complements at both levels; if the members share (Shapley within) `g_i = φ_j/s + ψ_i` |
+/// | two-step Shapley | Leverage SHAP for the groups, and for the members of each group alone |
+/// | quotient, for one of the three | [`LeverageShap`](crate::LeverageShap) or [`KernelBanzhaf`](crate::KernelBanzhaf) for the groups |
 ///
-/// Exact, with standard errors of zero, where the budget covers all coalitions: 2^m, and at most `2^(m − 1 + |S_j|)` for each group j.
-/// Games with interactions of two players at most are exact as soon as the coefficients are determined (not under weighted Banzhaf
-/// values). One group only is the regression for the players by the inner law, n groups of one that by the outer.
+/// Exact, with standard errors of zero, if the budget covers all coalitions: 2^m, and at most
+/// `2^(m − 1 + |S_j|)` for each group j. Games with interactions of at most two players are exact as soon as
+/// the coefficients are determined (except for weighted Banzhaf values). A single group reduces to the
+/// regression for the players with the inner semivalue, n groups of one to that with the outer.
 ///
 /// # Error
 ///
-/// Mean squared error of Owen values beside that of [`NestedPermutation`](crate::NestedPermutation) (orders and their reverses) at equal
-/// evaluations, on sums of leaves of depth 3 to 5 and on sums of unanimity games of up to 4 players (`cargo run --release -p
-/// apportion-benches --bin groups`; the permutations' error over ours):
+/// Mean squared error of Owen values, compared with [`NestedPermutation`](crate::NestedPermutation) (orders
+/// and their reverses) at equal evaluations, on sums of leaves of depth 3 to 5 and on sums of unanimity games
+/// of up to 4 players (`cargo run --release -p apportion-benches --bin groups`). The table shows the error of
+/// the permutations divided by that of this method:
 ///
 /// | groups | 5n evaluations | 10n | 20n | 40n | 80n |
 /// |---|---|---|---|---|---|
@@ -99,26 +111,29 @@ use estimate::regression;
 /// | 10 of 5 | 0.7 | 0.7–0.9 | 0.8–0.9 | 0.8–1.2 | 1.5–1.9 |
 /// | 14 of 3 | 0.8–0.9 | 0.9 | 0.9 | 0.9–1.0 | 0.8–1.2 |
 ///
-/// So take it where the unions of groups can be tabulated, and permutations where there are more groups. Other coalitional values of more
-/// groups have two to four times the error of Owen values: with 10 groups of 5 and 20n evaluations 0.2 of the squared norm, with 80n
-/// 0.01.
+/// So use it if the unions of groups can be tabulated, and permutations if there are more groups. With more
+/// groups, other coalitional values have two to four times the error of Owen values: with 10 groups of 5 and
+/// 20n evaluations 0.2 of the squared norm, with 80n 0.01.
 ///
 /// # Budget
 ///
-/// v(∅) and v(N) are evaluated once for all parts, and no other coalition twice. What is left goes to the parts in proportion to their
-/// unknowns, up to what enumerates them. Where all unions of groups take at most half of it and leave three evaluations for each
-/// member, they are tabulated first; of two to four groups also where they leave two. At most the budget is used; pairs, and whole orders, leave a few evaluations over.
+/// v(∅) and v(N) are evaluated once for all parts, and no other coalition twice. The rest is divided among
+/// the parts in proportion to their unknowns, up to full enumeration. If all unions of groups take at most
+/// half of it and leave three evaluations for each member, they are tabulated first; for two to four groups
+/// also if they leave two. Because of pairs and whole orders, a few evaluations of the budget may stay
+/// unused.
 ///
 /// # Standard errors
 ///
-/// From the certificates of the regressions, whose variances add up. Where nearly all coalitions are drawn and few are left, what is left is
-/// small and its law far from normal: 1.96 of them cover less than 95 %. Intervals by Student's t covered 93 to 97 % over all budgets and
-/// partitions of our tests. None where some regression is not determined or cannot do without some
-/// coalition. The diagnostics have the sums of ranks and unknowns over all regressions, the worst condition number and the fewest degrees of
-/// freedom. The directions in which errors go are put together from those of the parts; they are not told for values with Banzhaf's law
-/// within groups as long as other groups have columns.
+/// From the certificates of the regressions, whose variances add up. If nearly all coalitions are drawn, the
+/// remaining error is small and far from normally distributed: ±1.96 standard errors cover less than 95%.
+/// Intervals with Student's t covered 93 to 97% over all budgets and partitions of our tests. There are no
+/// standard errors if some regression is not determined, or if some coalition is indispensable for it. The
+/// diagnostics contain the sums of ranks and unknowns over all regressions, the worst condition number and
+/// the fewest degrees of freedom. The directions of the errors are combined from those of the parts; they are
+/// unknown for values with Banzhaf's distribution within groups as long as other groups have columns.
 ///
-/// Takes `O(T + m n²)` time, `T` being the time of `m` evaluations, and remembers every coalition that was asked for.
+/// Takes `O(T + m n²)` time, where `T` is the time of `m` evaluations, and caches every evaluated coalition.
 ///
 /// ```
 /// use apportion_estimators::{CoalitionalRegression, Estimator};
@@ -152,12 +167,13 @@ setters!(CoalitionalRegression { with_standard_errors => standard_errors: Standa
 const NAME: &str = "leverage";
 
 impl CoalitionalRegression {
-    /// The estimator of `value` for players in the groups of `partition`.
+    /// Creates the estimator of `value` for players in the groups of `partition`.
     ///
     /// # Errors
     ///
-    /// [`EstimatorError::OtherValue`] for values without groups, and laws other than the Shapley value, the Banzhaf value and weighted
-    /// Banzhaf values; [`EstimatorError::Value`] as [`Value::check`](apportion_values::Value::check).
+    /// [`EstimatorError::OtherValue`] for values without groups, and for semivalues other than the Shapley
+    /// value, the Banzhaf value and weighted Banzhaf values; [`EstimatorError::Value`] in the same cases as
+    /// [`Value::check`](apportion_values::Value::check).
     pub fn new(value: impl Into<SolutionConcept>, partition: Partition) -> Result<Self, EstimatorError> {
         let value = value.into();
         structured(&value, Some(&partition), None)?.check(partition.players())?;
@@ -168,7 +184,8 @@ impl CoalitionalRegression {
     fn refusal(&self) -> EstimatorError {
         EstimatorError::OtherValue {
             method: NAME,
-            estimates: "two-step Shapley values, and coalitional and quotient values made of Shapley, Banzhaf and weighted Banzhaf values",
+            estimates: "two-step Shapley values, and coalitional and quotient values based on Shapley, \
+                        Banzhaf and weighted Banzhaf values",
             value: Box::new(self.value.clone()),
             instead: if self.value.needs_partition() {
                 "product-space"
@@ -178,12 +195,12 @@ impl CoalitionalRegression {
         }
     }
 
-    /// The groups.
+    /// Returns the groups.
     pub fn partition(&self) -> &Partition {
         &self.partition
     }
 
-    /// What is to be done; `None` for other values.
+    /// Returns the task for the value and the partition; `None` for unsupported values.
     fn task(&self) -> Option<Task> {
         let groups = self.partition.len();
         let regression = |value: &Semivalue| {
@@ -213,7 +230,7 @@ impl CoalitionalRegression {
     }
 }
 
-/// What a value and a partition ask for.
+/// The computation for a value and a partition.
 enum Task {
     /// A semivalue of the players.
     Players(Box<dyn Estimator>),
@@ -232,12 +249,13 @@ impl Estimator for CoalitionalRegression {
         self.value.clone()
     }
 
-    /// Of the partition that the estimator is for, whatever `players` says: v(∅), v(N) and one evaluation for each unknown of each
-    /// regression; for two-step values v(S_j) of each group of several members, too. For Owen values not more than half as many orders of
-    /// the groups as the largest has members, of `2 (m − 1)` evaluations each and 2 for each group of several members.
+    /// For the partition of the estimator, ignoring `players`: v(∅), v(N) and one evaluation for each unknown
+    /// of each regression; for two-step values also v(S_j) of each group of several members. For Owen values
+    /// at most half as many orders of the groups as the largest group has members, with `2 (m − 1)`
+    /// evaluations each plus 2 for each group of several members.
     ///
-    /// That is the least, not a recommendation: below twice that the coefficients are not determined, and those of least norm are given,
-    /// which the diagnostics say. Give five times as much.
+    /// This is the minimum, not a recommendation: below twice that the coefficients are not determined, and
+    /// the minimum-norm solution is returned, which the diagnostics report. Use five times as much.
     fn minimum_budget(&self, _players: usize) -> usize {
         match self.task() {
             Some(Task::Players(regression)) => regression.minimum_budget(self.partition.players()),
@@ -268,7 +286,7 @@ impl Estimator for CoalitionalRegression {
             Some(Task::Coalitional(task)) => Some(task),
             None => return Err(self.refusal()),
         };
-        // Parts ask for what other parts have asked for.
+        // Cache evaluations, because parts share coalitions.
         let remembered = Cached::new(Counted::new(game));
         let mut evaluations = Evaluations::begin(&remembered)?;
         let (partition, standard_errors) = (&self.partition, self.standard_errors);
@@ -288,19 +306,21 @@ impl Estimator for CoalitionalRegression {
         units(&self.value, Some(&self.partition), players)
     }
 
-    /// The same regressions with samples that grow ([`Order::Nested`](apportion_samplers::Order)), and shares of the budget none
-    /// of which ever shrinks: nothing is evaluated twice.
+    /// Returns the same regressions with growing samples ([`Order::Nested`](apportion_samplers::Order)), and
+    /// with shares of the budget that never shrink: nothing is evaluated twice.
     ///
-    /// For values of both groups and members, the evaluations for tabulating the unions of groups are left over before: what is spent on
-    /// members waits until the unions are tabulated. With up to six groups that takes until the regressions are determined, and from 6n
-    /// evaluations on the squared error is 0.8 to 1.2 of that without growing. With eight groups of five Owen values keep to 1.1, but other
-    /// values stay where they are from 256 to 510 evaluations, with up to four times the error at that many.
+    /// For values of both groups and members, the evaluations for tabulating the unions of groups are
+    /// reserved in advance: the evaluations for members wait until the unions are tabulated. With up to six
+    /// groups this happens about when the regressions are determined, and from 6n evaluations on the squared
+    /// error is 0.8 to 1.2 times that without growing. With eight groups of five, Owen values stay within 1.1
+    /// times, but other values do not improve from 256 to 510 evaluations, where they have up to four times
+    /// the error.
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(Self { grows: true, ..self.clone() })
     }
 }
 
 specs! {
-    LEVERAGE = "leverage": "regressions by leverage scores, between the groups and within them",
+    LEVERAGE = "leverage": "leverage-score regressions between and within the groups",
         |value| Some(Box::new(CoalitionalRegression::new(value.concept(), value.groups()?.clone()).ok()?));
 }

@@ -1,35 +1,35 @@
-//! The parts of an estimate, and what each may spend.
+//! The parts of an estimate, and their shares of the budget.
 
 use apportion_games::{Purpose, stream};
 use apportion_samplers::water_fill;
 use rand::Rng;
 
-/// A regression of its own.
+/// A separate regression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Part {
-    /// Coefficients that it has to find.
+    /// The number of coefficients to estimate.
     pub(super) unknowns: usize,
-    /// Evaluations with which it is exact; an even number, or infinite.
+    /// The number of evaluations with which it is exact; an even number, or infinite.
     pub(super) capacity: f64,
 }
 
 impl Part {
-    /// The regression on the proper coalitions of `players`.
+    /// Returns the regression on the proper coalitions of `players`.
     pub(super) fn of_players(players: usize) -> Self {
         Self { unknowns: players, capacity: (players as f64).exp2() - 2.0 }
     }
 }
 
-/// The fewest evaluations that [`split`] takes: one for each unknown, rounded up to pairs.
+/// Returns the minimum total for [`split`]: one evaluation per unknown, rounded up to pairs.
 pub(super) fn least(parts: &[Part]) -> usize {
     let least: f64 = parts.iter().map(|part| part.capacity.min(part.unknowns as f64)).sum();
     (least as usize).next_multiple_of(2)
 }
 
-/// Even numbers of evaluations for each part, in proportion to its unknowns and at most its capacity, that sum to `total` (one less where
-/// it is odd) or to all capacities.
+/// Returns even numbers of evaluations for each part, in proportion to its unknowns and at most its capacity,
+/// that sum to `total` (minus one if it is odd) or to the total capacity.
 ///
-/// Pairs that rounding leaves over go where most was rounded off.
+/// Pairs left over by rounding go to the parts with the largest rounded-off fractions.
 pub(super) fn split(parts: &[Part], total: usize) -> Vec<usize> {
     let weights: Vec<f64> = parts.iter().map(|part| part.unknowns as f64).collect();
     let capacities: Vec<f64> = parts.iter().map(|part| part.capacity).collect();
@@ -48,10 +48,12 @@ pub(super) fn split(parts: &[Part], total: usize) -> Vec<usize> {
     pairs.into_iter().map(|pairs| 2 * pairs).collect()
 }
 
-/// As [`split`], but no share shrinks as `total` grows, and none is less than `at_least`, which sum to `total` at most.
+/// Same as [`split`], but no share shrinks as `total` grows, and none is less than `at_least`, whose sum is
+/// at most `total`.
 ///
-/// The k-th pair of a part with u unknowns, k = 0, 1, …, enters at the level `(k + ½) / u`, of equal levels that of the first part; so
-/// shares are those in proportion, rounded (Webster's method). At the [`least`] total a part has a pair for every two unknowns.
+/// The k-th pair of a part with u unknowns, k = 0, 1, …, enters at the level `(k + ½) / u`; ties go to the
+/// first part. So the shares are proportional, rounded with Webster's method. At the [`least`] total a part
+/// has a pair for every two unknowns.
 pub(super) fn split_growing(parts: &[Part], at_least: &[usize], total: usize) -> Vec<usize> {
     let capacity = |index: usize| parts[index].capacity / 2.0;
     let unknowns = |index: usize| parts[index].unknowns as f64;
@@ -65,7 +67,7 @@ pub(super) fn split_growing(parts: &[Part], at_least: &[usize], total: usize) ->
             .collect()
     };
     let fits = |level: f64| counts_at(level).into_iter().fold(0, usize::saturating_add) <= total;
-    // A level that is reached for certain; from there on pairs enter one by one.
+    // Find a level that fits; from there on, add pairs one by one.
     let (mut below, mut above) = (0.0, total as f64);
     while above - below > 1e-9 * above {
         let middle = 0.5 * (below + above);
@@ -85,7 +87,7 @@ pub(super) fn split_growing(parts: &[Part], at_least: &[usize], total: usize) ->
     pairs.into_iter().map(|pairs| 2 * pairs).collect()
 }
 
-/// The seed of the streams of one part.
+/// Returns the seed of the streams of one part.
 pub(super) fn seed_of_part(seed: u64, part: u64) -> u64 {
     stream(seed, Purpose::Parts, part).next_u64()
 }
@@ -104,7 +106,7 @@ mod tests {
         ];
         for (parts, at_least) in cases {
             let of_all = at_least.iter().sum::<usize>();
-            // Pairs by level, one by one.
+            // The reference result, computed pair by pair.
             let mut wanted = at_least.clone();
             for total in of_all..of_all + 600 {
                 if total > of_all && total % 2 == 0 {

@@ -1,4 +1,4 @@
-//! Two-step Shapley values: a regression among the groups, and one for the members of each group alone.
+//! Two-step Shapley values: one regression for the groups, and one for the members of each group alone.
 
 use apportion_games::{Game, Partition, QuotientGame, SubGame};
 
@@ -9,23 +9,25 @@ use crate::regression::leverage_shap::LeverageShap;
 use crate::run::Estimator;
 use crate::support::StandardErrors;
 
-/// Groups of several members.
+/// Returns the groups of several members.
 fn large_groups(partition: &Partition) -> impl Iterator<Item = usize> {
     (0..partition.len()).filter(|&group| partition.group(group).len() > 1)
 }
 
-/// The regression among the groups, and those among the members of each.
+/// Returns the regression for the groups, and those for the members of each.
 fn parts(partition: &Partition) -> Vec<Part> {
     let members = large_groups(partition).map(|group| Part::of_players(partition.group(group).len()));
     std::iter::once(Part::of_players(partition.len())).chain(members).collect()
 }
 
-/// The fewest evaluations besides v(∅) and v(N): for the regressions, and v(S_j) of the large groups.
+/// Returns the minimum number of evaluations in addition to v(∅) and v(N): for the regressions, and v(S_j) of
+/// the large groups.
 pub(super) fn least_evaluations(partition: &Partition) -> usize {
     least(&parts(partition)) + large_groups(partition).count()
 }
 
-/// The values of all players, from `total` evaluations besides v(∅) and v(N), which `game` remembers.
+/// Estimates the values of all players from `total` evaluations in addition to v(∅) and v(N); `game` caches
+/// evaluations.
 pub(super) fn estimate(
     game: &dyn Game,
     partition: &Partition,
@@ -54,7 +56,7 @@ pub(super) fn estimate(
         let alone = SubGame::new(game, members)?;
         let mut explanation =
             regression.estimate_seen(&alone, share + 2, seed_of_part(seed, 1 + group as u64))?;
-        // What the members get alone less equal shares of what they are worth alone.
+        // Subtract equal shares of the value of the group alone from the members' values in it.
         for player in explanation.values.chunks_exact_mut(game.outputs()) {
             for ((value, full), base) in player.iter_mut().zip(&explanation.prediction).zip(&explanation.base)
             {

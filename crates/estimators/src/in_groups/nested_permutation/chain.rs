@@ -1,21 +1,23 @@
-//! Coalitions that grow element by element from a first to a last one, and what every element adds.
+//! Coalitions that grow element by element, and the contribution of every element.
 
-/// A walk from one coalition to another through all elements between them, in order and, antithetic, in the reverse order too.
+/// A sequence of coalitions from a first to a last one that adds all elements between them, in order and, if
+/// antithetic, in the reverse order too.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chain {
-    /// Number of elements L.
+    /// The number of elements L.
     pub(crate) length: usize,
     pub(crate) antithetic: bool,
 }
 
 impl Chain {
-    /// Coalitions strictly between the ends: L − 1 in one order, and as many in the other.
+    /// Returns the number of coalitions strictly between the ends: L − 1 per order.
     pub(crate) fn rows(self) -> usize {
         self.length.saturating_sub(1) * if self.antithetic { 2 } else { 1 }
     }
 
-    /// Calls `push` with each coalition between the empty one and `full`: after l elements those, then, antithetic, all others, which are
-    /// the first L − l elements of the reverse order. `flip` turns the bits of an element.
+    /// Calls `push` with each coalition between the empty one and `full`: the first l elements and, if
+    /// antithetic, all others, which are the first L − l elements of the reverse order. `flip` toggles the
+    /// bits of an element.
     pub(crate) fn coalitions(
         self,
         full: &[u64],
@@ -33,9 +35,11 @@ impl Chain {
         }
     }
 
-    /// Calls `add` with what each element adds in each output, the mean of both orders where there are two.
+    /// Calls `add` with the contribution of each element to each output, averaged over both orders if
+    /// antithetic.
     ///
-    /// `between` holds the values of the coalitions of [`coalitions`](Self::coalitions), k numbers each, `start` and `end` those of the ends.
+    /// `between` contains the values of the coalitions of [`coalitions`](Self::coalitions), k numbers each;
+    /// `start` and `end` are the values of the ends.
     pub(crate) fn contributions(
         self,
         start: &[f64],
@@ -70,7 +74,7 @@ mod tests {
 
     #[test]
     fn elements_add_the_difference_of_neighbouring_coalitions_in_both_orders() {
-        // Worth the square of the sum of bits, of bits 0, 2 and 5 in that order.
+        // The value is the square of the sum of the bits; bits 0, 2 and 5 are added in that order.
         let worth = |words: &[u64]| (words[0] as f64).powi(2);
         for (antithetic, wanted) in [(false, [1.0, 24.0, 1344.0]), (true, [37.0, 148.0, 1184.0])] {
             let chain = Chain { length: 3, antithetic };

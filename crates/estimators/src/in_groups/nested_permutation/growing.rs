@@ -2,12 +2,13 @@
 //!
 //! # Notation
 //!
-//! B scenarios, or equal parts of their weights; D draws, `D = q B + r` with r < B. Draw j in scenario l has a random stream of its own.
+//! B scenarios, or equal parts of their weights; D draws, `D = q B + r` with r < B. Draw j in scenario l has
+//! a separate random stream.
 //!
-//! # How
+//! # Method
 //!
-//! Every scenario has q draws, and the first r of a random order of them one more. So as D grows draws are only added, and scenarios are
-//! drawn without replacement until all have their turn.
+//! Every scenario has q draws, and the first r scenarios of a random order have one more. So draws are only
+//! added as D grows, and scenarios are drawn without replacement in each round.
 
 use std::ops::Range;
 
@@ -20,29 +21,31 @@ use crate::error::{EstimatorError, Result};
 use crate::report::Influences;
 use crate::support::product_draws::{Asked, Moments, Plan, ProductDraws, Strata, averages};
 
-/// Scenarios whose draws are made before their moments are added up: these bound the memory.
+/// The number of scenarios to process at once; this bounds the memory.
 const SCENARIOS_AT_ONCE: usize = 256;
-/// Draws of one scenario: what the numbers of streams have room for.
+/// Log2 of the maximum number of draws per scenario, limited by the numbering of random streams.
 const DRAW_BITS: u32 = 24;
-/// The number of the order of the scenarios: beyond those of permutations of players.
+/// The stream number for the order of the scenarios, beyond those of permutations of players.
 const ORDER_UNIT: u64 = 1 << 47;
-/// Degrees of freedom below which there are no standard errors, and scenarios are not told apart.
+/// The minimum number of degrees of freedom for standard errors, and for variances per scenario.
 const FEWEST_DEGREES: usize = 4;
 
-/// Values, n × k, their standard errors, and the degrees of freedom of these.
+/// Values, n × k, with their standard errors and the degrees of freedom of these.
 pub(super) struct Grown {
     pub(super) values: Vec<f64>,
     pub(super) std_errors: Option<Vec<f64>>,
-    /// Of the draws.
+    /// The influences of the draws.
     pub(super) influences: Influences,
     pub(super) degrees_of_freedom: f64,
 }
 
-/// The means over `draws` draws of `walk`, whose strata are the `scenarios` of the game, and their standard errors.
+/// Computes the means over `draws` draws of `walk`, whose strata are the `scenarios` of the game, and their
+/// standard errors.
 ///
-/// With two draws or more in each scenario they are those of the mean of the scenarios' means. With fewer they are those of the mean of all
-/// draws, as if scenarios were drawn with replacement: errors are less than these standard errors say then. (The variance of the few
-/// scenarios that have two draws, taken for all, covered the truth in as little as 61 % of the cases.)
+/// With at least two draws in each scenario the standard errors are those of the mean of the scenarios'
+/// means. With fewer they are those of the mean of all draws, as if scenarios were drawn with replacement,
+/// which overestimates the errors. (Extrapolating the variance of the few scenarios with two draws covered
+/// the true value in as little as 61% of the cases.)
 pub(super) fn average(
     game: &dyn Game,
     walk: &Walk<'_>,
@@ -53,7 +56,7 @@ pub(super) fn average(
 ) -> Result<Grown> {
     let (rounds, more) = (draws / scenarios, draws % scenarios);
     if rounds >= 1 << DRAW_BITS || scenarios > MOST_DRAWS >> DRAW_BITS {
-        return Err(EstimatorError::Draws { given: draws, least: 1, most: scenarios << DRAW_BITS });
+        return Err(EstimatorError::Draws { actual: draws, min: 1, max: scenarios << DRAW_BITS });
     }
     let order = permutation(scenarios, seed, ORDER_UNIT);
     let mut sums = Sums::new(width);
@@ -102,17 +105,18 @@ impl ProductDraws for OfScenarios<'_, '_> {
     }
 }
 
-/// What is known of the scenarios so far.
+/// Sums over the scenarios so far.
 struct Sums {
-    /// Of the means of the scenarios.
+    /// The sum of the means of the scenarios.
     means: Vec<f64>,
-    /// Of the variances of these means, where there are two draws or more.
+    /// The sum of the variances of these means, for scenarios with at least two draws.
     variances: Vec<f64>,
-    /// Of `T_l² / (D_l − 1)`, T_l being the variance of the mean of scenario l, summed over all players.
+    /// The sum of `T_l² / (D_l − 1)`, where T_l is the variance of the mean of scenario l, summed over all
+    /// players.
     spread: f64,
-    /// Influences of the draws on the means of their scenarios, of those with two draws or more.
+    /// The influences of the draws on the means of their scenarios, for scenarios with at least two draws.
     influences: Influences,
-    /// Of all draws.
+    /// The moments of all draws.
     all: Option<Moments>,
 }
 
@@ -151,7 +155,8 @@ impl Sums {
             let std_errors = (draws > FEWEST_DEGREES).then(errors);
             return Grown { values, std_errors, influences, degrees_of_freedom: draws as f64 - 1.0 };
         }
-        // Satterthwaite's, which are fewer where few scenarios make up most of the variance.
+        // Satterthwaite's degrees of freedom, which are fewer if few scenarios contribute most of the
+        // variance.
         let total: f64 = self.variances.iter().sum();
         let effective = if self.spread > 0.0 { total * total / self.spread } else { f64::INFINITY };
         Grown {
@@ -180,7 +185,7 @@ mod tests {
         // Variances of the means: 4/3, 8/2, 2/2 and 0.
         let wanted = f64::sqrt(4.0 / 3.0 + 4.0 + 1.0) / 4.0;
         assert!((grown.std_errors.unwrap()[0] - wanted).abs() < 1e-14);
-        // The variances come with two, one and one degrees of freedom.
+        // The variances have two, one and one degrees of freedom.
         let degrees = (4.0f64 / 3.0 + 4.0 + 1.0).powi(2) / (16.0 / 9.0 / 2.0 + 16.0 + 1.0);
         assert!((grown.degrees_of_freedom - degrees).abs() < 1e-13);
     }

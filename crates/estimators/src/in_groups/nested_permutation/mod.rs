@@ -1,15 +1,18 @@
-//! Nested permutations: groups join one after the other, the members of each one after the other, all in one scenario.
+//! Nested permutations: groups join one after the other, and the members of each one after the other, all in
+//! one scenario.
 //!
 //! # Notation
 //!
-//! `n` players in `m` groups S_1 … S_m. A nested order σ is a random order of the groups with a random order of the members inside each;
-//! b is a scenario of the game, drawn by its weight `w_b`; there are B of them. `D` draws.
+//! `n` players in `m` groups S_1 … S_m. A nested order σ is a random order of the groups with a random order
+//! of the members inside each; b is a scenario of the game, drawn by its weight `w_b`; there are B scenarios
+//! and `D` draws.
 //!
 //! # Source
 //!
-//! Owen, *Values of games with a priori unions*, 1977, whose value is the mean over these orders. Kotsiopoulos et al., *Approximation of group
-//! explainers with coalition structure using Monte Carlo sampling on the product space of coalitions and features*, 2023, section 4.1, draws
-//! such an order for each player; here all players share it.
+//! Owen, *Values of games with a priori unions*, 1977, whose value is the mean over these orders.
+//! Kotsiopoulos et al., *Approximation of group explainers with coalition structure using Monte Carlo
+//! sampling on the product space of coalitions and features*, 2023, section 4.1, draws such an order for each
+//! player; here all players share it.
 
 mod chain;
 mod growing;
@@ -31,54 +34,62 @@ use crate::support::product_draws::{
     exact_within, explanation,
 };
 
-/// The mean of all players' marginal contributions along random nested orders, each walked from ∅ to N in one scenario that is drawn with it.
+/// The mean of all players' marginal contributions along random nested orders, each evaluated from ∅ to N in
+/// one random scenario.
 ///
 /// ```text
-/// φ̂_i = (1/D) Σ_d Δ_i^(d),     Δ_i = v_b(those up to i in σ) − v_b(those before i in σ)
+/// φ̂_i = (1/D) Σ_d Δ_i^(d), Δ_i = v_b(players up to i in σ) − v_b(players before i in σ)
+///
 /// ```
 ///
-/// Antithetic (the default) σ is walked in its reverse too, groups and members from the last to the first, in the same scenario, and a draw
-/// is the mean of both. Scenario evaluations of one draw, for all players at once:
+/// If antithetic (the default), the reverse of σ, with groups and members from the last to the first, is
+/// evaluated in the same scenario, and a draw is the mean of both. Scenario evaluations of one draw, for all
+/// players at once:
 ///
 /// | value | [`plain`](Self::plain) | antithetic |
 /// |---|---|---|
 /// | Owen | n + 1 | 2n |
-/// | Shapley, everyone in one group | n + 1 | 2n |
+/// | Shapley, all players in one group | n + 1 | 2n |
 /// | Owen over a hierarchy of groups | n + 1 | 2n |
-/// | quotient Shapley, groups being the players | m + 1 | 2m |
+/// | quotient Shapley, with groups as players | m + 1 | 2m |
 /// | two-step Shapley: the groups, and each group of several alone from ∅ | m + n + 1 or fewer | 2m + 2n − 1 or fewer |
 ///
-/// and two fewer where the game has one scenario, whose v(∅) and v(N) are known. Other values have no such orders and are refused:
-/// [`ProductSpace`](crate::ProductSpace) draws for them.
+/// and two fewer if the game has a single scenario, whose v(∅) and v(N) are known. Other values are not means
+/// over such orders and are rejected: use [`ProductSpace`](crate::ProductSpace).
 ///
-/// **What sharing changes.** Every player's Δ has the law that independent draws give it, so the mean is the same; but n + 1 evaluations serve
-/// all players, where independent draws take 2n. The players' errors are correlated: in each draw a group's members add up to what
-/// the group gets in the quotient game, and all players to v_b(N) − v_b(∅). Differences of players should not be judged as if
-/// their errors were independent.
+/// **Effect of shared orders.** Every player's Δ has the same distribution as with independent draws, so the
+/// mean is the same. But n + 1 evaluations serve all players, where independent draws take 2n. The players'
+/// errors are correlated: in each draw a group's members sum to the contribution of the group in the quotient
+/// game, and all players to v_b(N) − v_b(∅). Do not treat the errors of players as independent when comparing
+/// them.
 ///
-/// **Scenarios in strata.** The weights of the scenarios, laid end to end, are cut into `L = min(B, ⌊D/2⌋)` equal parts, and each part gets as
-/// many draws as the others (or one more, the means of the parts being averaged). So scenarios keep their weights and estimates their
-/// means, while what differs between scenarios adds next to nothing to the variance: with 2B draws or more and equal weights nothing at all,
-/// and all players add up to v(N) − v(∅) but for rounding. Most of the variance of marginal games is of this kind, so that antithetic
-/// orders, which reduce the rest, are worth their evaluations.
+/// **Stratified scenarios.** The weights of the scenarios, laid end to end, are divided into
+/// `L = min(B, ⌊D/2⌋)` equal parts, and each part gets equally many draws (or one more; the means of the
+/// parts are averaged). So scenarios keep their weights and estimates their means, while differences between
+/// scenarios add almost nothing to the variance: nothing at all with at least 2B draws and equal weights, in
+/// which case all players sum to v(N) − v(∅) up to rounding. Most of the variance of marginal games is of
+/// this kind, so antithetic orders, which reduce the rest, are worth their evaluations.
 ///
-/// The [growing](Estimator::growing) twin takes the parts in turn, L = B of them whatever D: with 2B draws or more that is the same, with fewer
-/// standard errors are rather too large.
+/// The [growing](Estimator::growing) twin draws from the parts in turn, with L = B for any D: with at least
+/// 2B draws this is the same, with fewer the standard errors tend to be too large.
 ///
-/// **Measured** from 2B draws on (a budget of 4n + 2), the squared error of all players' Owen values at equal evaluations, over that of
-/// independent draws, was 0.06 (plain 0.17) in experiment 2a of the paper with 100 background rows, for single players 0.02 to 0.28; and
-/// 0.04 (0.18) for a tree model of the diabetes data with four groups and 50 rows, for single players 0.03 to 0.16. Scenarios drawn without
-/// strata would leave 0.77 (0.58) in experiment 2a: with fewer draws the advantage is between these.
+/// **Measurements.** From 2B draws on (a budget of 4n + 2), the squared error of all players' Owen values at
+/// equal evaluations, relative to independent draws, was 0.06 (plain 0.17) in experiment 2a of the paper with
+/// 100 background rows, and 0.02 to 0.28 for single players. For a tree model of the diabetes data with four
+/// groups and 50 rows it was 0.04 (0.18), and 0.03 to 0.16 for single players. Scenarios drawn without strata
+/// would give 0.77 (0.58) in experiment 2a: with fewer draws the ratio is between these.
 ///
-/// **Budget** as of [`ProductSpace`](crate::ProductSpace): M evaluations of the game pay `(M − 2) B` evaluations in one of B scenarios beside v(∅)
-/// and v(N). Exact where enumeration costs no more, unless [`keep_sampling`](Self::keep_sampling) says otherwise.
+/// **Budget.** Same as for [`ProductSpace`](crate::ProductSpace): M evaluations of the game allow `(M − 2) B`
+/// evaluations in one of B scenarios in addition to v(∅) and v(N). Exact if enumeration costs no more, except
+/// with [`keep_sampling`](Self::keep_sampling).
 ///
-/// **Standard errors** are `sqrt(Σ_l s_l²/D_l) / L`, s_l² the sample variance of a player's Δ over the D_l draws of part l, which antithetic are
-/// pairs; none where `D − L < 4`, which takes five draws of a game of one scenario and up to seven of others.
-/// ±1.96 of them covered the truth in 92 to 94 % of the cases with 1.5 to 2.7 draws for each of 30 scenarios, in 94 to 95 % with 20.
+/// **Standard errors** are `sqrt(Σ_l s_l²/D_l) / L`, where s_l² is the sample variance of a player's Δ over
+/// the D_l draws (pairs if antithetic) of part l. There are none if `D − L < 4`: they require five draws in a
+/// game of one scenario and up to seven in others. ±1.96 standard errors covered the true value in 92 to 94%
+/// of the cases with 1.5 to 2.7 draws for each of 30 scenarios, and in 94 to 95% with 20.
 ///
-/// Takes O(T + D n ⌈n/64⌉) time, T being the time of the game's answers, and memory of some thousand coalitions, or one draw, for each
-/// thread.
+/// Takes O(T + D n ⌈n/64⌉) time, where T is the time of the game's evaluations, and memory for some thousand
+/// coalitions, or one draw, per thread.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, NestedPermutation};
@@ -91,7 +102,7 @@ use crate::support::product_draws::{
 /// let partition = Partition::new(3, vec![vec![0, 1], vec![2]])?;
 ///
 /// let truth = Value::owen(partition.clone()).enumerate(&game)?;
-/// // 400 scenario evaluations beside v(∅) and v(N): 66 pairs of 6.
+/// // 400 scenario evaluations in addition to v(∅) and v(N): 66 pairs of 6.
 /// let explanation = NestedPermutation::grouped(SolutionConcept::owen(), partition)?.estimate(&game, 6, 3)?;
 /// assert_eq!((explanation.evaluations, explanation.diagnostics.permutations), (6, Some(132)));
 /// for ((got, error), want) in explanation.values.iter().zip(explanation.std_errors.unwrap()).zip(truth.values) {
@@ -112,28 +123,31 @@ pub struct NestedPermutation {
 }
 
 impl NestedPermutation {
-    /// The estimator of the Shapley value, antithetic.
+    /// Creates the antithetic estimator of a value without groups, such as the Shapley value.
     ///
     /// # Errors
     ///
-    /// [`EstimatorError::OtherValue`] for a value that is no mean over orders, [`EstimatorError::Value`] for one that needs a partition.
+    /// [`EstimatorError::OtherValue`] for a value that is not a mean over orders, [`EstimatorError::Value`]
+    /// for one that needs a partition.
     pub fn new(value: impl Into<SolutionConcept>) -> Result<Self, EstimatorError> {
         Self::build(value.into(), None)
     }
 
-    /// The estimator of the Owen, quotient Shapley or two-step Shapley value of players in the groups of `partition`, antithetic.
+    /// Creates the antithetic estimator of the Owen, quotient Shapley or two-step Shapley value of players in
+    /// the groups of `partition`.
     ///
-    /// The Shapley value does not look at the partition.
+    /// The Shapley value ignores the partition.
     ///
     /// # Errors
     ///
-    /// [`EstimatorError::OtherValue`] for a value that is no mean over orders.
+    /// [`EstimatorError::OtherValue`] for a value that is not a mean over orders.
     pub fn grouped(value: impl Into<SolutionConcept>, partition: Partition) -> Result<Self, EstimatorError> {
         Self::build(value.into(), Some(partition))
     }
 
-    /// The estimator of the Owen value over a hierarchy of groups, antithetic: the players of every group stand together in its orders (Winter,
-    /// *A value for cooperative games with levels structure of cooperation*, 1989).
+    /// Creates the antithetic estimator of the Owen value over a hierarchy of groups: in its orders the
+    /// players of every group are adjacent (Winter, *A value for cooperative games with levels structure of
+    /// cooperation*, 1989).
     ///
     /// ```
     /// use apportion_estimators::{Estimator, NestedPermutation};
@@ -173,7 +187,8 @@ impl NestedPermutation {
         if !has_orders {
             return Err(EstimatorError::OtherValue {
                 method: estimator.name(),
-                estimates: "the Shapley, Owen, quotient Shapley and two-step Shapley values, which are means over orders",
+                estimates: "Shapley, Owen, quotient Shapley and two-step Shapley values, which are means \
+                            over orders",
                 value: Box::new(estimator.value),
                 instead: "product-space",
             });
@@ -183,30 +198,31 @@ impl NestedPermutation {
         Ok(estimator)
     }
 
-    /// The same, every order walked once and not in reverse.
+    /// Returns the estimator without reverse orders.
     #[must_use]
     pub fn plain(self) -> Self {
         Self { antithetic: false, ..self }
     }
 
-    /// The same, sampling also where the budget would pay for exact values.
+    /// Returns the estimator that samples even if the budget allows exact values.
     #[must_use]
     pub fn keep_sampling(self) -> Self {
         Self { full_budget: FullBudget::Sample, ..self }
     }
 
-    /// The partition that it was given.
+    /// Returns the partition, if there is one.
     pub fn partition(&self) -> Option<&Partition> {
         self.partition.as_ref()
     }
 
-    /// Estimates for all players (groups for quotient values) from `draws` orders, of which antithetic each is walked twice; nothing else is
-    /// asked, but for v(∅) and v(N) once in a game of one scenario. Results have the same bits on any number of threads.
+    /// Estimates the values of all players (groups for quotient values) from `draws` orders, evaluated in
+    /// both directions if antithetic. Evaluates nothing else except v(∅) and v(N), once, in a game of one
+    /// scenario. Results are bitwise identical for any number of threads.
     ///
     /// # Errors
     ///
-    /// [`EstimatorError::Draws`] for no draws, [`EstimatorError::Value`] for a game that the partition does not fit, and whatever the game
-    /// reports.
+    /// [`EstimatorError::Draws`] for zero draws, [`EstimatorError::Value`] for a game that does not match the
+    /// partition, and the errors of the game.
     pub fn estimate_draws(
         &self,
         game: &dyn Game,
@@ -224,7 +240,8 @@ impl NestedPermutation {
         Ok(estimates.into())
     }
 
-    /// Walks `draws` orders, the ends of which are known where the game has one scenario. With the degrees of freedom of the errors.
+    /// Evaluates `draws` orders; `ends` are known if the game has one scenario. Also returns the degrees of
+    /// freedom of the errors.
     fn walk(
         &self,
         game: &dyn Game,
@@ -234,7 +251,7 @@ impl NestedPermutation {
     ) -> Result<(Estimates, f64)> {
         let structure = self.structure(game.players());
         let scenarios = game.scenarios();
-        // In one scenario draws are added one by one anyway.
+        // In one scenario draws are always added one by one.
         let grows = self.grows && scenarios > 1;
         let strata = if grows {
             Strata { count: scenarios, draws: scenarios }
@@ -264,14 +281,14 @@ impl NestedPermutation {
         }
     }
 
-    /// What orders are drawn of, and how these are walked: of the Shapley value all players are in one group.
+    /// Returns the structure of the orders; for the Shapley value all players are in one group.
     fn structure(&self, players: usize) -> Structure {
         match (&self.value, &self.partition, &self.hierarchy) {
             (SolutionConcept::Coalitional(_), _, Some(hierarchy)) => Structure::Levels(hierarchy.clone()),
             (SolutionConcept::Coalitional(_), Some(partition), _) => {
                 Structure::Groups(partition.clone(), Path::Players)
             }
-            // One group alone has nothing beyond its worth.
+            // A single group has nothing to add to its own value.
             (SolutionConcept::TwoStepShapley, Some(partition), _) if partition.len() > 1 => {
                 Structure::Groups(partition.clone(), Path::TwoStep)
             }
@@ -282,12 +299,12 @@ impl NestedPermutation {
         }
     }
 
-    /// The value over a hierarchy, where it is of one.
+    /// Returns the value with its groups or its hierarchy.
     fn structured(&self) -> Result<Value, ValueError> {
         structured(&self.value, self.partition(), self.hierarchy.as_ref())
     }
 
-    /// Refuses games without players and those that the partition does not fit.
+    /// Checks that the game has players and matches the partition.
     fn check(&self, game: &dyn Game) -> Result<()> {
         if game.players() == 0 {
             return Err(EstimatorError::NoPlayers);
@@ -296,13 +313,14 @@ impl NestedPermutation {
         Ok(())
     }
 
-    /// Scenario evaluations of one draw in a game of `players` and `scenarios`.
+    /// Returns the number of scenario evaluations of one draw in a game with these `players` and `scenarios`.
     fn rows_per_draw(&self, players: usize, scenarios: usize) -> usize {
         self.structure(players).rows_between(self.antithetic) + if scenarios > 1 { 2 } else { 0 }
     }
 }
 
-/// Coalitions of a block of draws, each block with a random stream of its own; a draw of more is a block.
+/// The number of coalitions in a block of draws; each block has a separate random stream. A larger draw is a
+/// block by itself.
 const BLOCK_ROWS: usize = 1 << 11;
 
 impl Estimator for NestedPermutation {
@@ -314,8 +332,8 @@ impl Estimator for NestedPermutation {
         self.value.clone()
     }
 
-    /// v(∅), v(N) and one draw in a game of one scenario, or what exact values take where that is less; at most what is needed, as a draw costs
-    /// less in a game of more scenarios.
+    /// v(∅), v(N) and one draw in a game of one scenario, or the cost of exact values if that is less. An
+    /// upper bound of the minimum, as a draw costs less in a game of several scenarios.
     fn minimum_budget(&self, players: usize) -> usize {
         let least = self.rows_per_draw(players, 1).saturating_add(2);
         if self.full_budget == FullBudget::Sample {
@@ -329,7 +347,7 @@ impl Estimator for NestedPermutation {
     fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         self.check(game)?;
         let rows = self.rows_per_draw(game.players(), game.scenarios());
-        // Where v(∅) and v(N) are all there is, nothing is left to draw.
+        // If v(∅) and v(N) are the only coalitions, there is nothing to draw.
         if (self.full_budget == FullBudget::Enumerate || rows == 0)
             && let Some(exact) = exact_within(self, &self.structured()?, game, budget)?
         {
@@ -346,7 +364,7 @@ impl Estimator for NestedPermutation {
             Ok(estimates)
         })?;
         explanation.diagnostics.permutations = Some(orders);
-        // How the errors of players go together is not known here.
+        // The correlation between the errors of players is unknown.
         if let Some(law) = &mut explanation.diagnostics.error_law {
             (law.degrees_of_freedom, law.is_paired) = (degrees_of_freedom, self.antithetic);
         }
@@ -375,8 +393,10 @@ fn of_value(value: &Value) -> Option<NestedPermutation> {
 
 specs! {
     NESTED_PERMUTATION = "nested-permutation" drawing_scenarios:
-        "orders of the groups and of the members in each, walked both ways against one background row",
+        "random orders of the groups and of their members, forwards and backwards, each with one background \
+         row",
         |value| Some(Box::new(of_value(value)?));
-    NESTED_PERMUTATION_PLAIN = "nested-permutation-plain" drawing_scenarios: "the same, walked forwards only",
+    NESTED_PERMUTATION_PLAIN = "nested-permutation-plain" drawing_scenarios:
+        "nested-permutation, forwards only",
         |value| Some(Box::new(of_value(value)?.plain()));
 }

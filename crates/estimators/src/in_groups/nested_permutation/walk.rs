@@ -1,4 +1,4 @@
-//! What one draw of nested orders asks the game, and the contributions of all players that come of it.
+//! The coalitions of one draw of nested orders, and the resulting contributions of all players.
 
 use std::ops::Range;
 
@@ -10,24 +10,24 @@ use crate::error::Result;
 use crate::in_groups::nested_permutation::chain::Chain;
 use crate::support::product_draws::{Asked, ProductDraws, Scenarios, Strata};
 
-/// The most draws: what the numbers of streams have room for.
+/// The maximum number of draws, limited by the numbering of random streams.
 pub(super) const MOST_DRAWS: usize = 1 << 48;
 
-/// How an order is walked.
+/// The path of coalitions along an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Path {
     /// From ∅ to N through all players, group after group.
     Players,
-    /// From ∅ to N through the groups, and from ∅ to each group of several through its members.
+    /// From ∅ to N through the groups, and from ∅ to each group of several players through its members.
     TwoStep,
 }
 
-/// What orders are drawn of.
+/// The structure of the orders.
 #[derive(Debug, Clone)]
 pub(crate) enum Structure {
     /// Groups, and the members of each.
     Groups(Partition, Path),
-    /// Groups within groups, walked from ∅ to N through all players.
+    /// Nested groups, from ∅ to N through all players.
     Levels(Hierarchy),
 }
 
@@ -39,7 +39,7 @@ impl Structure {
         }
     }
 
-    /// Groups that stand before the players in a drawn order.
+    /// Returns the number of groups stored before the players in a drawn order.
     fn groups(&self) -> usize {
         match self {
             Self::Groups(partition, _) => partition.len(),
@@ -47,7 +47,7 @@ impl Structure {
         }
     }
 
-    /// Coalitions that a draw asks for besides ∅ and N.
+    /// Returns the number of coalitions per draw, excluding ∅ and N.
     pub(crate) fn rows_between(&self, antithetic: bool) -> usize {
         let rows = |length| Chain { length, antithetic }.rows();
         match self {
@@ -67,7 +67,7 @@ pub(crate) struct Walk<'a> {
     scenarios: Scenarios,
     seed: u64,
     outputs: usize,
-    /// v(∅) and v(N), where the game has one scenario only and they need not be asked again.
+    /// v(∅) and v(N), if the game has one scenario only, so that they need not be evaluated again.
     ends: Option<(Vec<f64>, Vec<f64>)>,
     full: Coalition,
     /// The players of each group.
@@ -103,18 +103,18 @@ impl<'a> Walk<'a> {
         Chain { length, antithetic: self.antithetic }
     }
 
-    /// Asks for the coalitions of the chain through `players`, who make up `full`.
+    /// Appends the coalitions of the chain through `players`, whose union is `full`.
     fn push_players(&self, players: &[usize], full: &[u64], asked: &mut Asked) {
         let flip = |at: usize, words: &mut [u64]| words[players[at] / 64] ^= 1 << (players[at] % 64);
         self.chain(players.len()).coalitions(full, flip, |words| asked.push(words));
     }
 
-    /// The groups in the order in which they stand in `order`, and the players, group after group.
+    /// Splits `order` into the order of the groups, and the players, group after group.
     fn split<'o>(&self, order: &'o [usize]) -> (&'o [usize], &'o [usize]) {
         order.split_at(self.structure.groups())
     }
 
-    /// The contributions of one draw, n × k.
+    /// Computes the contributions of one draw, n × k.
     fn contributions(&self, order: &[usize], values: &[f64], sample: &mut [f64]) {
         let k = self.outputs;
         let (groups, players) = self.split(order);
@@ -131,7 +131,7 @@ impl<'a> Walk<'a> {
         };
         let chain = self.chain(groups.len());
         let (of_groups, mut rest) = between.split_at(chain.rows() * k);
-        // What each group gets, in the order of `groups`.
+        // The contribution of each group, in the order of `groups`.
         let mut gets = vec![0.0; groups.len() * k];
         chain.contributions(empty, full, of_groups, |at, output, value| gets[at * k + output] = value);
         let mut first = 0;
@@ -154,7 +154,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// An order, drawn again and again.
+/// A reusable random order.
 enum Order {
     Nested(NestedOrder, Path),
     Hierarchical(HierarchicalOrder),
@@ -168,7 +168,7 @@ impl Order {
         }
     }
 
-    /// Draws it, and appends its groups and its players.
+    /// Draws an order, and appends its groups and its players.
     fn draw(&mut self, rng: &mut ChaCha8Rng, orders: &mut Vec<usize>) {
         match self {
             Self::Nested(order, _) => {

@@ -1,4 +1,4 @@
-//! What one draw for a player asks the game, and the marginal contribution that comes of it: Algorithms 1, 3 and 4.
+//! The coalitions of one draw for a player, and the resulting marginal contribution: Algorithms 1, 3 and 4.
 
 use std::ops::Range;
 
@@ -10,41 +10,42 @@ use rand_chacha::ChaCha8Rng;
 use crate::error::Result;
 use crate::support::product_draws::{Asked, ProductDraws, Scenarios};
 
-/// By what law players join coalitions.
+/// The distribution of the coalition that a player joins.
 pub(crate) enum Laws<'a> {
-    /// `Q_A ∪ T`, by a law between groups and one within: Algorithm 3. Algorithm 1 for a semivalue, with all players in one group.
+    /// `Q_A ∪ T`, with one distribution between groups and one within: Algorithm 3. For a semivalue, with all
+    /// players in one group, this is Algorithm 1.
     Coalitional(JoinedCoalitions<'a>),
-    /// Siblings at every level of a hierarchy: Algorithm 3 at more than two levels.
+    /// Siblings at every level of a hierarchy: Algorithm 3 with more than two levels.
     OverHierarchy(JoinedOverHierarchy<'a>),
     /// Algorithm 4: T among the fellow members alone, and Q_A with the whole group.
     TwoStep(JoinedCoalitions<'a>, &'a Partition),
-    /// Any law for each player, of those that are asked for: Algorithm 1 for linear values.
+    /// A custom distribution for each requested player: Algorithm 1 for linear values.
     Linear(&'a LinearValue, Vec<Discrete>),
 }
 
 impl<'a> Laws<'a> {
-    /// Those of a semivalue of players who are all in one group.
+    /// Returns the distributions of a semivalue, with all players in one group.
     pub(crate) fn semivalue(value: &Semivalue, whole: &'a Partition) -> Result<Self> {
         Ok(Self::Coalitional(JoinedCoalitions::new(whole, &[1.0], |players| value.size_law(players))?))
     }
 
-    /// Those of a coalitional value.
+    /// Returns the distributions of a coalitional value.
     pub(crate) fn coalitional(value: &CoalitionalValue, partition: &'a Partition) -> Result<Self> {
         Ok(Self::Coalitional(joined(value, partition)?))
     }
 
-    /// Those of a coalitional value over a hierarchy.
+    /// Returns the distributions of a coalitional value over a hierarchy.
     pub(crate) fn over(value: &CoalitionalValue, hierarchy: &'a Hierarchy) -> Result<Self> {
         let sizes = |level, members| value.at_level(level).size_law(members);
         Ok(Self::OverHierarchy(JoinedOverHierarchy::new(hierarchy, sizes)?))
     }
 
-    /// Those of the two-step Shapley value.
+    /// Returns the distributions of the two-step Shapley value.
     pub(crate) fn two_step(partition: &'a Partition) -> Result<Self> {
         Ok(Self::TwoStep(joined(&CoalitionalValue::owen(), partition)?, partition))
     }
 
-    /// Those of a linear value for `players`.
+    /// Returns the distributions of a linear value for `players`.
     pub(crate) fn linear(value: &'a LinearValue, players: &[usize]) -> Result<Self> {
         let law = |&player: &usize| Discrete::new(value.law(player).probabilities());
         Ok(Self::Linear(value, players.iter().map(law).collect::<Result<_, _>>()?))
@@ -56,8 +57,9 @@ fn joined<'a>(value: &CoalitionalValue, partition: &'a Partition) -> Result<Join
     Ok(JoinedCoalitions::new(partition, &between, |members| value.within.size_law(members))?)
 }
 
-/// Scenario evaluations of one draw for `player` of a two-step value: `T`, `T ∪ i`, `Q_A`, `Q_A ∪ S_j`, `S_j` and ∅, all in one scenario;
-/// for a player alone in its group Algorithm 2's two.
+/// Returns the number of scenario evaluations of one draw for `player` of a two-step value: `T`, `T ∪ i`,
+/// `Q_A`, `Q_A ∪ S_j`, `S_j` and ∅, all in one scenario; for a player alone in its group the two of
+/// Algorithm 2.
 pub(crate) fn two_step_rows(partition: &Partition, player: usize) -> usize {
     if is_alone(partition, player) { 2 } else { 6 }
 }
@@ -66,18 +68,18 @@ fn is_alone(partition: &Partition, player: usize) -> bool {
     partition.group(partition.group_of(player)).len() == 1
 }
 
-/// Independent draws for each of some players.
+/// Independent draws for each of the given players.
 pub(crate) struct Contributions<'a> {
     pub(crate) laws: Laws<'a>,
     pub(crate) scenarios: Scenarios,
     pub(crate) players: &'a [usize],
-    /// Players of the game, and outputs.
+    /// The number of players and outputs of the game.
     pub(crate) game_players: usize,
     pub(crate) outputs: usize,
     pub(crate) seed: u64,
 }
 
-/// Bits that the number of a block takes in that of a stream; the rest is the player's.
+/// The number of bits for the block in the number of a stream; the remaining bits are for the player.
 pub(crate) const BLOCK_BITS: u32 = 28;
 
 impl ProductDraws for Contributions<'_> {
@@ -156,7 +158,8 @@ impl ProductDraws for Contributions<'_> {
             }
             Laws::Coalitional(_) | Laws::OverHierarchy(_) | Laws::Linear(..) => 1.0,
         };
-        // T, T ∪ i; then Q_A, Q_A ∪ S_j, S_j and ∅ for a share of what the group gets beyond its worth.
+        // T, T ∪ i; then Q_A, Q_A ∪ S_j, S_j and ∅ for a share of the group's contribution beyond its own
+        // value.
         let signs = [-1.0, 1.0, -share, share, -share, share];
         let rows = self.rows_per_draw(unit);
         let mut samples = Vec::with_capacity(values.len() / rows);
@@ -170,7 +173,7 @@ impl ProductDraws for Contributions<'_> {
     }
 }
 
-/// Asks for the coalition of `words`, and for it with `player`.
+/// Appends the coalition of `words`, without and with `player`.
 fn push_joined(asked: &mut Asked, words: &mut [u64], player: usize) {
     asked.push(words);
     words[player / 64] |= 1 << (player % 64);

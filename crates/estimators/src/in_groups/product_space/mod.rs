@@ -2,13 +2,15 @@
 //!
 //! # Notation
 //!
-//! `n` players, in `m` groups S_1 … S_m where the value asks for them, player i in S_j; `Q_A` the union of the groups in A. The game is the
-//! mean of `v_b` over B scenarios of weight `w_b`: of a marginal game the background's rows. `K̃` draws for each player.
+//! `n` players, in `m` groups S_1 … S_m if the value uses groups, with player i in S_j; `Q_A` is the union of
+//! the groups in A. The game is the mean of `v_b` over B scenarios of weight `w_b`: for a marginal game, the
+//! rows of the background. There are `K̃` draws for each player.
 //!
 //! # Source
 //!
-//! Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with coalition structure using Monte Carlo
-//! sampling on the product space of coalitions and features*, 2023: Algorithms 1 to 4 and Theorems 3.1 to 3.3.
+//! Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with coalition
+//! structure using Monte Carlo sampling on the product space of coalitions and features*, 2023: Algorithms 1
+//! to 4 and Theorems 3.1 to 3.3.
 
 mod contributions;
 
@@ -28,52 +30,59 @@ use crate::support::product_draws::{
     exact_within, explanation,
 };
 
-/// The mean of each player's marginal contributions to coalitions that are drawn for that player alone, each in one scenario of the game
-/// that is drawn with it.
+/// The mean of each player's marginal contributions to coalitions that are drawn separately for that player,
+/// each in one random scenario of the game.
 ///
 /// ```text
 /// ĝ_i = (1/K̃) Σ_k Δ_i^(k),     Δ_i = v_b(S ∪ i) − v_b(S),     S ~ P_i,  b ~ w
 /// ```
 ///
-/// One draw asks for two coalitions in one scenario, which of a marginal game is two predictions, however large its background. For every
-/// [`SolutionConcept`]:
+/// One draw evaluates two coalitions in one scenario. For a marginal game these are two predictions, for any
+/// size of the background. Supports every [`SolutionConcept`]:
 ///
 /// | value | algorithm | the coalition S | scenario evaluations of a draw for all players |
 /// |---|---|---|---|
-/// | semivalue | 1 | a size by the value's law, then any of that size | 2n |
-/// | linear | 1 | by the user's law P_i | 2n |
-/// | quotient | 2 | as a semivalue's, groups being the players | 2m |
-/// | coalitional | 3 | `Q_A ∪ T`, A by the law between groups, T by that within | 2n |
+/// | semivalue | 1 | a size from the value's distribution, then uniform among that size | 2n |
+/// | linear | 1 | from the custom distribution P_i | 2n |
+/// | quotient | 2 | same as a semivalue, with groups as players | 2m |
+/// | coalitional | 3 | `Q_A ∪ T`, with A from the distribution between groups, T from that within | 2n |
 /// | two-step Shapley | 4 | T, and for the quotient game A; see below | 2 for a player alone in its group, 6 for others |
 ///
-/// For Shapley laws these are the players (or groups, or members) before i in a random order.
+/// For Shapley distributions these are the players (or groups, or members) before i in a random order.
 ///
-/// Unbiased for the game's value, whatever the laws; nothing is shared among players, whose estimates are independent and do not add up to
-/// anything exactly. [`NestedPermutation`](crate::NestedPermutation) shares everything, where a value has orders.
+/// Unbiased for every value of the game. Players share no evaluations; their estimates are independent and
+/// have no exact sum. [`NestedPermutation`](crate::NestedPermutation) shares all evaluations, for values that
+/// are means over orders.
 ///
-/// **Two-step Shapley values** put three contributions in one scenario together (Algorithm 4):
+/// **Two-step Shapley values** combine three contributions in one scenario (Algorithm 4):
 ///
 /// ```text
 /// Δ_i = v_b(T ∪ i) − v_b(T) + [v_b(Q_A ∪ S_j) − v_b(Q_A) − (v_b(S_j) − v_b(∅))] / |S_j|,     T ⊆ S_j∖i,  A ⊆ M∖j
 /// ```
 ///
-/// The paper prints v_b(S_j) for games with v(∅) = 0; v_b(∅) is taken off it here, as otherwise a group's members would not sum to what the
-/// group gets. T and A are independent, but share the scenario.
+/// The paper prints v_b(S_j) for games with v(∅) = 0; here v_b(∅) is subtracted from it, otherwise a group's
+/// members would not sum to the value of the group. T and A are independent, but share the scenario.
 ///
-/// **Modes.** By default (*empirical marginal*) scenarios are drawn by their weights and K̃ is what the budget pays. In the
-/// [`true_marginal`](Self::true_marginal) mode every scenario is taken once, with a fresh coalition: K = B, whatever the budget, and
-/// `ĝ_i = Σ_b w_b Δ_i^(b)`. That is an estimate, unbiased too, of the value that the game has under the law of which the background is a
-/// sample, and its standard errors cover the draw of the background. A game of one scenario is refused.
+/// **Modes.** By default (*empirical marginal*) scenarios are drawn by their weights, and K̃ is as large as
+/// the budget allows. In the [`true_marginal`](Self::true_marginal) mode every scenario is used once, with a
+/// new coalition: K = B for any budget, and `ĝ_i = Σ_b w_b Δ_i^(b)`. This is an unbiased estimate of the
+/// value of the game under the distribution from which the background was sampled, and its standard errors
+/// include the sampling of the background. Games of one scenario are rejected.
 ///
-/// **Budget.** M evaluations of the game: v(∅) and v(N) are two, and the other M − 2 pay `(M − 2) B` evaluations in one scenario.
-/// `evaluations` are what was used, rounded up, `model_rows` the rows; `distinct_coalitions` are not counted and given as the evaluations,
-/// or as all coalitions where these are fewer. The estimate is exact where enumeration costs no more than the budget, unless
-/// [`keep_sampling`](Self::keep_sampling) says otherwise; in the true marginal mode it never is.
+/// **Budget.** M evaluations of the game: v(∅) and v(N) are two, and the other M − 2 allow `(M − 2) B`
+/// evaluations in one scenario. `evaluations` is the number used, rounded up, `model_rows` the number of
+/// rows; `distinct_coalitions` are not counted and set to the number of evaluations, or to the number of all
+/// coalitions if that is smaller. The estimate is exact if enumeration costs no more than the budget, except
+/// with [`keep_sampling`](Self::keep_sampling) and in the true marginal mode.
 ///
-/// **Standard errors** are `sqrt(s²/K̃)` with s² the sample variance of a player's contributions (Theorems 3.1 to 3.3); none of fewer than
-/// five draws, and of some ten too small rather than too large (Student's t with K̃ − 1 degrees of freedom is their law): ±1.96 of them covered the truth in 90 % of the cases. Where scenarios of the true marginal mode have weights see there.
+/// **Standard errors** are `sqrt(s²/K̃)`, where s² is the sample variance of a player's contributions
+/// (Theorems 3.1 to 3.3). There are none for fewer than five draws. With about ten draws they tend to be too
+/// small: ±1.96 standard errors covered the true value in 90% of the cases (errors follow Student's t with K̃
+/// − 1 degrees of freedom). For weighted scenarios in the true marginal mode, see
+/// [`true_marginal`](Self::true_marginal).
 ///
-/// Takes O(T + K̃ n²) time at most, T being the time of the game's answers, and memory of some thousand coalitions for each thread.
+/// Takes at most O(T + K̃ n²) time, where T is the time of the game's evaluations, and memory for some
+/// thousand coalitions per thread.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, ProductSpace};
@@ -86,7 +95,7 @@ use crate::support::product_draws::{
 /// let partition = Partition::new(3, vec![vec![0, 1], vec![2]])?;
 ///
 /// let truth = Value::owen(partition.clone()).enumerate(&game)?;
-/// // 7 evaluations of 100 rows: 500 scenario evaluations beside v(∅) and v(N), 83 draws of 6.
+/// // 7 evaluations of 100 rows: 500 scenario evaluations in addition to v(∅) and v(N), 83 draws of 6.
 /// let explanation = ProductSpace::grouped(SolutionConcept::owen(), partition).estimate(&game, 7, 3)?;
 /// assert_eq!((explanation.evaluations, explanation.model_rows), (7, 698));
 /// for ((got, error), want) in explanation.values.iter().zip(explanation.std_errors.unwrap()).zip(truth.values) {
@@ -105,7 +114,7 @@ pub struct ProductSpace {
     full_budget: FullBudget,
 }
 
-/// Which game is meant.
+/// The game whose value is estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 enum Mode {
     EmpiricalMarginal,
@@ -113,9 +122,10 @@ enum Mode {
 }
 
 impl ProductSpace {
-    /// The estimator of a value of players: a semivalue or a linear value, by Algorithm 1.
+    /// Creates the estimator of a semivalue or a linear value of players, by Algorithm 1.
     ///
-    /// Values of players in groups need a partition: [`grouped`](Self::grouped). Without one, estimates are refused.
+    /// Values of players in groups need a partition: [`grouped`](Self::grouped). Without one, estimation
+    /// fails.
     pub fn new(value: impl Into<SolutionConcept>) -> Self {
         Self {
             value: value.into(),
@@ -126,44 +136,49 @@ impl ProductSpace {
         }
     }
 
-    /// The estimator of a value of players in the groups of `partition`: quotient, coalitional and two-step, by Algorithms 2, 3 and 4.
+    /// Creates the estimator of a value of players in the groups of `partition`: quotient, coalitional and
+    /// two-step, by Algorithms 2, 3 and 4.
     ///
-    /// Values without groups do not look at the partition.
+    /// Values without groups ignore the partition.
     pub fn grouped(value: impl Into<SolutionConcept>, partition: Partition) -> Self {
         Self { partition: Some(partition), ..Self::new(value) }
     }
 
-    /// The estimator of a coalitional value over a hierarchy of groups: at every level some siblings join, by the semivalue of the level.
+    /// Creates the estimator of a coalitional value over a hierarchy of groups: at every level some siblings
+    /// join, according to the semivalue of the level.
     pub fn over(value: CoalitionalValue, hierarchy: Hierarchy) -> Self {
         Self { hierarchy: Some(hierarchy), ..Self::new(value) }
     }
 
-    /// The same in the true marginal mode: the scenarios are walked once, each with a fresh coalition, and v is taken to be the mean of the
-    /// law of which they are a sample.
+    /// Returns the estimator in the true marginal mode: each scenario is used once, with a new coalition, and
+    /// v is the mean over the distribution from which the scenarios were sampled.
     ///
-    /// With weights of sum 1 and `W_p = Σ_b w_b^p` the standard error is the root of `W_2 Σ_b w_b² (Δ^(b) − ĝ)² / (W_2 − 2 W_3 + W_2²)`,
-    /// the sample variance over B where weights are equal; there is none where `1 / W_2` is below 5.
+    /// With weights that sum to 1 and `W_p = Σ_b w_b^p`, the squared standard error is
+    /// `W_2 Σ_b w_b² (Δ^(b) − ĝ)² / (W_2 − 2 W_3 + W_2²)`, which for equal weights is the sample variance
+    /// divided by B. There are no standard errors if `1 / W_2` is below 5.
     #[must_use]
     pub fn true_marginal(self) -> Self {
         Self { mode: Mode::TrueMarginal, ..self }
     }
 
-    /// The same, sampling also where the budget would pay for exact values.
+    /// Returns the estimator that samples even if the budget allows exact values.
     #[must_use]
     pub fn keep_sampling(self) -> Self {
         Self { full_budget: FullBudget::Sample, ..self }
     }
 
-    /// The partition that it was given.
+    /// Returns the partition, if there is one.
     pub fn partition(&self) -> Option<&Partition> {
         self.partition.as_ref()
     }
 
-    /// Estimates for `players` alone (groups for quotient values) from `draws` draws each, K̃; nothing else is asked, nor is v(∅) or v(N).
+    /// Estimates the values of `players` only (groups for quotient values) from `draws` draws each, K̃.
+    /// Evaluates nothing else, not even v(∅) or v(N).
     ///
-    /// What a player gets does not depend on the others asked for, and is what [`Estimator::estimate`] gives it for as many draws. A draw
-    /// takes 2 evaluations in one scenario, 6 for two-step Shapley values of players who are not alone in their group. Results have
-    /// the same bits on any number of threads.
+    /// The value of a player does not depend on the other requested players, and equals that of
+    /// [`Estimator::estimate`] with as many draws. A draw takes 2 evaluations in one scenario, or 6 for
+    /// two-step Shapley values of players that are not alone in their group. Results are bitwise identical
+    /// for any number of threads.
     ///
     /// ```
     /// use apportion_estimators::ProductSpace;
@@ -182,9 +197,9 @@ impl ProductSpace {
     ///
     /// # Errors
     ///
-    /// [`EstimatorError::Value`] for a value that the game or the partition does not fit, [`EstimatorError::UnknownPlayer`],
-    /// [`EstimatorError::Draws`] for no draws, or, in the true marginal mode, for other than one for each scenario; and whatever the game
-    /// reports.
+    /// [`EstimatorError::Value`] for a value that does not match the game or the partition,
+    /// [`EstimatorError::UnknownPlayer`], [`EstimatorError::Draws`] for zero draws or, in the true marginal
+    /// mode, for other than one draw per scenario; and the errors of the game.
     pub fn estimate_players(
         &self,
         game: &dyn Game,
@@ -195,7 +210,8 @@ impl ProductSpace {
         Ok(self.of_players(game, players, draws, seed)?.into())
     }
 
-    /// As [`estimate_players`](Self::estimate_players), what was not seen apart.
+    /// Same as [`estimate_players`](Self::estimate_players), with the allowance for unseen events kept
+    /// separate.
     fn of_players(&self, game: &dyn Game, players: &[usize], draws: usize, seed: u64) -> Result<Estimates> {
         let count = self.check(game)?;
         if let Some(&player) = players.iter().find(|&&player| player >= count) {
@@ -230,12 +246,12 @@ impl ProductSpace {
         }
     }
 
-    /// The value with its groups or its hierarchy.
+    /// Returns the value with its groups or its hierarchy.
     fn structured(&self) -> Result<Value, ValueError> {
         structured(&self.value, self.partition(), self.hierarchy.as_ref())
     }
 
-    /// Draws for `players` of a game whose players they are.
+    /// Draws for `players` of `game`, whose players are groups for quotient values.
     fn sample(
         &self,
         game: &dyn Game,
@@ -255,20 +271,20 @@ impl ProductSpace {
         Ok(Finished::all(averages(game, &contributions, plan)?, width, rows * draws))
     }
 
-    /// Refuses games without players, and values that do not fit the game; the number of values otherwise.
+    /// Checks that the game has players and matches the value, and returns the number of values.
     fn check(&self, game: &dyn Game) -> Result<usize> {
         if game.players() == 0 {
             return Err(EstimatorError::NoPlayers);
         }
         let values = self.structured()?.check(game.players())?;
-        // The number of a stream has room for a million players.
+        // A stream number has enough bits for a million players.
         if values > MOST_PLAYERS {
-            return Err(SamplerError::Players { given: values, most: MOST_PLAYERS }.into());
+            return Err(SamplerError::Players { actual: values, max: MOST_PLAYERS }.into());
         }
         Ok(values)
     }
 
-    /// The law of the errors, which are independent among players, of means of so many draws.
+    /// Returns the error distribution of means of this many draws; errors are independent among players.
     fn error_law(&self, game: &dyn Game, std_errors: &[f64], draws: usize) -> ErrorLaw {
         let weights = match self.mode {
             Mode::TrueMarginal => game.scenario_weights(),
@@ -278,7 +294,7 @@ impl ProductSpace {
             let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
             weights.iter().sum::<f64>().powi(2) / squares
         });
-        // The range of the game bounds its scenarios where it has one only.
+        // The range of the game bounds its scenarios only if there is a single one.
         let is_bounded = game.scenarios() == 1 && self.mode == Mode::EmpiricalMarginal;
         let bounded_draws = is_bounded.then(|| BoundedDraws { draws, span: self.span() });
         ErrorLaw {
@@ -287,8 +303,8 @@ impl ProductSpace {
         }
     }
 
-    /// Length of the interval of a draw, in ranges of the game: a marginal contribution and, of two-step Shapley values, the difference of two
-    /// over the size of the group, which is 2 at least.
+    /// Returns the length of the interval of a draw, in ranges of the game: a marginal contribution and, for
+    /// two-step Shapley values, the difference of two, divided by the size of the group, which is at least 2.
     fn span(&self) -> f64 {
         let smallest = |partition: &Partition| {
             let sizes = partition.groups().iter().map(Vec::len).filter(|&size| size > 1);
@@ -300,12 +316,12 @@ impl ProductSpace {
         }
     }
 
-    /// Whether a budget that pays for exact values gets them.
+    /// Returns whether exact values are computed if the budget allows.
     fn may_enumerate(&self) -> bool {
         self.mode == Mode::EmpiricalMarginal && self.full_budget == FullBudget::Enumerate
     }
 
-    /// Scenario evaluations of one draw for everyone.
+    /// Returns the number of scenario evaluations of one draw for all players.
     fn rows_per_draw(&self, players: usize) -> usize {
         match (&self.value, &self.partition) {
             (SolutionConcept::Quotient(_), Some(partition)) => 2 * partition.len(),
@@ -317,10 +333,10 @@ impl ProductSpace {
     }
 }
 
-/// Draws of a block, each block with a random stream of its own.
+/// The number of draws in a block; each block has a separate random stream.
 const BLOCK: usize = 1024;
 
-/// The most draws for one player, and the most players: what the numbers of streams have room for.
+/// The maximum number of draws per player, and of players, limited by the numbering of random streams.
 const MOST_DRAWS: usize = BLOCK << BLOCK_BITS;
 const MOST_PLAYERS: usize = 1 << (48 - BLOCK_BITS);
 
@@ -336,8 +352,8 @@ impl Estimator for ProductSpace {
         self.value.clone()
     }
 
-    /// v(∅), v(N) and one draw for everyone in a game of one scenario, or what exact values take where that is less; at most what is needed,
-    /// as a draw costs less in a game of more scenarios.
+    /// v(∅), v(N) and one draw for all players in a game of one scenario, or the cost of exact values if that
+    /// is less. An upper bound of the minimum, as a draw costs less in a game of several scenarios.
     fn minimum_budget(&self, players: usize) -> usize {
         let least = self.rows_per_draw(players).saturating_add(2);
         if !self.may_enumerate() {
@@ -398,9 +414,10 @@ fn of_value(value: &Value) -> Option<ProductSpace> {
 
 specs! {
     PRODUCT_SPACE = "product-space" drawing_scenarios:
-        "Monte Carlo on the product space of coalitions and background rows, each player on its own",
+        "Monte Carlo on the product space of coalitions and background rows, separately for each player",
         |value| Some(Box::new(of_value(value)?));
     PRODUCT_SPACE_TRUE_MARGINAL = "product-space-true-marginal" drawing_scenarios:
-        "the same, each background row used once: of the law that the background is a sample of",
+        "product-space with each background row used once, for the distribution that the background is a \
+         sample of",
         |value| Some(Box::new(of_value(value)?.true_marginal()));
 }

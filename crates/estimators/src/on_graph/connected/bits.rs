@@ -1,10 +1,10 @@
-//! Sets of nodes of a window, and how they move from one numbering of nodes to another.
+//! Sets of nodes of a window, and their conversion between numberings of nodes.
 
 use std::fmt::Debug;
 
-/// A set as words, of a width that the compiler knows where it is small.
+/// A set as words; small sets have a fixed width.
 pub(crate) trait Bits: Clone + Ord + Send + Sync + Debug {
-    /// The empty set of `nodes` nodes.
+    /// Returns the empty set of `nodes` nodes.
     fn empty(nodes: usize) -> Self;
     fn words(&self) -> &[u64];
     fn words_mut(&mut self) -> &mut [u64];
@@ -35,9 +35,9 @@ impl Bits for Vec<u64> {
     }
 }
 
-/// A map of positions into others that keeps their order, as blocks of neighbours that stay neighbours.
+/// An order-preserving map between positions, as blocks of consecutive positions that stay consecutive.
 ///
-/// On lines it is one block, on grids one for each row, so that a set moves in a few word operations.
+/// On lines it is one block, on grids one block per row, so that a set moves in a few word operations.
 #[derive(Debug, Default)]
 pub(crate) struct Moves(Vec<Block>);
 
@@ -50,7 +50,7 @@ struct Block {
 }
 
 impl Moves {
-    /// The moves `from → to` of these pairs, both ascending.
+    /// Creates the moves `from → to` for these pairs, both ascending.
     pub(crate) fn new(pairs: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut blocks: Vec<Block> = Vec::new();
         for (from, to) in pairs {
@@ -66,7 +66,7 @@ impl Moves {
         Self(blocks)
     }
 
-    /// Adds to `to` where the members of `from` go.
+    /// Adds the images of the members of `from` to `to`.
     #[inline]
     pub(crate) fn apply(&self, from: &[u64], to: &mut [u64]) {
         for block in &self.0 {
@@ -99,7 +99,7 @@ mod tests {
                 let mut to = 0;
                 let pairs: Vec<(usize, usize)> = (0..nodes)
                     .map(|from| {
-                        // Gaps now and then, as long as those that follow still have room.
+                        // Insert gaps occasionally, as long as the remaining positions still fit.
                         let spare = room - to - (nodes - from);
                         to += if spare > 0 && rng.random_bool(0.1) { rng.random_range(1..=spare) } else { 0 };
                         to += 1;

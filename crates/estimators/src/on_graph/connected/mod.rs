@@ -1,16 +1,18 @@
-//! C-Shapley values: each distinct coalition once, whichever players need it.
+//! C-Shapley values: evaluates each distinct coalition once for all players that need it.
 //!
-//! # How
+//! # Method
 //!
-//! The coalitions of a player in its neighbourhood, and their coefficients, are listed once for all players whose neighbourhoods look the
-//! same ([`shape`]). A coalition is a set X of one neighbourhood: it is X itself, or with others present N \ X. Sets are taken by their
-//! first member a. Whoever needs such a set has a in its neighbourhood, and all that is in the set is at distance 2k of a at most. So the
-//! lists of the players in N_k(a), moved into the nodes of N_2k(a) from a on ([`bits`]) and sorted there, bring together those who need the same
-//! coalition ([`window`]); no two nodes share one, and nothing must be remembered from one node to the next.
+//! The coalitions of a player in its neighbourhood, and their coefficients, are listed once for all players
+//! with identical neighbourhoods ([`shape`]). A coalition is given by a set X in one neighbourhood: it is X
+//! itself or, with others present, N \ X. Sets are processed by their first member a. Players that need such
+//! a set have a in their neighbourhood, and all members of the set have distance at most 2k from a. So the
+//! lists of the players in N_k(a) are converted to the nodes of N_2k(a) from a on ([`bits`]) and sorted,
+//! which brings together the players that need the same coalition ([`window`]). Different nodes a have
+//! different sets, so nothing needs to be remembered from one node to the next.
 //!
 //! # Coefficients
 //!
-//! With b counted in the neighbourhood each connected C has one coefficient for player i,
+//! If b is counted in the neighbourhood, each connected C has one coefficient for player i,
 //!
 //! ```text
 //! φ_i = Σ_{C ∋ i} M(|C| − 1, b(C)) w(C) − Σ_{C ∌ i, i ∈ B(C)} M(|C|, b(C) − 1) w(C)
@@ -20,9 +22,9 @@
 //!
 //! # Cost
 //!
-//! Time `O(p log p')` word operations for p pairs of a player and a coalition, p' of them at one node, once to count and once to
-//! evaluate; memory for the lists of neighbourhoods that differ, some 16 bytes for each set, and for one batch. Pairs are worked on by all
-//! threads, sums are made in the order of nodes.
+//! `O(p log p')` word operations for p pairs of a player and a coalition, p' of them at one node, once to
+//! count and once to evaluate; memory for the lists of distinct neighbourhoods, about 16 bytes per set, and
+//! for one batch. Pairs are processed in parallel, and sums are computed in the order of nodes.
 
 mod bits;
 mod shape;
@@ -44,19 +46,20 @@ use shape::{Neighbourhood, Shape};
 use sums::Sums;
 use window::{Joined, Window};
 
-/// Pairs of a player and a coalition that are worked on at once.
+/// The number of pairs of a player and a coalition to process at once.
 const PAIRS: usize = 1 << 18;
 
-/// Sets with their player in them that lists may have together, whatever the limit.
+/// The number of sets that all lists may contain together in any case, regardless of the limit.
 const LEAST_KEPT: usize = 1 << 24;
 
-/// Coalitions of a neighbourhood that are counted in any case, to be said where they are too many.
+/// The number of coalitions of a neighbourhood to count in any case, for the error message if there are too
+/// many.
 const COUNTED: usize = 1 << 16;
 
-/// Neighbourhoods that are listed at once.
+/// The number of neighbourhoods to list at once.
 const LISTED: usize = 64;
 
-/// Calls a method of the plan that is generic in [`Bits`] with sets of the width that the largest room takes.
+/// Calls a method of the plan that is generic in [`Bits`] with sets as wide as the largest room.
 macro_rules! with_bits {
     ($plan:ident, $method:ident($argument:expr)) => {
         match $plan.largest_room().div_ceil(64) {
@@ -69,17 +72,17 @@ macro_rules! with_bits {
     };
 }
 
-/// What is known of all neighbourhoods before anything is evaluated.
+/// The neighbourhoods and their coalitions, before anything is evaluated.
 pub(crate) struct Plan<'a> {
     graph: &'a Graph,
     order: usize,
     outside: Outside,
-    /// The nodes of the neighbourhood of player 0, of player 1, …
+    /// The nodes in the neighbourhood of each player.
     nodes: Vec<Vec<u32>>,
-    /// Of each player, which of the shapes its neighbourhood has.
+    /// The index of the shape of each player's neighbourhood.
     shape_of: Vec<u32>,
     shapes: Vec<Shape>,
-    /// Distinct coalitions but v(∅) and v(N).
+    /// The number of distinct coalitions except v(∅) and v(N).
     coalitions: usize,
 }
 
@@ -88,7 +91,7 @@ impl<'a> Plan<'a> {
     ///
     /// # Errors
     ///
-    /// [`GraphError::Neighbourhood`] for more than `limit`.
+    /// [`GraphError::Neighbourhood`] for more than `limit` coalitions.
     pub(crate) fn new(
         graph: &'a Graph,
         value: &GraphValue,
@@ -118,7 +121,8 @@ impl<'a> Plan<'a> {
             .into()
         };
 
-        // A coalition counts for its members alone, so that this many for each player who has the commonest shape are too many in all.
+        // A coalition counts for its members only, so this many per player with the most common shape are too
+        // many in total.
         let mut sharing = vec![0usize; neighbourhoods.len()];
         shape_of.iter().for_each(|&shape| sharing[shape as usize] += 1);
         let most_members = nodes.iter().map(Vec::len).max().unwrap_or(0);
@@ -128,7 +132,7 @@ impl<'a> Plan<'a> {
                 return Err(too_many(shape, enough.saturating_add(1)));
             }
         }
-        // Counted before they are listed, so that nothing large is made in vain.
+        // Count before listing, to avoid allocating large lists in vain.
         let (mut largest, mut kept) = ((0, 0), 0usize);
         for (start, some) in (0..).step_by(LISTED).zip(neighbourhoods.chunks(LISTED)) {
             let counts: Vec<_> = parallel::map(some, |one| one.count(limit));
@@ -155,24 +159,24 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// How many distinct coalitions are evaluated, v(∅) and v(N) included.
+    /// Returns the number of distinct coalitions, including v(∅) and v(N).
     pub(crate) fn coalitions(&self) -> usize {
         self.coalitions + 2
     }
 
-    /// The sets that are the coalitions which the player takes.
+    /// Returns the sets of coalitions for the player.
     fn shape(&self, player: usize) -> &Shape {
         &self.shapes[self.shape_of[player] as usize]
     }
 
-    /// The nodes that sets with the first member `first` are made of.
+    /// Returns the nodes that may occur in sets with the first member `first`.
     fn room(&self, first: usize) -> Vec<usize> {
         let mut nodes = self.graph.neighbourhood(first, self.order.saturating_mul(2));
         nodes.drain(..nodes.partition_point(|&node| node < first));
         nodes
     }
 
-    /// The most nodes of any [`room`](Self::room).
+    /// Returns the maximum number of nodes in any [`room`](Self::room).
     fn largest_room(&self) -> usize {
         let of_line = self.order.saturating_mul(2).saturating_add(1).min(self.graph.nodes());
         match self.graph.shape() {
@@ -184,7 +188,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Distinct coalitions but v(∅) and v(N); none where all together are more than `limit`.
+    /// Returns the number of distinct coalitions except v(∅) and v(N), or `None` if there are more than
+    /// `limit` in total.
     fn count(&self, limit: usize) -> Option<usize> {
         with_bits!(self, count_in(limit))
     }
@@ -201,11 +206,11 @@ impl<'a> Plan<'a> {
         (count <= limit).then_some(count - 2)
     }
 
-    /// The values of `game`.
+    /// Computes the values of `game`.
     ///
     /// # Errors
     ///
-    /// Whatever the game reports.
+    /// The errors of the game.
     pub(crate) fn values(&self, game: &dyn Game) -> Result<Found> {
         let mut sums = Sums::new(game, self.outside)?;
         with_bits!(self, add_to(&mut sums))?;
@@ -226,7 +231,8 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Nodes in a row whose sets are many enough together to be shared among threads, and no more than that.
+    /// Splits the nodes into ranges whose sets are numerous enough to be shared among threads, but not much
+    /// more.
     fn groups(&self) -> impl Iterator<Item = Range<usize>> {
         let mut next = 0;
         std::iter::from_fn(move || {
@@ -242,7 +248,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The players who have `node` in their neighbourhood, each with its place there.
+    /// Returns the players with `node` in their neighbourhood, each with its position there.
     fn users(&self, node: usize) -> impl Iterator<Item = (usize, usize)> {
         // Distances are symmetric.
         self.nodes[node].iter().filter_map(move |&player| {
@@ -251,7 +257,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The sets with the first member `first`.
+    /// Returns the sets with the first member `first`.
     fn window<B: Bits>(&self, first: usize) -> Window<B> {
         let mut window = Window::new(self.room(first));
         for (player, place) in self.users(first) {
@@ -263,7 +269,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The neighbourhoods that differ, and which of them each player has.
+/// Returns the distinct neighbourhoods, and the index of each player's neighbourhood.
 fn neighbourhoods(
     graph: &Graph,
     nodes: &[Vec<u32>],

@@ -1,6 +1,6 @@
-//! The coalitions that a player takes in its neighbourhood, each with its coefficient.
+//! The coalitions of a player in its neighbourhood, with their coefficients.
 //!
-//! Players whose neighbourhoods look the same, as those inside a line or a grid, share one such list.
+//! Players with identical neighbourhoods, such as those inside a line or a grid, share one list.
 
 use std::ops::ControlFlow;
 
@@ -10,16 +10,17 @@ use apportion_values::{Coefficients, Outside};
 use crate::error::Result;
 use crate::on_graph::moments::Moments;
 
-/// A neighbourhood in numbers of its own: its nodes in their order, for [`Coefficients::Graph`] those next to it after them.
+/// A neighbourhood with its own numbering: its nodes in order, followed by the adjacent nodes for
+/// [`Coefficients::Graph`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Neighbourhood {
-    /// The number of the player itself.
+    /// The index of the player.
     pub(crate) root: u32,
-    /// Number of nodes in the neighbourhood.
+    /// The number of nodes in the neighbourhood.
     pub(crate) size: u32,
-    /// Number of nodes next to it that count as boundary.
+    /// The number of adjacent nodes that count as boundary.
     pub(crate) around: u32,
-    /// The edges with an end in the neighbourhood, the smaller end first.
+    /// The edges with an end in the neighbourhood, with the smaller end first.
     pub(crate) edges: Vec<(u32, u32)>,
 }
 
@@ -29,7 +30,8 @@ impl Neighbourhood {
         Ok(Graph::from_edges((self.size + self.around) as usize, edges)?)
     }
 
-    /// Connected coalitions of the neighbourhood with the player in them; none for more than `limit`.
+    /// Returns the number of connected coalitions of the neighbourhood that contain the player, or `None` for
+    /// more than `limit`.
     pub(crate) fn count(&self, limit: usize) -> Result<Option<usize>> {
         let graph = self.graph()?;
         if self.leaves(&graph) > limit.checked_ilog2().unwrap_or(0) as usize {
@@ -39,8 +41,9 @@ impl Neighbourhood {
         Ok(graph.count_connected(Some(self.root as usize), inside.view(), usize::MAX, limit))
     }
 
-    /// Leaves of a tree of shortest paths from the player to all nodes of the neighbourhood. Without any of them a tree is still connected,
-    /// so that there are 2^leaves connected coalitions at least.
+    /// Returns the number of leaves of a shortest-path tree from the player to all nodes of the
+    /// neighbourhood. A tree without any of its leaves is still connected, so there are at least 2^leaves
+    /// connected coalitions.
     fn leaves(&self, graph: &Graph) -> usize {
         let mut seen = vec![false; self.size as usize];
         seen[self.root as usize] = true;
@@ -60,34 +63,35 @@ impl Neighbourhood {
     }
 }
 
-/// The sets X by which the coalitions of a player differ, sorted by their first members.
+/// The sets X that determine the coalitions of a player, sorted by their first members.
 ///
-/// Coalitions T of the neighbourhood are X = T with others absent, X = N_k(i) \ T with others present, so that X tells the coalition of
-/// all players: X, or N \ X. The empty X is left out: values are counted from that of its coalition.
+/// For a coalition T of the neighbourhood, X = T with others absent and X = N_k(i) \ T with others present,
+/// so the coalition of all players is X or N \ X. The empty X is omitted: values are relative to that of its
+/// coalition.
 pub(crate) struct Shape {
-    /// Words of a set.
+    /// The number of words of a set.
     width: usize,
     words: Vec<u64>,
     coefficients: Vec<f64>,
-    /// Where the sets with each first member start, and where those with the last end.
+    /// The start index of the sets with each first member, followed by the end index of the last ones.
     starts: Vec<usize>,
     /// The coefficient of the X of all players, which is not among the sets.
     pub(crate) everyone: f64,
 }
 
 impl Shape {
-    /// The sets whose first member is `first`.
+    /// Returns the sets with first member `first`.
     pub(crate) fn sets(&self, first: usize) -> impl ExactSizeIterator<Item = &[u64]> {
         let (start, end) = (self.starts[first], self.starts[first + 1]);
         self.words[start * self.width..end * self.width].chunks_exact(self.width)
     }
 
-    /// Their coefficients.
+    /// Returns the coefficients of the sets with first member `first`.
     pub(crate) fn coefficients(&self, first: usize) -> &[f64] {
         &self.coefficients[self.starts[first]..self.starts[first + 1]]
     }
 
-    /// The list of `neighbourhood` among `players` players.
+    /// Creates the list for `neighbourhood` in a game of `players` players.
     pub(crate) fn new(
         neighbourhood: &Neighbourhood,
         players: usize,
@@ -115,11 +119,11 @@ impl Shape {
     }
 }
 
-/// The list while it is made, in the order in which coalitions are met.
+/// The list under construction, in the order in which coalitions are visited.
 struct List {
     inside: Coalition,
     outside: Outside,
-    /// Of each X as many as a set of nodes of the neighbourhood and around takes.
+    /// The words of each X, as a set of nodes of the neighbourhood and adjacent nodes.
     words: Vec<u64>,
     coefficients: Vec<f64>,
 }
@@ -138,22 +142,23 @@ impl List {
         self.coefficients.push(coefficient);
     }
 
-    /// v(∅) of the neighbourhood, which all coalitions are compared with.
+    /// Appends v(∅) of the neighbourhood, which all coalitions are compared with.
     fn push_base(&mut self) {
         let rest = -self.coefficients.iter().sum::<f64>();
         self.push(Coalition::empty(self.inside.view().players()).view(), rest);
     }
 
-    /// Each connected coalition once: as the component of the player, or as one that it joins.
+    /// Appends each connected coalition once: as the component of the player, or as one that it joins.
     ///
-    /// M(|U| − 1, b) with the player, −M(|U|, b − 1) without where it is one of the b neighbours, as for Myerson values.
+    /// The coefficient is M(|U| − 1, b) with the player, and −M(|U|, b − 1) if the player is one of the b
+    /// neighbours, as for Myerson values.
     fn by_boundaries(&mut self, graph: &Graph, root: usize, moments: &mut Moments<'_>) {
         let mut within = self.inside.clone();
         visit(graph, root, within.view(), |set| {
             self.push(set.nodes, moments.get(set.size - 1, set.boundary));
         });
         within.remove(root);
-        // Each coalition next to the player comes with the first neighbour that is in it.
+        // Each coalition adjacent to the player is visited from the first neighbour that it contains.
         for &neighbour in graph.neighbours(root) {
             visit(graph, neighbour, within.view(), |set| {
                 self.push(set.nodes, -moments.get(set.size, set.boundary - 1));
@@ -163,8 +168,8 @@ impl List {
         self.push_base();
     }
 
-    /// By definition: U less the components of U \ i. Components come as often as there are such U, as these are cut off at the
-    /// neighbourhood.
+    /// Appends coalitions by definition: U minus the components of U \ i. Components occur once per U, since
+    /// these are restricted to the neighbourhood.
     fn by_components(&mut self, graph: &Graph, root: usize, moments: &mut Moments<'_>) {
         visit(graph, root, self.inside.clone().view(), |set| {
             let weight = moments.get(set.size - 1, set.boundary);
@@ -176,7 +181,7 @@ impl List {
         self.push_base();
     }
 
-    /// As equation 6: U less U \ i, with a coefficient.
+    /// Appends coalitions as in equation 6: U minus U \ i, with a coefficient.
     fn by_marginals(&mut self, graph: &Graph, root: usize, mut weight: impl FnMut(&ConnectedSet<'_>) -> f64) {
         visit(graph, root, self.inside.clone().view(), |set| {
             let weight = weight(&set);
@@ -192,7 +197,7 @@ impl List {
         let sets = || self.words.chunks_exact(old).zip(&self.coefficients);
         let mut everyone = 0.0;
         let mut starts = vec![0; size + 1];
-        // Where the set goes: none for the empty one, and for that of all players.
+        // Returns the first member of a set, or `None` for the empty set and for that of all players.
         let place = |set: &[u64]| {
             let members: usize = set.iter().map(|word| word.count_ones() as usize).sum();
             let first = set.iter().position(|&word| word != 0)?;
@@ -223,7 +228,7 @@ impl List {
     }
 }
 
-/// Visits the connected coalitions of `within` that `root` is in.
+/// Visits the connected coalitions of `within` that contain `root`.
 fn visit(graph: &Graph, root: usize, within: CoalitionView<'_>, mut each: impl FnMut(ConnectedSet<'_>)) {
     let end = graph.visit_connected(root, within, usize::MAX, |set| {
         each(set);

@@ -1,4 +1,4 @@
-//! Evaluates coalitions in batches, and adds them to the players who need them.
+//! Evaluates coalitions in batches, and adds them to the values of the players that need them.
 
 use apportion_games::{Coalition, Coalitions, Game};
 use apportion_values::Outside;
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::on_graph::found::BATCH;
 use crate::run::Evaluations;
 
-/// The sums over the coalitions that came so far, but for those that wait to be evaluated.
+/// The sums over all coalitions so far, except those waiting to be evaluated.
 pub(crate) struct Sums<'g> {
     pub(crate) evaluations: Evaluations<'g>,
     /// n × k.
@@ -17,7 +17,7 @@ pub(crate) struct Sums<'g> {
     outside: Outside,
     everyone: Coalition,
     waiting: Coalitions,
-    /// Of each coalition that waits, where its uses end.
+    /// The end of the uses of each waiting coalition.
     ends: Vec<usize>,
     uses: Vec<(u32, f64)>,
 }
@@ -36,7 +36,7 @@ impl<'g> Sums<'g> {
         })
     }
 
-    /// What gains are counted from: the coalition of the empty set.
+    /// Returns the reference value of gains: that of the coalition of the empty set.
     fn compared(&self) -> &[f64] {
         match self.outside {
             Outside::Absent => &self.evaluations.empty,
@@ -44,7 +44,7 @@ impl<'g> Sums<'g> {
         }
     }
 
-    /// The gain of the set of all players, k numbers.
+    /// Returns the gain of the set of all players, k numbers.
     pub(crate) fn gain_of_everyone(&self) -> Vec<f64> {
         let sign = if self.outside == Outside::Present { -1.0 } else { 1.0 };
         self.evaluations.total().iter().map(|total| sign * total).collect()
@@ -65,7 +65,7 @@ impl<'g> Sums<'g> {
         })
     }
 
-    /// Evaluates the coalitions that wait, and adds them to the players.
+    /// Evaluates the waiting coalitions, and adds them to the players.
     pub(crate) fn evaluate(&mut self) -> Result<()> {
         let outputs = self.compared().len();
         let mut worths = vec![0.0; self.waiting.len() * outputs];

@@ -1,33 +1,34 @@
-//! Sets with the same first member, brought together from the lists of all players who need them.
+//! Sets with the same first member, merged from the lists of all players that need them.
 
 use super::bits::{Bits, Moves};
 
-/// The sets with one first member as players name them, equal ones for several players among them.
+/// The sets with one first member from the lists of all players, with duplicates.
 pub(crate) struct Window<B> {
-    /// The nodes that sets are made of, ascending.
+    /// The nodes that may occur in sets, ascending.
     room: Vec<usize>,
     sets: Vec<B>,
-    /// Who needs each set, and with which coefficient.
+    /// The player that needs each set, and the coefficient.
     uses: Vec<(u32, f64)>,
 }
 
-/// The same, each set once.
+/// The sets without duplicates.
 pub(crate) struct Joined<B> {
     sets: Vec<B>,
-    /// Where the uses of each set end; those of the next start there.
+    /// The end of the uses of each set; those of the next set start there.
     ends: Vec<usize>,
     uses: Vec<(u32, f64)>,
-    /// From the room to the nodes of the graph.
+    /// The map from the room to the nodes of the graph.
     moves: Moves,
 }
 
 impl<B: Bits> Window<B> {
-    /// No sets yet, of nodes of `room`.
+    /// Creates a window without sets, for nodes of `room`.
     pub(crate) fn new(room: Vec<usize>) -> Self {
         Self { room, sets: Vec::new(), uses: Vec::new() }
     }
 
-    /// Adds sets that `player` needs, whose members have numbers of its own: `nodes` gives for each of these, ascending, its node.
+    /// Adds sets for `player`, whose members are numbered in its neighbourhood; `nodes` maps these numbers to
+    /// nodes, in ascending order.
     pub(crate) fn push<'s>(
         &mut self,
         player: usize,
@@ -50,13 +51,13 @@ impl<B: Bits> Window<B> {
         self.uses.extend(coefficients.iter().map(|&coefficient| (player as u32, coefficient)));
     }
 
-    /// Number of different sets.
+    /// Returns the number of distinct sets.
     pub(crate) fn distinct(mut self) -> usize {
         self.sets.sort_unstable();
         self.sets.chunk_by(|a, b| a == b).count()
     }
 
-    /// Brings equal sets together; the uses of each stay in the order in which they came.
+    /// Merges equal sets; the uses of each keep their order.
     pub(crate) fn joined(self) -> Joined<B> {
         let mut order: Vec<(B, u32)> = self.sets.into_iter().zip(0..).collect();
         order.sort_unstable();
@@ -76,7 +77,7 @@ impl<B: Bits> Window<B> {
 }
 
 impl<B: Bits> Joined<B> {
-    /// Calls `each` with every set, in words of the graph's nodes that are `buffer`, and its uses.
+    /// Calls `each` with every set, written to `buffer` as words of the graph's nodes, and its uses.
     pub(crate) fn try_for_each<E>(
         &self,
         buffer: &mut [u64],

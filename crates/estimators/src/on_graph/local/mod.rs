@@ -1,14 +1,15 @@
-//! L-Shapley exactly, and the same of any semivalue: each coalition once for all players.
+//! Exact L-Shapley values, and the same for any semivalue: each coalition is evaluated once for all players.
 //!
 //! # Notation
 //!
-//! `N_k(i)` is the neighbourhood of order k of player i, m_i its size; M are the moments of the semivalue. A *piece* is a set P of nodes
-//! that lies in some neighbourhood. With the players outside absent the coalition of a piece is P itself; with them present it is N \ P, as
-//! T ∪ (N \ N_k(i)) is the complement of N_k(i) \ T. Either way two players ask for the same coalition where their pieces are the same.
+//! `N_k(i)` is the neighbourhood of order k of player i, m_i its size; M are the moments of the semivalue. A
+//! *piece* is a set P of nodes inside some neighbourhood. If the players outside are absent, the coalition of
+//! a piece is P itself; if they are present it is N \ P, since T ∪ (N \ N_k(i)) is the complement of N_k(i) \
+//! T. In both cases two players need the same coalition if their pieces are the same.
 //!
-//! # How
+//! # Method
 //!
-//! The definition, sorted by the coalitions, is a sum over the pieces of the neighbourhood:
+//! The definition, sorted by coalitions, is a sum over the pieces of the neighbourhood:
 //!
 //! ```text
 //! φ_i = Σ_{P ⊆ N_k(i)} c_i(P) (v_P − v_∅)
@@ -16,8 +17,9 @@
 //! present:  c_i(P) = −M(m_i − |P|, |P| − 1)  if i ∈ P,    M(m_i − 1 − |P|, |P|)  if not
 //! ```
 //!
-//! (v_P is the value of the piece's coalition; the c_i(P) of a player sum to zero, so that a constant does no harm.) So every piece is met
-//! once, and its value goes to all players whose neighbourhood it lies in; nothing is kept but sums.
+//! (v_P is the value of the piece's coalition; the c_i(P) of a player sum to zero, so adding a constant has
+//! no effect.) So every piece is visited once, and its value is added to all players whose neighbourhood
+//! contains it; only sums are stored.
 
 mod pieces;
 
@@ -32,22 +34,24 @@ use crate::error::GraphError;
 use crate::error::Result;
 use crate::run::Evaluations;
 
-/// Pieces whose sums are one unit of work: the order of adding up does not depend on threads.
+/// The number of pieces whose sums are one unit of work, so that the order of summation does not depend on
+/// threads.
 const SEGMENT: usize = 1 << 12;
 
-/// Steps that are spent on counting once it is known that there are too many.
+/// The number of steps to spend on counting once it is known that there are too many.
 const STEPS_BEYOND: usize = 1 << 22;
 
-/// The exact values of all players, n × k: of each the `semivalue` of the game restricted to its neighbourhood of order `order` (Chen et al.
-/// 2019, Definition 1), and what was asked of the game.
+/// Computes the exact values of all players, n × k: for each player the `semivalue` of the game restricted to
+/// its neighbourhood of order `order` (Chen et al. 2019, Definition 1).
 ///
-/// Asks for each of the [`count`] coalitions once, in batches of about 2^16. Beside the game's it takes time in proportion to Σ_i 2^{m_i} k, and
-/// the memory of a batch. The values have the same bits for any number of threads.
+/// Evaluates each of the [`count`] coalitions once, in batches of about 2^16. In addition to the game it
+/// takes time proportional to Σ_i 2^{m_i} k, and the memory of a batch. The values are bitwise identical for
+/// any number of threads.
 ///
 /// # Errors
 ///
-/// [`GraphError::LocalCoalitions`], before anything is asked, for more than `limit` of them; a graph or
-/// weights of other players, and whatever the game reports.
+/// [`GraphError::LocalCoalitions`] for more than `limit` coalitions, before anything is evaluated; a graph or
+/// weights for a different number of players, and the errors of the game.
 pub(super) fn local(
     game: &dyn Game,
     graph: &Graph,
@@ -80,22 +84,22 @@ pub(super) fn local(
     Ok(Found::new(values, evaluations))
 }
 
-/// How many different coalitions the neighbourhoods of order `order` have, v(∅) and v(N) included; as many with the players outside
-/// present as absent.
+/// Returns the number of distinct coalitions of the neighbourhoods of order `order`, including v(∅) and v(N).
+/// It is the same whether the players outside are present or absent.
 ///
 /// | graph | coalitions |
 /// |---|---|
-/// | line of n > 2k + 1 players | `(n − 2k + 1) 2^{2k} + 1`; 2^n of up to 2k + 1 players |
-/// | grid, 4 neighbours | for each node inside `2^{2k²+2k+1} − 4·2^{2k²} + 4·2^{2k²−k} − 2^{2k²−2k}`: 23, 7408, 32 632 832 |
-/// | grid, 8 neighbours | for each node inside, with w = 2k + 1, `2^{w²} − 2·2^{w(w−1)} + 2^{(w−1)²}`: 400, 31 522 816 |
+/// | line of n > 2k + 1 players | `(n − 2k + 1) 2^{2k} + 1`; 2^n for up to 2k + 1 players |
+/// | grid, 4 neighbours | per interior node `2^{2k²+2k+1} − 4·2^{2k²} + 4·2^{2k²−k} − 2^{2k²−2k}`: 23, 7408, 32 632 832 |
+/// | grid, 8 neighbours | per interior node, with w = 2k + 1, `2^{w²} − 2·2^{w(w−1)} + 2^{(w−1)²}`: 400, 31 522 816 |
 ///
-/// A node's share is the sets of its neighbourhood that are not the same but for a shift.
+/// The share of a node is the number of sets of its neighbourhood that are distinct up to shifts.
 ///
 /// # Errors
 ///
 /// [`GraphError::LocalCoalitions`] for more than `limit`.
 pub(super) fn count(graph: &Graph, order: usize, limit: usize) -> Result<usize> {
-    // Sizes first: neighbourhoods that are too large to be enumerated may be too large to be kept, too.
+    // Compute sizes first: neighbourhoods too large to enumerate may be too large to store.
     let sizes: Vec<usize> = (0..graph.nodes()).map(|node| graph.neighbourhood(node, order).len()).collect();
     let (player, nodes) = largest(sizes.into_iter());
     if nodes > MOST_NODES {
@@ -106,12 +110,12 @@ pub(super) fn count(graph: &Graph, order: usize, limit: usize) -> Result<usize> 
     check_count(&neighbourhoods(graph, order), order, limit)
 }
 
-/// The neighbourhoods of all nodes.
+/// Returns the neighbourhoods of all nodes.
 pub(super) fn neighbourhoods(graph: &Graph, order: usize) -> Vec<Vec<usize>> {
     (0..graph.nodes()).map(|node| graph.neighbourhood(node, order)).collect()
 }
 
-/// [`count`] of neighbourhoods.
+/// Same as [`count`] for given neighbourhoods.
 fn check_count(neighbourhoods: &[Vec<usize>], order: usize, limit: usize) -> Result<usize> {
     if let Some(count) = count_within(neighbourhoods, limit) {
         return Ok(count);
@@ -127,7 +131,7 @@ fn check_count(neighbourhoods: &[Vec<usize>], order: usize, limit: usize) -> Res
     Err(GraphError::LocalCoalitions { order, player, nodes, coalitions, limit }.into())
 }
 
-/// [`count`] of neighbourhoods, where it is no more than `limit`.
+/// Same as [`count`] for given neighbourhoods, or `None` for more than `limit`.
 pub(super) fn count_within(neighbourhoods: &[Vec<usize>], limit: usize) -> Option<usize> {
     let (_, nodes) = largest(neighbourhoods.iter().map(Vec::len));
     if nodes > MOST_NODES || 1usize.checked_shl(nodes as u32)? > limit {
@@ -136,7 +140,7 @@ pub(super) fn count_within(neighbourhoods: &[Vec<usize>], limit: usize) -> Optio
     let beside = beside(nodes, neighbourhoods.len());
     let (mut pieces, mut unbounded) = (0, usize::MAX);
     for node in 0..neighbourhoods.len() {
-        // Below 2^63, and so are the pieces of all nodes before it.
+        // Below 2^63, like the pieces of all earlier nodes.
         pieces += Owner::of(neighbourhoods, node).count(&mut unbounded)? as usize;
         if pieces > limit {
             return None;
@@ -145,24 +149,26 @@ pub(super) fn count_within(neighbourhoods: &[Vec<usize>], limit: usize) -> Optio
     Some(pieces + beside).filter(|&count| count <= limit)
 }
 
-/// The first player whose neighbourhood is as large as any, and how large it is.
+/// Returns the first player with a neighbourhood of maximum size, and that size.
 fn largest(sizes: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator) -> (usize, usize) {
     sizes.enumerate().rev().max_by_key(|&(_, nodes)| nodes).unwrap_or_default()
 }
 
-/// 2^nodes, or the largest number there is.
+/// Returns 2^nodes, or the largest finite number.
 fn power(nodes: usize) -> f64 {
     (nodes as f64).exp2().min(f64::MAX)
 }
 
-/// ∅ and N, which are evaluated whatever the pieces; N is one of these where the largest neighbourhood has all players.
+/// Returns the number of coalitions ∅ and N that are not pieces but always evaluated; N is a piece if the
+/// largest neighbourhood contains all players.
 fn beside(nodes: usize, players: usize) -> usize {
     if nodes == players { 1 } else { 2 }
 }
 
-/// c_i(P) by the size of the neighbourhood, and of the piece.
+/// c_i(P) by the sizes of the neighbourhood and the piece.
 struct Weights {
-    /// Of each size m of neighbourhoods that there is: for each size of piece, of players in it and not in it.
+    /// For each occurring size m of neighbourhoods and each size of piece, the weights of players inside and
+    /// outside the piece.
     by_nodes: Vec<Vec<[f64; 2]>>,
 }
 
@@ -190,7 +196,7 @@ impl Weights {
     }
 }
 
-/// Pieces that wait for the value of their coalitions.
+/// Pieces whose coalitions wait to be evaluated.
 struct Batch {
     outside: Outside,
     coalitions: Coalitions,
@@ -201,7 +207,7 @@ struct Batch {
 /// Some pieces of one owner.
 struct Segment {
     owner: Arc<Owner>,
-    /// The row of the first one in the batch.
+    /// The row of the first piece in the batch.
     first: usize,
     masks: Vec<u64>,
     /// The common sets of the pieces, one after the other.
@@ -242,7 +248,7 @@ impl Batch {
         self.coalitions.push_words(&self.words);
     }
 
-    /// Asks for the values of all pieces, gives them to the players, and is empty.
+    /// Evaluates all pieces, adds them to the players, and clears the batch.
     fn settle(
         &mut self,
         evaluations: &mut Evaluations<'_>,
@@ -273,7 +279,7 @@ impl Batch {
 }
 
 impl Segment {
-    /// What its pieces are worth to the candidates of the owner, candidates × k.
+    /// Returns the contributions of the pieces to the candidates of the owner, candidates × k.
     fn sums(&self, gains: &[f64], outputs: usize, weights: &Weights) -> Vec<f64> {
         let owner = &self.owner;
         let mut sums = vec![0.0; owner.candidates().len() * outputs];

@@ -1,44 +1,49 @@
-//! The sets of nodes that lie in some neighbourhood, each once.
+//! The sets of nodes inside some neighbourhood, each once.
 //!
-//! # How
+//! # Method
 //!
-//! A piece P lies in the neighbourhoods of the nodes of its *common set* C(P) = ∩_{t ∈ P} N_k(t), since t ∈ N_k(j) is j ∈ N_k(t). The
-//! least of these nodes *owns* it. A node's own pieces are found by taking its neighbours in or leaving them out, one by one: a branch
-//! ends where some earlier node has the piece and all neighbours that are still to come, as that node then has all pieces of the branch.
+//! A piece P lies in the neighbourhoods of the nodes of its *common set* C(P) = ∩_{t ∈ P} N_k(t), since t ∈
+//! N_k(j) is equivalent to j ∈ N_k(t). The smallest of these nodes *owns* it. The pieces owned by a node are
+//! found by including or excluding its neighbours, one by one: a branch ends if the neighbourhood of some
+//! earlier node contains the piece and all remaining neighbours, because then that node has all pieces of the
+//! branch.
 
 use std::collections::BTreeMap;
 
-/// The most nodes of a neighbourhood whose pieces are masks of 64 bits, one of which is never set.
+/// The maximum number of nodes of a neighbourhood, so that its pieces fit into masks of 64 bits, one of which
+/// is never set.
 pub(super) const MOST_NODES: usize = 63;
 
-/// The bit that no mask has.
+/// The bit that no mask contains.
 const NOWHERE: u32 = MOST_NODES as u32;
 
-/// Sets of earlier nodes that are counted together at most.
+/// The maximum number of sets of earlier nodes to count together.
 const MOST_TOGETHER: usize = 1 << 12;
 
-/// A node, and who shares pieces of its neighbourhood.
+/// A node, with the nodes that share pieces of its neighbourhood.
 pub(super) struct Owner {
-    /// Its neighbourhood: bit b of a mask is `nodes[b]`. Those in few earlier neighbourhoods come first, so that branches end early.
+    /// The neighbourhood of the node: bit b of a mask is `nodes[b]`. Nodes in few earlier neighbourhoods come
+    /// first, so that branches end early.
     nodes: Vec<usize>,
-    /// The nodes, ascending, whose neighbourhoods have some piece in common with it.
+    /// The nodes whose neighbourhoods share some piece with it, ascending.
     candidates: Vec<usize>,
-    /// How many nodes the neighbourhood of each candidate has.
+    /// The size of each candidate's neighbourhood.
     sizes: Vec<usize>,
     /// The bit of each candidate in masks.
     bits: Vec<u32>,
-    /// Words of a set of candidates.
+    /// The number of words of a set of candidates.
     words: usize,
-    /// For each bit the candidates whose neighbourhood the node is in.
+    /// For each bit, the candidates whose neighbourhood contains the node.
     with: Vec<u64>,
-    /// For each bit the candidates who have the nodes of this and all further bits; after the last all of them.
+    /// For each bit, the candidates whose neighbourhoods contain the nodes of this and all later bits;
+    /// followed by the set of all candidates.
     with_rest: Vec<u64>,
-    /// The candidates that are before the owner.
+    /// The candidates before the owner.
     earlier: Vec<u64>,
 }
 
 impl Owner {
-    /// The owner `node`, whose neighbourhood has at most [`MOST_NODES`] nodes.
+    /// Creates the owner `node`, whose neighbourhood has at most [`MOST_NODES`] nodes.
     pub(super) fn of(neighbourhoods: &[Vec<usize>], node: usize) -> Self {
         let around = &neighbourhoods[node];
         let mut candidates: Vec<usize> =
@@ -76,10 +81,10 @@ impl Owner {
         }
     }
 
-    /// Calls `visit` with the mask and the common set of every piece that is the owner's, but the empty one.
+    /// Calls `visit` with the mask and the common set of every non-empty piece of the owner.
     pub(super) fn visit<E>(&self, mut visit: impl FnMut(u64, &[u64]) -> Result<(), E>) -> Result<(), E> {
         let last = self.nodes.len() * self.words;
-        // Where nodes 0..b are decided on, the common set of those taken in is in row b.
+        // Row b contains the common set of the included nodes once nodes 0..b are decided.
         let mut common = vec![0; last + self.words];
         common[..self.words].copy_from_slice(&self.with_rest[last..]);
         self.branch(0, 0, &mut common, &mut visit)
@@ -105,10 +110,11 @@ impl Owner {
         self.branch(bit + 1, mask | 1 << bit, next, visit)
     }
 
-    /// How many pieces are the owner's, the empty one not counted; none where counting takes more than `steps`.
+    /// Returns the number of non-empty pieces of the owner, or `None` if counting takes more than `steps`.
     ///
-    /// Goes through the same branches, but those alike together: which earlier nodes have what was taken in is all that matters for what
-    /// follows, and on lines, grids and their like there are few such sets. Where they are many after all, branches are followed singly.
+    /// Follows the same branches, but merges identical ones: the rest of a branch only depends on which
+    /// earlier nodes contain the included nodes, and on lines, grids and similar graphs there are few such
+    /// sets. If there are many, branches are followed one by one.
     pub(super) fn count(&self, steps: &mut usize) -> Option<f64> {
         let is_first = self.earlier.iter().all(|&word| word == 0);
         let mut count = if is_first { -1.0 } else { 0.0 };
@@ -151,8 +157,8 @@ impl Owner {
         Some(without + self.count_branch(bit + 1, next, steps)?)
     }
 
-    /// The pieces of a branch that are the owner's, where that is all of them or none, as it is at the last bit: which earlier nodes have
-    /// what was taken in decides.
+    /// Returns the number of pieces of a branch that belong to the owner, if that is all of them or zero. At
+    /// the last bit it always is: it depends on which earlier nodes contain the included nodes.
     fn end(&self, bit: usize, earlier: &[u64]) -> Option<f64> {
         if self.is_others(bit, earlier) {
             return Some(0.0);
@@ -160,7 +166,8 @@ impl Owner {
         earlier.iter().all(|&word| word == 0).then(|| ((self.nodes.len() - bit) as f64).exp2())
     }
 
-    /// Whether a node before the owner has what was taken in and all nodes from `bit` on.
+    /// Returns whether the neighbourhood of a node before the owner contains the included nodes and all nodes
+    /// from `bit` on.
     fn is_others(&self, bit: usize, common: &[u64]) -> bool {
         let rest = &self.with_rest[bit * self.words..];
         common
@@ -170,33 +177,33 @@ impl Owner {
             .any(|((common, rest), earlier)| common & rest & earlier != 0)
     }
 
-    /// Writes what `now` is once the node of `bit` is taken in.
+    /// Writes `now` after including the node of `bit`.
     fn take(&self, bit: usize, now: &[u64], next: &mut [u64]) {
         let with = &self.with[bit * self.words..];
         next.iter_mut().zip(now).zip(with).for_each(|((next, now), with)| *next = now & with);
     }
 
-    /// The nodes of a mask.
+    /// Returns the nodes of a mask.
     pub(super) fn nodes_of(&self, mask: u64) -> impl Iterator<Item = usize> {
         self.nodes.iter().enumerate().filter(move |(bit, _)| mask >> bit & 1 == 1).map(|(_, &node)| node)
     }
 
-    /// The nodes, ascending, whose neighbourhoods have some piece in common with it.
+    /// Returns the nodes whose neighbourhoods share some piece with it, ascending.
     pub(super) fn candidates(&self) -> &[usize] {
         &self.candidates
     }
 
-    /// How many nodes the neighbourhood of each candidate has.
+    /// Returns the size of each candidate's neighbourhood.
     pub(super) fn sizes(&self) -> &[usize] {
         &self.sizes
     }
 
-    /// Words of a common set.
+    /// Returns the number of words of a common set.
     pub(super) fn words(&self) -> usize {
         self.words
     }
 
-    /// Whether the candidate is in the piece.
+    /// Returns whether the candidate is in the piece.
     pub(super) fn is_in(&self, candidate: usize, mask: u64) -> bool {
         mask >> self.bits[candidate] & 1 == 1
     }
@@ -228,7 +235,7 @@ mod tests {
                     let mut earlier = vec![0; (owner.nodes.len() + 1) * owner.words];
                     earlier[..owner.words].copy_from_slice(&owner.earlier);
                     let singly = owner.count_branch(0, &mut earlier, &mut usize::MAX.clone()).unwrap();
-                    // The empty piece is the first node's.
+                    // The empty piece belongs to the first node.
                     assert_eq!(singly, visited + f64::from(owner.earlier.iter().all(|&word| word == 0)));
                     assert_eq!(owner.count(&mut 0), None);
                 }

@@ -8,36 +8,37 @@ use crate::error::Result;
 use crate::on_graph::found::BATCH;
 use crate::report::{Influences, RunningMoments};
 
-/// Draws per player below which there are no standard errors, as in Monte Carlo.
+/// The minimum number of draws per player for standard errors, as in Monte Carlo.
 const FEWEST_DRAWS: usize = 4;
 
-/// What was found out about one player.
+/// The estimate of one player.
 pub(super) struct Own {
     pub(super) values: Vec<f64>,
     pub(super) std_errors: Option<Vec<f64>>,
     pub(super) degrees_of_freedom: f64,
     pub(super) influences: Influences,
-    /// The share of the value that a draw decides; 0 where it is exact, or its errors have in them what was not seen.
+    /// The share of one draw in the value; 0 if the value is exact, or if its errors already include the
+    /// allowance for unseen events.
     pub(super) share: f64,
 }
 
-/// What is to be drawn for one player.
+/// The draws for one player.
 pub(super) struct Draws<'a> {
     pub(super) player: usize,
-    /// Its neighbourhood.
+    /// The neighbourhood of the player.
     pub(super) around: &'a [usize],
     pub(super) outside: Outside,
-    /// Whether a coalition comes with its complement.
+    /// Whether coalitions are drawn with their complements.
     pub(super) is_paired: bool,
     pub(super) evaluations: usize,
     pub(super) seed: u64,
 }
 
-/// The running moments of all players' draws: of contributions, or of the means of two.
+/// The running moments of all players' draws: of contributions, or of means of two.
 pub(super) struct Contributions {
-    /// Coalitions that wait for their values: without and with the player, by turns.
+    /// Coalitions waiting for evaluation: alternately without and with the player.
     batch: Coalitions,
-    /// For each draw in the batch its player, and how many contributions it is the mean of.
+    /// The player of each draw in the batch, and the number of contributions in its mean.
     draws: Vec<(usize, usize)>,
     moments: Vec<RunningMoments>,
     outputs: usize,
@@ -49,7 +50,8 @@ impl Contributions {
         Self { batch: Coalitions::new(players), draws: Vec::new(), moments, outputs }
     }
 
-    /// Draws coalitions that the player joins, by the law of `value`, and asks for what has gathered once that is much.
+    /// Draws coalitions for the player from the distribution of `value`, and evaluates the batch once it is
+    /// full.
     pub(super) fn draw(&mut self, game: &dyn Game, value: &Semivalue, draws: &Draws<'_>) -> Result<()> {
         let pairing = if draws.is_paired { Pairing::Paired } else { Pairing::Unpaired };
         let sampler = WithReplacement { law: SizeLaw::custom(&value.size_law(draws.around.len()))?, pairing };
@@ -80,7 +82,7 @@ impl Contributions {
         Ok(())
     }
 
-    /// Asks for what has gathered.
+    /// Evaluates the batch.
     pub(super) fn settle(&mut self, game: &dyn Game) -> Result<()> {
         let mut values = vec![0.0; self.batch.len() * self.outputs];
         game.values(&self.batch, &mut values)?;
@@ -101,12 +103,12 @@ impl Contributions {
         Ok(())
     }
 
-    /// Draws of the player who has the fewest, of those who have any.
+    /// Returns the minimum number of draws, among players that have any.
     pub(super) fn fewest(&self) -> Option<usize> {
         self.moments.iter().map(RunningMoments::count).filter(|&count| count > 0).min()
     }
 
-    /// The mean of the player's draws, with its errors where all players have draws enough.
+    /// Returns the mean of the player's draws, with standard errors if there are enough draws.
     pub(super) fn own(&self, player: usize) -> Own {
         let moments = &self.moments[player];
         let count = moments.count() as f64;

@@ -1,9 +1,10 @@
-//! L-Shapley by sampling, where neighbourhoods are large.
+//! L-Shapley values by sampling, for large neighbourhoods.
 //!
 //! # Source
 //!
-//! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured data*, 2019, section 4.3.1:
-//! the value of a player in its neighbourhood may be sampled like any other Shapley value.
+//! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley: efficient model interpretation for structured
+//! data*, 2019, section 4.3.1: the value of a player in its neighbourhood can be sampled like any other
+//! Shapley value.
 
 mod contributions;
 mod shares;
@@ -25,64 +26,72 @@ use crate::report::{BoundedDraws, Diagnostics, ErrorLaw, Explanation, Influences
 use crate::run::{Estimator, Evaluations, check_budget};
 use crate::support::Draws;
 
-/// How a player's value in its neighbourhood is estimated.
+/// How to estimate a player's value in its neighbourhood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum LocalMethod {
-    /// As the mean of the player's contributions to coalitions of the neighbourhood, each with its complement where the value weighs both
-    /// alike: of an order of the neighbourhood only those before the player matter. Every semivalue. The default.
+    /// The mean of the player's contributions to coalitions of the neighbourhood, each with its complement if
+    /// the value gives both the same weight: for an order of the neighbourhood only the players before the
+    /// player matter. For every semivalue. The default.
     #[default]
     Contributions,
-    /// By a regression on coalitions of the neighbourhood, drawn without replacement by their leverage: [`LeverageShap`], or
-    /// [`KernelBanzhaf`] for (weighted) Banzhaf values. Of its values only the player's own is used.
+    /// A regression on coalitions of the neighbourhood, drawn without replacement by leverage:
+    /// [`LeverageShap`], or [`KernelBanzhaf`] for (weighted) Banzhaf values. Only the player's own value is
+    /// used.
     Regression,
 }
 
-/// L-Shapley, and the same of any semivalue, where neighbourhoods are too large to be enumerated: every player's value in the game
-/// restricted to its neighbourhood is estimated on its own.
+/// L-Shapley values, and the same for any semivalue, for neighbourhoods too large to enumerate: every
+/// player's value in the game restricted to its neighbourhood is estimated separately.
 ///
 /// ```text
 /// contributions:  φ̃_i = (1/r_i) Σ_j ½ (x(S_j) + x(N_k(i) \ i \ S_j)),   x(S) = v(S ∪ i) − v(S),   S_j ⊆ N_k(i) \ i
 /// regression:     φ̃_i = the i-th value of Leverage SHAP on the coalitions of N_k(i)
 /// ```
 ///
-/// |S_j| is drawn by the law of the semivalue in a game of |N_k(i)| players, S_j uniformly of its size; where that law is not symmetric
-/// draws come one by one, without the second term. Contributions are unbiased; both are exact on additive games (regressions from about 2
-/// evaluations per player of the neighbourhood on).
+/// The size of S_j is drawn from the size distribution of the semivalue in a game of |N_k(i)| players, and
+/// S_j uniformly among that size. If the distribution is not symmetric, draws are unpaired, without the
+/// second term. Contributions are unbiased; both methods are exact for additive games (regressions from about
+/// 2 evaluations per player of the neighbourhood on).
 ///
-/// Names: `l-shapley-permutation` and `l-shapley-leverage`; `local-monte-carlo` and `l-banzhaf-kernel` for other semivalues.
+/// Names: `l-shapley-permutation` and `l-shapley-leverage`; `local-monte-carlo` and `l-banzhaf-kernel` for
+/// other semivalues.
 ///
-/// **Budget.** All players get the same number of evaluations; one whose neighbourhood has no more coalitions than that is enumerated, and
-/// leaves what it does not need to the others. A coalition that several players draw, or one draws twice, is evaluated once, so that fewer
-/// evaluations than the budget may be used, all of them distinct. A budget for all coalitions of all neighbourhoods gives
-/// [exact](OnGraph) values.
+/// **Budget.** All players get the same number of evaluations. A neighbourhood with no more coalitions than
+/// that is enumerated, and the remaining evaluations go to the other players. A coalition drawn by several
+/// players, or twice by one, is evaluated once, so fewer evaluations than the budget may be used, all of them
+/// distinct. A budget for all coalitions of all neighbourhoods gives [exact](OnGraph) values.
 ///
-/// **Standard errors** are those of each player's own draws, independent of the others'; zero for players that were enumerated. Of
-/// contributions they are `sqrt((D_i + D / Σ_j (r_j − 1)) / (r_i (r_i − 1)))` with D_i the sum of squared deviations of the r_i draws (pairs) and
-/// D = Σ_i D_i, as [`MonteCarlo`](crate::MonteCarlo) has them; there are none where some player has fewer than 4. Of regressions they are the
-/// regression's.
+/// **Standard errors** are those of each player's own draws, independent of the others; zero for enumerated
+/// players. For contributions they are `sqrt((D_i + D / Σ_j (r_j − 1)) / (r_i (r_i − 1)))`, where D_i is the
+/// sum of squared deviations of the r_i draws (pairs) and D = Σ_i D_i, as in
+/// [`MonteCarlo`](crate::MonteCarlo); there are no standard errors if some player has fewer than 4 draws. For
+/// regressions they are those of the regression.
 ///
-/// **Which.** Contributions with their complements are exact on interactions of two players, from the first draw on, and do not suffer from
-/// what the other players of a neighbourhood add. Median squared errors of the regression over those of contributions, on a line of 60
-/// players, with that many evaluations for each player of a neighbourhood (a network of 20 hidden units; interactions of 3 and of 6 players):
+/// **Choice of method.** Contributions with their complements are exact for interactions of two players, from
+/// the first draw on, and are not affected by the contributions of the other players in a neighbourhood. The
+/// table shows the median squared error of the regression divided by that of contributions, on a line of 60
+/// players, by the number of evaluations per player of a neighbourhood (a network of 20 hidden units;
+/// interactions of 3 and of 6 players):
 ///
-/// | players around | 2 | 5 | 10 | 20 |
+/// | players in the neighbourhood | 2 | 5 | 10 | 20 |
 /// |---|---|---|---|---|
 /// | 9 (512 coalitions) | 36 to 220 | 1.5 to 2.5 | 0.7 to 1.3 | 0.4 to 0.8 |
 /// | 17 | 170 to 670 | 6 to 7 | 4 to 6 | 3 to 6 |
 ///
-/// The regression, whose draws are without replacement, wins once they are a good part of all coalitions.
+/// The regression, which draws without replacement, wins once the draws are a substantial part of all
+/// coalitions.
 ///
-/// **Minimum.** 2 evaluations beside 4 for each player (2 where draws come one by one); for regressions as many as |N_k(i)| (Banzhaf one
-/// more), at least 4 and even; never more than there are coalitions.
+/// **Minimum budget.** 2 evaluations, plus 4 per player (2 if unpaired); for regressions plus |N_k(i)| (for
+/// Banzhaf values one more), at least 4 and even, per player; never more than the number of coalitions.
 ///
-/// Takes `O(T + m n/64)` time for contributions, T being the time of m evaluations, `O(T + m b²)` for regressions on neighbourhoods of b
-/// players, and the memory of m coalitions and their values.
+/// Takes `O(T + m n/64)` time for contributions, where T is the time of m evaluations, `O(T + m b²)` for
+/// regressions on neighbourhoods of b players, and the memory of m coalitions and their values.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, LocalSampling};
 /// use apportion_games::{Graph, SumOfUnanimity};
 ///
-/// // Worth 1 where players 3 and 20 are in. Up to 61 players around each: 2^61 coalitions.
+/// // 1 if players 3 and 20 are present. Neighbourhoods have up to 61 players: 2^61 coalitions.
 /// let game = SumOfUnanimity::unanimity(100, [3, 20])?;
 /// let explanation = LocalSampling::permutations(Graph::line(100), 30).estimate(&game, 2000, 7)?;
 /// assert!((explanation.values[3] - 0.5).abs() < 1e-12 && (explanation.values[20] - 0.5).abs() < 1e-12);
@@ -106,11 +115,12 @@ pub struct LocalSampling {
 }
 
 impl LocalSampling {
-    /// Estimates `value`, which is of the form [`GraphForm::Local`], by `method`.
+    /// Creates an estimator of `value`, which must have the form [`GraphForm::Local`], with `method`.
     ///
     /// # Errors
     ///
-    /// [`EstimatorError::OtherValue`] for another form, and for regressions of semivalues that are not the solution of one.
+    /// [`EstimatorError::OtherValue`] for other forms, and for regressions if the semivalue is not the
+    /// solution of a regression.
     pub fn new(
         graph: impl Into<Arc<Graph>>,
         value: GraphValue,
@@ -123,24 +133,25 @@ impl LocalSampling {
         if method == LocalMethod::Regression && value.semivalue.simplified().least_squares().is_none() {
             return other(
                 "L-Shapley and local (weighted) Banzhaf values by regression",
-                "contributions, which estimate any semivalue",
+                "contributions, which support any semivalue",
             );
         }
         match value.form {
             GraphForm::Local { order, outside } => Ok(Self::of(graph.into(), value, order, outside, method)),
-            _ => other(
-                "L-Shapley values and those of other semivalues in neighbourhoods",
-                "`OnGraph`, which is exact",
-            ),
+            _ => {
+                other("L-Shapley values and other semivalues in neighbourhoods", "`OnGraph`, which is exact")
+            }
         }
     }
 
-    /// L-Shapley of order `order` by contributions, the players outside absent.
+    /// Creates an estimator of L-Shapley values of order `order` from contributions, with absent players
+    /// outside.
     pub fn permutations(graph: impl Into<Arc<Graph>>, order: usize) -> Self {
         Self::l_shapley(graph.into(), order, LocalMethod::Contributions)
     }
 
-    /// L-Shapley of order `order` by local Leverage SHAP, the players outside absent.
+    /// Creates an estimator of L-Shapley values of order `order` by local Leverage SHAP, with absent players
+    /// outside.
     pub fn leverage(graph: impl Into<Arc<Graph>>, order: usize) -> Self {
         Self::l_shapley(graph.into(), order, LocalMethod::Regression)
     }
@@ -154,17 +165,17 @@ impl LocalSampling {
         Self { graph, value, outside, method, draws: Draws::FixedCounts, around }
     }
 
-    /// The graph.
+    /// Returns the graph.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// The semivalue of a neighbourhood of `nodes` players.
+    /// Returns the semivalue in a neighbourhood of `nodes` players.
     fn local(&self, nodes: usize) -> Semivalue {
         self.value.semivalue.simplified().without_null_players(nodes)
     }
 
-    /// What estimates the values of a whole neighbourhood, for regressions.
+    /// Returns the estimator of a whole neighbourhood's values, for regressions.
     fn regression(&self) -> Box<dyn Estimator> {
         match self.value.semivalue.simplified() {
             Semivalue::Shapley => Box::new(LeverageShap::default().with_draws(self.draws)),
@@ -172,7 +183,8 @@ impl LocalSampling {
         }
     }
 
-    /// The shares of all players in `budget` evaluations, v(∅) and v(N) among these; at least the fewest.
+    /// Returns the shares of all players in `budget` evaluations, which include v(∅) and v(N); at least the
+    /// minimum.
     fn shares(&self, budget: usize) -> Vec<Share> {
         let regression = self.regression();
         let shares = self.around.iter().map(|around| {
@@ -193,7 +205,7 @@ impl LocalSampling {
         shares
     }
 
-    /// The values of one player's neighbourhood game, of which its own are taken.
+    /// Estimates the values of one player's neighbourhood game, and returns those of the player.
     fn in_neighbourhood(
         &self,
         game: &Cached<&dyn Game>,
@@ -230,12 +242,12 @@ impl LocalSampling {
     }
 }
 
-/// The seed of a player's draws.
+/// Returns the seed of a player's draws.
 fn own_seed(seed: u64, player: usize) -> u64 {
     stream(seed, Purpose::Neighbourhoods, player as u64).next_u64()
 }
 
-/// Whether a coalition of others has the weight of its complement.
+/// Returns whether coalitions and their complements have equal weights.
 fn is_symmetric(value: &Semivalue) -> bool {
     match value {
         Semivalue::Shapley | Semivalue::Banzhaf => true,
@@ -259,7 +271,8 @@ impl Estimator for LocalSampling {
         self.value.clone().into()
     }
 
-    /// The sum of what each player needs at least, and 2, as [`LocalSampling`] says; the graph decides, whatever `players` is.
+    /// The sum of the minimum per player plus 2, see [`LocalSampling`]. Depends on the graph only, not on
+    /// `players`.
     fn minimum_budget(&self, _players: usize) -> usize {
         let least = 2 + self.shares(0).iter().map(|share| share.evaluations).sum::<usize>();
         count_within(&self.around, least).unwrap_or(least)
@@ -324,8 +337,8 @@ impl Estimator for LocalSampling {
         Ok(evaluations.explain(self, values, std_errors, seed, diagnostics))
     }
 
-    /// Its own answer by contributions: shares of a budget grow with it, and draws for a share are among those for a larger one. By
-    /// regression with draws that grow.
+    /// For contributions, returns itself: shares grow with the budget, and draws for a share are among those
+    /// for a larger one. For regressions, uses growing draws.
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(Self { draws: self.draws.growing(), ..self.clone() })
     }

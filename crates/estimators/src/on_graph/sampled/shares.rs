@@ -1,27 +1,28 @@
-//! How a budget is divided among players with neighbourhoods of their own.
+//! Division of a budget among players with separate neighbourhoods.
 
 use apportion_values::MOST_PLAYERS;
 
-/// Evaluations for one player.
+/// The evaluations for one player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Share {
-    /// Evaluations.
+    /// The number of evaluations.
     pub(super) evaluations: usize,
-    /// The fewest.
+    /// The minimum number of evaluations.
     least: usize,
-    /// All coalitions of the neighbourhood, where they can be enumerated.
+    /// The number of coalitions of the neighbourhood, if they can be enumerated.
     all: usize,
 }
 
 impl Share {
-    /// That of a player whose neighbourhood has `nodes` players: at least `least` evaluations, or all coalitions.
+    /// Creates the share of a player whose neighbourhood has `nodes` players: at least `least` evaluations,
+    /// or all coalitions.
     pub(super) fn new(least: usize, nodes: usize) -> Self {
         let all = if nodes <= MOST_PLAYERS { 1 << nodes } else { usize::MAX };
         let least = least.min(all);
         Self { evaluations: least, least, all }
     }
 
-    /// Whether it is enough for all coalitions of the neighbourhood.
+    /// Returns whether all coalitions of the neighbourhood are evaluated.
     pub(super) fn is_whole(self) -> bool {
         self.evaluations >= self.all
     }
@@ -31,16 +32,17 @@ impl Share {
     }
 }
 
-/// Gives every player the same multiple of `unit` within its limits, so that all shares sum to `total` at most; one unit more to the first
-/// players as far as that goes; never less than the least.
+/// Assigns the same multiple of `unit` to every player, within the limits of the share, so that all shares
+/// sum to at most `total`. The first players get one more unit as far as that goes. No share is below its
+/// minimum.
 ///
-/// No share falls as the total grows.
+/// No share decreases as the total grows.
 pub(super) fn fill(shares: &mut [Share], unit: usize, total: usize) {
     let sum = |units: usize| {
         let level = units.saturating_mul(unit);
         shares.iter().fold(0usize, |sum, share| sum.saturating_add(share.at(level)))
     };
-    // A level above the total is beyond everybody who is not whole.
+    // A level above the total exceeds every share that is not whole.
     let (mut below, mut above) = (0, total / unit + 1);
     while above - below > 1 {
         let middle = below + (above - below) / 2;

@@ -1,9 +1,10 @@
-//! What is asked of the game: both coalitions of every pair, or one coalition of each of more pairs.
+//! The evaluations of the game: both coalitions of every pair, or one coalition of each of more pairs.
 //!
-//! Where `v(S) + v(S̄)` is the same for every S, one coalition of a pair tells the other: additive games are such, and votes that half of the weight
-//! decides. Some pairs are asked in full first. Where their sums vary much less than what single players leave of their differences, the sum is taken
-//! for granted: half the price of a pair buys more than the noise costs. Which coalition of a pair is asked is drawn, so that a pair that has another
-//! sum adds noise to the odd part, and no bias:
+//! If `v(S) + v(S̄)` is the same for every S, one coalition of a pair determines the other. This holds for
+//! additive games and for votes with a quota of half the weight. Some pairs are evaluated in full first. If
+//! their sums vary much less than the residuals of single players for their differences, the sum is assumed
+//! to be constant: halving the cost of a pair is worth more than the resulting noise. The evaluated coalition
+//! of a pair is random, so a pair with a different sum adds noise to the odd part, but no bias:
 //!
 //! ```text
 //! d̂(S) = ±(v(T) − c/2),  T = S or S̄ by the toss of a coin,    E d̂(S) = d(S),    Var d̂(S) = (e(S) − c/2)²
@@ -22,38 +23,40 @@ use super::sampled::Sampled;
 use crate::error::Result;
 use crate::run::Evaluations;
 
-/// One pair out of so many is asked in full first.
+/// One in this many pairs is evaluated in full first.
 const FIRST: usize = 4;
-/// Of fewer pairs all are.
+/// The minimum number of pairs for evaluating only one coalition of a pair.
 const FEWEST_PAIRS: usize = 24;
-/// First pairs for each free column from which on what single players leave is known, and how many are looked at, at most, to know it.
+/// The minimum number of first pairs per free column to estimate the residuals of single players, and the
+/// maximum number used for it.
 const PAIRS_PER_COLUMN: (f64, usize) = (1.5, 4);
-/// Free columns beyond which this is not looked at: it would take as long as the answer.
+/// The maximum number of free columns for this estimate; beyond that it would take as long as the result.
 const MOST_COLUMNS: usize = 200;
-/// How often a sample is drawn anew with room for more pairs.
+/// How often the sample is redrawn with room for more pairs.
 const ROUNDS: usize = 3;
-/// How much sums may vary, over what single players leave of differences.
+/// The maximum variance of sums, relative to the residuals of single players for differences.
 const SHARE: f64 = 0.3;
-/// How far sums may be apart, over the largest value, where they are the same.
+/// The maximum difference of equal sums, relative to the largest value.
 const ROUNDING: f64 = 1e-9;
 
-/// Pairs, and what the game says of their coalitions.
+/// Pairs, and the values of their coalitions.
 pub(super) struct Asked {
     pub(super) sample: Sample,
     /// v(S) of each coalition of the sample, rows × outputs.
     pub(super) values: Vec<f64>,
-    /// Whether one coalition was asked of most pairs, and the other one is what is missing to their sum.
+    /// Whether only one coalition of most pairs was evaluated, and the other one is derived from their sum.
     pub(super) is_halved: bool,
 }
 
 impl Asked {
-    /// Both coalitions of all pairs.
+    /// Evaluates both coalitions of all pairs.
     pub(super) fn in_pairs(sample: Sample, evaluations: &mut Evaluations<'_>) -> Result<Self> {
         let values = evaluations.values(sample.coalitions())?;
         Ok(Self { sample, values, is_halved: false })
     }
 
-    /// Both coalitions of all pairs of `sample`, or one coalition of most pairs of the sample that `more` draws for so many coalitions.
+    /// Evaluates both coalitions of all pairs of `sample`, or one coalition of most pairs of a larger sample,
+    /// drawn with `more` for a given number of coalitions.
     pub(super) fn in_halves(
         sample: Sample,
         evaluations: &mut Evaluations<'_>,
@@ -99,7 +102,7 @@ impl Asked {
         };
         let left = 2 * pairs - first.len();
         let mut sample = more(2 * left)?;
-        // Pairs that are known already make room for others.
+        // Pairs that are already known make room for others.
         for _ in 0..ROUNDS {
             let larger = more(sample.coalitions().len() + 2 * (left - news(&sample)))?;
             if news(&larger) > left {
@@ -110,7 +113,7 @@ impl Asked {
         let coalitions = sample.coalitions();
         let known = |row: usize| known.get(coalitions.row(row).words()).copied();
         let mut rng = stream(seed, Purpose::Halves, 0);
-        // The coalitions that tell of their pairs.
+        // The coalitions to evaluate, one per pair.
         let told: Vec<usize> =
             (0..coalitions.len()).step_by(2).map(|row| row + usize::from(rng.random::<bool>())).collect();
         let mut wanted = Coalitions::with_capacity(coalitions.players(), told.len());
@@ -133,7 +136,7 @@ impl Asked {
     }
 }
 
-/// Half of what the values of a pair sum to, for every output, where that is much the same for all pairs.
+/// Returns half of the sum of a pair's values, for every output, if it is about the same for all pairs.
 fn halves_of_sums(pairs: &Sampled, wanted: Wanted<'_>) -> Result<Option<Vec<f64>>> {
     let (outputs, columns) = (pairs.outputs, wanted.columns(pairs.players));
     let (least, most) = PAIRS_PER_COLUMN;

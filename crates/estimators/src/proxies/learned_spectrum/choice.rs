@@ -1,4 +1,4 @@
-//! Which prior, and how strong: by what is left of pairs that were left out.
+//! The choice of a prior and its strength, by leave-out residuals.
 
 use super::family::Family;
 use super::fit::{Fit, Linear, Wanted};
@@ -6,12 +6,13 @@ use super::sampled::Sampled;
 use super::screens::Screened;
 use crate::error::Result;
 
-/// Pairs on which priors are compared at most.
+/// The maximum number of pairs for comparing priors.
 const MOST_COMPARED: usize = 320;
-/// Pairs below which they are not.
+/// The minimum number of pairs for comparing priors.
 const FEWEST_COMPARED: usize = 12;
 
-/// Squares of what is left of each pair, by what is left to chance of it, for one output. Infinite where a pair cannot be left out.
+/// Returns the squared residuals of each pair, multiplied by the share that is left to chance, for one
+/// output. Infinite if a pair cannot be left out.
 pub(super) fn squares(left: &[f64], sampled: &Sampled, output: usize) -> Vec<f64> {
     let own = left.iter().skip(output).step_by(sampled.outputs);
     own.zip(&sampled.free)
@@ -23,8 +24,9 @@ pub(super) fn squares(left: &[f64], sampled: &Sampled, output: usize) -> Vec<f64
         .collect()
 }
 
-/// For each output the largest strength of the noise within one paired standard error of the best: where the data cannot tell, the prior counts for
-/// nothing. Where it holds single players, too, that would make them all alike; there it is the best.
+/// Returns for each output the largest noise strength within one paired standard error of the best: if the
+/// data are inconclusive, the prior has no effect. If the prior includes single players, a strong noise would
+/// make them all equal, so the best strength is used.
 pub(super) fn strengths(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
     let strengths = fit.strengths();
     let left: Vec<Vec<f64>> = strengths.iter().map(|&strength| fit.left_out(strength)).collect();
@@ -44,7 +46,7 @@ pub(super) fn strengths(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
     (0..sampled.outputs).map(of_output).collect()
 }
 
-/// Σ f_k r_k² w_k of each output, at its strength.
+/// Returns Σ f_k r_k² w_k of each output, at its strength.
 pub(super) fn totals(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
     let strengths = strengths(fit, sampled);
     let of_output = |(output, strength): (usize, &f64)| -> f64 {
@@ -53,7 +55,8 @@ pub(super) fn totals(fit: &Fit, sampled: &Sampled) -> Vec<f64> {
     strengths.iter().enumerate().map(of_output).collect()
 }
 
-/// Whether single players are free, or have a prior: where pairs are few, by what is left of pairs by either alone.
+/// Returns whether single players are free or have a prior: with few pairs, the variant with the smaller
+/// residuals when used alone.
 pub(super) fn linear(sampled: &Sampled, wanted: Wanted<'_>) -> Result<Linear> {
     let columns = wanted.columns(sampled.players);
     let prior = Linear::Prior(3.0 / sampled.players as f64);
@@ -70,19 +73,20 @@ pub(super) fn linear(sampled: &Sampled, wanted: Wanted<'_>) -> Result<Linear> {
     Ok(if left(Linear::Free)? <= left(prior)? { Linear::Free } else { prior })
 }
 
-/// Whether pairs are enough to tell so many free columns.
+/// Returns whether there are enough pairs to estimate this many free columns.
 fn can_be_free(pairs: usize, columns: usize) -> bool {
     4 * pairs > 5 * columns + 8
 }
 
-/// Σ d² of an output, so that outputs count alike.
+/// Returns Σ d² of an output, to give outputs equal weights.
 fn unit(sampled: &Sampled, output: usize) -> f64 {
     let sum: f64 = sampled.odd.iter().skip(output).step_by(sampled.outputs).map(|odd| odd * odd).sum();
     if sum > 0.0 { sum } else { 1.0 }
 }
 
-/// The family for each output: the first, unless another leaves clearly less of pairs that neither it nor its screens have seen. And what it leaves of
-/// them, where all were compared and they are so few that a choice may fit them by chance.
+/// Returns the family for each output: the first, unless another has clearly smaller residuals on pairs that
+/// neither it nor its screens have seen. Also returns these residuals, if all pairs were compared and they
+/// are so few that a choice may fit them by chance.
 pub(super) fn families(
     sampled: &Sampled,
     linear: Linear,
@@ -111,7 +115,7 @@ pub(super) fn families(
             let fit = Fit::new(&known, family.prior(sampled.players, &screened), linear, wanted)?;
             let strengths = strengths(&fit, &known);
             for (output, &strength) in strengths.iter().enumerate() {
-                // Outputs of one strength are predicted together.
+                // Outputs with equal strengths are predicted together.
                 if strengths[..output].contains(&strength) {
                     continue;
                 }
@@ -143,13 +147,13 @@ pub(super) fn families(
     Ok((0..sampled.outputs).map(of_output).collect())
 }
 
-/// Whether one list of squares is less than another by more than one paired standard error.
+/// Returns whether one list of squares is less than another by more than one paired standard error.
 pub(super) fn is_clearly_less(left: &[f64], right: &[f64]) -> bool {
     let (sum, error) = difference(left, right);
     sum + error < 0.0
 }
 
-/// Sum of the differences of two lists, and its standard error.
+/// Returns the sum of the differences of two lists, and its standard error.
 fn difference(left: &[f64], right: &[f64]) -> (f64, f64) {
     let count = left.len() as f64;
     let differences: Vec<f64> = left.iter().zip(right).map(|(left, right)| left - right).collect();

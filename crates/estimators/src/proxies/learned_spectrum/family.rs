@@ -1,40 +1,41 @@
-//! Priors on the spectrum, made of what the screens found.
+//! Priors on the spectrum, built from the results of the screens.
 
 use super::screens::{MOST_TERMS, Screened};
 use crate::surrogate::prior::{Prior, Smooth};
 use crate::surrogate::product::{Product, merged, strongest};
 
-/// What is said of the products beforehand.
+/// The prior on products.
 ///
 /// C is the variance that the screens found in products of several players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
-    /// Products of the screens; triples whose pairs the screens found, `τ² ∝ Σ √(q_ij q_jl)` over the three pairs of pairs, together C; a tenth of C for
-    /// all triples alike, and 0.3 C for all quintuples.
+    /// Products of the screens; triples whose pairs the screens found, with `τ² ∝ Σ √(q_ij q_jl)` over the
+    /// three pairs of pairs and total variance C; 0.1 C for all triples with equal variances, and 0.3 C for
+    /// all quintuples.
     Heredity,
-    /// All triples alike, together C, and all quintuples, 0.3 C.
+    /// All triples with equal variances and total variance C, and 0.3 C for all quintuples.
     Smooth,
-    /// Products of the screens, and a tenth of C for all triples alike.
+    /// Products of the screens, and 0.1 C for all triples with equal variances.
     Trees,
 }
 
-/// Players of the triples that are written down at most.
+/// The maximum number of players in explicit triples.
 const MOST_PLAYERS_OF_TRIPLES: usize = 32;
 
 impl Family {
-    /// In the order in which they are preferred where the data cannot tell.
+    /// All families, in the order of preference if the data are inconclusive.
     pub(super) const ALL: [Self; 3] = [Self::Heredity, Self::Smooth, Self::Trees];
 
-    /// What it is called where it is said what was chosen.
+    /// Returns the name used to report the choice.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Heredity => "products that trees found, and triples of pairs that they found",
-            Self::Smooth => "all triples and quintuples alike",
-            Self::Trees => "products that trees found",
+            Self::Heredity => "products selected by trees, and triples of selected pairs",
+            Self::Smooth => "all triples and quintuples equally",
+            Self::Trees => "products selected by trees",
         }
     }
 
-    /// The prior on odd products of several players.
+    /// Returns the prior on odd products of several players.
     pub(super) fn prior(self, players: usize, screened: &Screened) -> Prior {
         let found: f64 = screened.odd.iter().map(|(_, square)| square).sum();
         let spread = if found > 0.0 { found } else { 1.0 };
@@ -53,7 +54,7 @@ impl Family {
         }
     }
 
-    /// The prior on even products of two players and more.
+    /// Returns the prior on even products of two and more players.
     pub(super) fn even_prior(self, players: usize, screened: &Screened) -> Prior {
         let found: f64 = screened.even.iter().map(|(_, square)| square).sum();
         let spread = if found > 0.0 { found } else { 1.0 };
@@ -72,7 +73,7 @@ impl Family {
         }
     }
 
-    /// The same of products that are written down alone: no more than `most`.
+    /// Returns a prior of at most `most` explicit products.
     pub(super) fn terms(players: usize, screened: &Screened, most: usize) -> Prior {
         let found: f64 = screened.odd.iter().map(|(_, square)| square).sum();
         let mut terms = with_triples(players, screened, if found > 0.0 { found } else { 1.0 });
@@ -81,7 +82,8 @@ impl Family {
     }
 }
 
-/// The odd products of the screens and triples by heredity, whose variances sum to `spread`, by falling variance.
+/// Returns the odd products of the screens and triples by heredity with total variance `spread`, by
+/// descending variance.
 fn with_triples(players: usize, screened: &Screened, spread: f64) -> Vec<(Product, f64)> {
     let mut triples = triples(players, screened);
     let sum: f64 = triples.iter().map(|(_, variance)| variance).sum();
@@ -94,9 +96,9 @@ fn with_triples(players: usize, screened: &Screened, spread: f64) -> Vec<(Produc
     strongest(merged(triples), MOST_TERMS)
 }
 
-/// Triples with the strength of the pairs in them: `√(q_ij q_jl) + √(q_ij q_il) + √(q_jl q_il)`.
+/// Returns triples with the strength of their pairs: `√(q_ij q_jl) + √(q_ij q_il) + √(q_jl q_il)`.
 fn triples(players: usize, screened: &Screened) -> Vec<(Product, f64)> {
-    // Which players matter: those of the strongest pairs, so that triples can be written down.
+    // Restrict to the players of the strongest pairs, so that triples can be listed.
     let mut strengths = vec![0.0; players];
     for (product, square) in &screened.even {
         product.players().for_each(|player| strengths[player] += square);

@@ -1,11 +1,11 @@
-//! One regression of the odd part of a game, with a prior on what is beyond the linear part.
+//! A regression of the odd part of a game, with a prior on nonlinear terms.
 //!
 //! ```text
 //! d(S) = Σ_i β_i x_i + Σ_{|T| odd, > 1} β_T χ_T(S)
 //! ```
 //!
-//! The β_i are free, or have a prior of their own where pairs are too few. Shapley values meet `Σ_T β_T = d(N)` exactly: with
-//! `β_i = b_i + (d(N) − Σ_T β_T)/n` and `Σ b_i = 0`, what is regressed is
+//! The β_i are free, or have a separate prior if there are too few pairs. Shapley values satisfy
+//! `Σ_T β_T = d(N)` exactly: with `β_i = b_i + (d(N) − Σ_T β_T)/n` and `Σ b_i = 0`, the regression is
 //!
 //! ```text
 //! d(S) − x̄ d(N) = Σ_i b_i x_i + Σ_T β_T (χ_T(S) − x̄),    x̄ = (2|S| − n)/n.
@@ -18,31 +18,31 @@ use super::sampled::Sampled;
 use crate::error::Result;
 use crate::surrogate::prior::{Prior, Signs};
 
-/// How the coefficients of single players are told.
+/// How the coefficients of single players are estimated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Linear {
-    /// By the pairs alone.
+    /// From the pairs alone.
     Free,
     /// With a prior of this variance.
     Prior(f64),
 }
 
-/// What is wanted of the spectrum: the weights of a semivalue, `φ_i = Σ_{T ∋ i} weight(|T|) β_T`.
+/// The target functional of the spectrum: the weights of a semivalue, `φ_i = Σ_{T ∋ i} weight(|T|) β_T`.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted<'a> {
-    /// Whether `Σ_T β_T = d(N)` is met exactly.
+    /// Whether `Σ_T β_T = d(N)` is satisfied exactly.
     pub(super) is_constrained: bool,
     pub(super) weight: &'a dyn Fn(usize) -> f64,
 }
 
 impl Wanted<'_> {
-    /// Free columns of so many players.
+    /// Returns the number of free columns for this number of players.
     pub(super) fn columns(self, players: usize) -> usize {
         players - usize::from(self.is_constrained)
     }
 }
 
-/// A regression, solved for every strength of the noise.
+/// A regression, solved for every noise strength.
 pub(super) struct Fit {
     is_constrained: bool,
     outputs: usize,
@@ -56,13 +56,13 @@ pub(super) struct Fit {
     ridge: DualRidge,
 }
 
-/// The strengths at which it is looked, as powers of ten of the mean eigenvalue.
+/// The noise strengths to try, as powers of ten of the mean eigenvalue.
 const STRENGTHS: std::ops::RangeInclusive<i32> = -8..=3;
-/// The strength, in the same unit, at which the prior counts for nothing.
+/// The strength, in the same unit, at which the prior has no effect.
 const NO_PRIOR: f64 = 1e9;
 
 impl Fit {
-    /// The regression of what was `sampled`, solved among the pairs.
+    /// Creates the regression of `sampled`, solved in the space of pairs.
     pub(super) fn new(sampled: &Sampled, prior: Prior, linear: Linear, wanted: Wanted<'_>) -> Result<Self> {
         let is_constrained = wanted.is_constrained;
         let (signs, mean_signs) = (sampled.signs.clone(), sampled.mean_signs.clone());
@@ -78,7 +78,8 @@ impl Fit {
         Self::solved(sampled, (prior, with_all, variance), linear, wanted, PriorCovariance::Gram(&gram))
     }
 
-    /// The same, solved among the products of a prior that has no smooth parts: for more pairs than products.
+    /// Creates the same regression, solved in the space of products, for a prior without smooth parts: for
+    /// more pairs than products.
     pub(super) fn by_terms(
         sampled: &Sampled,
         prior: Prior,
@@ -105,7 +106,7 @@ impl Fit {
         Self::solved(sampled, (prior, with_all, variance), linear, wanted, PriorCovariance::Factors(&factors))
     }
 
-    /// The regression on single players alone.
+    /// Creates the regression on single players alone.
     pub(super) fn without_prior(sampled: &Sampled, linear: Linear, wanted: Wanted<'_>) -> Result<Self> {
         Self::by_terms(sampled, Prior::default(), linear, wanted)
     }
@@ -147,7 +148,7 @@ impl Fit {
         })
     }
 
-    /// The strengths at which it is looked, from the weakest; where nothing is known beforehand there is one.
+    /// Returns the strengths to try in ascending order; a single one if there is no prior.
     pub(super) fn strengths(&self) -> Vec<f64> {
         let unit = self.ridge.mean_eigenvalue();
         if unit <= 0.0 {
@@ -160,28 +161,28 @@ impl Fit {
         strengths
     }
 
-    /// Whether single players are told by the pairs alone.
+    /// Returns whether single players are estimated from the pairs alone.
     pub(super) fn has_free_players(&self) -> bool {
         self.linear == Linear::Free
     }
 
-    /// Whether the prior counts for nothing at this strength.
+    /// Returns whether the prior has no effect at this strength.
     pub(super) fn is_linear(&self, strength: f64) -> bool {
         self.prior.is_empty()
             || self.linear == Linear::Free && strength >= self.ridge.mean_eigenvalue() * NO_PRIOR
     }
 
-    /// Pairs that the fit leaves free.
+    /// Returns the residual degrees of freedom.
     pub(super) fn degrees_of_freedom(&self, strength: f64) -> f64 {
         self.ridge.degrees_of_freedom(strength)
     }
 
-    /// `√w` times what is left of each pair when the others are fitted, k × outputs.
+    /// Returns the leave-one-out residuals of each pair, multiplied by `√w`, k × outputs.
     pub(super) fn left_out(&self, strength: f64) -> Vec<f64> {
         self.ridge.left_out(strength)
     }
 
-    /// The values of all players, n × outputs, and what pairs have to do with them.
+    /// Returns the values of all players, n × outputs, with the influences of the pairs.
     pub(super) fn values(&self, strength: f64, wanted: Wanted<'_>) -> DualEstimate {
         let (n, k) = (self.signs.players, self.signs.rows);
         let mut covariances = self.prior.with_each(&self.signs, wanted.weight);
@@ -221,7 +222,7 @@ impl Fit {
         let functionals = Functionals { count: n, of_columns: &of_columns, covariances: &covariances };
         let mut estimate = self.ridge.estimate(&functionals, strength);
         if self.is_constrained {
-            // What is left of the sum is rounding beside the share of each.
+            // The remaining sum is rounding error compared with each share.
             for output in 0..self.outputs {
                 let own = || (output..n * self.outputs).step_by(self.outputs);
                 let sum: f64 = own().map(|at| estimate.values[at]).sum();
@@ -232,11 +233,11 @@ impl Fit {
         estimate
     }
 
-    /// The odd part at other pairs, pairs × outputs.
+    /// Predicts the odd part for other pairs, pairs × outputs.
     pub(super) fn predict(&self, other: &Sampled, strength: f64) -> Vec<f64> {
         let (signs, means) = (&other.signs, &other.mean_signs);
         let covariances = match self.linear {
-            // Nothing is known beforehand.
+            // Without a prior there are no covariances.
             Linear::Free if self.prior.is_empty() => Vec::new(),
             linear => {
                 let with_all = self.prior.with_all(signs);
@@ -265,8 +266,8 @@ impl Fit {
     }
 }
 
-/// Prior covariances of what is regressed, between two sets of pairs, row-major. `ends` are the covariances with d(N) of each, and its variance,
-/// where it is met exactly.
+/// Returns the prior covariances of the targets between two sets of pairs, row-major. `ends` are the
+/// covariances of each with d(N), and the variance of d(N), if it is satisfied exactly.
 fn covariances(
     prior: &Prior,
     linear: Linear,
@@ -280,7 +281,7 @@ fn covariances(
     }
     let Some((left_all, right_all, all)) = ends else { return gram };
     let n = left.players as f64;
-    // Of the linear part: Σ_i (x_i − x̄)(x'_i − x̄') = Σ_i x_i x'_i − n x̄ x̄'.
+    // Linear part: Σ_i (x_i − x̄)(x'_i − x̄') = Σ_i x_i x'_i − n x̄ x̄'.
     let of_means = all - if let Linear::Prior(variance) = linear { variance * n } else { 0.0 };
     for (i, row) in gram.chunks_exact_mut(right.rows.max(1)).enumerate() {
         for (j, entry) in row.iter_mut().enumerate() {
@@ -292,7 +293,8 @@ fn covariances(
     gram
 }
 
-/// The free columns: signs of single players, or under the constraint contrasts of them that sum to zero.
+/// Returns the free columns: signs of single players or, under the constraint, contrasts between them that
+/// sum to zero.
 fn columns(signs: &Signs, is_constrained: bool) -> Vec<f64> {
     if !is_constrained {
         return signs.entries.clone();
@@ -310,7 +312,8 @@ fn columns(signs: &Signs, is_constrained: bool) -> Vec<f64> {
     columns
 }
 
-/// Entry of an orthonormal basis of the vectors that sum to zero: `e_j − a (1, …, 1, 0) − e_n/√n`, `a = (1 − 1/√n)/(n − 1)`.
+/// Returns an entry of an orthonormal basis of the vectors with sum zero: `e_j − a (1, …, 1, 0) − e_n/√n`,
+/// `a = (1 − 1/√n)/(n − 1)`.
 fn contrast(n: usize, player: usize, column: usize) -> f64 {
     let (root, mean) = contrast_parts(n);
     if player == n - 1 { -root } else { f64::from(u8::from(player == column)) - mean }

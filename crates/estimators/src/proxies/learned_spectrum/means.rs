@@ -1,9 +1,11 @@
-//! A mean for the prior: what deep trees, fitted to other parts of the sample, say of a pair.
+//! A mean for the prior: predictions for a pair by deep trees fitted to other parts of the sample.
 //!
-//! Products of a dozen players are too many to have variances each, yet games that are decided by who comes first (max games, airports) are made of
-//! them; a tree of one long path says them all. What the trees say is subtracted without its value, `ĝ(S) = g(S) − g(∅) − Σ_{i ∈ S} φ_i(g)`, whose
-//! own value is zero: so what is left has the value of the game, however wrong the trees are. Each pair is told by trees that have not seen it, so
-//! that what is left of it, left out, can be compared with what is left without the trees.
+//! Products of a dozen players are too numerous to have separate variances, yet games that depend on a
+//! maximum (max games, airports) consist of them; a tree with one long path represents them all. The
+//! predictions of the trees are subtracted without their value, `ĝ(S) = g(S) − g(∅) − Σ_{i ∈ S} φ_i(g)`,
+//! which has the value zero. So the remainder has the value of the game, however inaccurate the trees are.
+//! Each pair is predicted by trees that have not seen it, so its leave-one-out residual can be compared with
+//! that without trees.
 
 use apportion_samplers::Sample;
 use apportion_values::Semivalue;
@@ -12,26 +14,28 @@ use super::sampled::Sampled;
 use crate::support::folds::{Folds, cross_fit};
 use crate::surrogate::trees::TreeSurrogate;
 
-/// Splits on a path of the trees.
+/// The maximum number of splits on a path of the trees.
 const DEPTH: usize = 10;
-/// Parts of the sample, each told by trees of the others.
+/// The number of folds, each predicted by trees fitted to the others.
 const FOLDS: usize = 5;
-/// Pairs below which there are no trees.
+/// The minimum number of pairs for trees.
 const FEWEST_PAIRS: usize = 20;
-/// Players × coalitions × outputs up to which there are: beyond, trees of this depth take as long as all else.
+/// The maximum of players × coalitions × outputs for trees; beyond that, trees of this depth take as long as
+/// everything else.
 const MOST_NUMBERS: usize = 50_000;
 
-/// What trees leave of pairs.
+/// The remainders of pairs after subtracting trees.
 pub(super) struct Remainders {
-    /// Of the value: each pair less what trees that have not seen it say, where it stands for others, and what all trees say, where it stands for itself.
+    /// For estimating values: each pair minus the prediction by trees that have not seen it, where it
+    /// represents unseen pairs, and by all trees, where it represents itself.
     pub(super) estimated: Sampled,
-    /// Each pair less what trees that have not seen it say: what is known of errors.
+    /// For estimating errors: each pair minus the prediction by trees that have not seen it.
     pub(super) unseen: Sampled,
 }
 
 impl Remainders {
-    /// What trees leave of each output of `sampled`. None where trees are not asked. `values` are those of the coalitions of `sample`, `value` is what is
-    /// estimated.
+    /// Subtracts trees from each output of `sampled`, or returns `None` if trees are not used. `values` are
+    /// those of the coalitions of `sample`; `value` is the semivalue to estimate.
     pub(super) fn new(
         sampled: &Sampled,
         sample: &Sample,
@@ -56,7 +60,7 @@ impl Remainders {
                 for (pair, said) in said.chunks_exact(2).enumerate() {
                     less.odd[pair * outputs + output] -= 0.5 * (said[0] - said[1]);
                 }
-                // Shapley values of the trees sum to what they say of N, but for rounding.
+                // Shapley values of the trees sum to their prediction for N, up to rounding.
                 if *value != Semivalue::Shapley {
                     less.half_total[output] -= 0.5 * crossed.full;
                     (rows / 2..sampled.len())

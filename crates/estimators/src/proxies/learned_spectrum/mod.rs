@@ -1,46 +1,53 @@
-//! The learned spectrum: one sample, one fit of the game's Walsh spectrum, every value a linear functional of it.
+//! The learned spectrum: one sample, one fit of the game's Walsh spectrum, and every value as a linear
+//! functional of it.
 //!
 //! # The odd part
 //!
-//! With x_i = +1 if i ∈ S, else −1, every game is `v(S) = Σ_T β_T χ_T(S)`, `χ_T(S) = Π_{i ∈ T} x_i`. Half the difference of a pair of
-//! complementary coalitions has the odd products alone, and so have the Shapley and the Banzhaf value:
+//! With x_i = +1 if i ∈ S, otherwise −1, every game is `v(S) = Σ_T β_T χ_T(S)`, `χ_T(S) = Π_{i ∈ T} x_i`.
+//! Half the difference of a pair of complementary coalitions only contains the odd products, and so do the
+//! Shapley and the Banzhaf value:
 //!
 //! ```text
 //! d(S) = (v(S) − v(S̄))/2 = Σ_{|T| odd} β_T χ_T(S),    φ_i = 2 Σ_{T ∋ i} β_T / |T| (Shapley),    φ_i = 2 β_{i} (Banzhaf)
 //! ```
 //!
-//! Leverage SHAP and Kernel Banzhaf are the regressions of d on single players. All of their error comes from the products of three players and more
-//! that they leave out. Here these have a prior: what is likely to matter is learned from the sample itself.
+//! Leverage SHAP and Kernel Banzhaf are the regressions of d on single players. All their error comes from
+//! the omitted products of three and more players. Here these products have a prior, which is learned from
+//! the same sample.
 //!
-//! # When it cannot be worse
+//! # Safeguards
 //!
-//! - As the prior goes to nothing, the answer is that of Leverage SHAP, or Kernel Banzhaf, on the same sample; it is taken wherever the data cannot tell
-//!   that the prior helps.
-//! - The single players stay free, so that in the limit of many pairs the answer is the projection of the game on linear games and products
-//!   together, whose Shapley value under the Shapley kernel is that of the game: the prior may be wrong, and costs accuracy, not correctness.
-//! - `φ̃ = G d` is linear in the targets once the prior is fixed. What a pair may be off by is what the others do not predict of it, r_k; so
-//!   `V_i = Σ_k f_k (G_ik r_k)²`, f_k being what the design leaves to chance of pair k.
-//! - Where single players have a prior, too, V does not know what that takes from them. It is taken because it predicts better than the regression on free
-//!   single players; so V is at least that of this regression, and unknown where there is none.
+//! - As the prior vanishes, the result is that of Leverage SHAP, or Kernel Banzhaf, on the same sample. This
+//!   result is used whenever the data do not show that the prior helps.
+//! - Single players stay free. So in the limit of many pairs the result is the projection of the game on
+//!   linear games and products together, whose Shapley value under the Shapley kernel is that of the game: a
+//!   wrong prior costs accuracy, not correctness.
+//! - `φ̃ = G d` is linear in the targets once the prior is fixed. The error of a pair is its leave-one-out
+//!   residual r_k, so `V_i = Σ_k f_k (G_ik r_k)²`, where f_k is the share of pair k that the design leaves to
+//!   chance.
+//! - If single players have a prior, too, V ignores the resulting bias. That prior is used because it
+//!   predicts better than the regression on free single players, so V is at least that of this regression,
+//!   and unknown if there is no such regression.
 //!
-//! # What is where
+//! # Modules
 //!
 //! | | |
 //! |---|---|
-//! | [`asked`] | what is asked of the game |
-//! | [`sampled`] | what was evaluated |
-//! | [`screens`] | boosted trees, and what they say of the spectrum |
-//! | [`family`] | priors made of it |
+//! | [`asked`] | the evaluations of the game |
+//! | [`sampled`] | the evaluated pairs |
+//! | [`screens`] | boosted trees, and their Walsh spectrum |
+//! | [`family`] | priors built from it |
 //! | [`fit`] | the regression with a prior |
-//! | [`means`] | what deep trees say of a pair, which is subtracted where that helps |
-//! | [`choice`] | which prior, and how strong |
-//! | [`pairs`] | the indices of pairs of players, from the even part |
+//! | [`means`] | predictions of deep trees, which are subtracted if that helps |
+//! | [`choice`] | the choice of a prior and its strength |
+//! | [`pairs`] | the interaction indices of pairs of players, from the even part |
 //!
 //! # Sources
 //!
-//! Fumagalli, Butler, Kang, Ramchandran and Witter, *OddSHAP*, ICML 2026 (regression on screened odd products); Musco and Witter, *Provably Accurate
-//! Shapley Value Estimation via Leverage Score Sampling*, ICLR 2025 (the design); MacKinnon and White, *Some Heteroskedasticity-Consistent
-//! Covariance Matrix Estimators*, Journal of Econometrics 1985 (HC3). The priors, and the choice among them, are our own.
+//! Fumagalli, Butler, Kang, Ramchandran and Witter, *OddSHAP*, ICML 2026 (regression on screened odd
+//! products); Musco and Witter, *Provably Accurate Shapley Value Estimation via Leverage Score Sampling*,
+//! ICLR 2025 (the design); MacKinnon and White, *Some Heteroskedasticity-Consistent Covariance Matrix
+//! Estimators*, Journal of Econometrics 1985 (HC3). The priors, and the choice among them, are our own.
 
 mod asked;
 mod choice;
@@ -74,29 +81,36 @@ use crate::setters::setters;
 use crate::support::leverage_law;
 use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordable};
 
-/// The learned spectrum: regression on pairs of coalitions with a prior on what is not additive, learned from the same sample. Of Shapley and Banzhaf
-/// values.
+/// The learned spectrum, for Shapley and Banzhaf values: regression on pairs of coalitions with a prior on
+/// nonlinear terms that is learned from the same sample.
 ///
 /// ```text
 /// d(S) = (v(S) − v(S̄))/2 = Σ_i β_i x_i + Σ_{|T| odd, > 1} β_T χ_T(S),    β_T ~ N(0, τ_T²)
 /// φ_i = 2 Σ_{T ∋ i} β_T / |T| (Shapley),    φ_i = 2 β_i (Banzhaf)
 /// ```
 ///
-/// Pairs are drawn as [`LeverageShap`](crate::LeverageShap) draws them, for Banzhaf values as [`KernelBanzhaf`](crate::KernelBanzhaf) does without
-/// replacement, and weighted alike. Boosted trees on coalition bits are fitted to the sample; the squares of their Walsh coefficients, and
-/// triples of the pairs that they find, are the variances τ_T² of the prior. How strong it is, leaving out one pair after the other tells; whether another
-/// prior predicts unseen pairs clearly better, parts of the sample that its screens have not seen. Where neither can tell, the answer is the
-/// regression on single players. [`Diagnostics::chosen`](crate::Diagnostics::chosen) says what was taken.
+/// Pairs are drawn and weighted as in [`LeverageShap`](crate::LeverageShap), or for Banzhaf values as in
+/// [`KernelBanzhaf`](crate::KernelBanzhaf) without replacement. Boosted trees on coalition bits are fitted to
+/// the sample. The squares of their Walsh coefficients, and triples of the pairs that they find, are the
+/// variances τ_T² of the prior. The strength of the prior is chosen by leave-one-out cross-validation over
+/// pairs. Another prior is used if it predicts clearly better on parts of the sample that its screens have
+/// not seen. If both comparisons are inconclusive, the result is the regression on single players. The choice
+/// is reported in [`Diagnostics::chosen`](crate::Diagnostics::chosen).
 ///
-/// Where the sums of the first pairs hardly vary beside what single players leave of their differences, one coalition is asked of each further pair, of
-/// nearly twice as many; not by draws that grow.
+/// If the sums of the first pairs hardly vary compared with the residuals of single players for their
+/// differences, only one coalition of each further pair is evaluated, for nearly twice as many pairs; not
+/// with growing draws.
 ///
-/// Shapley values sum to `v(N) − v(∅)` exactly; at a budget of `2^n` the answer is exact. Standard errors come from what is left of pairs that are left out.
+/// Shapley values sum to `v(N) − v(∅)` exactly; with a budget of `2^n` the result is exact. Standard errors
+/// come from leave-one-out residuals.
 ///
-/// Beside the game it takes the time of some hundred boosted trees and one eigen-decomposition, `O(m³)` for m pairs up to 900, beyond
-/// `O(m r²)` for up to r = 1000 products. Of a sum of unanimity games of 100 players that is 0.34 s for 500 evaluations, 0.44 s for 2000 and 1.5 s for 10 000, on one
-/// core of an AMD EPYC (`RAYON_NUM_THREADS=1 cargo run --release -p apportion --example frontier -- learned-spectrum 3 5,20,100 "unanimity 100"`).
-/// [`LeverageShap`](crate::LeverageShap) takes 3 to 5 % of it (`benches/rivals/estimators.py --section overhead`): where the game is very cheap, more evaluations are worth more.
+/// In addition to the game it takes the time of some hundred boosted trees and one eigendecomposition,
+/// `O(m³)` for m pairs up to 900, and beyond `O(m r²)` for up to r = 1000 products. For a sum of unanimity
+/// games of 100 players this is 0.34 s for 500 evaluations, 0.44 s for 2000 and 1.5 s for 10 000, on one core
+/// of an AMD EPYC (`RAYON_NUM_THREADS=1 cargo run --release -p apportion --example frontier --
+/// learned-spectrum 3 5,20,100 "unanimity 100"`). [`LeverageShap`](crate::LeverageShap) takes 3 to 5% of it
+/// (`benches/rivals/estimators.py --section overhead`): for very cheap games, more evaluations are worth
+/// more.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, LearnedSpectrum, LeverageShap};
@@ -113,16 +127,16 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact, exact_if_affordab
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct LearnedSpectrum {
-    /// Which value is estimated: [`Semivalue::Shapley`] by default, or [`Semivalue::Banzhaf`].
+    /// The value to estimate: [`Semivalue::Shapley`] by default, or [`Semivalue::Banzhaf`].
     pub value: Semivalue,
-    /// The groups whose quotient game is played, if any.
+    /// The groups of the quotient game, if any.
     #[serde(serialize_with = "settings::any_groups")]
     pub groups: Option<Partition>,
     /// How coalitions are drawn, without replacement; [`Draws::FixedCounts`] by default.
     pub draws: Draws,
     /// Whether to estimate standard errors; yes by default.
     pub standard_errors: StandardErrors,
-    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
 
@@ -144,27 +158,30 @@ impl Default for LearnedSpectrum {
     }
 }
 
-/// Pairs up to which the regression is solved among the pairs, beyond among the products.
+/// The maximum number of pairs for solving the regression in the space of pairs; beyond that it is solved in
+/// the space of products.
 const MOST_PAIRS: usize = 900;
-/// Degrees of freedom of the errors that are counted at least, however few pairs the prior leaves free: what is left of a pair that is left out it has not
-/// explained.
+/// The minimum degrees of freedom of the errors, even if the prior leaves few pairs free: the leave-one-out
+/// residual of a pair is not part of its own fit.
 const FEWEST_DEGREES: f64 = 5.0;
-/// Squares that are left of parts of the sample that a fit to the others has not seen, over those of single pairs that are left out, which fewer pairs and
-/// other products explain. Beyond it the variances grow in proportion.
+/// The largest ratio of squared residuals on unseen parts of the sample to leave-one-out residuals that is
+/// explained by fewer pairs and different products. Beyond it, the variances are increased in proportion.
 const MOST_OF_PARTS: f64 = 2.0;
-/// Variances of errors over what is left of pairs that are left out, where a prior is taken: its screens have seen every pair, so that less is left than should
-/// be. Of sums of 100 unanimity games of 20 players at 20n intervals of 95 % hold 90 % without it.
+/// The factor from squared leave-one-out residuals to variances of errors if a prior is used: its screens
+/// have seen every pair, so residuals are too small. Without it, 95% intervals cover 90% for sums of 100
+/// unanimity games of 20 players at 20n.
 const OPTIMISM: f64 = 1.4;
-/// Products of a regression that is solved among them.
+/// The maximum number of products in a regression solved in their space.
 const MOST_PRODUCTS: usize = 1000;
 
 impl LearnedSpectrum {
-    /// That of Banzhaf values.
+    /// Creates the estimator of Banzhaf values.
     pub fn banzhaf() -> Self {
         Self { value: Semivalue::Banzhaf, ..Self::default() }
     }
 
-    /// That of `value`; none where it is not Shapley's or Banzhaf's, which alone are regressions on pairs of complementary coalitions.
+    /// Creates the estimator of `value`, or `None` if it is not the Shapley or the Banzhaf value: only these
+    /// are regressions on pairs of complementary coalitions.
     pub fn of(value: Semivalue) -> Option<Self> {
         match value.simplified().least_squares()? {
             LeastSquaresForm::SumConstrained => Some(Self::default()),
@@ -173,13 +190,14 @@ impl LearnedSpectrum {
         }
     }
 
-    /// The value of groups in their quotient game.
+    /// Sets the groups, to estimate their values in the quotient game.
     pub fn grouped(self, groups: Partition) -> Self {
         Self { groups: Some(groups), ..self }
     }
 
-    /// That which has this index of [pairs](Self::with_pairs); none of another order than 2, and of other indices than those of Shapley and Banzhaf,
-    /// k-Shapley values, faithful Shapley and k-additive Shapley indices.
+    /// Creates the estimator that supports this index of [pairs](Self::with_pairs), or `None` for orders
+    /// other than 2, and for indices other than those of Shapley and Banzhaf, k-Shapley values, and faithful
+    /// Shapley and k-additive Shapley indices.
     pub fn of_index(index: &InteractionIndex, order: usize) -> Option<Self> {
         match index {
             _ if order != 2 => None,
@@ -198,7 +216,8 @@ impl LearnedSpectrum {
         }
     }
 
-    /// `2 ∫ (2t − 1)^(q − 1) dμ(t)`, what a product of an odd number q of players gives to each of them.
+    /// Returns `2 ∫ (2t − 1)^(q − 1) dμ(t)`, the contribution of a product of an odd number q of players to
+    /// each of them.
     fn weight(&self, order: usize) -> f64 {
         match (self.form(), order) {
             (LeastSquaresForm::SumConstrained, _) => 2.0 / order as f64,
@@ -207,7 +226,8 @@ impl LearnedSpectrum {
         }
     }
 
-    /// Values, and what was sampled; `asks_halves` of pairs where that tells of all of them.
+    /// Returns the values and the sample. If `asks_halves`, only one coalition of a pair is evaluated where
+    /// it determines the other.
     fn explain(
         &self,
         game: &dyn Game,
@@ -236,7 +256,7 @@ impl LearnedSpectrum {
         };
         let mut sampled = Sampled::new(&sample, &values, &evaluations, self.form());
         if is_halved {
-            // What was not asked is left to chance, too.
+            // The derived values are left to chance, too.
             sampled.free[..sample.coalitions().len() / 2].fill(1.0);
         }
         let remainders = Remainders::new(&sampled, &sample, &values, &self.value, seed);
@@ -244,7 +264,7 @@ impl LearnedSpectrum {
         let answer = Answer::new(&sampled, remainders.as_ref(), wanted)?;
         let mut explanation = evaluations.explain(self, answer.values, None, seed, Default::default());
         explanation.diagnostics.chosen = Some(answer.chosen.join("; "));
-        // Fewer pairs than players: what they miss, they do not show.
+        // With fewer pairs than players, the sample does not show what it misses.
         if self.standard_errors == StandardErrors::Estimated
             && sampled.len() > wanted.columns(n)
             && answer.variances.iter().all(|variance| variance.is_finite())
@@ -261,7 +281,8 @@ impl LearnedSpectrum {
         Ok((explanation, sampled))
     }
 
-    /// The values, and with them the interaction indices of all pairs of players and of single players, of one sample.
+    /// Estimates the values, together with the interaction indices of all pairs of players and of single
+    /// players, from one sample.
     ///
     /// ```text
     /// I_ij = Σ_{T ⊇ {i, j}} w(|T|) β_T,    |T| even
@@ -269,12 +290,15 @@ impl LearnedSpectrum {
     /// I_i = φ_i − Σ_j I_ij / 2 (k-Shapley, faithful Shapley),    I_i = φ_i (else)
     /// ```
     ///
-    /// A regression of `e(S) = (v(S) + v(S̄))/2` with a prior on the products of two players and more that boosted trees find, and on all pairs and all
-    /// products of four alike; up to 1600 pairs of coalitions are regressed. Which indices there are, [`of_index`](Self::of_index) says. Standard errors are
-    /// as those of values, and at least those of a regression of what is left on the product of the two players alone; NaN where they are not known; of
-    /// single players those of both parts are added. At a budget of `2^n` all is exact.
+    /// A regression of `e(S) = (v(S) + v(S̄))/2` with a prior on the products of two and more players that
+    /// boosted trees find, and on all pairs and all products of four with equal variances; at most 1600 pairs
+    /// of coalitions are used. See [`of_index`](Self::of_index) for the supported indices. Standard errors
+    /// are computed as for values, and are at least those of a regression of the residuals on the product of
+    /// the two players alone; NaN if unknown. Those of single players add both parts. With a budget of `2^n`
+    /// everything is exact.
     ///
-    /// Beside the game it takes about twice the time of the values alone, and `O(n² k²)` for k pairs of coalitions.
+    /// In addition to the game it takes about twice the time of the values alone, and `O(n² k²)` for k pairs
+    /// of coalitions.
     ///
     /// ```
     /// use apportion_estimators::LearnedSpectrum;
@@ -291,7 +315,8 @@ impl LearnedSpectrum {
     ///
     /// # Errors
     ///
-    /// As [`estimate`](Estimator::estimate), of players by themselves; [`EstimatorError::OtherIndex`] for an index that goes with another value, or has no estimate.
+    /// Same as [`estimate`](Estimator::estimate) for players without groups; [`EstimatorError::OtherIndex`]
+    /// for an index that belongs to another value, or has no estimate.
     pub fn with_pairs(
         &self,
         index: &InteractionIndex,
@@ -306,7 +331,7 @@ impl LearnedSpectrum {
         let (n, outputs) = (game.players(), game.outputs());
         check_memory_of_pairs(n, outputs, self.memory(n, outputs, budget))?;
         if 1usize.checked_shl(n as u32).is_some_and(|all| all <= budget) {
-            // One pass over all coalitions serves both.
+            // One pass over all coalitions is enough for both.
             let mut table = vec![0.0; outputs << n];
             game.values(&Coalitions::from_masks(n, 0..1 << n), &mut table)?;
             let table = TabulatedGame::new(table, outputs)?;
@@ -315,7 +340,7 @@ impl LearnedSpectrum {
             return Ok((Explanation { method: self.name().to_owned(), ..values }, indices));
         }
         let weights = index.weights(2, n)?;
-        // What each pair takes from the value of either player.
+        // The share of each pair to subtract from the value of either player.
         let share = match index {
             InteractionIndex::KShapley | InteractionIndex::FaithfulShapley => 0.5,
             _ => 0.0,
@@ -355,8 +380,8 @@ impl Estimator for LearnedSpectrum {
         }
     }
 
-    /// `n` (of groups as many as there are), but at least 4 and at most `2^n`. Below about `6n` single players have a prior of their own where that predicts better; below `2n` there are no
-    /// standard errors.
+    /// `n` (the number of groups, for groups), but at least 4 and at most `2^n`. Below about `6n` single
+    /// players have a separate prior if that predicts better; below `2n` there are no standard errors.
     fn minimum_budget(&self, players: usize) -> usize {
         let units = self.groups.as_ref().map_or(players, Partition::len);
         at_most_all(units.max(4), units)
@@ -375,7 +400,8 @@ impl Estimator for LearnedSpectrum {
         Ok(self.explain(game, budget, seed, true)?.0)
     }
 
-    /// Regressions among pairs of coalitions, or among products and players if there are more pairs than `MOST_PAIRS`.
+    /// Regressions in the space of pairs of coalitions, or of products and players if there are more pairs
+    /// than `MOST_PAIRS`.
     fn memory(&self, players: usize, outputs: usize, budget: usize) -> u128 {
         let players = self.groups.as_ref().map_or(players, Partition::len);
         if at_most_all(usize::MAX, players) <= budget {
@@ -404,20 +430,20 @@ impl Estimator for LearnedSpectrum {
     }
 }
 
-/// Values and what is known of their errors.
+/// Values with error estimates.
 struct Answer {
     values: Vec<f64>,
     variances: Vec<f64>,
     degrees_of_freedom: f64,
-    /// Pairs less free columns, at least 1.
+    /// The number of pairs minus the number of free columns, at least 1.
     draws_left: f64,
     directions: Vec<f64>,
-    /// What was taken for each output.
+    /// The choice for each output.
     chosen: Vec<String>,
 }
 
 impl Answer {
-    /// Of what was sampled, and of what trees leave of it.
+    /// Computes the result from the sample, and from the remainders after subtracting trees.
     fn new(sampled: &Sampled, remainders: Option<&Remainders>, wanted: Wanted<'_>) -> Result<Self> {
         let (n, outputs) = (sampled.players, sampled.outputs);
         let linear = choice::linear(sampled, wanted)?;
@@ -431,12 +457,12 @@ impl Answer {
             directions: vec![0.0; outputs],
             chosen: vec![String::new(); outputs],
         };
-        // A free linear part can do without the prior by itself.
+        // With a free linear part, a strong noise already removes the prior.
         let alone = match linear {
             Linear::Free => None,
             Linear::Prior(_) => Some(Judged::new(Fit::without_prior(sampled, linear, wanted)?, sampled)),
         };
-        // What the errors are held to where single players have a prior.
+        // The lower bound of the errors if single players have a prior.
         let plain = match linear {
             Linear::Free => None,
             Linear::Prior(_) => {
@@ -465,10 +491,10 @@ impl Answer {
                 if let Some(of_trees) = &of_trees
                     && choice::is_clearly_less(&of_trees.squares[output], &best.0.squares[output])
                 {
-                    best = (of_trees, "deep trees, and single players for what they leave");
+                    best = (of_trees, "deep trees, and single players for their residuals");
                 }
                 let optimism = if best.1 == ALONE { 1.0 } else { OPTIMISM };
-                // Of few pairs a choice may fit all by chance; parts that were kept from it tell.
+                // With few pairs any choice may fit by chance; parts held out from it show this.
                 let of_chance = match (families[output].1, best.0.total(output)) {
                     (Some(unseen), left) if left > 0.0 => (unseen / (MOST_OF_PARTS * left)).max(1.0),
                     _ => 1.0,
@@ -480,7 +506,8 @@ impl Answer {
         Ok(answer)
     }
 
-    /// Adds what one regression says of one output; where single players have a prior, with errors that are at least those of the `plain` regression.
+    /// Adds the result of one regression for one output. If single players have a prior, the errors are at
+    /// least those of the `plain` regression.
     fn add(
         &mut self,
         sampled: &Sampled,
@@ -522,10 +549,10 @@ impl Answer {
     }
 }
 
-/// What is said where the answer is the regression on single players.
-const ALONE: &str = "single players alone";
+/// The reported choice if the result is the regression on single players.
+const ALONE: &str = "single players only";
 
-/// A regression, the strength of its prior for each output, and what it leaves of pairs that are left out.
+/// A regression, with the strength of its prior for each output and its leave-one-out residuals.
 struct Judged {
     fit: Fit,
     strengths: Vec<f64>,
@@ -542,7 +569,8 @@ impl Judged {
         Self { fit, strengths, squares, has_mean: false }
     }
 
-    /// That of what trees leave, on single players alone; judged by trees that have not seen a pair.
+    /// Creates the regression of the remainders on single players alone, with residuals from trees that have
+    /// not seen a pair.
     fn of(remainders: &Remainders, linear: Linear, wanted: Wanted<'_>) -> Result<Self> {
         let unseen = Self::new(Fit::without_prior(&remainders.unseen, linear, wanted)?, &remainders.unseen);
         let fit = Fit::without_prior(&remainders.estimated, linear, wanted)?;
@@ -558,20 +586,21 @@ impl Judged {
         self.squares[output].iter().sum()
     }
 
-    /// What the values of one output would lose of each pair, players × pairs, for variances `factor` times theirs.
+    /// Returns the change of one output's values without each pair, players × pairs, for variances multiplied
+    /// by `factor`.
     fn shares(&self, sampled: &Sampled, estimate: &DualEstimate, output: usize, factor: f64) -> Vec<f64> {
         let pairs = sampled.len();
         let of_pair = |(at, influence): (usize, &f64)| {
             let left = (factor * self.squares[output][at % pairs] / sampled.weights[at % pairs]).sqrt();
-            // Nothing where a pair is there for certain.
+            // Zero if a pair is certain to be in the sample.
             if left > 0.0 { influence * left } else { 0.0 }
         };
         estimate.influences.iter().enumerate().map(of_pair).collect()
     }
 }
 
-/// Checks that the indices of all pairs of players fit into memory, with `besides` for the values: as bits of coalitions, which are copied
-/// once, and as numbers with their errors.
+/// Checks that the indices of all pairs of players fit into memory, with `besides` bytes for the values: as
+/// bits of coalitions, which are copied once, and as numbers with their errors.
 fn check_memory_of_pairs(players: usize, outputs: usize, besides: u128) -> Result<()> {
     let row =
         (2 * apportion_games::words_for(players)).saturating_add(outputs.saturating_mul(6)).saturating_add(8);
@@ -584,8 +613,8 @@ fn sum_of_squares(numbers: &[f64]) -> f64 {
     numbers.iter().map(|number| number * number).sum()
 }
 
-/// Degrees of freedom of the total variance, and directions of the errors, of the shares c_k of pairs, players × pairs: as of regressions
-/// (`apportion_solvers::Certificate`).
+/// Returns the degrees of freedom of the total variance and the number of directions of the errors, from the
+/// shares c_k of pairs, players × pairs, as for regressions (`apportion_solvers::Certificate`).
 fn law_of(shares: &[f64], players: usize, pairs: usize) -> (f64, f64) {
     let norms: Vec<f64> = (0..pairs)
         .map(|pair| {
@@ -602,7 +631,7 @@ fn law_of(shares: &[f64], players: usize, pairs: usize) -> (f64, f64) {
     let by_pair: Vec<f64> =
         (0..players * pairs).map(|at| shares[(at % players) * pairs + at / players]).collect();
     add_cross_products(&by_pair, &by_pair, (players, players), &mut covariance);
-    // Without what a pair has in common with itself alone.
+    // Subtract the products of a pair with itself.
     let trace = sum * sum - squares;
     let of_square = covariance.iter().map(|entry| entry * entry).sum::<f64>() - squares;
     let directions = if trace > 0.0 && of_square > 0.0 { trace / of_square } else { 1.0 };
@@ -621,6 +650,7 @@ fn boxed(value: &Value) -> Option<Box<dyn Estimator>> {
 
 specs! {
     LEARNED_SPECTRUM = "learned-spectrum":
-        "The learned spectrum: pairs as Leverage SHAP has them, and a prior on interactions that the sample itself suggests. Of Shapley and Banzhaf values",
+        "learned spectrum: pairs as in Leverage SHAP, and a prior on interactions learned from the sample; \
+         for Shapley and Banzhaf values",
         boxed;
 }

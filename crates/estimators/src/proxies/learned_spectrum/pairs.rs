@@ -1,30 +1,32 @@
-//! The indices of pairs of players, from the even part of the same sample.
+//! The interaction indices of pairs of players, from the even part of the same sample.
 //!
 //! ```text
 //! e(S) = (v(S) + v(S̄))/2 = Σ_{|T| even} β_T χ_T(S),    I_ij = Σ_{T ⊇ {i, j}} w(|T|) β_T
 //! ```
 //!
-//! with `w(q) = 4 / (q − 1)` for the Shapley interaction index, 4 of q = 2 alone for Banzhaf's, others for the faithful Shapley index. e(N) is known, so that what is regressed has no free
-//! part: `e(S) − e(N) = Σ_T β_T (χ_T(S) − 1)`.
+//! with `w(q) = 4 / (q − 1)` for the Shapley interaction index, 4 for q = 2 only for Banzhaf's, and others
+//! for the faithful Shapley index. e(N) is known, so the regression has no free part:
+//! `e(S) − e(N) = Σ_T β_T (χ_T(S) − 1)`.
 //!
 //! # Errors
 //!
-//! All products have a prior, and `Σ_k f_k (G_k r_k)²` does not know what it takes from them: a product that the prior rules out would have no
-//! error at all. So the variance of an index is at least that of a regression of what is left, r_k, on the product of the two players alone, which is 0 where both or
-//! neither are in S and −2 else:
+//! All products have a prior, and `Σ_k f_k (G_k r_k)²` ignores its bias: a product that the prior excludes
+//! would have no error at all. So the variance of an index is at least that of a regression of the residuals
+//! r_k on the product of the two players alone, which is 0 if both or neither are in S and otherwise −2:
 //!
 //! ```text
-//! V_ij ≥ w(2)² Σ_k f_k (w_k r_k)² / (2 Σ_k w_k)²,    k over the pairs of coalitions that part i and j
+//! V_ij ≥ w(2)² Σ_k f_k (w_k r_k)² / (2 Σ_k w_k)²,    k over the pairs of coalitions that separate i and j
 //! ```
 //!
-//! and to it comes what the index would have of what is left if that were spread evenly over all products of two players and more:
+//! Added to it is the squared index that the residuals would have if they were spread evenly over all
+//! products of two and more players:
 //!
 //! ```text
 //! U = R² 2^(1 − n) Σ_q C(n − 2, q − 2) w(q)²,    q even,    R² = Σ_k f_k w_k r_k² / Σ_k w_k
 //! ```
 //!
-//! The first is taken 2.5 times, as a choice among products fits chance, too. A draw that the sample has not met weighs in an index twice what it weighs in a
-//! value (`report/unseen.rs`).
+//! The first term is multiplied by 2.5, since a choice among products partly fits chance. An unseen draw has
+//! twice the weight in an index that it has in a value (`report/unseen.rs`).
 
 use apportion_solvers::{DualEstimate, DualRidge, Functionals, PriorCovariance, add_cross_products};
 
@@ -37,18 +39,20 @@ use crate::report::Explanation;
 use crate::surrogate::prior::{Prior, Signs, Smooth};
 use crate::surrogate::product::{Product, merged, strongest};
 
-/// Pairs of coalitions that are regressed at most; of more every second, third, ….
+/// The maximum number of pairs of coalitions in the regression; if there are more, every second, third, … is
+/// used.
 const MOST_ROWS: usize = 1600;
-/// Pairs of players that are told at a time, so that memory stays small.
+/// The number of pairs of players to process at a time, which bounds the memory.
 const BLOCK: usize = 512;
-/// Variances of errors over what is left of pairs of coalitions that are left out. More than of values: the products that seem largest are kept, and chance
-/// has a part in that. Of games of noise with 10 players intervals of 95 % hold 96 to 99 % with it, 83 to 95 % at 1.4 and without U.
+/// The factor from squared leave-one-out residuals to variances of errors. Larger than for values: the
+/// largest products are selected, partly by chance. For games of noise with 10 players, 95% intervals cover
+/// 96 to 99% with it, and 83 to 95% with 1.4 and without U.
 const OPTIMISM: f64 = 2.5;
-/// What an unseen draw weighs in an index over what it weighs in a value.
+/// The weight of an unseen draw in an index, relative to its weight in a value.
 const TWICE: f64 = 2.0;
-/// Shares of what was seen below which what is left is rounding.
+/// Residuals below this fraction of the observed values are rounding error.
 const ROUNDING: f64 = 1e-10;
-/// The strengths of the noise at which it is looked, as powers of ten of the mean eigenvalue.
+/// The noise strengths to try, as powers of ten of the mean eigenvalue.
 const STRENGTHS: std::ops::RangeInclusive<i32> = -8..=3;
 
 /// The indices of all pairs i < j, in order, pairs × outputs, and their variances.
@@ -56,14 +60,15 @@ const STRENGTHS: std::ops::RangeInclusive<i32> = -8..=3;
 pub(super) struct Pairs {
     values: Vec<f64>,
     variances: Vec<f64>,
-    /// Variances of `Σ_j I_ij`, players × outputs.
+    /// The variances of `Σ_j I_ij`, players × outputs.
     variances_of_sums: Vec<f64>,
-    /// Whether the fit leaves nothing of the even part, for each output: then the sample says nothing of errors.
+    /// Whether the fit leaves no residuals of the even part, for each output; the sample then contains no
+    /// information about errors.
     has_not_varied: Vec<bool>,
 }
 
 impl Pairs {
-    /// Those of the index that gives `weight(q)` of a product of q players to each pair in it.
+    /// Estimates the index with the weight `weight(q)` of a product of q players for each pair in it.
     pub(super) fn new(sampled: &Sampled, weight: &dyn Fn(usize) -> f64) -> Result<Self> {
         let step = sampled.len().div_ceil(MOST_ROWS).max(1);
         let some;
@@ -77,7 +82,8 @@ impl Pairs {
         let (n, outputs) = (sampled.players, sampled.outputs);
         let screened = Screened::new(sampled);
         let priors = Family::ALL.map(|family| family.even_prior(n, &screened));
-        // Trees see few pairs beside many players that matter alone; and where there is nothing but pairs, and enough of the sample, they are told exactly.
+        // Trees miss few relevant pairs among many players. If the game only has pairs, and the sample is
+        // large enough, the equal-variance prior recovers them exactly.
         let correlated = (n > 1).then(|| correlated(sampled, &screened));
         let alike = (n > 1).then(|| Prior::all_alike(2, n));
         let fits = priors.into_iter().chain(correlated).chain(alike);
@@ -90,14 +96,15 @@ impl Pairs {
             has_not_varied: vec![false; outputs],
         };
         for output in 0..outputs {
-            // The first, unless another leaves clearly less.
+            // Use the first, unless another has clearly smaller residuals.
             let mut best = &fits[0];
             for other in &fits[1..] {
                 if choice::is_clearly_less(&other.squares[output], &best.squares[output]) {
                     best = other;
                 }
             }
-            // What each pair of coalitions adds to the sums of each player, players × pairs of coalitions.
+            // The contribution of each pair of coalitions to the sums of each player, players × pairs of
+            // coalitions.
             let rows = sampled.len();
             let mut of_sums = vec![0.0; n * rows];
             let mut least_of_sums = vec![0.0; n];
@@ -129,12 +136,13 @@ impl Pairs {
         Ok(found)
     }
 
-    /// With what the sample has not seen, as far as the errors of `values` tell its size; these are without it.
+    /// Adds the allowance for unseen events, scaled as in the errors of `values`, which do not include it
+    /// yet.
     pub(super) fn with_unseen(mut self, values: &Explanation) -> Self {
         let outputs = values.outputs();
         let (unseen, _) = values.unseen();
         let draws = values.diagnostics.error_law.as_ref().and_then(|law| law.draws_left).unwrap_or(1.0);
-        // The first player's stands for all: it is the same for each.
+        // The allowance is the same for all players, so use that of the first one.
         for (output, unseen) in unseen.iter().take(outputs).enumerate() {
             let own = values.values.iter().skip(output).step_by(outputs);
             let largest = own.fold(0.0_f64, |largest, value| largest.max(value.abs()));
@@ -147,7 +155,8 @@ impl Pairs {
         self
     }
 
-    /// The indices of single players, φ_i less `share` of each pair of theirs, and after them those of pairs; errors as far as those of `values` are known.
+    /// Returns the indices of single players, φ_i minus `share` of each of its pairs, followed by those of
+    /// pairs; with errors if those of `values` are known.
     pub(super) fn with_singles(self, values: &Explanation, share: f64) -> Explanation {
         let (outputs, of_sums) = (values.base.len(), self.variances_of_sums.iter());
         let n = values.values.len() / outputs;
@@ -168,8 +177,9 @@ impl Pairs {
     }
 }
 
-/// The even products of the screens, and as much for pairs whose products of signs go with the even part further than chance does: `τ² ∝ c² − z² σ²` with
-/// the correlation c, its error σ, and `z² = 2 ln (n (n − 1)/2)`.
+/// Returns the even products of the screens, with the same total variance for pairs whose products of signs
+/// correlate with the even part by more than chance: `τ² ∝ c² − z² σ²` with the correlation c, its error σ,
+/// and `z² = 2 ln (n (n − 1)/2)`.
 fn correlated(sampled: &Sampled, screened: &Screened) -> Prior {
     let (n, outputs, rows) = (sampled.players, sampled.outputs, sampled.len());
     let weight: f64 = sampled.weights.iter().sum();
@@ -204,9 +214,10 @@ fn correlated(sampled: &Sampled, screened: &Screened) -> Prior {
     }
 }
 
-/// `2^(1 − n) Σ_q C(n − 2, q − 2) w(q)²` over even q: the square of an index when all even products have the coefficients of a function of mean square 1.
+/// Returns `2^(1 − n) Σ_q C(n − 2, q − 2) w(q)²` over even q: the squared index if all even products have the
+/// coefficients of a function with mean square 1.
 fn of_all_products(n: usize, weight: &dyn Fn(usize) -> f64) -> f64 {
-    // ln of C(n − 2, q − 2) 2^(1 − n), a size after the other.
+    // The logarithm of C(n − 2, q − 2) 2^(1 − n), updated for each size.
     let mut ln_share = (1.0 - n as f64) * std::f64::consts::LN_2;
     let mut sum = 0.0;
     for size in 2..=n {
@@ -218,7 +229,7 @@ fn of_all_products(n: usize, weight: &dyn Fn(usize) -> f64) -> f64 {
     sum
 }
 
-/// A regression of the even part, with the strength of the noise for each output.
+/// A regression of the even part, with the noise strength for each output.
 struct Even {
     prior: Prior,
     ridge: DualRidge,
@@ -260,7 +271,7 @@ impl Even {
         Ok(Self { prior, ridge, strengths, squares })
     }
 
-    /// The index of each of some pairs, for every output, and what each row adds to it.
+    /// Returns the index of each of the given pairs, for every output, with the influences of the rows.
     fn told(
         &self,
         sampled: &Sampled,
@@ -278,7 +289,8 @@ impl Even {
         self.ridge.estimate(&functionals, self.strengths[output])
     }
 
-    /// The variance of β_ij in a regression of what is left on the product of the two players alone. Infinite where no pair of coalitions parts them.
+    /// Returns the variance of β_ij in a regression of the residuals on the product of the two players alone.
+    /// Infinite if no pair of coalitions separates them.
     fn least_variance(&self, sampled: &Sampled, [i, j]: [usize; 2], output: usize) -> f64 {
         let (mut squares, mut weights) = (0.0, 0.0);
         for (row, (square, weight)) in self.squares[output].iter().zip(&sampled.weights).enumerate() {
@@ -291,12 +303,12 @@ impl Even {
         if weights > 0.0 { squares / (2.0 * weights).powi(2) } else { f64::INFINITY }
     }
 
-    /// R², the mean square of what is left.
+    /// Returns R², the mean square of the residuals.
     fn mean_square(&self, sampled: &Sampled, output: usize) -> f64 {
         self.squares[output].iter().sum::<f64>() / sampled.weights.iter().sum::<f64>()
     }
 
-    /// Whether what is left is rounding.
+    /// Returns whether the residuals are rounding error.
     fn has_not_varied(&self, sampled: &Sampled, output: usize) -> bool {
         let outputs = sampled.outputs;
         let own =
@@ -307,11 +319,11 @@ impl Even {
         self.squares[output].iter().sum::<f64>() <= ROUNDING * ROUNDING * size
     }
 
-    /// The variance of a sum to which each row adds so much.
+    /// Returns the variance of a sum with these influences of the rows.
     fn variance(&self, sampled: &Sampled, influences: &[f64], output: usize) -> f64 {
         let squares = &self.squares[output];
         let of_row = |(row, influence): (usize, &f64)| match squares[row] {
-            // There for certain.
+            // The row is certain to be in the sample.
             0.0 => 0.0,
             square => influence * influence * square / sampled.weights[row],
         };
@@ -336,7 +348,7 @@ mod tests {
                 assert!((of_all_products(n, weight) - wanted).abs() < 1e-12 * wanted, "{n}");
             }
         }
-        // No power of two is too small.
+        // Large n must not underflow.
         let many = of_all_products(5000, &shapley);
         assert!(many > 0.0 && many < 1e-4, "{many}");
     }

@@ -1,4 +1,4 @@
-//! What was evaluated: pairs of coalitions, their weights, and the odd part of the game at each.
+//! The evaluated pairs of coalitions, their weights, and the odd part of the game for each.
 
 use apportion_games::Coalitions;
 use apportion_samplers::Sample;
@@ -8,7 +8,7 @@ use crate::run::Evaluations;
 use crate::support::free_shares;
 use crate::surrogate::prior::Signs;
 
-/// k pairs S, S̄ and what the game says of them.
+/// k pairs S, S̄ and their values.
 #[derive(Debug, Clone)]
 pub(super) struct Sampled {
     pub(super) players: usize,
@@ -17,9 +17,9 @@ pub(super) struct Sampled {
     pub(super) signs: Signs,
     /// Its mean sign, `x̄(S) = (2|S| − n)/n`.
     pub(super) mean_signs: Vec<f64>,
-    /// Regression weights, of mean 1.
+    /// Regression weights, with mean 1.
     pub(super) weights: Vec<f64>,
-    /// What the design leaves to chance of each pair.
+    /// The share of each pair that the design leaves to chance.
     pub(super) free: Vec<f64>,
     /// `d(S) = (v(S) − v(S̄))/2`, k × outputs.
     pub(super) odd: Vec<f64>,
@@ -32,7 +32,7 @@ pub(super) struct Sampled {
 }
 
 impl Sampled {
-    /// The pairs of `sample`, with the weights that `form` gives them.
+    /// Creates the pairs of `sample`, weighted according to `form`.
     pub(super) fn new(
         sample: &Sample,
         values: &[f64],
@@ -85,12 +85,12 @@ impl Sampled {
         Self { players: n, outputs, signs, mean_signs, weights, free, odd, even, half_total, half_sum }
     }
 
-    /// How many pairs.
+    /// Returns the number of pairs.
     pub(super) fn len(&self) -> usize {
         self.weights.len()
     }
 
-    /// These pairs only.
+    /// Returns the given pairs.
     pub(super) fn some(&self, pairs: &[usize]) -> Self {
         let of = |numbers: &[f64]| -> Vec<f64> { pairs.iter().map(|&pair| numbers[pair]).collect() };
         let wide = |numbers: &[f64]| -> Vec<f64> {

@@ -1,4 +1,5 @@
-//! Screens: boosted trees fitted to what was evaluated, whose Walsh coefficients say which products of players are likely to matter.
+//! Screens: boosted trees fitted to the evaluations, whose Walsh coefficients indicate relevant products of
+//! players.
 
 use super::fit::{Fit, Linear, Wanted};
 use super::sampled::Sampled;
@@ -6,37 +7,39 @@ use crate::error::Result;
 use crate::surrogate::boosted_trees::{BoostedTrees, Boosting, Rows};
 use crate::surrogate::product::{Product, merged, strongest};
 
-/// The screens, whose squared coefficients are averaged: trees of depth 3 to 5 find products of so many players.
+/// The screens, whose squared coefficients are averaged: trees of depth 3 to 5 find products of up to that
+/// many players.
 const SCREENS: [Boosting; 3] = [
     Boosting { trees: 100, depth: 5, rate: 0.2 },
     Boosting { trees: 100, depth: 4, rate: 0.2 },
     Boosting { trees: 150, depth: 3, rate: 0.2 },
 ];
 
-/// Pairs for each free column from which on single players are subtracted before.
+/// The minimum number of pairs per free column for subtracting single players first.
 const FEWEST_PAIRS_EACH: usize = 2;
-/// Targets that are screened at most.
+/// The maximum number of targets to screen.
 const MOST_SCREENED: usize = 4;
-/// Products that are kept at most.
+/// The maximum number of products to keep.
 pub(super) const MOST_TERMS: usize = 2500;
 
-/// Numbers that one screen may look at, rows × players × trees, before it gets fewer trees ...
+/// The maximum of rows × players × trees for one screen, before it gets fewer trees ...
 const MOST_WORK: f64 = 2e8;
-/// ... of which it has at least so many.
+/// ... but at least this many.
 const FEWEST_TREES: usize = 40;
 
-/// What the screens found, averaged over screens and outputs, in units of the variance of each output.
+/// The results of the screens, averaged over screens and outputs, in units of the variance of each output.
 #[derive(Debug, Clone)]
 pub(super) struct Screened {
-    /// Products of three players and more, an odd number of them, and the squares of their coefficients, by falling size.
+    /// Products of an odd number of players, at least three, with their squared coefficients, in descending
+    /// order.
     pub(super) odd: Vec<(Product, f64)>,
-    /// The same of products of two players and more, an even number of them.
+    /// Products of an even number of players, at least two, in the same format.
     pub(super) even: Vec<(Product, f64)>,
 }
 
 impl Screened {
-    /// What is found in the pairs of `sampled` beyond single players, where these are free: each pair less what their regression says of it, so that splits
-    /// go to what is not additive. Of few pairs the regression would leave nothing.
+    /// Screens the pairs of `sampled` after subtracting the regression on single players, if these are free,
+    /// so that splits are used for nonlinear terms. With few pairs, the regression would leave no residuals.
     pub(super) fn beyond_players(sampled: &Sampled, linear: Linear, wanted: Wanted<'_>) -> Result<Self> {
         if linear != Linear::Free || sampled.len() < FEWEST_PAIRS_EACH * wanted.columns(sampled.players) {
             return Ok(Self::new(sampled));
@@ -47,7 +50,8 @@ impl Screened {
         Ok(Self::new(&Sampled { odd, half_total: vec![0.0; sampled.outputs], ..sampled.clone() }))
     }
 
-    /// What is found in the pairs of `sampled`, ∅ and N; nothing among more players than products can name.
+    /// Screens the pairs of `sampled`, ∅ and N; returns no products if there are more players than products
+    /// can represent.
     pub(super) fn new(sampled: &Sampled) -> Self {
         let n = sampled.players;
         if n > Product::MOST_PLAYERS {
@@ -83,14 +87,14 @@ impl Screened {
     }
 }
 
-/// Fewer trees of a higher rate where rows times players are many.
+/// Uses fewer trees with a higher learning rate if rows times players is large.
 fn affordable(boosting: Boosting, work: f64) -> Boosting {
     let trees = boosting.trees.min(((MOST_WORK / work) as usize).max(FEWEST_TREES));
     Boosting { trees, rate: (boosting.rate * boosting.trees as f64 / trees as f64).min(0.3), ..boosting }
 }
 
-/// What screens are fitted to: each output in units of its own, of more than a few outputs sums of all with fixed signs, in which the squares of their
-/// coefficients add up.
+/// Returns the targets of the screens: each output in its own unit. For more than a few outputs, sums of all
+/// outputs with fixed signs, so that their squared coefficients add up.
 fn targets(sampled: &Sampled) -> Vec<Vec<f64>> {
     let in_units = |output: usize| {
         let values = values(sampled, output);
@@ -105,7 +109,7 @@ fn targets(sampled: &Sampled) -> Vec<Vec<f64>> {
     let sum = |at: usize| {
         let mut sum = vec![0.0; outputs[0].len()];
         for (output, values) in outputs.iter().enumerate() {
-            // Signs without structure (SplitMix64's finalizer).
+            // Pseudorandom signs (SplitMix64's finalizer).
             let mut word = ((output * MOST_SCREENED + at) as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             let sign = if (word ^ (word >> 27)) & 1 == 1 { share } else { -share };
@@ -116,7 +120,7 @@ fn targets(sampled: &Sampled) -> Vec<Vec<f64>> {
     (0..MOST_SCREENED).map(sum).collect()
 }
 
-/// v of S and S̄ of each pair, of N and of ∅.
+/// Returns v of S and S̄ of each pair, of N and of ∅.
 fn values(sampled: &Sampled, output: usize) -> Vec<f64> {
     let outputs = sampled.outputs;
     let pairs = (0..sampled.len()).flat_map(|pair| {

@@ -1,4 +1,4 @@
-//! The estimator R on what surrogates leave.
+//! The estimator R applied to the remainders of surrogates.
 
 use apportion_games::{Coalitions, Game};
 use apportion_samplers::{Pairing, Sample, SizeLaw};
@@ -15,31 +15,33 @@ use crate::support::leverage_law;
 use crate::support::{StandardErrors, certified, draws_of_units, free_shares, sample_is_complete};
 use crate::surrogate::interface::FittedSurrogate;
 
-/// Pairs (rows) that a regression must have beyond its unknowns before a share is told from residuals.
+/// The minimum number of pairs (rows) of a regression beyond its unknowns to estimate a share from residuals.
 const SPARE: usize = 8;
-/// Mean squared values of a remainder, in units of their variances, above which the surrogate's values are not those of what it predicts.
+/// The mean squared value of a remainder, in units of its variance, above which the surrogate's values are
+/// inconsistent with its predictions.
 const FAR: f64 = 25.0;
-/// What is rounding beside the values of the game, relative; surrogates may compute in single precision.
+/// The relative size of rounding errors compared with the values of the game; surrogates may compute in
+/// single precision.
 const ROUNDING: f64 = 1e-5;
 
-/// What R does with numbers at the sampled coalitions.
+/// The computation of R from numbers for the sampled coalitions.
 enum Solver<'a> {
     Regression { rows: Rows, unknowns: usize, form: LeastSquaresForm },
     Reuse { sample: &'a Sample, value: &'a Semivalue },
 }
 
-/// What surrogates have to do with the answer.
+/// The role of the surrogates in the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// Nothing: far below one row for each unknown the regression of least norm is the better guess.
+    /// Not used: with far fewer rows than unknowns the minimum-norm regression is more accurate.
     None,
-    /// All: where rows and unknowns are about equally many the regression magnifies whatever is left.
+    /// Used alone: with about as many rows as unknowns the regression amplifies any remainder.
     Alone,
-    /// What is subtracted before the regression.
+    /// Subtracted before the regression.
     Remainder,
 }
 
-/// Rows of a regression: the sample, and both ends where they are rows as others are.
+/// The rows of a regression: the sample, and ∅ and N if they are rows like others.
 struct Rows {
     coalitions: Coalitions,
     weights: Vec<f64>,
@@ -49,7 +51,7 @@ struct Rows {
     times: Option<Vec<u32>>,
 }
 
-/// Numbers at the sampled coalitions and at N for several outputs; at ∅ they are zero.
+/// Numbers for the sampled coalitions and for N, for several outputs; those for ∅ are zero.
 struct Targets {
     /// rows × k.
     at_rows: Vec<f64>,
@@ -57,7 +59,7 @@ struct Targets {
     full: Vec<f64>,
 }
 
-/// What R answers.
+/// The result of R.
 struct Answered {
     values: Vec<f64>,
     std_errors: Option<Vec<f64>>,
@@ -68,7 +70,7 @@ impl Rows {
     fn shapley(sample: &Sample) -> Self {
         let (coalitions, strata) = (sample.coalitions().clone(), sample.strata());
         let n = coalitions.players();
-        // The Shapley kernel over the inclusion probability: the binomials cancel.
+        // The Shapley kernel divided by the inclusion probability: the binomials cancel.
         let ln_weight = |size: usize| -(((size * (n - size)) as f64 * strata[size].expected).ln());
         Self::new(sample, coalitions, ln_weight, false)
     }
@@ -140,7 +142,7 @@ impl Rows {
 }
 
 impl Solver<'_> {
-    /// What is asked of surrogates.
+    /// Returns the role of the surrogates.
     fn part_of_surrogates(&self) -> Part {
         let (rows, unknowns) = match self {
             Self::Regression { rows, unknowns, .. } => (rows.weights.len(), *unknowns),
@@ -153,7 +155,7 @@ impl Solver<'_> {
         }
     }
 
-    /// R of numbers with their standard errors.
+    /// Applies R to numbers, with standard errors.
     fn answer(&self, errors: StandardErrors, targets: &Targets) -> Result<Answered> {
         match self {
             Self::Regression { rows, unknowns, form } => {
@@ -187,7 +189,8 @@ impl Solver<'_> {
         }
     }
 
-    /// What the linear model of R leaves of numbers of one output, √w times, for each of its rows.
+    /// Returns the residuals of R's linear model for numbers of one output, multiplied by √w, for each of its
+    /// rows.
     fn residuals(&self, numbers: &[f64], full: f64) -> Result<Vec<f64>> {
         let targets = Targets { at_rows: numbers.to_vec(), full: vec![full] };
         match self {
@@ -213,7 +216,7 @@ impl Solver<'_> {
     }
 }
 
-/// The share of one set of residuals that explains most of another, from 0 to 1.
+/// Returns the multiple of one set of residuals that explains most of another, from 0 to 1.
 fn share(of_game: &[f64], of_surrogate: &[f64]) -> f64 {
     let square: f64 = of_surrogate.iter().map(|x| x * x).sum();
     let common: f64 = of_game.iter().zip(of_surrogate).map(|(x, y)| x * y).sum();
@@ -275,7 +278,7 @@ impl ProxyResidual {
                 write_output(&mut subtracted, output, outputs, &less(&crossed.subtracted));
                 write_output(&mut unseen, output, outputs, &less(&crossed.unseen));
             } else {
-                // Of the rest R knows the sum at most, which it divides equally.
+                // R knows at most the sum of the rest, which it divides equally.
                 write_output(&mut subtracted, output, outputs, &vec![0.0; own.len()]);
                 errors = StandardErrors::Omitted;
                 let part = 1.0 / crossed.models.len() as f64;
@@ -294,7 +297,7 @@ impl ProxyResidual {
             sample_is_complete(&sample) && sample.multiplicities().is_none() && part != Part::Alone;
         let diagnostics = Diagnostics { exact: is_complete, ..judged.diagnostics };
         if diagnostics.error_law.as_ref().is_some_and(|law| !law.one_draw.is_empty()) {
-            // Sample reuse has noted its design.
+            // Sample reuse has already recorded its design.
             return Ok(evaluations.explain(self, values, judged.std_errors, seed, diagnostics));
         }
         let mut explanation = evaluations.explain(self, values, judged.std_errors, seed, diagnostics);
@@ -302,7 +305,8 @@ impl ProxyResidual {
         Ok(explanation)
     }
 
-    /// What surrogates say of one output, and the share of it that is subtracted; none where they are left out.
+    /// Returns the predictions of the surrogates for one output and the share to subtract, or `None` if they
+    /// are not used.
     fn listened_to(
         &self,
         solver: &Solver<'_>,

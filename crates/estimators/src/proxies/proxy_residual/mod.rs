@@ -1,21 +1,24 @@
-//! Proxy-residual regression: a surrogate whose values are known, and a regression or sample reuse of what it leaves.
+//! Proxy-residual regression: a surrogate with known values, and a regression or sample reuse of its
+//! residuals.
 //!
 //! # Notation
 //!
-//! n players, a value φ, a surrogate g, its *remainder* `g̃(S) = g(S) − g(∅) − Σ_{i ∈ S} φ_i(g)`.
+//! n players, a value φ, a surrogate g, and its *remainder* `g̃(S) = g(S) − g(∅) − Σ_{i ∈ S} φ_i(g)`.
 //!
 //! # The estimate
 //!
-//! Regressions and adjusted sample reuse are right of additive games whatever the sample, and the value of g̃ is zero: subtracting any share c of
-//! g̃ from the game leaves its value as it is, and takes off the noise what g̃ has in common with the game:
+//! Regressions and adjusted sample reuse are exact for additive games with any sample, and the value of g̃ is
+//! zero. So subtracting any multiple c of g̃ from the game does not change its value, and removes the noise
+//! that g̃ shares with the game:
 //!
 //! ```text
 //! φ̃ = R(v − c ĝ)
 //! ```
 //!
-//! with the estimator R. Each coalition is judged by surrogates that were not fitted to it (the models of folds, [`crate::support::folds`]), so that
-//! one that fits its own sample closely hides nothing, and c, between 0 and 1, is by what the residuals of both have in common. Standard errors are those of R, from the residuals of
-//! coalitions by the surrogate that has not seen them.
+//! with the estimator R. Each coalition is predicted by surrogates that were not fitted to it (the models of
+//! folds, [`crate::support::folds`]), so that overfitting hides nothing. The factor c, between 0 and 1, is
+//! estimated from the correlation of the residuals of both. Standard errors are those of R, from the
+//! residuals of coalitions by the surrogate that has not seen them.
 
 mod explain;
 
@@ -34,39 +37,44 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_if_affordable};
 use crate::surrogate::interface::Surrogate;
 use crate::surrogate::trees::TreeSurrogate;
 
-/// Splits on a path of the trees at most. Games that are decided by who comes first (max games, airports) are trees of one long path: at 20n
-/// evaluations of those of 12 players depth 10 leaves a ninth of the squared error of depth 6, and a fiftieth of that of depth 4; other games
-/// hardly tell one from the other.
+/// The maximum number of splits on a path of the trees. Games that depend on a maximum (max games, airports)
+/// are trees with one long path: at 20n evaluations of those with 12 players, depth 10 has a ninth of the
+/// squared error of depth 6, and a fiftieth of that of depth 4; for other games the depth hardly matters.
 const DEPTH: usize = 10;
 
-/// A surrogate with values in closed form, and what it leaves by leverage regression (Shapley), Kernel Banzhaf's regression (Banzhaf and weighted
-/// Banzhaf) or adjusted maximum sample reuse (every other semivalue).
+/// A surrogate with values in closed form, and the estimate of its residuals by leverage regression
+/// (Shapley), the regression of Kernel Banzhaf (Banzhaf and weighted Banzhaf) or adjusted maximum sample
+/// reuse (every other semivalue).
 ///
 /// ```text
 /// φ̃ = R(v − c ĝ),    ĝ(S) = g(S) − g(∅) − Σ_{i ∈ S} φ_i(g)
 /// ```
 ///
-/// R estimates the value from a sample, and is right of additive games whatever the sample. ĝ has the value zero, so that nothing is lost by
-/// subtracting it; the share c, between 0 and 1, is by what the residuals of both have in common, so that a surrogate that says nothing
-/// is not listened to. Where there are about as many pairs as unknowns R magnifies whatever is left, and the surrogate stands alone, without
-/// standard errors; below three quarters of that it has no part.
+/// R estimates the value from a sample, and is exact for additive games with any sample. ĝ has the value
+/// zero, so subtracting it changes nothing. The factor c, between 0 and 1, is estimated from the correlation
+/// of the residuals of both, so that an uninformative surrogate is ignored. With about as many pairs as
+/// unknowns, R amplifies any remainder, and the surrogate is used alone, without standard errors; below three
+/// quarters of that it is not used.
 ///
 /// # Surrogates
 ///
-/// Boosted trees by default ([`TreeSurrogate`], of depth 10), products of up to three players ([`KAdditiveSurrogate`](crate::KAdditiveSurrogate)), or one of
-/// your own ([`Surrogate`]). Each is fitted to the sample but a fold, for each fold.
+/// Boosted trees by default ([`TreeSurrogate`], with depth 10), products of up to three players
+/// ([`KAdditiveSurrogate`](crate::KAdditiveSurrogate)), or a custom [`Surrogate`]. Each is fitted to the
+/// sample without one fold, for each fold.
 ///
-/// A surrogate may be wrong, fit too closely, fail or say infinity: that costs accuracy. One whose values are not those of what it predicts would
-/// bias the answer. So R is applied to what it predicts, too; where R finds values that are further from zero than five standard errors
-/// explain, the surrogate is left out.
+/// A surrogate may be wrong, overfit, fail or return infinity: this only reduces accuracy. If its values are
+/// not those of its predictions, it would bias the result. So R is applied to its predictions, too; if R
+/// finds values that are farther from zero than five standard errors explain, the surrogate is not used.
 ///
 /// # Standard errors
 ///
-/// Those of R, from what the surrogates leave of coalitions that they have not seen. None where the regression does not determine the values.
+/// Those of R, from the surrogates' residuals for coalitions that they have not seen. There are none if the
+/// regression does not determine the values.
 ///
 /// # Cost
 ///
-/// The fits, R, and `O(T + m n)`, `T` being the time of `m` evaluations. Values of groups are those of the quotient game.
+/// The fits, R, and `O(T + m n)`, where `T` is the time of `m` evaluations. Values of groups are those of the
+/// quotient game.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, LeverageShap, ProxyResidual, Semivalue};
@@ -83,15 +91,15 @@ const DEPTH: usize = 10;
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct ProxyResidual {
-    /// Which value is estimated, of players or of groups.
+    /// The value to estimate, for players or for groups.
     pub value: Semivalue,
-    /// The groups whose quotient game is played, if any.
+    /// The groups of the quotient game, if any.
     #[serde(serialize_with = "settings::any_groups")]
     pub groups: Option<Partition>,
-    /// What is fitted; [`TreeSurrogate`] of depth 10 by default.
+    /// The surrogate; [`TreeSurrogate`] with depth 10 by default.
     #[serde(serialize_with = "settings_of")]
     pub surrogate: Arc<dyn Surrogate>,
-    /// Parts of the sample, each judged by a surrogate of the others: 5 by default, at least 2.
+    /// The number of folds, each predicted by a surrogate fitted to the others: 5 by default, at least 2.
     pub folds: usize,
     /// How coalitions are drawn; [`Draws::FixedCounts`] by default.
     pub draws: Draws,
@@ -111,7 +119,7 @@ setters!(ProxyResidual {
 });
 
 impl ProxyResidual {
-    /// With boosted trees.
+    /// Creates the estimator with boosted trees.
     pub fn new(value: Semivalue) -> Self {
         Self {
             value,
@@ -123,18 +131,18 @@ impl ProxyResidual {
         }
     }
 
-    /// The value of groups in their quotient game, with boosted trees.
+    /// Creates the estimator of the values of groups in their quotient game, with boosted trees.
     pub fn grouped(value: Semivalue, groups: Partition) -> Self {
         Self { groups: Some(groups), ..Self::new(value) }
     }
 
-    /// The same with another surrogate.
+    /// Sets the surrogate.
     #[must_use]
     pub fn with_surrogate(self, surrogate: impl Surrogate + 'static) -> Self {
         Self { surrogate: Arc::new(surrogate), ..self }
     }
 
-    /// Of players by themselves.
+    /// Returns the same estimator for players without groups.
     fn of_players(&self) -> Self {
         Self { groups: None, ..self.clone() }
     }
@@ -152,7 +160,8 @@ impl Estimator for ProxyResidual {
         }
     }
 
-    /// `n + 1` (of groups as many as there are, and one), but at least 4 and at most `2^n`. The least, not a recommendation: give 10n or more.
+    /// `n + 1` (the number of groups plus one, for groups), but at least 4 and at most `2^n`. This is the
+    /// minimum, not a recommendation: use 10n or more.
     fn minimum_budget(&self, players: usize) -> usize {
         let units = self.groups.as_ref().map_or(players, Partition::len);
         at_most_all((units + 1).max(4), units)
@@ -182,7 +191,7 @@ impl Estimator for ProxyResidual {
 
 specs! {
     PROXY_RESIDUAL = "proxy-residual":
-        "proxy-residual: boosted trees whose values are known, and a regression of what they leave, each coalition judged by trees that have not seen it",
+        "boosted trees, whose values are exact, and a regression on their residuals, cross-fitted",
         |value| match value {
             Value::Semivalue(semivalue) => Some(Box::new(ProxyResidual::new(semivalue.clone()))),
             Value::Quotient(semivalue, groups) =>

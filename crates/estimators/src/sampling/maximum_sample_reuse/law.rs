@@ -1,22 +1,24 @@
-//! The law of the sizes of drawn coalitions.
+//! The size distribution of drawn coalitions.
 
-/// How large the drawn coalitions are.
+/// The size distribution of drawn coalitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum SamplingLaw {
-    /// The law that suits the value: `q(s) ∝ √(P(s−1)²/s + P(s)²/(n−s))`.
+    /// The distribution that is optimal for the value: `q(s) ∝ √(P(s−1)²/s + P(s)²/(n−s))`.
     ///
-    /// It minimizes the sum over the players of the variances of unnormalized means, `Σ_s (n²/q(s)) [P(s−1)²/s + P(s)²/(n−s)]`, if all
-    /// `v(S)²` are alike. For Banzhaf every coalition is as likely as every other; for Shapley it is
-    /// [`OneSampleFitsAll`](Self::OneSampleFitsAll). For several values at once the bracket is summed over them. The default.
+    /// It minimizes the sum over the players of the variances of unnormalized means,
+    /// `Σ_s (n²/q(s)) [P(s−1)²/s + P(s)²/(n−s)]`, if all `v(S)²` are equal. For Banzhaf values all coalitions
+    /// are equally likely; for Shapley values it is [`OneSampleFitsAll`](Self::OneSampleFitsAll). For several
+    /// values at once the bracket is summed over them. The default.
     #[default]
     Specific,
-    /// `q(s) ∝ 1/√(s (n−s))`, whatever the value (Li and Yu, 2024): a sample that serves all of them. For values that look at a few sizes
-    /// only, such as Banzhaf at large n, most of it is wasted: 7 to 30 times the squared error for 60 to 101 players.
+    /// `q(s) ∝ 1/√(s (n−s))` for all values (Li and Yu, 2024): one sample that serves all of them. For values
+    /// that depend on a few sizes only, such as Banzhaf values for large n, most of the sample is wasted: the
+    /// squared error is 7 to 30 times larger for 60 to 101 players.
     OneSampleFitsAll,
 }
 
 impl SamplingLaw {
-    /// Weights of the sizes `0..=n`, those of 0 and n zero.
+    /// Returns the weights of the sizes `0..=n`; those of 0 and n are zero.
     pub(crate) fn weights(self, laws: &[Vec<f64>], players: usize) -> Vec<f64> {
         let weight = |size: usize| match self {
             Self::Specific => laws.iter().map(|joined| squared_weight(joined, size)).sum::<f64>().sqrt(),
@@ -26,7 +28,7 @@ impl SamplingLaw {
     }
 }
 
-/// `P(s−1)²/s + P(s)²/(n−s)` of a size in `1..n`.
+/// Returns `P(s−1)²/s + P(s)²/(n−s)` for a size in `1..n`.
 pub(super) fn squared_weight(joined: &[f64], size: usize) -> f64 {
     joined[size - 1].powi(2) / size as f64 + joined[size].powi(2) / (joined.len() - size) as f64
 }
@@ -68,7 +70,8 @@ mod tests {
 
     #[test]
     fn the_law_of_several_values_minimizes_the_sum_of_their_variances() {
-        // Σ_s (1/q) [P(s−1)²/s + P(s)²/(n−s)], summed over the values, for q as drawn and for q with a little moved between two sizes.
+        // Σ_s (1/q) [P(s−1)²/s + P(s)²/(n−s)], summed over the values, for the actual q and for q with a
+        // little mass moved between two sizes.
         let players = 12;
         let laws: Vec<Vec<f64>> = [Ok(Semivalue::Banzhaf), Semivalue::beta_shapley(4.0, 1.0)]
             .map(|value| value.unwrap().size_law(players))

@@ -1,16 +1,17 @@
-//! Sums over the coalitions that hold a player and over those that lack it, for all players at once, from bits.
+//! Sums over the coalitions with and without each player, for all players at once, from bits.
 //!
 //! # Notation
 //!
-//! `m` coalitions of `n` players; a value and a weight for each coalition.
+//! There are `m` coalitions of `n` players, with a value and a weight for each coalition.
 
 use apportion_games::Coalitions;
 
-/// For each player the sums of `values` over the rows that hold it and over those that lack it; one value per row.
+/// Returns the sums of `values` over the rows with each player, and over the rows without it. There is one
+/// value per row.
 ///
-/// Rows are first summed by the subset of each eight neighbouring players that they hold, so that a value is added once for eight
-/// players, and every sum is made of 128 shorter ones. Neither of the two is the total less the other one: small sums keep their digits.
-/// Takes `m ⌈n/8⌉` additions.
+/// Rows are first summed by their subset of each eight consecutive players, so that a value is added once for
+/// eight players, and every sum combines 128 shorter ones. Neither sum is computed as the total minus the
+/// other one, so small sums keep their precision. Takes `m ⌈n/8⌉` additions.
 pub(crate) fn sums(coalitions: &Coalitions, values: impl Iterator<Item = f64>) -> (Vec<f64>, Vec<f64>) {
     let width = coalitions.words_per_row();
     let mut tables = vec![[0.0; 256]; 8 * width];
@@ -32,7 +33,7 @@ pub(crate) fn sums(coalitions: &Coalitions, values: impl Iterator<Item = f64>) -
     )
 }
 
-/// One of the two sides of a player: the coalitions that hold it, or those that lack it.
+/// Per-player and per-row data for the coalitions with a player, or for those without it.
 pub(crate) struct Side<'a> {
     /// The mean of the values on this side, for each player.
     pub(crate) means: &'a [f64],
@@ -42,9 +43,11 @@ pub(crate) struct Side<'a> {
     pub(crate) weights: &'a [f64],
 }
 
-/// For each player `Σ_k w_k (f (x_k − μ))²` over all rows, with the weight, factor and mean of the side that the row is on.
+/// Returns `Σ_k w_k (f (x_k − μ))²` over all rows for each player, with the weight, factor and mean of the
+/// side that contains the row.
 ///
-/// The deviations are taken before they are squared, so that means far from zero cost no digits. Takes `m n` steps of a few operations.
+/// Deviations are computed before squaring, so that a mean far from zero costs no precision. Takes `m n`
+/// steps of a few operations.
 pub(crate) fn squares(
     coalitions: &Coalitions,
     values: &[f64],
@@ -75,7 +78,8 @@ pub(crate) fn squares(
     sums
 }
 
-/// `set` where the mask is all ones, `unset` where it is zero. By masking, because compilers make vector code of this and not of a choice.
+/// Returns `set` if the mask is all ones, and `unset` if it is zero. Compilers vectorize masking, but not a
+/// branch.
 #[inline(always)]
 fn choose(mask: u64, set: f64, unset: f64) -> f64 {
     f64::from_bits(set.to_bits() & mask | unset.to_bits() & !mask)
@@ -99,7 +103,7 @@ mod tests {
     fn sums_and_squares_are_those_over_holders_and_others() {
         for players in [1, 2, 7, 8, 63, 64, 65, 130] {
             let batch = coalitions(players, 50);
-            // Small integers, so that sums are exact in any order.
+            // Use small integers, so that sums are exact in any order.
             let values: Vec<f64> = (0..50).map(|row| f64::from(row * 5 % 17) - 8.0).collect();
             let weights: [Vec<f64>; 2] =
                 [3, 7].map(|step| (0..50).map(|row| f64::from(row * step % 5)).collect());

@@ -1,35 +1,41 @@
-//! Maximum sample reuse (MSR): every evaluation counts for every player, whether it is in the coalition or not.
+//! Maximum sample reuse (MSR): every evaluation contributes to the estimates of all players, in the coalition
+//! or not.
 //!
 //! # Notation
 //!
-//! `n` players, `m` evaluations, `s = |S|`. `P(s) = C(n−1, s) M(s, n−1−s)` is the law of the size of the coalition that a player joins,
-//! `q(s)` that of the size of a drawn coalition, `E(s)` the expected number of drawn coalitions of a size.
+//! For `n` players and `m` evaluations, `s = |S|`. `P(s) = C(n−1, s) M(s, n−1−s)` is the distribution of the
+//! size of the coalition that a player joins, `q(s)` that of the size of a drawn coalition, and `E(s)` the
+//! expected number of drawn coalitions of a size.
 //!
-//! # How
+//! # Method
 //!
-//! A semivalue is the difference of two means of the game, over coalitions with the player and over coalitions without it:
+//! A semivalue is the difference of two means of the game, over coalitions with the player and over
+//! coalitions without it:
 //!
 //! ```text
 //! φ_i = Σ_{S∋i} M(s−1, n−s) v(S) − Σ_{S∌i} M(s, n−1−s) v(S)
 //! ```
 //!
-//! Both sums of weights are 1. Coalitions drawn by any one law estimate both means for all players, with the weights
+//! Both sums of weights are 1. Coalitions drawn from a single distribution estimate both means for all
+//! players, with the weights
 //!
 //! ```text
 //! r_in(s)  = M(s−1, n−s) C(n,s) / E(s)   = P(s−1) (n/s) / E(s)
 //! r_out(s) = M(s, n−1−s) C(n,s) / E(s)   = P(s) (n/(n−s)) / E(s)
 //! ```
 //!
-//! in which the binomials cancel. Dividing by the sum of the weights that were drawn takes out what all coalitions have in common. v(∅)
-//! and v(N) are always evaluated, so they enter with their exact weights P(0) and P(n−1), and sizes 1 to n−1 alone are drawn.
+//! in which the binomials cancel. Dividing by the sum of the drawn weights removes any constant shared by all
+//! coalitions. v(∅) and v(N) are always evaluated, so they enter with their exact weights P(0) and P(n−1),
+//! and only sizes 1 to n−1 are drawn.
 //!
 //! # Sources
 //!
-//! For Banzhaf: Wang and Jia, *Data Banzhaf*, AISTATS 2023. Sampling laws: Li and Yu, *One sample fits all: approximating all probabilistic
-//! values simultaneously and efficiently*, NeurIPS 2024; they average within each size, which we found less accurate for Shapley where
-//! there are few coalitions per size, and about as accurate elsewhere. Regression adjustment: Witter, Liu and Musco, *Regression-adjusted
-//! Monte Carlo estimators for Shapley values and probabilistic values*, 2025; in survey sampling the generalized regression estimator
-//! (Särndal, Swensson and Wretman, *Model assisted survey sampling*, 1992).
+//! For Banzhaf values: Wang and Jia, *Data Banzhaf*, AISTATS 2023. Sampling distributions: Li and Yu, *One
+//! sample fits all: approximating all probabilistic values simultaneously and efficiently*, NeurIPS 2024;
+//! they average within each size, which we found less accurate for Shapley values with few coalitions per
+//! size, and about as accurate otherwise. Regression adjustment: Witter, Liu and Musco, *Regression-adjusted
+//! Monte Carlo estimators for Shapley values and probabilistic values*, 2025; in survey sampling this is the
+//! generalized regression estimator (Särndal, Swensson and Wretman, *Model assisted survey sampling*, 1992).
 
 mod law;
 mod membership;
@@ -58,36 +64,43 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_many_if_affordable
 ///      − P(0) v(∅)   − (1 − P(0))   · Σ_{S∌i} r_out v / Σ_{S∌i} r_out
 /// ```
 ///
-/// over `m − 2` drawn coalitions of 1 to n−1 players, `r_in = P(s−1) n / (s E(s))` and `r_out = P(s) n / ((n−s) E(s))`. With Banzhaf all
-/// weights are alike: φ̃_i is the mean of v with the player less the mean without it.
+/// over `m − 2` drawn coalitions of 1 to n−1 players, with `r_in = P(s−1) n / (s E(s))` and
+/// `r_out = P(s) n / ((n−s) E(s))`. For Banzhaf values all weights are equal: φ̃_i is the mean of v with the
+/// player minus the mean without it.
 ///
-/// # Adjusted
+/// # Regression adjustment
 ///
-/// [`adjusted`](Self::adjusted) fits `v ≈ c + Σ_{i∈S} β_i` first and applies this to the residuals: `φ̃_i = β_i + (…)`. That is right for
-/// every β, as the semivalue of an additive game is its coefficients, and the noise is that of the residuals alone. The regression weighs a
-/// coalition by `(P(s−1)²/s + P(s)²/(n−s)) (1 − π_s) / E(s)²`, which minimizes the summed variance; `π_s` is the probability with which a
-/// coalition of the size is drawn. It also draws without replacement, so that small games and small sizes become exact. Additive games
-/// are met exactly.
+/// [`adjusted`](Self::adjusted) first fits `v ≈ c + Σ_{i∈S} β_i` and applies this formula to the residuals:
+/// `φ̃_i = β_i + (…)`. This is correct for every β, since the semivalue of an additive game is its
+/// coefficients, and only the residuals contribute noise. The regression weight of a coalition is
+/// `(P(s−1)²/s + P(s)²/(n−s)) (1 − π_s) / E(s)²`, which minimizes the summed variance; `π_s` is the
+/// probability of drawing a coalition of this size. The adjusted method also draws without replacement, so
+/// that small games and small sizes become exact. It is exact for additive games.
 ///
-/// In our measurements (tree models of 60 and 101 features against one baseline, a random game of 30 players; Shapley, Banzhaf,
-/// Beta-Shapley(4, 1), (1, 4) and (16, 1), a mixture of two levels; m = 10n to 40n) its median squared error is 2 to 7 times less than
-/// that of [`MonteCarlo`](crate::MonteCarlo), and 2 to 60 times less than that of plain MSR. For Shapley, Banzhaf and the like the paired
-/// regressions ([`LeverageShap`](crate::LeverageShap), [`KernelBanzhaf`](crate::KernelBanzhaf)) are better still; for every other value we
-/// know of nothing better. With as many evaluations as the regression has unknowns it has no residuals to speak of: give 4n or more.
+/// In our measurements (tree models with 60 and 101 features and one baseline, a random game of 30 players;
+/// Shapley, Banzhaf, Beta-Shapley(4, 1), (1, 4) and (16, 1), a mixture of two levels; m = 10n to 40n) its
+/// median squared error is 2 to 7 times smaller than that of [`MonteCarlo`](crate::MonteCarlo), and 2 to 60
+/// times smaller than that of plain MSR. For Shapley, Banzhaf and similar values the paired regressions
+/// ([`LeverageShap`](crate::LeverageShap), [`KernelBanzhaf`](crate::KernelBanzhaf)) are better still; for
+/// every other value we know of no better method. With only as many evaluations as unknowns, the regression
+/// has almost no residuals: use 4n or more.
 ///
 /// # Standard errors
 ///
-/// By the delta method for both means, from the deviations of each coalition from its mean; adjusted, from residuals over `√(1 − h_k)` (with
-/// the hat values h_k), as the regression bends to each coalition. None where fewer than the equivalent of 10 equally
-/// weighted coalitions hold, or lack, some player, or where the regression cannot do without some coalition. A player whom no drawn
-/// coalition holds (or lacks) gets v(N) (or v(∅)) for the mean. At m = 20n intervals of 95 % held the truth, adjusted, in 94.7 % of
-/// the cases in smooth games, in 94.8 % in games that hide from samples (`cargo run --release -p apportion --example honesty -- intervals`).
+/// Computed with the delta method for both means, from the deviations of each coalition from its mean. If
+/// adjusted, residuals are divided by `√(1 − h_k)` (with the hat values h_k), because the regression adapts
+/// to each coalition. There are no standard errors if fewer than the equivalent of 10 equally weighted
+/// coalitions contain, or lack, some player, or if some coalition is indispensable for the regression. For a
+/// player that no drawn coalition contains (or lacks), v(N) (or v(∅)) replaces the mean. At m = 20n, the
+/// adjusted 95% intervals covered the true value in 94.7% of the cases in smooth games, and in 94.8% in games
+/// designed to mislead samples (`cargo run --release -p apportion --example honesty -- intervals`).
 ///
 /// # Cost
 ///
-/// `O(T + m n)` time, `T` being the time of at most `m` evaluations, `O(T + m n²)` adjusted. With replacement, repeated coalitions are
-/// evaluated once and weigh as often as they were drawn. On one core (AVX-512 machine), a game that costs nothing, n = 100, m = 10 000:
-/// 3 ms, adjusted 6 ms; without standard errors 1.3 and 2.1 ms.
+/// `O(T + m n)` time, where `T` is the time of at most `m` evaluations; `O(T + m n²)` if adjusted. With
+/// replacement, repeated coalitions are evaluated once and weighted by their number of draws. On one core
+/// (AVX-512 machine), for a game with free evaluations, n = 100, m = 10 000: 3 ms, adjusted 6 ms; without
+/// standard errors 1.3 and 2.1 ms.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, MaximumSampleReuse};
@@ -107,17 +120,18 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_many_if_affordable
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct MaximumSampleReuse {
-    /// Which value is estimated.
+    /// The value to estimate.
     pub value: Semivalue,
-    /// How large drawn coalitions are; [`SamplingLaw::Specific`] by default.
+    /// The size distribution of drawn coalitions; [`SamplingLaw::Specific`] by default.
     pub law: SamplingLaw,
-    /// How they are drawn, without pairs; with replacement by default, [`Draws::FixedCounts`] for [`adjusted`](Self::adjusted).
+    /// How coalitions are drawn, always unpaired; with replacement by default, [`Draws::FixedCounts`] for
+    /// [`adjusted`](Self::adjusted).
     pub draws: Draws,
-    /// Whether a regression goes first; not by default.
+    /// The regression adjustment; none by default.
     pub adjustment: Adjustment,
     /// Whether to estimate standard errors; yes by default.
     pub standard_errors: StandardErrors,
-    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
 
@@ -131,7 +145,7 @@ setters!(MaximumSampleReuse {
 });
 
 impl MaximumSampleReuse {
-    /// Plain MSR for `value`: independent draws, no regression.
+    /// Creates plain MSR for `value`: independent draws, no regression.
     pub fn new(value: Semivalue) -> Self {
         Self {
             value,
@@ -143,20 +157,21 @@ impl MaximumSampleReuse {
         }
     }
 
-    /// Regression-adjusted MSR for `value`: draws without replacement, and a linear model taken out.
+    /// Creates regression-adjusted MSR for `value`: draws without replacement, after subtracting a linear
+    /// model.
     pub fn adjusted(value: Semivalue) -> Self {
         Self { draws: Draws::FixedCounts, adjustment: Adjustment::Linear, ..Self::new(value) }
     }
 
-    /// Several values from one sample: the game is asked once for all of them. The results are in the order of `values`; the `value` of
-    /// the estimator does not matter.
+    /// Estimates several values from one sample: the game is evaluated once for all of them. The results are
+    /// in the order of `values`; the `value` of the estimator is ignored.
     ///
-    /// [`SamplingLaw::Specific`] draws by the law that minimizes the sum of all their variances. With one value this is
-    /// [`estimate`](Estimator::estimate).
+    /// [`SamplingLaw::Specific`] uses the distribution that minimizes the sum of all their variances. With
+    /// one value this is the same as [`estimate`](Estimator::estimate).
     ///
     /// # Errors
     ///
-    /// As [`estimate`](Estimator::estimate).
+    /// Same as [`estimate`](Estimator::estimate).
     pub fn estimate_many(
         &self,
         game: &dyn Game,
@@ -171,7 +186,7 @@ impl MaximumSampleReuse {
         many_in_own_units(game, seen)
     }
 
-    /// As [`estimate_many`](Self::estimate_many), as the sample has it.
+    /// Same as [`estimate_many`](Self::estimate_many), before post-processing.
     fn many_seen(
         &self,
         game: &dyn Game,
@@ -232,7 +247,7 @@ impl Estimator for MaximumSampleReuse {
         self.value.clone().into()
     }
 
-    /// `n + 1`, but at least 4 and at most `2^n`. The least, not a recommendation: give 4n or more.
+    /// `n + 1`, but at least 4 and at most `2^n`. This is the minimum, not a recommendation: use 4n or more.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all((players + 1).max(4), players)
     }
@@ -262,33 +277,39 @@ fn boxed(
 }
 
 specs! {
-    MSR = "msr": "maximum sample reuse: all players from the same coalitions, drawn with replacement",
+    MSR = "msr":
+        "maximum sample reuse: all players estimated from the same coalitions, drawn with replacement",
         |value| boxed(value, SamplingLaw::Specific, Adjustment::None, Draws::WithReplacement);
     MSR_WITHOUT_REPLACEMENT = "msr-without-replacement" variant: "maximum sample reuse without replacement",
         |value| boxed(value, SamplingLaw::Specific, Adjustment::None, Draws::FixedCounts);
-    MSR_BERNOULLI = "msr-bernoulli" variant: "maximum sample reuse, coalitions entering independently, the budget met in expectation",
+    MSR_BERNOULLI = "msr-bernoulli" variant:
+        "maximum sample reuse with Bernoulli sampling, which meets the budget in expectation",
         |value| boxed(value, SamplingLaw::Specific, Adjustment::None, Draws::Bernoulli);
-    MSR_ADJUSTED = "msr-adjusted": "maximum sample reuse of what a linear model leaves unexplained",
+    MSR_ADJUSTED = "msr-adjusted": "maximum sample reuse of the residuals of a linear model",
         |value| boxed(value, SamplingLaw::Specific, Adjustment::Linear, Draws::FixedCounts);
     MSR_ADJUSTED_WITH_REPLACEMENT = "msr-adjusted-with-replacement" variant:
-        "maximum sample reuse of what a linear model leaves unexplained, with replacement",
+        "maximum sample reuse of the residuals of a linear model, with replacement",
         |value| boxed(value, SamplingLaw::Specific, Adjustment::Linear, Draws::WithReplacement);
     MSR_ADJUSTED_BERNOULLI = "msr-adjusted-bernoulli" variant:
-        "maximum sample reuse of what a linear model leaves unexplained, coalitions entering independently",
+        "maximum sample reuse of the residuals of a linear model, with Bernoulli sampling",
         |value| boxed(value, SamplingLaw::Specific, Adjustment::Linear, Draws::Bernoulli);
-    ONE_SAMPLE_FITS_ALL = "one-sample-fits-all": "maximum sample reuse with coalitions that suit all values alike",
+    ONE_SAMPLE_FITS_ALL = "one-sample-fits-all":
+        "maximum sample reuse with one distribution of coalitions for all values",
         |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::WithReplacement);
-    ONE_SAMPLE_FITS_ALL_WITHOUT_REPLACEMENT = "one-sample-fits-all-without-replacement" variant: "one sample fits all, without replacement",
+    ONE_SAMPLE_FITS_ALL_WITHOUT_REPLACEMENT = "one-sample-fits-all-without-replacement" variant: "one sample \
+        fits all, without replacement",
         |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::FixedCounts);
-    ONE_SAMPLE_FITS_ALL_BERNOULLI = "one-sample-fits-all-bernoulli" variant: "one sample fits all, coalitions entering independently",
+    ONE_SAMPLE_FITS_ALL_BERNOULLI = "one-sample-fits-all-bernoulli" variant:
+        "one sample fits all, with Bernoulli sampling",
         |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::None, Draws::Bernoulli);
-    ONE_SAMPLE_FITS_ALL_ADJUSTED = "one-sample-fits-all-adjusted" variant: "one sample fits all, of what a linear model leaves unexplained",
+    ONE_SAMPLE_FITS_ALL_ADJUSTED = "one-sample-fits-all-adjusted" variant:
+        "one sample fits all, on the residuals of a linear model",
         |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::FixedCounts);
     ONE_SAMPLE_FITS_ALL_ADJUSTED_WITH_REPLACEMENT = "one-sample-fits-all-adjusted-with-replacement" variant:
-        "one sample fits all, of what a linear model leaves unexplained, with replacement",
+        "one sample fits all, on the residuals of a linear model, with replacement",
         |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::WithReplacement);
     ONE_SAMPLE_FITS_ALL_ADJUSTED_BERNOULLI = "one-sample-fits-all-adjusted-bernoulli" variant:
-        "one sample fits all, of what a linear model leaves unexplained, coalitions entering independently",
+        "one sample fits all, on the residuals of a linear model, with Bernoulli sampling",
         |value| boxed(value, SamplingLaw::OneSampleFitsAll, Adjustment::Linear, Draws::Bernoulli);
 }
 
@@ -299,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_player_whom_no_coalition_holds_has_the_value_of_all_for_its_mean() {
-        // All weight on joining nobody: φ_i = v(i) − v(∅), and single players alone are drawn.
+        // All weight is on joining the empty coalition: φ_i = v(i) − v(∅), and only single players are drawn.
         let worth: Vec<f64> = (1..=10).map(f64::from).collect();
         let game = Additive::new(worth.clone()).unwrap();
         let mut law = vec![0.0; 10];
@@ -314,7 +335,7 @@ mod tests {
         }
         assert_eq!(drawn + 2, got.evaluations);
         assert!(got.std_errors.is_none());
-        // Without replacement all are drawn, and that is all there is.
+        // Without replacement all single players are drawn, and the result is exact.
         let got = estimator.with_draws(Draws::FixedCounts).estimate(&game, 12, 1).unwrap();
         assert!(got.diagnostics.exact);
         assert_eq!(got.std_errors, Some(vec![0.0; 10]));

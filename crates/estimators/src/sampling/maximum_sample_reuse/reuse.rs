@@ -1,4 +1,5 @@
-//! One sample put to use for one value: means on both sides of every player, of the game or of what a linear model leaves.
+//! The estimate of one value from a sample: means on both sides of every player, of the game or of the
+//! residuals of a linear model.
 
 use apportion_games::Coalitions;
 use apportion_samplers::Sample;
@@ -10,18 +11,18 @@ use crate::error::Result;
 use crate::report::{Diagnostics, ErrorLaw, Influences};
 use crate::support::{LawOfDraws, StandardErrors, border_left};
 
-/// Whether a regression takes out first what is additive in the game.
+/// Whether to subtract a linear model of the game first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Adjustment {
-    /// The game as it is.
+    /// No adjustment.
     #[default]
     None,
-    /// A linear model of the game is fitted to the same evaluations, its coefficients are the value of the model, and the means are taken
-    /// of what it leaves.
+    /// A linear model of the game is fitted to the same evaluations. The estimate is its coefficients plus
+    /// the means of its residuals.
     Linear,
 }
 
-/// A sample put to use for one value.
+/// A sample with the weights for one value.
 pub(crate) struct Reuse<'a> {
     pub(crate) sample: &'a Sample,
     pub(crate) weights: SizeWeights,
@@ -36,21 +37,22 @@ pub(crate) struct Answer {
     pub(crate) diagnostics: Diagnostics,
 }
 
-/// Rows from which the law of the errors is taken, at most.
+/// The maximum number of rows for estimating the error distribution.
 const MOST_JUDGED: usize = 512;
 
-/// What one side of the players adds to the variances: k × n means, n factors, a weight for each row.
+/// The contribution of one side of the players to the variances: k × n means, n factors, and a weight for
+/// each row.
 struct Spread<'a> {
     means: &'a [f64],
     factors: &'a [f64],
     weights: &'a [f64],
 }
 
-/// Equally weighted coalitions on each side of a player below which there are no standard errors.
+/// The minimum (effective) number of coalitions on each side of a player for standard errors.
 const FEWEST_DRAWS: f64 = 10.0;
 
 impl Reuse<'_> {
-    /// `gains` are v − v(∅) of the rows, m × k; `total` is v(N) − v(∅).
+    /// Computes the estimate. `gains` are v − v(∅) of the rows, m × k; `total` is v(N) − v(∅).
     pub(crate) fn answer(
         &self,
         gains: &[f64],
@@ -59,7 +61,7 @@ impl Reuse<'_> {
         standard_errors: StandardErrors,
     ) -> Result<Answer> {
         let fit = match adjustment {
-            // Where nothing is left to chance there is nothing to adjust.
+            // If nothing is left to chance, there is nothing to adjust.
             Adjustment::Linear if self.weights.regression.iter().any(|&weight| weight > 0.0) => {
                 Some(self.fit_linear_model(gains)?)
             }
@@ -89,7 +91,7 @@ impl Reuse<'_> {
         };
         let (std_errors, law) = judged.unzip();
         let error_law = law.map(|(law, influences)| {
-            // Where nothing varied for a plain mean of the game, what there is to divide is the size of a draw.
+            // If nothing varied for a plain mean of the game, use v(N) − v(∅) as the size of a draw.
             let total = || total.iter().cycle().take(values.len()).copied().collect();
             let sizes = if fit.is_some() { values.clone() } else { total() };
             let share = if self.weights.complete { 0.0 } else { law.degrees_of_freedom.recip() };
@@ -111,30 +113,31 @@ impl Reuse<'_> {
         self.sample.coalitions()
     }
 
-    /// `by_size` for each row.
+    /// Looks up `by_size` for each row.
     fn rows<'b>(&'b self, by_size: &'b [f64]) -> impl Iterator<Item = f64> + 'b {
         self.coalitions().sizes().iter().map(|&size| by_size[size as usize])
     }
 
-    /// How often each row was drawn.
+    /// Returns how often each row was drawn.
     fn times(&self) -> impl Iterator<Item = f64> + '_ {
         let multiplicities = self.sample.multiplicities();
         (0..self.coalitions().len()).map(move |row| multiplicities.map_or(1.0, |times| f64::from(times[row])))
     }
 
-    /// `by_size` for each row, as often as it was drawn.
+    /// Looks up `by_size` for each row, multiplied by how often the row was drawn.
     fn weigh<'b>(&'b self, by_size: &'b [f64]) -> impl Iterator<Item = f64> + 'b {
         self.rows(by_size).zip(self.times()).map(|(weight, times)| weight * times)
     }
 
-    /// The regression of the rows on their members, with an intercept.
+    /// Regresses the rows on their members, with an intercept.
     fn fit_linear_model(&self, gains: &[f64]) -> Result<LeastSquares> {
         let weights: Vec<f64> = self.weigh(&self.weights.regression).collect();
         let design = Design::new(self.coalitions(), &weights)?.with_intercept();
         Ok(least_squares(&design, gains, self.outputs, Constraint::None)?)
     }
 
-    /// The weighted means of `gains` on both sides of each player. Where no row of positive weight was drawn, that of the end.
+    /// Returns the weighted means of `gains` on both sides of each player. If no row of positive weight was
+    /// drawn, uses `full` or `empty` instead.
     fn means(&self, gains: &[f64], empty: &[f64], full: &[f64]) -> Means {
         let side = |by_size: &[f64], held: bool, end: &[f64]| {
             let weights: Vec<f64> = self.weigh(by_size).collect();
@@ -157,15 +160,16 @@ impl Reuse<'_> {
         Means { holding, lacking, held, lacked }
     }
 
-    /// The standard errors of the difference of both means, from the deviations of the rows: n × k; none if some player has too few. With
-    /// their law, of as many `unknowns` fitted to the rows.
+    /// Returns the standard errors (n × k) of the difference of both means, from the deviations of the rows,
+    /// and the error distribution, after fitting `unknowns` coefficients; `None` if some player has too few
+    /// rows.
     fn judge(
         &self,
         gains: &[f64],
         means: &Means,
         unknowns: usize,
     ) -> Option<(Vec<f64>, (ErrorLaw, Influences))> {
-        // The variance that a row of deviation 1 and sum of weights 1 contributes.
+        // The variance contributed by a row with deviation 1, if the weights sum to 1.
         let variances = |by_size: &[f64]| -> Vec<f64> {
             let chance = self.rows(by_size).zip(self.rows(&self.weights.free));
             chance.zip(self.times()).map(|((weight, free), times)| times * free * weight * weight).collect()
@@ -218,7 +222,8 @@ impl Reuse<'_> {
         Some((errors, self.law(gains, &sides, unknowns)))
     }
 
-    /// The law of the errors, from what every row adds to them; of many rows from every few.
+    /// Estimates the error distribution from the contributions of all rows, or of every few rows if there are
+    /// many.
     fn law(&self, gains: &[f64], sides: &[Spread<'_>; 2], unknowns: usize) -> (ErrorLaw, Influences) {
         let (players, rows) = (self.coalitions().players(), self.coalitions().len());
         let step = rows.div_ceil(MOST_JUDGED);
@@ -248,7 +253,7 @@ impl Reuse<'_> {
             }
             judged += times;
         }
-        // The rows that were not judged are as those that were.
+        // Extrapolate from the processed rows to all rows.
         let all = if judged > 0.0 { draws / judged } else { 0.0 };
         influences.squares.iter_mut().chain(&mut influences.fourths).for_each(|sum| *sum *= all);
         let degrees = if judged > 0.0 { law.degrees_of_freedom() * draws / judged } else { 1.0 };
@@ -261,7 +266,8 @@ impl Reuse<'_> {
         (law, influences)
     }
 
-    /// What a draw is off by, `e_k / √(1 − h_k)`, as the regression bends to it; none if it cannot do without.
+    /// Returns the residuals corrected for leverage, `e_k / √(1 − h_k)`; `None` if some row is indispensable
+    /// for the fit.
     fn unbent_residuals(&self, fit: &LeastSquares, residuals: &[f64]) -> Option<Vec<f64>> {
         /// A hat value this close to 1 means that the row alone determines some coefficient.
         const SATURATED: f64 = 1e-9;
@@ -279,7 +285,7 @@ impl Reuse<'_> {
     }
 }
 
-/// What the model leaves of the empty and of the full coalition.
+/// Returns the residuals of the model for the empty and the full coalition.
 fn ends_left(fit: &LeastSquares, total: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let empty: Vec<f64> = fit.intercepts().into_iter().flatten().map(|intercept| -intercept).collect();
     let mut full: Vec<f64> = total.iter().zip(&empty).map(|(total, empty)| total + empty).collect();
@@ -291,12 +297,12 @@ fn ends_left(fit: &LeastSquares, total: &[f64]) -> (Vec<f64>, Vec<f64>) {
 
 /// Means on both sides of each player.
 struct Means {
-    /// Over the rows with the player: k × n, one output after the other.
+    /// Means over the rows with the player: k × n, one output after the other.
     holding: Vec<f64>,
-    /// Over the rows without it.
+    /// Means over the rows without the player.
     lacking: Vec<f64>,
     /// Sums of the weights of the rows with the player: n.
     held: Vec<f64>,
-    /// Of those without it.
+    /// Sums of the weights of the rows without the player.
     lacked: Vec<f64>,
 }

@@ -4,29 +4,29 @@ use apportion_samplers::Sample;
 
 use super::law::squared_weight;
 
-/// What one value makes of the sizes.
+/// The weights of coalition sizes for one value.
 pub(crate) struct SizeWeights {
-    /// r_in and r_out of each size, of one common scale; 0 where nothing was drawn.
+    /// r_in and r_out of each size, up to a common factor; 0 if nothing was drawn.
     pub(super) holding: Vec<f64>,
     pub(super) lacking: Vec<f64>,
     /// The weight of a size in the regression.
     pub(crate) regression: Vec<f64>,
-    /// `1 − π_s`: what the draw leaves to chance. All of it with replacement.
+    /// `1 − π_s`: the share that the sampling leaves to chance; 1 with replacement.
     pub(super) free: Vec<f64>,
-    /// P(n−1) and 1 − P(n−1): of v(N), and of all other coalitions with the player.
+    /// P(n−1) and 1 − P(n−1): the weights of v(N), and of all other coalitions with the player.
     pub(super) full: [f64; 2],
-    /// P(0) and 1 − P(0): of v(∅), and of all other coalitions without the player.
+    /// P(0) and 1 − P(0): the weights of v(∅), and of all other coalitions without the player.
     pub(super) empty: [f64; 2],
-    /// Whether every coalition that counts was drawn for certain.
+    /// Whether every coalition with positive weight was certain to be drawn.
     pub(super) complete: bool,
 }
 
 impl SizeWeights {
-    /// `joined` is P.
+    /// Computes the weights; `joined` is P.
     pub(crate) fn new(joined: &[f64], sample: &Sample) -> Self {
         let (players, strata) = (joined.len(), sample.strata());
         let n = players as f64;
-        // Weights relative to the largest that was drawn: squares must not underflow.
+        // Use weights relative to the largest one, so that squares do not underflow.
         let per_row = |size: usize, law: f64, of: usize| law * (n / of as f64) / strata[size].expected;
         let of_sizes = |weight: &dyn Fn(usize) -> f64| -> Vec<f64> {
             let is_drawn = |size: usize| size > 0 && size < players && strata[size].drawn > 0;

@@ -1,15 +1,17 @@
-//! Optimized Monte Carlo: random orders walked from ∅ to N, each value serving two players.
+//! Optimized Monte Carlo: random orders of the players from ∅ to N, where each evaluation serves two players.
 //!
 //! # Notation
 //!
-//! `n` players, `m` evaluations, `T` independent draws of the players' contributions, B scenarios of the game (rows of a background).
+//! `n` players, `m` evaluations, `T` independent draws of the players' contributions, and B scenarios of the
+//! game (rows of a background).
 //!
 //! # Source
 //!
-//! Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in attribute importance*, 2020,
-//! Algorithm 1. It evaluates v(N) in every order, which is the same every time; n − 1 evaluations for each order are enough. The orders:
-//! Castro, Gómez and Tejada, *Polynomial calculation of the Shapley value based on sampling*, 2009; with their reverses: Mitchell, Cooper,
-//! Frank and Holmes, *Sampling Permutations for Shapley Value Estimation*, 2022.
+//! Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in
+//! attribute importance*, 2020, Algorithm 1. It evaluates v(N) in every order, although it never changes; n −
+//! 1 evaluations per order suffice. The orders: Castro, Gómez and Tejada, *Polynomial calculation of the
+//! Shapley value based on sampling*, 2009; with their reverses: Mitchell, Cooper, Frank and Holmes, *Sampling
+//! Permutations for Shapley Value Estimation*, 2022.
 
 mod orders;
 mod walks;
@@ -31,57 +33,66 @@ use crate::support::product_draws::{
 };
 use crate::support::{FullBudget, LawOfDraws, exact_if_affordable};
 
-/// In a game that is the average of several scenarios (rows of a background, the references of the paper), what a draw looks at.
+/// How a draw evaluates a game that averages several scenarios (rows of a background, the references of the
+/// paper).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum References {
-    /// The average of all: a value takes as many model rows as there are scenarios. The default.
+    /// The average of all scenarios: an evaluation takes as many model rows as there are scenarios. The
+    /// default.
     #[default]
     Averaged,
-    /// One, drawn by its weight for each draw, as in the paper: a value takes one model row.
+    /// One scenario per draw, drawn by its weight, as in the paper: an evaluation takes one model row.
     Drawn,
 }
 
-/// The mean of the players' marginal contributions along random orders, streaming: memory does not grow with the budget.
+/// The mean of the players' marginal contributions along random orders, streaming: memory does not grow with
+/// the budget.
 ///
 /// ```text
 /// φ̃_i = (1/T) Σ_t Δ_i^(t),     Δ_i^(t) = the mean over the orders π of draw t of v(players up to i in π) − v(players before i in π)
 /// ```
 ///
-/// A draw is one order, one with its reverse (the default), or all rotations of one in both directions: [`Orders`]. Unbiased, and
-/// `Σφ̃ = v(N) − v(∅)` but for rounding. With v(∅) and v(N) known, T is `⌊(m − 2) / rows⌋` for draws of n − 1, 2(n − 1) or n(n − 1) rows. Draws
-/// for a budget are the first of those for a larger one.
+/// A draw is one order, one with its reverse (the default), or all rotations of one in both directions:
+/// [`Orders`]. Unbiased, and `Σφ̃ = v(N) − v(∅)` up to rounding. With v(∅) and v(N) known, T is
+/// `⌊(m − 2) / rows⌋` for draws of n − 1, 2(n − 1) or n(n − 1) rows. The draws for a budget are the first of
+/// those for a larger one.
 ///
-/// **Several references.** With [`References::Drawn`], in a game of B scenarios, each draw is made in one scenario b, drawn by its weight,
-/// and asks for v_b(∅) and v_b(N) too. `m` evaluations then pay `(m − 2) B` evaluations in one scenario beside v(∅) and v(N), so that less
-/// than [`minimum_budget`](Estimator::minimum_budget) may do; `evaluations` are rounded up. The estimate stays unbiased, but players add up to the mean of
-/// `v_b(N) − v_b(∅)` over the scenarios drawn, which standard errors account for. [`NestedPermutation`](crate::NestedPermutation) spreads scenarios
-/// evenly over its draws, which is better for one budget and does not grow.
+/// **Several references.** With [`References::Drawn`], in a game of B scenarios, each draw uses one scenario
+/// b, drawn by its weight, and also evaluates v_b(∅) and v_b(N). Then `m` evaluations allow `(m − 2) B`
+/// evaluations in one scenario in addition to v(∅) and v(N), so less than
+/// [`minimum_budget`](Estimator::minimum_budget) may suffice; `evaluations` are rounded up. The estimate
+/// stays unbiased, but the values sum to the mean of `v_b(N) − v_b(∅)` over the drawn scenarios, which the
+/// standard errors account for. [`NestedPermutation`](crate::NestedPermutation) spreads scenarios evenly over
+/// its draws, which is better for a single budget but does not grow.
 ///
-/// **Which orders.** Mean squared errors at equal evaluations, over those of antithetic orders, for n = 10, 20 and 30 and `m` = 2n² to 128n²
-/// (`monte_carlo errors` in the workspace's benches):
+/// **Choice of orders.** Mean squared errors at equal evaluations, relative to antithetic orders, for n = 10,
+/// 20 and 30 and `m` = 2n² to 128n² (`monte_carlo errors` in the workspace's benches):
 ///
 /// | game | independent | balanced |
 /// |---|---|---|
-/// | weighted voting, the quota being half | 0.5 to 0.6 | 0.2 to 0.3 |
+/// | weighted voting with a quota of one half | 0.5 to 0.6 | 0.2 to 0.3 |
 /// | an airport with quadratic costs | 1.2 to 2.1 | 0.3 to 0.7 |
 /// | interactions of up to 8 players | 1.1 to 1.6 | 0.5 to 2.3 |
 /// | interactions of up to 3 players | 2.5 to 4.3 | 1.1 to 3.6 |
 /// | interactions among a third of the players | 2.1 to 3.9 | 0.7 to 3.6 |
 ///
-/// Balanced orders are better where contributions depend on the size of the coalition more than on its members, as they do where it has to
-/// reach something, and among ten players; for interactions of few among many they are worse.
+/// Balanced orders are better if contributions depend on the size of the coalition more than on its members,
+/// for example if it has to reach a threshold, and for ten players; for interactions of few among many
+/// players they are worse.
 ///
-/// **Standard errors** are `sqrt(σ̂²/T)`, σ̂² being the running variance of the draws; none for fewer than five. A player whose contributions
-/// are the same in all draws may have rare others, and is given one more draw of the size that is usual. The [`ErrorLaw`] has `T − 1`
-/// degrees of freedom, less where few draws make up most of the variance, and the directions of the draws' covariance, measured by at most 16
-/// random vectors.
+/// **Standard errors** are `sqrt(σ̂²/T)`, where σ̂² is the running variance of the draws; there are none for
+/// fewer than five draws. A player whose contributions are equal in all draws may have rare others, so one
+/// more draw of the typical size is added. The [`ErrorLaw`] has `T − 1` degrees of freedom, or fewer if few
+/// draws contribute most of the variance, and the directions of the draws' covariance, estimated with at most
+/// 16 random vectors.
 ///
-/// **Beside [`PermutationShap`](crate::PermutationShap):** antithetic, both walk the same orders and give the same estimate but for rounding. That
-/// one remembers all coalitions to count how many differ; here `distinct_coalitions` are given as the evaluations, or as all coalitions
-/// where these are fewer.
+/// **Comparison with [`PermutationShap`](crate::PermutationShap):** with antithetic orders both use the same
+/// orders and return the same estimate up to rounding. That method remembers all coalitions to count the
+/// distinct ones; here `distinct_coalitions` is set to the number of evaluations, or to the number of all
+/// coalitions if that is smaller.
 ///
-/// Takes `O(E + m n/64 + T n)` time, E being the time of `m` evaluations, and memory for `O(n k)` numbers and 2 MiB of coalitions with their
-/// values.
+/// Takes `O(E + m n/64 + T n)` time, where E is the time of `m` evaluations, and memory for `O(n k)` numbers
+/// and 2 MiB of coalitions with their values.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, OptimizedMonteCarlo};
@@ -99,11 +110,11 @@ pub enum References {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 #[non_exhaustive]
 pub struct OptimizedMonteCarlo {
-    /// What a draw is the mean of; [`Orders::Antithetic`] by default.
+    /// The orders in a draw; [`Orders::Antithetic`] by default.
     pub orders: Orders,
-    /// What it looks at in a game of several scenarios; [`References::Averaged`] by default.
+    /// How a draw evaluates a game of several scenarios; [`References::Averaged`] by default.
     pub references: References,
-    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default.
+    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.
     pub full_budget: FullBudget,
 }
 
@@ -113,11 +124,11 @@ setters!(OptimizedMonteCarlo {
     with_full_budget => full_budget: FullBudget,
 });
 
-/// Draws below which there are no standard errors: of two, 1.96 standard errors cover the truth in 71 % of the cases, and where both give the
-/// same contributions the error would be zero.
+/// The minimum number of draws for standard errors. With two draws, 1.96 standard errors cover the true value
+/// in 71% of the cases, and if both give the same contributions the standard error would be zero.
 const FEWEST_DRAWS: usize = 5;
 
-/// The most draws: what the numbers of streams have room for.
+/// The maximum number of draws, limited by the numbering of random streams.
 const MOST_DRAWS: usize = 1 << 48;
 
 impl OptimizedMonteCarlo {
@@ -125,7 +136,7 @@ impl OptimizedMonteCarlo {
         Pattern { orders: self.orders, players }
     }
 
-    /// The same estimate, each draw in one scenario.
+    /// Returns the estimate with one scenario per draw.
     fn in_scenarios(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation> {
         if self.full_budget == FullBudget::Enumerate
             && let Some(exact) =
@@ -148,7 +159,7 @@ impl OptimizedMonteCarlo {
                 scenario_evaluations: rows * draws,
             })
         })?;
-        // The values in one scenario may be far beyond those of the average game.
+        // No bound on the draws: values in one scenario may be far outside the range of the average game.
         let diagnostics = diagnostics(pattern, &moments, &law, game.players(), None);
         Ok(Explanation { diagnostics, ..explanation })
     }
@@ -166,8 +177,8 @@ impl Estimator for OptimizedMonteCarlo {
         }
     }
 
-    /// One draw, v(∅) and v(N): `n + 1` for independent orders, `2n` antithetic, `n(n − 1) + 2` balanced; at most `2^n`. With
-    /// [`References::Drawn`] in a game of several scenarios less will do.
+    /// One draw, v(∅) and v(N): `n + 1` for independent orders, `2n` antithetic, `n(n − 1) + 2` balanced; at
+    /// most `2^n`. With [`References::Drawn`] in a game of several scenarios, less may suffice.
     fn minimum_budget(&self, players: usize) -> usize {
         let rows = if players < 2 { 0 } else { self.pattern(players).rows() };
         at_most_all(rows.saturating_add(2), players)
@@ -190,14 +201,14 @@ impl Estimator for OptimizedMonteCarlo {
         evaluations.count += draws * pattern.rows();
         let bounded = BoundedDraws { draws, span: 2.0 };
         let distinct_coalitions = at_most_all(evaluations.count, players);
-        // All players together have no error.
+        // The sum over all players has no error, which removes one direction.
         let diagnostics = diagnostics(pattern, &moments, &law, players - 1, Some(bounded));
         let (values, errors) = (moments.mean().collect(), std_errors(&moments));
         let explanation = evaluations.explain(self, values, errors, seed, diagnostics);
         Ok(Explanation { distinct_coalitions, ..explanation })
     }
 
-    /// Its own answer: draws for a budget are the first of those for a larger one.
+    /// Returns itself: draws for a budget are the first of those for a larger one.
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(*self)
     }
@@ -207,7 +218,7 @@ fn std_errors(moments: &RunningMoments) -> Option<Vec<f64>> {
     (moments.count() >= FEWEST_DRAWS).then(|| moments.standard_errors().collect())
 }
 
-/// What is known of the errors of draws that vary in at most `rank` directions.
+/// Returns the error distribution of draws that vary in at most `rank` directions.
 fn diagnostics(
     pattern: Pattern,
     moments: &RunningMoments,
@@ -240,19 +251,23 @@ fn boxed(orders: Orders, references: References) -> Option<Box<dyn Estimator>> {
 
 specs! {
     OPTIMIZED_MONTE_CARLO = "optimized-monte-carlo":
-        "random orders and their reverses, each value serving two players; the same estimator as permutation",
+        "random orders and their reverses, each evaluation used for two players; the same estimator as \
+         permutation",
         |_| boxed(Orders::Antithetic, References::Averaged);
-    OPTIMIZED_MONTE_CARLO_INDEPENDENT = "optimized-monte-carlo-independent": "optimized Monte Carlo as published, without reverses",
+    OPTIMIZED_MONTE_CARLO_INDEPENDENT = "optimized-monte-carlo-independent": "optimized Monte Carlo as \
+        published, without reverses",
         |_| boxed(Orders::Independent, References::Averaged);
-    OPTIMIZED_MONTE_CARLO_BALANCED = "optimized-monte-carlo-balanced": "optimized Monte Carlo, every player taking every place equally often",
+    OPTIMIZED_MONTE_CARLO_BALANCED = "optimized-monte-carlo-balanced":
+        "optimized Monte Carlo with every player equally often at every position",
         |_| boxed(Orders::Balanced, References::Averaged);
     OPTIMIZED_MONTE_CARLO_REFERENCES = "optimized-monte-carlo-references" drawing_scenarios:
-        "optimized Monte Carlo, each order and its reverse against one background row",
+        "optimized Monte Carlo, each order and its reverse with one background row",
         |_| boxed(Orders::Antithetic, References::Drawn);
     OPTIMIZED_MONTE_CARLO_INDEPENDENT_REFERENCES = "optimized-monte-carlo-independent-references" drawing_scenarios variant:
-        "optimized Monte Carlo without reverses, each order against one background row",
+        "optimized Monte Carlo without reverses, each order with one background row",
         |_| boxed(Orders::Independent, References::Drawn);
     OPTIMIZED_MONTE_CARLO_BALANCED_REFERENCES = "optimized-monte-carlo-balanced-references" drawing_scenarios variant:
-        "optimized Monte Carlo, every player taking every place equally often, against one background row each",
+        "optimized Monte Carlo with every player equally often at every position, each order with one \
+         background row",
         |_| boxed(Orders::Balanced, References::Drawn);
 }

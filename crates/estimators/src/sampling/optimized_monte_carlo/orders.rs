@@ -1,9 +1,9 @@
-//! Which orders a draw walks, and what each coalition on the way is worth to whom.
+//! The orders in a draw, and the contribution of each coalition to the players.
 
 use apportion_games::{Coalition, Coalitions};
 use serde::{Deserialize, Serialize};
 
-/// The orders of players that one independent draw is the mean of.
+/// The orders of players in one independent draw.
 ///
 /// | | orders of a draw | evaluations of a draw |
 /// |---|---|---|
@@ -11,12 +11,13 @@ use serde::{Deserialize, Serialize};
 /// | `Antithetic` | one and its reverse | 2(n − 1) |
 /// | `Balanced` | the n rotations of one, and their reverses | n(n − 1) |
 ///
-/// besides v(∅) and v(N).
+/// in addition to v(∅) and v(N).
 ///
-/// In a balanced draw every player takes every place twice, once forwards and once in reverse: what differs from place to place, as where
-/// contributions diminish with the size of the coalition, adds nothing to the variance. A random order laid around a circle has n(n − 1) proper
-/// arcs, which are the coalitions on the way of its n rotations; the complement of an arc is an arc, so that the n reverses take no
-/// evaluations of their own.
+/// In a balanced draw every player takes every position twice, once forwards and once in reverse. So
+/// differences between positions, for example if contributions diminish with the size of the coalition, add
+/// nothing to the variance. A random order arranged in a circle has n(n − 1) proper arcs, which are the
+/// coalitions in its n rotations; the complement of an arc is an arc, so the n reverses need no additional
+/// evaluations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Orders {
     /// Independent orders, as in the paper.
@@ -28,10 +29,11 @@ pub enum Orders {
     Balanced,
 }
 
-/// The coalitions that a draw asks for, ∅ and N not among them, step by step.
+/// The coalitions that a draw evaluates, step by step, except ∅ and N.
 ///
-/// A sample is n × k numbers, the players' mean contributions in the draw's orders; every coalition between ∅ and N adds its value, times
-/// a number, to those who just joined it, and takes it from those who join next.
+/// A sample is n × k numbers, the players' mean contributions in the draw's orders. The value of every
+/// coalition between ∅ and N is multiplied by a factor, added to the players that just joined it, and
+/// subtracted from those that join next.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pattern {
     pub(crate) orders: Orders,
@@ -40,7 +42,7 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Steps of a draw.
+    /// Returns the number of steps of a draw.
     pub(crate) fn steps(self) -> usize {
         match self.orders {
             Orders::Independent | Orders::Antithetic => self.players - 1,
@@ -48,7 +50,7 @@ impl Pattern {
         }
     }
 
-    /// Coalitions of a step.
+    /// Returns the number of coalitions of a step.
     pub(crate) fn rows_per_step(self) -> usize {
         match self.orders {
             Orders::Independent | Orders::Balanced => 1,
@@ -56,12 +58,12 @@ impl Pattern {
         }
     }
 
-    /// Coalitions of a draw.
+    /// Returns the number of coalitions of a draw.
     pub(crate) fn rows(self) -> usize {
         self.steps().saturating_mul(self.rows_per_step())
     }
 
-    /// Orders of a draw.
+    /// Returns the number of orders of a draw.
     pub(crate) fn walks(self) -> usize {
         match self.orders {
             Orders::Independent => 1,
@@ -70,7 +72,8 @@ impl Pattern {
         }
     }
 
-    /// Asks for the coalitions of `step`; `joined` are those of the step before, and then of this one.
+    /// Appends the coalitions of `step` to the batch. `joined` is the coalition of the previous step, and is
+    /// updated to that of this step.
     pub(crate) fn push(self, order: &[usize], step: usize, joined: &mut Coalition, batch: &mut Coalitions) {
         let (start, at) = (step / (self.players - 1), step % (self.players - 1));
         if at == 0 {
@@ -83,7 +86,7 @@ impl Pattern {
         }
     }
 
-    /// Adds what the coalitions of `step` are worth, `gains` being v − v(∅) of them, to the `sample`.
+    /// Adds the contributions of the coalitions of `step` to the `sample`; `gains` are their v − v(∅).
     pub(crate) fn absorb(self, order: &[usize], step: usize, gains: &[f64], sample: &mut [f64]) {
         let n = self.players;
         match self.orders {
@@ -91,7 +94,8 @@ impl Pattern {
                 share(sample, order[step], gains, 1.0);
                 share(sample, order[step + 1], gains, -1.0);
             }
-            // In the reverse, the player is the first of those outside who leaves, and the next one the last who has joined.
+            // In the reverse order, the player leaves the remaining coalition first, and the next one joined
+            // last.
             Orders::Antithetic => {
                 let (prefix, others) = gains.split_at(gains.len() / 2);
                 for (player, factor) in [(order[step], 0.5), (order[step + 1], -0.5)] {
@@ -99,7 +103,8 @@ impl Pattern {
                     share(sample, player, others, -factor);
                 }
             }
-            // Either end of the arc joins the rest of it last, in one direction; either neighbour joins it next.
+            // Either end of the arc is the last to join the rest of it, in one direction; either neighbour
+            // joins it next.
             Orders::Balanced => {
                 let (first, length) = (step / (n - 1), step % (n - 1) + 1);
                 let part = 0.5 / n as f64;
@@ -111,7 +116,7 @@ impl Pattern {
         }
     }
 
-    /// Adds what those get for v(N) − v(∅), `total`, who join last.
+    /// Adds v(N) − v(∅), `total`, to the players that join last.
     pub(crate) fn absorb_ends(self, order: &[usize], total: &[f64], sample: &mut [f64]) {
         match self.orders {
             Orders::Independent => share(sample, order[self.players - 1], total, 1.0),
@@ -127,7 +132,7 @@ impl Pattern {
     }
 }
 
-/// Adds `factor` times `gains`, k numbers, to those of `player`.
+/// Adds `factor` times `gains`, k numbers, to the contribution of `player`.
 #[inline]
 fn share(sample: &mut [f64], player: usize, gains: &[f64], factor: f64) {
     let own = &mut sample[player * gains.len()..(player + 1) * gains.len()];
@@ -140,7 +145,7 @@ mod tests {
     use apportion_samplers::permutation;
     use std::collections::BTreeSet;
 
-    /// The orders that a draw walks, written out.
+    /// Lists the orders of a draw explicitly.
     fn walks(orders: Orders, order: &[usize]) -> Vec<Vec<usize>> {
         let reversed = |order: &Vec<usize>| order.iter().rev().copied().collect::<Vec<_>>();
         let rotations =
@@ -194,7 +199,7 @@ mod tests {
                     assert_eq!(there.len(), players);
                 }
             }
-            // Of the coalitions asked for, n are of each size, and every player is in as many of them.
+            // The evaluated coalitions contain n of each size, and every player is in equally many of them.
             let rows = asked(Pattern { orders: Orders::Balanced, players }, &order);
             for size in 1..players {
                 let of_size = || rows.iter().filter(|row| row.size() == size);

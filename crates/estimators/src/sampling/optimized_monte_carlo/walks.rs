@@ -1,4 +1,4 @@
-//! Walking the orders: coalitions in batches of bounded size, contributions draw by draw.
+//! Evaluation of the orders: coalitions in batches of bounded size, contributions draw by draw.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -11,11 +11,11 @@ use crate::report::RunningMoments;
 use crate::sampling::optimized_monte_carlo::orders::Pattern;
 use crate::support::LawOfDraws;
 
-/// What a draw's walks start and end with.
+/// The values of ∅ and N for a draw.
 pub(crate) enum Ends {
-    /// v(∅) and v(N) of the game, which are known: draws ask for the average over all scenarios.
+    /// Known v(∅) and v(N) of the game: draws evaluate the average over all scenarios.
     Known(Vec<f64>, Vec<f64>),
-    /// Each draw has a scenario by this law, and asks for ∅ and N in it.
+    /// Each draw uses one scenario from this distribution, and evaluates ∅ and N in it.
     InScenarios(Discrete),
 }
 
@@ -27,29 +27,30 @@ pub(crate) struct Walks<'g> {
     pub(crate) seed: u64,
 }
 
-/// Steps of one draw that are in one batch.
+/// Consecutive steps of one draw in one batch.
 struct Piece {
     order: Rc<Vec<usize>>,
     steps: Range<usize>,
 }
 
-/// Coalitions that are asked for at once, at most; and words that they have, so that memory is bounded for many players too.
+/// The maximum number of coalitions to evaluate at once, and of their words, so that memory is bounded for
+/// many players too.
 const BATCH_ROWS: usize = 1 << 14;
 const BATCH_WORDS: usize = 1 << 18;
 
-/// Coalitions that one thread asks for at once where they are in scenarios.
+/// The number of coalitions per task and thread, if they are evaluated in scenarios.
 const TASK_ROWS: usize = 1 << 10;
 
 impl Walks<'_> {
-    /// Coalitions that a draw asks for.
+    /// Returns the number of coalitions that a draw evaluates.
     pub(crate) fn rows_per_draw(&self) -> usize {
         let ends = if matches!(self.ends, Ends::Known(..)) { 0 } else { 2 };
         self.pattern.rows().saturating_add(ends)
     }
 
-    /// The moments of `draws` samples of n × k numbers, and what is known of their law.
+    /// Returns the moments of `draws` samples of n × k numbers, and their error distribution.
     ///
-    /// Samples are added one after the other in the order of their numbers, on whatever threads the game computes.
+    /// Samples are added in the order of their numbers, for any number of threads.
     pub(crate) fn run(&self, draws: usize) -> Result<(RunningMoments, LawOfDraws)> {
         let (players, outputs) = (self.pattern.players, self.game.outputs());
         let mut samples = Samples::new(self.pattern, outputs, &self.ends);
@@ -65,7 +66,7 @@ impl Walks<'_> {
             batch.clear();
             scenarios.clear();
             pieces.clear();
-            // Room for both ends and a step.
+            // Leave room for both ends and a step.
             while draw < draws && (batch.is_empty() || batch.len() + 4 <= rows) {
                 if next == 0 {
                     order = Rc::new(permutation(players, self.seed, draw as u64));
@@ -95,8 +96,8 @@ impl Walks<'_> {
         Ok((samples.moments, samples.law))
     }
 
-    /// The values of a batch: of the average game in one question, as it may remember what it is asked; in scenarios, which no game
-    /// remembers, in tasks for several threads.
+    /// Evaluates a batch. For the average game in one call, because the game may cache; in scenarios, which
+    /// no game caches, in tasks for several threads.
     fn ask(&self, batch: &Coalitions, scenarios: &[usize], values: &mut [f64]) -> Result<()> {
         if matches!(self.ends, Ends::Known(..)) {
             return Ok(self.game.values(batch, values)?);
@@ -114,11 +115,11 @@ impl Walks<'_> {
     }
 }
 
-/// Samples in the making.
+/// Accumulates samples.
 struct Samples {
     pattern: Pattern,
     outputs: usize,
-    /// v(∅) of the draw's scenario, and v(N) − v(∅).
+    /// v(∅) in the draw's scenario, and v(N) − v(∅).
     empty: Vec<f64>,
     total: Vec<f64>,
     ends_are_known: bool,
@@ -150,7 +151,7 @@ impl Samples {
         }
     }
 
-    /// Takes the values of a piece from the front of `values` and returns the others.
+    /// Processes the values of a piece at the front of `values`, and returns the remaining ones.
     fn absorb<'v>(&mut self, piece: &Piece, mut values: &'v [f64]) -> &'v [f64] {
         let k = self.outputs;
         if piece.steps.start == 0 {

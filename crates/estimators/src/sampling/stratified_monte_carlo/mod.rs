@@ -1,15 +1,17 @@
-//! Stratified Monte Carlo: contributions by player and by size of the coalition joined.
+//! Stratified Monte Carlo: contributions by player and by size of the joined coalition.
 //!
 //! # Notation
 //!
-//! `n` players, `m` evaluations. The stratum (i, l) is the contributions of player i to the C(n−1, l) coalitions of l others; `μ_il` is their
-//! mean, `σ_il` their standard deviation, `c_il` the number of draws.
+//! `n` players, `m` evaluations. The stratum (i, l) consists of the contributions of player i to the C(n−1,
+//! l) coalitions of l others; `μ_il` is their mean, `σ_il` their standard deviation, and `c_il` the number of
+//! draws.
 //!
 //! # Source
 //!
-//! Castro, Gómez, Molina and Tejada, *Improving polynomial estimation of the Shapley value by stratified random sampling with optimum
-//! allocation*, 2017; Maleki, Tran-Thanh, Hines, Rahwan and Rogers, *Bounding the estimation error of sampling-based Shapley value
-//! approximation*, 2013, stratified by size. Grah and Thouvenot, 2020, name it as what running variances are good for.
+//! Castro, Gómez, Molina and Tejada, *Improving polynomial estimation of the Shapley value by stratified
+//! random sampling with optimum allocation*, 2017; Maleki, Tran-Thanh, Hines, Rahwan and Rogers, *Bounding
+//! the estimation error of sampling-based Shapley value approximation*, 2013, stratified by size. Grah and
+//! Thouvenot, 2020, mention it as an application of running variances.
 
 mod sample;
 mod strata;
@@ -27,45 +29,51 @@ use crate::run::{Estimator, Evaluations, at_most_all, check_draws};
 use crate::setters::setters;
 use crate::support::{FullBudget, exact_if_affordable};
 
-/// Contributions drawn for each player and each size of the coalition joined, for every semivalue.
+/// Contributions drawn separately for each player and each size of the joined coalition, for every semivalue.
 ///
 /// ```text
 /// φ̃_i = Σ_l P(l) μ̃_il,     μ̃_il = the mean of v(S ∪ i) − v(S) over the draws S of l others
 /// ```
 ///
-/// P(l) is the value's law of sizes ([`Semivalue::size_law`]), 1/n for Shapley. What contributions differ by from size to size adds nothing
-/// to the variance. Nothing is shared among players but the coalitions of one player and of all but one, which are evaluated once, at the
-/// beginning: with these the strata of sizes 0 and n−1 are known, and draws of sizes 1 and n−2 take one evaluation, all others two. Strata
-/// of no more than 64 coalitions, and those of sizes 1 and n−2, are drawn without replacement, until they are known.
+/// P(l) is the size distribution of the value ([`Semivalue::size_law`]), 1/n for Shapley. Differences of
+/// contributions between sizes add nothing to the variance. Players share only the coalitions of one player
+/// and of all players but one, which are evaluated once, at the beginning. With these the strata of sizes 0
+/// and n−1 are known, and draws of sizes 1 and n−2 take one evaluation, all others two. Strata of at most 64
+/// coalitions, and those of sizes 1 and n−2, are drawn without replacement until they are exhausted.
 ///
-/// **Allocation.** [`Neyman`](Allocation::Neyman): four equal draws from each stratum, then as many evaluations for allocated draws as for equal
-/// ones, then both doubled, and so on. Of the two halves of a stratum's draws each is allocated by the variances of the other half, so that
-/// the estimate and its variance have no bias, although the numbers of draws depend on the draws: `μ̃_il` is then the mean of the means of both
-/// halves. Draws for a budget are among those for a larger one.
+/// **Allocation.** [`Neyman`](Allocation::Neyman): four equal draws from each stratum, then as many
+/// evaluations for allocated draws as for equal ones, then both doubled, and so on. The draws of a stratum
+/// have two halves, and each is allocated by the variances of the other half. So the estimate and its
+/// variance are unbiased, although the numbers of draws depend on the draws: `μ̃_il` is then the mean of the
+/// means of both halves. Draws for a budget are among those for a larger one.
 ///
-/// **Standard errors** are `sqrt(Σ_l P(l)² s²_il/c_il)`, the sum of both halves' over four where allocated, with `1 − c/C(n−1, l)` as a
-/// factor without replacement; none where a stratum has one draw and more coalitions. Contributions that are
-/// the same in all draws of a stratum have no variance, though rare others may exist. Degrees of freedom are Welch and Satterthwaite's for the
-/// player that has the fewest; errors of players are independent.
+/// **Standard errors** are `sqrt(Σ_l P(l)² s²_il/c_il)`, or the sum for both halves divided by four if
+/// allocated, with a factor `1 − c/C(n−1, l)` without replacement. There are none if a stratum with several
+/// coalitions has one draw. Contributions that are equal in all draws of a stratum have no variance, although
+/// there may be rare others. The degrees of freedom are those of Welch and Satterthwaite for the player that
+/// has the fewest; errors of different players are independent.
 ///
-/// **When it helps.** Against [`MonteCarlo`](crate::MonteCarlo), which draws sizes at random, always: 0.05 to 0.83 of its squared error. Against orders
-/// that all players share, only where contributions depend on the size of the coalition above all. Mean squared errors at equal evaluations,
-/// over those of antithetic [`OptimizedMonteCarlo`](crate::OptimizedMonteCarlo), for n = 10, 20 and 30 and `m` = 2n² to 128n² (`monte_carlo errors` in the
-/// workspace's benches):
+/// **When it helps.** Compared with [`MonteCarlo`](crate::MonteCarlo), which draws sizes at random, always:
+/// its squared error is 0.05 to 0.83 times as large. Compared with orders shared by all players, only
+/// if contributions depend mainly on the size of the coalition. Mean squared errors at equal evaluations,
+/// relative to antithetic [`OptimizedMonteCarlo`](crate::OptimizedMonteCarlo), for n = 10, 20 and 30 and `m`
+/// = 2n² to 128n² (`monte_carlo errors` in the workspace's benches):
 ///
 /// | game | equal | Neyman | `MonteCarlo` |
 /// |---|---|---|---|
-/// | weighted voting, the quota being half | 0.6 to 0.9 | 0.4 to 0.8 | 0.9 to 1.2 |
+/// | weighted voting with a quota of one half | 0.6 to 0.9 | 0.4 to 0.8 | 0.9 to 1.2 |
 /// | an airport with quadratic costs | 0.4 to 1.0 | 0.1 to 1.0 | 2.2 to 6.2 |
 /// | interactions of up to 8 players | 0.8 to 1.6 | 0.9 to 1.6 | 2.3 to 3.7 |
 /// | interactions of up to 3 players | 1.8 to 5.1 | 1.8 to 5.1 | 5.4 to 10.3 |
 /// | interactions among a third of the players | 1.8 to 4.4 | 1.0 to 4.7 | 4.5 to 8.2 |
 ///
-/// The allocation matters from about 8n² on; it is worth up to three times the evaluations of an equal one at 128n², and costs at most a half
-/// more where there is nothing to gain. Below, the four equal draws are all there is.
+/// The allocation matters from about 8n² on. It is worth up to three times the evaluations of an equal one at
+/// 128n², and costs at most 50% more if there is nothing to gain. For smaller budgets, there are only the
+/// four equal draws.
 ///
-/// [`minimum_budget`](Estimator::minimum_budget) is one draw from every stratum: `2 (n − 1)²` for Shapley, below which there is no unbiased estimate.
-/// Takes `O(E + m (n + ln n))` time, E being the time of `m` evaluations, and memory for `O(n² k)` numbers.
+/// [`minimum_budget`](Estimator::minimum_budget) is one draw from every stratum: `2 (n − 1)²` for Shapley
+/// values; there is no unbiased estimate with less. Takes `O(E + m (n + ln n))` time, where E is the time of
+/// `m` evaluations, and memory for `O(n² k)` numbers.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, StratifiedMonteCarlo};
@@ -83,11 +91,12 @@ use crate::support::{FullBudget, exact_if_affordable};
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct StratifiedMonteCarlo {
-    /// Which value is estimated.
+    /// The value to estimate.
     pub value: Semivalue,
-    /// How many draws a stratum gets; [`Allocation::Neyman`] by default.
+    /// How draws are allocated to strata; [`Allocation::Neyman`] by default.
     pub allocation: Allocation,
-    /// What a budget of `2^n` does; [`FullBudget::Enumerate`] by default. Four players and fewer are enumerated anyway.
+    /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default. Games of up to four players
+    /// are always enumerated.
     pub full_budget: FullBudget,
 }
 
@@ -98,16 +107,17 @@ setters!(StratifiedMonteCarlo {
 });
 
 impl StratifiedMonteCarlo {
-    /// The estimator of `value` with the defaults.
+    /// Creates the estimator of `value` with the defaults.
     pub fn new(value: Semivalue) -> Self {
         Self { value, allocation: Allocation::default(), full_budget: FullBudget::default() }
     }
 }
 
-/// The most evaluations: what the numbers of draws have room for.
+/// The maximum number of draws, limited by the numbering of draws.
 const MOST_DRAWS: usize = 1 << 40;
 
-/// Players that are enumerated whatever is asked for: with four, drawing from every stratum takes more evaluations than there are coalitions.
+/// The maximum number of players for which games are always enumerated: with four, drawing from every stratum
+/// takes more evaluations than there are coalitions.
 const ALWAYS_ENUMERATED: usize = 4;
 
 impl Estimator for StratifiedMonteCarlo {
@@ -122,9 +132,10 @@ impl Estimator for StratifiedMonteCarlo {
         self.value.clone().into()
     }
 
-    /// One draw from every stratum that has weight: `2 (n − 1)²` for Shapley; at most `2^n`.
+    /// One draw from every stratum with positive weight: `2 (n − 1)²` for Shapley; at most `2^n`.
     fn minimum_budget(&self, players: usize) -> usize {
-        // Weights by size may be for fewer players, which is said when they are asked for.
+        // Weights by size may be defined for another number of players; this is reported when the value is
+        // estimated.
         let fits = players > 0 && self.value.check_players(players).is_ok();
         let least = if fits { Sizes::new(self.value.size_law(players)).least() } else { 2 };
         at_most_all(least, players)
@@ -152,13 +163,14 @@ impl Estimator for StratifiedMonteCarlo {
         Ok(Explanation { distinct_coalitions, ..explanation })
     }
 
-    /// Its own answer: draws for a budget are among those for a larger one.
+    /// Returns itself: draws for a budget are among those for a larger one.
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(self.clone())
     }
 }
 
-/// Evaluates the players alone and all but each, where they are part of some contribution; zeros where not.
+/// Evaluates the single players, and all players but one, if they are part of some contribution; otherwise
+/// returns zeros.
 fn known(evaluations: &mut Evaluations<'_>, sizes: &Sizes) -> Result<Known> {
     let (players, outputs) = (sizes.players, evaluations.game.outputs());
     let mut ask = |is_needed: bool, are_others: bool| -> Result<Vec<f64>> {
@@ -189,16 +201,16 @@ struct Estimates {
     is_exact: bool,
 }
 
-/// A mean of independent draws: what it is of, and the factor on the variance of it.
+/// A mean of independent draws, and the factors for its value and variance.
 struct Part<'s> {
     moments: &'s RunningMoments,
-    /// Of the mean in the value.
+    /// The weight of the mean in the value.
     weight: f64,
-    /// The share of the stratum's coalitions that is not drawn.
+    /// The fraction of the stratum's coalitions that is not drawn.
     open: f64,
 }
 
-/// The values, and what is known of their errors.
+/// Computes the values and their error distribution.
 fn estimates(
     strata: &Strata<'_>,
     sample: &Sample<'_, '_>,
@@ -214,7 +226,7 @@ fn estimates(
         let first = known.alone[at] - ends.empty[output];
         *value = law[0] * first + law[players - 1] * last;
     }
-    // Squared standard errors, and the sum of their squares over their degrees of freedom.
+    // Squared standard errors, and the sum of their squares divided by their degrees of freedom.
     let (mut variances, mut spreads) = (vec![0.0; players * outputs], vec![0.0; players * outputs]);
     let (mut influences, mut shares) = (Influences::none(players * outputs), vec![0.0; players * outputs]);
     let (mut has_errors, mut is_exact) = (true, true);
@@ -226,7 +238,7 @@ fn estimates(
         let mut together = sides[0].all.clone();
         together.merge(&sides[1].all);
         let [first, second] = sides;
-        // Numbers of draws that do not depend on the draws: all of these are one sample.
+        // If the numbers of draws do not depend on the draws, all of these are one sample.
         let parts = if sample.is_adaptive && second.all.count() > 0 {
             vec![(&first.all, 0.5), (&second.all, 0.5)]
         } else {
@@ -239,7 +251,7 @@ fn estimates(
                 part.add(&mut values[own.clone()], &mut variances[own.clone()], &mut spreads[own.clone()]);
             let (share, seen) = (part.share(), part.moments.influences());
             for (at, (square, fourth)) in own.zip(seen.squares.into_iter().zip(seen.fourths)) {
-                // What a stratum leaves to chance is its share of the variance.
+                // Scale by the share of the stratum that is left to chance, as for the variance.
                 influences.squares[at] += part.weight.powi(2) * open.max(0.0) * square;
                 influences.fourths[at] += (part.weight.powi(2) * open.max(0.0)).powi(2) * fourth;
                 shares[at] = share.max(shares[at]);
@@ -258,7 +270,7 @@ fn estimates(
             .map(|output| independent_directions(variances.iter().skip(output).step_by(outputs).copied()))
             .collect(),
         one_draw: influences.one_draw(&values, &shares, outputs),
-        // Players alone, and all but one, are known.
+        // Single players, and all players but one, are known.
         border_left: Some(0.0),
         ..ErrorLaw::default()
     };
@@ -271,13 +283,13 @@ fn estimates(
 }
 
 impl Part<'_> {
-    /// The share of the value that a draw decides; 0 where nothing is left to chance.
+    /// Returns the share of one draw in the value; 0 if nothing is left to chance.
     fn share(&self) -> f64 {
         if self.open > 0.0 { self.weight * self.open.sqrt() / self.moments.count() as f64 } else { 0.0 }
     }
 
-    /// Adds it to a player's values, and its variances to theirs. Whether it has any: one draw has none, unless nothing else is in the
-    /// stratum.
+    /// Adds the mean to a player's values, and its variance to theirs. Returns whether it has a variance: a
+    /// single draw has none, unless the stratum contains nothing else.
     fn add(&self, values: &mut [f64], variances: &mut [f64], spreads: &mut [f64]) -> bool {
         let count = self.moments.count() as f64;
         values.iter_mut().zip(self.moments.mean()).for_each(|(value, mean)| *value += self.weight * mean);
@@ -294,9 +306,11 @@ impl Part<'_> {
 }
 
 specs! {
-    STRATIFIED = "stratified": "Monte Carlo in strata of players and sizes, most draws where contributions vary most",
+    STRATIFIED = "stratified":
+        "Monte Carlo stratified by player and coalition size, with most draws where contributions vary most",
         |value| Some(Box::new(StratifiedMonteCarlo::new(semivalue(value)?)));
-    STRATIFIED_EQUAL = "stratified-equal": "Monte Carlo in strata of players and sizes, as many draws in each",
+    STRATIFIED_EQUAL = "stratified-equal":
+        "Monte Carlo stratified by player and coalition size, with equally many draws per stratum",
         |value| {
             let allocation = Allocation::Equal;
             Some(Box::new(StratifiedMonteCarlo::new(semivalue(value)?).with_allocation(allocation)))

@@ -1,12 +1,13 @@
-//! Draws from the strata: equally, and by Neyman's allocation.
+//! Draws from the strata, equally or with Neyman allocation.
 //!
-//! # Without bias
+//! # Unbiasedness
 //!
-//! Where the numbers of draws depend on the draws, the mean of all of them is biased: a stratum whose few first contributions agree by
-//! chance is looked at no more. Here every stratum has two sides, independent halves of its draws, and how often one side draws depends on the
-//! other side alone: on the variances of its *equal* draws, the number of which depends on nothing but the budget. So the number of draws on a
-//! side is independent of what is drawn there, the mean of the side has no bias, nor has its variance, and neither has the mean of both
-//! sides.
+//! If the numbers of draws depend on the draws, the mean of all draws is biased: a stratum whose first few
+//! contributions agree by chance is not drawn again. Here every stratum has two sides, independent halves of
+//! its draws, and the number of draws on one side depends on the other side only: on the variances of its
+//! *equal* draws, whose number depends on nothing but the budget. So the number of draws on a side is
+//! independent of the draws there. The mean of a side and its variance are unbiased, and so is the mean of
+//! both sides.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,47 +19,50 @@ use super::strata::Strata;
 use crate::error::Result;
 use crate::report::RunningMoments;
 
-/// How many draws a stratum gets.
+/// How draws are allocated to strata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Allocation {
-    /// As many as every other.
+    /// The same number of draws for every stratum.
     Equal,
-    /// Half of the evaluations as equal draws, and half in proportion to `P(l) σ_il`, as the draws so far tell it. The default.
+    /// Half of the evaluations as equal draws, and half in proportion to the `P(l) σ_il` estimated from the
+    /// draws so far. The default.
     #[default]
     Neyman,
 }
 
-/// Worths that are known before any draw: k numbers each, for a player those of the player alone and of all others.
+/// Coalition values that are known before any draw: k numbers each, for a single player and for all other
+/// players.
 pub(crate) struct Known {
     pub(crate) alone: Vec<f64>,
     pub(crate) all_others: Vec<f64>,
 }
 
-/// Draws of a stratum on one side.
+/// The draws of a stratum on one side.
 #[derive(Debug, Clone)]
 pub(crate) struct Side {
-    /// All of them.
+    /// All draws.
     pub(crate) all: RunningMoments,
-    /// Those that are made whatever was drawn.
+    /// The draws that are made in any case, independent of other draws.
     equal: RunningMoments,
-    /// The number of the next.
+    /// The number of the next draw.
     next: usize,
 }
 
-/// What was drawn so far.
+/// All draws so far.
 pub(crate) struct Sample<'a, 'p> {
     game: &'a dyn Game,
     strata: &'a Strata<'p>,
     known: &'a Known,
-    /// The two sides of each stratum, stratum by stratum; equal allocation and small strata have the first only.
+    /// The two sides of each stratum, stratum by stratum; equal allocation and small strata use the first
+    /// only.
     pub(crate) sides: Vec<[Side; 2]>,
     /// Whether numbers of draws depend on draws.
     pub(crate) is_adaptive: bool,
-    /// Evaluations so far.
+    /// The number of evaluations so far.
     pub(crate) count: usize,
 }
 
-/// One draw to be made.
+/// A draw to make.
 #[derive(Clone, Copy)]
 struct Draw {
     stratum: usize,
@@ -66,14 +70,15 @@ struct Draw {
     is_equal: bool,
 }
 
-/// Equal draws from a stratum before the first that are allocated: two on each side, by which the variance can be told.
+/// The number of equal draws from a stratum before the first allocated ones: two on each side, the minimum to
+/// estimate a variance.
 const FIRST_LEVEL: usize = 4;
 
-/// Draws that are evaluated at once.
+/// The number of draws to evaluate at once.
 const BATCH: usize = 1 << 12;
 
 impl<'a, 'p> Sample<'a, 'p> {
-    /// Draws until `budget` evaluations are spent or there is nothing left to draw.
+    /// Draws until `budget` evaluations are spent or all strata are exhausted.
     pub(crate) fn draw(
         game: &'a dyn Game,
         strata: &'a Strata<'p>,
@@ -100,7 +105,8 @@ impl<'a, 'p> Sample<'a, 'p> {
                 }
             }
             level = next;
-            // Only draws on strata that are never exhausted count, so that rounds do not depend on how small the others are.
+            // Only count draws from strata that are never exhausted, so that rounds do not depend on the
+            // sizes of the others.
             if equal == 0 && sample.is_exhausted() {
                 return Ok(sample);
             }
@@ -110,18 +116,19 @@ impl<'a, 'p> Sample<'a, 'p> {
         }
     }
 
-    /// Whether all strata are drawn whole.
+    /// Returns whether all strata are exhausted.
     fn is_exhausted(&self) -> bool {
         (0..self.sides.len()).all(|stratum| self.is_whole(stratum))
     }
 
-    /// Whether all coalitions of a stratum are drawn.
+    /// Returns whether all coalitions of a stratum are drawn.
     pub(crate) fn is_whole(&self, stratum: usize) -> bool {
         let drawn = self.sides[stratum][0].next;
         self.strata.population(stratum).is_some_and(|all| drawn >= all as usize)
     }
 
-    /// One draw from every stratum. What those that are drawn with replacement cost, and whether the budget sufficed.
+    /// Makes one draw from every stratum. Returns the cost of draws with replacement, and whether the budget
+    /// sufficed.
     fn draw_equally(&mut self, level: usize, allocation: Allocation, budget: usize) -> Result<(usize, bool)> {
         let (mut spent, mut left) = (0, budget - self.count);
         let mut draws = Vec::with_capacity(BATCH);
@@ -148,9 +155,10 @@ impl<'a, 'p> Sample<'a, 'p> {
         Ok((spent, true))
     }
 
-    /// Spends `spend` evaluations where they lessen the variances most, on both sides in turn. Whether the budget sufficed.
+    /// Spends `spend` evaluations where they reduce the variances most, on both sides in turn. Returns
+    /// whether the budget sufficed.
     fn draw_by_variance(&mut self, spend: usize, budget: usize) -> Result<bool> {
-        // All of these cost two.
+        // Each of these draws costs two evaluations.
         let (wanted, affordable) = (spend / 2, (budget - self.count) / 2);
         let mut left = wanted.min(affordable);
         if left == 0 {
@@ -173,10 +181,11 @@ impl<'a, 'p> Sample<'a, 'p> {
         Ok(wanted <= affordable)
     }
 
-    /// The strata in the order in which `side` draws from them, by the variances on the other side.
+    /// Returns a queue of the strata in the order in which `side` draws from them, by the variances on the
+    /// other side.
     ///
-    /// A variance counts one more deviation of the size that is usual among all players for this size of coalition: with few draws it may be
-    /// zero by chance.
+    /// One deviation of the typical size among all players for this coalition size is added to each variance,
+    /// because with few draws it may be zero by chance.
     fn queue(&self, side: usize) -> Queue {
         let players = self.strata.sizes.players;
         let mut entries = Vec::with_capacity(self.sides.len());
@@ -232,7 +241,7 @@ impl<'a, 'p> Sample<'a, 'p> {
             let before = if self.strata.sizes.is_asked(size) {
                 answers.next().unwrap_or_default()
             } else {
-                // One player: of three or more the only size below 2.
+                // The coalition is a single player: with three or more players, 1 is the only size below 2.
                 alone(row.members().next().unwrap_or(player))
             };
             let after = if self.strata.sizes.is_asked(size + 1) {
@@ -254,10 +263,12 @@ impl<'a, 'p> Sample<'a, 'p> {
     }
 }
 
-/// Strata, the one first whose next draw lessens the variance of the estimates most: `P² σ² / (c (c + 1))` with c draws made.
+/// A queue of strata that starts with the one whose next draw reduces the variance of the estimates most:
+/// `P² σ² / (c (c + 1))` after c draws.
 ///
-/// Taking them one by one gives the exact whole-numbered Neyman allocation (Wright, *The equivalence of Neyman optimum allocation for sampling
-/// and equal proportions for apportioning the U.S. House of Representatives*, 2012), which for more draws is never less anywhere.
+/// Taking them one by one gives the exact integer Neyman allocation (Wright, *The equivalence of Neyman
+/// optimum allocation for sampling and equal proportions for apportioning the U.S. House of Representatives*,
+/// 2012), which never decreases for any stratum as the number of draws grows.
 struct Queue(BinaryHeap<Entry>);
 
 #[derive(Clone, Copy)]
@@ -272,7 +283,7 @@ impl Entry {
         Self { gain, stratum, drawn }
     }
 
-    /// What comes first: the priority, and among equal ones fewer draws.
+    /// Returns the sort key: the priority, then fewer draws.
     fn key(&self) -> (f64, Reverse<usize>, Reverse<usize>) {
         let drawn = self.drawn as f64;
         (self.gain / (drawn * (drawn + 1.0)), Reverse(self.drawn), Reverse(self.stratum))
@@ -301,7 +312,7 @@ impl PartialEq for Entry {
 impl Eq for Entry {}
 
 impl Queue {
-    /// The stratum of the next draw; none where there are no strata.
+    /// Returns the stratum of the next draw; `None` if there are no strata.
     fn next(&mut self) -> Option<usize> {
         let mut first = self.0.peek_mut()?;
         first.drawn += 1;

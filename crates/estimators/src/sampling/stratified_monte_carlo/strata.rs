@@ -1,20 +1,20 @@
-//! The strata, and the coalitions in them.
+//! The strata and their coalitions.
 
 use apportion_games::{Coalitions, Partition, Purpose, stream};
 use apportion_samplers::{JoinedCoalitions, SamplerError, choose, unrank};
 use rand::Rng;
 
-/// Which sizes of the coalition joined have strata, and what they cost.
+/// The sizes of the joined coalition that have strata, and the cost of draws.
 #[derive(Debug, Clone)]
 pub(crate) struct Sizes {
     pub(crate) players: usize,
     /// P(l) for the sizes 0..n.
     pub(crate) law: Vec<f64>,
-    /// The sizes in 1..=n−2 that have weight; sizes 0 and n−1 have one coalition for each player.
+    /// The sizes in 1..=n−2 with positive weight; for sizes 0 and n−1 there is one coalition per player.
     pub(crate) inner: Vec<usize>,
 }
 
-/// A size that weighs less than this is left out: below the rounding of what the others add up to.
+/// Sizes with less weight are ignored: it is below the rounding error of the sum of the others.
 const NO_WEIGHT: f64 = 1e-18;
 
 impl Sizes {
@@ -24,55 +24,59 @@ impl Sizes {
         Self { players, law, inner }
     }
 
-    /// Whether the worth of each player alone is part of some contribution.
+    /// Returns whether the values of single players are part of some contribution.
     pub(crate) fn needs_singles(&self) -> bool {
         self.law.iter().take(2).any(|&weight| weight >= NO_WEIGHT)
     }
 
-    /// Whether the worth of all but each player is part of some contribution, and is not that of a player alone.
+    /// Returns whether the values of all players but one are part of some contribution, and are not those of
+    /// single players.
     pub(crate) fn needs_all_but_one(&self) -> bool {
         self.players > 2 && self.law.iter().rev().take(2).any(|&weight| weight >= NO_WEIGHT)
     }
 
-    /// Whether coalitions of `size` are not evaluated before any draw.
+    /// Returns whether coalitions of `size` are evaluated in draws, rather than before.
     pub(crate) fn is_asked(&self, size: usize) -> bool {
         (2..self.players - 1).contains(&size)
     }
 
-    /// Evaluations of a draw with `size` players joined: 2, or fewer where coalitions of one player or of all but one are part of it.
+    /// Returns the number of evaluations of a draw with `size` players joined: 2, or fewer if it contains
+    /// coalitions of one player or of all players but one.
     pub(crate) fn cost(&self, size: usize) -> usize {
         usize::from(self.is_asked(size)) + usize::from(self.is_asked(size + 1))
     }
 
-    /// Evaluations before any draw, ∅ and N included.
+    /// Returns the number of evaluations before any draw, including ∅ and N.
     pub(crate) fn known(&self) -> usize {
         2 + self.players * (usize::from(self.needs_singles()) + usize::from(self.needs_all_but_one()))
     }
 
-    /// Evaluations with one draw from every stratum.
+    /// Returns the number of evaluations with one draw from every stratum.
     pub(crate) fn least(&self) -> usize {
         let draws: usize = self.inner.iter().map(|&size| self.cost(size)).sum();
         self.known().saturating_add(self.players.saturating_mul(draws))
     }
 }
 
-/// Strata of at most this many coalitions are drawn without replacement.
+/// Strata with at most this many coalitions are drawn without replacement.
 const SMALL: u128 = 64;
 
-/// Random words from the start of one draw to that of the next in the stream of a stratum, as a power of two: more than a draw takes.
+/// The distance in random words between consecutive draws in the stream of a stratum, as a power of two: more
+/// than a draw consumes.
 const DRAW_BITS: u32 = 24;
 
-/// The strata of inner sizes, numbered size by size: that of `player` and `sizes.inner[at]` is `at · n + player`.
+/// The strata of inner sizes, numbered size by size: stratum `at · n + player` belongs to `player` and
+/// `sizes.inner[at]`.
 pub(crate) struct Strata<'p> {
     pub(crate) sizes: Sizes,
-    /// For each inner size C(n−1, l), where its coalitions are drawn without replacement.
+    /// C(n−1, l) for each inner size whose coalitions are drawn without replacement.
     populations: Vec<Option<u32>>,
     joined: Vec<JoinedCoalitions<'p>>,
     seed: u64,
 }
 
 impl<'p> Strata<'p> {
-    /// Those of the players of `whole`, all in one group.
+    /// Creates the strata of the players of `whole`, all in one group.
     pub(crate) fn new(sizes: Sizes, whole: &'p Partition, seed: u64) -> Result<Self, SamplerError> {
         let players = sizes.players;
         let of_size = |&size: &usize| {
@@ -80,7 +84,7 @@ impl<'p> Strata<'p> {
             JoinedCoalitions::new(whole, &[1.0], only)
         };
         let joined = sizes.inner.iter().map(of_size).collect::<Result<_, _>>()?;
-        // Next to the ends there are n − 1 coalitions, few beside the budget whatever n is.
+        // Sizes 1 and n − 2 have n − 1 coalitions, which is small compared with the budget for any n.
         let small = |&size: &usize| {
             let most = if size == 1 || size + 2 == players { u128::from(u32::MAX) } else { SMALL };
             choose(players - 1, size).filter(|&count| count <= most).map(|count| count as u32)
@@ -89,7 +93,7 @@ impl<'p> Strata<'p> {
         Ok(Self { sizes, populations, joined, seed })
     }
 
-    /// The number of strata.
+    /// Returns the number of strata.
     pub(crate) fn len(&self) -> usize {
         self.sizes.inner.len() * self.sizes.players
     }
@@ -98,29 +102,30 @@ impl<'p> Strata<'p> {
         stratum % self.sizes.players
     }
 
-    /// The size of the coalition joined.
+    /// Returns the size of the joined coalition.
     pub(crate) fn size(&self, stratum: usize) -> usize {
         self.sizes.inner[stratum / self.sizes.players]
     }
 
-    /// P(l).
+    /// Returns P(l).
     pub(crate) fn weight(&self, stratum: usize) -> f64 {
         self.sizes.law[self.size(stratum)]
     }
 
-    /// Evaluations of a draw.
+    /// Returns the number of evaluations of a draw.
     pub(crate) fn cost(&self, stratum: usize) -> usize {
         self.sizes.cost(self.size(stratum))
     }
 
-    /// The number of coalitions in a stratum that is drawn without replacement.
+    /// Returns the number of coalitions in a stratum that is drawn without replacement.
     pub(crate) fn population(&self, stratum: usize) -> Option<u32> {
         self.populations[stratum / self.sizes.players]
     }
 
-    /// Appends draw number `draw` on `side` of a stratum, the coalition without the player: a function of these numbers and the seed.
+    /// Appends draw number `draw` on `side` of a stratum, the coalition without the player. It is a function
+    /// of these numbers and the seed.
     ///
-    /// Draws without replacement are the stratum's coalitions in a random order; there is one side of them only.
+    /// Draws without replacement are the stratum's coalitions in random order, and use one side only.
     pub(crate) fn push(&self, stratum: usize, side: usize, draw: usize, batch: &mut Coalitions) {
         let (at, player) = (stratum / self.sizes.players, self.player(stratum));
         let mut rng = stream(self.seed, Purpose::Strata, (2 * stratum + side) as u64);
@@ -128,7 +133,7 @@ impl<'p> Strata<'p> {
             let mut order: Vec<(u64, u32)> = (0..population).map(|rank| (rng.next_u64(), rank)).collect();
             order.sort_unstable();
             let rank = order[draw].1;
-            // A rank below C(n − 1, l) is that of a coalition.
+            // Any rank below C(n − 1, l) is valid.
             if let Ok(others) = unrank(self.sizes.players - 1, self.sizes.inner[at], rank.into()) {
                 batch.push_members(others.view().members().map(|other| other + usize::from(other >= player)));
             }
@@ -152,7 +157,7 @@ mod tests {
 
     #[test]
     fn the_least_budget_draws_once_from_every_stratum() {
-        // 2 (n − 1)²: two for each of n (n − 1) contributions, less what is shared.
+        // 2 (n − 1)²: two for each of n (n − 1) contributions, minus the shared ones.
         let least = |players| uniform(players).least();
         assert_eq!([2, 3, 4, 5, 10, 30].map(least), [4, 8, 18, 32, 162, 1682]);
         let early = Sizes::new(vec![0.5, 0.5, 0.0, 0.0, 0.0]);

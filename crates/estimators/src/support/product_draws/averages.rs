@@ -9,65 +9,65 @@ use super::moments::Moments;
 use super::strata::{Strata, Stratified};
 use crate::error::Result;
 
-/// What is drawn, and what is made of the game's answers: for each of several units (players, or all of them at once) independent samples
-/// of `width` numbers.
+/// A sampling scheme: for each of several units (players, or all players together) it draws coalitions and
+/// turns their values into independent samples of `width` numbers.
 pub(crate) trait ProductDraws: Sync {
-    /// What must be remembered of a block until the game has answered.
+    /// The state of a block that is needed once the game is evaluated.
     type Drawn;
 
-    /// Coalitions that a draw for `unit` asks for.
+    /// Returns the number of coalitions per draw for `unit`.
     fn rows_per_draw(&self, unit: usize) -> usize;
 
-    /// The random stream of a block of a unit.
+    /// Returns the random stream for a block of a unit.
     fn stream(&self, unit: usize, block: usize) -> ChaCha8Rng;
 
-    /// Makes the draws with the numbers `draws`: coalitions to be asked for, each in a scenario.
+    /// Makes the draws with indices `draws`, by appending coalitions with their scenarios to `asked`.
     fn draw(&self, unit: usize, draws: Range<usize>, rng: &mut ChaCha8Rng, asked: &mut Asked) -> Self::Drawn;
 
-    /// The samples, one after the other, from the values of what was asked for.
+    /// Returns the samples, one after the other, from the values of the coalitions.
     fn samples(&self, unit: usize, drawn: Self::Drawn, values: &[f64]) -> Vec<f64>;
 }
 
-/// Coalitions to be asked for, each in a scenario.
+/// Coalitions to evaluate, each in a scenario.
 pub(crate) struct Asked {
     pub(crate) coalitions: Coalitions,
     pub(crate) scenarios: Vec<usize>,
 }
 
 impl Asked {
-    /// Asks for the coalition whose bits are `words`.
+    /// Appends the coalition with bits `words`.
     pub(crate) fn push(&mut self, words: &[u64]) {
         self.coalitions.push_words(words);
     }
 
-    /// Puts all coalitions that were pushed since the last call in `scenario`.
+    /// Sets the scenario of all coalitions pushed since the last call.
     pub(crate) fn all_in(&mut self, scenario: usize) {
         self.scenarios.resize(self.coalitions.len(), scenario);
     }
 }
 
-/// How much is drawn.
+/// The number of draws and their layout.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan<'w> {
-    /// Number of units.
+    /// The number of units.
     pub(crate) units: usize,
-    /// Draws for each unit, numbered in the order of their strata.
+    /// The draws per unit, numbered in the order of their strata.
     pub(crate) strata: Strata,
-    /// Draws of a block: of these results depend, on batches and threads they do not.
+    /// The number of draws in a block. Results depend on it, but not on batches and threads.
     pub(crate) block: usize,
-    /// Numbers of a sample.
+    /// The length of a sample.
     pub(crate) width: usize,
-    /// The weights of the draws, where they differ.
+    /// The weights of the draws, if they differ.
     pub(crate) weights: Option<&'w [f64]>,
 }
 
-/// Coalitions that are asked for at once, about: several blocks where they are small.
+/// The approximate number of coalitions to evaluate at once; a batch contains several small blocks.
 const BATCH_ROWS: usize = 1 << 11;
 
-/// Draws, asks the game, and returns the moments of each unit's samples.
+/// Draws coalitions, evaluates the game, and returns the moments of each unit's samples.
 ///
-/// Every block has a random stream of its own and blocks are merged in order, so that the result has the same bits on any number of threads.
-/// Memory is a batch and its answers for each thread.
+/// Every block has a separate random stream, and blocks are merged in order, so the result is bitwise
+/// identical for any number of threads. Memory holds one batch and its values per thread.
 pub(crate) fn averages(
     game: &dyn Game,
     draws: &impl ProductDraws,
@@ -99,7 +99,7 @@ pub(crate) fn averages(
         if wave.len() == 1 {
             merge(of_batch(first)?);
         } else {
-            // All results first, so that of several failures the first is returned.
+            // Collect all results first, so that the first of several errors is returned.
             let results: Vec<_> = parallel::map(wave, of_batch);
             results.into_iter().try_for_each(|result| result.map(&mut merge))?;
         }
@@ -114,7 +114,7 @@ struct Samples {
     moments: Moments,
 }
 
-/// The moments of some blocks, given by unit and number.
+/// Returns the moments of some blocks, given as pairs of unit and block number.
 fn moments<D: ProductDraws>(
     game: &dyn Game,
     draws: &D,
@@ -150,7 +150,7 @@ fn moments<D: ProductDraws>(
 }
 
 impl Plan<'_> {
-    /// The numbers of the draws of a block.
+    /// Returns the indices of the draws in a block.
     fn range(&self, block: usize) -> Range<usize> {
         block * self.block..self.strata.draws.min((block + 1) * self.block)
     }

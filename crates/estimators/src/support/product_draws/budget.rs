@@ -1,4 +1,4 @@
-//! What a budget pays where coalitions are asked for in one scenario, and the explanation in which the books are closed.
+//! Budgets for coalitions evaluated in one scenario, and the resulting explanation.
 
 use apportion_games::Game;
 
@@ -7,15 +7,16 @@ use crate::error::{EstimatorError, Result};
 use crate::report::{Diagnostics, ErrorLaw, Explanation};
 use crate::run::{Estimator, Evaluations, at_most_all};
 
-/// The draws that a budget pays beside v(∅) and v(N), each of `rows` evaluations in one of B scenarios: `⌊(M − 2) B / rows⌋`.
+/// Returns the number of draws that a budget of M evaluations allows in addition to v(∅) and v(N), if each
+/// draw takes `rows` evaluations in one of B scenarios: `⌊(M − 2) B / rows⌋`.
 ///
 /// # Errors
 ///
-/// [`EstimatorError::Budget`] if these are fewer than `least_draws`.
+/// [`EstimatorError::Budget`] if this is less than `least_draws`.
 ///
 /// # Panics
 ///
-/// If a draw takes nothing, unless the budget is refused.
+/// If `rows` is zero, unless the budget is rejected.
 pub(crate) fn affordable_draws(
     estimator: &dyn Estimator,
     game: &dyn Game,
@@ -29,9 +30,9 @@ pub(crate) fn affordable_draws(
         let enough = estimator.minimum_budget(game.players());
         return Err(EstimatorError::Budget {
             method: estimator.name(),
-            given: budget,
-            // Few players may be enumerated for less.
-            least: usize::try_from(least).map_or(usize::MAX, |least| least.min(enough)),
+            actual: budget,
+            // For few players, enumeration may be cheaper.
+            min: usize::try_from(least).map_or(usize::MAX, |least| least.min(enough)),
             players: game.players(),
         });
     }
@@ -39,7 +40,7 @@ pub(crate) fn affordable_draws(
     Ok(usize::try_from(draws).unwrap_or(usize::MAX))
 }
 
-/// The explanation that `estimates` make, with v(∅) and v(N), which are evaluated first.
+/// Returns the explanation for `estimates`, after evaluating v(∅) and v(N).
 pub(crate) fn explanation(
     estimator: &dyn Estimator,
     game: &dyn Game,
@@ -54,7 +55,7 @@ pub(crate) fn explanation(
     };
     let (evaluations, model_rows) =
         (ends.count + share(1), ends.model_rows() + share(game.rows_per_coalition()));
-    // A method that knows more of the law adds it.
+    // Methods that know more about the error distribution add it later.
     let error_law = estimates
         .std_errors
         .as_ref()

@@ -1,4 +1,4 @@
-//! Exact values where they cost no more than the budget.
+//! Exact values, if they fit into the budget.
 
 use apportion_games::Game;
 use apportion_values::Value;
@@ -8,11 +8,11 @@ use crate::report::Explanation;
 use crate::run::Estimator;
 use crate::support::{MOST_REMEMBERED, exact_of};
 
-/// The exact values, where they look at no more coalitions than `budget`; each is evaluated once.
+/// Returns the exact values if they require at most `budget` coalitions; each is evaluated once.
 ///
 /// # Errors
 ///
-/// As [`exact_of`].
+/// Same as [`exact_of`].
 pub(crate) fn exact_within(
     estimator: &dyn Estimator,
     value: &Value,

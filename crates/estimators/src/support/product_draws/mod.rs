@@ -1,12 +1,12 @@
-//! Draws on the product space of coalitions and scenarios, and what is made of them.
+//! Draws on the product space of coalitions and scenarios, and their statistics.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
 //! | [`averages`] | averages of independent draws, in fixed blocks |
-//! | [`strata`], [`scenarios`] | in which scenario a draw asks the game |
+//! | [`strata`], [`scenarios`] | the scenario of each draw |
 //! | [`moments`] | means and variances of draws |
-//! | [`budget`] | what a budget pays, and the explanation that closes the books |
-//! | [`full_enumeration`] | exact values where they cost no more |
+//! | [`budget`] | the number of draws for a budget, and the resulting explanation |
+//! | [`full_enumeration`] | exact values, if they fit into the budget |
 
 mod averages;
 mod budget;

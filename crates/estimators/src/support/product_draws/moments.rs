@@ -1,25 +1,26 @@
-//! Mean of weighted samples, and how far it can be trusted.
+//! The mean of weighted samples and its variance.
 
 use crate::report::Influences;
 
-/// Moments of vectors x_d of `width` numbers with weights w_d, made block by block and merged in order (Chan, Golub and LeVeque, *Updating
-/// formulae and a pairwise algorithm for computing sample variances*, 1979).
+/// Moments of vectors x_d of `width` numbers with weights w_d, computed block by block and merged in order
+/// (Chan, Golub and LeVeque, *Updating formulae and a pairwise algorithm for computing sample variances*,
+/// 1979).
 #[derive(Debug, Clone)]
 pub(crate) struct Moments {
     /// Σ w, Σ w² and Σ w³.
     weights: [f64; 3],
     /// Σ w x / Σ w.
     mean: Vec<f64>,
-    /// Σ w² (x − mean); zero but for rounding where all weights are alike.
+    /// Σ w² (x − mean); zero up to rounding if all weights are equal.
     skew: Vec<f64>,
     /// Σ w² (x − mean)².
     spread: Vec<f64>,
-    /// Σ w⁴ (x − mean)⁴, the means being those of the blocks that were merged, and what lies between these.
+    /// Σ w⁴ (x − mean)⁴, relative to the means of the merged blocks, plus a term between blocks.
     fourths: Vec<f64>,
 }
 
 impl Moments {
-    /// Those of `samples`, row-major; each of weight 1 where no weights are given.
+    /// Returns the moments of `samples`, row-major; all weights are 1 if `weights` is `None`.
     pub(crate) fn of(samples: &[f64], width: usize, weights: Option<&[f64]>) -> Self {
         let rows = || samples.chunks_exact(width).enumerate();
         let weight = |row: usize| weights.map_or(1.0, |weights| weights[row]);
@@ -28,7 +29,7 @@ impl Moments {
             let w = weight(row);
             sums.iter_mut().zip([w, w * w, w * w * w]).for_each(|(sum, power)| *sum += power);
         }
-        // Deviations from the first sample sum to nothing where all are alike.
+        // Deviations from the first sample sum to exactly zero if all samples are equal.
         let first = &samples[..width.min(samples.len())];
         let mut mean = vec![0.0; width];
         for (row, sample) in rows() {
@@ -53,7 +54,7 @@ impl Moments {
         Self { weights: sums, mean, skew, spread, fourths }
     }
 
-    /// Those of both.
+    /// Adds the samples of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         let total = self.weights[0] + other.weights[0];
         if total == 0.0 {
@@ -69,39 +70,40 @@ impl Moments {
         self.weights.iter_mut().zip(other.weights).for_each(|(sum, other)| *sum += other);
     }
 
-    /// Σ w² (x − centre) and Σ w² (x − centre)².
+    /// Returns Σ w² (x − centre) and Σ w² (x − centre)².
     fn about(&self, at: usize, centre: f64) -> (f64, f64) {
         let shift = self.mean[at] - centre;
         let skew = self.skew[at] + shift * self.weights[1];
         (skew, self.spread[at] + shift * (self.skew[at] + skew))
     }
 
-    /// The weighted means.
+    /// Returns the weighted means.
     pub(crate) fn mean(&self) -> &[f64] {
         &self.mean
     }
 
-    /// The influences of the samples on the mean.
+    /// Returns the influences of the samples on the mean.
     pub(crate) fn influences(&self) -> Influences {
         Influences::of_means(&self.spread, &self.fourths, self.weights[0])
     }
 
-    /// The share of the mean that a sample decides, `W_2`.
+    /// Returns the share `W_2` of one sample in the mean.
     pub(crate) fn share(&self) -> f64 {
         self.effective_number().recip()
     }
 
-    /// The number of samples; where weights differ that of equal ones which would have as much variance, 1 / W_2 (see
-    /// [`variances`](Self::variances)).
+    /// Returns the number of samples. If weights differ, it is the number of equally weighted samples with
+    /// the same variance, 1 / W_2 (see [`variances`](Self::variances)).
     pub(crate) fn effective_number(&self) -> f64 {
         let [sum, squares, _] = self.weights;
         sum * sum / squares
     }
 
-    /// Estimates of the variances of the means of independent samples.
+    /// Returns estimates of the variances of the means, for independent samples.
     ///
-    /// With weights of sum 1 and W_p = Σ w^p, `W_2 Σ w² (x − mean)² / (W_2 − 2 W_3 + W_2²)` is unbiased whatever the weights; with equal ones
-    /// it is the sample variance over their number. Of one sample it is not a number.
+    /// With weights that sum to 1 and W_p = Σ w^p, `W_2 Σ w² (x − mean)² / (W_2 − 2 W_3 + W_2²)` is unbiased
+    /// for any weights. For equal weights it is the sample variance divided by the number of samples. For a
+    /// single sample it is NaN.
     pub(crate) fn variances(&self) -> impl Iterator<Item = f64> {
         let [sum, squares, cubes] = self.weights;
         let (squares, cubes) = (squares / (sum * sum), cubes / (sum * sum * sum));
@@ -150,7 +152,7 @@ mod tests {
                     assert!((moments.mean()[column] - mean).abs() < 1e-10);
                     assert!((got / (variance / count as f64) - 1.0).abs() < 1e-9, "{count}, {block}");
                 }
-                // The scale of weights does not matter.
+                // The scale of the weights does not matter.
                 let weighted = in_blocks(&samples, 2, Some(&vec![0.25; count]), block);
                 assert!(weighted.variances().zip(&variances).all(|(a, b)| (a / b - 1.0).abs() < 1e-9));
             }

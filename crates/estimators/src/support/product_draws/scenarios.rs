@@ -1,4 +1,4 @@
-//! In which scenario a draw asks the game.
+//! The scenario of each draw.
 
 use apportion_games::Game;
 use apportion_samplers::{Discrete, Stratified};
@@ -7,23 +7,23 @@ use rand_chacha::ChaCha8Rng;
 use super::strata::Strata;
 use crate::error::Result;
 
-/// How draws are given their scenarios.
+/// How scenarios are assigned to draws.
 pub(crate) enum Scenarios {
-    /// Each draws its own, by the weights: the empirical marginal mode.
+    /// Independently drawn by weight: the empirical marginal mode.
     Drawn(Discrete),
-    /// Each draws its own in its stratum.
+    /// Drawn by weight within the stratum of the draw.
     Stratified(Stratified, Strata),
-    /// Draw d has scenario d: the true marginal mode.
+    /// Draw d uses scenario d: the true marginal mode.
     Walked,
 }
 
 impl Scenarios {
-    /// Drawn by the weights of the scenarios of `game`, each draw for itself.
+    /// Creates scenarios drawn independently by the weights of `game`.
     pub(crate) fn drawn(game: &dyn Game) -> Result<Self> {
         Ok(Self::Drawn(law_of_scenarios(game)?))
     }
 
-    /// Drawn by the weights of the scenarios of `game`, each draw in its stratum.
+    /// Creates scenarios drawn by the weights of `game`, each draw within its stratum.
     pub(crate) fn stratified(game: &dyn Game, strata: Strata) -> Result<Self> {
         let law = match game.scenario_weights() {
             Some(weights) => Stratified::new(weights)?,
@@ -32,7 +32,7 @@ impl Scenarios {
         Ok(Self::Stratified(law, strata))
     }
 
-    /// The scenario of draw number `draw`.
+    /// Returns the scenario of draw number `draw`.
     pub(crate) fn of(&self, draw: usize, rng: &mut ChaCha8Rng) -> usize {
         match self {
             Self::Drawn(law) => law.draw(rng),
@@ -42,7 +42,7 @@ impl Scenarios {
     }
 }
 
-/// The law of one scenario of `game`, by its weights.
+/// Returns the distribution of a scenario of `game`, by its weights.
 pub(crate) fn law_of_scenarios(game: &dyn Game) -> Result<Discrete> {
     Ok(match game.scenario_weights() {
         Some(weights) => Discrete::new(weights)?,

@@ -1,7 +1,7 @@
-//! Draws in strata, and the mean and standard errors that they have.
+//! Stratified draws, with their mean and standard errors.
 //!
-//! The scenarios' weights laid end to end are an interval; its `L` equal parts are the strata. Draws in each of them, rather than anywhere, have
-//! the same mean, and no variance from stratum to stratum.
+//! The weights of the scenarios, laid end to end, form an interval; its `L` equal parts are the strata.
+//! Drawing in each of them has the same mean as drawing anywhere, but no variance between strata.
 
 use super::moments::Moments;
 use crate::report::Influences;
@@ -9,16 +9,18 @@ use crate::report::Influences;
 /// Estimates for some players.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlayerEstimates {
-    /// The values, players × k, row-major, in units of the outputs; the players in the order in which they were asked for.
+    /// The values, players × k, row-major, in units of the outputs, in the order of the requested players.
     pub values: Vec<f64>,
-    /// One standard error for each; none of fewer than five draws. A player whose draws hardly varied may have missed a swing of the size
-    /// that is usual among those asked for, which is in it.
+    /// One standard error per value; `None` for fewer than five draws. They include an allowance for players
+    /// whose draws hardly varied, which may have missed a swing of the typical size among the requested
+    /// players.
     pub std_errors: Option<Vec<f64>>,
-    /// Coalitions asked for, each in one scenario.
+    /// The number of evaluations of a coalition in one scenario.
     pub scenario_evaluations: usize,
 }
 
-/// `draws` draws, ⌊draws / count⌋ in each of `count` strata and one more in the first of them, numbered stratum by stratum.
+/// `draws` draws in `count` strata: ⌊draws / count⌋ in each and one more in the first ones, numbered stratum
+/// by stratum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Strata {
     pub(crate) count: usize,
@@ -26,43 +28,44 @@ pub(crate) struct Strata {
 }
 
 impl Strata {
-    /// All draws alike.
+    /// Returns a single stratum for all draws.
     pub(crate) fn one(draws: usize) -> Self {
         Self { count: 1, draws }
     }
 
-    /// As many as there are scenarios, but so that each has two draws, by which its variance can be told.
+    /// Returns one stratum per scenario, or fewer, so that each has the two draws required to estimate its
+    /// variance.
     pub(crate) fn of_scenarios(scenarios: usize, draws: usize) -> Self {
         Self { count: scenarios.min(draws / 2).max(1), draws }
     }
 
-    /// The stratum of draw number `draw`.
+    /// Returns the stratum of draw number `draw`.
     pub(crate) fn of(self, draw: usize) -> usize {
         let (each, more) = (self.draws / self.count, self.draws % self.count);
         if draw < more * (each + 1) { draw / (each + 1) } else { more + (draw - more * (each + 1)) / each }
     }
 
-    /// The number of the first draw beyond `stratum`.
+    /// Returns the number of the first draw after `stratum`.
     pub(crate) fn end(self, stratum: usize) -> usize {
         (stratum + 1) * (self.draws / self.count) + (stratum + 1).min(self.draws % self.count)
     }
 }
 
-/// The mean over strata of the means of their samples, in the making: samples come stratum by stratum.
+/// Accumulates the mean over strata of the means of their samples. Samples arrive stratum by stratum.
 #[derive(Debug, Clone)]
 pub(crate) struct Stratified {
     strata: Strata,
-    /// Sums over the strata that are complete: of their means, and of the variances of these.
+    /// Sums over the completed strata: of their means, and of the variances of these.
     means: Vec<f64>,
     variances: Vec<f64>,
-    /// Of their influences.
+    /// The influences of the samples in the completed strata.
     influences: Influences,
     stratum: usize,
     current: Moments,
 }
 
 impl Stratified {
-    /// Begins with samples of the first stratum.
+    /// Starts with samples of the first stratum.
     pub(crate) fn new(strata: Strata, first: Moments) -> Self {
         let width = first.mean().len();
         Self {
@@ -75,7 +78,7 @@ impl Stratified {
         }
     }
 
-    /// Adds samples of `stratum`, the one of the samples before or the next.
+    /// Adds samples of `stratum`, which is the current stratum or the next one.
     pub(crate) fn add(&mut self, stratum: usize, samples: Moments) {
         if stratum == self.stratum {
             self.current.merge(&samples);
@@ -85,7 +88,7 @@ impl Stratified {
         (self.stratum, self.current) = (stratum, samples);
     }
 
-    /// The moments of the samples of the last stratum.
+    /// Returns the moments of the samples in the current stratum.
     pub(crate) fn into_moments(self) -> Moments {
         self.current
     }
@@ -97,8 +100,8 @@ impl Stratified {
         self.influences.add(&self.current.influences());
     }
 
-    /// The mean, and its standard errors where there are five samples or more, and as many more for every further stratum as to leave
-    /// the same four degrees of freedom.
+    /// Returns the mean, with standard errors if there are at least four degrees of freedom: five samples in
+    /// one stratum, and one more for every further stratum.
     pub(crate) fn finish(mut self) -> Finished {
         let count = self.strata.count as f64;
         let share =
@@ -116,21 +119,23 @@ impl Stratified {
     }
 }
 
-/// Degrees of freedom below which there are no standard errors; a little less, as a quotient is compared with it.
+/// The minimum number of degrees of freedom for standard errors; slightly less, because it is compared with a
+/// rounded quotient.
 const FEWEST_DEGREES: f64 = 4.0 - 1e-9;
 
 /// A mean over strata.
 pub(crate) struct Finished {
     pub(crate) means: Vec<f64>,
     pub(crate) std_errors: Option<Vec<f64>>,
-    /// Of the samples.
+    /// The influences of the samples.
     influences: Influences,
-    /// The share of the mean that a sample decides.
+    /// The share of one sample in the mean.
     share: f64,
 }
 
 impl Finished {
-    /// Those of several units, one after the other; with how far one more draw could move each, where the values have `outputs` outputs.
+    /// Concatenates the estimates of several units, and computes how far one more draw could move each value,
+    /// for `outputs` outputs.
     pub(crate) fn all(units: Vec<Stratified>, outputs: usize, scenario_evaluations: usize) -> Estimates {
         let (mut values, mut std_errors) = (Vec::new(), Some(Vec::new()));
         let (mut influences, mut shares) = (Influences::none(0), Vec::new());
@@ -145,19 +150,19 @@ impl Finished {
     }
 }
 
-/// Values, with what the draws say of their errors.
+/// Values, with error estimates from their draws.
 pub(crate) struct Estimates {
     pub(crate) values: Vec<f64>,
-    /// From the spread of the draws.
+    /// Standard errors from the spread of the draws.
     pub(crate) std_errors: Option<Vec<f64>>,
     /// How far one more draw could move each value.
     pub(crate) one_draw: Vec<f64>,
-    /// Coalitions asked for, each in one scenario.
+    /// The number of evaluations of a coalition in one scenario.
     pub(crate) scenario_evaluations: usize,
 }
 
 impl From<Estimates> for PlayerEstimates {
-    /// With what was not seen in the errors.
+    /// Adds the allowance for unseen events to the errors.
     fn from(estimates: Estimates) -> Self {
         let Estimates { values, std_errors, one_draw, scenario_evaluations } = estimates;
         let both =
@@ -197,7 +202,7 @@ mod tests {
 
     #[test]
     fn means_and_errors_are_those_of_the_strata() {
-        // Two strata of three and two samples, which come in pieces.
+        // Two strata of three and two samples, added in pieces.
         let samples = [1.0, 3.0, 5.0, 10.0, 14.0];
         let strata = Strata { count: 2, draws: 5 };
         let of = |range: std::ops::Range<usize>| Moments::of(&samples[range], 1, None);
@@ -205,7 +210,8 @@ mod tests {
         stratified.add(0, of(2..3));
         stratified.add(1, of(3..4));
         stratified.add(1, of(4..5));
-        // Means 3 and 12, variances 4 and 8, over three and two samples; three degrees of freedom are too few for errors.
+        // Means 3 and 12, variances 4 and 8, over three and two samples; three degrees of freedom are too few
+        // for errors.
         let Finished { means, std_errors, .. } = stratified.finish();
         assert_eq!((means, std_errors), (vec![7.5], None));
 

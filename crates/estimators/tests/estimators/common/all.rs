@@ -10,14 +10,14 @@ use apportion_values::Semivalue;
 
 type Estimators = Vec<Box<dyn Estimator>>;
 
-/// Those whose first values are pinned.
+/// Returns the estimators whose first values are pinned.
 pub(crate) fn all() -> Estimators {
     let leverage = LeverageShap::default();
     let early = Semivalue::beta_shapley(4.0, 1.0).expect("positive parameters");
     let late = Semivalue::beta_shapley(1.0, 4.0).expect("positive parameters");
     let banzhaf = KernelBanzhaf::default();
     let unpaired = banzhaf.clone().with_pairing(Pairing::Unpaired);
-    // Up to 100 players pairs help about 0.45, and do not from 7 players on about 0.3.
+    // For up to 100 players pairs help at about p = 0.45, and from 7 players on they do not at about p = 0.3.
     let weighted = |p: f64| KernelBanzhaf::weighted(p).expect("a probability");
     let nested = NestedPermutation::new(Semivalue::Shapley).expect("a value with orders");
     vec![
@@ -60,7 +60,7 @@ pub(crate) fn all() -> Estimators {
     ]
 }
 
-/// Those that fit a model to the sample first, which makes them not linear in the game.
+/// Returns the estimators that first fit a model to the sample, which makes them nonlinear in the game.
 pub(crate) fn of_surrogates() -> Estimators {
     let value = Semivalue::Shapley;
     let early = Semivalue::beta_shapley(4.0, 1.0).expect("positive parameters");
@@ -79,12 +79,13 @@ pub(crate) fn of_surrogates() -> Estimators {
     ]
 }
 
-/// Whether an estimate comes to the truth as the sample grows at the rate of means: not where a model is judged by what it was fitted to.
+/// Returns whether an estimate converges at the rate of means as the sample grows: not if a model is
+/// evaluated on the data it was fitted to.
 pub(crate) fn is_consistent(name: &str) -> bool {
     !["odd-shap", "regression-msr", "proxy-shap-adjusted"].contains(&name)
 }
 
-/// These, and those that take more evaluations than 6 for each player.
+/// Returns all estimators, including those that take more than 6 evaluations per player.
 pub(crate) fn every() -> Estimators {
     let mut every = all();
     every.extend(of_surrogates());
@@ -94,7 +95,7 @@ pub(crate) fn every() -> Estimators {
     every
 }
 
-/// Those that go on sampling whatever the budget, and never become exact.
+/// Returns the estimators that keep sampling for every budget, and never become exact.
 pub(crate) fn sampling() -> Estimators {
     let full_budget = FullBudget::Sample;
     let value = Semivalue::Shapley;
@@ -130,7 +131,7 @@ pub(crate) fn sampling() -> Estimators {
     sampling
 }
 
-/// Those that estimate every semivalue from few evaluations.
+/// Returns the estimators that estimate every semivalue from few evaluations.
 pub(crate) fn of_semivalue(value: &Semivalue) -> Estimators {
     let (plain, adjusted) =
         (MaximumSampleReuse::new(value.clone()), MaximumSampleReuse::adjusted(value.clone()));

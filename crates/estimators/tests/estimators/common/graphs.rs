@@ -1,4 +1,4 @@
-//! Graphs of few players, and what values on all of them promise.
+//! Graphs of few players, and checks for values on all of them.
 
 use apportion_estimators::OnGraph;
 use apportion_games::{Adjacency, Game, Graph, Purpose, stream};
@@ -11,14 +11,14 @@ pub(crate) const COEFFICIENTS: [Coefficients; 4] =
     [Coefficients::Neighbourhood, Coefficients::Graph, Coefficients::Marginal, Coefficients::Printed];
 pub(crate) const OUTSIDE: [Outside; 2] = [Outside::Absent, Outside::Present];
 
-/// Each edge there with the probability `density`.
+/// Returns a random graph that contains each edge with probability `density`.
 pub(crate) fn random_graph(nodes: usize, density: f64, seed: u64) -> Graph {
     let mut rng = stream(seed, Purpose::Experiment, 1);
     let pairs = (0..nodes).flat_map(|a| (a + 1..nodes).map(move |b| (a, b)));
     Graph::from_edges(nodes, pairs.filter(|_| rng.random_bool(density))).expect("edges of the graph")
 }
 
-/// Of up to 14 nodes.
+/// Returns graphs with up to 14 nodes.
 pub(crate) fn graphs() -> Vec<Graph> {
     let edges = |nodes, edges: &[(usize, usize)]| {
         Graph::from_edges(nodes, edges.iter().copied()).expect("edges of the graph")
@@ -40,9 +40,9 @@ pub(crate) fn graphs() -> Vec<Graph> {
         Graph::complete(7),
         edges(2, &[]),
         edges(5, &[]),
-        // A ring, apart from a line, apart from a node: balls that close up.
+        // A ring, a line and a single node, all disconnected: balls that close up.
         edges(10, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (6, 7), (7, 8), (8, 9)]),
-        // Two parts, one of them a star whose centre comes last.
+        // Two parts, one of them a star with its centre last.
         edges(11, &[(0, 1), (1, 2), (10, 3), (10, 5), (10, 7), (10, 9), (4, 6), (6, 8)]),
     ];
     for nodes in [3, 6, 7, 8, 9, 10, 12] {
@@ -51,7 +51,7 @@ pub(crate) fn graphs() -> Vec<Graph> {
     graphs
 }
 
-/// C-Shapley values of this order in all their forms.
+/// Returns the C-Shapley values of this order in all their forms.
 pub(crate) fn c_shapley(order: usize) -> impl Iterator<Item = GraphValue> {
     let of = move |coefficients| GraphValue::c_shapley(order).with_coefficients(coefficients);
     COEFFICIENTS
@@ -59,7 +59,8 @@ pub(crate) fn c_shapley(order: usize) -> impl Iterator<Item = GraphValue> {
         .flat_map(move |coefficients| OUTSIDE.map(|outside| of(coefficients).with_outside(outside)))
 }
 
-/// Checks a value against its definition, its count against what was asked for, and the books.
+/// Compares a value with its definition, its count with the number of evaluations, and checks the reported
+/// counts.
 pub(crate) fn check(graph: &Graph, game: &dyn Game, value: &GraphValue) {
     let what = format!("{value} on {graph:?}");
     let wanted = value.enumerate(game, graph).unwrap();

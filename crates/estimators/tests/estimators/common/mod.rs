@@ -1,4 +1,4 @@
-//! What several test files need.
+//! Helpers shared by several test files.
 
 pub(crate) mod all;
 pub(crate) mod graphs;
@@ -16,20 +16,21 @@ use apportion_values::{CoalitionalValue, Semivalue, SolutionConcept, Value};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-/// Independent uniform values for all coalitions, around a number: multiples of 1/1024, so that a number up to 2³⁰ costs no digits.
+/// Returns independent uniform values for all coalitions, around a number: multiples of 1/1024, so that a
+/// number up to 2³⁰ costs no precision.
 pub(crate) fn random_table(players: usize, outputs: usize, around: f64, seed: u64) -> TabulatedGame {
     let mut rng = stream(seed, Purpose::Experiment, 0);
     let values = (0..outputs << players).map(|_| around + f64::from(rng.random_range(-1024..1024)) / 1024.0);
     TabulatedGame::new(values.collect(), outputs).expect("a full table")
 }
 
-/// This value in these groups, which semivalues of players do not have.
+/// Returns this value in these groups, which are ignored for semivalues of players.
 pub(crate) fn in_groups(concept: &SolutionConcept, groups: &Partition) -> Value {
     let groups = concept.needs_partition().then(|| groups.clone());
     Value::of(concept.clone(), groups, None).expect("a value without a graph")
 }
 
-/// Groups of these sizes, their members scattered.
+/// Returns groups of these sizes, with scattered members.
 pub(crate) fn scattered(sizes: &[usize], seed: u64) -> Partition {
     let players: usize = sizes.iter().sum();
     let mut order: Vec<usize> = (0..players).collect();
@@ -39,7 +40,7 @@ pub(crate) fn scattered(sizes: &[usize], seed: u64) -> Partition {
     Partition::new(players, groups).expect("all players")
 }
 
-/// One of each kind of semivalue, for games of `players`.
+/// Returns one semivalue of each kind, for games of `players`.
 pub(crate) fn semivalues(players: usize) -> Vec<Semivalue> {
     let tilted: Vec<f64> = (1..=players).map(|size| size as f64).collect();
     let total: f64 = tilted.iter().sum();
@@ -58,12 +59,13 @@ pub(crate) fn semivalues(players: usize) -> Vec<Semivalue> {
     .into()
 }
 
-/// C(n, s) as a float, factor by factor.
+/// Returns C(n, s) as a float, factor by factor.
 pub(crate) fn choose(n: usize, s: usize) -> f64 {
     (0..s).fold(1.0, |choose, j| choose * (n - j) as f64 / (j + 1) as f64)
 }
 
-/// The value of a sum of unanimity games: each member of a term of t players gets `M(t − 1, 0)` of its coefficient.
+/// Returns the value of a sum of unanimity games: each member of a term of t players gets `M(t − 1, 0)` times
+/// its coefficient.
 pub(crate) fn of_terms(game: &SumOfUnanimity, value: &Semivalue) -> Vec<f64> {
     let mut values = vec![0.0; game.players()];
     for (term, coefficient) in game.terms().iter().zip(game.coefficients()) {
@@ -73,8 +75,9 @@ pub(crate) fn of_terms(game: &SumOfUnanimity, value: &Semivalue) -> Vec<f64> {
     values
 }
 
-/// A coalitional value of a sum of unanimity games. A term's coefficient is shared by the groups that it touches,
-/// and a group's part of it by the members in the term: each gets the moment of the joining law at "all others are there".
+/// Returns a coalitional value of a sum of unanimity games. A term's coefficient is shared by the groups that
+/// it intersects, and a group's share by its members in the term: each gets the moment of the joining
+/// distribution for the event that all others are present.
 pub(crate) fn of_terms_in_groups(
     game: &SumOfUnanimity,
     partition: &Partition,
@@ -96,7 +99,7 @@ pub(crate) fn of_terms_in_groups(
     values
 }
 
-/// v(S), k numbers.
+/// Returns v(S), k numbers.
 pub(crate) fn value_of(game: &dyn Game, coalition: &Coalition) -> Vec<f64> {
     let mut batch = Coalitions::new(game.players());
     batch.push(coalition.view());
@@ -122,7 +125,7 @@ pub(crate) fn squared_error(got: &[f64], want: &[f64]) -> f64 {
     got.iter().zip(want).map(|(got, want)| (got - want).powi(2)).sum()
 }
 
-/// What an estimator answers with each of so many seeds.
+/// Returns the explanations of an estimator for each of `seeds` seeds.
 pub(crate) fn runs(
     estimator: &dyn Estimator,
     game: &dyn Game,
@@ -132,24 +135,24 @@ pub(crate) fn runs(
     (0..seeds).map(|seed| estimator.estimate(game, budget, seed).expect("an estimate")).collect()
 }
 
-/// The values of [`runs`].
+/// Returns the values of [`runs`].
 pub(crate) fn values(estimator: &dyn Estimator, game: &dyn Game, budget: usize, seeds: u64) -> Vec<Vec<f64>> {
     runs(estimator, game, budget, seeds).into_iter().map(|run| run.values).collect()
 }
 
-/// The mean over runs of the squared error.
+/// Returns the mean squared error over runs.
 pub(crate) fn mean_squared_error(runs: &[Vec<f64>], truth: &[f64]) -> f64 {
     runs.iter().map(|run| squared_error(run, truth)).sum::<f64>() / runs.len() as f64
 }
 
-/// The median over runs of the squared error.
+/// Returns the median squared error over runs.
 pub(crate) fn median_squared_error(runs: &[Vec<f64>], truth: &[f64]) -> f64 {
     let mut errors: Vec<f64> = runs.iter().map(|run| squared_error(run, truth)).collect();
     errors.sort_by(f64::total_cmp);
     errors[errors.len() / 2]
 }
 
-/// The mean of one entry over runs, and its standard error.
+/// Returns the mean of one entry over runs, and its standard error.
 pub(crate) fn mean_and_error(runs: &[Vec<f64>], at: usize) -> (f64, f64) {
     let count = runs.len() as f64;
     let mean = runs.iter().map(|run| run[at]).sum::<f64>() / count;
@@ -157,7 +160,7 @@ pub(crate) fn mean_and_error(runs: &[Vec<f64>], at: usize) -> (f64, f64) {
     (mean, (squares / (count - 1.0) / count).sqrt())
 }
 
-/// Asserts that the mean of the runs is the truth within so many standard errors of it, in every entry.
+/// Asserts that the mean of the runs equals the truth within `errors` standard errors, in every entry.
 pub(crate) fn assert_unbiased(runs: &[Vec<f64>], truth: &[f64], errors: f64, what: &str) {
     for (at, want) in truth.iter().enumerate() {
         let (mean, error) = mean_and_error(runs, at);
@@ -165,7 +168,7 @@ pub(crate) fn assert_unbiased(runs: &[Vec<f64>], truth: &[f64], errors: f64, wha
     }
 }
 
-/// How many values are within 1.96 standard errors of the truth.
+/// Counts the values within 1.96 standard errors of the truth.
 #[derive(Default)]
 pub(crate) struct Coverage {
     inside: usize,
@@ -184,7 +187,8 @@ impl Coverage {
         self.inside as f64 / self.all as f64
     }
 
-    /// Of a semivalue of as many random games of `players` as there are seeds; answers without standard errors are left out.
+    /// Computes the coverage of a semivalue for one random game of `players` per seed; skips results without
+    /// standard errors.
     pub(crate) fn of_random_games(
         estimator: &dyn Estimator,
         (players, terms): (usize, usize),
@@ -204,7 +208,7 @@ impl Coverage {
     }
 }
 
-/// Asserts that every value is within so many standard errors of the truth, and a little more.
+/// Asserts that every value is within `errors` standard errors plus `more` of the truth.
 pub(crate) fn assert_within(got: &Explanation, truth: &[f64], errors: f64, more: f64, what: &str) {
     let own = got.std_errors.as_ref().expect("standard errors");
     for ((value, error), want) in got.values.iter().zip(own).zip(truth) {
@@ -219,7 +223,7 @@ pub(crate) fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send
 pub(crate) const DRAWS: [Draws; 5] =
     [Draws::WithReplacement, Draws::FixedCounts, Draws::Bernoulli, Draws::Growing, Draws::GrowingBernoulli];
 
-/// What the samplers draw, repetitions kept.
+/// Returns the draws of the samplers, with repetitions.
 pub(crate) fn sample(draws: Draws, law: SizeLaw, pairing: Pairing, rows: usize, seed: u64) -> Sample {
     let (fixed, nested) = (Order::Fixed, Order::Nested);
     match draws {
@@ -232,10 +236,10 @@ pub(crate) fn sample(draws: Draws, law: SizeLaw, pairing: Pairing, rows: usize, 
     .expect("a legal budget")
 }
 
-/// A coalition, in a scenario where it was asked for in one.
+/// A coalition, with its scenario if it was evaluated in one.
 pub(crate) type Question = (Coalition, Option<usize>);
 
-/// A game that notes what it is asked, in order.
+/// A game that records its evaluations in order.
 pub(crate) struct Recorded<G> {
     pub(crate) game: G,
     asked: Mutex<Vec<Question>>,
@@ -250,7 +254,7 @@ impl<G: Game> Recorded<G> {
         self.asked.lock().expect("no test panics while it notes").extend(questions);
     }
 
-    /// What it was asked since it was asked this.
+    /// Returns the evaluations since the last call.
     pub(crate) fn take(&self) -> Vec<Question> {
         std::mem::take(&mut self.asked.lock().expect("no test panics while it notes"))
     }
@@ -287,14 +291,15 @@ impl<G: Game> Game for Recorded<G> {
         scenarios: &[usize],
         out: &mut [f64],
     ) -> Result<(), GameError> {
-        // In a game of one scenario that is all there is to it.
+        // In a game of one scenario, that scenario is the average.
         let known = |scenario: usize| (self.scenarios() > 1).then_some(scenario);
         self.note(batch.iter().zip(scenarios).map(|(row, &scenario)| (row.to_coalition(), known(scenario))));
         self.game.values_in_scenarios(batch, scenarios, out)
     }
 }
 
-/// A game that counts, and is asked for no coalition twice. Three rows stand for each.
+/// A game that counts evaluations and panics if a coalition is evaluated twice. Each evaluation counts as
+/// three model rows.
 pub(crate) struct Once<G> {
     game: G,
     asked: Mutex<HashSet<Coalition>>,
@@ -327,7 +332,7 @@ impl<G: Game> Game for Once<G> {
     }
 }
 
-/// A game of so many players by a function of a batch.
+/// A game with the given number of players, defined by a function of a batch.
 pub(crate) struct ByBatch<F>(pub(crate) usize, pub(crate) F);
 
 impl<F: Fn(&Coalitions, &mut [f64]) -> Result<(), GameError> + Send + Sync> Game for ByBatch<F> {
@@ -339,7 +344,7 @@ impl<F: Fn(&Coalitions, &mut [f64]) -> Result<(), GameError> + Send + Sync> Game
     }
 }
 
-/// An explicand and a background, whose rows have different weights or not.
+/// Returns an explicand and a background, with or without different row weights.
 pub(crate) fn marginal(players: usize, rows: usize, weighted: bool, seed: u64) -> (Vec<f64>, Background) {
     let mut rng = stream(seed, Purpose::Experiment, 1);
     let explicand = (0..players).map(|_| rng.random_range(-1.0..1.0)).collect();
@@ -354,12 +359,13 @@ pub(crate) fn products(row: &[f64]) -> f64 {
     row.windows(2).map(|two| two[0] * two[1]).sum::<f64>() + row[0] + 5.0
 }
 
-/// A game that must not be asked.
+/// Returns a game that panics if it is evaluated.
 pub(crate) fn untouched(players: usize) -> impl Game {
     ByBatch(players, |_: &Coalitions, _: &mut [f64]| panic!("nothing is to be asked"))
 }
 
-/// A game of several outputs for any number of players: an interaction game, its square, and what is left of a number.
+/// A game with several outputs for any number of players: an interaction game, its square, and its difference
+/// from a number.
 pub(crate) struct Several(pub(crate) SumOfUnanimity, pub(crate) f64);
 
 impl Game for Several {
@@ -379,7 +385,8 @@ impl Game for Several {
     }
 }
 
-/// Solves a square system by Gaussian elimination with partial pivoting; each row ends with its right-hand side.
+/// Solves a square system by Gaussian elimination with partial pivoting; each row ends with its right-hand
+/// side.
 pub(crate) fn solve(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
     let n = rows.len();
     for column in 0..n {

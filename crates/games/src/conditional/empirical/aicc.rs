@@ -1,9 +1,10 @@
-//! The bandwidth that predicts best, by the corrected criterion of Akaike.
+//! Bandwidth selection by the corrected Akaike information criterion (AICc).
 //!
 //! # Source
 //!
-//! Hurvich, Simonoff and Tsai, *Smoothing parameter selection in nonparametric regression using an improved Akaike information criterion*,
-//! 1998; for empirical laws Aas, Jullum and Løland, 2021, section 3.3.
+//! Hurvich, Simonoff and Tsai, *Smoothing parameter selection in nonparametric regression using an improved
+//! Akaike information criterion*, 1998; for empirical conditional distributions Aas, Jullum and Løland, 2021,
+//! section 3.3.
 
 use super::law::EmpiricalLaw;
 use crate::cancellation::Cancellation;
@@ -14,34 +15,38 @@ use crate::model::{Model, Rows};
 use crate::shared::Shared;
 use crate::synthetic::SyntheticRows;
 
-/// Rows whose pairwise distances are held for a coalition: 32 MB for each thread.
+/// Maximum number of rows, whose pairwise distances are stored per coalition: 32 MB per thread.
 const MOST_ROWS: usize = 2000;
 
-/// The least bandwidth that is tried, as a power of ten.
+/// The smallest bandwidth of the grid, as a power of ten.
 const LEAST: i32 = -2;
 
-/// Bandwidths that are tried first: five in each power of ten, up to 100.
+/// Number of bandwidths in the grid: five per power of ten, up to 100.
 const TRIED: usize = 21;
 
-/// The relative width at which the search for the best bandwidth ends.
+/// The relative width at which the golden-section search ends.
 const NARROW: f64 = 1e-7;
 
-/// An empirical law with the bandwidth that suits the model, for each explicand and coalition the one of least AICc.
+/// An empirical distribution whose bandwidth minimizes the AICc for the model, per explicand and coalition.
 ///
-/// For a coalition S, the predictions `y_r = f(x_S, r_S̄)` of all N rows r are smoothed over the features present: `ŷ = H y` with
-/// `H_rs = w_S(r, s) / Σ_t w_S(r, t)`, the kernel of the law between two rows. The bandwidth is the one that minimizes
+/// For a coalition S, the predictions `y_r = f(x_S, r_S̄)` of all N rows r are smoothed over the present
+/// features: `ŷ = H y` with `H_rs = w_S(r, s) / Σ_t w_S(r, t)`, the kernel of the distribution between two
+/// rows. The chosen bandwidth minimizes
 ///
 /// ```text
 /// AICc(σ) = ln(|y − ŷ|² / N) + (1 + tr(H)/N) / (1 − (tr(H) + 2)/N)
 /// ```
 ///
-/// (Hurvich, Simonoff and Tsai, 1998), summed over the outputs, among σ from 0.01 to 100 with tr(H) + 2 < N: the best of a coarse grid,
-/// then golden sections about it. Where no absent feature matters to the model, the law's own bandwidth stays.
+/// (Hurvich, Simonoff and Tsai, 1998), summed over the outputs, for σ from 0.01 to 100 with tr(H) + 2 < N:
+/// the minimum on a coarse grid, refined by golden-section search. If the model does not depend on any absent
+/// feature, the original bandwidth is used.
 ///
-/// That is `AICc_full` of the R package shapr, which searches the nearest minimum from 0.1 on and stops after 20 steps.
-/// (Its `AICc_each_k` shares a bandwidth among the coalitions of a size that happen to be computed together.)
+/// This is `AICc_full` of the R package shapr, which searches for the nearest minimum from 0.1 and stops
+/// after 20 steps. (Its `AICc_each_k` uses one bandwidth for the coalitions of equal size that happen to be
+/// computed together.)
 ///
-/// A coalition takes N predictions beside those of its value, and some 50 N² steps. For at most 2000 rows.
+/// A coalition takes N predictions in addition to those of its value, and about 50 N² steps. Limited to 2000
+/// rows.
 ///
 /// ```
 /// use apportion_games::{Coalitions, ConditionalGame, EmpiricalLaw, Game, Rows};
@@ -52,7 +57,7 @@ const NARROW: f64 = 1e-7;
 /// let game = ConditionalGame::new(&model, &[-3.0, 9.0], &law)?;
 /// let mut value = [0.0];
 /// game.values(&Coalitions::from_masks(2, [0b01]), &mut value)?;
-/// // The second feature follows from the first, so the narrowest kernel is the best.
+/// // The second feature is a function of the first, so the narrowest kernel is the best.
 /// assert!((value[0] - 9.0).abs() < 0.01);
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```
@@ -62,24 +67,26 @@ pub struct AdaptedEmpiricalLaw<'a> {
 }
 
 impl EmpiricalLaw {
-    /// The same law, whose bandwidth is chosen for each explicand and coalition by what it takes to predict `model`.
+    /// Chooses the bandwidth for each explicand and coalition by the AICc of smoothing the predictions of
+    /// `model`.
     ///
     /// # Errors
     ///
-    /// [`GameError::Parameter`] for more than 2000 rows, [`GameError::TooFewRows`] for fewer than 4, [`GameError::Width`] if the model has
-    /// another number of features.
+    /// [`GameError::Parameter`] for more than 2000 rows, [`GameError::TooFewRows`] for fewer than 4,
+    /// [`GameError::Width`] if the number of features of the model differs.
     pub fn with_bandwidths_by_aicc<'a>(
         self,
         model: impl Into<Shared<'a, dyn Model + 'a>>,
     ) -> Result<AdaptedEmpiricalLaw<'a>, GameError> {
         let (model, rows) = (model.into(), self.data.rows());
         if let Some(wanted) = model.features().filter(|&features| features != rows.columns()) {
-            let what = "a row of the empirical law".to_owned();
-            return Err(GameError::Width { what, given: rows.columns(), wanted });
+            let what = "a row of the empirical distribution".to_owned();
+            return Err(GameError::Width { what, actual: rows.columns(), expected: wanted });
         }
         if rows.len() > MOST_ROWS {
             let what = format!(
-                "a bandwidth by AICc compares all pairs of rows, so that it takes at most {MOST_ROWS} rows, not {}; give fewer, or a bandwidth",
+                "choosing the bandwidth by AICc compares all pairs of rows and supports at most {MOST_ROWS} \
+                 rows, got {}; use fewer rows, or set a bandwidth",
                 rows.len()
             );
             return Err(GameError::Parameter { what });
@@ -87,10 +94,10 @@ impl EmpiricalLaw {
         let total = self.data.total().round() as usize;
         if total < 4 {
             return Err(GameError::TooFewRows {
-                law: "a bandwidth by AICc",
-                given: total,
-                least: 4,
-                hint: "give more rows, or a bandwidth",
+                law: "choosing the bandwidth by AICc",
+                actual: total,
+                min: 4,
+                hint: "use more rows, or set a bandwidth",
             });
         }
         Ok(AdaptedEmpiricalLaw { law: self, model })
@@ -98,11 +105,11 @@ impl EmpiricalLaw {
 }
 
 impl AdaptedEmpiricalLaw<'_> {
-    /// The bandwidth of a coalition that is neither empty nor all.
+    /// Returns the bandwidth of a coalition that is neither empty nor the grand coalition.
     ///
     /// # Errors
     ///
-    /// [`GameError::Model`] or [`GameError::NotFinite`] where the model fails.
+    /// [`GameError::Model`] or [`GameError::NotFinite`] if the model fails.
     pub fn bandwidth(&self, explicand: &[f64], coalition: CoalitionView<'_>) -> Result<f64, GameError> {
         let present: Vec<usize> = coalition.members().collect();
         let outputs = self.responses(explicand, &present, coalition)?;
@@ -118,7 +125,8 @@ impl AdaptedEmpiricalLaw<'_> {
         Ok(smoother.best_bandwidth())
     }
 
-    /// The predictions of each output that varies, about their mean and in units of their largest; by row of the data.
+    /// Returns the predictions for the rows of the data, for each output that varies: centred, and scaled to
+    /// a maximum of 1.
     fn responses(
         &self,
         explicand: &[f64],
@@ -146,7 +154,7 @@ impl AdaptedEmpiricalLaw<'_> {
             values.iter_mut().for_each(|value| *value = *value / 2.0 - first / 2.0);
             let largest = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
             values.iter_mut().for_each(|value| *value /= largest);
-            // What is left of a constant is rounding.
+            // The variation of a constant output is rounding error.
             (largest > 1e-13 * size).then_some(values)
         });
         Ok(outputs.collect())
@@ -185,9 +193,9 @@ impl ConditionalLaw for AdaptedEmpiricalLaw<'_> {
     }
 }
 
-/// What the criterion is computed from.
+/// Inputs of the criterion.
 struct Smoother<'a> {
-    /// Scaled squared distances of rows r and s < r, one r after the other.
+    /// Scaled squared distances between rows r and s < r, in order of r.
     distances: Vec<f64>,
     counts: &'a [f64],
     total: f64,
@@ -195,10 +203,10 @@ struct Smoother<'a> {
 }
 
 impl Smoother<'_> {
-    /// AICc(σ); infinite where the smoother has as many parameters as rows.
+    /// Returns AICc(σ); infinite if the smoother has as many parameters as rows.
     fn criterion(&self, bandwidth: f64) -> f64 {
         let (rows, k) = (self.counts.len(), self.outputs.len());
-        // Of each row r: Σ_s c_s w(r, s), and Σ_s c_s w(r, s) y_s for each output.
+        // For each row r: Σ_s c_s w(r, s), and Σ_s c_s w(r, s) y_s for each output.
         let mut sums: Vec<f64> = self.counts.to_vec();
         let mut fits: Vec<f64> =
             (0..rows * k).map(|at| self.counts[at / k] * self.outputs[at % k][at / k]).collect();
@@ -231,7 +239,7 @@ impl Smoother<'_> {
         self.outputs.iter().enumerate().map(of_output).sum()
     }
 
-    /// The σ of least AICc.
+    /// Returns the σ that minimizes the AICc.
     fn best_bandwidth(&self) -> f64 {
         let tried = |index: usize| 10f64.powf(f64::from(LEAST) + index as f64 / 5.0);
         let best =

@@ -1,25 +1,26 @@
-//! Which rows stand for a coalition, and with what weights.
+//! Selection and weighting of the rows of a coalition.
 
-/// Rows of the data in some order, each with how far it is from the explicand and what it weighs.
+/// Rows of the data in order of distance, with their distances from the explicand and their weights.
 pub(super) struct Weighed {
-    /// Rows from the nearest on; rows equally far in ascending order.
+    /// Row indices by ascending distance; rows at equal distance in ascending order.
     order: Vec<usize>,
-    /// Per row.
+    /// Distance per row.
     distances: Vec<f64>,
-    /// Per row; that of the nearest is how often it counts.
+    /// Weight per row; the nearest row has its count as its weight.
     weights: Vec<f64>,
 }
 
-/// Distances that differ by no more than this share are the same but for rounding.
+/// Distances with a smaller relative difference are equal up to rounding.
 const ROUNDING: f64 = 1e-9;
 
 impl Weighed {
-    /// `counts[r] · exp(−(distances[r] − the least) / (2 · bandwidth²))` for each row r.
+    /// Weights each row r by `counts[r] · exp(−(distances[r] − min) / (2 · bandwidth²))`, where `min` is the
+    /// smallest distance.
     pub(super) fn new(distances: Vec<f64>, counts: &[f64], bandwidth: f64) -> Self {
         let mut order: Vec<usize> = (0..distances.len()).collect();
         order.sort_by(|&a, &b| distances[a].total_cmp(&distances[b]));
         let nearest = distances[order[0]];
-        // Divided one by one: the square of the bandwidth may underflow.
+        // Divide by the bandwidth twice: its square may underflow.
         let weight = |(distance, count): (&f64, &f64)| {
             count * (-(distance - nearest) / bandwidth / bandwidth / 2.0).exp()
         };
@@ -27,10 +28,11 @@ impl Weighed {
         Self { order, distances, weights }
     }
 
-    /// The nearest rows that hold a share of all weight, and those as far as the last of them; at most `most`.
+    /// Selects the nearest rows that hold the given share of the total weight, and all rows as far as the
+    /// last of them; at most `most`.
     ///
-    /// Where ties reach beyond the most, the rows of the tie are represented by as many of them as there is room for: evenly spaced in
-    /// their ascending order, they share the weight of all.
+    /// If ties exceed the maximum, the tied rows are represented by the number of rows that still fit: evenly
+    /// spaced in ascending order, they share the weight of all tied rows.
     pub(super) fn with_ties(&self, share: f64, most: usize) -> (Vec<usize>, Vec<f64>) {
         let distance = |&row: &usize| self.distances[row];
         let weights = |rows: &[usize]| rows.iter().map(|&row| self.weights[row]).collect();
@@ -63,8 +65,8 @@ impl Weighed {
         ([&rows[..start], &stand_ins].concat(), [weights(&rows[..start]), their_weights].concat())
     }
 
-    /// As shapr keeps rows: from the least weight on, rows are left out as long as they hold no more than `1 − share` of all weight, the
-    /// first of equal ones first; then all but the last `most`.
+    /// Selects rows as shapr does: drops rows in order of ascending weight (of equal weights, the first row
+    /// first) while they hold at most `1 − share` of the total weight, then keeps at most the last `most`.
     pub(super) fn by_place(&self, share: f64, most: usize) -> (Vec<usize>, Vec<f64>) {
         let total: f64 = self.weights.iter().sum();
         let mut ascending: Vec<usize> = (0..self.weights.len()).collect();
@@ -81,7 +83,8 @@ impl Weighed {
     }
 }
 
-/// At most `room` of `rows`, at even steps of their summed weights; their weights sum to the same.
+/// Selects at most `room` of `rows`, at even steps of cumulative weight, and distributes the total weight
+/// among them.
 fn evenly_spaced(rows: &[usize], weights: &[f64], room: usize) -> (Vec<usize>, Vec<f64>) {
     let step = weights.iter().sum::<f64>() / room as f64;
     let (mut chosen, mut shares) = (Vec::new(), Vec::new());
@@ -113,7 +116,7 @@ mod tests {
         let tied = (-0.5_f64).exp();
         assert!((weights[0] - 1.0).abs() < 1e-15);
         assert!(weights[1..].iter().all(|weight| (weight - 2.5 * tied).abs() < 1e-15));
-        // With room for all of them the rows are themselves.
+        // If all rows fit, they are returned unchanged.
         assert_eq!(weighed.with_ties(1.0, 6).0, [2, 1, 3, 4, 5, 7]);
     }
 

@@ -1,4 +1,4 @@
-//! The law, with a bandwidth that is given.
+//! The empirical distribution with a fixed bandwidth.
 
 use faer::Mat;
 
@@ -15,7 +15,8 @@ use crate::error::GameError;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
 
-/// Rows of the data, weighted by a Gaussian kernel of their distance from the explicand in the features present.
+/// Rows of the data, weighted by a Gaussian kernel of their distance from the explicand in the present
+/// features.
 ///
 /// ```text
 /// D_S(x, r)² = (x_S − r_S)ᵀ Σ_SS⁻¹ (x_S − r_S) / |S|
@@ -23,27 +24,30 @@ use crate::synthetic::SyntheticRows;
 /// v(S)       = Σ_r w_S(x, r) f(x_S, r_S̄) / Σ_r w_S(x, r)
 /// ```
 ///
-/// (Aas, Jullum and Løland, 2021, section 3.3.) Σ_SS is the covariance of the present features, so that D_S is a Mahalanobis distance
-/// scaled by their number. Rows count from the nearest on until they hold a share η of all weight; rows as far as the last of these
-/// count as well. So the order of the data does not matter: values have the same bits in any.
+/// (Aas, Jullum and Løland, 2021, section 3.3.) Σ_SS is the covariance of the present features, so D_S is a
+/// Mahalanobis distance scaled by their number. Rows are added by ascending distance until they hold a share
+/// η of the total weight; rows at the same distance as the last of them are included. So the order of the
+/// data does not affect a single bit of the values.
 ///
-/// - *Bandwidth* σ, without unit; 0.1 unless [changed](Self::with_bandwidth), as the paper uses. A small one trusts few near rows (small
-///   bias, large variance), a large one takes rows that do not resemble the explicand: as σ grows, the game becomes the marginal one. It
-///   may be [chosen by the model](Self::with_bandwidths_by_aicc).
-/// - *Share* η: 0.95 unless [changed](Self::with_share). With 1 all rows count.
-/// - *Rows* per coalition: all that the share needs, unless [limited](Self::with_most_rows). Where rows equally far are more than there is
-///   room for, some of them share the weight of all: those at even steps of weight in the order of their values.
-/// - v(∅) is the mean over all rows, whatever the share and the limit.
+/// - *Bandwidth* σ, dimensionless; defaults to 0.1, as in the paper, see
+///   [`with_bandwidth`](Self::with_bandwidth). A small bandwidth uses a few near rows (small bias, large
+///   variance); a large one includes rows that do not resemble the explicand: as σ grows, the game approaches
+///   the marginal game. The bandwidth can be [chosen by AICc](Self::with_bandwidths_by_aicc).
+/// - *Share* η: defaults to 0.95, see [`with_share`](Self::with_share). With 1, all rows are used.
+/// - *Rows* per coalition: all rows that the share requires, unless [limited](Self::with_most_rows). If rows
+///   at the same distance exceed the limit, some of them represent all: those at even steps of weight in the
+///   order of their values.
+/// - v(∅) is the mean over all rows, regardless of the share and the limit.
 ///
 /// # As in shapr
 ///
-/// [`as_in_shapr`](Self::as_in_shapr) gives the numbers of the R package shapr (`approach = "empirical"`, 1.0.9), which departs from the
-/// paper: it divides by |S|² where D_S² has |S|, and of rows equally far it leaves out those that come first, as few as one of them, so
-/// that its values depend on the order of the data.
+/// [`as_in_shapr`](Self::as_in_shapr) reproduces the numbers of the R package shapr
+/// (`approach = "empirical"`, 1.0.9), which deviates from the paper: it divides by |S|² instead of |S| in
+/// D_S², and it cuts ties at the share by row index, so its values depend on the order of the data.
 ///
-/// Weights are relative to the nearest row, so that an explicand far from all rows is explained by the nearest ones. Constant and
-/// collinear columns are legal: a constant feature says nothing, and Σ_SS⁻¹ is a pseudo-inverse, as in
-/// [`GaussianLaw`](crate::GaussianLaw).
+/// Weights are relative to the nearest row, so an explicand far from all rows is explained by the nearest
+/// ones. Constant and collinear columns are allowed: a constant feature carries no information, and Σ_SS⁻¹ is
+/// a pseudo-inverse, as in [`GaussianLaw`](crate::GaussianLaw).
 ///
 /// A coalition takes `O(n³ + N |S|² + N log N)` time.
 ///
@@ -65,7 +69,7 @@ pub struct EmpiricalLaw {
     pub(super) data: Counted,
     mean: Vec<f64>,
     scale: Vec<f64>,
-    /// The rows in standard units, one after the other.
+    /// The standardized rows, row-major.
     units: Vec<f64>,
     correlation: Mat<f64>,
     variant: Variant,
@@ -74,17 +78,17 @@ pub struct EmpiricalLaw {
     most_rows: usize,
 }
 
-/// How rows are weighed and kept.
+/// How rows are weighted and selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Variant {
-    /// As published.
+    /// As in the paper.
     Paper,
-    /// As the package computes.
+    /// As in the R package shapr.
     Shapr,
 }
 
 impl Variant {
-    /// What squared Mahalanobis distances in some number of features are divided by.
+    /// Returns the divisor of squared Mahalanobis distances in the given number of features.
     fn divisor(self, features: usize) -> f64 {
         match self {
             Self::Paper => features as f64,
@@ -94,42 +98,45 @@ impl Variant {
 }
 
 impl EmpiricalLaw {
-    /// The rows of the data, with bandwidth 0.1, share 0.95 and no limit of rows.
+    /// Fits the distribution to `rows`, with bandwidth 0.1, share 0.95 and no limit on rows.
     ///
     /// # Errors
     ///
-    /// [`GameError::MissingValue`] and [`GameError::InfiniteInput`] with row and column, [`GameError::TooFewRows`] for fewer than n + 1
-    /// rows, which are all equally far from each other, [`GameError::Covariance`] if numbers are too large for a variance.
+    /// [`GameError::MissingValue`] and [`GameError::InfiniteInput`] with row and column,
+    /// [`GameError::TooFewRows`] for fewer than n + 1 rows, which would all be equally far from each other,
+    /// [`GameError::Covariance`] if numbers are too large for a variance.
     pub fn fit(rows: Rows<'_>) -> Result<Self, GameError> {
         check_data(rows)?;
         Self::counted(Counted::once(rows).sorted(), Variant::Paper)
     }
 
-    /// The rows of the data, each of which has its weight times that of the kernel.
+    /// Fits the distribution to weighted rows: the weight of a row multiplies that of the kernel.
     ///
-    /// Whole weights say how often a row stands in the data; others are a proportion and are scaled to sum to the number of rows. Rows
-    /// of weight 0 are left out. A limit of rows counts rows, whatever their weights.
+    /// Integer weights are multiplicities of rows. Other weights are proportions and are scaled to sum to the
+    /// number of rows. Rows of weight 0 are ignored. A limit on rows counts rows regardless of their weights.
     ///
     /// # Errors
     ///
-    /// As [`fit`](Self::fit); [`GameError::BackgroundWeights`] unless there is one weight per row, all finite, none negative, not all zero.
+    /// Same as [`fit`](Self::fit); also [`GameError::BackgroundWeights`] unless there is one weight per row,
+    /// all of them finite and non-negative, and at least one positive.
     pub fn fit_weighted(rows: Rows<'_>, weights: &[f64]) -> Result<Self, GameError> {
         check_data(rows)?;
         Self::counted(Counted::weighted(rows, weights)?.sorted(), Variant::Paper)
     }
 
-    /// The rows of the data as the R package shapr weighs and keeps them, see [above](Self#as-in-shapr).
+    /// Fits the distribution to `rows`, weighted and selected as in the R package shapr, see
+    /// [above](Self#as-in-shapr).
     ///
     /// # Errors
     ///
-    /// As [`fit`](Self::fit).
+    /// Same as [`fit`](Self::fit).
     pub fn as_in_shapr(rows: Rows<'_>) -> Result<Self, GameError> {
         check_data(rows)?;
         Self::counted(Counted::once(rows), Variant::Shapr)
     }
 
     fn counted(data: Counted, variant: Variant) -> Result<Self, GameError> {
-        check_enough(&data, "an empirical law")?;
+        check_enough(&data, "an empirical distribution")?;
         let Standardized { mean, scale, units } = Standardized::new(&data)?;
         let (rows, columns) = (units.nrows(), units.ncols());
         Ok(Self {
@@ -145,37 +152,38 @@ impl EmpiricalLaw {
         })
     }
 
-    /// The same law with bandwidth σ.
+    /// Sets the bandwidth σ.
     ///
     /// # Errors
     ///
-    /// [`GameError::Parameter`] unless it is finite and above zero.
+    /// [`GameError::Parameter`] unless it is finite and positive.
     pub fn with_bandwidth(mut self, bandwidth: f64) -> Result<Self, GameError> {
         if !(bandwidth.is_finite() && bandwidth > 0.0) {
             return Err(GameError::Parameter {
-                what: format!("a bandwidth is finite and above 0, not {bandwidth}"),
+                what: format!("invalid bandwidth {bandwidth}: must be positive and finite"),
             });
         }
         self.bandwidth = bandwidth;
         Ok(self)
     }
 
-    /// The same law with the share η of weight that the rows of a coalition hold at least.
+    /// Sets the minimum share η of the total weight that the rows of a coalition hold.
     ///
     /// # Errors
     ///
-    /// [`GameError::Parameter`] unless it is above 0 and at most 1.
+    /// [`GameError::Parameter`] unless it is positive and at most 1.
     pub fn with_share(mut self, share: f64) -> Result<Self, GameError> {
         if !(share > 0.0 && share <= 1.0) {
             return Err(GameError::Parameter {
-                what: format!("the share of weight that rows hold is above 0 and at most 1, not {share}"),
+                what: format!("invalid share {share} of the weight of rows: must be above 0 and at most 1"),
             });
         }
         self.share = share;
         Ok(self)
     }
 
-    /// The same law with at most `rows` rows for a coalition, the empty one excepted; more than there are is no limit.
+    /// Limits the number of rows per coalition, except the empty one; a limit above the number of rows has no
+    /// effect.
     ///
     /// # Errors
     ///
@@ -183,20 +191,20 @@ impl EmpiricalLaw {
     pub fn with_most_rows(mut self, rows: usize) -> Result<Self, GameError> {
         if rows == 0 {
             return Err(GameError::Parameter {
-                what: "a conditional law takes at least one row per coalition, not 0".to_owned(),
+                what: "invalid number of rows per coalition 0: must be at least 1".to_owned(),
             });
         }
         self.most_rows = rows.min(self.data.rows().len());
         Ok(self)
     }
 
-    /// D_S(x, r)² for each row r of the data; `present` are the features of S.
+    /// Returns D_S(x, r)² for each row r of the data; `present` lists the features of S.
     fn distances(&self, explicand: &[f64], present: &[usize]) -> Vec<f64> {
         let lower = factor(&self.correlation, present);
         let divisor = self.variant.divisor(present.len());
         let determining = determining(&lower);
         if determining.len() == present.len() {
-            // Differences before units: what is equally far on both sides has the same digits.
+            // Subtract before scaling: rows at equal distance on both sides then have identical distances.
             let mut off = vec![0.0; present.len()];
             let distance = |row: &[f64]| {
                 Cancellation::check();
@@ -216,7 +224,7 @@ impl EmpiricalLaw {
         scores.chunks_exact(from.len().max(1)).map(|row| squared_distance(row, &from) / divisor).collect()
     }
 
-    /// D_S(r, s)² for each pair of rows s < r of the data, one r after the other.
+    /// Returns D_S(r, s)² for each pair of rows s < r of the data, in order of r.
     pub(super) fn distances_of_pairs(&self, present: &[usize]) -> Vec<f64> {
         let lower = factor(&self.correlation, present);
         let scores = self.scores(&lower, present);
@@ -232,7 +240,8 @@ impl EmpiricalLaw {
             .collect()
     }
 
-    /// What is left of each row, one after the other, in units in which distances are Euclidean; a zero where nothing is left.
+    /// Returns the rows transformed so that distances are Euclidean, row-major; a single zero per row if
+    /// every feature is determined.
     fn scores(&self, lower: &Mat<f64>, present: &[usize]) -> Vec<f64> {
         let determining = determining(lower);
         let mut scores = vec![0.0; present.len()];
@@ -251,7 +260,7 @@ impl EmpiricalLaw {
         all
     }
 
-    /// The rows that stand for X given `X_S = x_S` with this bandwidth.
+    /// Returns the rows that represent X given `X_S = x_S`, with the given bandwidth.
     pub(super) fn given_with<'a>(
         &'a self,
         bandwidth: f64,
@@ -273,7 +282,7 @@ impl EmpiricalLaw {
     }
 }
 
-/// The features, by place, that are not determined by those before them.
+/// Returns the indices of the features that are not determined by those before them.
 fn determining(lower: &Mat<f64>) -> Vec<usize> {
     (0..lower.nrows()).filter(|&i| lower[(i, i)] != 0.0).collect()
 }
@@ -287,7 +296,7 @@ impl ConditionalLaw for EmpiricalLaw {
         self.mean.len()
     }
 
-    /// The most rows of a coalition: those of the data or the limit.
+    /// Returns the maximum number of rows of a coalition: that of the data, or the limit.
     fn draws(&self) -> usize {
         self.most_rows
     }

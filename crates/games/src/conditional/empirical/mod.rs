@@ -1,4 +1,4 @@
-//! The empirical law: rows of the data, weighted by how near they are to what is present.
+//! The empirical distribution: rows of the data, weighted by their distance in the present features.
 
 mod aicc;
 mod kept;

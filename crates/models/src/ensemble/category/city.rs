@@ -1,6 +1,7 @@
-//! CityHash64 as it was in version 1.0, which CatBoost keeps.
+//! CityHash64 version 1.0, which CatBoost uses.
 //!
-//! Four ways for four ranges of lengths; words are little-endian, and the last of them overlap where the length is no multiple of theirs.
+//! There are separate algorithms for four ranges of lengths. Words are little-endian, and the last ones
+//! overlap if the length is not a multiple of their size.
 
 const K0: u64 = 0xc3a5_c85c_97cb_3127;
 const K1: u64 = 0xb492_b66f_be98_f273;
@@ -8,7 +9,7 @@ const K2: u64 = 0x9ae1_6a3b_2f90_404f;
 const K3: u64 = 0xc949_d7c7_509e_6557;
 const MULTIPLIER: u64 = 0x9ddf_ea08_eb38_2d69;
 
-/// The hash of a text of any length.
+/// Returns the hash of a text of any length.
 pub(crate) fn city_hash(text: &[u8]) -> u64 {
     match text.len() {
         0..=16 => up_to_16(text),
@@ -18,7 +19,8 @@ pub(crate) fn city_hash(text: &[u8]) -> u64 {
     }
 }
 
-/// The eight bytes from `at` on. All callers have checked the length; past the end there are zeros.
+/// Returns the eight bytes from `at` on. All callers have checked the length; bytes past the end would be
+/// zero.
 fn word(text: &[u8], at: usize) -> u64 {
     text.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
@@ -27,7 +29,7 @@ fn fold(bits: u64) -> u64 {
     bits ^ bits >> 47
 }
 
-/// 128 bits to 64.
+/// Hashes 128 bits to 64.
 fn pair(low: u64, high: u64) -> u64 {
     let a = fold((low ^ high).wrapping_mul(MULTIPLIER));
     fold((high ^ a).wrapping_mul(MULTIPLIER)).wrapping_mul(MULTIPLIER)
@@ -63,7 +65,7 @@ fn up_to_32(text: &[u8]) -> u64 {
 
 fn up_to_64(text: &[u8]) -> u64 {
     let length = text.len();
-    // Half of the work: from the sums of a start, an end and the words between.
+    // Computes half of the state from the sums of a start, an end and the words between.
     let half = |start: u64, end: u64, words: [u64; 2]| {
         let mut a = start;
         let b = a.wrapping_add(end).rotate_right(52);
@@ -90,7 +92,7 @@ fn mix(text: &[u8], at: usize, a: u64, b: u64) -> (u64, u64) {
     (sum.wrapping_add(z), b.wrapping_add(sum.rotate_right(44)).wrapping_add(a))
 }
 
-/// The end first, then blocks of 64 bytes, of which the last may overlap it.
+/// Hashes the end first, then blocks of 64 bytes, the last of which may overlap it.
 fn longer(text: &[u8]) -> u64 {
     let length = text.len();
     let mut x = word(text, 0);
@@ -119,7 +121,8 @@ fn longer(text: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// The lower halves are what CatBoost 1.2.10 wrote for categories of these lengths: `"0123456789"` over and over.
+    /// The lower halves are those that CatBoost 1.2.10 wrote for categories of these lengths, made of
+    /// repeated `"0123456789"`.
     #[test]
     fn texts_of_all_lengths_have_the_hashes_of_catboost() {
         let text: Vec<u8> = (0..300).map(|place| b'0' + (place % 10) as u8).collect();

@@ -1,19 +1,19 @@
-//! The columns of a row, as a file lists them by kind.
+//! The columns of a row, which files list by kind.
 
 use std::collections::HashMap;
 
-/// Columns come as bare numbers, so a short file could ask for any memory.
+/// The file stores only the indices of columns, so without a limit a small file could exhaust the memory.
 const MOST_COLUMNS: usize = 1 << 20;
 
-/// A column of numbers.
+/// A numeric column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Number {
     pub(super) column: usize,
-    /// Whether a missing value is above every border; if not, it is above none.
+    /// Whether a missing value is above every border; otherwise it is above no border.
     pub(super) missing_is_above: bool,
 }
 
-/// What a column holds.
+/// The kind of a column.
 pub(super) enum Kind {
     Number {
         missing_is_above: bool,
@@ -23,36 +23,36 @@ pub(super) enum Kind {
     Other,
 }
 
-/// A feature as a file states it.
+/// A feature as described in a file.
 pub(super) struct Feature<'a> {
     pub(super) kind: Kind,
-    /// Among those of its kind.
+    /// Index among the features of its kind.
     pub(super) index: usize,
-    /// Among all columns.
+    /// Index among all columns.
     pub(super) column: usize,
-    /// Empty where it has none.
+    /// Empty if the feature has no name.
     pub(super) name: &'a str,
 }
 
 #[derive(Default)]
 pub(super) struct Features {
-    /// Number of columns. Columns that the file leaves out are of no use to the model.
+    /// Number of columns. The model does not use columns that the file omits.
     pub(super) count: usize,
     named: HashMap<usize, String>,
-    /// By index, which counts the numbers only.
+    /// Numeric columns, by their index among the numeric features.
     numbers: HashMap<usize, Number>,
-    /// By index, which counts the categories only: the column.
+    /// Categorical columns, by their index among the categorical features.
     categories: HashMap<usize, usize>,
 }
 
 impl Features {
-    /// Takes in the next feature, or says what is wrong with it.
+    /// Adds a feature, or returns why it is invalid.
     pub(super) fn add(&mut self, Feature { kind, index, column, name }: Feature<'_>) -> Result<(), String> {
         if column >= MOST_COLUMNS {
-            return Err(format!("column {column}, where {MOST_COLUMNS} features are the most"));
+            return Err(format!("column {column} exceeds the maximum of {MOST_COLUMNS} features"));
         }
         if self.named.insert(column, name.to_owned()).is_some() {
-            return Err(format!("column {column} is the place of two features"));
+            return Err(format!("two features have the column {column}"));
         }
         let twice = match kind {
             Kind::Number { missing_is_above } => {
@@ -62,13 +62,14 @@ impl Features {
             Kind::Other => false,
         };
         if twice {
-            return Err(format!("{index} is the index of two features"));
+            return Err(format!("two features have the index {index}"));
         }
         self.count = self.count.max(column + 1);
         Ok(())
     }
 
-    /// The names of the columns, those without one named by their number, as CatBoost does; `None` where no column has a name.
+    /// Returns the names of the columns. Columns without a name are named by their index, as in CatBoost.
+    /// `None` if no column has a name.
     pub(super) fn names(&self) -> Option<Vec<String>> {
         let name = |column| match self.named.get(&column) {
             Some(name) if !name.is_empty() => name.clone(),
@@ -78,19 +79,19 @@ impl Features {
         any.then(|| (0..self.count).map(name).collect())
     }
 
-    /// The column of numbers that a split names.
+    /// Returns a numeric column by the index that splits use.
     pub(super) fn number(&self, index: usize) -> Result<Number, String> {
         let known = self.numbers.get(&index).copied();
-        known.ok_or_else(|| unknown(index, "numbers", self.numbers.len()))
+        known.ok_or_else(|| unknown(index, "numeric", self.numbers.len()))
     }
 
-    /// The column of categories that a split names.
+    /// Returns a categorical column by the index that splits use.
     pub(super) fn category(&self, index: usize) -> Result<usize, String> {
         let known = self.categories.get(&index).copied();
-        known.ok_or_else(|| unknown(index, "categories", self.categories.len()))
+        known.ok_or_else(|| unknown(index, "categorical", self.categories.len()))
     }
 
-    /// The columns of categories, in ascending order.
+    /// Returns the categorical columns, in ascending order.
     pub(super) fn category_columns(&self) -> Vec<usize> {
         let mut columns: Vec<usize> = self.categories.values().copied().collect();
         columns.sort_unstable();
@@ -99,5 +100,5 @@ impl Features {
 }
 
 fn unknown(index: usize, kind: &str, count: usize) -> String {
-    format!("{index}, but the {count} features of {kind} have other numbers")
+    format!("index {index} is not one of the {count} {kind} features")
 }

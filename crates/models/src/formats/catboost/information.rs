@@ -1,10 +1,10 @@
-//! What a CatBoost file says about the training: for people, and for the link.
+//! Information about the training in a CatBoost file, for display and to determine the link.
 
 use crate::ensemble::Link;
 use crate::error::ModelError;
 use crate::formats::document::{Field, json};
 
-/// Stands for what a file does not say.
+/// The value of information that the file lacks.
 const UNKNOWN: &str = "unknown";
 
 pub(super) struct Information {
@@ -12,18 +12,18 @@ pub(super) struct Information {
     pub(super) version: String,
     /// The loss function without its parameters: `Logloss`.
     pub(super) loss: String,
-    /// The classes as text; empty where there are none or they are not said.
+    /// The classes as text; empty if there are no classes or the file does not store them.
     pub(super) classes: Vec<String>,
 }
 
 impl Information {
-    /// From the member `model_info`, which is there for information only: what is not found there is unknown. Models that were trained
-    /// elsewhere and joined or converted have no parameters.
+    /// Reads the member `model_info`, which is optional. Missing information is unknown; models that were
+    /// trained with other tools, merged or converted have no parameters.
     pub(super) fn of_document(root: &Field<'_>) -> Result<Self, ModelError> {
         let information = root.find("model_info")?;
         let member = |key| information.as_ref().and_then(|field| field.find(key).ok().flatten());
         let loss = member("params").and_then(|field| match field.text() {
-            // Some releases keep the parameters as the text of a document.
+            // Some releases store the parameters as the text of a JSON document.
             Ok(text) => loss_of_text(text),
             Err(_) => loss_of(&field),
         });
@@ -35,7 +35,7 @@ impl Information {
         Self::new(version.as_ref().and_then(|field| field.text().ok()), loss, classes)
     }
 
-    /// From the texts of a binary file.
+    /// Reads the texts of a binary file.
     pub(super) fn of_texts(
         version: Option<&str>,
         parameters: Option<&str>,
@@ -52,13 +52,13 @@ impl Information {
         let version = version.and_then(release).unwrap_or_else(|| UNKNOWN.to_owned());
         if version.split('.').next().and_then(|major| major.parse().ok()).is_some_and(|major: u32| major > 1)
         {
-            return Err(ModelError::Version { format: "CatBoost", given: version, known: "1.x and before" });
+            return Err(ModelError::Version { format: "CatBoost", actual: version, known: "1.x or earlier" });
         }
         let loss = loss.unwrap_or_else(|| UNKNOWN.to_owned());
         Ok(Self { version, loss, classes: classes.unwrap_or_default() })
     }
 
-    /// How CatBoost takes margins to predictions.
+    /// Returns the link of the loss function.
     pub(super) fn link(&self) -> Option<Link> {
         Some(match &*self.loss {
             "RMSE"
@@ -78,13 +78,13 @@ impl Information {
             | "MultiCrossEntropy" => Link::Logistic { steepness: 1.0 },
             "MultiClass" => Link::Softmax,
             "Poisson" | "Tweedie" | "LogLinQuantile" => Link::Exponential,
-            // RMSEWithUncertainty has another link for either output.
+            // The two outputs of RMSEWithUncertainty have different links.
             _ => return None,
         })
     }
 }
 
-/// The release in what git says about it: `Branch: tags/v1.2.10`, `Summary: CatBoost release 1.2.10.`
+/// Extracts the release from its git description: `Branch: tags/v1.2.10`, `Summary: CatBoost release 1.2.10.`
 fn release(text: &str) -> Option<String> {
     let after = |mark: &str| text.split_once(mark).map(|(_, rest)| rest);
     let rest = after("tags/v").or_else(|| after("CatBoost release "))?;
@@ -94,23 +94,23 @@ fn release(text: &str) -> Option<String> {
     (!release.is_empty()).then(|| release.to_owned())
 }
 
-/// The same of parameters that are the text of a document.
+/// Parses parameters in the text of a JSON document and returns their loss function.
 fn loss_of_text(text: &str) -> Option<String> {
     loss_of(&Field::root(&json::read(text.as_bytes()).ok()?))
 }
 
-/// The member `loss_function.type` of the parameters.
+/// Returns the member `loss_function.type` of the parameters.
 fn loss_of(parameters: &Field<'_>) -> Option<String> {
     let loss = parameters.find("loss_function").ok()??;
     loss.find("type").ok()??.text().ok().map(str::to_owned)
 }
 
-/// The same of what is said of the classes.
+/// Parses class parameters in the text of a JSON document and returns the names of the classes.
 fn classes_of_text(text: &str) -> Option<Vec<String>> {
     classes_of(&Field::root(&json::read(text.as_bytes()).ok()?))
 }
 
-/// The member `class_names`: numbers or texts.
+/// Returns the member `class_names`, a list of numbers or texts.
 fn classes_of(said: &Field<'_>) -> Option<Vec<String>> {
     let names = said.find("class_names").ok()??;
     if let Ok(numbers) = names.numbers() {

@@ -6,17 +6,18 @@
 //! f_k(x) = bias_k + scale · Σ_t leaf_{t,k}(x)
 //! ```
 //!
-//! Features are numbered three times: among all columns of a row (flat), among the numbers and among the categories; splits use the
-//! latter two. Categories are known by their hashes, so that every text is one: their codes are those of
-//! [`Words`](crate::Words), and rows are compared in 64 bits where there are any, as 32 bits do not hold the codes.
+//! Features have an index among all columns of a row (flat), and one among the numeric or the categorical
+//! features, which splits use. Categories are identified by hashes, so every text is a category. Their codes
+//! are those of [`Words`](crate::Words). If there are categorical features, rows are compared in 64 bits,
+//! because 32 bits cannot represent the codes.
 //!
 //! | | |
 //! |---|---|
 //! | [`binary`], [`document`] | the two formats |
-//! | [`features`], [`information`] | the columns, and what is said about the training |
-//! | [`splits`] | what splits ask, and how a model is put together |
+//! | [`features`], [`information`] | the columns, and information about the training |
+//! | [`splits`] | conditions of splits, and construction of the model |
 //! | [`statistics`] | statistics of categories (CTR) |
-//! | [`trees`] | what trees are like |
+//! | [`trees`] | structure of the trees |
 
 mod binary;
 mod document;

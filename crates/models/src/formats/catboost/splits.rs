@@ -1,4 +1,4 @@
-//! What splits ask, whatever file they come from.
+//! Conditions of splits, independent of the file format.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,89 +10,91 @@ use crate::ensemble::{
 };
 use crate::error::ModelError;
 
-/// Longer texts of categories are not kept.
+/// Maximum length of the text of a category. Longer texts are not stored.
 const LONGEST: usize = 1000;
 
-/// A question that rows pass or fail. Those that pass go right.
+/// A condition of a split. Rows that pass it go right.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Condition {
-    /// Whether a number is above a border.
+    /// Passes if a number is above a border.
     Above { number: Number, border: f32 },
-    /// Whether a category has a hash.
+    /// Passes if a category has this hash.
     Exactly { column: usize, hash: u32 },
-    /// Whether a statistic, by its place in the file, is above a border.
+    /// Passes if a statistic, given by its index in the file, is above a border.
     Statistic { place: usize, border: f32 },
 }
 
-/// The threshold t for which `x < t` is that x, rounded to 32 bits, is not above a border. Where rows are compared in 64 bits, it is where
-/// rounding turns from the border to the number after it; a tie goes to the even one.
+/// Returns the threshold t for which `x < t` is equivalent to x, rounded to 32 bits, being at most the
+/// border. If rows are compared in 64 bits, t is the point at which rounding switches from the border to the
+/// next number; a tie is rounded to even.
 pub(super) fn threshold(border: f32, double: bool) -> f64 {
     let above = border.next_up();
     if !double || !border.is_finite() {
         return at_most(f64::from(border));
     }
-    // What lies beyond the largest number is rounded as if there were one more.
+    // Beyond the largest number, rounding behaves as if there were another number one step further.
     let step = if above.is_finite() { f64::from(above) - f64::from(border) } else { 2f64.powi(104) };
     let middle = f64::from(border) + step / 2.0;
     if border.to_bits().is_multiple_of(2) { at_most(middle) } else { middle }
 }
 
-/// The refusal of splits on what is computed of the row by more than trees.
+/// Returns the error for splits on features that are computed from texts or embeddings.
 pub(super) fn refuse_computed(kind: &str) -> ModelError {
     ModelError::Unsupported {
-        what: format!("a split on what is computed from texts or embeddings ({kind})"),
-        wanted: "compute numbers from them yourself, and train on these",
+        what: format!("a split on a feature computed from texts or embeddings ({kind})"),
+        help: "convert them to numeric features before training",
     }
 }
 
-/// The biases of so many outputs, if that is known, or what is wrong with them.
+/// Returns one bias per output, or the problem. `outputs` is the number of outputs, if known.
 pub(super) fn biases(scale: f64, bias: Vec<f64>, outputs: Option<usize>) -> Result<Vec<f64>, String> {
     if let Some(number) = [scale].iter().chain(&bias).find(|number| !number.is_finite()) {
-        return Err(format!("the number {number}"));
+        return Err(format!("expected finite numbers, got {number}"));
     }
     let outputs = outputs.unwrap_or(bias.len().max(1));
     match bias.len() {
         given if given == outputs => Ok(bias),
-        // Some models of several outputs have no bias, or one of zero for all.
+        // Some models with several outputs have no bias, or a single bias of zero.
         0 | 1 if bias.iter().all(|&bias| bias == 0.0) => Ok(vec![0.0; outputs]),
-        given => Err(format!("{given} biases for {outputs} outputs")),
+        given => Err(format!("expected {outputs} biases (one per output), got {given}")),
     }
 }
 
-/// Where a statistic is looked at.
+/// How a statistic is evaluated.
 enum Place {
     /// By a rule of its feature.
     Rule(Arc<Statistic>),
-    /// In a column of its own, with other features.
+    /// In an additional column, since it depends on several features.
     Column(usize),
 }
 
-/// Splits of a file, and what they refer to.
+/// The splits of a file, and the data that they refer to.
 pub(super) struct Splits {
     features: Features,
-    /// Whether rows are compared in 64 bits: codes of categories need them.
+    /// Whether rows are compared in 64 bits, which the codes of categories require.
     double: bool,
     places: Vec<Place>,
     joint: Vec<Statistic>,
-    /// Hashes that splits look for, with their columns.
+    /// Columns and hashes that splits compare.
     known: Vec<(usize, u32)>,
 }
 
-/// A model but for its trees.
+/// A model without its trees.
 pub(super) struct Frame {
     pub(super) bias: Vec<f64>,
-    /// What the outputs are called, where there is one for each class.
+    /// Names of the outputs, if there is one for each class.
     pub(super) classes: Vec<String>,
     pub(super) link: Option<Link>,
     pub(super) origin: Origin,
-    /// Categories as texts, where the file has some.
+    /// Categories as text, if the file stores some.
     pub(super) texts: Vec<String>,
-    /// About how many nodes to make room for.
+    /// Estimate of the number of nodes, to reserve memory.
     pub(super) nodes: usize,
 }
 
 impl Splits {
-    /// `statistics` makes the statistics of the file, told the features and whether rows are compared in 64 bits.
+    /// Creates splits. `statistics` creates the statistics of the file, given the features and whether rows
+    /// are compared in 64 bits.
     pub(super) fn new(
         features: Features,
         statistics: impl FnOnce(&Features, bool) -> Result<Vec<Statistic>, ModelError>,
@@ -120,12 +122,12 @@ impl Splits {
         &self.features
     }
 
-    /// Splits on these conditions look for this category.
+    /// Records that a split compares this category.
     pub(super) fn know(&mut self, column: usize, hash: u32) {
         self.known.push((column, hash));
     }
 
-    /// Whether a split looks at several features.
+    /// Returns whether a split depends on several features.
     pub(super) fn is_joint(&self, condition: Condition) -> bool {
         match condition {
             Condition::Statistic { place, .. } => matches!(self.places.get(place), Some(Place::Column(_))),
@@ -133,7 +135,7 @@ impl Splits {
         }
     }
 
-    /// The split on a condition, whose column is one of extended rows; or what is wrong with it.
+    /// Returns the split for a condition, whose column is one of extended rows, or the problem.
     pub(super) fn split(&self, condition: Condition) -> Result<Split, String> {
         let ruled = |column: usize, rule: Rule| {
             let default_left = rule.goes_left(f64::NAN, false);
@@ -141,7 +143,7 @@ impl Splits {
         };
         match condition {
             Condition::Above { border, .. } | Condition::Statistic { border, .. } if border.is_nan() => {
-                Err("the border NaN".to_owned())
+                Err("invalid border NaN".to_owned())
             }
             Condition::Above { number, border } => Ok(Split {
                 feature: number.column as i64,
@@ -151,13 +153,13 @@ impl Splits {
             }),
             Condition::Exactly { column, hash } => Ok(ruled(column, Rule::Hashed(hash))),
             Condition::Statistic { place, border } => match self.places.get(place) {
-                None => Err(format!("statistic {place} of {}", self.places.len())),
+                None => Err(format!("statistic {place} out of range ({} statistics)", self.places.len())),
                 Some(Place::Rule(statistic)) => {
                     let column = statistic.features()[0] as usize;
                     let (statistic, border) = (statistic.clone(), f64::from(border));
                     Ok(ruled(column, Rule::Statistic { statistic, border }))
                 }
-                // A statistic that is no number is above nothing.
+                // A statistic that is NaN counts as not above the border.
                 Some(&Place::Column(column)) => Ok(Split {
                     feature: column as i64,
                     threshold: at_most(f64::from(border)),
@@ -168,7 +170,7 @@ impl Splits {
         }
     }
 
-    /// Puts a model together. `push` is given a place to put trees to.
+    /// Builds a model, to which `push` adds the trees.
     pub(super) fn model(
         self,
         frame: Frame,
@@ -197,11 +199,11 @@ impl Splits {
         Ok(alone)
     }
 
-    /// The words of the columns of categories.
+    /// Returns the categories of the categorical columns.
     fn words(&self, texts: Vec<String>) -> Vec<Option<Words>> {
         let columns = self.features.category_columns();
         let Some(&last) = columns.last() else { return Vec::new() };
-        // A long text is nothing to show, and could be that of many columns.
+        // Long texts are not suitable for display, and could be repeated for many columns.
         let texts = texts.into_iter().filter(|text| text.len() <= LONGEST);
         let texts: HashMap<u32, String> = texts.map(|text| (category_hash(&text), text)).collect();
         let mut hashes: Vec<Vec<u32>> = vec![Vec::new(); last + 1];
@@ -219,11 +221,11 @@ impl Splits {
     }
 }
 
-/// Where the trees of a model are put.
+/// The trees of a model under construction.
 pub(super) struct Grove {
-    /// Trees whose splits look at one feature each.
+    /// Trees whose splits depend on one feature each.
     alone: Ensemble,
-    /// All others.
+    /// All other trees.
     joint: Ensemble,
     outputs: usize,
 }
@@ -233,7 +235,7 @@ impl Grove {
         self.outputs
     }
 
-    /// Appends a tree, `number` of the file, with leaves times `scale`.
+    /// Appends a tree, index `number` in the file, with leaves multiplied by `scale`.
     pub(super) fn push(
         &mut self,
         tree: VectorTree,
@@ -246,7 +248,7 @@ impl Grove {
             false => (&mut self.alone, &mut self.joint),
         };
         tree.push_to(own, number, 0..self.outputs, scale)?;
-        // A tree of the file is a round, wherever it stands.
+        // End the round in the other ensemble too, because each tree of the file is a round.
         other.end_round();
         Ok(())
     }

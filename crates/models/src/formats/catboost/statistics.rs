@@ -1,14 +1,14 @@
-//! Statistics of categories, as CatBoost's files state them: it calls them CTR.
+//! Statistics of categories, which CatBoost calls CTR, as stored in its files.
 //!
-//! While it trains, CatBoost counts for each category, or combination of categories and answers to tests, how often each class of the
-//! target came with it. Splits compare
+//! During training, CatBoost counts for each category, or combination of categories and results of tests, how
+//! often each class of the target occurs with it. Splits compare
 //!
 //! ```text
 //! ((count in class + prior) / (total + weight of the prior) + shift) · scale,
 //! ```
 //!
-//! computed in `f32`. What the two counts are depends on the kind of statistic. Several statistics (other priors, other classes) share one
-//! table of counts. Both formats number what they list of them alike.
+//! computed in `f32`. The kind of statistic determines the two counts. Several statistics (with different
+//! priors or classes) share one table of counts. Both formats use the same numbering.
 
 use std::sync::Arc;
 
@@ -16,11 +16,12 @@ use super::features::Features;
 use super::splits::threshold;
 use crate::ensemble::{Counts, Part, Rate, RateKind, Statistic};
 
-/// The names of the kinds in a document; a binary file has their places.
+/// The names of the kinds in a document. A binary file stores their indices.
 pub(super) const NAMES: [&str; 6] =
     ["Borders", "Buckets", "BinarizedTargetMeanValue", "FloatTargetMeanValue", "Counter", "FeatureFreq"];
 
-/// The kind at a place among the names, which counts up to or after a class.
+/// Returns the kind with an index into [`NAMES`]. Its counts are those of a class, or of all classes after
+/// it.
 pub(super) fn kind(place: usize, class: usize) -> Option<RateKind> {
     Some(match place {
         0 => RateKind::After(class),
@@ -31,7 +32,7 @@ pub(super) fn kind(place: usize, class: usize) -> Option<RateKind> {
     })
 }
 
-/// What a statistic looks at, features by their index among those of their kind.
+/// An input of a statistic. Features are given by their index among those of their kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Element {
     Category { index: usize },
@@ -39,14 +40,15 @@ pub(super) enum Element {
     Exactly { index: usize, hash: u32 },
 }
 
-/// A statistic as a file states it.
+/// A statistic as described in a file.
 pub(super) struct Stated {
     pub(super) elements: Vec<Element>,
     pub(super) rate: Rate,
 }
 
 impl Stated {
-    /// The statistic with its counts, or what does not fit. `double` says whether rows are compared in 64 bits.
+    /// Combines the statistic with its counts, or returns why they do not match. `double` is whether rows are
+    /// compared in 64 bits.
     pub(super) fn with(
         &self,
         counts: Arc<Counts>,

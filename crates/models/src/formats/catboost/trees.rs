@@ -2,29 +2,32 @@
 //!
 //! # Oblivious trees
 //!
-//! All nodes of a level ask the same question. With the splits s_0..s_{d−1} a row comes to the leaf
+//! All nodes of a level have the same split. With the splits s_0..s_{d−1}, a row reaches the leaf
 //!
 //! ```text
 //! Σ_k 2^k [x passes s_k],
 //! ```
 //!
-//! where passing is `x̂ > border`, or for one-hot splits that the category is the split's. Predictions do not depend on the order in
-//! which the questions are asked, but the path-dependent game does. CatBoost asks the last one first, when it computes Shapley values.
-//! So a node of level l asks s_{d−1−l}, rows that pass go right, and leaves are in the file's order from left to right.
+//! where a row passes if `x̂ > border` or, for one-hot splits, if its category is that of the split.
+//! Predictions do not depend on the order of the splits, but the path-dependent game does. CatBoost starts
+//! from the last one when it computes Shapley values. So a node of level l has split s_{d−1−l}, rows that
+//! pass go right, and leaves are in the order of the file from left to right.
 //!
-//! The values of leaf i are `leaf_values[i k..(i + 1) k]` for k outputs. Weights are of leaves; a node's cover is the sum below it. Many
-//! leaves have weight 0: no row can come to them, or none did.
+//! The values of leaf i are `leaf_values[i k..(i + 1) k]` for k outputs. Files store the weights of leaves;
+//! the cover of a node is the sum of the leaves below it. Many leaves have weight 0, because no training row
+//! can reach or did reach them.
 //!
 //! # Other trees
 //!
-//! Grown leaf by leaf or level by level: nested objects in a document, steps from node to node in a binary file. Rows that pass go right.
+//! Trees grown leaf-wise or depth-wise are nested objects in JSON, and steps from node to node in a binary
+//! file. Rows that pass go right.
 
 use crate::ensemble::{Split, VectorTree};
 
-/// CatBoost grows trees to this depth. More splits would have more leaves than a file can hold.
+/// Maximum depth of trees in CatBoost. More splits would require more leaves than a file can contain.
 pub(super) const MOST_SPLITS: usize = 16;
 
-/// The tree of these splits, with `outputs` values and a weight for each leaf.
+/// Builds a tree with these splits, and `outputs` values and a weight for each leaf.
 pub(super) fn oblivious(
     splits: &[Split],
     values: &[f64],
@@ -32,7 +35,7 @@ pub(super) fn oblivious(
     outputs: usize,
 ) -> VectorTree {
     let mut shape = VectorTree::default();
-    // Node i of the heap has the children 2 i + 1 and 2 i + 2, and the leaves come last.
+    // As in a heap, node i has the children 2 i + 1 and 2 i + 2, and the leaves come last.
     for (level, split) in splits.iter().rev().enumerate() {
         for node in (1 << level) - 1..(1 << (level + 1)) - 1 {
             shape.add_split([2 * node + 1, 2 * node + 2], split.clone());

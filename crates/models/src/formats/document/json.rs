@@ -1,20 +1,21 @@
-//! JSON, as XGBoost writes it.
+//! JSON, as written by XGBoost.
 //!
-//! XGBoost writes the bare words `NaN` and `Infinity` where a number has no other spelling (1.7 does for the thresholds of categorical
-//! splits), which strict JSON readers refuse. They are read here, and numbers as freely as Rust spells them (`1.`, `01`); everything
-//! else is the standard (RFC 8259). Nesting is bounded by [`MAX_DEPTH`], so that no file can exhaust the stack.
+//! XGBoost writes the bare words `NaN` and `Infinity` for numbers without another representation (e.g. in
+//! version 1.7 for the thresholds of categorical splits), which strict JSON parsers reject. This parser
+//! accepts them, and all numbers that Rust can parse (`1.`, `01`). Otherwise it follows the standard (RFC
+//! 8259). Nesting is limited to [`MAX_DEPTH`], so that no file can overflow the stack.
 
 use super::memory::Memory;
 use super::{MAX_DEPTH, UNUSED, Value, push_element};
 use crate::error::ModelError;
 
-/// Reads a whole document; anything but white space after it is an error.
+/// Reads a whole document. Anything except white space after it is an error.
 pub(crate) fn read(bytes: &[u8]) -> Result<Value<'_>, ModelError> {
     let mut reader = Reader { bytes, offset: 0, memory: Memory::for_file(bytes.len()) };
     let value = reader.value(0)?;
     reader.skip_space();
     if reader.offset < bytes.len() {
-        return reader.fail("more bytes after the end of the document");
+        return reader.fail("unexpected data after the end of the document");
     }
     Ok(value)
 }
@@ -44,18 +45,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next byte that is no white space, not consumed.
+    /// Returns the next byte that is not white space, without consuming it.
     fn next(&mut self) -> Result<u8, ModelError> {
         self.skip_space();
         match self.peek() {
             Some(byte) => Ok(byte),
-            None => self.fail("the document ends too early"),
+            None => self.fail("unexpected end of the document"),
         }
     }
 
     fn value(&mut self, depth: usize) -> Result<Value<'a>, ModelError> {
         if depth > MAX_DEPTH {
-            return self.fail(format!("nested more than {MAX_DEPTH} deep"));
+            return self.fail(format!("nested more than {MAX_DEPTH} levels deep"));
         }
         match self.next()? {
             b'{' => self.object(depth),
@@ -76,7 +77,7 @@ impl<'a> Reader<'a> {
                         return Ok(value);
                     }
                 }
-                self.fail("not the beginning of a value")
+                self.fail("expected a value")
             }
         }
     }
@@ -90,11 +91,11 @@ impl<'a> Reader<'a> {
         }
         loop {
             if self.next()? != b'"' {
-                return self.fail("a name in quotes is wanted");
+                return self.fail("expected a quoted name");
             }
             let name = self.text()?;
             if self.next()? != b':' {
-                return self.fail("a colon is wanted");
+                return self.fail("expected a colon");
             }
             self.offset += 1;
             self.take_memory(Some(&name))?;
@@ -106,11 +107,11 @@ impl<'a> Reader<'a> {
                 b',' => self.offset += 1,
                 b'}' => {
                     self.offset += 1;
-                    // Room for members to come would be most of the memory of small objects.
+                    // Spare capacity would be most of the memory of small objects.
                     members.shrink_to_fit();
                     return Ok(Value::Object(members));
                 }
-                _ => return self.fail("a comma or a closing brace is wanted"),
+                _ => return self.fail("expected a comma or a closing brace"),
             }
         }
     }
@@ -139,7 +140,7 @@ impl<'a> Reader<'a> {
                     }
                     return Ok(list);
                 }
-                _ => return self.fail("a comma or a closing bracket is wanted"),
+                _ => return self.fail("expected a comma or a closing bracket"),
             }
         }
     }
@@ -163,7 +164,7 @@ impl<'a> Reader<'a> {
             Some(number) => Ok(number),
             None => {
                 self.offset = start;
-                self.fail(format!("{:?} is no number", String::from_utf8_lossy(text)))
+                self.fail(format!("invalid number {:?}", String::from_utf8_lossy(text)))
             }
         }
     }
@@ -188,18 +189,18 @@ impl<'a> Reader<'a> {
                     let character = self.escape()?;
                     text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                 }
-                Some(_) => return self.fail("a control character inside text"),
-                None => return self.fail("the document ends inside text"),
+                Some(_) => return self.fail("control character in a string"),
+                None => return self.fail("the document ends in a string"),
             }
         }
         match String::from_utf8(text) {
             Ok(text) => Ok(text),
-            Err(_) => self.fail("text that is not UTF-8"),
+            Err(_) => self.fail("invalid UTF-8"),
         }
     }
 
     fn escape(&mut self) -> Result<char, ModelError> {
-        let Some(letter) = self.peek() else { return self.fail("the document ends inside text") };
+        let Some(letter) = self.peek() else { return self.fail("the document ends in a string") };
         self.offset += 1;
         Ok(match letter {
             b'"' | b'\\' | b'/' => char::from(letter),
@@ -213,12 +214,12 @@ impl<'a> Reader<'a> {
                 let code = if (0xd800..0xdc00).contains(&first) {
                     // The second half of a surrogate pair must follow.
                     if !self.bytes[self.offset..].starts_with(b"\\u") {
-                        return self.fail("half of a surrogate pair");
+                        return self.fail("unpaired surrogate");
                     }
                     self.offset += 2;
                     let second = self.code_unit()?;
                     if !(0xdc00..0xe000).contains(&second) {
-                        return self.fail("half of a surrogate pair");
+                        return self.fail("unpaired surrogate");
                     }
                     0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00)
                 } else {
@@ -226,10 +227,10 @@ impl<'a> Reader<'a> {
                 };
                 match char::from_u32(code) {
                     Some(character) => character,
-                    None => return self.fail("half of a surrogate pair"),
+                    None => return self.fail("unpaired surrogate"),
                 }
             }
-            _ => return self.fail("an unknown escape inside text"),
+            _ => return self.fail("unknown escape in a string"),
         })
     }
 
@@ -244,7 +245,7 @@ impl<'a> Reader<'a> {
                 self.offset += 4;
                 Ok(unit)
             }
-            None => self.fail("four hexadecimal digits are wanted"),
+            None => self.fail("expected four hexadecimal digits"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The document that JSON and UBJ files hold alike, so that one schema reader serves both.
+//! The document in JSON and UBJ files, so that both are read by the same code.
 
 pub(crate) mod json;
 mod memory;
@@ -11,7 +11,8 @@ use std::borrow::Cow;
 use self::packed::Packed;
 use crate::error::ModelError;
 
-/// A value of the document. Lists of numbers, which are nearly all of a model file, are kept as plain `f64`, or left in the file.
+/// A value of the document. Lists of numbers, which make up most of a model file, are stored as plain `f64`
+/// or left in the bytes of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value<'a> {
     Null,
@@ -24,16 +25,17 @@ pub(crate) enum Value<'a> {
     Object(Vec<(String, Value<'a>)>),
 }
 
-/// Members of trees that nobody asks for. They are a third of a file, so they are read and dropped.
+/// Members of trees that are not used. They are a third of a file, so they are parsed and dropped.
 pub(crate) const UNUSED: [&str; 3] = ["base_weights", "loss_changes", "parents"];
 
-/// Deepest nesting that either reader follows. Models need eight levels; of a tree that was dumped each split takes two.
+/// Maximum nesting depth for both parsers. Models need eight levels, but in dumped trees each split takes
+/// two.
 pub(crate) const MAX_DEPTH: usize = 512;
 
-/// Largest category: beyond, `f32` no longer tells whole numbers apart.
+/// Maximum category. Larger integers are not distinct in `f32`.
 const MOST_CATEGORY: u32 = 16_777_215;
 
-/// Collects the elements of a list; stays a list of plain numbers as long as all elements are numbers.
+/// Appends an element to a list, which stays a list of plain numbers as long as all elements are numbers.
 pub(crate) fn push_element<'a>(list: &mut Value<'a>, element: Value<'a>) {
     match (&mut *list, element) {
         (Value::Numbers(numbers), Value::Number(number)) => numbers.push(number),
@@ -53,14 +55,14 @@ impl Value<'_> {
             Value::Null => "null",
             Value::Bool(_) => "a boolean",
             Value::Number(_) => "a number",
-            Value::Text(_) => "text",
+            Value::Text(_) => "a string",
             Value::Numbers(_) | Value::Packed(_) | Value::List(_) => "a list",
             Value::Object(_) => "an object",
         }
     }
 }
 
-/// A value and where it stands, so that every complaint names the field.
+/// A value and its path, so that every error names the field.
 #[derive(Clone)]
 pub(crate) struct Field<'a> {
     value: &'a Value<'a>,
@@ -77,11 +79,11 @@ impl<'a> Field<'a> {
         ModelError::Schema { at, problem: problem.into() }
     }
 
-    fn unexpected<T>(&self, wanted: &str) -> Result<T, ModelError> {
-        Err(self.error(format!("{} where {wanted} is wanted", self.value.kind())))
+    fn unexpected<T>(&self, expected: &str) -> Result<T, ModelError> {
+        Err(self.error(format!("expected {expected}, got {}", self.value.kind())))
     }
 
-    /// The member `key`, if the object has one.
+    /// Returns the member `key`, if the object has it.
     pub(crate) fn find(&self, key: &str) -> Result<Option<Field<'a>>, ModelError> {
         let Value::Object(members) = self.value else { return self.unexpected("an object") };
         Ok(members.iter().find(|(name, _)| name == key).map(|(_, value)| {
@@ -90,35 +92,35 @@ impl<'a> Field<'a> {
         }))
     }
 
-    /// Whether this is an object with the member `key`.
+    /// Returns whether this is an object with the member `key`.
     pub(crate) fn has(&self, key: &str) -> bool {
         matches!(self.value, Value::Object(members) if members.iter().any(|(name, _)| name == key))
     }
 
-    /// What this is, for people: the names of the first members where it is an object, else its kind.
+    /// Describes the value for error messages: the names of the first members of an object, else the kind of
+    /// value.
     pub(crate) fn description(&self) -> String {
         const NAMED: usize = 8;
         let Value::Object(members) = self.value else { return format!("{} at its root", self.value.kind()) };
         let names: Vec<String> = members.iter().take(NAMED).map(|(name, _)| format!("{name:.40?}")).collect();
         match members.len() {
-            0 => "no members".to_owned(),
-            1..=NAMED => format!("the members {}", names.join(", ")),
-            count => format!("the members {} and {} more", names.join(", "), count - NAMED),
+            0 => "no fields".to_owned(),
+            1..=NAMED => format!("the fields {}", names.join(", ")),
+            count => format!("the fields {} and {} more", names.join(", "), count - NAMED),
         }
     }
 
-    /// The member `key`, which must be there.
+    /// Returns the member `key`, which must be present.
     pub(crate) fn get(&self, key: &str) -> Result<Field<'a>, ModelError> {
-        self.find(key)?.ok_or_else(|| self.error(format!("has no member {key:?}")))
+        self.find(key)?.ok_or_else(|| self.error(format!("missing field {key:?}")))
     }
 
-    /// Refuses members with other names than these.
+    /// Checks that all members have one of these names.
     pub(crate) fn check_members(&self, known: &[&str]) -> Result<(), ModelError> {
         let Value::Object(members) = self.value else { return self.unexpected("an object") };
         match members.iter().find(|(name, _)| !known.contains(&name.as_str())) {
             Some((name, _)) => {
-                Err(self
-                    .error(format!("the member {name:.40?} is not known; known are {}", known.join(", "))))
+                Err(self.error(format!("unknown field {name:.40?}; expected one of: {}", known.join(", "))))
             }
             None => Ok(()),
         }
@@ -134,26 +136,26 @@ impl<'a> Field<'a> {
     pub(crate) fn flag(&self) -> Result<bool, ModelError> {
         match self.value {
             Value::Bool(flag) => Ok(*flag),
-            _ => self.unexpected("true or false"),
+            _ => self.unexpected("a boolean"),
         }
     }
 
     pub(crate) fn text(&self) -> Result<&'a str, ModelError> {
         match self.value {
             Value::Text(text) => Ok(text),
-            _ => self.unexpected("text"),
+            _ => self.unexpected("a string"),
         }
     }
 
-    /// A whole number in the range of `i64` that doubles hold exactly.
+    /// Returns an integer in the range that doubles represent exactly.
     pub(crate) fn integer(&self) -> Result<i64, ModelError> {
         match self.number()? {
             number if number.fract() == 0.0 && number.abs() < 9007199254740992.0 => Ok(number as i64),
-            number => Err(self.error(format!("{number} where a whole number is wanted"))),
+            number => Err(self.error(format!("expected an integer, got {number}"))),
         }
     }
 
-    /// A count, written as a number or, as XGBoost does, as text.
+    /// Returns a count, which is a number or, in files of XGBoost, a text.
     pub(crate) fn count(&self) -> Result<usize, ModelError> {
         let number = match self.value {
             Value::Number(number) => Some(*number),
@@ -164,7 +166,7 @@ impl<'a> Field<'a> {
             Some(number) if number.fract() == 0.0 && (0.0..4294967296.0).contains(&number) => {
                 Ok(number as usize)
             }
-            Some(number) => Err(self.error(format!("{number} where a count is wanted"))),
+            Some(number) => Err(self.error(format!("expected a count, got {number}"))),
             None => self.unexpected("a count"),
         }
     }
@@ -173,7 +175,7 @@ impl<'a> Field<'a> {
         matches!(self.value, Value::Null)
     }
 
-    /// Whether this is a list without elements.
+    /// Returns whether this is an empty list.
     pub(crate) fn is_empty_list(&self) -> bool {
         match self.value {
             Value::List(values) => values.is_empty(),
@@ -183,7 +185,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// The elements of a list of anything.
+    /// Returns the elements of a list of values of any kind.
     pub(crate) fn elements(&self) -> Result<Vec<Field<'a>>, ModelError> {
         match self.value {
             Value::List(values) => Ok(values
@@ -193,13 +195,13 @@ impl<'a> Field<'a> {
                 .collect()),
             _ if self.is_empty_list() => Ok(Vec::new()),
             Value::Numbers(_) | Value::Packed(_) => {
-                Err(self.error("numbers where other elements are wanted"))
+                Err(self.error("expected a list of other values, got numbers"))
             }
             _ => self.unexpected("a list"),
         }
     }
 
-    /// The elements of a list of lists, which are numbers alone where all are empty or the list is.
+    /// Returns the elements of a list of lists. Checks only that they are lists.
     pub(crate) fn lists(&self) -> Result<Vec<Field<'a>>, ModelError> {
         let elements = self.elements()?;
         match elements.iter().find(|element| element.elements().is_err() && element.numbers().is_err()) {
@@ -208,17 +210,17 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A list of numbers.
+    /// Returns a list of numbers.
     pub(crate) fn numbers(&self) -> Result<Cow<'a, [f64]>, ModelError> {
         match self.value {
             Value::Numbers(numbers) => Ok(Cow::Borrowed(numbers)),
             Value::Packed(packed) => Ok(Cow::Owned(packed.decoded())),
-            Value::List(_) => Err(self.error("a list that holds other things than numbers")),
+            Value::List(_) => Err(self.error("expected a list of numbers, got other values")),
             _ => self.unexpected("a list of numbers"),
         }
     }
 
-    /// The length of a list of numbers.
+    /// Returns the length of a list of numbers.
     pub(crate) fn number_count(&self) -> Result<usize, ModelError> {
         match self.value {
             Value::Packed(packed) => Ok(packed.len()),
@@ -226,21 +228,21 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// A list of numbers of a given length.
+    /// Returns a list of numbers of a given length.
     pub(crate) fn numbers_of(&self, length: usize) -> Result<Cow<'a, [f64]>, ModelError> {
         self.check_count(length)?;
         self.numbers()
     }
 
-    /// Refuses a list of numbers of another length.
+    /// Checks the length of a list of numbers.
     pub(crate) fn check_count(&self, length: usize) -> Result<(), ModelError> {
         match self.number_count()? {
             count if count == length => Ok(()),
-            count => Err(self.error(format!("{count} elements where {length} are wanted"))),
+            count => Err(self.error(format!("expected {length} elements, got {count}"))),
         }
     }
 
-    /// A list of whole numbers in the range of `i64` that doubles hold exactly.
+    /// Returns a list of integers in the range that doubles represent exactly.
     pub(crate) fn integers(&self) -> Result<Vec<i64>, ModelError> {
         self.numbers()?
             .iter()
@@ -248,36 +250,38 @@ impl<'a> Field<'a> {
                 if number.fract() == 0.0 && number.abs() < 9007199254740992.0 {
                     Ok(number as i64)
                 } else {
-                    Err(self.error(format!("{number} where whole numbers are wanted")))
+                    Err(self.error(format!("expected integers, got {number}")))
                 }
             })
             .collect()
     }
 
-    /// A list of whole numbers of a given length.
+    /// Returns a list of integers of a given length.
     pub(crate) fn integers_of(&self, length: usize) -> Result<Vec<i64>, ModelError> {
         self.check_count(length)?;
         self.integers()
     }
 
-    /// A list of categories.
+    /// Returns a list of categories.
     pub(crate) fn categories(&self) -> Result<Vec<u32>, ModelError> {
         let category = |number: i64| {
             let known = u32::try_from(number).ok().filter(|&category| category <= MOST_CATEGORY);
-            known.ok_or_else(|| self.error(format!("{number} is no category: 0 to {MOST_CATEGORY} are")))
+            known.ok_or_else(|| {
+                self.error(format!("invalid category {number}; expected 0 to {MOST_CATEGORY}"))
+            })
         };
         self.integers()?.into_iter().map(category).collect()
     }
 
-    /// Refuses a count that is not that of what the file holds.
+    /// Checks that this count equals the actual number of elements.
     pub(crate) fn check_says(&self, held: usize, what: &str) -> Result<(), ModelError> {
         match self.count()? {
             count if count == held => Ok(()),
-            count => Err(self.error(format!("says {count}, but there are {held} {what}"))),
+            count => Err(self.error(format!("expected {held} (the number of {what}), got {count}"))),
         }
     }
 
-    /// A list of truth values of a given length, written as booleans or as 0 and 1.
+    /// Returns a list of booleans of a given length, written as booleans or as 0 and 1.
     pub(crate) fn flags_of(&self, length: usize) -> Result<Vec<bool>, ModelError> {
         let flags: Option<Vec<bool>> = match self.value {
             Value::Numbers(_) | Value::Packed(_) => self
@@ -292,16 +296,17 @@ impl<'a> Field<'a> {
                     _ => None,
                 })
                 .collect(),
-            _ => return self.unexpected("a list of flags"),
+            _ => return self.unexpected("a list of booleans"),
         };
         match flags {
             Some(flags) if flags.len() == length => Ok(flags),
-            Some(flags) => Err(self.error(format!("{} elements where {length} are wanted", flags.len()))),
-            None => Err(self.error("elements other than 0 and 1 where flags are wanted")),
+            Some(flags) => Err(self.error(format!("expected {length} elements, got {}", flags.len()))),
+            None => Err(self.error("expected booleans (or 0 and 1), got other values")),
         }
     }
 
-    /// A flat list of rows of `width` elements: a hash as text, and then numbers. The hashes, and all numbers.
+    /// Returns the hashes and the numbers of a flat list of rows with `width` elements: a hash as text,
+    /// followed by numbers.
     pub(crate) fn hashed_rows(&self, width: usize) -> Result<(Vec<u64>, Vec<f64>), ModelError> {
         let values = match self.value {
             Value::List(values) => &values[..],
@@ -309,25 +314,28 @@ impl<'a> Field<'a> {
             _ => return self.unexpected("a list of hashes and numbers"),
         };
         if width < 2 || values.len() % width != 0 {
-            return Err(self.error(format!("{} elements where rows of {width} are wanted", values.len())));
+            return Err(
+                self.error(format!("expected rows of {width} elements, got {} elements", values.len()))
+            );
         }
         let (mut hashes, mut numbers) = (Vec::new(), Vec::new());
         for (place, value) in values.iter().enumerate() {
             match value {
                 Value::Text(text) if place % width == 0 => {
                     let hash = text.parse();
-                    hashes.push(hash.map_err(|_| self.error(format!("{text:.40?} where a hash is wanted")))?);
+                    hashes.push(hash.map_err(|_| self.error(format!("expected a hash, got {text:.40?}")))?);
                 }
                 Value::Number(number) if place % width != 0 => numbers.push(*number),
                 _ => {
-                    return Err(self.error(format!("{} where a hash or a number is wanted", value.kind())));
+                    return Err(self.error(format!("expected a hash or a number, got {}", value.kind())));
                 }
             }
         }
         Ok((hashes, numbers))
     }
 
-    /// Numbers that stand alone, in a list, or as text of either: `5E-1`, `[0E0,1E0]`.
+    /// Returns numbers that are written as a single number, a list, or as text of either: `5E-1`,
+    /// `[0E0,1E0]`.
     pub(crate) fn loose_numbers(&self) -> Result<Vec<f64>, ModelError> {
         match self.value {
             Value::Number(number) => Ok(vec![*number]),
@@ -335,12 +343,12 @@ impl<'a> Field<'a> {
             Value::Text(text) => {
                 let text = text.trim();
                 let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
-                // Read as f32 directly, so that no decimal is rounded twice.
+                // Parse as f32 directly, to avoid rounding twice.
                 inner
                     .split(',')
                     .map(|number| number.trim().parse::<f32>().map(f64::from))
                     .collect::<Result<_, _>>()
-                    .map_err(|_| self.error(format!("{text:?} where numbers are wanted")))
+                    .map_err(|_| self.error(format!("expected numbers, got {text:?}")))
             }
             _ => self.unexpected("a number or a list of numbers"),
         }

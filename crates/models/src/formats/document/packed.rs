@@ -1,6 +1,6 @@
-//! Numbers as a UBJ file holds them: big-endian, all of one kind.
+//! Lists of numbers as stored in a UBJ file: big-endian, all of the same type.
 
-/// Bytes of a number with this marker.
+/// Returns the size in bytes of a number with this marker.
 pub(crate) fn number_size(marker: u8) -> Option<usize> {
     match marker {
         b'i' | b'U' => Some(1),
@@ -11,7 +11,7 @@ pub(crate) fn number_size(marker: u8) -> Option<usize> {
     }
 }
 
-/// The number in `payload`, whose length is that of the marker.
+/// Decodes the number in `payload`, whose length must match the marker.
 pub(crate) fn decode(marker: u8, payload: &[u8]) -> f64 {
     let bits = payload.iter().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
     match marker {
@@ -26,7 +26,8 @@ pub(crate) fn decode(marker: u8, payload: &[u8]) -> f64 {
     }
 }
 
-/// A list of numbers left in the file's bytes, where it takes less memory than decoded. Model files are nearly all such lists.
+/// A list of numbers that stays in the bytes of the file, which takes less memory than decoded numbers. Model
+/// files consist almost entirely of such lists.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Packed<'a> {
     marker: u8,
@@ -35,7 +36,8 @@ pub(crate) struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    /// Numbers of `size` bytes each, the size of their marker, which divides the length of the payload.
+    /// Creates a list of numbers of `size` bytes each. This is the size of the marker, and must divide the
+    /// length of the payload.
     pub(crate) fn new(marker: u8, size: usize, payload: &'a [u8]) -> Self {
         Self { marker, size, payload }
     }
@@ -44,7 +46,7 @@ impl<'a> Packed<'a> {
         self.payload.len() / self.size
     }
 
-    /// The numbers as doubles, which hold every number of a model exactly.
+    /// Returns the numbers as doubles, which represent every number of a model exactly.
     pub(crate) fn decoded(self) -> Vec<f64> {
         self.payload.chunks_exact(self.size).map(|number| decode(self.marker, number)).collect()
     }

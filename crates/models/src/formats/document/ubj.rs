@@ -1,7 +1,8 @@
-//! Universal Binary JSON (UBJSON, draft 12), as XGBoost writes it.
+//! Universal Binary JSON (UBJSON, draft 12), as written by XGBoost.
 //!
-//! A value is a one-letter marker and its payload; numbers are big-endian. Containers may announce the number of their elements (`#`)
-//! and their common type (`$`). All markers of the draft are read, and the unsigned integers of its successor BJData:
+//! A value is a one-letter marker and its payload; numbers are big-endian. Containers may specify the number
+//! of their elements (`#`) and their common type (`$`). All markers of the draft are supported, and the
+//! unsigned integers of its successor BJData:
 //!
 //! | marker | value | marker | value |
 //! |---|---|---|---|
@@ -13,21 +14,22 @@
 //! | `[` `]` | list | `{` `}` | object: names without marker `S` |
 //! | `N` | nothing (skipped between elements) | | |
 //!
-//! A length is compared with what is left of the file before anything is allocated for it, and nesting is bounded, so a file that lies
-//! about either is an error and not an exhausted machine.
+//! Every length is compared with the remaining bytes before memory is allocated for it, and nesting is
+//! limited. So a file with a wrong length or depth is an error and cannot exhaust the memory or overflow the
+//! stack.
 
 use super::memory::Memory;
 use super::packed::{Packed, decode, number_size};
 use super::{MAX_DEPTH, Value, push_element};
 use crate::error::ModelError;
 
-/// Reads a whole document; anything after it is an error.
+/// Reads a whole document. Anything after it is an error.
 pub(crate) fn read(bytes: &[u8]) -> Result<Value<'_>, ModelError> {
     let mut reader = Reader { bytes, offset: 0, memory: Memory::for_file(bytes.len()) };
     let marker = reader.byte()?;
     let value = reader.value(marker, 0)?;
     if reader.offset < bytes.len() {
-        return reader.fail("more bytes after the end of the document");
+        return reader.fail("unexpected data after the end of the document");
     }
     Ok(value)
 }
@@ -38,7 +40,7 @@ struct Reader<'a> {
     memory: Memory,
 }
 
-/// What a container says about itself after its opening marker.
+/// The type and count that may follow the opening marker of a container.
 struct Head {
     element: Option<u8>,
     count: Option<usize>,
@@ -59,7 +61,7 @@ impl<'a> Reader<'a> {
 
     fn take(&mut self, length: usize) -> Result<&'a [u8], ModelError> {
         if length > self.left() {
-            return self.fail(format!("{length} bytes are wanted and {} are left", self.left()));
+            return self.fail(format!("expected {length} more bytes, got {}", self.left()));
         }
         let taken = &self.bytes[self.offset..self.offset + length];
         self.offset += length;
@@ -70,7 +72,7 @@ impl<'a> Reader<'a> {
         Ok(self.take(1)?[0])
     }
 
-    /// The next marker, with no-ops skipped.
+    /// Returns the next marker, skipping no-ops.
     fn marker(&mut self) -> Result<u8, ModelError> {
         loop {
             match self.byte()? {
@@ -88,12 +90,12 @@ impl<'a> Reader<'a> {
     fn length_of(&mut self, marker: u8) -> Result<usize, ModelError> {
         let size = match number_size(marker) {
             Some(size) if marker != b'd' && marker != b'D' => size,
-            _ => return self.fail(format!("marker {:?} where a length is wanted", char::from(marker))),
+            _ => return self.fail(format!("expected a length, got the marker {:?}", char::from(marker))),
         };
         let length = decode(marker, self.take(size)?);
-        // Doubles hold every length that could be left of a file.
+        // Doubles represent every length up to the size of a file exactly.
         if length < 0.0 || length > self.left() as f64 {
-            return self.fail(format!("a length of {length} where {} bytes are left", self.left()));
+            return self.fail(format!("invalid length {length}: {} bytes are left", self.left()));
         }
         Ok(length as usize)
     }
@@ -102,13 +104,13 @@ impl<'a> Reader<'a> {
         let bytes = self.take(length)?;
         match std::str::from_utf8(bytes) {
             Ok(text) => Ok(text),
-            Err(_) => self.fail("text that is not UTF-8"),
+            Err(_) => self.fail("invalid UTF-8"),
         }
     }
 
     fn value(&mut self, marker: u8, depth: usize) -> Result<Value<'a>, ModelError> {
         if depth > MAX_DEPTH {
-            return self.fail(format!("nested more than {MAX_DEPTH} deep"));
+            return self.fail(format!("nested more than {MAX_DEPTH} levels deep"));
         }
         Ok(match marker {
             b'Z' => Value::Null,
@@ -124,7 +126,7 @@ impl<'a> Reader<'a> {
                 let text = self.text(length)?;
                 match text.parse::<f64>() {
                     Ok(number) => Value::Number(number),
-                    Err(_) => return self.fail(format!("{text:?} is no number")),
+                    Err(_) => return self.fail(format!("invalid number {text:?}")),
                 }
             }
             b'[' => self.list(depth)?,
@@ -136,19 +138,20 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The optional `$` type and `#` count of a container. Each element takes at least `least` bytes.
+    /// Reads the optional `$` type and `#` count of a container. Each element takes at least `least` bytes.
     fn head(&mut self, least: usize) -> Result<Head, ModelError> {
         let mut head = Head { element: None, count: None };
         if self.bytes.get(self.offset) == Some(&b'$') {
             self.offset += 1;
             let element = self.byte()?;
             if matches!(element, b'Z' | b'T' | b'F' | b'N') {
-                // Such elements take no bytes, so a short file could announce more of them than any memory holds.
-                return self.fail("a container whose elements take no bytes");
+                // Elements without payload take no bytes, so a short file could declare more of them than fit
+                // in memory.
+                return self.fail("a container whose elements have no bytes is not supported");
             }
             head.element = Some(element);
             if self.bytes.get(self.offset) != Some(&b'#') {
-                return self.fail("a typed container without a count");
+                return self.fail("missing count of a typed container");
             }
         }
         if self.bytes.get(self.offset) == Some(&b'#') {
@@ -156,7 +159,7 @@ impl<'a> Reader<'a> {
             let count = self.length()?;
             let size = least + head.element.map_or(1, |element| number_size(element).unwrap_or(1));
             if count.checked_mul(size).is_none_or(|bytes| bytes > self.left()) {
-                return self.fail(format!("{count} elements announced where {} bytes are left", self.left()));
+                return self.fail(format!("{count} elements do not fit: {} bytes are left", self.left()));
             }
             head.count = Some(count);
         }
@@ -208,7 +211,7 @@ impl<'a> Reader<'a> {
             self.take_memory(Some(&name))?;
             members.push((name, self.value(marker, depth + 1)?));
         }
-        // Room for members to come would be most of the memory of small objects.
+        // Spare capacity would be most of the memory of small objects.
         members.shrink_to_fit();
         Ok(Value::Object(members))
     }

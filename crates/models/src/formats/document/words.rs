@@ -1,15 +1,15 @@
-//! Categories as a document lists them.
+//! Lists of categories in a document.
 
 use super::{Field, Value};
 use crate::ensemble::Category;
 use crate::error::ModelError;
 
 impl Field<'_> {
-    /// A list of words, finite numbers and booleans, which are the numbers 0 and 1.
+    /// Returns a list of texts, finite numbers and booleans, which become the numbers 0 and 1.
     pub(crate) fn words(&self) -> Result<Vec<Category>, ModelError> {
         let number = |index: usize, number: f64| match number.is_finite() {
             true => Ok(Category::Number(number)),
-            false => Err(self.error(format!("element {index} is {number}, which is no category"))),
+            false => Err(self.error(format!("element {index}: invalid category {number}"))),
         };
         match self.value {
             Value::List(values) => {
@@ -18,7 +18,7 @@ impl Field<'_> {
                     Value::Number(value) => number(index, *value),
                     Value::Bool(flag) => Ok(Category::Number(f64::from(u8::from(*flag)))),
                     other => Err(self.error(format!(
-                        "element {index} is {} where a word, a number, true or false is wanted",
+                        "element {index}: expected a string, a number or a boolean, got {}",
                         other.kind()
                     ))),
                 };
@@ -27,7 +27,7 @@ impl Field<'_> {
             Value::Numbers(_) | Value::Packed(_) => {
                 self.numbers()?.iter().enumerate().map(|(index, &value)| number(index, value)).collect()
             }
-            _ => self.unexpected("a list of words and numbers"),
+            _ => self.unexpected("a list of strings and numbers"),
         }
     }
 }

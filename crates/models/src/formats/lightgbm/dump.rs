@@ -1,4 +1,4 @@
-//! The JSON of `dump_model`: the same trees as in the text, as nested objects.
+//! The JSON of `dump_model`: the same trees as in the text format, as nested objects.
 
 use super::tree::{Missing, comparison};
 use super::{objective, words};
@@ -6,7 +6,7 @@ use crate::ensemble::{Categories, Ensemble, EnsembleParts, LinearLeaf, Origin, R
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// Outputs come as a bare number, so a short file could ask for any memory.
+/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
 const MAX_OUTPUTS: usize = 1 << 20;
 
 pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
@@ -14,7 +14,7 @@ pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
     let (classes, outputs) = (classes_field.count()?, root.get("num_tree_per_iteration")?.count()?);
     if classes == 0 || classes > MAX_OUTPUTS || outputs != classes {
         return Err(classes_field.error(format!(
-            "{classes} classes and {outputs} trees of an iteration; 1 to {MAX_OUTPUTS} can be, of both alike"
+            "expected 1 to {MAX_OUTPUTS} classes and as many trees per iteration, got {classes} and {outputs}"
         )));
     }
     let names = root.get("feature_names")?.elements()?;
@@ -22,9 +22,11 @@ pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
         names.iter().map(|name| Ok(name.text()?.to_owned())).collect::<Result<Vec<_>, ModelError>>()?;
     let last_field = root.get("max_feature_idx")?;
     if last_field.count()?.checked_add(1) != Some(names.len()) {
-        return Err(last_field.error(format!("not the number of the last of {} names", names.len())));
+        return Err(
+            last_field.error(format!("expected the index of the last of {} feature names", names.len()))
+        );
     }
-    // A model of an objective of one's own has none.
+    // Models with a custom objective have no such member.
     let objective_field = root.find("objective")?.filter(|field| !field.is_null());
     let objective =
         objective_field.as_ref().map(|field| Ok::<_, ModelError>((field, field.text()?))).transpose()?;
@@ -68,7 +70,7 @@ pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
     Ok(ensemble)
 }
 
-/// What the dump says of the values of a feature. Constant ones are not listed.
+/// Returns the values of a feature as described in the dump, which omits constant features.
 fn column(root: &Field<'_>, name: &str) -> Result<words::Column, ModelError> {
     let Some(infos) = root.find("feature_infos")? else { return Ok(words::Column::Unused) };
     let Some(info) = infos.find(name)? else { return Ok(words::Column::Unused) };
@@ -79,7 +81,7 @@ fn column(root: &Field<'_>, name: &str) -> Result<words::Column, ModelError> {
     })
 }
 
-/// Appends a node and all below it; returns its number.
+/// Appends a node and its descendants. Returns its index.
 fn add_node(node: &Field<'_>, parts: &mut TreeParts) -> Result<i64, ModelError> {
     let number = parts.add_node();
     let is_leaf = node.has("leaf_value");
@@ -100,7 +102,10 @@ fn add_node(node: &Field<'_>, parts: &mut TreeParts) -> Result<i64, ModelError> 
                 "None" => Missing::None,
                 "Zero" => Missing::Zero,
                 "NaN" => Missing::NaN,
-                other => return Err(missing_field.error(format!("the unknown kind {other:?}"))),
+                other => {
+                    return Err(missing_field
+                        .error(format!("unknown missing type {other:?}; expected one of: None, Zero, NaN")));
+                }
             };
             let default_left = node.get("default_left")?.flag()?;
             let split = comparison(threshold.number()?, missing, default_left);
@@ -108,7 +113,7 @@ fn add_node(node: &Field<'_>, parts: &mut TreeParts) -> Result<i64, ModelError> 
         }
         "==" => {
             let code =
-                |text: &str| text.parse().map_err(|_| threshold.error(format!("the category {text:?}")));
+                |text: &str| text.parse().map_err(|_| threshold.error(format!("invalid category {text:?}")));
             // A single category may be written as a number.
             let members = match threshold.count() {
                 Ok(code) => vec![code as u32],
@@ -122,7 +127,7 @@ fn add_node(node: &Field<'_>, parts: &mut TreeParts) -> Result<i64, ModelError> 
                 negative_fraction_is_zero: true,
             });
         }
-        other => return Err(decision.error(format!("the unknown decision {other:?}"))),
+        other => return Err(decision.error(format!("unknown decision type {other:?}; expected <= or =="))),
     }
     parts.feature[number] = node.get("split_feature")?.integer()?;
     parts.left[number] = add_node(&node.get("left_child")?, parts)?;
@@ -130,14 +135,15 @@ fn add_node(node: &Field<'_>, parts: &mut TreeParts) -> Result<i64, ModelError> 
     Ok(number as i64)
 }
 
-/// Takes in the model of a linear leaf; one that is a constant is its value.
+/// Adds the model of a linear leaf, if any. A model without terms becomes the value of the leaf.
 fn add_linear_model(leaf: &Field<'_>, parts: &mut TreeParts, number: usize) -> Result<(), ModelError> {
     let Some(constant) = leaf.find("leaf_const")? else { return Ok(()) };
     let constant = constant.number()?;
     let features = leaf.get("leaf_features")?;
     let coefficients = leaf.get("leaf_coeff")?.numbers_of(features.number_count()?)?;
-    let number_of =
-        |&feature: &i64| u32::try_from(feature).map_err(|_| features.error(format!("the feature {feature}")));
+    let number_of = |&feature: &i64| {
+        u32::try_from(feature).map_err(|_| features.error(format!("invalid feature {feature}")))
+    };
     let terms = features.integers()?.iter().map(number_of).collect::<Result<Vec<u32>, ModelError>>()?;
     if terms.is_empty() {
         parts.number[number] = constant;

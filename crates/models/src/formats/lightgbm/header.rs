@@ -1,26 +1,27 @@
-//! What the header says.
+//! The header of a model in text format.
 
 use super::objective;
 use super::section::Section;
 use crate::ensemble::{EnsembleParts, Origin, Width};
 use crate::error::ModelError;
 
-/// Outputs come as a bare number, so a short file could ask for any memory.
+/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
 const MAX_OUTPUTS: usize = 1 << 20;
 
 pub(super) struct Header<'a> {
     pub(super) parts: EnsembleParts,
-    /// Trees of one iteration, one per output.
+    /// Number of trees per iteration, one per output.
     pub(super) outputs: usize,
-    /// Bytes of each tree's block.
+    /// Size of each tree's block in bytes.
     pub(super) tree_sizes: Vec<usize>,
-    /// Whether the output is the mean over the iterations, and not their sum.
+    /// Whether the output is the mean over the iterations instead of their sum.
     pub(super) average: bool,
-    /// What is said of each feature's values.
+    /// Descriptions of the values of each feature.
     pub(super) feature_infos: Option<&'a str>,
 }
 
-/// `lines_of_names` is the text of the names with those lines that belong to them because a name has a line break in it.
+/// Reads the header. If the name of a feature contains a line break, `lines_of_names` is the text of all
+/// names, including the lines that continue them.
 pub(super) fn read<'a>(
     header: &Section<'a>,
     booster: Option<&str>,
@@ -30,17 +31,17 @@ pub(super) fn read<'a>(
     if !matches!(version, "v3" | "v4") {
         return Err(ModelError::Version {
             format: "LightGBM",
-            given: version.to_owned(),
+            actual: version.to_owned(),
             known: "v3 (LightGBM 2.3 to 3.x) and v4 (4.x)",
         });
     }
     let (classes_field, outputs_field) = (header.get("num_class")?, header.get("num_tree_per_iteration")?);
     let (classes, outputs) = (classes_field.count()?, outputs_field.count()?);
     if classes == 0 || classes > MAX_OUTPUTS {
-        return Err(classes_field.error(format!("{classes} classes; 1 to {MAX_OUTPUTS} can be")));
+        return Err(classes_field.error(format!("expected 1 to {MAX_OUTPUTS} classes, got {classes}")));
     }
     if outputs != classes {
-        return Err(outputs_field.error(format!("{outputs} where there are {classes} classes")));
+        return Err(outputs_field.error(format!("expected {classes} (the number of classes), got {outputs}")));
     }
     let last_field = header.get("max_feature_idx")?;
     let features = last_field.count()? + 1;
@@ -48,16 +49,18 @@ pub(super) fn read<'a>(
     let names = lines_of_names
         .and_then(|value| names(value, features).ok())
         .map_or_else(|| names(names_field.value, features), Ok)
-        .map_err(|given| names_field.error(format!("{given} names of {features} features")))?;
+        .map_err(|given| {
+            names_field.error(format!("expected {features} names (one per feature), got {given}"))
+        })?;
     let sizes_field = header.get("tree_sizes")?;
     let tree_sizes: Vec<usize> = sizes_field.all()?;
     if !tree_sizes.len().is_multiple_of(outputs) {
         return Err(sizes_field.error(format!(
-            "{} trees, where every iteration has one for each of {outputs} outputs",
+            "expected a multiple of {outputs} trees (one per output and iteration), got {}",
             tree_sizes.len()
         )));
     }
-    // A model of an objective of one's own has no such line.
+    // Models with a custom objective have no such line.
     let objective = header.find("objective").filter(|field| !field.value.trim_ascii().is_empty());
     let average = header.find("average_output").is_some();
     let link = objective
@@ -81,8 +84,9 @@ pub(super) fn read<'a>(
     Ok(Header { parts, outputs, tree_sizes, average, feature_infos })
 }
 
-/// The names of the features, or how many there seem to be. LightGBM replaces blanks in names and parts names by them; a name may have any other
-/// space in it, and be empty as long as the model is in memory.
+/// Returns the names of the features, or their apparent number if it does not match. LightGBM replaces spaces
+/// in names and separates names by spaces. In models that were not loaded from a file, a name may contain
+/// other white space or be empty.
 fn names(value: &str, features: usize) -> Result<Vec<String>, usize> {
     let exact = || value.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let filled = || exact().into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>();

@@ -1,12 +1,13 @@
-//! From the objective of a file to the link that takes margins to outputs.
+//! The link functions of objectives.
 
 use crate::ensemble::Link;
 
-/// How an objective, with its parameters as `sigmoid:1`, takes margins to outputs; `None` where that is not known here.
+/// Returns the link of an objective, which may include parameters such as `sigmoid:1`. Returns `None` if it
+/// is not supported.
 ///
 /// # Errors
 ///
-/// What is wrong with a parameter.
+/// The problem with a parameter.
 pub(super) fn link(objective: &str, classes: usize) -> Result<Option<Link>, String> {
     let mut words = objective.split_ascii_whitespace();
     let name = words.next().unwrap_or_default();
@@ -15,7 +16,7 @@ pub(super) fn link(objective: &str, classes: usize) -> Result<Option<Link>, Stri
         match word.split_once(':') {
             Some(("sigmoid", value)) => {
                 let number = value.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
-                steepness = number.ok_or_else(|| format!("the sigmoid {value:?}"))?;
+                steepness = number.ok_or_else(|| format!("invalid sigmoid {value:?}"))?;
             }
             Some(("num_class", value)) if value.parse() != Ok(classes) => {
                 return Err(format!("{value} classes, but num_class is {classes}"));
@@ -25,7 +26,7 @@ pub(super) fn link(objective: &str, classes: usize) -> Result<Option<Link>, Stri
         }
     }
     Ok(match name {
-        // The square of the margin, with its sign.
+        // The output is the square of the margin, with its sign.
         _ if square_root => None,
         "binary" | "multiclassova" => Some(Link::Logistic { steepness }),
         "cross_entropy" => Some(Link::Logistic { steepness: 1.0 }),

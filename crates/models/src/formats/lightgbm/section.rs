@@ -1,13 +1,13 @@
-//! Lines `key=value`, and what may stand in them.
+//! Lines `key=value`, and parsing of their values.
 
 use std::str::FromStr;
 
 use crate::error::ModelError;
 
-/// One line of the file, without its end.
+/// A line of the file, without the line break.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'a> {
-    /// From 1.
+    /// Line number, from 1.
     pub(super) number: usize,
     pub(super) text: &'a str,
 }
@@ -18,14 +18,14 @@ impl Line<'_> {
     }
 }
 
-/// The header, or the block of one tree.
+/// The lines of the header, or of the block of a tree.
 pub(super) struct Section<'a> {
-    /// Its first line.
+    /// The first line.
     first: Line<'a>,
     fields: Vec<Field<'a>>,
 }
 
-/// The value of a key, and where it stands.
+/// A key with its value and its line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field<'a> {
     pub(super) key: &'a str,
@@ -33,7 +33,7 @@ pub(super) struct Field<'a> {
     line: Line<'a>,
 }
 
-/// Only lines that are read: a block stays small, and its search short, whatever else the file has in it.
+/// The keys that are used. All others are skipped, so that a section stays small and fast to search.
 const KNOWN: [&str; 26] = [
     "version",
     "num_class",
@@ -68,14 +68,14 @@ impl<'a> Section<'a> {
         Self { first, fields: Vec::new() }
     }
 
-    /// Takes in the next line. A key may be alone; one that is known must not come twice.
+    /// Adds a line. It may consist of a key only. A key in [`KNOWN`] must not occur twice.
     pub(super) fn add(&mut self, line: Line<'a>) -> Result<(), ModelError> {
         let (key, value) = line.text.split_once('=').unwrap_or((line.text, ""));
         if !KNOWN.contains(&key) {
             return Ok(());
         }
         if self.find(key).is_some() {
-            return Err(line.error(format!("a second line {key:?}")));
+            return Err(line.error(format!("duplicate line {key:?}")));
         }
         self.fields.push(Field { key, value, line });
         Ok(())
@@ -85,14 +85,14 @@ impl<'a> Section<'a> {
         self.fields.iter().find(|field| field.key == key).copied()
     }
 
-    /// The line `key`, which must be there.
+    /// Returns the line `key`, which must be present.
     pub(super) fn get(&self, key: &str) -> Result<Field<'a>, ModelError> {
         self.find(key).ok_or_else(|| {
-            self.first.error(format!("after {:?} no line {key:?} follows", self.first.text.trim_end()))
+            self.first.error(format!("missing line {key:?} after {:?}", self.first.text.trim_end()))
         })
     }
 
-    /// The list `key` of `count` elements. Where none are wanted the line may be missing.
+    /// Returns the list `key` with `count` elements. If `count` is 0, the line may be missing.
     pub(super) fn list<T: FromStr>(&self, key: &str, count: usize) -> Result<Vec<T>, ModelError> {
         match self.find(key) {
             None if count == 0 => Ok(Vec::new()),
@@ -100,7 +100,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The list `key` of `count` elements, if there is such a line with anything in it.
+    /// Returns the list `key` with `count` elements, if the line is present and not empty.
     pub(super) fn optional_list<T: FromStr>(
         &self,
         key: &str,
@@ -116,33 +116,31 @@ impl<'a> Field<'a> {
         self.line.error(format!("{}: {problem}", self.key))
     }
 
-    /// A whole number that is not negative.
+    /// Returns a non-negative integer.
     pub(super) fn count(&self) -> Result<usize, ModelError> {
         let value = self.value.trim_ascii();
         let count = value.parse::<u32>().ok().map(|count| count as usize);
-        count.ok_or_else(|| self.error(format!("{value:?} where a count is wanted")))
+        count.ok_or_else(|| self.error(format!("expected a count, got {value:?}")))
     }
 
     pub(super) fn words(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.value.split_ascii_whitespace()
     }
 
-    /// All elements of the list.
+    /// Returns all elements of the list.
     pub(super) fn all<T: FromStr>(&self) -> Result<Vec<T>, ModelError> {
         self.words()
-            .map(|word| {
-                word.parse().map_err(|_| self.error(format!("{word:?} where a number of its kind is wanted")))
-            })
+            .map(|word| word.parse().map_err(|_| self.error(format!("invalid number {word:?}"))))
             .collect()
     }
 
-    /// The `count` elements of the list.
+    /// Returns the elements of the list, whose number must be `count`.
     pub(super) fn list<T: FromStr>(&self, count: usize) -> Result<Vec<T>, ModelError> {
         let list = self.all()?;
         if list.len() == count {
             Ok(list)
         } else {
-            Err(self.error(format!("{} elements where {count} are wanted", list.len())))
+            Err(self.error(format!("expected {count} elements, got {}", list.len())))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The file as a whole: header, trees, and what follows them.
+//! The text format: header, trees, and what follows them.
 
 use super::header::{self, Header};
 use super::section::{Line, Section};
@@ -7,7 +7,7 @@ use crate::ensemble::Ensemble;
 use crate::error::ModelError;
 use crate::formats::document::{Value, json};
 
-/// How the first line of a tree starts.
+/// Prefix of the first line of a tree.
 const TREE: &str = "Tree=";
 const END_OF_TREES: &str = "end of trees";
 const END_OF_PARAMETERS: &str = "end of parameters";
@@ -16,12 +16,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
         let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        ModelError::Line { line, problem: "bytes that are no UTF-8 text".to_owned() }
+        ModelError::Line { line, problem: "invalid UTF-8".to_owned() }
     })?;
     let first = lines(text).find(|line| !line.text.trim_ascii().is_empty()).ok_or(ModelError::Empty)?;
     let end = lines(text).position(|line| line.text == END_OF_TREES).ok_or_else(|| {
         let last = Line { number: 1 + text.trim_ascii_end().matches('\n').count(), text: "" };
-        last.error(format!("the file ends before the line {END_OF_TREES:?}, so it is truncated"))
+        last.error(format!("the file is truncated: missing line {END_OF_TREES:?}"))
     })?;
     let Trailer { booster, categories } = after_the_trees(lines(text).skip(end + 1))?;
     let mut model = lines(text).take(end).peekable();
@@ -42,7 +42,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
         ensemble.set_averaged();
     }
     for (index, &size) in tree_sizes.iter().enumerate() {
-        let wanted = format!("tree {index} of {} should begin here", tree_sizes.len());
+        let wanted = format!("expected the start of tree {index} of {}", tree_sizes.len());
         let Some(first) = model.next() else {
             return Err(ModelError::Line { line: end + 1, problem: wanted });
         };
@@ -50,14 +50,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
             return Err(first.error(wanted));
         }
         let mut section = Section::new(first);
-        // As LightGBM counts, a line ends with one byte.
+        // LightGBM counts each line end as one byte.
         let mut bytes = first.text.len() + 1;
         while let Some(line) = model.next_if(|line| !line.text.starts_with(TREE)) {
             bytes += line.text.len() + 1;
             section.add(line)?;
         }
         if bytes != size {
-            return Err(first.error(format!("tree {index} has {bytes} bytes, but by tree_sizes {size}")));
+            return Err(first.error(format!("tree {index} has {bytes} bytes, but {size} in tree_sizes")));
         }
         ensemble.push(tree::read(&section, index, outputs, scale)?)?;
         if (index + 1).is_multiple_of(outputs) {
@@ -65,12 +65,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
         }
     }
     match model.next() {
-        Some(line) => Err(line.error(format!("a tree more than the {} of tree_sizes", tree_sizes.len()))),
+        Some(line) => Err(line.error(format!("more trees than the {} in tree_sizes", tree_sizes.len()))),
         None => Ok(ensemble),
     }
 }
 
-/// The names of the features where one of them has a line break, as models in memory can have.
+/// Returns the text of the feature names if one of them contains a line break, which is possible in models
+/// that were not loaded from a file.
 fn lines_of_names(text: &str) -> Option<&str> {
     const KEY: &str = "\nfeature_names=";
     const NEXT: [&str; 3] = ["\nmonotone_constraints=", "\nfeature_infos=", "\ntree_sizes="];
@@ -85,19 +86,19 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
         .map(|(index, text)| Line { number: index + 1, text: text.strip_suffix('\r').unwrap_or(text) })
 }
 
-/// What follows the trees.
+/// The lines after the trees.
 struct Trailer<'a> {
     /// The name of the booster.
     booster: Option<&'a str>,
-    /// The categories of pandas' columns.
+    /// The categories of pandas columns.
     categories: Option<(Line<'a>, Value<'a>)>,
 }
 
 fn damaged_categories(line: Line<'_>, error: &ModelError) -> ModelError {
-    line.error(format!("the categories of pandas are damaged: {error}"))
+    line.error(format!("invalid pandas_categorical: {error}"))
 }
 
-/// Checks that what follows the trees is whole, where anything does.
+/// Reads the lines after the trees, if any, and checks that they are complete.
 fn after_the_trees<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Trailer<'a>, ModelError> {
     let (mut booster, mut categories, mut is_whole, mut last) = (None, None, true, None);
     for line in lines.filter(|line| !line.text.trim_ascii().is_empty()) {
@@ -116,8 +117,7 @@ fn after_the_trees<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Trailer<
     }
     match last {
         Some(last) if !is_whole => {
-            Err(last
-                .error(format!("the file ends before the line {END_OF_PARAMETERS:?}, so it is truncated")))
+            Err(last.error(format!("the file is truncated: missing line {END_OF_PARAMETERS:?}")))
         }
         _ => Ok(Trailer { booster, categories }),
     }

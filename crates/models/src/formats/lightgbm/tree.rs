@@ -1,20 +1,20 @@
-//! One tree: from the lists of its block to the normal form.
+//! Conversion of the block of a tree to normal form.
 
 use super::section::Section;
 use crate::ensemble::{Categories, LinearLeaf, Rule, TreeParts, ZERO, at_most, at_most_infinity};
 use crate::error::ModelError;
 
-/// Categories are below this: LightGBM takes them for 32-bit integers with a sign.
+/// Upper bound of categories, which LightGBM stores as signed 32-bit integers.
 const CATEGORIES: usize = 1 << 31;
 
-/// What a missing value is, by bits 2 and 3 of the decision type.
+/// Treatment of missing values at a split, given by bits 2 and 3 of the decision type.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Missing {
-    /// A number: 0.
+    /// A missing value is the number 0.
     None,
-    /// As 0 is: to the default side.
+    /// Missing values and 0 follow the default direction.
     Zero,
-    /// NaN, and to the default side.
+    /// Missing values are NaN and follow the default direction.
     NaN,
 }
 
@@ -27,9 +27,9 @@ pub(super) fn read(
     let leaves_field = section.get("num_leaves")?;
     let leaves = leaves_field.count()?;
     let Some(splits) = leaves.checked_sub(1) else {
-        return Err(leaves_field.error("a tree without leaves"));
+        return Err(leaves_field.error("expected at least one leaf"));
     };
-    // Lengths are checked before anything of that length is made.
+    // Check lengths before allocating anything of that length.
     let mut number: Vec<f64> = section.list("threshold", splits)?;
     let leaf_values: Vec<f64> = section.list("leaf_value", leaves)?;
     let decisions: Vec<u8> = section.list("decision_type", splits)?;
@@ -109,7 +109,8 @@ pub(super) fn read(
     })
 }
 
-/// The split x ≤ `number` in the normal form: its threshold, whether missing values go left, and its rule where it has one.
+/// Converts the split x ≤ `number` to normal form. Returns its threshold, whether missing values go left, and
+/// its rule, if any.
 pub(super) fn comparison(number: f64, missing: Missing, default_left: bool) -> (f64, bool, Option<Rule>) {
     let threshold = clear_of_zero(at_most(number));
     let default_left = if missing == Missing::None { 0.0 < threshold } else { default_left };
@@ -120,7 +121,7 @@ pub(super) fn comparison(number: f64, missing: Missing, default_left: bool) -> (
     (threshold, default_left, rule)
 }
 
-/// A threshold that decides alike for all numbers up to [`ZERO`], as it decides for 0.
+/// Moves a threshold so that all numbers up to [`ZERO`] in absolute value go the same way as 0.
 fn clear_of_zero(threshold: f64) -> f64 {
     match threshold {
         _ if threshold.abs() > ZERO => threshold,
@@ -129,10 +130,10 @@ fn clear_of_zero(threshold: f64) -> f64 {
     }
 }
 
-/// The sets of the categorical splits: bits of 32-bit words, one set after the other.
+/// The sets of categorical splits: bits of 32-bit words, one set after the other.
 struct Sets {
     words: Vec<u32>,
-    /// Where each set starts, and where the last one ends.
+    /// Start and end of each set.
     bounds: Vec<(usize, usize)>,
     taken: Vec<bool>,
 }
@@ -150,7 +151,7 @@ impl Sets {
         let in_order = starts.is_sorted() && starts[0] == 0 && starts[count] == words.len();
         if !in_order {
             return Err(bounds_field.error(format!(
-                "{count} sets of {} words start at 0 in ascending order and end at {}",
+                "expected the bounds of {count} category sets of {} words, ascending from 0 to {}",
                 words.len(),
                 words.len()
             )));
@@ -159,14 +160,17 @@ impl Sets {
         Ok(Self { words, bounds, taken: vec![false; count] })
     }
 
-    /// The rule of a split, whose threshold is the number of its set. Each set belongs to one split.
+    /// Returns the rule of a split whose threshold is the index of its set. Each set belongs to one split.
     fn take(&mut self, number: f64) -> Result<Rule, String> {
         let known = (number.fract() == 0.0 && number >= 0.0).then_some(number as usize);
         let Some(set) = known.filter(|&set| set < self.bounds.len()) else {
-            return Err(format!("the set {number} of {}", self.bounds.len()));
+            return Err(format!(
+                "the category set {number}, which is out of range ({} sets)",
+                self.bounds.len()
+            ));
         };
         if std::mem::replace(&mut self.taken[set], true) {
-            return Err(format!("the set {set}, which another has too"));
+            return Err(format!("the category set {set}, which another node uses, too"));
         }
         let words = &self.words[self.bounds[set].0..self.bounds[set].1];
         let categories = words.iter().take(CATEGORIES / 32).zip((0u32..).step_by(32));
@@ -180,16 +184,17 @@ impl Sets {
         })
     }
 
-    /// Refuses sets that no split has.
+    /// Checks that every set belongs to a split.
     fn finish(&self) -> Result<(), String> {
         match self.taken.iter().position(|taken| !taken) {
             None => Ok(()),
-            Some(set) => Err(format!("the set {set} of categories is of no split")),
+            Some(set) => Err(format!("the category set {set} is not used by any split")),
         }
     }
 }
 
-/// The models of linear leaves. The plain values of leaves are at the end of `number`; a leaf whose model is a constant gets that as its value.
+/// Reads the models of linear leaves. The plain values of leaves are at the end of `number`. If a model has
+/// no terms, its constant becomes the value of the leaf.
 fn linear_leaves(
     section: &Section<'_>,
     number: &mut [f64],
@@ -206,7 +211,7 @@ fn linear_leaves(
     let sizes_field = section.get("num_features")?;
     let sizes: Vec<usize> = sizes_field.list(leaves)?;
     let total = sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size));
-    let total = total.ok_or_else(|| sizes_field.error("more features than can be"))?;
+    let total = total.ok_or_else(|| sizes_field.error("too many features"))?;
     let features: Vec<u32> = section.list("leaf_features", total)?;
     let coefficients: Vec<f64> = section.list("leaf_coeff", total)?;
     let mut terms = features.into_iter().zip(coefficients);

@@ -1,31 +1,32 @@
-//! The categories that the columns of a pandas data frame had, in order of their codes.
+//! Categories of pandas columns, in the order of their codes.
 //!
-//! The last line of a file, `pandas_categorical:`, has a list for each column of categories, in the order of columns; it does not say
-//! which columns these are. Columns that are split as categories are (`feature_infos` lists their codes, with colons); so may be others,
-//! with ordered categories, whose codes are split as numbers, and constant ones, which are not split at all.
+//! The last line of a file, `pandas_categorical:`, has a list for each categorical column, in the order of
+//! columns, but does not specify which columns these are. Columns with categorical splits are among them
+//! (`feature_infos` lists their codes, separated by colons). Others may be too: columns with ordered
+//! categories, whose codes are split as numbers, and constant columns, which are not split at all.
 
 use crate::ensemble::{Category, UnknownWord, Words};
 use crate::error::ModelError;
 use crate::formats::document::{Field, Value};
 
-/// What `feature_infos` says of a feature.
+/// Description of a feature in `feature_infos`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Column {
-    /// Codes up to this, which are split as categories.
+    /// Categorical splits, with codes up to this number.
     Categories(f64),
-    /// Numbers of this range.
+    /// Numeric splits, with values in this range.
     Numbers(f64, f64),
-    /// Not looked at.
+    /// Not used by any split.
     Unused,
 }
 
-/// The categories of each feature for which it is certain which list is its own; nothing where the file has none.
+/// Returns the categories of each feature whose list is certain. Empty if the file has no lists.
 pub(super) fn read(lists: &Value<'_>, feature_infos: Option<&str>) -> Result<Vec<Option<Words>>, ModelError> {
     let columns: Vec<Column> = feature_infos.unwrap_or("").split_ascii_whitespace().map(column).collect();
     of_columns(&Field::root(lists), &columns)
 }
 
-/// The same of columns of which it is known what they hold.
+/// Like [`read`], for columns whose description is already parsed.
 pub(super) fn of_columns(lists: &Field<'_>, columns: &[Column]) -> Result<Vec<Option<Words>>, ModelError> {
     if lists.is_null() {
         return Ok(Vec::new());
@@ -64,8 +65,8 @@ fn column(info: &str) -> Column {
     }
 }
 
-/// Which list is whose, as far as it is certain: lists and columns have the same order, a column of categories has a list, and one of
-/// numbers may have one if these can be its codes.
+/// Assigns lists to columns as far as the assignment is certain. Lists and columns have the same order, a
+/// categorical column has a list, and a numeric column may have a list whose codes include its values.
 fn assigned(columns: &[Column], sizes: &[usize]) -> Vec<(usize, usize)> {
     const MOST_PAIRS: usize = 1 << 24;
     let (width, lists) = (columns.len(), sizes.len());
@@ -80,7 +81,7 @@ fn assigned(columns: &[Column], sizes: &[usize]) -> Vec<(usize, usize)> {
             least >= 0.0 && most < sizes[list] as f64 && least.fract() == 0.0 && most.fract() == 0.0
         }
     };
-    // Whether the first columns can have just the first lists, and the last columns the last lists.
+    // Whether the first columns can be assigned exactly the first lists, and the last columns the last lists.
     let stride = lists + 1;
     let (mut before, mut after) = (vec![false; (width + 1) * stride], vec![false; (width + 1) * stride]);
     before[0] = true;
@@ -143,7 +144,7 @@ mod tests {
             assigned(&[WORDS, Column::Unused, WORDS, Column::Numbers(0.0, 1.0)], &[2, 1, 2]),
             [(0, 0), (1, 1), (2, 2)]
         );
-        // Too few categories for the codes.
+        // There are too few categories for the codes.
         assert_eq!(assigned(&[CODES, WORDS], &[2, 5]), []);
     }
 }

@@ -1,18 +1,18 @@
-//! How a node of either layout decides, brought to the normal form.
+//! Decisions of nodes, for both versions of the operators, and their conversion to normal form.
 //!
-//! A node's two ways are those where its test holds (true) and where it does not (false). With x̂ < t as the only comparison,
+//! A node has two branches: true if its test holds, and false otherwise. With x̂ < t as the only comparison,
 //!
-//! | test | left | of x̂ |
+//! | test | left branch | left iff x̂ is |
 //! |---|---|---|
 //! | x ≤ t | true | < the next number after t |
 //! | x < t | true | < t |
 //! | x ≥ t | false | < t |
 //! | x > t | false | < the next number after t |
-//! | x = t, x one of some | true | exactly one of those |
-//! | x ≠ t | false | exactly t |
+//! | x = t, x in a set | true | equal to t, in the set |
+//! | x ≠ t | false | equal to t |
 //!
-//! A missing value goes the false way unless the node says otherwise, whatever the test: so the specification; a runtime that takes
-//! NaN ≠ t for true goes the other way at such nodes.
+//! By the specification, a missing value takes the false branch for every test, unless the node specifies
+//! otherwise. A runtime that evaluates NaN ≠ t to true takes the other branch at such nodes.
 
 /// The test of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// By its name in `TreeEnsembleRegressor` and `TreeEnsembleClassifier`.
+    /// Returns the mode with this name in `TreeEnsembleRegressor` and `TreeEnsembleClassifier`.
     pub(super) fn named(name: &[u8]) -> Option<Self> {
         Some(match name {
             b"BRANCH_LEQ" => Self::AtMost,
@@ -42,7 +42,7 @@ impl Mode {
         })
     }
 
-    /// By its number in `TreeEnsemble`.
+    /// Returns the mode with this number in `TreeEnsemble`.
     pub(super) fn numbered(number: f64) -> Option<Self> {
         const MODES: [Mode; 7] =
             [Mode::AtMost, Mode::Less, Mode::AtLeast, Mode::More, Mode::Equal, Mode::Unequal, Mode::Member];
@@ -50,19 +50,19 @@ impl Mode {
     }
 }
 
-/// A test with its way for missing values.
+/// A test, with its branch for missing values.
 #[derive(Debug, Clone)]
 pub(super) struct Decision {
     pub(super) mode: Mode,
     pub(super) feature: i64,
     pub(super) number: f64,
-    /// Of a node that tests for members.
+    /// The set of a test for membership.
     pub(super) members: Vec<f64>,
     pub(super) missing_true: bool,
 }
 
 impl Decision {
-    /// Refuses a decision that means nothing, with the file's number of the node, which that of the normal form may not be.
+    /// Checks the feature and the threshold. `node` is the number of the node in the file, for the error.
     pub(super) fn check(&self, node: i64, features: usize) -> Result<(), String> {
         if usize::try_from(self.feature).is_ok_and(|feature| feature < features) {
             return match self.mode != Mode::Member && self.number.is_nan() {
@@ -73,7 +73,7 @@ impl Decision {
         Err(format!("node {node} splits on feature {}, but there are {features} features", self.feature))
     }
 
-    /// Returns whether the test holds for a number, or for NaN.
+    /// Returns whether the test holds for a number or NaN.
     pub(super) fn holds(&self, value: f64) -> bool {
         match self.mode {
             _ if value.is_nan() => self.missing_true,

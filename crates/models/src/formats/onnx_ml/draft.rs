@@ -1,4 +1,4 @@
-//! Trees that are being put together, node by node.
+//! Trees under construction.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -7,10 +7,11 @@ use super::walk::prepared::{Region, Split};
 use crate::ensemble::{Ensemble, TreeParts};
 use crate::error::ModelError;
 
-/// Nodes that an ensemble may have when trees with several outputs are taken apart: some 3 GB.
+/// Maximum number of nodes of an ensemble after trees with several outputs are split into one tree per
+/// output: about 3 GB.
 const MOST_NODES: usize = 1 << 27;
 
-/// A tree that is being put together: the ways of its nodes, and the weights of its leaves.
+/// A tree under construction: its nodes, and the weights of its leaves.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     parts: TreeParts,
@@ -18,12 +19,13 @@ pub(super) struct Draft {
     votes: Vec<(usize, usize, f64)>,
 }
 
-/// What the leaves of a forest's trees add to the outputs of the model.
+/// The mapping from the leaves of a forest to the outputs of the model.
 #[derive(Default)]
 pub(super) struct Targets {
-    /// For outputs of the operator: outputs of the model and weights.
+    /// For each output of the operator, outputs of the model and weights.
     weighted: HashMap<usize, Vec<(usize, f64)>>,
-    /// Outputs of the model with a value for each leaf of the one tree, in the order of the nodes.
+    /// Outputs of the model with a value for each leaf, in the order of the nodes. Only for forests with a
+    /// single tree.
     mapped: Vec<(usize, Rc<[f64]>)>,
 }
 
@@ -44,7 +46,7 @@ impl Targets {
 }
 
 impl Draft {
-    /// Nodes that are leaves until they are made splits.
+    /// Creates a tree with `nodes` nodes, which are leaves until they are made splits.
     pub(super) fn new(nodes: usize, cover: Option<Vec<f64>>) -> Self {
         let parts = TreeParts {
             left: vec![-1; nodes],
@@ -59,13 +61,13 @@ impl Draft {
         Self { parts, votes: Vec::new() }
     }
 
-    /// Makes a split of a node, with the children where the test holds and where it does not.
+    /// Makes a node a split, with one child for rows for which the test holds, and one for all others.
     pub(super) fn split(&mut self, node: usize, split: Split, holds: usize, fails: usize) {
         let Split { feature, region, missing_holds } = split;
         let (holds, fails) = (holds as i64, fails as i64);
         let parts = &mut self.parts;
         if region.is_constant() {
-            // All of the cover is on one side, which no split of a feature does.
+            // All rows go to one side, so this is not a split on the feature, and cover is not usable.
             parts.cover = None;
         }
         let exchanged = matches!(region, Region::From(_) | Region::Outside(_));
@@ -81,7 +83,7 @@ impl Draft {
         }
     }
 
-    /// Adds to what a leaf adds to an output.
+    /// Adds a weight to the value of a leaf for an output.
     pub(super) fn vote(&mut self, leaf: usize, output: usize, weight: f64) {
         self.votes.push((leaf, output, weight));
     }
@@ -90,12 +92,13 @@ impl Draft {
         self.parts.left[node] == -1 && self.parts.right[node] == -1
     }
 
-    /// The number of leaves.
+    /// Returns the number of leaves.
     pub(super) fn leaf_count(&self) -> usize {
         (0..self.parts.left.len()).filter(|&node| self.is_leaf(node)).count()
     }
 
-    /// What each leaf adds to each of the first `outputs` outputs of its operator, in the order of the nodes.
+    /// Returns the value of each leaf for each of the first `outputs` outputs of its operator, in the order
+    /// of the nodes.
     pub(super) fn leaves(&self, outputs: usize) -> Vec<Vec<f64>> {
         let mut values = vec![vec![0.0; self.parts.left.len()]; outputs];
         for &(leaf, output, weight) in &self.votes {
@@ -112,7 +115,8 @@ impl Draft {
         values.into_iter().map(of_leaves).collect()
     }
 
-    /// Appends this tree, `tree` of the file: once for each output of the model that its leaves add to.
+    /// Appends this tree, number `tree` of the file, once for each output of the model that its leaves add
+    /// to.
     pub(super) fn push_to(
         self,
         ensemble: &mut Ensemble,
@@ -130,17 +134,19 @@ impl Draft {
             .collect();
         outputs.sort_unstable();
         outputs.dedup();
-        // A file lists weights that are not zero, and a tree for each output has all nodes: N leaves could be N² of them.
+        // A file stores only nonzero weights, but each of the trees has all nodes, so N leaves could become
+        // N² nodes.
         let nodes = ensemble.nodes().len() + outputs.len().saturating_mul(self.parts.left.len());
         if outputs.len() > 1 && nodes > MOST_NODES {
             let problem = format!(
-                "its leaves add to {} outputs, and with one tree for each the model would have {nodes} nodes, where {MOST_NODES} are the most",
+                "its leaves contribute to {} outputs, and with one tree per output the model would have \
+                 {nodes} nodes, more than the maximum of {MOST_NODES}",
                 outputs.len()
             );
             return Err(ModelError::Tree { tree, problem });
         }
         let named = |error: ModelError| error.in_tree(tree);
-        // Without a vote it is a tree of zeros.
+        // A tree without weights is zero everywhere.
         let Some((&last, others)) = outputs.split_last() else {
             return ensemble.push(self.parts).map_err(named);
         };
@@ -192,7 +198,7 @@ mod tests {
             origin,
         };
         let mut ensemble = Ensemble::new(parts, 0);
-        // A chain, whose leaves add to an output each.
+        // A chain of splits, each of whose leaves adds to a different output.
         let mut draft = Draft::new(splits + leaves, None);
         for split in 0..splits {
             let decision = Split { feature: 0, region: Region::Below(1.0), missing_holds: false };

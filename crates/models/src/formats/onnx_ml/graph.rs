@@ -1,14 +1,14 @@
-//! The inputs and outputs of a graph, and which of its operators are tree ensembles.
+//! Inputs, outputs and tree ensembles of a graph.
 
 use super::messages::{DOUBLE, FLOAT, GraphProto, NodeProto, STRING, ValueInfoProto};
 use crate::error::ModelError;
 
 /// The domain of the operators.
 pub(super) const DOMAIN: &str = "ai.onnx.ml";
-/// Operators of the trees, in that domain.
+/// The operators of tree ensembles in this domain.
 const ENSEMBLES: [&str; 3] = ["TreeEnsembleRegressor", "TreeEnsembleClassifier", "TreeEnsemble"];
 
-/// Integers of 8 to 64 bits, signed or not, and truth values.
+/// Data types of integers with 8 to 64 bits, signed or unsigned, and booleans.
 const WHOLE: [i32; 9] = [2, 3, 4, 5, 6, 7, 9, 12, 13];
 
 /// Returns whether a node is a tree ensemble.
@@ -16,7 +16,7 @@ pub(super) fn is_ensemble(node: &NodeProto) -> bool {
     node.domain == DOMAIN && ENSEMBLES.contains(&&*node.op_type)
 }
 
-/// The names of the classes, from the first node that lists as many; empty for a regressor.
+/// Returns the names of the classes from the first node that lists `count` of them. Empty for a regressor.
 pub(super) fn classes(graph: &GraphProto, count: usize) -> Vec<String> {
     let lists = graph.node.iter().flat_map(|node| &node.attribute);
     let mut named = lists.filter(|attribute| attribute.name.starts_with("classlabels_"));
@@ -27,17 +27,17 @@ pub(super) fn classes(graph: &GraphProto, count: usize) -> Vec<String> {
     })
 }
 
-/// The kind of number in a tensor.
+/// The data type of a tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Element {
     Single,
     Double,
-    /// Whole numbers, or whatever the operator takes.
+    /// Integers, or any type that the operator accepts.
     Other,
     Text,
 }
 
-/// Type and columns of an input.
+/// Returns the type and the number of columns of an input.
 pub(super) fn describe(input: &ValueInfoProto) -> Result<(Element, Option<usize>), ModelError> {
     let tensor = input.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref());
     let Some(tensor) = tensor else { return Ok((Element::Other, None)) };
@@ -50,7 +50,7 @@ pub(super) fn describe(input: &ValueInfoProto) -> Result<(Element, Option<usize>
         other => {
             return Err(ModelError::Unsupported {
                 what: format!("an ONNX graph whose input {:?} has the type {other}", input.name),
-                wanted: "rows of the types float, double, string or of whole numbers can be explained",
+                help: "expected rows of type float, double, string or integer",
             });
         }
     };
@@ -61,7 +61,7 @@ pub(super) fn describe(input: &ValueInfoProto) -> Result<(Element, Option<usize>
     Ok((element, columns.and_then(|columns| usize::try_from(columns).ok())))
 }
 
-/// Returns whether an output holds whole numbers or text, as labels do.
+/// Returns whether an output contains integers or text, as labels do.
 pub(super) fn is_label(output: &ValueInfoProto) -> bool {
     let tensor = output.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref());
     tensor.is_some_and(|tensor| tensor.elem_type == STRING || WHOLE.contains(&tensor.elem_type))

@@ -1,9 +1,11 @@
-//! Whether the popularity of nodes is a training cover.
+//! Detection of hit rates of nodes that are training cover.
 
-/// How far those of two children may be from that of their parent, relative to it: sums rounded to `f32`.
+/// Maximum difference between the hit rate of a node and the sum of its children's, relative to the former.
+/// These are sums rounded to `f32`.
 const TOLERANCE: f64 = 1e-3;
 
-/// Whether the numbers of a tree's nodes are positive and those of two children add up to their parent's, as counts of rows do.
+/// Returns whether the numbers of a tree's nodes are positive, and those of two children add up to that of
+/// their parent, as counts of rows do.
 pub(super) fn add_up(
     nodes: usize,
     number: impl Fn(usize) -> f64,

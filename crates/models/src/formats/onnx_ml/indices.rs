@@ -1,4 +1,5 @@
-//! `TreeEnsemble`, which replaces both older operators: splits and leaves in lists of their own, and nodes name their children by place.
+//! `TreeEnsemble`, which replaces both older operators. Splits and leaves are separate lists, and nodes refer
+//! to their children by index.
 
 use super::attributes::Attributes;
 use super::decision::{Decision, Mode};
@@ -11,14 +12,14 @@ use super::walk::table::Splitter;
 use crate::ensemble::Link;
 use crate::error::ModelError;
 
-/// The margins before any tree, none of which this operator has, and the link.
+/// Returns the base margins, which are 0 because this operator does not have any, and the link.
 pub(super) fn outputs(attributes: Attributes<'_>) -> Result<(Vec<f64>, Option<Link>), ModelError> {
     let targets = attributes.integer("n_targets")?.unwrap_or(1);
     let count = outputs::output_count(attributes, "n_targets", targets)?;
     Ok((vec![0.0; count], PostTransform::numbered(attributes)?.link()))
 }
 
-/// One more than the largest feature that a split uses.
+/// Returns the largest feature that a split uses, plus 1.
 pub(super) fn feature_bound(attributes: Attributes<'_>) -> i64 {
     attributes.integers("nodes_featureids").iter().map(|id| id.saturating_add(1)).max().unwrap_or(0)
 }
@@ -28,9 +29,9 @@ struct Nodes<'a> {
     modes: Vec<Mode>,
     features: &'a [i64],
     numbers: Vec<f64>,
-    /// Members by node, empty for those that do not test for any.
+    /// For each node, the set that it tests for membership; empty for other tests.
     members: Vec<Vec<f64>>,
-    /// Children where the test holds and where it fails, and whether they are leaves.
+    /// Children of the true and of the false branch, and whether they are leaves.
     ways: [(&'a [i64], Vec<bool>); 2],
     missing_true: Vec<bool>,
     weights: Vec<f64>,
@@ -47,15 +48,14 @@ impl<'a> Nodes<'a> {
             Ok::<_, ModelError>(numbers)
         };
         let mode = |&number: &f64| {
-            let unknown =
-                || attributes.error("nodes_modes", format!("the kind of node {number} is not known"));
+            let unknown = || attributes.error("nodes_modes", format!("unknown node mode {number}"));
             Mode::numbered(number).ok_or_else(unknown)
         };
         let modes = numbers_of("nodes_modes")?.iter().map(mode).collect::<Result<Vec<_>, _>>()?;
         let weights = attributes.tensor("leaf_weights")?;
         let flags = |name| {
             let flags = attributes.flags_of(name, count)?;
-            // Here, unlike for missing values, none is no default.
+            // Unlike for missing values, the list is required here.
             attributes.integers_of(name, count).map(|_| flags)
         };
         Ok(Self {
@@ -74,7 +74,8 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// The sets of the nodes that test for members: one list, with NaN after each set.
+/// Returns the sets of the nodes that test for membership. They are stored in one list, with NaN after each
+/// set.
 fn members(attributes: Attributes<'_>, modes: &[Mode]) -> Result<Vec<Vec<f64>>, ModelError> {
     const NAME: &str = "membership_values";
     let values = attributes.tensor(NAME)?;
@@ -93,14 +94,14 @@ fn members(attributes: Attributes<'_>, modes: &[Mode]) -> Result<Vec<Vec<f64>>, 
     Ok(modes.iter().map(set).collect())
 }
 
-/// A node of a tree that is being followed.
+/// A node found while traversing a tree.
 #[derive(Clone, Copy)]
 enum Place {
     Split(usize),
     Leaf(usize),
 }
 
-/// The trees below the roots, which add to `outputs` outputs, with the splits of a splitter.
+/// Reads all trees, with `outputs` outputs. Splits are translated by `splitter`.
 pub(super) fn read(
     attributes: Attributes<'_>,
     outputs: usize,
@@ -114,7 +115,7 @@ pub(super) fn read(
         2 => "MIN",
         3 => "MAX",
         other => {
-            return Err(attributes.error("aggregate_function", format!("{other} is not known")).into());
+            return Err(attributes.error("aggregate_function", format!("unknown function {other}")).into());
         }
     };
     let share = outputs::share_of_tree(attributes, Some(aggregate), roots.len())?;
@@ -124,7 +125,7 @@ pub(super) fn read(
         let named = |problem| ModelError::Tree { tree: index, problem };
         let places = follow(&nodes, root, &mut reached).map_err(named)?;
         let mut draft = Draft::new(places.len(), None);
-        // Children are listed two by two in the order of their parents.
+        // Children are listed in pairs, in the order of their parents.
         let mut next = 1;
         for (at, &place) in places.iter().enumerate() {
             match place {
@@ -144,7 +145,10 @@ pub(super) fn read(
                     let target = nodes.targets[leaf];
                     let output = usize::try_from(target).ok().filter(|&output| output < outputs);
                     let output = output.ok_or_else(|| {
-                        attributes.error("leaf_targetids", format!("output {target} of {outputs}"))
+                        attributes.error(
+                            "leaf_targetids",
+                            format!("output {target} out of range ({outputs} outputs)"),
+                        )
                     })?;
                     draft.vote(at, output, nodes.weights[leaf] * share);
                 }
@@ -153,24 +157,26 @@ pub(super) fn read(
         forest.drafts.push(draft);
     }
     match reached.iter().position(|&reached| !reached) {
-        Some(node) => Err(attributes.error("tree_roots", format!("node {node} is in no tree")).into()),
+        Some(node) => {
+            Err(attributes.error("tree_roots", format!("node {node} does not belong to a tree")).into())
+        }
         None => Ok(forest),
     }
 }
 
-/// The nodes of the tree below `root`, level by level.
+/// Returns the nodes of the tree below `root`, level by level.
 fn follow(nodes: &Nodes<'_>, root: i64, reached: &mut [bool]) -> Result<Vec<Place>, String> {
     let mut enter = |number: i64| {
         let node = usize::try_from(number).ok().filter(|&node| node < reached.len());
-        let node = node.ok_or_else(|| format!("node {number} of {} is wanted", nodes.modes.len()))?;
+        let node = node.ok_or_else(|| format!("node {number} out of range ({} nodes)", nodes.modes.len()))?;
         match std::mem::replace(&mut reached[node], true) {
-            true => Err(format!("node {node} is reached twice, so this is a cycle or no tree")),
+            true => Err(format!("node {node} is reached twice, so the nodes do not form a tree")),
             false => Ok(Place::Split(node)),
         }
     };
     let leaf = |number: i64| {
         let leaf = usize::try_from(number).ok().filter(|&leaf| leaf < nodes.weights.len());
-        leaf.ok_or_else(|| format!("leaf {number} of {} is wanted", nodes.weights.len()))
+        leaf.ok_or_else(|| format!("leaf {number} out of range ({} leaves)", nodes.weights.len()))
     };
     let mut places = vec![enter(root)?];
     let mut next = 0;
@@ -179,7 +185,7 @@ fn follow(nodes: &Nodes<'_>, root: i64, reached: &mut [bool]) -> Result<Vec<Plac
         let Place::Split(node) = place else { continue };
         let [holds, fails] = [0, 1].map(|way| (nodes.ways[way].0[node], nodes.ways[way].1[node]));
         if next == 1 && holds == fails && holds.1 {
-            // A tree of one leaf is written as a split with that leaf on both sides.
+            // A tree with a single leaf is stored as a split with that leaf on both sides.
             return Ok(vec![Place::Leaf(leaf(holds.0)?)]);
         }
         for (number, is_leaf) in [holds, fails] {

@@ -1,5 +1,5 @@
-//! `TreeEnsembleRegressor` and `TreeEnsembleClassifier`: nodes as parallel lists, told apart by the number of their tree and their number
-//! in it; the weights of leaves in lists of their own.
+//! `TreeEnsembleRegressor` and `TreeEnsembleClassifier`: nodes are parallel lists, identified by a tree ID
+//! and a node ID. The weights of leaves are separate lists.
 
 use super::attributes::Attributes;
 use super::decision::{Decision, Mode};
@@ -13,7 +13,7 @@ use super::walk::table::Splitter;
 use crate::ensemble::Link;
 use crate::error::ModelError;
 
-/// What the weights of a leaf are for.
+/// The operator, which determines the meaning of weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Regressor,
@@ -29,15 +29,16 @@ impl Kind {
     }
 }
 
-/// Outputs, what is added to them before any tree, and how they become scores.
+/// Base margins and link.
 pub(super) struct Outputs {
     pub(super) base_margins: Vec<f64>,
     pub(super) link: Option<Link>,
-    /// Whether all weights are for one class of two, so that there is one output.
+    /// How scores are computed if all weights belong to one of two classes, so that there is one output.
     pub(super) single: Option<Single>,
 }
 
-/// The score that a runtime gives the first class if all weights are for one class of two, with the margin m of the second.
+/// The score that a runtime returns for the first class if all weights belong to one of two classes. m is the
+/// margin of the second class.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Single {
     /// c − m
@@ -46,14 +47,15 @@ pub(super) enum Single {
     Zero,
 }
 
-/// Reads what the outputs are.
+/// Returns the outputs of an operator.
 ///
-/// A classifier of two classes whose weights are all for one of them has one output: of the first class (which is how boosted trees are
-/// written) they are by convention the margin of the *second* class; of the second class they are its margin too.
+/// A classifier with two classes whose weights all belong to one of them has one output. If they belong to
+/// the second class, they are its margin. If they belong to the first class (as converters write boosted
+/// trees), they are by convention also the margin of the *second* class.
 pub(super) fn outputs(attributes: Attributes<'_>, kind: Kind) -> Result<Outputs, ModelError> {
     let base = attributes.numbers("base_values")?;
     if let Some(number) = base.iter().find(|number| !number.is_finite()) {
-        return Err(attributes.error("base_values", format!("the number {number}")));
+        return Err(attributes.error("base_values", format!("expected a finite number, got {number}")));
     }
     let post_transform = PostTransform::named(attributes)?;
     let count = match kind {
@@ -72,7 +74,7 @@ pub(super) fn outputs(attributes: Attributes<'_>, kind: Kind) -> Result<Outputs,
         let of_one = |class| !ids.is_empty() && ids.iter().all(|&id| id == class);
         if of_one(0) && base.len() <= 1 {
             let base_margins = vec![base.first().copied().unwrap_or(0.0)];
-            // Weights that are all positive are probabilities.
+            // If all weights are non-negative, the scores are probabilities.
             let positive = attributes.numbers("class_weights")?.iter().all(|&weight| weight >= 0.0);
             let constant = if positive && post_transform == PostTransform::None { 1.0 } else { 0.0 };
             return Ok(Outputs {
@@ -82,7 +84,7 @@ pub(super) fn outputs(attributes: Attributes<'_>, kind: Kind) -> Result<Outputs,
             });
         }
         if of_one(1) && base.is_empty() {
-            // Against a first class whose score is 0.
+            // The score of the first class is 0.
             let link = match post_transform {
                 PostTransform::Softmax => Some(Link::Logistic { steepness: 1.0 }),
                 other => other.link_of_margin(),
@@ -96,7 +98,7 @@ pub(super) fn outputs(attributes: Attributes<'_>, kind: Kind) -> Result<Outputs,
 
 /// The lists of nodes, sorted by tree and node.
 struct Nodes<'a> {
-    /// Tree, node and place in the lists.
+    /// Tree ID, node ID and index in the lists.
     order: Vec<(i64, i64, usize)>,
     modes: Vec<Mode>,
     features: &'a [i64],
@@ -116,17 +118,15 @@ impl<'a> Nodes<'a> {
             trees.iter().zip(ids).enumerate().map(|(at, (&tree, &node))| (tree, node, at)).collect();
         order.sort_unstable();
         if let Some(pair) = order.windows(2).find(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1)) {
-            let problem = format!("node {} of tree {} is there twice", pair[0].1, pair[0].0);
+            let problem = format!("duplicate node {} of tree {}", pair[0].1, pair[0].0);
             return Err(attributes.error("nodes_nodeids", problem));
         }
         let names = attributes.texts("nodes_modes");
         attributes.check_count("nodes_modes", names.len(), count)?;
         let mode = |name: &Vec<u8>| {
             let unknown = || {
-                attributes.error(
-                    "nodes_modes",
-                    format!("the kind of node {:?} is not known", String::from_utf8_lossy(name)),
-                )
+                attributes
+                    .error("nodes_modes", format!("unknown node mode {:?}", String::from_utf8_lossy(name)))
             };
             Mode::named(name).ok_or_else(unknown)
         };
@@ -149,14 +149,14 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// One more than the largest feature that a split uses.
+/// Returns the largest feature that a split uses, plus 1.
 pub(super) fn feature_bound(attributes: Attributes<'_>) -> i64 {
     let modes = attributes.texts("nodes_modes");
     let features = attributes.integers("nodes_featureids").iter().zip(modes);
     features.filter(|(_, mode)| *mode != b"LEAF").map(|(&id, _)| id.saturating_add(1)).max().unwrap_or(0)
 }
 
-/// The trees of the lists, with the splits of a splitter.
+/// Reads all trees. Splits are translated by `splitter`.
 pub(super) fn read(
     attributes: Attributes<'_>,
     kind: Kind,
@@ -177,7 +177,7 @@ pub(super) fn read(
     for (index, tree) in trees.iter().enumerate() {
         ways.push(children(&nodes, tree).map_err(|problem| ModelError::Tree { tree: index, problem })?);
     }
-    // Other files have numbers there that count nothing, 1 everywhere or 0.
+    // Many files have hit rates that are not counts, but 1 or 0 everywhere.
     let counted = trees.iter().zip(&ways).all(|(tree, ways)| {
         let of = |node: usize| nodes.hit_rates.get(tree[node].2).copied().unwrap_or(f64::NAN);
         hit_rates::add_up(tree.len(), of, |node| ways[node])
@@ -185,7 +185,7 @@ pub(super) fn read(
     let mut rest = &votes[..];
     for (index, (tree, ways)) in trees.iter().zip(&ways).enumerate() {
         let root = root(ways).map_err(|problem| ModelError::Tree { tree: index, problem })?;
-        // The root comes first; it changes places with the node that does.
+        // The root must come first, so it is swapped with the first node.
         let place = |node: usize| {
             if node == root {
                 0
@@ -237,11 +237,11 @@ struct Vote {
 }
 
 fn no_leaf(kind: Kind, attributes: Attributes<'_>, vote: &Vote) -> ModelError {
-    let problem = format!("node {} of tree {} is no leaf", vote.node, vote.tree);
+    let problem = format!("node {} of tree {} is not a leaf", vote.node, vote.tree);
     attributes.error(&format!("{}_nodeids", kind.prefix()), problem)
 }
 
-/// The weights of the leaves by tree, in the order of the file.
+/// Returns the weights of the leaves sorted by tree, and within a tree in the order of the file.
 fn votes(attributes: Attributes<'_>, kind: Kind, outputs: &Outputs) -> Result<Vec<Vote>, ModelError> {
     let name = |list| format!("{}_{list}", kind.prefix());
     let weights = attributes.numbers(&name("weights"))?;
@@ -251,10 +251,9 @@ fn votes(attributes: Attributes<'_>, kind: Kind, outputs: &Outputs) -> Result<Ve
     let count = outputs.base_margins.len();
     let output = |id: i64| {
         let id = if outputs.single.is_some() { 0 } else { id };
-        usize::try_from(id)
-            .ok()
-            .filter(|&output| output < count)
-            .ok_or_else(|| attributes.error(&name("ids"), format!("output {id} of {count}")))
+        usize::try_from(id).ok().filter(|&output| output < count).ok_or_else(|| {
+            attributes.error(&name("ids"), format!("output {id} out of range ({count} outputs)"))
+        })
     };
     let mut votes = Vec::with_capacity(weights.len());
     for (((&tree, &node), &id), &weight) in trees.iter().zip(nodes).zip(ids).zip(&weights) {
@@ -264,20 +263,20 @@ fn votes(attributes: Attributes<'_>, kind: Kind, outputs: &Outputs) -> Result<Ve
     Ok(votes)
 }
 
-/// Where a node is in its tree.
+/// Returns the index of a node in its tree.
 fn position(tree: &[(i64, i64, usize)], node: i64) -> Option<usize> {
-    // Nearly all files number nodes from 0.
+    // In nearly all files, the IDs of nodes are their indices.
     match usize::try_from(node).ok().filter(|&at| tree.get(at).is_some_and(|entry| entry.1 == node)) {
         Some(at) => Some(at),
         None => tree.binary_search_by_key(&node, |entry| entry.1).ok(),
     }
 }
 
-/// The children of each node of a tree where its test holds and where it fails; `None` for leaves.
+/// Returns the children of the true and of the false branch of each node of a tree, `None` for leaves.
 fn children(nodes: &Nodes<'_>, tree: &[(i64, i64, usize)]) -> Result<Vec<Option<[usize; 2]>>, String> {
     let child = |node: i64, child: i64| {
         position(tree, child)
-            .ok_or_else(|| format!("node {node} has the child {child}, which is no node of this tree"))
+            .ok_or_else(|| format!("node {node} has the child {child}, which is not in this tree"))
     };
     tree.iter()
         .map(|&(_, node, at)| match nodes.modes[at] {
@@ -287,16 +286,16 @@ fn children(nodes: &Nodes<'_>, tree: &[(i64, i64, usize)]) -> Result<Vec<Option<
         .collect()
 }
 
-/// The one node that is nobody's child.
+/// Returns the only node that is not a child of another.
 fn root(ways: &[Option<[usize; 2]>]) -> Result<usize, String> {
     let mut child = vec![false; ways.len()];
     ways.iter().flatten().flatten().for_each(|&node| child[node] = true);
     let mut roots = (0..ways.len()).filter(|&node| !child[node]);
     match (roots.next(), roots.count()) {
         (Some(root), 0) => Ok(root),
-        (None, _) => Err("every node is the child of another, so this is a cycle".to_owned()),
+        (None, _) => Err("every node is the child of another, so the tree has no root".to_owned()),
         (Some(_), more) => {
-            Err(format!("{} nodes are the child of no other, but a tree has one root", more + 1))
+            Err(format!("expected one root, got {} nodes that are not a child of another", more + 1))
         }
     }
 }

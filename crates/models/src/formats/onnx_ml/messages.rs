@@ -1,5 +1,5 @@
-//! The part of ONNX's messages that tree ensembles and linear models need, as protobuf numbers their fields. All other fields, the weights of
-//! networks among them, are skipped unread.
+//! The subset of the ONNX protobuf messages that tree ensembles and linear models require. All other fields
+//! are skipped, including the weights of neural networks.
 
 use prost::Message;
 
@@ -35,7 +35,7 @@ pub(super) struct GraphProto {
     pub(super) output: Vec<ValueInfoProto>,
 }
 
-/// The weights beside the nodes of a graph, which are decoded where all of its operators may be those of a linear model.
+/// The initializers of a graph, which are decoded only if all its operators may belong to a linear model.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct ModelWeights {
     #[prost(message, optional, tag = "7")]
@@ -142,7 +142,7 @@ pub(super) struct DimensionProto {
     pub(super) dim_value: Option<i64>,
 }
 
-/// `TensorProto.DataType`.
+/// Values of `TensorProto.DataType`.
 pub(super) const FLOAT: i32 = 1;
 pub(super) const UINT8: i32 = 2;
 pub(super) const INT32: i32 = 6;

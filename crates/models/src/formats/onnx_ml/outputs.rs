@@ -1,20 +1,21 @@
-//! What all operators say of outputs: how many there are, what is added to each, and how the trees come together.
+//! Attributes that all operators have in common: number of outputs, base values, and aggregation of the
+//! trees.
 
 use super::attributes::Attributes;
 use crate::error::ModelError;
 
-/// Outputs come as a bare number, so a short file could ask for any memory.
+/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
 const MAX_OUTPUTS: i64 = 1 << 20;
 
 pub(super) fn output_count(attributes: Attributes<'_>, name: &str, count: i64) -> Result<usize, ModelError> {
     match count {
         1..=MAX_OUTPUTS => Ok(count as usize),
-        0 => Err(attributes.error(name, "no outputs")),
-        _ => Err(attributes.error(name, format!("{count} outputs; {MAX_OUTPUTS} are the most"))),
+        0 => Err(attributes.error(name, "expected at least one output")),
+        _ => Err(attributes.error(name, format!("expected at most {MAX_OUTPUTS} outputs, got {count}"))),
     }
 }
 
-/// One base value for each output, 0 where there are none.
+/// Returns one base value for each output, which are 0 if the file has no base values.
 pub(super) fn base_margins(
     attributes: Attributes<'_>,
     base: Vec<f64>,
@@ -27,7 +28,7 @@ pub(super) fn base_margins(
     Ok(base)
 }
 
-/// The factor of every leaf: 1 for the sum of the trees, one part of their number for the average.
+/// Returns the factor of every leaf: 1 if trees are summed, 1 / number of trees if they are averaged.
 pub(super) fn share_of_tree(
     attributes: Attributes<'_>,
     aggregate: Option<&str>,
@@ -38,8 +39,8 @@ pub(super) fn share_of_tree(
         "AVERAGE" => Ok(1.0 / trees.max(1) as f64),
         what @ ("MIN" | "MAX") => Err(ModelError::Unsupported {
             what: format!("a tree ensemble with the aggregate function {what}"),
-            wanted: "trees that are added or averaged can be explained",
+            help: "use SUM or AVERAGE",
         }),
-        other => Err(attributes.error("aggregate_function", format!("{other:?} is not known"))),
+        other => Err(attributes.error("aggregate_function", format!("unknown function {other:?}"))),
     }
 }

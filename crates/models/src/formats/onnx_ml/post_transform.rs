@@ -1,4 +1,4 @@
-//! How an operator takes its margins to scores.
+//! Conversion from margins to scores by an operator.
 
 use super::attributes::Attributes;
 use crate::ensemble::Link;
@@ -9,7 +9,7 @@ pub(super) enum PostTransform {
     None,
     Softmax,
     Logistic,
-    /// Softmax of all but zeros.
+    /// Softmax of all margins except zeros.
     SoftmaxZero,
     Probit,
 }
@@ -25,23 +25,23 @@ const ALL: [(&str, PostTransform); 5] = [
 impl PostTransform {
     const ATTRIBUTE: &'static str = "post_transform";
 
-    /// Of an operator that gives its name.
+    /// Reads the attribute of an operator that stores it by name.
     pub(super) fn named(attributes: Attributes<'_>) -> Result<Self, ModelError> {
         let name = attributes.text(Self::ATTRIBUTE)?.unwrap_or("NONE");
         let found = ALL.iter().find(|(known, _)| *known == name);
-        let unknown = || attributes.error(Self::ATTRIBUTE, format!("{name:?} is not known"));
+        let unknown = || attributes.error(Self::ATTRIBUTE, format!("unknown function {name:?}"));
         found.map(|&(_, transform)| transform).ok_or_else(unknown)
     }
 
-    /// Of an operator that gives its number.
+    /// Reads the attribute of an operator that stores it by number.
     pub(super) fn numbered(attributes: Attributes<'_>) -> Result<Self, ModelError> {
         let number = attributes.integer(Self::ATTRIBUTE)?.unwrap_or(0);
         let found = usize::try_from(number).ok().and_then(|number| ALL.get(number));
-        let unknown = || attributes.error(Self::ATTRIBUTE, format!("{number} is not known"));
+        let unknown = || attributes.error(Self::ATTRIBUTE, format!("unknown function {number}"));
         found.map(|&(_, transform)| transform).ok_or_else(unknown)
     }
 
-    /// Of one margin for each output.
+    /// Returns the link, if each output has a margin.
     pub(super) fn link(self) -> Option<Link> {
         match self {
             Self::None => Some(Link::Identity),
@@ -51,7 +51,8 @@ impl PostTransform {
         }
     }
 
-    /// Of the one margin of a classifier of two classes: runtimes do not agree on what its softmax is.
+    /// Returns the link of a classifier with two classes and one margin. For this case, runtimes disagree
+    /// about the softmax.
     pub(super) fn link_of_margin(self) -> Option<Link> {
         match self {
             Self::Softmax => None,

@@ -1,9 +1,9 @@
-//! Tensors of numbers.
+//! Numeric tensors.
 
 use super::messages::{DOUBLE, FLOAT, FLOAT16, INT32, INT64, TensorProto, UINT8};
 use crate::error::ModelError;
 
-/// Numbers and their shape, whose product is their count; row-major.
+/// Numbers, row-major, and their shape, whose product is the number of elements.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tensor {
     pub(super) dims: Vec<usize>,
@@ -11,7 +11,7 @@ pub(super) struct Tensor {
 }
 
 impl Tensor {
-    /// Reads the tensor `name`; `error` makes a complaint of what is wrong with it.
+    /// Reads the tensor `name`. `error` converts a problem to an error.
     pub(super) fn read(
         tensor: &TensorProto,
         name: &str,
@@ -20,7 +20,7 @@ impl Tensor {
         if tensor.data_location != 0 {
             return Err(ModelError::Unsupported {
                 what: format!("an ONNX file with the tensor {name} in another file"),
-                wanted: "save the model in one file",
+                help: "save the model as a single file",
             });
         }
         let numbers = numbers(tensor).map_err(&error)?;
@@ -29,17 +29,19 @@ impl Tensor {
             |dims: &Vec<usize>| dims.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
         match dims.filter(|dims| product(dims) == Some(numbers.len())) {
             Some(dims) => Ok(Self { dims, numbers }),
-            None => Err(error(format!("the shape {:?} with {} numbers", tensor.dims, numbers.len()))),
+            None => {
+                Err(error(format!("the shape {:?} does not match {} numbers", tensor.dims, numbers.len())))
+            }
         }
     }
 }
 
-/// Numbers of a tensor, in the field of their type or as raw little-endian bytes.
+/// Returns the numbers of a tensor, which are stored in a field of their type or as raw little-endian bytes.
 fn numbers(tensor: &TensorProto) -> Result<Vec<f64>, String> {
     let raw = &tensor.raw_data[..];
     let whole = |size| match raw.len() % size {
         0 => Ok(raw.chunks_exact(size)),
-        _ => Err(format!("{} bytes of numbers of {size} bytes each", raw.len())),
+        _ => Err(format!("{} bytes are not a multiple of {size} bytes per number", raw.len())),
     };
     let eight = |b: &[u8]| [b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]];
     let four = |b: &[u8]| [b[0], b[1], b[2], b[3]];
@@ -55,7 +57,7 @@ fn numbers(tensor: &TensorProto) -> Result<Vec<f64>, String> {
         INT32 => whole(4)?.map(|bytes| f64::from(i32::from_le_bytes(four(bytes)))).collect(),
         INT64 if raw.is_empty() => tensor.int64_data.iter().map(|&number| number as f64).collect(),
         INT64 => whole(8)?.map(|bytes| i64::from_le_bytes(eight(bytes)) as f64).collect(),
-        FLOAT16 => return Err("numbers of half precision; float or double are wanted".to_owned()),
-        other => return Err(format!("numbers of the type {other}; float or double are wanted")),
+        FLOAT16 => return Err("half precision is not supported; expected float or double".to_owned()),
+        other => return Err(format!("unsupported type {other}; expected float or double")),
     })
 }

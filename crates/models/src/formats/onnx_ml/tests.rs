@@ -1,4 +1,4 @@
-//! Files put together message by message.
+//! Tests with files that are built message by message.
 
 #![allow(clippy::unwrap_used)]
 
@@ -69,7 +69,7 @@ fn input(name: &str, elem_type: i32, columns: Option<i64>) -> ValueInfoProto {
     ValueInfoProto { name: name.to_owned(), r#type: Some(TypeProto { tensor_type }) }
 }
 
-/// A model whose outputs are those of nodes that no node takes.
+/// Builds a model whose outputs are the values that no node uses.
 fn model(nodes: Vec<NodeProto>, inputs: Vec<ValueInfoProto>, version: i64) -> ModelProto {
     let is_taken = |name: &String| nodes.iter().any(|node| node.input.contains(name));
     let made = nodes.iter().flat_map(|node| &node.output).filter(|name| !is_taken(name));
@@ -87,7 +87,7 @@ fn ensemble(operator: &str, attributes: Vec<AttributeProto>) -> NodeProto {
     node(DOMAIN, operator, "X", &["Y", "Z"], attributes)
 }
 
-/// A model of this node alone, with two columns of `f32`.
+/// Builds a model with a single node and two columns of `f32`.
 fn alone(operator: &str, attributes: Vec<AttributeProto>) -> ModelProto {
     model(vec![ensemble(operator, attributes)], vec![input("X", FLOAT, Some(2))], 1)
 }
@@ -96,7 +96,7 @@ fn read(model: &ModelProto) -> Result<Ensemble, ModelError> {
     Ensemble::from_bytes(&model.encode_to_vec())
 }
 
-/// Feature 0 with 1.5 or less: 10, else 20 unless feature 1 is missing or over −1, then 40.
+/// Predicts 10 if feature 0 is at most 1.5; else 20, or 40 if feature 1 is missing or above −1.
 fn regressor() -> Vec<AttributeProto> {
     vec![
         integers("nodes_treeids", &[0; 5]),
@@ -114,7 +114,7 @@ fn regressor() -> Vec<AttributeProto> {
     ]
 }
 
-/// A node that sends feature 0 by its test to the first of two leaves, else to the second, and `more`.
+/// Builds the attributes of a tree with one split on feature 0 and two leaves, followed by `more`.
 fn one_split(
     kind: &str,
     mode: &str,
@@ -136,7 +136,7 @@ fn one_split(
     attributes
 }
 
-/// The attributes with one put in or in place of that with its name.
+/// Adds or replaces an attribute.
 fn with(mut attributes: Vec<AttributeProto>, changed: AttributeProto) -> Vec<AttributeProto> {
     attributes.retain(|attribute| attribute.name != changed.name);
     attributes.push(changed);
@@ -162,7 +162,7 @@ fn a_regressor_says_what_it_is_and_predicts() {
     assert!(ensemble.check_covers().is_err());
 }
 
-/// Every test of a node, of one value, written out.
+/// Evaluates the test of a node on a value, as a reference.
 fn holds(mode: &str, value: f64, number: f64, missing_true: bool) -> bool {
     match mode {
         _ if value.is_nan() => missing_true,
@@ -203,7 +203,7 @@ fn random_trees_with_any_numbering_predict_as_their_lists_say() {
     let random = &mut Random(11);
     for outputs in [1, 3] {
         let (trees, features) = (6, 3);
-        // Tree, node, mode, feature, number, children where the test holds and where not, missing, weights.
+        // Tree, node, mode, feature, number, children of the true and the false branch, missing, weights.
         type Row = (i64, i64, usize, i64, f32, [i64; 2], i64, Vec<f32>);
         let mut rows: Vec<Row> = Vec::new();
         for tree in 0..trees {
@@ -322,7 +322,7 @@ fn columns_may_come_as_inputs_of_their_own() {
     assert_eq!((wider.feature_count(), wider.feature_names()), (4, None));
 }
 
-/// A classifier of two classes, by one split.
+/// Builds a classifier with two classes and one split.
 fn classifier(ids: [i64; 2], base: &[f32], transform: &str) -> Ensemble {
     let more = vec![
         integers("class_ids", &ids),
@@ -335,7 +335,7 @@ fn classifier(ids: [i64; 2], base: &[f32], transform: &str) -> Ensemble {
     read(&alone("TreeEnsembleClassifier", attributes)).unwrap()
 }
 
-/// What a widely used runtime gives for these files.
+/// The expected values are those of a widely used runtime for these files.
 #[test]
 fn weights_for_one_class_of_two_are_one_margin() {
     let rows = [0.0, 0.0, 2.0, 0.0];
@@ -352,7 +352,8 @@ fn weights_for_one_class_of_two_are_one_margin() {
     }
 }
 
-/// `TreeEnsemble` with splits of all kinds: the first tree tests for members of {1, 2.5}, then x₁ > 0; the second is a single leaf.
+/// Builds a `TreeEnsemble` with all kinds of splits: the first tree tests membership in {1, 2.5}, then x₁ >
+/// 0; the second is a single leaf.
 fn newest() -> Vec<AttributeProto> {
     let modes =
         TensorProto { dims: vec![4], data_type: UINT8, raw_data: vec![6, 3, 0, 6], ..Default::default() };
@@ -397,7 +398,7 @@ fn hit_rates_are_covers_only_where_they_count() {
     assert!(rates(&[9.0, 4.0, 5.0, 2.0, 3.0]).is_ok());
     for wrong in [[1.0; 5], [0.0; 5], [9.0, 4.0, 5.0, 5.0, 0.0], [9.0, 4.0, 5.0, 2.0, f32::NAN]] {
         let error = rates(&wrong).unwrap_err().to_string();
-        assert!(error.contains("no cover"), "{error}");
+        assert!(error.contains("missing cover"), "{error}");
     }
 }
 
@@ -475,40 +476,43 @@ fn other_graphs_are_refused_by_name() {
 #[test]
 fn damage_is_refused_with_the_place_and_the_reason() {
     let cases = [
-        (integers("nodes_nodeids", &[0, 1, 2, 3]), "nodes_nodeids: 4 elements where 5"),
-        (integers("nodes_nodeids", &[0, 1, 2, 2, 4]), "node 2 of tree 0 is there twice"),
+        (integers("nodes_nodeids", &[0, 1, 2, 3]), "nodes_nodeids: expected 5 elements, got 4"),
+        (integers("nodes_nodeids", &[0, 1, 2, 2, 4]), "duplicate node 2 of tree 0"),
         (
             integers("nodes_featureids", &[0, 0, 2, 0, 0]),
             "tree 0: node 2 splits on feature 2, but there are 2",
         ),
         (integers("nodes_featureids", &[-1, 0, 1, 0, 0]), "node 0 splits on feature -1"),
-        (texts("nodes_modes", &["BRANCH_LEQ", "LEAF", "BRANCH", "LEAF", "LEAF"]), "\"BRANCH\" is not known"),
+        (
+            texts("nodes_modes", &["BRANCH_LEQ", "LEAF", "BRANCH", "LEAF", "LEAF"]),
+            "unknown node mode \"BRANCH\"",
+        ),
         (floats("nodes_values", &[1.5, 0.0, f32::NAN, 0.0, 0.0]), "tree 0: node 2 has the threshold NaN"),
-        (floats("nodes_values", &[1.5]), "nodes_values: 1 elements"),
+        (floats("nodes_values", &[1.5]), "nodes_values: expected "),
         (integers("nodes_truenodeids", &[1, 0, 7, 0, 0]), "tree 0: node 2 has the child 7"),
         (integers("nodes_truenodeids", &[1, 0, -3, 0, 0]), "node 2 has the child -3"),
         (integers("nodes_truenodeids", &[1, 0, 0, 0, 0]), "tree 0: 4 of 5 nodes are not reached"),
-        (integers("nodes_truenodeids", &[1, 0, 2, 0, 0]), "2 nodes are the child of no other"),
-        (integers("nodes_truenodeids", &[1, 0, 1, 0, 0]), "2 nodes are the child of no other"),
+        (integers("nodes_truenodeids", &[1, 0, 2, 0, 0]), "expected one root, got 2 nodes"),
+        (integers("nodes_truenodeids", &[1, 0, 1, 0, 0]), "expected one root, got 2 nodes"),
         (integers("nodes_treeids", &[0, 0, 0, 0, 1]), "tree 0: node 2 has the child 4"),
-        (integers("nodes_missing_value_tracks_true", &[0, 0, 2, 0, 0]), "2 where 0 or 1"),
-        (floats("nodes_hitrates", &[1.0; 6]), "nodes_hitrates: 6 elements"),
-        (integers("target_nodeids", &[1, 2, 4]), "node 2 of tree 0 is no leaf"),
-        (integers("target_nodeids", &[1, 9, 4]), "node 9 of tree 0 is no leaf"),
-        (integers("target_treeids", &[0, 0, 5]), "node 4 of tree 5 is no leaf"),
-        (integers("target_treeids", &[-2, 0, 0]), "node 1 of tree -2 is no leaf"),
-        (integers("target_ids", &[0, 1, 0]), "output 1 of 1"),
-        (integers("target_ids", &[0, 0]), "target_ids: 2 elements"),
+        (integers("nodes_missing_value_tracks_true", &[0, 0, 2, 0, 0]), "expected 0 or 1, got 2"),
+        (floats("nodes_hitrates", &[1.0; 6]), "nodes_hitrates: expected "),
+        (integers("target_nodeids", &[1, 2, 4]), "node 2 of tree 0 is not a leaf"),
+        (integers("target_nodeids", &[1, 9, 4]), "node 9 of tree 0 is not a leaf"),
+        (integers("target_treeids", &[0, 0, 5]), "node 4 of tree 5 is not a leaf"),
+        (integers("target_treeids", &[-2, 0, 0]), "node 1 of tree -2 is not a leaf"),
+        (integers("target_ids", &[0, 1, 0]), "output 1 out of range (1 outputs)"),
+        (integers("target_ids", &[0, 0]), "target_ids: expected "),
         (floats("target_weights", &[10.0, f32::INFINITY, 40.0]), "tree 0: leaf 3 has the value inf"),
-        (doubles("target_weights_as_tensor", &[1.0; 3]), "besides target_weights"),
-        (floats("base_values", &[1.0, 2.0]), "base_values: 2 elements where 1"),
-        (floats("base_values", &[f32::NAN]), "base_values: the number NaN"),
-        (integer("n_targets", 0), "no outputs"),
-        (integer("n_targets", i64::MAX), "are the most"),
-        (integer("n_targets", -1), "are the most"),
-        (text("post_transform", "SQUARE"), "\"SQUARE\" is not known"),
-        (text("aggregate_function", "MEDIAN"), "\"MEDIAN\" is not known"),
-        (integer("post_transform", 1), "text is wanted"),
+        (doubles("target_weights_as_tensor", &[1.0; 3]), "cannot be combined with target_weights"),
+        (floats("base_values", &[1.0, 2.0]), "base_values: expected 1 elements, got 2"),
+        (floats("base_values", &[f32::NAN]), "base_values: expected a finite number, got NaN"),
+        (integer("n_targets", 0), "expected at least one output"),
+        (integer("n_targets", i64::MAX), "expected at most"),
+        (integer("n_targets", -1), "expected at most"),
+        (text("post_transform", "SQUARE"), "unknown function \"SQUARE\""),
+        (text("aggregate_function", "MEDIAN"), "unknown function \"MEDIAN\""),
+        (integer("post_transform", 1), "expected a string"),
     ];
     for (changed, says) in cases {
         let what = changed.name.clone();
@@ -518,7 +522,9 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     }
     let mut twice = regressor();
     twice.push(integer("n_targets", 1));
-    assert!(read(&alone("TreeEnsembleRegressor", twice)).unwrap_err().to_string().contains("twice"));
+    assert!(
+        read(&alone("TreeEnsembleRegressor", twice)).unwrap_err().to_string().contains("duplicate attribute")
+    );
     for columns in [1 << 30, i64::MAX] {
         let nodes = vec![ensemble("TreeEnsembleRegressor", regressor())];
         let error = read(&model(nodes, vec![input("X", FLOAT, Some(columns))], 1)).unwrap_err().to_string();
@@ -535,27 +541,27 @@ fn damage_of_the_newest_operator_is_refused() {
         ..Default::default()
     };
     let cases = [
-        (integers("tree_roots", &[0, 2]), "node 3 is in no tree"),
-        (integers("tree_roots", &[0, 2, 4]), "tree 2: node 4 of 4"),
+        (integers("tree_roots", &[0, 2]), "node 3 does not belong to a tree"),
+        (integers("tree_roots", &[0, 2, 4]), "tree 2: node 4 out of range (4 nodes)"),
         (integers("tree_roots", &[0, 1, 3]), "tree 1: node 1 is reached twice"),
         (integers("nodes_falsenodeids", &[0, 2, 3, 5]), "tree 0: node 0 is reached twice"),
-        (integers("nodes_falsenodeids", &[1, 6, 3, 5]), "tree 0: leaf 6 of 6"),
-        (integers("nodes_falsenodeids", &[-1, 2, 3, 5]), "node -1 of 4"),
-        (integers("nodes_trueleafs", &[1, 1]), "nodes_trueleafs: 2 elements"),
-        (integers("nodes_trueleafs", &[]), "nodes_trueleafs: 0 elements"),
-        (integers("leaf_targetids", &[0, 0, 2, 1, 0, 1]), "output 2 of 2"),
+        (integers("nodes_falsenodeids", &[1, 6, 3, 5]), "tree 0: leaf 6 out of range (6 leaves)"),
+        (integers("nodes_falsenodeids", &[-1, 2, 3, 5]), "node -1 out of range (4 nodes)"),
+        (integers("nodes_trueleafs", &[1, 1]), "nodes_trueleafs: expected "),
+        (integers("nodes_trueleafs", &[]), "nodes_trueleafs: expected "),
+        (integers("leaf_targetids", &[0, 0, 2, 1, 0, 1]), "output 2 out of range (2 outputs)"),
         (integers("nodes_featureids", &[0, 5, 0, 1]), "splits on feature 5"),
-        (doubles("membership_values", &[1.0, 2.5]), "membership_values: 1 elements where 2"),
-        (doubles("membership_values", &[]), "membership_values: 0 elements where 2"),
+        (doubles("membership_values", &[1.0, 2.5]), "membership_values: expected 2 elements, got 1"),
+        (doubles("membership_values", &[]), "membership_values: expected 2 elements, got 0"),
         (doubles("nodes_splits", &[0.0, NAN, 7.0, 0.0]), "tree 0: node 1 has the threshold NaN"),
-        (doubles("nodes_modes", &[0.0, 7.0, 0.0, 0.0]), "kind of node 7 is not known"),
+        (doubles("nodes_modes", &[0.0, 7.0, 0.0, 0.0]), "unknown node mode 7"),
         (tensor("nodes_splits", wrong(FLOAT16, &[16])), "half precision"),
-        (tensor("nodes_splits", wrong(DOUBLE, &[5])), "[5] with 4 numbers"),
-        (tensor("nodes_splits", wrong(DOUBLE, &[1 << 40, 1 << 40])), "with 4 numbers"),
-        (tensor("nodes_splits", wrong(DOUBLE, &[-4])), "with 4 numbers"),
-        (integer("nodes_splits", 3), "a tensor is wanted"),
-        (integer("aggregate_function", 4), "4 is not known"),
-        (integer("post_transform", 9), "9 is not known"),
+        (tensor("nodes_splits", wrong(DOUBLE, &[5])), "[5] does not match 4 numbers"),
+        (tensor("nodes_splits", wrong(DOUBLE, &[1 << 40, 1 << 40])), "does not match 4 numbers"),
+        (tensor("nodes_splits", wrong(DOUBLE, &[-4])), "does not match 4 numbers"),
+        (integer("nodes_splits", 3), "expected a tensor"),
+        (integer("aggregate_function", 4), "unknown function 4"),
+        (integer("post_transform", 9), "unknown function 9"),
     ];
     for (changed, says) in cases {
         let what = changed.name.clone();

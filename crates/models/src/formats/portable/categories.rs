@@ -1,4 +1,4 @@
-//! The words of categorical columns.
+//! Categories of features in the portable format.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use crate::ensemble::{Category, UnknownWord, Words};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// Reads the member `categories`: one element for each of the features, up to the last that has words.
+/// Reads the member `categories`. Returns one element per feature, up to the last that has categories.
 pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Words>>, ModelError> {
     let Some(field) = root.find("categories")? else { return Ok(Vec::new()) };
     let mut words: Vec<Option<Words>> = Vec::new();
@@ -15,7 +15,7 @@ pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Words
         let feature_field = field.get("feature")?;
         let feature = feature_field.count()?;
         if feature >= features {
-            return Err(feature_field.error(format!("feature {feature}, but there are {features} features")));
+            return Err(feature_field.error(format!("feature {feature} out of range ({features} features)")));
         }
         if feature >= words.len() {
             words.resize(feature + 1, None);
@@ -26,15 +26,14 @@ pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Words
             "refused" => UnknownWord::Refused,
             "no category" => UnknownWord::NoCategory,
             other => {
-                return Err(unknown.error(format!(
-                    "{other:?} where \"missing\", \"refused\" or \"no category\" is wanted"
-                )));
+                return Err(unknown
+                    .error(format!("expected \"missing\", \"refused\" or \"no category\", got {other:?}")));
             }
         };
         let values = field.get("values")?;
         let list = values.words()?;
         if let Some(twice) = first_twice(&list) {
-            return Err(values.error(format!("the category {twice} is there twice")));
+            return Err(values.error(format!("duplicate category {twice}")));
         }
         if words[feature].replace(Words::new(list, unknown)).is_some() {
             return Err(feature_field.error(format!("feature {feature} has two lists of categories")));
@@ -43,12 +42,12 @@ pub(super) fn read(root: &Field<'_>, features: usize) -> Result<Vec<Option<Words
     Ok(words)
 }
 
-/// The first category that is equal to an earlier one.
+/// Returns the first category that equals an earlier one.
 fn first_twice(list: &[Category]) -> Option<String> {
     let (mut texts, mut numbers) = (HashSet::new(), HashSet::new());
     list.iter().find_map(|category| match category {
         Category::Text(text) => (!texts.insert(text)).then(|| format!("{text:?}")),
-        // Both zeros are one.
+        // Adding 0 maps −0 to 0, since both are the same category.
         Category::Number(number) => (!numbers.insert((number + 0.0).to_bits())).then(|| number.to_string()),
     })
 }

@@ -1,9 +1,9 @@
-//! The JSON of our own, for models of libraries whose files are not read: `docs/tree-json.md` describes it in full, and
-//! `scikit_learn_to_json` of the Python package writes it.
+//! Apportion's own JSON format, for models of libraries whose files are not supported. `docs/tree-json.md`
+//! describes it in full, and `scikit_learn_to_json` of the Python package writes it.
 //!
-//! It states what an [`Ensemble`] holds, with thresholds in the operator of the library, `<` or `<=`, and lists per tree, so that it is
-//! written in a few lines from the arrays that libraries keep. Members that are not known are refused: a misspelt one would change the
-//! model quietly.
+//! It contains the data of an [`Ensemble`], with thresholds for the comparison operator of the library, `<`
+//! or `<=`, and one list per tree, so that a few lines of code can write it from the arrays of a library.
+//! Unknown members are an error, because a misspelt one would silently change the model.
 
 mod categories;
 mod rules;
@@ -12,12 +12,12 @@ use crate::ensemble::{Ensemble, EnsembleParts, Link, Origin, TreeParts, Width, a
 use crate::error::ModelError;
 use crate::formats::document::{Field, Value};
 
-/// What the member `format` says.
+/// Value of the member `format`.
 const FORMAT: &str = "apportion-trees";
-/// The version of the format.
+/// Version of the format.
 const VERSION: usize = 1;
 
-/// Rows are as wide as a file says, and a file of a few bytes could ask for any memory.
+/// Rows are as wide as the file declares, so without a limit a small file could exhaust the memory.
 const MAX_FEATURES: usize = (1 << 30) - 1;
 
 const MEMBERS: [&str; 14] = [
@@ -52,7 +52,7 @@ const TREE_MEMBERS: [&str; 12] = [
     "linear",
 ];
 
-/// Whether a document says that it is of this format.
+/// Returns whether a document declares this format.
 pub(crate) fn is_portable(root: &Field<'_>) -> bool {
     let format = root.find("format").ok().flatten();
     format.is_some_and(|format| format.text().is_ok_and(|format| format == FORMAT))
@@ -63,9 +63,9 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     let version = root.get("version")?.count()?;
     if version != VERSION {
         return Err(ModelError::Version {
-            format: "a program that writes the format apportion-trees",
-            given: version.to_string(),
-            known: "version 1",
+            format: "apportion-trees",
+            actual: version.to_string(),
+            known: "1",
         });
     }
     root.check_members(&MEMBERS)?;
@@ -73,13 +73,13 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     let features_field = root.get("features")?;
     let features = features_field.count()?;
     if !(1..=MAX_FEATURES).contains(&features) {
-        return Err(features_field.error(format!("{features} features; 1 to {MAX_FEATURES} are wanted")));
+        return Err(features_field.error(format!("expected 1 to {MAX_FEATURES} features, got {features}")));
     }
     let parts = EnsembleParts {
         width: match width.text()? {
             "single" => Width::Single,
             "double" => Width::Double,
-            other => return Err(width.error(format!("{other:?} where \"single\" or \"double\" is wanted"))),
+            other => return Err(width.error(format!("expected \"single\" or \"double\", got {other:?}"))),
         },
         features,
         feature_names: feature_names(&root, features)?,
@@ -100,12 +100,12 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
                 field.error("expected output_names: class_names is for the two classes of a single margin")
             );
         }
-        ensemble.set_output_names(names_of(&root, "class_names", 2, "classes of a single margin")?);
+        ensemble.set_output_names(names_of(&root, "class_names", 2, "the classes of a single margin")?);
     }
     ensemble.refuse_missing(refuses_missing(&root, features)?);
     for (index, tree) in trees.iter().enumerate() {
         push_tree(&mut ensemble, tree, index, operator).map_err(|error| match error {
-            // A tree of vectors is several here.
+            // A tree whose leaves are vectors becomes several trees here, so use its index in the file.
             ModelError::Tree { problem, .. } => ModelError::Tree { tree: index, problem },
             other => other,
         })?;
@@ -114,7 +114,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     Ok(ensemble)
 }
 
-/// How a split compares.
+/// The comparison operator of splits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operator {
     Less,
@@ -127,11 +127,11 @@ impl Operator {
         match field.text()? {
             "<" => Ok(Some(Self::Less)),
             "<=" => Ok(Some(Self::AtMost)),
-            other => Err(field.error(format!("{other:?} where \"<\" or \"<=\" is wanted"))),
+            other => Err(field.error(format!("expected \"<\" or \"<=\", got {other:?}"))),
         }
     }
 
-    /// The threshold t' for which `x̂ < t'` is this comparison with t.
+    /// Returns the threshold t' for which `x̂ < t'` is equivalent to this comparison with t.
     fn threshold(self, threshold: f64) -> f64 {
         match self {
             Self::Less => threshold,
@@ -146,28 +146,32 @@ fn feature_names(root: &Field<'_>, features: usize) -> Result<Option<Vec<String>
         field.elements()?.iter().map(|name| name.text().map(str::to_owned)).collect::<Result<_, _>>()?;
     match names.len() == features {
         true => Ok(Some(names)),
-        false => Err(field.error(format!("{} names of {features} features", names.len()))),
+        false => {
+            Err(field.error(format!("expected {features} names (one per feature), got {}", names.len())))
+        }
     }
 }
 
-/// The texts of the member `name`, which are `count` if it is there.
+/// Returns the texts of the member `name`, which must have `count` elements if it is present.
 fn names_of(root: &Field<'_>, name: &str, count: usize, what: &str) -> Result<Vec<String>, ModelError> {
     let Some(field) = root.find(name)? else { return Ok(Vec::new()) };
     let names: Vec<String> =
         field.elements()?.iter().map(|name| name.text().map(str::to_owned)).collect::<Result<_, _>>()?;
     match names.len() == count {
         true => Ok(names),
-        false => Err(field.error(format!("{} names of {count} {what}", names.len()))),
+        false => Err(field.error(format!("expected {count} names ({what}), got {}", names.len()))),
     }
 }
 
-/// A flag for each feature; none where no feature is listed.
+/// Returns a flag for each feature, or an empty list if the member is missing.
 fn refuses_missing(root: &Field<'_>, features: usize) -> Result<Vec<bool>, ModelError> {
     let Some(field) = root.find("refuses_missing")? else { return Ok(Vec::new()) };
     let mut flags = vec![false; features];
     for &feature in &*field.integers()? {
         let flag = usize::try_from(feature).ok().and_then(|feature| flags.get_mut(feature));
-        *flag.ok_or_else(|| field.error(format!("feature {feature} of {features}")))? = true;
+        *flag
+            .ok_or_else(|| field.error(format!("feature {feature} out of range ({features} features)")))? =
+            true;
     }
     Ok(flags)
 }
@@ -176,10 +180,10 @@ fn base_margins(root: &Field<'_>) -> Result<Vec<f64>, ModelError> {
     let field = root.get("base_margins")?;
     let margins = field.numbers()?.into_owned();
     if margins.is_empty() {
-        return Err(field.error("no outputs: one number for each is wanted"));
+        return Err(field.error("expected one number per output, got none"));
     }
     match margins.iter().find(|margin| !margin.is_finite()) {
-        Some(margin) => Err(field.error(format!("the number {margin}"))),
+        Some(margin) => Err(field.error(format!("expected finite numbers, got {margin}"))),
         None => Ok(margins),
     }
 }
@@ -194,7 +198,7 @@ fn link(field: &Field<'_>) -> Result<Link, ModelError> {
         };
         match number > 0.0 && number.is_finite() {
             true => Ok(number),
-            false => Err(field.error(format!("the {member} {number} where a positive number is wanted"))),
+            false => Err(field.error(format!("expected a positive {member}, got {number}"))),
         }
     };
     Ok(match name.text()? {
@@ -206,7 +210,7 @@ fn link(field: &Field<'_>) -> Result<Link, ModelError> {
         "half-power" => Link::HalfPower { unit: positive("unit", None)? },
         "step" => Link::Step,
         "sorted" => Link::Sorted,
-        other => return Err(name.error(format!("the link {other:?} is not known"))),
+        other => return Err(name.error(format!("unknown link {other:?}"))),
     })
 }
 
@@ -239,7 +243,7 @@ fn push_tree(
     let left = tree.get("left")?.integers()?;
     let count = left.len();
     let operator =
-        Operator::of(tree)?.or(operator).ok_or_else(|| tree.error("has no member \"operator\""))?;
+        Operator::of(tree)?.or(operator).ok_or_else(|| tree.error("missing field \"operator\""))?;
     let default_left = match tree.find("default_left")? {
         Some(field) => field.flags_of(count)?,
         None => vec![false; count],

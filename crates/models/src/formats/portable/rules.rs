@@ -1,10 +1,10 @@
-//! Splits that do not compare, and leaves that are linear models.
+//! Splits with rules, and leaves that are linear models, in the portable format.
 
 use crate::ensemble::{Categories, LinearLeaf, Rule, TreeParts};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// Puts the members `rules` and `linear` of a tree into its parts.
+/// Adds the members `rules` and `linear` of a tree to its parts.
 pub(super) fn read(
     tree: &Field<'_>,
     parts: &mut TreeParts,
@@ -17,7 +17,7 @@ pub(super) fn read(
         for field in rules.elements()? {
             let node = field.get("node")?.count()?;
             if node >= count || parts.left[node] == -1 && parts.right[node] == -1 {
-                return Err(damaged(format!("node {node} has a rule, but is no split")));
+                return Err(damaged(format!("node {node} has a rule, but is not a split")));
             }
             if std::mem::replace(&mut is_ruled[node], true) {
                 return Err(damaged(format!("node {node} has two rules")));
@@ -33,14 +33,14 @@ pub(super) fn read(
     }
     let Some(linear) = tree.find("linear")? else { return Ok(()) };
     if tree.find("output")?.is_none() {
-        return Err(linear.error("a tree with linear leaves must say its \"output\""));
+        return Err(linear.error("missing field \"output\" of a tree with linear leaves"));
     }
     parts.linear = vec![None; count];
     for field in linear.elements()? {
         field.check_members(&["node", "constant", "features", "coefficients"])?;
         let node = field.get("node")?.count()?;
         if node >= count || parts.left[node] != -1 || parts.right[node] != -1 {
-            return Err(damaged(format!("node {node} has a linear model, but is no leaf")));
+            return Err(damaged(format!("node {node} has a linear model, but is not a leaf")));
         }
         if parts.linear[node].is_some() {
             return Err(damaged(format!("node {node} has two linear models")));
@@ -60,14 +60,14 @@ pub(super) fn read(
     Ok(())
 }
 
-/// A rule, and whether its split has its children exchanged.
+/// Returns the rule of a split, and whether the children of the split must be swapped.
 fn rule(field: &Field<'_>, threshold: f64) -> Result<(Rule, bool), ModelError> {
     let members_go_left = || {
         let side = field.get("side")?;
         match side.text()? {
             "left" => Ok(true),
             "right" => Ok(false),
-            other => Err(side.error(format!("{other:?} where \"left\" or \"right\" is wanted"))),
+            other => Err(side.error(format!("expected \"left\" or \"right\", got {other:?}"))),
         }
     };
     if let Some(list) = field.find("categories")? {
@@ -86,7 +86,7 @@ fn rule(field: &Field<'_>, threshold: f64) -> Result<(Rule, bool), ModelError> {
     } else if let Some(ends) = field.find("between")? {
         field.check_members(&["node", "between", "side"])?;
         let &[lowest, highest] = &*ends.numbers_of(2)? else {
-            return Err(ends.error("two numbers are wanted"));
+            return Err(ends.error("expected two numbers"));
         };
         Ok((Rule::Between { lowest, highest }, !members_go_left()?))
     } else if let Some(list) = field.find("except")? {
@@ -97,7 +97,7 @@ fn rule(field: &Field<'_>, threshold: f64) -> Result<(Rule, bool), ModelError> {
         let zero = field.get("zero_is_missing")?;
         match zero.flag()? {
             true => Ok((Rule::ZeroIsMissing { threshold }, false)),
-            false => Err(zero.error("false; leave the rule out")),
+            false => Err(zero.error("expected true, got false; omit the rule")),
         }
     }
 }

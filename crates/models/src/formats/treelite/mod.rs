@@ -1,14 +1,15 @@
-//! Models that treelite dumped, as JSON.
+//! Models that treelite dumped as JSON.
 //!
-//! treelite reads the models of many libraries into one form, and `Model.dump_as_json()` writes that form down. A prediction has one
-//! number per target and class. Their number is targets × classes, with the classes of the target that has most of them; targets
-//! with fewer have zeros at the end. With the trees of an output, N_k many,
+//! treelite converts the models of many libraries to one representation, which `Model.dump_as_json()` writes.
+//! A prediction has targets × classes numbers, with the largest number of classes of a target. Targets with
+//! fewer classes have zeros at the end. If N_k trees add to output k,
 //!
 //! ```text
-//! f_k(x) = base_k + Σ_t leaf_{t,k}(x)      or      f_k(x) = base_k + 1 / N_k Σ_t leaf_{t,k}(x)   where trees are averaged.
+//! f_k(x) = base_k + Σ_t leaf_{t,k}(x)      or      f_k(x) = base_k + 1 / N_k Σ_t leaf_{t,k}(x) if trees are averaged.
 //! ```
 //!
-//! A tree adds to one output, or to all targets or classes, where its `target_id` or `class_id` is −1. Leaves are vectors then.
+//! A tree adds to one output, or to all targets or classes if its `target_id` or `class_id` is −1. Its leaves
+//! are vectors then.
 
 mod outputs;
 mod trees;
@@ -24,14 +25,14 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     if root.has("task_param") || root.has("model_param") {
         return Err(ModelError::Version {
             format: "treelite",
-            given: "3.x or before".to_owned(),
+            actual: "3.x or earlier".to_owned(),
             known: "4.x",
         });
     }
     let features_field = root.get("num_feature")?;
     let features = features_field.count()?;
     if features == 0 {
-        return Err(features_field.error("a model without features"));
+        return Err(features_field.error("the model has no features"));
     }
     let threshold = Precision::read(&root.get("threshold_type")?)?;
     let leaf = Precision::read(&root.get("leaf_output_type")?)?;
@@ -55,7 +56,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
             objective: root.get("task_type")?.text()?.to_owned(),
         },
     };
-    // Trees of the same first output add to the same outputs.
+    // Trees with the same first output add to the same outputs.
     let mut counts = vec![0usize; outputs.count()];
     adds_to.iter().for_each(|&first| counts[first] += 1);
     let mut ensemble = Ensemble::new(parts, 0);
@@ -70,14 +71,15 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     Ok(ensemble)
 }
 
-/// How the postprocessor takes margins to outputs; `None` for one that is not known here or has no [`Link`].
+/// Returns the link of the postprocessor, or `None` if it is not supported or cannot be represented as a
+/// [`Link`].
 fn link(root: &Field<'_>) -> Result<Option<Link>, ModelError> {
     let number = |key| {
         let field = root.get(key)?;
         match field.number()? {
-            // The library has it as f32.
+            // The library stores it as f32.
             number if (number as f32).is_normal() => Ok(f64::from(number as f32)),
-            number => Err(field.error(format!("the number {number}"))),
+            number => Err(field.error(format!("invalid number {number}"))),
         }
     };
     Ok(Some(match root.get("postprocessor")?.text()? {

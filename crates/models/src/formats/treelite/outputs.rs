@@ -1,17 +1,17 @@
-//! Which outputs there are, and which of them a tree adds to.
+//! The outputs of a model, and those that each tree adds to.
 
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// Outputs come as bare numbers, so a short file could ask for any memory.
+/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
 const MOST_OUTPUTS: usize = 1 << 20;
 
-/// Output `target · classes + class`.
+/// The outputs of a model, which are numbered `target · classes + class`.
 pub(super) struct Outputs {
     targets: usize,
-    /// Of the target that has most of them.
+    /// Largest number of classes of a target.
     classes: usize,
-    /// Targets and classes of a leaf.
+    /// Number of targets and classes of a leaf.
     leaf: [usize; 2],
 }
 
@@ -22,10 +22,11 @@ impl Outputs {
         let classes_field = root.get("num_class")?;
         let counts = classes_field.integers()?;
         if targets == 0 || counts.len() != targets {
-            return Err(classes_field.error(format!("{} numbers for {targets} targets", counts.len())));
+            return Err(classes_field
+                .error(format!("expected {targets} numbers (one per target), got {}", counts.len())));
         }
         if let Some(count) = counts.iter().find(|&&count| count < 1) {
-            return Err(classes_field.error(format!("a target of {count} classes")));
+            return Err(classes_field.error(format!("invalid number of classes {count}")));
         }
         let classes = counts.iter().copied().max().and_then(|classes| usize::try_from(classes).ok());
         let classes = classes
@@ -42,7 +43,8 @@ impl Outputs {
                 Ok(Self { targets, classes, leaf: [of_targets as usize, of_classes as usize] })
             }
             ref other => Err(shape.error(format!(
-                "leaves of the shape {other:?}, where each number is 1 or that of {targets} targets and {classes} classes"
+                "unsupported leaf shape {other:?}; expected 1 or {targets} targets, and 1 or {classes} \
+                 classes"
             ))),
         }
     }
@@ -55,24 +57,24 @@ impl Outputs {
         let field = root.get("base_scores")?;
         let scores = field.numbers_of(self.count())?;
         match scores.iter().find(|score| !score.is_finite()) {
-            Some(score) => Err(field.error(format!("the base score {score}"))),
+            Some(score) => Err(field.error(format!("invalid base score {score}"))),
             None => Ok(scores.into_owned()),
         }
     }
 
-    /// For each tree the first of the outputs that its leaves are added to.
+    /// Returns for each tree the first output that its leaves add to.
     pub(super) fn of_trees(&self, root: &Field<'_>, trees: usize) -> Result<Vec<usize>, ModelError> {
         let ids = |key, kind, count: usize, of_leaf: usize| {
             let field = root.get(key)?;
             let ids =
                 field.integers_of(trees)?.into_iter().enumerate().map(|(tree, id)| {
                     match usize::try_from(id) {
-                Ok(id) if id < count && of_leaf == 1 => Ok(id),
-                Err(_) if id == -1 && of_leaf == count => Ok(0),
-                _ => Err(field.error(format!(
-                    "tree {tree} has {kind} {id} of {count}, and leaves for {of_leaf} (-1 stands for all)"
-                ))),
-            }
+                        Ok(id) if id < count && of_leaf == 1 => Ok(id),
+                        Err(_) if id == -1 && of_leaf == count => Ok(0),
+                        _ => Err(field.error(format!(
+                            "tree {tree} has {kind} {id} of {count}, but leaves for {of_leaf} (-1 means all)"
+                        ))),
+                    }
                 });
             ids.collect::<Result<Vec<usize>, ModelError>>()
         };
@@ -81,12 +83,12 @@ impl Outputs {
         Ok(targets.iter().zip(&classes).map(|(target, class)| target * self.classes + class).collect())
     }
 
-    /// How many numbers a leaf has.
+    /// Returns the number of values of a leaf.
     pub(super) fn of_leaf(&self) -> usize {
         self.leaf[0] * self.leaf[1]
     }
 
-    /// The outputs that the numbers of a leaf are added to, from the first on.
+    /// Returns the outputs that the values of a leaf add to, starting from the first one.
     pub(super) fn from(&self, first: usize) -> impl Iterator<Item = usize> {
         let classes = self.classes;
         let [targets, of_target] = self.leaf;

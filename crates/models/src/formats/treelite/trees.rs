@@ -1,17 +1,18 @@
-//! Trees of a treelite dump: lists of nodes with numbers of their own, in any order.
+//! Trees of a treelite dump: lists of nodes with IDs, in any order.
 //!
-//! A numeric split sends a row left if `x̂ op threshold` is true, for any of five operators, and right if not. In the normal form:
+//! A numeric split sends a row left if `x̂ op threshold` is true, for any of five operators, and right
+//! otherwise. In normal form:
 //!
 //! | operator | left child | right child | rule |
 //! |---|---|---|---|
 //! | `<` | left | right | x̂ < t |
-//! | `<=` | left | right | x̂ < the number after t |
-//! | `>` | right | left | x̂ < the number after t |
+//! | `<=` | left | right | x̂ < the next number after t |
+//! | `>` | right | left | x̂ < the next number after t |
 //! | `>=` | right | left | x̂ < t |
-//! | `==` | left | right | x̂ is exactly t |
+//! | `==` | left | right | x̂ equals t |
 //!
-//! A categorical split sends members of its list right if `category_list_right_child` says so, else left, and all other values to the
-//! other side. Missing values go by `default_left` in each case.
+//! A categorical split sends members of its list right if `category_list_right_child` is set, otherwise left,
+//! and all other values to the other side. Missing values follow `default_left` in each case.
 
 use std::collections::HashMap;
 
@@ -19,7 +20,7 @@ use crate::ensemble::{Categories, Rule, Split, VectorTree, at_most, at_most_infi
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// The type of a number in a file.
+/// The type of numbers in a file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Precision {
     Single,
@@ -31,7 +32,7 @@ impl Precision {
         match field.text()? {
             "float32" => Ok(Self::Single),
             "float64" => Ok(Self::Double),
-            other => Err(field.error(format!("{other:?}, where float32 or float64 is wanted"))),
+            other => Err(field.error(format!("expected float32 or float64, got {other:?}"))),
         }
     }
 
@@ -43,7 +44,8 @@ impl Precision {
     }
 }
 
-/// Reads a tree whose leaves have so many values. Its nodes are in the file's order, after the root.
+/// Reads a tree whose leaves have `values` values each. Its nodes are in the order of the file, except that
+/// the root is first.
 pub(super) fn read_tree(
     tree: &Field<'_>,
     values: usize,
@@ -60,7 +62,7 @@ pub(super) fn read_tree(
     for (place, node) in nodes.iter().enumerate() {
         let id = node.get("node_id")?;
         if places.insert(id.integer()?, place as i64).is_some() {
-            return Err(id.error("the number of two nodes"));
+            return Err(id.error("duplicate node_id"));
         }
     }
     let mut shape = VectorTree::default();
@@ -69,7 +71,7 @@ pub(super) fn read_tree(
         if let Some(field) = node.find("leaf_value")? {
             let numbers = field.loose_numbers()?;
             if numbers.len() != values {
-                return Err(field.error(format!("{} values where {values} are wanted", numbers.len())));
+                return Err(field.error(format!("expected {values} values, got {}", numbers.len())));
             }
             shape.add_leaf(numbers.into_iter().map(|number| leaf.round(number)));
             continue;
@@ -77,7 +79,7 @@ pub(super) fn read_tree(
         let child = |key| {
             let field = node.get(key)?;
             let known = places.get(&field.integer()?).copied();
-            known.ok_or_else(|| field.error("no node of the tree has this number"))
+            known.ok_or_else(|| field.error("the tree does not contain this node"))
         };
         let (left, right) = (child("left_child")?, child("right_child")?);
         let default_left = node.get("default_left")?.flag()?;
@@ -92,7 +94,7 @@ pub(super) fn read_tree(
     Ok(shape)
 }
 
-/// Brings the root, which is nobody's child, to the front.
+/// Moves the root, which is not a child of any node, to the front.
 fn root_first(list: &Field<'_>, nodes: &mut [Field<'_>]) -> Result<(), ModelError> {
     let mut children = std::collections::HashSet::with_capacity(nodes.len());
     for node in nodes.iter().filter(|node| !node.has("leaf_value")) {
@@ -103,15 +105,17 @@ fn root_first(list: &Field<'_>, nodes: &mut [Field<'_>]) -> Result<(), ModelErro
     let mut root = None;
     for (place, node) in nodes.iter().enumerate() {
         if !children.contains(&node.get("node_id")?.integer()?) && root.replace(place).is_some() {
-            return Err(node.error("a second node that is nobody's child"));
+            return Err(node.error("second root: this node is not a child of another, either"));
         }
     }
-    let Some(root) = root else { return Err(list.error("no root: every node is a child, or there is none")) };
+    let Some(root) = root else {
+        return Err(list.error("no root: the tree is empty, or every node is the child of another"));
+    };
     nodes[..=root].rotate_right(1);
     Ok(())
 }
 
-/// Sums of hessians where all nodes have them, else counts of rows, else nothing.
+/// Returns sums of hessians if all nodes have them, else counts of rows if all nodes have them, else `None`.
 fn covers(nodes: &[Field<'_>]) -> Result<Option<Vec<f64>>, ModelError> {
     for key in ["sum_hess", "data_count"] {
         let covers = nodes.iter().map(|node| node.find(key)?.map(|cover| cover.number()).transpose());
@@ -123,7 +127,7 @@ fn covers(nodes: &[Field<'_>]) -> Result<Option<Vec<f64>>, ModelError> {
     Ok(None)
 }
 
-/// How a node decides, and whether the normal form has its children the other way round.
+/// Returns the split of a node, and whether its children are swapped in normal form.
 fn read_split(node: &Field<'_>, threshold: Precision) -> Result<(Split, bool), ModelError> {
     let kind = node.get("node_type")?;
     match kind.text()? {
@@ -131,7 +135,7 @@ fn read_split(node: &Field<'_>, threshold: Precision) -> Result<(Split, bool), M
             let field = node.get("threshold")?;
             let threshold = threshold.round(field.number()?);
             if threshold.is_nan() {
-                return Err(field.error("the threshold NaN"));
+                return Err(field.error("invalid threshold NaN"));
             }
             let compares = |threshold, exchanged| (Split { threshold, ..Split::default() }, exchanged);
             let operator = node.get("comparison_op")?;
@@ -142,9 +146,8 @@ fn read_split(node: &Field<'_>, threshold: Precision) -> Result<(Split, bool), M
                 ">=" => compares(threshold, true),
                 "==" => (ruled(Rule::exactly(vec![threshold])), false),
                 other => {
-                    return Err(
-                        operator.error(format!("the operator {other:?}, where <, <=, >, >= or == is wanted"))
-                    );
+                    return Err(operator
+                        .error(format!("unknown operator {other:?}; expected one of: <, <=, >, >=, ==")));
                 }
             })
         }
@@ -157,7 +160,7 @@ fn read_split(node: &Field<'_>, threshold: Precision) -> Result<(Split, bool), M
             Ok((ruled(rule), false))
         }
         other => Err(kind.error(format!(
-            "{other:?}, where numerical_test_node, categorical_test_node or a leaf_value is wanted"
+            "expected numerical_test_node, categorical_test_node or a leaf_value, got {other:?}"
         ))),
     }
 }

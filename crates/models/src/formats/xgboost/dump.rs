@@ -1,7 +1,8 @@
-//! Trees that XGBoost dumped as JSON for people (`dump_model`, `get_dump`): a list with the root of each tree.
+//! Trees that XGBoost dumped as JSON (`dump_model`, `get_dump`): a list with the root of each tree.
 //!
-//! A dump is no whole model. It lacks the base score, the objective, how many outputs there are, the weights of dropout, and features that no
-//! tree splits on. Margins are read as the sum of all trees, which is what the explained part of a model of one output is.
+//! A dump is not a complete model. It lacks the base score, the objective, the number of outputs, the dropout
+//! weights, and features that no tree splits on. Margins are the sum of all trees, which is correct up to a
+//! constant for models with one output and without dropout.
 
 use std::collections::HashMap;
 
@@ -9,11 +10,12 @@ use crate::ensemble::{Categories, Ensemble, EnsembleParts, Origin, Rule, TreePar
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// What is said of every dump.
-const LACKS: &str = "this is a dump of trees, which lacks the base score (0 is taken for it), the objective, the number of outputs (1 is \
-                     taken) and the weights of dropout; save the model itself by save_model to have them";
+/// The note on every dump.
+const LACKS: &str = "this is a dump of trees, which lacks the base score (assumed to be 0), the objective, \
+                     the number of outputs (assumed to be 1) and the dropout weights; save the model with \
+                     save_model instead";
 
-/// Whether a document is a list of dumped trees.
+/// Returns whether a document is a list of dumped trees.
 pub(super) fn is_dump(root: &Field<'_>) -> bool {
     root.elements().is_ok_and(|trees| trees.first().is_some_and(|tree| tree.has("nodeid")))
 }
@@ -48,7 +50,7 @@ pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
     Ok(ensemble)
 }
 
-/// The names of features, in the order in which trees come to them.
+/// The names of features, in the order of their first occurrence in the trees.
 #[derive(Default)]
 struct Names {
     number_of: HashMap<String, usize>,
@@ -66,7 +68,7 @@ impl Names {
         children.elements()?.iter().try_for_each(|child| self.gather(child))
     }
 
-    /// The number in a name that XGBoost makes up where columns have none: `f12`.
+    /// Returns the index in a name that XGBoost generates for columns without a name: `f12`.
     fn made_up(name: &str) -> Option<usize> {
         let number: usize = name.strip_prefix('f')?.parse().ok()?;
         (name == format!("f{number}")).then_some(number)
@@ -76,7 +78,7 @@ impl Names {
         self.list.iter().all(|name| Self::made_up(name).is_some())
     }
 
-    /// How many features there are, and their names where they have some.
+    /// Returns the number of features, and their names unless they are generated.
     fn features(&self) -> (usize, Option<Vec<String>>) {
         match self.are_made_up() {
             true => {
@@ -93,7 +95,7 @@ impl Names {
     }
 }
 
-/// Appends a node and all below it; returns its number.
+/// Appends a node and its descendants. Returns its index.
 fn add_node(node: &Field<'_>, names: &Names, parts: &mut TreeParts) -> Result<i64, ModelError> {
     let number = parts.add_node();
     if let (Some(cover), Some(own)) = (&mut parts.cover, node.find("cover")?) {
@@ -103,8 +105,8 @@ fn add_node(node: &Field<'_>, names: &Names, parts: &mut TreeParts) -> Result<i6
         let leaf = node.get("leaf")?;
         if leaf.number().is_err() && leaf.numbers().is_ok() {
             return Err(ModelError::Unsupported {
-                what: "a dump of leaves that are vectors".to_owned(),
-                wanted: "save the model itself, with save_model",
+                what: "a dump with leaves that are vectors".to_owned(),
+                help: "save the model with save_model instead",
             });
         }
         parts.number[number] = f64::from(leaf.number()? as f32);
@@ -126,11 +128,14 @@ fn add_node(node: &Field<'_>, names: &Names, parts: &mut TreeParts) -> Result<i6
         let missing_field = node.get("missing")?;
         let missing = missing_field.count()?;
         if missing != yes && missing != no {
-            return Err(missing_field.error(format!("{missing}, where {yes} and {no} are the children")));
+            return Err(
+                missing_field.error(format!("expected one of the children {yes} and {no}, got {missing}"))
+            );
         }
         parts.default_left[number] = missing == yes;
     } else {
-        // Of a boolean the dump says which child is for missing values, as "no". The left one, for 0, has the lower number.
+        // For a split on a boolean, the dump gives the child of missing values as "no". The left child, for
+        // 0, has the lower index.
         parts.number[number] = 1.0;
         parts.default_left[number] = no < yes;
         (yes, no) = (yes.min(no), yes.max(no));
@@ -140,13 +145,13 @@ fn add_node(node: &Field<'_>, names: &Names, parts: &mut TreeParts) -> Result<i6
         let id = child.get("nodeid")?.count()?;
         let place = if id == yes { &mut left } else { &mut right };
         if id != yes && id != no || place.is_some() {
-            return Err(children.error(format!("the child {id}, where {yes} and {no} are wanted")));
+            return Err(children.error(format!("expected the children {yes} and {no}, got {id}")));
         }
         *place = Some(add_node(&child, names, parts)?);
     }
     match (left, right) {
         (Some(left), Some(right)) => (parts.left[number], parts.right[number]) = (left, right),
-        _ => return Err(children.error("not two children")),
+        _ => return Err(children.error("expected two children")),
     }
     Ok(number as i64)
 }

@@ -4,23 +4,24 @@ use crate::ensemble::{Ensemble, EnsembleParts};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// The ensemble of `parts` with a tree of one leaf, which is linear, for each feature and output: a missing value adds nothing, and
-/// leaves the other features as they are. All of it is one round.
+/// Converts a linear model to an ensemble with a tree of one linear leaf for each feature and output. A
+/// missing value adds nothing and does not affect the terms of other features. All trees form one round.
 ///
-/// `weights` has those of the first feature for all outputs, and so on; the intercepts come last.
+/// `weights` contains the coefficients of the first feature for all outputs, then those of the next feature,
+/// and so on, with the intercepts last.
 pub(super) fn read(model: &Field<'_>, mut parts: EnsembleParts) -> Result<Ensemble, ModelError> {
     let (features, outputs) = (parts.features, parts.base_margins.len());
     let field = model.get("weights")?;
     let wanted = features.checked_add(1).and_then(|rows| rows.checked_mul(outputs));
-    let Some(wanted) = wanted else { return Err(field.error(format!("{features} features"))) };
+    let Some(wanted) = wanted else { return Err(field.error(format!("too many features: {features}"))) };
     let weights = field.numbers_of(wanted)?;
     let weight = |feature: usize, output: usize| f64::from(weights[feature * outputs + output] as f32);
-    // The library's predictions have the base score of the first output in all.
+    // The library adds the base score of the first output to all outputs.
     let base = parts.base_margins[0];
     for (output, margin) in parts.base_margins.iter_mut().enumerate() {
         *margin = base + weight(features, output);
         if !margin.is_finite() {
-            return Err(field.error(format!("an intercept of {margin}")));
+            return Err(field.error(format!("the intercept is {margin}, expected a finite number")));
         }
     }
     let mut ensemble = Ensemble::new(parts, features * outputs);

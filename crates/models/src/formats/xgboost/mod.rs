@@ -16,7 +16,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     schema::read(document, "XGBoost JSON")
 }
 
-/// Whether a document is a list of trees that were dumped for people.
+/// Returns whether a document is a list of dumped trees.
 pub(crate) fn is_dump(root: &Field<'_>) -> bool {
     dump::is_dump(root)
 }
@@ -25,8 +25,9 @@ pub(crate) fn from_dump(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     dump::read(&Field::root(document))
 }
 
-/// Whether a file is in the binary format that XGBoost wrote before JSON: behind the mark `binf`, which the oldest releases left out, the
-/// parameters of the learner in 136 bytes and the name of the objective with its length; or `bs64`, and the same as text.
+/// Returns whether a file is in the binary format that XGBoost wrote before JSON: the magic `binf`, which the
+/// oldest releases omit, followed by the parameters of the learner in 136 bytes and the name of the objective
+/// with its length; or `bs64`, followed by the same as text.
 pub(crate) fn is_old_binary(bytes: &[u8]) -> bool {
     const OBJECTIVES: [&[u8]; 6] = [b"reg:", b"binary:", b"multi:", b"rank:", b"count:", b"survival:"];
     const PARAMETERS: usize = 136;

@@ -1,12 +1,13 @@
-//! From the base score of a file to the margin that trees add to.
+//! The base margin and the link of objectives.
 //!
-//! XGBoost stores `base_score` in the space of its outputs, and an objective's inverse link takes it to the margin. Compared with the
-//! margins of XGBoost 1.7.6, 2.1.4 and 3.2.0 for every objective below that those releases have.
+//! XGBoost stores `base_score` on the scale of its outputs, and the link function of the objective converts
+//! it to a margin. Verified against the margins of XGBoost 1.7.6, 2.1.4 and 3.2.0 for every objective below
+//! that these releases support.
 
 use super::version::Version;
 use crate::ensemble;
 
-/// How an objective takes margins to outputs; `None` where that is not known here.
+/// Returns the function from margins to outputs of an objective, or `None` if it is not supported.
 pub(crate) fn outputs_link(objective: &str, outputs: usize, version: Version) -> Option<ensemble::Link> {
     Some(match objective {
         "binary:logistic" | "reg:logistic" => ensemble::Link::Logistic { steepness: 1.0 },
@@ -20,7 +21,7 @@ pub(crate) fn outputs_link(objective: &str, outputs: usize, version: Version) ->
     })
 }
 
-/// How an objective takes its base score to the margin.
+/// The function from the base score of an objective to the margin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Link {
     Identity,
@@ -30,7 +31,8 @@ pub(crate) enum Link {
 }
 
 impl Link {
-    /// The link of an objective by name; `None` where it is not known, or (as for several expectiles) is none of these.
+    /// Returns the link of an objective by name. `None` if it is not known or, as for several expectiles, not
+    /// one of these.
     pub(crate) fn of(objective: &str, outputs: usize) -> Option<Self> {
         Some(match objective {
             "reg:squarederror" | "reg:linear" | "reg:squaredlogerror" | "reg:pseudohubererror" => {
@@ -38,7 +40,7 @@ impl Link {
             }
             "reg:absoluteerror" | "reg:quantileerror" | "reg:normal" => Self::Identity,
             "reg:expectileerror" if outputs == 1 => Self::Identity,
-            // The outcome of logitraw is a margin already, and so is its base score.
+            // The output of logitraw is a margin already, and so is its base score.
             "binary:logitraw" | "binary:hinge" => Self::Identity,
             "multi:softmax" | "multi:softprob" => Self::Identity,
             "rank:pairwise" | "rank:ndcg" | "rank:map" => Self::Identity,
@@ -48,12 +50,14 @@ impl Link {
         })
     }
 
-    /// The margin of a base score; not finite where the score is outside the link's domain.
+    /// Returns the margin of a base score, which is not finite if the score is outside the domain of the
+    /// link.
     pub(crate) fn margin(self, base_score: f64, version: Version) -> f64 {
         match self {
             Self::Identity => base_score,
             Self::Logit => {
-                // Since 3.1 data of one class are legal, and the probability is kept off 0 and 1 by this much.
+                // Since 3.1, training data may have a single class, and the probability is kept away from 0
+                // and 1 by this amount.
                 const LEAST: f32 = 1e-6;
                 let probability = if version >= Version([3, 1, 0]) && (0.0..=1.0).contains(&base_score) {
                     base_score.clamp(f64::from(LEAST), f64::from(1.0 - LEAST))

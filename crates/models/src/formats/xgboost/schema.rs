@@ -1,4 +1,4 @@
-//! What an XGBoost model document must hold, and the ensemble it means.
+//! The schema of an XGBoost model document.
 
 use super::objective::{Link, outputs_link};
 use super::version::Version;
@@ -7,7 +7,7 @@ use crate::ensemble::{Ensemble, EnsembleParts, Origin, Width};
 use crate::error::ModelError;
 use crate::formats::document::{Field, Value};
 
-/// Outputs come as a bare number, so a short file could ask for any memory.
+/// The file stores only the number of outputs, so without a limit a small file could exhaust the memory.
 const MAX_OUTPUTS: usize = 1 << 20;
 
 pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, ModelError> {
@@ -20,7 +20,7 @@ pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, Model
     let features_field = parameters.get("num_feature")?;
     let features = features_field.count()?;
     if features == 0 {
-        return Err(features_field.error("a model without features"));
+        return Err(features_field.error("the model has no features"));
     }
     let outputs = output_count(&parameters)?;
     let objective = learner.get("objective")?.get("name")?.text()?;
@@ -47,10 +47,10 @@ pub(crate) fn read(document: &Value<'_>, format: &str) -> Result<Ensemble, Model
     Ok(ensemble)
 }
 
-/// The ensemble of `parts` with what the booster has learnt.
+/// Reads the trained booster into an ensemble.
 fn boosted(booster: &Field<'_>, name: &str, parts: EnsembleParts) -> Result<Ensemble, ModelError> {
-    // Up to 3.3 a dart file wraps a gbtree and adds one weight per tree; later, dropout is a gbtree with weights in its model, where
-    // an empty list, as none at all, means no dropout.
+    // Up to 3.3, a dart file wraps a gbtree and adds one weight per tree. Later, dropout is a gbtree with
+    // weights in its model, where an empty or missing list means no dropout.
     let (model, weights) = match name {
         "gbtree" => {
             let model = booster.get("model")?;
@@ -62,7 +62,7 @@ fn boosted(booster: &Field<'_>, name: &str, parts: EnsembleParts) -> Result<Ense
         other => {
             return Err(ModelError::Unsupported {
                 what: format!("the booster {other:?}"),
-                wanted: "models of the boosters gbtree, dart and gblinear can be explained",
+                help: "expected one of: gbtree, dart, gblinear",
             });
         }
     };
@@ -72,24 +72,24 @@ fn boosted(booster: &Field<'_>, name: &str, parts: EnsembleParts) -> Result<Ense
     Ok(ensemble)
 }
 
-/// The rounds up to the best one, which early stopping leaves among the attributes. They are texts.
+/// Returns the number of rounds up to the best one, which early stopping stores among the attributes as text.
 fn best_round_count(learner: &Field<'_>) -> Result<Option<usize>, ModelError> {
     let Some(attributes) = learner.find("attributes")? else { return Ok(None) };
     let Some(best) = attributes.find("best_iteration")? else { return Ok(None) };
     Ok(Some(best.count()?.saturating_add(1)))
 }
 
-/// Classes or targets, whichever there are.
+/// Returns the number of classes or targets.
 fn output_count(parameters: &Field<'_>) -> Result<usize, ModelError> {
     let count =
         |key| Ok::<_, ModelError>(parameters.find(key)?.map(|field| field.count()).transpose()?.unwrap_or(0));
     match (count("num_class")?.max(1), count("num_target")?.max(1)) {
         (outputs, 1) | (1, outputs) if outputs <= MAX_OUTPUTS => Ok(outputs),
         (outputs, 1) | (1, outputs) => {
-            Err(parameters.error(format!("{outputs} outputs; {MAX_OUTPUTS} are the most")))
+            Err(parameters.error(format!("expected at most {MAX_OUTPUTS} outputs, got {outputs}")))
         }
         (classes, targets) => {
-            Err(parameters.error(format!("{classes} classes and {targets} targets at once")))
+            Err(parameters.error(format!("{classes} classes cannot be combined with {targets} targets")))
         }
     }
 }
@@ -105,7 +105,7 @@ fn feature_names(learner: &Field<'_>, features: usize) -> Result<Option<Vec<Stri
         return Ok(None);
     }
     if names.len() != features {
-        return Err(field.error(format!("{} names of {features} features", names.len())));
+        return Err(field.error(format!("expected {features} names (one per feature), got {}", names.len())));
     }
     Ok(Some(names))
 }
@@ -118,14 +118,17 @@ fn base_margins(
 ) -> Result<Vec<f64>, ModelError> {
     let link = Link::of(objective, outputs).ok_or_else(|| ModelError::Unsupported {
         what: format!("the objective {objective:?} with {outputs} outputs"),
-        wanted: "its base score cannot be taken to the margin; known are the built-in objectives of XGBoost 3.2",
+        help: "its base score cannot be converted to a margin; expected a built-in objective of XGBoost \
+               3.2",
     })?;
     let field = parameters.get("base_score")?;
     let scores = field.loose_numbers()?;
     let scores = match scores.len() {
         1 => vec![scores[0]; outputs],
         given if given == outputs => scores,
-        given => return Err(field.error(format!("{given} base scores for {outputs} outputs"))),
+        given => {
+            return Err(field.error(format!("expected {outputs} base scores (one per output), got {given}")));
+        }
     };
     scores
         .into_iter()
@@ -134,7 +137,7 @@ fn base_margins(
             if margin.is_finite() {
                 Ok(margin)
             } else {
-                Err(field.error(format!("{score} is no base score of {objective:?}")))
+                Err(field.error(format!("invalid base score {score} for {objective:?}")))
             }
         })
         .collect()

@@ -4,7 +4,7 @@ use crate::ensemble::{Categories, Ensemble, EnsembleParts, Rule, TreeParts};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// The ensemble of `parts` with the trees of the model, read one by one.
+/// Reads the trees of a model one by one into an ensemble.
 pub(super) fn read(
     model: &Field<'_>,
     weights: Option<Field<'_>>,
@@ -20,7 +20,7 @@ pub(super) fn read(
         Some(field) => {
             let weights = field.numbers_of(trees.len())?;
             if let Some(weight) = weights.iter().find(|weight| !(**weight as f32).is_finite()) {
-                return Err(field.error(format!("the weight {weight}")));
+                return Err(field.error(format!("expected finite weights, got {weight}")));
             }
             weights.iter().map(|&weight| f64::from(weight as f32)).collect()
         }
@@ -31,7 +31,7 @@ pub(super) fn read(
     let mut ensemble = Ensemble::new(parts, counts.sum::<Result<usize, ModelError>>()?);
     for (index, ((tree, output), scale)) in trees.iter().zip(outputs).zip(weights).enumerate() {
         let output =
-            usize::try_from(output).map_err(|_| output_field.error(format!("the output {output}")))?;
+            usize::try_from(output).map_err(|_| output_field.error(format!("invalid output {output}")))?;
         push_tree(&mut ensemble, index, tree, output, scale)?;
         while ends.next_if_eq(&(index + 1)).is_some() {
             ensemble.end_round();
@@ -40,7 +40,8 @@ pub(super) fn read(
     Ok(ensemble)
 }
 
-/// How many trees there are after each round. The file says it since 2.0; before that all rounds were alike.
+/// Returns the number of trees after each round. Files store it since 2.0; before, all rounds had the same
+/// number of trees.
 fn ends_of_rounds(
     model: &Field<'_>,
     parameters: &Field<'_>,
@@ -50,19 +51,22 @@ fn ends_of_rounds(
     let Some(field) = model.find("iteration_indptr")?.filter(|field| !field.is_empty_list()) else {
         let parallel = parameters.find("num_parallel_tree")?.map(|field| field.count()).transpose()?;
         let round = parallel.unwrap_or(1).max(1).saturating_mul(outputs);
-        // Trees that make no whole rounds are rounds each.
+        // If the trees do not make up whole rounds, each tree is a round.
         let round = if trees.is_multiple_of(round) { round } else { 1 };
         return Ok((round..=trees).step_by(round).collect());
     };
     let places = field.integers()?;
     let whole = places.first() == Some(&0) && places.last().copied() == i64::try_from(trees).ok();
     if !whole || places.windows(2).any(|pair| pair[0] >= pair[1]) {
-        return Err(field.error(format!("numbers that do not rise from 0 to {trees}, the number of trees")));
+        return Err(
+            field.error(format!("expected increasing numbers from 0 to {trees}, the number of trees"))
+        );
     }
     Ok(places[1..].iter().filter_map(|&place| usize::try_from(place).ok()).collect())
 }
 
-/// Reads the tree `index` of the file and appends it: once, or once for each output where its leaves hold a vector.
+/// Reads the tree `index` of the file and appends it: once, or once for each output if its leaves are
+/// vectors.
 fn push_tree(
     ensemble: &mut Ensemble,
     index: usize,
@@ -78,19 +82,21 @@ fn push_tree(
     }
     let outputs = ensemble.output_count();
     if size != outputs {
-        return Err(parameters.error(format!("leaves of {size} values, where there are {outputs} outputs")));
+        return Err(
+            parameters.error(format!("expected leaves of {outputs} values (one per output), got {size}"))
+        );
     }
     let of_vectors = of_each_output(tree, parts, outputs)?;
     of_vectors.into_iter().try_for_each(|parts| ensemble.push(parts)).map_err(|error| error.in_tree(index))
 }
 
-/// One tree for each output of a tree whose leaves hold a value for each (`multi_strategy` `multi_output_tree`). A leaf's right child
-/// is the place of its values.
+/// Splits a tree whose leaves are vectors (`multi_strategy` `multi_output_tree`) into one tree per output.
+/// The right child of a leaf is the index of its values.
 fn of_each_output(tree: &Field<'_>, parts: TreeParts, outputs: usize) -> Result<Vec<TreeParts>, ModelError> {
     let Some(field) = tree.find("leaf_weights")? else {
         return Err(ModelError::Unsupported {
-            what: "a tree whose leaves are vectors, as XGBoost up to 3.1 saved it,".to_owned(),
-            wanted: "load the model with XGBoost 3.2 or later, and save it again",
+            what: "a tree with vector leaves saved by XGBoost 3.1 or earlier".to_owned(),
+            help: "load the model with XGBoost 3.2 or later, and save it again",
         });
     };
     let weights = field.numbers()?;
@@ -101,7 +107,10 @@ fn of_each_output(tree: &Field<'_>, parts: TreeParts, outputs: usize) -> Result<
         let start = leaf.and_then(|leaf| leaf.checked_mul(outputs));
         let fits = |start: &usize| start.checked_add(outputs).is_some_and(|end| end <= weights.len());
         *place = Some(start.filter(fits).ok_or_else(|| {
-            field.error(format!("no {outputs} values of leaf {node} among {}", weights.len()))
+            field.error(format!(
+                "the {outputs} values of leaf {node} are out of range ({} values)",
+                weights.len()
+            ))
         })?);
     }
     let of_output = |output: usize| {
@@ -127,10 +136,10 @@ fn read_tree(
     parameters.get("num_nodes")?.check_says(count, "elements of left_children")?;
     let singles = |field: Field<'_>| {
         let numbers = field.numbers_of(count)?;
-        // Floats of the file, as the nearest f32 and then exactly as f64.
+        // Round the numbers of the file to the nearest f32, which f64 represents exactly.
         Ok::<Vec<f64>, ModelError>(numbers.iter().map(|&number| f64::from(number as f32)).collect())
     };
-    // Only the path-dependent game needs covers, so a file may come without.
+    // Only the path-dependent game needs cover, so it may be missing.
     let cover = tree.find("sum_hessian")?.filter(|field| !field.is_empty_list());
     Ok(TreeParts {
         output,
@@ -147,7 +156,7 @@ fn read_tree(
     })
 }
 
-/// The sets of the categorical splits, which the file keeps as segments of one list.
+/// Reads the sets of the categorical splits, which the file stores as segments of one list.
 fn rules(tree: &Field<'_>, count: usize) -> Result<Vec<Option<Rule>>, ModelError> {
     let Some(types) = tree.find("split_type")? else { return Ok(Vec::new()) };
     let categorical = types.flags_of(count)?;
@@ -167,19 +176,21 @@ fn rules(tree: &Field<'_>, count: usize) -> Result<Vec<Option<Rule>>, ModelError
             .ok()
             .filter(|&node| categorical.get(node) == Some(&true) && sets[node].is_none())
             .ok_or_else(|| {
-                nodes_field.error(format!("node {node} is no categorical split, or is named twice"))
+                nodes_field.error(format!("node {node} is not a categorical split, or is listed twice"))
             })?;
         let segment = usize::try_from(start)
             .ok()
             .zip(usize::try_from(size).ok())
             .and_then(|(start, size)| categories.get(start..start.checked_add(size)?));
         let Some(segment) = segment else {
-            return Err(starts_field
-                .error(format!("a segment of {size} from {start} of {} categories", categories.len())));
+            return Err(starts_field.error(format!(
+                "segment of {size} from {start} out of range ({} categories)",
+                categories.len()
+            )));
         };
         used += segment.len();
         if used > categories.len() {
-            return Err(starts_field.error("segments that overlap"));
+            return Err(starts_field.error("overlapping segments"));
         }
         // Negative, huge and unknown categories go left.
         sets[node] = Some(Rule::Set {
@@ -189,7 +200,7 @@ fn rules(tree: &Field<'_>, count: usize) -> Result<Vec<Option<Rule>>, ModelError
         });
     }
     if let Some(node) = (0..count).find(|&node| categorical[node] && sets[node].is_none()) {
-        return Err(nodes_field.error(format!("node {node} is a categorical split without a set")));
+        return Err(nodes_field.error(format!("node {node} is a categorical split without categories")));
     }
     Ok(sets)
 }

@@ -3,7 +3,7 @@
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// Version of XGBoost, most significant number first.
+/// Version of XGBoost: major, minor, patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version(pub(crate) [usize; 3]);
 
@@ -15,17 +15,18 @@ impl std::fmt::Display for Version {
 }
 
 impl Version {
-    /// The version in a document, of those that are known.
+    /// Reads the version of a document, which must be supported.
     pub(super) fn read(root: &Field<'_>) -> Result<Self, ModelError> {
         let field = root.get("version")?;
         let numbers = field.integers()?;
-        let [major, minor, patch] = numbers[..] else { return Err(field.error("three numbers are wanted")) };
-        let number = |number: i64| usize::try_from(number).map_err(|_| field.error("a negative version"));
+        let [major, minor, patch] = numbers[..] else { return Err(field.error("expected three numbers")) };
+        let number =
+            |number: i64| usize::try_from(number).map_err(|_| field.error("negative version number"));
         let version = Self([number(major)?, number(minor)?, number(patch)?]);
         if version < Self([1, 7, 0]) || version >= Self([4, 0, 0]) {
             return Err(ModelError::Version {
                 format: "XGBoost",
-                given: version.to_string(),
+                actual: version.to_string(),
                 known: "1.7 to 3.x",
             });
         }

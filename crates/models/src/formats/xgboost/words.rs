@@ -1,20 +1,22 @@
-//! The categories of features by name, which files have since XGBoost 3.1.
+//! The categories of features by name, which files contain since XGBoost 3.1.
 //!
-//! `cats.enc` has one element per feature: empty lists for one that is numeric; `offsets` and `values`, the bytes of all words in UTF-8, for
-//! words; `values` and their `type` for whole numbers. The code of a category is its place.
+//! `cats.enc` has one element per feature: empty lists if it is numeric; `offsets` and `values`, the bytes of
+//! all categories in UTF-8, for text; `values` and their `type` for integers. The code of a category is its
+//! index.
 //!
-//! Trained on a frame of pandas, XGBoost before 3.4 writes the offsets in letters rather than bytes, so that behind a letter beyond ASCII words
-//! are cut elsewhere. Trained on Arrow or polars they are right. A file does not say which it was.
+//! For models trained on a pandas data frame, XGBoost before 3.4 writes the offsets in characters instead of
+//! bytes. So texts after a non-ASCII character are split at the wrong bytes. For models trained on Arrow or
+//! polars they are correct. The file does not store which of these was used.
 
 use super::version::Version;
 use crate::ensemble::{Category, Ensemble, UnknownWord, Words};
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// The first version that cuts words of pandas rightly.
+/// The first version that stores the correct offsets for pandas data frames.
 const RIGHT: Version = Version([3, 4, 0]);
 
-/// The categories of each feature; nothing where the file has none.
+/// Returns the categories of each feature, or an empty list if the file has no categories.
 pub(super) fn read(model: &Field<'_>, features: usize) -> Result<Vec<Option<Words>>, ModelError> {
     let Some(field) = model.find("cats")? else { return Ok(Vec::new()) };
     let Some(field) = field.find("enc")? else { return Ok(Vec::new()) };
@@ -24,7 +26,7 @@ pub(super) fn read(model: &Field<'_>, features: usize) -> Result<Vec<Option<Word
     }
     if encodings.len() != features {
         return Err(
-            field.error(format!("categories of {} features, where there are {features}", encodings.len()))
+            field.error(format!("expected categories for {features} features, got {}", encodings.len()))
         );
     }
     encodings.iter().map(of_feature).collect()
@@ -39,12 +41,12 @@ fn of_feature(encoding: &Field<'_>) -> Result<Option<Words>, ModelError> {
     Ok((!list.is_empty()).then(|| Words::new(list, UnknownWord::Refused)))
 }
 
-/// The words between the offsets.
+/// Returns the texts between the offsets.
 fn texts(offsets: &Field<'_>, values: &Field<'_>) -> Result<Vec<Category>, ModelError> {
     // Bytes from 128 on are written as negative numbers.
     let bytes = values.integers()?.into_iter().map(|value| {
         let byte = i8::try_from(value).map(|byte| byte as u8).or_else(|_| u8::try_from(value));
-        byte.map_err(|_| values.error(format!("{value} is no byte")))
+        byte.map_err(|_| values.error(format!("invalid byte {value}")))
     });
     let bytes = bytes.collect::<Result<Vec<u8>, ModelError>>()?;
     let between = |pair: &[i64]| {
@@ -55,8 +57,8 @@ fn texts(offsets: &Field<'_>, values: &Field<'_>) -> Result<Vec<Category>, Model
     let places = offsets.integers()?;
     let wrong = |pair: &[i64]| {
         offsets.error(format!(
-            "no word in UTF-8 is between {} and {} of {} bytes; so XGBoost before 3.4 \
-             cuts categories beyond ASCII of a frame of pandas: train by a newer version, or give them names in ASCII",
+            "invalid UTF-8 in the category at bytes {}..{} of {}: XGBoost before 3.4 truncates non-ASCII \
+             categories of pandas data frames; train with a newer version, or use ASCII names",
             pair[0],
             pair[1],
             bytes.len()
@@ -65,18 +67,18 @@ fn texts(offsets: &Field<'_>, values: &Field<'_>) -> Result<Vec<Category>, Model
     places.windows(2).map(|pair| between(pair).ok_or_else(|| wrong(pair))).collect()
 }
 
-/// What those who read the words of a file of this version should know.
+/// Returns the note for users if the categories in a file of this version may be wrong.
 pub(super) fn note(ensemble: &Ensemble, version: Version) -> Option<String> {
     let is_beyond_ascii = |category: &Category| matches!(category, Category::Text(text) if !text.is_ascii());
-    // Those that have words alone: a damaged file can say any number of features.
+    // Iterates over features with categories only, because a corrupt file can declare any number of features.
     let doubtful =
         ensemble.features_with_words().filter(|(_, words)| words.list().iter().any(is_beyond_ascii));
     let doubtful: Vec<String> = doubtful.map(|(feature, _)| feature.to_string()).collect();
     (version < RIGHT && !doubtful.is_empty()).then(|| {
         format!(
-            "categories with letters beyond ASCII (of features {}, the first is 0): where it was trained on a frame of pandas, XGBoost {version} has \
-             cut them wrongly, and rows with words after them get the predictions of others; compare predictions with the library's, or \
-             train by a newer version",
+            "non-ASCII categories (features {}, counted from 0): if it was trained on a pandas data frame, \
+             XGBoost {version} truncated them, and rows with categories after them get the predictions of \
+             other categories; compare the predictions with those of XGBoost, or train with a newer version",
             doubtful.join(", ")
         )
     })

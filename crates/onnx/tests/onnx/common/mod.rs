@@ -1,4 +1,4 @@
-//! Small networks made up for tests.
+//! Small networks for tests.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use rten_onnx::onnx::{
 pub(crate) const DIABETES: &[u8] = include_bytes!("../../fixtures/diabetes_mlp.onnx");
 pub(crate) const IRIS: &[u8] = include_bytes!("../../fixtures/iris_mlp.onnx");
 
-/// The networks of the data pack, where it is there.
+/// The networks of the data pack, which may be unavailable.
 pub(crate) const PACK: [&str; 5] =
     ["adult_mlp", "mnist38_cnn", "cifar_cnn", "rt_polarity_conv", "ag_news_bag"];
 
@@ -19,7 +19,7 @@ pub(crate) fn shared() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared")
 }
 
-/// Numbers in [0, 1), the same at every run (SplitMix64).
+/// Returns numbers in [0, 1), the same in every run (SplitMix64).
 pub(crate) fn uniform(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed;
     move || {
@@ -30,7 +30,7 @@ pub(crate) fn uniform(seed: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// An input or output; the dimensions are sizes, names, or empty for no name.
+/// Creates an input or output; each dimension is a size, a name, or empty for no name.
 pub(crate) fn value(name: &str, elements: DataType, dimensions: &[&str]) -> ValueInfoProto {
     let dimension = |word: &&str| Dimension {
         dim_value: word.parse().ok(),
@@ -44,12 +44,12 @@ pub(crate) fn value(name: &str, elements: DataType, dimensions: &[&str]) -> Valu
     }
 }
 
-/// A value whose type and shape the file does not state.
+/// Creates a value whose type and shape the file does not declare.
 pub(crate) fn bare(name: &str) -> ValueInfoProto {
     ValueInfoProto { name: Some(name.to_owned()), r#type: None }
 }
 
-/// A node without a name. Inputs and output are words: `node("Add", "x b", "y")`.
+/// Creates a node without a name. Inputs and outputs are separated by spaces: `node("Add", "x b", "y")`.
 pub(crate) fn node(operator: &str, inputs: &str, output: &str) -> NodeProto {
     NodeProto {
         op_type: Some(operator.to_owned()),
@@ -119,7 +119,7 @@ pub(crate) fn weight(name: &str, shape: &[i64], values: &[f32]) -> TensorProto {
     }
 }
 
-/// The content of an ONNX file.
+/// Writes the content of an ONNX file.
 pub(crate) fn file(
     inputs: Vec<ValueInfoProto>,
     outputs: Vec<ValueInfoProto>,
@@ -143,7 +143,8 @@ pub(crate) fn file(
     model.write_buf().unwrap()
 }
 
-/// A file with one node from the input `x` of this type and shape to the output `y`, of floats in two dimensions.
+/// Writes a file with one node from the input `x` of this type and shape to the output `y`, of floats in two
+/// dimensions.
 pub(crate) fn one_node(
     elements: DataType,
     dimensions: &[&str],
@@ -154,12 +155,12 @@ pub(crate) fn one_node(
     file(vec![value("x", elements, dimensions)], vec![output], vec![node], weights)
 }
 
-/// Doubles two columns.
+/// A network that doubles two columns.
 pub(crate) fn doubling() -> Vec<u8> {
     one_node(DataType::FLOAT, &["N", "2"], node("Add", "x x", "y"), vec![])
 }
 
-/// The average embedding, of two numbers, of three tokens of a vocabulary of four.
+/// A network that averages the two-dimensional embeddings of three tokens from a vocabulary of four.
 pub(crate) fn embedding(elements: DataType) -> Vec<u8> {
     let mean = with_integer(with_integers(node("ReduceMean", "e", "y"), "axes", &[1]), "keepdims", 0);
     file(

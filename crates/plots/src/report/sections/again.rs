@@ -1,4 +1,4 @@
-//! How the page is made again.
+//! Section: how to reproduce the report.
 
 use crate::error::PlotError;
 use crate::explained::shown;
@@ -9,16 +9,19 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
         Some(command) => {
             page.html.paragraph(match page.given.is_abridged {
                 true => {
-                    "This command made the page. Arguments of the program after --predict are not shown (…), as they may contain passwords \
-                     and tokens; the option --show-command shows them."
+                    "Created by this command. Arguments of the program after --predict are hidden (…), as \
+                     they may contain passwords and tokens; --show-command shows them."
                 }
-                false => "Running this command on the same results reproduces this report byte for byte, except for the timing:",
+                false => {
+                    "Running this command on the same results reproduces this report byte for byte, \
+                          except for the timing:"
+                }
             });
             let attributes = [("tabindex", "0"), ("role", "region"), ("aria-label", "command")];
             page.html.open("pre", &attributes).element("code", &[], &shown(command)).close("pre");
         }
         None => {
-            page.html.paragraph("The command that made this page was not told.");
+            page.html.paragraph("The command was not recorded.");
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What was asked: the value, the game, the method, and all else that is known of the run.
+//! Section: the configuration, i.e. the value, the game, the method, and other information about the run.
 
 use crate::error::PlotError;
 use crate::report::html::{counted, named};
@@ -43,31 +43,32 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     Ok(())
 }
 
-/// What of the results is not in the page one by one.
+/// Returns notes on results that the page omits or summarizes.
 fn notes(page: &Page<'_>) -> Vec<String> {
     let explained = page.explained;
     let mut notes = Vec::new();
     let (rows, drawn, all) = (page.data.rows.len(), page.drawn.rows(), explained.summary.rows);
     if (rows as u64) < all {
         notes.push(format!(
-            "Aggregates are those of all {all} rows. This page holds {rows} of them one by one: those with the least and the greatest \
-             predictions, values and inputs, and a random sample (seed {}).",
+            "Aggregates use all {all} rows. The report stores {rows} individual rows: the rows with extreme \
+             predictions, values or inputs, plus a random sample (seed {}).",
             explained.seed
         ));
     }
     if drawn < rows {
-        notes.push(format!("Figures have dots of {drawn} rows, which were chosen in the same way."));
+        notes.push(format!("Scatter points show {drawn} rows, selected the same way."));
     }
     let (players, told) = (explained.players(), page.data.players.len());
     if told < players {
         notes.push(format!(
-            "Values of single rows are here for the {told} features that matter most; those of the other {} are summed.",
+            "Individual values are stored for the {told} most important features; those of the other {} are \
+             summed.",
             players - told
         ));
     }
     if page.outputs.len() < explained.outputs() {
         notes.push(format!(
-            "There are figures for the {} of {} outputs whose values are the largest.",
+            "Figures show the {} of {} outputs with the largest values.",
             page.outputs.len(),
             explained.outputs()
         ));

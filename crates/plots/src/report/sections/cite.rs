@@ -1,38 +1,42 @@
-//! Apportion and the papers behind a method.
+//! Section: citations of Apportion and of the papers about the methods used.
 
 use crate::error::PlotError;
 use crate::report::page::Page;
 
 const APPORTION: &str = "The Apportion authors. Apportion: game-theoretic attribution. Software.";
 
-/// Papers, and the words in the names of values and methods that rest on them.
+/// Papers, with the words in names of values and methods that refer to them.
 const PAPERS: [(&[&str], &str); 6] = [
     (
         &["tree"],
-        "S. M. Lundberg, G. Erion, H. Chen et al. From local explanations to global understanding with explainable AI for trees. Nature \
-         Machine Intelligence 2, 2020.",
+        "S. M. Lundberg, G. Erion, H. Chen et al. From local explanations to global understanding with \
+         explainable AI for trees. Nature Machine Intelligence 2, 2020.",
     ),
     (
         &["leverage"],
-        "C. Musco, R. T. Witter. Provably accurate Shapley value estimation via leverage score sampling. ICLR, 2025.",
+        "C. Musco, R. T. Witter. Provably accurate Shapley value estimation via leverage score sampling. \
+         ICLR, 2025.",
     ),
     (
         &["kernel-banzhaf"],
-        "Y. Liu, R. T. Witter, F. Korn et al. Kernel Banzhaf: a fast and robust estimator for Banzhaf values. 2024.",
+        "Y. Liu, R. T. Witter, F. Korn et al. Kernel Banzhaf: a fast and robust estimator for Banzhaf \
+         values. 2024.",
     ),
     (
         &["l-shapley", "c-shapley"],
-        "J. Chen, L. Song, M. J. Wainwright, M. I. Jordan. L-Shapley and C-Shapley: efficient model interpretation for structured data. 2018.",
+        "J. Chen, L. Song, M. J. Wainwright, M. I. Jordan. L-Shapley and C-Shapley: efficient model \
+         interpretation for structured data. 2018.",
     ),
     (
         &["sgd", "stochastic-gradient"],
-        "S. Grah, V. Thouvenot. A projected stochastic gradient algorithm for estimating Shapley value applied in attribute importance. \
-         CD-MAKE, 2020.",
+        "S. Grah, V. Thouvenot. A projected stochastic gradient algorithm for estimating Shapley value \
+         applied in attribute importance. CD-MAKE, 2020.",
     ),
     (
         &["product", "two-step", "owen", "coalitional"],
-        "K. Kotsiopoulos, A. Miroshnikov, K. Filom, A. R. Kannan. Approximation of group explainers with coalition structure using Monte \
-         Carlo sampling on the product space of coalitions and features. 2023.",
+        "K. Kotsiopoulos, A. Miroshnikov, K. Filom, A. R. Kannan. Approximation of group explainers with \
+         coalition structure using Monte Carlo sampling on the product space of coalitions and features. \
+         2023.",
     ),
 ];
 

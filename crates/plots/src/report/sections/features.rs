@@ -1,4 +1,4 @@
-//! The values of the features that matter most, against their inputs.
+//! Section: dependence plots of the most important features.
 
 use crate::error::PlotError;
 use crate::figures::{Kind, Options};
@@ -6,9 +6,7 @@ use crate::report::page::{Card, Of, Page, SCATTERS};
 
 pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     if !page.explained.has_inputs() {
-        page.html.paragraph(
-            "The results have no inputs, so values cannot be drawn against them. Keep inputs in the results.",
-        );
+        page.html.paragraph("Dependence plots require inputs, which the results do not contain.");
         return Ok(());
     }
     page.each_output(|page, output| {
@@ -20,7 +18,7 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
             .collect();
         if players.is_empty() {
             page.html.paragraph(
-                "All values are of groups of features, which have no single input to be drawn against.",
+                "Dependence plots require values of single features, but all values belong to groups.",
             );
         }
         for player in players {

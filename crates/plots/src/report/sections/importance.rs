@@ -1,4 +1,4 @@
-//! What matters over all rows.
+//! Section: feature importance over all rows.
 
 use crate::error::PlotError;
 use crate::figures::{Kind, Options};

@@ -1,4 +1,4 @@
-//! How the inputs of the features are spread over all rows.
+//! Section: distributions of the inputs over all rows.
 
 use crate::error::PlotError;
 use crate::explained::{Explained, InputSummary, shown};
@@ -9,16 +9,16 @@ use crate::scene::{Anchor, Cell, FONT, Mark, Paint, SMALL, Scale, Scene, Table, 
 const WIDTH: f64 = 300.0;
 const TOP: f64 = 30.0;
 const HEIGHT: f64 = 90.0;
-/// The most bars of numbers.
+/// Maximum number of bars for numbers.
 const MOST_BINS: usize = 24;
-/// The most words that are counted one by one.
+/// Maximum number of categories with separate bars.
 const MOST_WORDS: usize = 5;
 const LINE: f64 = 18.0;
 
 pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     let explained = page.explained;
     if explained.summary.inputs.is_empty() {
-        page.html.paragraph("The results have no inputs.");
+        page.html.paragraph("The results contain no inputs.");
         return Ok(());
     }
     let features = page.data.features();
@@ -26,7 +26,7 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     let all = format!("Over all {}.", counted(explained.summary.rows, "row"));
     page.html.paragraph(&match left {
         0 => all,
-        _ => format!("{all} {left} features that matter less are left out."),
+        _ => format!("{all} {left} less important features are not shown."),
     });
     page.html.raw("<div class=\"cards small\">");
     for feature in features {
@@ -47,14 +47,14 @@ fn scene(explained: &Explained, feature: usize) -> Scene {
         _ => numbers(&mut scene, inputs),
     };
     let missing = match (inputs.missing, explained.summary.rows) {
-        (0, _) => "None is missing.".to_owned(),
+        (0, _) => "No missing values.".to_owned(),
         (missing, rows) => {
-            format!("{missing} missing ({} %).", digits(100.0 * missing as f64 / rows.max(1) as f64, 2))
+            format!("{missing} missing ({}%).", digits(100.0 * missing as f64 / rows.max(1) as f64, 2))
         }
     };
     let infinite = match inputs.infinite {
         0 => String::new(),
-        infinite => format!(" {} infinite, and not among these numbers.", counted_are(infinite)),
+        infinite => format!(" {} infinite, and excluded here.", counted_are(infinite)),
     };
     let caption = format!("{says} {missing}{infinite}");
     scene.height += scene.paragraph((12.0, scene.height), WIDTH - 24.0, caption.trim()) + 6.0;
@@ -63,12 +63,12 @@ fn scene(explained: &Explained, feature: usize) -> Scene {
     scene
 }
 
-/// How many rows, as the subject of a sentence.
+/// Returns the number of rows with its verb, as the start of a sentence.
 fn counted_are(rows: u64) -> String {
     format!("{} {}", counted(rows, "row"), if rows == 1 { "is" } else { "are" })
 }
 
-/// Bars of counts; what is said of them.
+/// Draws a histogram. Returns its description.
 fn numbers(scene: &mut Scene, inputs: &InputSummary) -> String {
     scene.height = TOP;
     let spread = &inputs.spread;
@@ -108,7 +108,7 @@ fn numbers(scene: &mut Scene, inputs: &InputSummary) -> String {
     )
 }
 
-/// The words that come most often; what is said of them.
+/// Draws the most frequent categories. Returns their description.
 fn words(scene: &mut Scene, explained: &Explained, feature: usize, counts: &[(f64, u64)]) -> String {
     let mut counts = counts.to_vec();
     counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
@@ -125,8 +125,8 @@ fn words(scene: &mut Scene, explained: &Explained, feature: usize, counts: &[(f6
     }
     scene.height = TOP + counts.len().min(MOST_WORDS) as f64 * LINE + 8.0;
     match counts.len().saturating_sub(MOST_WORDS) {
-        0 => format!("{} in all.", counted(counts.len() as u64, "word")),
-        more => format!("{} in all, {more} of them not shown.", counted(counts.len() as u64, "word")),
+        0 => format!("{}.", counted(counts.len() as u64, "distinct value")),
+        more => format!("{}, {more} of them not shown.", counted(counts.len() as u64, "distinct value")),
     }
 }
 

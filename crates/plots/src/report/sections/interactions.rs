@@ -1,4 +1,4 @@
-//! Which features work together.
+//! Section: interactions of features.
 
 use crate::error::PlotError;
 use crate::figures::{Kind, Options, strongest_partner};
@@ -7,10 +7,10 @@ use crate::report::page::{Card, Of, Page, SCATTERS};
 use crate::report::table::{self, Numbers};
 use crate::scene::{Cell, Table, digits};
 
-/// The most features whose partners are told.
+/// Maximum number of features whose partners are listed.
 const MOST_PLAYERS: usize = 20;
 
-/// Of fewer rows, parts have too few for lines.
+/// Minimum number of rows. With fewer, parts have too few rows to fit lines.
 const LEAST_ROWS: usize = 30;
 pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     match page.given.pairs {
@@ -19,11 +19,11 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     }
 }
 
-/// The interactions that were computed, as a matrix and as a network.
+/// Writes the computed interactions, as a matrix and as a network.
 fn known(page: &mut Page<'_>) -> Result<(), PlotError> {
     let rows = page.given.pairs.map_or(0, |pairs| pairs.summary.rows);
     page.html
-        .paragraph(&format!("The index of each pair of features was computed for {}.", counted(rows, "row")));
+        .paragraph(&format!("Interaction indices of all pairs of features for {}.", counted(rows, "row")));
     page.each_output(|page, output| {
         for kind in [Kind::Interactions, Kind::Network] {
             page.figure(kind, Card { output, ..Card::default() }, Of::Pairs, Options::default())?;
@@ -32,27 +32,29 @@ fn known(page: &mut Page<'_>) -> Result<(), PlotError> {
     })
 }
 
-/// Without interactions: with which inputs the values go along.
+/// Writes, without interactions, which inputs explain the values of other features.
 fn guessed(page: &mut Page<'_>) -> Result<(), PlotError> {
-    page.html.raw("<p>No interactions were computed. Exact interactions of tree ensembles come with ");
-    page.html
-        .raw("<code>apportion explain --interactions</code>; give their results to the report, too.</p>");
+    page.html.raw("<p>No interactions were computed. For tree ensembles, run ");
+    page.html.raw(
+        "<code>apportion explain --interactions</code> and pass its results to <code>apportion \
+             report</code> as a second <code>--in</code>.</p>",
+    );
     let rows = page.drawn.rows();
     if !page.explained.has_inputs() || page.explained.players() < 2 || rows < LEAST_ROWS {
         return Ok(());
     }
     page.html.paragraph(
-        "The table tells with which other feature's inputs the values of a feature go along most: rows are cut into ten parts in the order \
-         of the feature's own input, and within each part a line in the other input tells a share of what is left open. That is a hint, \
-         not an interaction: inputs that go along with each other mislead it.",
+        "For each feature, the other feature whose input best explains the remaining variation of its \
+         attributions (linear fit within deciles, % of variance). This suggests an interaction but does not \
+         measure one: correlated inputs can mislead it.",
     );
     if let Some(note) = by_chance(rows, page.explained.players()) {
         page.html.element("p", &[("class", "note")], &note);
     }
     page.each_output(|page, place| {
         let (explained, output) = (&page.drawn, page.outputs[place]);
-        let mut lines = Table::new(["feature", "goes along with", "% of what is left open"]);
-        // Of many features and rows, partners take long to find.
+        let mut lines = Table::new(["feature", "strongest partner", "% of variance"]);
+        // For many features and rows, finding partners takes long.
         let most = if explained.players() * explained.rows() > 1_000_000 { SCATTERS } else { MOST_PLAYERS };
         for player in page.explained.by_importance(output).into_iter().take(most) {
             if let Some(partner) = strongest_partner(explained, player, output) {
@@ -66,7 +68,7 @@ fn guessed(page: &mut Page<'_>) -> Result<(), PlotError> {
         }
         match lines.lines.is_empty() {
             true => {
-                page.html.paragraph("No feature's values go along with the inputs of another.");
+                page.html.paragraph("The attributions of no feature vary with the inputs of another.");
             }
             false => {
                 let label = page.label("strongest partners");
@@ -77,14 +79,15 @@ fn guessed(page: &mut Page<'_>) -> Result<(), PlotError> {
     })
 }
 
-/// What lines through few rows tell by chance; nothing where that is little.
+/// Returns a note on the share that lines through few rows explain by chance, or `None` if that is small.
 fn by_chance(rows: usize, players: usize) -> Option<String> {
-    // Of m rows with no relation, a line tells 1 / (m − 1) in the mean.
+    // For m unrelated rows, a line explains 1 / (m − 1) on average.
     let of_part = rows.div_ceil(10);
     (2..=20).contains(&of_part).then(|| {
         let share = 100.0 / (of_part - 1) as f64;
         format!(
-            "With {} a part has {} at most: by chance alone a line tells about {} %, and the best of {} tells more.",
+            "With {}, a decile has at most {} of them: by chance alone, a linear fit explains about {}% of \
+             the variance, and the best of {} more.",
             counted(rows as u64, "row"),
             of_part,
             digits(share, 2),

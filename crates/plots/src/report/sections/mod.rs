@@ -1,4 +1,4 @@
-//! The sections of a page, a file each.
+//! The sections of the report, with a module for each.
 
 mod again;
 mod asked;
@@ -19,26 +19,26 @@ use crate::error::PlotError;
 struct Section {
     id: &'static str,
     title: &'static str,
-    /// Whether it needs rows and features.
+    /// Whether it requires rows and features.
     is_of_rows: bool,
     write: fn(&mut Page<'_>) -> Result<(), PlotError>,
 }
 
 const SECTIONS: [Section; 11] = [
-    Section { id: "asked", title: "What was asked", is_of_rows: false, write: asked::write },
-    Section { id: "quality", title: "How good the answer is", is_of_rows: false, write: quality::write },
-    Section { id: "importance", title: "What matters over all", is_of_rows: true, write: importance::write },
-    Section { id: "features", title: "Feature by feature", is_of_rows: true, write: features::write },
+    Section { id: "asked", title: "Configuration", is_of_rows: false, write: asked::write },
+    Section { id: "quality", title: "Accuracy", is_of_rows: false, write: quality::write },
+    Section { id: "importance", title: "Feature importance", is_of_rows: true, write: importance::write },
+    Section { id: "features", title: "Dependence plots", is_of_rows: true, write: features::write },
     Section { id: "interactions", title: "Interactions", is_of_rows: true, write: interactions::write },
-    Section { id: "rows", title: "Single rows", is_of_rows: true, write: rows::write },
+    Section { id: "rows", title: "Individual predictions", is_of_rows: true, write: rows::write },
     Section { id: "cohorts", title: "Cohorts", is_of_rows: true, write: cohorts::write },
-    Section { id: "inputs", title: "The data", is_of_rows: true, write: inputs::write },
-    Section { id: "words", title: "What the words mean", is_of_rows: false, write: words::write },
-    Section { id: "cite", title: "How to cite", is_of_rows: false, write: cite::write },
-    Section { id: "again", title: "How to make it again", is_of_rows: false, write: again::write },
+    Section { id: "inputs", title: "Input distributions", is_of_rows: true, write: inputs::write },
+    Section { id: "words", title: "Glossary", is_of_rows: false, write: words::write },
+    Section { id: "cite", title: "Citation", is_of_rows: false, write: cite::write },
+    Section { id: "again", title: "Reproduce this report", is_of_rows: false, write: again::write },
 ];
 
-/// The sections of a page, which may have nothing to draw.
+/// Returns the sections of a page, which may have nothing to draw.
 fn sections(is_empty: bool) -> impl Iterator<Item = &'static Section> {
     SECTIONS.iter().filter(move |section| !(is_empty && section.is_of_rows))
 }
@@ -72,7 +72,7 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
 
 fn nothing(page: &Page<'_>) -> &'static str {
     match page.explained.summary.rows {
-        0 => "There are no rows, so there are no figures. Explain at least one row.",
-        _ => "There are no features, so there are no figures.",
+        0 => "The results contain no rows, so there are no figures. Explain at least one row.",
+        _ => "The results contain no features, so there are no figures.",
     }
 }

@@ -1,4 +1,4 @@
-//! How far the values can be trusted, and what they cost.
+//! Section: accuracy of the values, and the computing effort.
 
 use crate::error::PlotError;
 use crate::explained::Explained;
@@ -13,17 +13,17 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     let summary = &explained.summary;
     let mut terms = Vec::new();
     match summary.rows {
-        0 => terms.push(("values", "there are none.".to_owned())),
-        _ => terms.extend([("values are", coverage(explained)), ("additivity", additivity(explained))]),
+        0 => terms.push(("values", "The results contain no values.".to_owned())),
+        _ => terms.extend([("values", coverage(explained)), ("additivity", additivity(explained))]),
     }
     if let Some(worst) = summary.worst_bound {
         let percent = digits(100.0 * worst, 3);
         terms.push((
             "worst bound",
             match worst <= 1.0 {
-                true => format!("{percent} % of what was tolerated: every bound is within its tolerance."),
+                true => format!("{percent}% of the tolerance: every bound is within its tolerance."),
                 false => format!(
-                    "{percent} % of what was tolerated: of at least one row it is not known that it is as exact as was asked."
+                    "{percent}% of the tolerance: at least one row is not known to be within its tolerance."
                 ),
             },
         ));
@@ -31,11 +31,11 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     let (least, greatest, sum) = summary.evaluations;
     if sum > 0 {
         let each = if least == greatest { format!("{least}") } else { format!("{least} to {greatest}") };
-        terms.push(("evaluations", format!("{each} of the game for each row, {sum} together")));
+        terms.push(("evaluations", format!("{each} per row, {sum} in total")));
     }
     if let Some(seconds) = page.given.seconds {
         let each = seconds / summary.rows.max(1) as f64;
-        terms.push(("time", format!("{} s, {} s for each row", digits(seconds, 3), digits(each, 2))));
+        terms.push(("time", format!("{} s, {} s per row", digits(seconds, 3), digits(each, 2))));
     }
     page.html.terms(terms);
     if !summary.certificates.is_empty() {
@@ -47,29 +47,29 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     Ok(())
 }
 
-/// What is promised of the values, in plain words.
+/// Describes the accuracy of the values in plain language.
 fn coverage(explained: &Explained) -> String {
     if !explained.are_estimates() {
-        return "exact, up to rounding: no coalition was drawn at random, and none left out. They are exact for the game that was played; another background, \
-                such as another sample of rows, has other values, and so has another model."
+        return "Exact up to floating-point rounding; no sampling was used. The values depend on the model, \
+                the game and the background dataset."
             .to_owned();
     }
-    let mut says = "estimates, each with a 95 % interval. Over many runs with other seeds, about 95 of 100 such intervals of a value hold it. \
-                    That is no promise for all values at once: of 100 intervals about five miss, and those that look most striking miss more \
-                    often. The intervals speak of the error of the estimates alone, not of the model, the background or the choice of rows."
+    let mut says = "Estimates with pointwise 95% confidence intervals (not simultaneous: expect about 5 of \
+                    100 to miss, more among the most striking values). They reflect estimation error only, \
+                    not model error or the choice of background and rows."
         .to_owned();
     let errors = &explained.kept.std_errors;
     let unknown = errors.iter().filter(|error| error.is_nan()).count();
     if unknown > 0 {
         says.push_str(&format!(
-            " The errors of {unknown} of the {} values that are kept are not known; those are marked with “?”.",
+            " The errors of {unknown} of the {} stored values are unknown and marked with “?”.",
             errors.len()
         ));
     }
     says
 }
 
-/// Whether a row's values sum to what they divide.
+/// Describes whether the values of a row sum to its prediction minus the base value.
 fn additivity(explained: &Explained) -> String {
     let gap = explained.summary.additivity_gap;
     let size = explained
@@ -80,17 +80,15 @@ fn additivity(explained: &Explained) -> String {
         .fold(0.0, f64::max);
     match (explained.heading.is_efficient, gap > 1e-6 * size.max(f64::MIN_POSITIVE)) {
         (false, _) => format!(
-            "these values do not divide all of a prediction: what they leave, at most {}, is drawn in grey.",
+            "These values are not additive: the unattributed part of a prediction, at most {}, is drawn in \
+             grey.",
             digits(gap, 3)
         ),
         (true, false) => {
-            format!(
-                "the base and the values of each row sum to its prediction, to within {}.",
-                digits(gap, 3)
-            )
+            format!("Base value + attributions = prediction (largest deviation {}).", digits(gap, 3))
         }
         (true, true) => format!(
-            "the base and the values of a row miss its prediction by up to {}; they should sum to it.",
+            "Base value + attributions deviate from the prediction by up to {}; they should equal it.",
             digits(gap, 3)
         ),
     }
@@ -100,12 +98,12 @@ fn certificates(page: &mut Page<'_>) {
     let summary = &page.explained.summary;
     let certified: u64 = summary.certificates.iter().map(|(.., count)| count).sum();
     let text = format!(
-        "An accuracy was asked for. {} of {} have a certificate, by why the run stopped and what its bound rests on:",
+        "A tolerance was set. Certificates for {} of {}, by stopping reason and guarantee:",
         counted(certified, "row"),
         summary.rows
     );
     page.html.paragraph(&text);
-    let mut lines = Table::new(["rows", "stopped by", "rests on"]);
+    let mut lines = Table::new(["rows", "stopping reason", "guarantee"]);
     let with_meaning = |word: &str| match meaning(word) {
         "" => Cell::Text(word.to_owned()),
         meaning => Cell::Text(format!("{word}: {meaning}")),
@@ -116,18 +114,18 @@ fn certificates(page: &mut Page<'_>) {
     table::lines_of(&mut page.html, &lines, Numbers::Here, "certificates");
 }
 
-/// What the words of certificates mean; nothing of those that are not known.
+/// Explains a term of a certificate. Empty for unknown terms.
 fn meaning(word: &str) -> &'static str {
     match word {
-        "tolerance" => "the error was within what was tolerated",
-        "budget" => "the budget was spent before",
-        "looks" => "all looks at the error were spent before",
-        "no-scale" => "there was nothing to measure the error against",
+        "tolerance" => "the error bound reached the tolerance",
+        "budget" => "budget exhausted",
+        "looks" => "maximum number of interim checks reached",
+        "no-scale" => "relative tolerance undefined (values near zero or equal)",
         "draws" => "the method allows no more draws",
         "exact" => "all coalitions were evaluated",
         "empirical-bernstein" => "an inequality that holds for any number of draws",
-        "asymptotic" => "standard errors, which are right for many draws",
-        "nothing-varied" => "no draw differed from another",
+        "asymptotic" => "standard errors, valid for many draws",
+        "nothing-varied" => "all draws were equal",
         _ => "",
     }
 }

@@ -1,4 +1,4 @@
-//! Single rows: those that stand out by a stated rule, and a table of all.
+//! Section: individual rows, selected by stated rules, and a table of all rows.
 
 use crate::error::PlotError;
 use crate::explained::shown;
@@ -8,12 +8,13 @@ use crate::report::page::{Card, Of, Page, WIDTH};
 use crate::report::table::{self, Numbers};
 use crate::scene::{Cell, Table};
 
-/// The most features in the table of rows.
+/// Maximum number of features in the table of rows.
 const MOST_PLAYERS: usize = 8;
 
-const RULES: &str = "The rows with the largest and the smallest prediction; the typical one, whose values are nearest to their medians; and \
-                     the one farthest from these. Distances are roots of sums of squares, each value in units of its feature's mean size. \
-                     Where values are estimates, the row with the widest interval stands beside them.";
+const RULES: &str = "The rows with the largest and the smallest prediction; the typical row, whose values \
+                     are closest to the medians; and the row farthest from the medians. Distances are \
+                     Euclidean, with each value in units of its feature's mean |value|. For estimates, also \
+                     the row with the widest confidence interval.";
 
 pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
     let is_alone = page.explained.summary.rows == 1;
@@ -42,31 +43,31 @@ pub(super) fn write(page: &mut Page<'_>) -> Result<(), PlotError> {
         }
         Ok(())
     })?;
-    page.html.raw("<h3>All rows together</h3>");
+    page.html.raw("<h3>All rows</h3>");
     page.each_output(|page, output| {
         for kind in [Kind::Heatmap, Kind::Decision] {
             page.figure(kind, Card { output, ..Card::default() }, Of::Drawn, Options::default())?;
         }
         Ok(())
     })?;
-    page.html.raw("<h3>Rows of this page</h3>");
+    page.html.raw("<h3>Row table</h3>");
     page.each_output(|page, place| {
         let output = page.outputs[place];
         let (id, place) = (format!("rows-{place}"), place.to_string());
         page.html.open("div", &[("class", "card wide"), ("id", &id), ("data-rows-of", &place)]);
         let lines = rows(page, output);
         if lines.lines.len() < page.data.rows.len() {
-            let text = format!("The first {} of {} rows.", lines.lines.len(), page.data.rows.len());
+            let text = format!("First {} of {} rows", lines.lines.len(), page.data.rows.len());
             page.html.element("p", &[("class", "note")], &text);
         }
-        let label = page.label("rows of this page");
+        let label = page.label("row table");
         table::lines_of(&mut page.html, &lines, Numbers::Known, &label);
         page.html.close("div");
         Ok(())
     })
 }
 
-/// Rows with their predictions and the values of the features that matter most.
+/// Returns a table of rows with their predictions and the values of the most important features.
 fn rows(page: &Page<'_>, output: usize) -> Table {
     let explained = page.explained;
     let players: Vec<usize> = explained.by_importance(output).into_iter().take(MOST_PLAYERS).collect();

@@ -1,4 +1,4 @@
-//! Results that are made up, and what every figure is held to.
+//! Synthetic results, and checks that every figure must pass.
 
 pub(crate) mod results;
 pub(crate) mod scenes;

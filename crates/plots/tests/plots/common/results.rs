@@ -1,8 +1,8 @@
-//! Results that are made up.
+//! Synthetic results.
 
 use apportion_plots::{Batch, Certified, Explained, Form, Gathering, Heading, Kind, Look, Medium, Member};
 
-/// Results of which every kind of figure can be drawn.
+/// Results from which every kind of figure can be drawn.
 #[derive(Debug, Clone)]
 pub(crate) struct Results {
     pub(crate) names: Vec<String>,
@@ -11,21 +11,21 @@ pub(crate) struct Results {
     pub(crate) rows: usize,
     /// φ: rows × players × outputs.
     pub(crate) values: Vec<f64>,
-    /// As many, or none.
+    /// One per value, or empty.
     pub(crate) std_errors: Vec<f64>,
     /// Rows × players.
     pub(crate) inputs: Vec<f64>,
-    /// The words of the first feature.
+    /// The categories of the first feature.
     pub(crate) words: Vec<String>,
     pub(crate) base: f64,
     pub(crate) is_efficient: bool,
-    /// The looks of each row.
+    /// The interim checks of each row.
     pub(crate) looks: Vec<(u64, Option<f64>)>,
     pub(crate) text: String,
     pub(crate) most_rows: usize,
 }
 
-/// A number from −1 to 1 that is the same for the same place.
+/// Returns a pseudorandom number from −1 to 1, which is the same for the same position.
 pub(crate) fn number(at: usize) -> f64 {
     let mut mixed = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -34,7 +34,7 @@ pub(crate) fn number(at: usize) -> f64 {
 }
 
 impl Results {
-    /// So many rows of players with these names and so many outputs, with numbers from −1 to 1.
+    /// Creates results for players with these names, with numbers from −1 to 1.
     pub(crate) fn of(names: &[&str], rows: usize, outputs: usize) -> Self {
         let players = names.len();
         Self {
@@ -57,7 +57,7 @@ impl Results {
         }
     }
 
-    /// With every value times this.
+    /// Multiplies all values by `factor`.
     pub(crate) fn times(mut self, factor: f64) -> Self {
         self.values.iter_mut().for_each(|value| *value *= factor);
         self.std_errors.iter_mut().for_each(|error| *error *= factor);
@@ -65,7 +65,7 @@ impl Results {
         self
     }
 
-    /// As estimates.
+    /// Turns the values into estimates.
     pub(crate) fn estimated(mut self) -> Self {
         self.std_errors = (0..self.values.len()).map(|at| 0.1 + 0.1 * number(at)).collect();
         self
@@ -104,7 +104,8 @@ impl Results {
         heading
     }
 
-    /// Parts of the text that are about as long; empty ones where there are too few letters.
+    /// Divides the text into parts of nearly equal length, some of which are empty if there are too few
+    /// letters.
     fn spans(&self) -> Vec<(usize, usize)> {
         let players = self.names.len();
         let edges: Vec<usize> = self.text.char_indices().map(|(at, _)| at).chain([self.text.len()]).collect();
@@ -112,7 +113,7 @@ impl Results {
         (0..players).map(|player| (edge(player), edge(player + 1))).collect()
     }
 
-    /// Gathered, with what a kind of figure needs.
+    /// Collects the rows, with the data that a kind of figure requires.
     pub(crate) fn explained(&self, kind: Kind) -> Explained {
         let (players, outputs) = (self.names.len(), self.outputs.len());
         let heading = self.heading(kind);
@@ -160,7 +161,7 @@ impl Results {
     }
 }
 
-/// Values as interactions: half on the diagonal, and half with the next player.
+/// Turns values into interactions: half of each value is on the diagonal, and half is with the next player.
 fn paired(values: &[f64], players: usize, outputs: usize) -> Vec<f64> {
     let mut pairs = vec![0.0; players * players * outputs];
     for player in 0..players {

@@ -1,10 +1,10 @@
-//! What every figure is held to.
+//! Checks that every figure must pass.
 
 use apportion_plots::{Anchor, Cell, Dress, Point, Scene, Shape, width_of};
 
 use super::xml;
 
-/// What is wrong with a figure, where something is.
+/// Checks a figure. The error describes the problem.
 pub(crate) fn check(scene: &Scene) -> Result<(), String> {
     if !(scene.width.is_finite() && scene.height.is_finite() && scene.height > 0.0) {
         return Err(format!("{} × {} pixels", scene.width, scene.height));
@@ -24,7 +24,7 @@ pub(crate) fn check(scene: &Scene) -> Result<(), String> {
     check_table(scene)
 }
 
-/// All shapes have places within the figure.
+/// Checks that a shape is within the figure.
 fn check_places(scene: &Scene, shape: &Shape) -> Result<(), String> {
     let corners = |at: &Point, size: &Point| vec![*at, (at.0 + size.0, at.1 + size.1)];
     let (points, thickness) = match shape {
@@ -61,10 +61,10 @@ fn check_places(scene: &Scene, shape: &Shape) -> Result<(), String> {
     }
 }
 
-/// A text with the room that it takes: from left to right, from above to below.
+/// A text with its top left and bottom right corner.
 type Room<'a> = (&'a str, Point, Point);
 
-/// All texts lie within the figure, and none lies on another.
+/// Checks that all texts are within the figure and do not overlap.
 fn check_texts(scene: &Scene) -> Result<(), String> {
     let mut rooms: Vec<Room<'_>> = Vec::new();
     for shape in &scene.shapes {
@@ -94,7 +94,7 @@ fn check_texts(scene: &Scene) -> Result<(), String> {
         }
         rooms.push((text, x, y));
     }
-    // From the left, so that only those that begin before another ends are compared.
+    // Sorted by the left edge, so that only texts whose horizontal ranges overlap are compared.
     rooms.sort_by(|a, b| a.1.0.total_cmp(&b.1.0));
     for (place, one) in rooms.iter().enumerate() {
         let mut beside = rooms[place + 1..].iter().take_while(|other| other.1.0 < one.1.1 - 0.1);
@@ -105,7 +105,8 @@ fn check_texts(scene: &Scene) -> Result<(), String> {
     Ok(())
 }
 
-/// All lines of the table have a cell for each column, and numbers are numbers or missing.
+/// Checks that all lines of the table have a cell for each column, and that all numbers are finite or
+/// missing.
 fn check_table(scene: &Scene) -> Result<(), String> {
     let table = &scene.table;
     if table.columns.is_empty() || table.lines.is_empty() {

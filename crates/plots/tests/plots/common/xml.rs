@@ -1,7 +1,7 @@
-//! Whether a text is well-formed XML.
+//! A check that a text is well-formed XML.
 
-/// What is wrong with it, where something is: tags that are not closed in order, attributes without quotes or given twice, signs that must be
-/// written as references, letters that XML has no place for.
+/// Checks that tags are closed in order, attributes are quoted and unique, special characters are escaped,
+/// and all characters are allowed in XML. The error describes the problem.
 pub(crate) fn check(text: &str) -> Result<(), String> {
     if let Some(letter) = text.chars().find(|&letter| !is_allowed(letter)) {
         return Err(format!("{letter:?} has no place in XML"));
@@ -45,7 +45,7 @@ pub(crate) fn check(text: &str) -> Result<(), String> {
     }
 }
 
-/// The end of a tag, outside of quotes.
+/// Returns the end of a tag, ignoring quoted text.
 fn end_of_tag(inner: &str) -> Option<usize> {
     let mut is_quoted = false;
     inner.bytes().position(|byte| {

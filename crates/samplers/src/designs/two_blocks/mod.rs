@@ -1,9 +1,10 @@
-//! Coalitions of players in two blocks, the numbers of members from both drawn independently.
+//! Coalitions of players in two blocks, with independent numbers of members from both.
 //!
 //! # Notation
 //!
-//! `n_1` and `n_2` players, the first block being the players `0..n_1`; (t, a) the numbers of members that a coalition has of them. A
-//! *stratum* is the C(n_1, t) C(n_2, a) coalitions of one (t, a).
+//! There are `n_1` and `n_2` players, where the first block contains the players `0..n_1`; (t, a) are the
+//! numbers of members of a coalition in the two blocks. A *stratum* contains the C(n_1, t) C(n_2, a)
+//! coalitions of one (t, a).
 
 mod nested;
 
@@ -22,7 +23,8 @@ use crate::size::pairing::Pairing;
 use crate::size::size_law::SizeLaw;
 use crate::size::water_filling::water_fill;
 
-/// Draws without replacement from the coalitions of two blocks of players, stratified by how many members come from each.
+/// Draws coalitions of two blocks of players without replacement, stratified by the numbers of members in
+/// each block.
 ///
 /// The expected number of rows of a stratum is
 ///
@@ -30,24 +32,25 @@ use crate::size::water_filling::water_fill;
 /// e(t, a) = min(C(n_1, t) C(n_2, a), c · g_1(t) g_2(a)),   Σ e(t, a) = m
 /// ```
 ///
-/// with the laws g_1, g_2 of the sizes (in pairs: of the mean over (t, a) and (n_1 − t, n_2 − a)), rounded as in
-/// [`FixedCounts`](crate::FixedCounts), so that exactly m rows are drawn, and every coalition that the laws can draw once m reaches their
-/// number. Coalitions with all players or none are never drawn. In pairs complements within both blocks together, which are complements
-/// among all players, enter together.
+/// with the size distributions g_1 and g_2 (for pairs, the mean over (t, a) and (n_1 − t, n_2 − a)). It is
+/// rounded as in [`FixedCounts`](crate::FixedCounts), so that exactly m rows are drawn, or every possible
+/// coalition if m reaches their number. The empty and the full coalition are never drawn. For pairs,
+/// complements in both blocks, which are complements among all players, are included together.
 ///
-/// In [`Order::Nested`] the units of each stratum stand in a random order and enter as those of a size do in
-/// [`FixedCounts`](crate::FixedCounts), at the levels `(k + u) / g`, u uniform on (0, 1], with the rate `g_1(t) g_2(a)` (in pairs its mean
-/// with that of the complements, half of that where they are of the same stratum). [`expected`](TwoBlockSample::expected) is the number
-/// drawn, except for strata of which less than one is expected. Levels depend on rates only up to a factor. So laws that differ in sizes that
-/// one of them cannot draw give the same coalitions of all others, as far as both go.
+/// In [`Order::Nested`], the units of each stratum are in a random order and are added as those of a size in
+/// [`FixedCounts`](crate::FixedCounts), at the levels `(k + u) / g`, where u is uniform on (0, 1] and the
+/// rate is `g_1(t) g_2(a)` (for pairs its mean with that of the complements, half of that if they are in the
+/// same stratum). [`expected`](TwoBlockSample::expected) is the number drawn, except for strata with an
+/// expectation below one. Levels depend on rates only up to a factor. So distributions that differ only in
+/// sizes that one of them cannot draw yield the same coalitions of all other sizes, up to the smaller number.
 ///
-/// The sampling for regressions over a product measure on two sets of players, such as coalitions of other groups and of fellow members
-/// of one group.
+/// This is the sampling for regressions over a product measure on two sets of players, such as coalitions of
+/// other groups and of members of the same group.
 ///
 /// ```
 /// use apportion_samplers::{Order, Pairing, SizeLaw, TwoBlocks};
 ///
-/// // Proper coalitions of 20 members, together with any of 5 groups, every size alike.
+/// // Proper coalitions of 20 members, combined with any coalition of 5 groups; uniform sizes.
 /// let sampler = TwoBlocks {
 ///     laws: [SizeLaw::leverage(20)?, SizeLaw::custom(&[1.0; 6])?],
 ///     pairing: Pairing::Paired,
@@ -65,70 +68,71 @@ use crate::size::water_filling::water_fill;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct TwoBlocks {
-    /// The laws of the sizes within the first block and within the second.
+    /// The size distributions within the first and the second block.
     pub laws: [SizeLaw; 2],
-    /// Whether complements enter together.
+    /// Whether complements are included together.
     pub pairing: Pairing,
     /// Whether samples grow.
     pub order: Order,
 }
 
-/// Units with which a sample begins.
+/// Units at the beginning of a sample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FirstUnits {
-    /// Their rows, all different; in pairs, rows 2k and 2k + 1 are complements of each other.
+    /// The distinct rows; for pairs, rows 2k and 2k + 1 are complements of each other.
     pub coalitions: Coalitions,
-    /// How many independent draws by the laws gave them; more than units where some were drawn several times.
+    /// The number of independent draws that produced them; more than units if some were drawn repeatedly.
     pub draws: usize,
 }
 
 impl FirstUnits {
-    /// No units, of `players` players.
+    /// Returns no units, for `players` players.
     pub fn none(players: usize) -> Self {
         Self { coalitions: Coalitions::new(players), draws: 0 }
     }
 }
 
-/// What [`TwoBlocks`] drew.
+/// A sample drawn by [`TwoBlocks`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct TwoBlockSample {
     pub(crate) coalitions: Coalitions,
     pub(crate) pairing: Pairing,
     pub(crate) blocks: [usize; 2],
-    /// e(t, a) at t (n_2 + 1) + a; the population, to the bit, where a stratum is exhausted.
+    /// e(t, a) at index t (n_2 + 1) + a; bitwise equal to the population if a stratum is exhausted.
     pub(crate) expected: Vec<f64>,
     pub(crate) populations: Vec<f64>,
     pub(crate) is_complete: bool,
 }
 
 impl TwoBlockSample {
-    /// The coalitions: m × (n_1 + n_2). In a paired sample rows 2k and 2k + 1 are complements of each other.
+    /// Returns the coalitions, m × (n_1 + n_2). In a paired sample, rows 2k and 2k + 1 are complements of
+    /// each other.
     pub fn coalitions(&self) -> &Coalitions {
         &self.coalitions
     }
 
-    /// Whether rows come in pairs.
+    /// Returns whether rows are paired.
     pub fn pairing(&self) -> Pairing {
         self.pairing
     }
 
-    /// Players in each block.
+    /// Returns the number of players in each block.
     pub fn blocks(&self) -> [usize; 2] {
         self.blocks
     }
 
-    /// How many members row `row` has of each block.
+    /// Returns the numbers of members of row `row` in the two blocks.
     ///
     /// # Panics
     ///
-    /// If there is no such row.
+    /// If the row does not exist.
     pub fn sizes(&self, row: usize) -> [usize; 2] {
         let coalition = self.coalitions.row(row);
         let first = members_below(coalition.words(), self.blocks[0]);
         [first, coalition.size() - first]
     }
 
-    /// Rows of a stratum that the design takes in expectation.
+    /// Returns the expected number of rows of a stratum.
     ///
     /// # Panics
     ///
@@ -137,7 +141,8 @@ impl TwoBlockSample {
         self.expected[self.stratum(first, second)]
     }
 
-    /// The logarithm of the probability that one given coalition of a stratum is in the sample; −∞ where it cannot be.
+    /// Returns the logarithm of the probability that a given coalition of a stratum is in the sample, or −∞
+    /// if it cannot be.
     ///
     /// # Panics
     ///
@@ -150,7 +155,7 @@ impl TwoBlockSample {
         self.expected[stratum].ln() - ln_choose(self.blocks[0], first) - ln_choose(self.blocks[1], second)
     }
 
-    /// Whether every coalition that the laws can draw is in the sample for certain.
+    /// Returns whether every possible coalition is certainly in the sample.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
@@ -166,7 +171,8 @@ impl TwoBlockSample {
 }
 
 impl TwoBlocks {
-    /// Exactly `rows` rows, or all there are; in pairs, one less where `rows` is odd. Takes `O(n)` time for a row and O(n_1 n_2) besides.
+    /// Draws exactly `rows` rows, or all that exist; for pairs, one less if `rows` is odd. Takes `O(n)` time
+    /// per row, plus O(n_1 n_2).
     ///
     /// # Errors
     ///
@@ -204,7 +210,8 @@ impl TwoBlocks {
         Ok(TwoBlockSample { coalitions, pairing: self.pairing, blocks, expected, populations, is_complete })
     }
 
-    /// g_1(t) g_2(a), in pairs the mean with that of the complements; 0 where nothing is drawn.
+    /// Returns g_1(t) g_2(a), or for pairs its mean with that of the complements; 0 if the stratum is never
+    /// drawn.
     pub(crate) fn weight(&self, t: usize, a: usize) -> f64 {
         let [first, second] = &self.laws;
         let (n_1, n_2) = (first.players(), second.players());
@@ -218,28 +225,29 @@ impl TwoBlocks {
         }
     }
 
-    /// Whether the stratum is a class of its own, or names the class of its pairs: of the two members of a pair the one with fewer of the
-    /// first block does, where that is a draw the one with fewer of the second.
+    /// Returns whether the stratum represents a class. For pairs, the member with fewer players in the first
+    /// block represents the class, or the one with fewer in the second block if the first blocks tie.
     pub(crate) fn names_a_class(&self, t: usize, a: usize) -> bool {
         let (n_1, n_2) = (self.laws[0].players(), self.laws[1].players());
         self.pairing == Pairing::Unpaired || (2 * t, 2 * a) <= (n_1, n_2)
     }
 }
 
-/// Coalitions, or pairs of them, that are all alike to the design.
+/// A class of coalitions, or of pairs, that the design treats equally.
 pub(crate) struct Class {
-    /// Players of each block that are drawn from, and how many are drawn: those of the stratum, but without the last player of the first
-    /// block where both members of a pair are of the stratum. It tells them apart, as the member that names the pair has it.
+    /// The players of each block that are drawn from, and the number drawn. These are those of the stratum,
+    /// except that the last player of the first block is excluded if both members of a pair are in the
+    /// stratum: the pair is represented by the member that contains this player.
     blocks: [usize; 2],
     drawn: [usize; 2],
     pub(crate) sizes: [usize; 2],
-    /// Players of the first block.
+    /// Number of players of the first block.
     first: usize,
     players: usize,
     pairing: Pairing,
-    /// Units in the class; infinite from 2^128 on.
+    /// Number of units in the class; infinite if at least 2^128.
     pub(crate) population: f64,
-    /// Units wanted in expectation.
+    /// Expected number of units.
     pub(crate) expected: f64,
 }
 
@@ -266,16 +274,16 @@ impl Class {
         }
     }
 
-    /// Whether both members of a pair are of the stratum.
+    /// Returns whether both members of a pair are in the stratum.
     pub(crate) fn is_middle(&self) -> bool {
         self.drawn[0] < self.sizes[0]
     }
 
-    /// Appends the rows of `wanted` distinct units, uniformly chosen among all sets of that many.
+    /// Appends the rows of `wanted` distinct units; all sets of this many are equally likely.
     ///
     /// # Panics
     ///
-    /// If the class has fewer.
+    /// If the class has fewer units.
     fn draw(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
         assert!(wanted as f64 <= self.population, "{wanted} of {} coalitions", self.population);
         if cheaper(self.population, wanted) == Algorithm::Enumerate {
@@ -285,7 +293,8 @@ impl Class {
         }
     }
 
-    /// Visits the ranks `rank_2 · C(n_1, t) + rank_1` and keeps each with probability wanted / left (selection sampling).
+    /// Visits the ranks `rank_2 · C(n_1, t) + rank_1` and keeps each with probability wanted / left
+    /// (selection sampling).
     fn select(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
         let [of_first, of_second] =
             [0, 1].map(|block| choose(self.blocks[block], self.drawn[block]).unwrap_or(0));
@@ -311,7 +320,7 @@ impl Class {
         }
     }
 
-    /// Draws subsets of both blocks, and draws again where the two came together before.
+    /// Draws subsets of both blocks, and draws again if the combination was drawn before.
     fn reject(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
         let subsets = [0, 1].map(|block| UniformSubset::new(self.blocks[block], self.drawn[block]));
         let mut parts = self.blocks.map(|players| vec![0; words_for(players)]);
@@ -329,7 +338,7 @@ impl Class {
         );
     }
 
-    /// Puts the words of both blocks one after the other, and the fixed player among them.
+    /// Concatenates the bits of both blocks, and adds the fixed player.
     fn join(&self, first: &[u64], second: &[u64], words: &mut [u64]) {
         words.fill(0);
         words[..first.len()].copy_from_slice(first);
@@ -339,7 +348,7 @@ impl Class {
         let (skip, shift) = (self.first / 64, self.first % 64);
         for (index, &word) in second.iter().enumerate() {
             words[skip + index] |= word << shift;
-            // A shift by 64 would not be one; what overflows the last word is zero.
+            // A shift by 64 bits would overflow; bits beyond the last word are zero.
             if shift > 0
                 && let Some(next) = words.get_mut(skip + index + 1)
             {
@@ -367,7 +376,7 @@ impl Units for Class {
     }
 }
 
-/// How many of the players below `end` are members.
+/// Returns the number of members below `end`.
 fn members_below(words: &[u64], end: usize) -> usize {
     let whole: u32 = words[..end / 64].iter().map(|word| word.count_ones()).sum();
     let rest = words.get(end / 64).map_or(0, |word| (word & ((1 << (end % 64)) - 1)).count_ones());
@@ -386,7 +395,7 @@ mod tests {
         TwoBlocks { laws: laws.map(Result::unwrap), pairing, order: Order::Fixed }
     }
 
-    /// What the laws can draw: all but those with none or all of the first block.
+    /// Returns the number of possible coalitions: all except those with no or all players of the first block.
     pub(super) fn all(blocks: [usize; 2]) -> usize {
         ((1 << blocks[0]) - 2) << blocks[1]
     }
@@ -442,7 +451,8 @@ mod tests {
 
     #[test]
     fn every_coalition_of_a_stratum_is_as_frequent_as_the_design_says() {
-        // Inclusion over many seeds against the probability, within five and a half standard errors, of 60 to 500 coalitions.
+        // Compares inclusion frequencies over many seeds with the probability, within five and a half
+        // standard errors, for 60 to 500 coalitions.
         const SEEDS: u64 = 3000;
         for blocks in [[4, 2], [3, 4], [5, 3]] {
             for (pairing, rows) in [(Pairing::Unpaired, 20), (Pairing::Paired, 20), (Pairing::Paired, 44)] {
@@ -468,8 +478,8 @@ mod tests {
 
     #[test]
     fn both_ways_of_drawing_choose_every_set_alike() {
-        // Sets of two of the 9 coalitions (or pairs) with one member from each of two blocks of three: 36 of them. Chi-square with 35 degrees
-        // of freedom exceeds 85 with probability 5e-6.
+        // There are 36 sets of two of the 9 coalitions (or pairs) with one member from each of two blocks of
+        // three. Chi-square with 35 degrees of freedom exceeds 85 with probability 5e-6.
         const DRAWS: usize = 36 * 400;
         let draws: [fn(&Class, usize, &mut ChaCha8Rng, &mut Coalitions); 2] = [Class::select, Class::reject];
         for pairing in [Pairing::Unpaired, Pairing::Paired] {
@@ -488,7 +498,7 @@ mod tests {
         }
     }
 
-    // Stored results name their seed.
+    // Stored results record their seed.
     #[test]
     fn first_draws_are_fixed() {
         let masks = |pairing: Pairing, order: Order| {
@@ -525,7 +535,7 @@ mod tests {
                     let probability = sample.ln_inclusion(t, a).exp();
                     let wanted = (sample.expected(t, a) / population).min(1.0);
                     assert!((probability - wanted).abs() < 1e-14, "({t}, {a}): {probability}");
-                    // The empty coalition and all players are never drawn.
+                    // The empty and the full coalition are never drawn.
                     assert_eq!(probability == 0.0, (t, a) == (0, 0) || (t, a) == (3, 2));
                 }
                 for (t, a) in [(4, 0), (0, 3), (4, 3)] {

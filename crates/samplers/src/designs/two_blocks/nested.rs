@@ -1,21 +1,24 @@
-//! Sampling of coalitions of players in two blocks, each sample being part of every larger one.
+//! Growing samples of coalitions of players in two blocks: each sample is part of every larger one.
 //!
 //! # Notation
 //!
-//! As in [`TwoBlocks`](super::TwoBlocks). A unit is a coalition, or a pair of them; a *class* the units that are alike, of rate `g = g_1(t) g_2(a)` (half of
-//! that where both members of a pair are of the stratum).
+//! Same as [`TwoBlocks`](super::TwoBlocks). A unit is a coalition, or a pair of them; a *class* contains
+//! units that are treated equally, with rate `g = g_1(t) g_2(a)` (half of that if both members of a pair are
+//! in the stratum).
 //!
 //! # Samples that begin with given units
 //!
-//! D independent draws of units by the rates leave a class of N units empty with probability `q = exp(−D g / Σg)`, about, and hold
-//! `N (1 − exp(−D g / (N Σg)))` of its units in expectation. Where a sample begins with them, the class has a unit in it with probability
+//! After D independent draws of units by the rates, a class of N units is empty with probability about
+//! `q = exp(−D g / Σg)`, and has `N (1 − exp(−D g / (N Σg)))` distinct units in expectation. If a sample
+//! begins with these units, the class has at least one unit in it with probability
 //!
 //! ```text
 //! P = 1 − q (1 − min(c g, 1))
 //! ```
 //!
-//! at the level c. Given how many it has, every set of as many is equally likely. So a sum over the class is estimated without bias by its
-//! mean over what was drawn, over P: as if `count · P` rows were expected.
+//! at the level c. Given their number, all sets of this many units are equally likely. So an unbiased
+//! estimate of a sum over the class is the mean over its sampled units, divided by P: as if `count · P` rows
+//! were expected.
 
 use std::collections::HashSet;
 
@@ -32,16 +35,17 @@ use crate::size::pairing::Pairing;
 use crate::size::water_filling::water_fill;
 
 impl TwoBlocks {
-    /// As [`sample`](Self::sample) in [`Order::Nested`](crate::Order::Nested), beginning with `first`, whatever their levels; at least those.
-    /// Samples grow that begin with the same. Takes `O(n)` time for a row and O(n_1 n_2) besides.
+    /// Same as [`sample`](Self::sample) in [`Order::Nested`](crate::Order::Nested), but the sample begins
+    /// with the units `first`, whatever their levels, and contains at least those. Samples that begin with
+    /// the same units grow. Takes `O(n)` time per row, plus O(n_1 n_2).
     ///
     /// # Errors
     ///
-    /// As [`sample`](Self::sample).
+    /// Same as [`sample`](Self::sample).
     ///
     /// # Panics
     ///
-    /// If a row of `first` has other players, or cannot be drawn by the laws.
+    /// If the number of players of `first` differs, or a row cannot be drawn by the design.
     pub fn sample_after(
         &self,
         first: &FirstUnits,
@@ -53,7 +57,7 @@ impl TwoBlocks {
         let of_blocks = [populations(n_1), populations(n_2)];
         let population = |t: usize, a: usize| of_blocks[0][t] * of_blocks[1][a];
         let strata = || (0..=n_1).flat_map(|t| (0..=n_2).map(move |a| (t, a)));
-        // One for each stratum, whatever the laws.
+        // Draw one start per stratum, whatever the distributions, so that starts do not depend on them.
         let mut of_strata = stream(seed, Purpose::Growth, START_UNIT);
         let starts: Vec<f64> = strata().map(|_| 1.0 - unit(&mut of_strata)).collect();
         let stratum = |t: usize, a: usize| t * (n_2 + 1) + a;
@@ -62,7 +66,7 @@ impl TwoBlocks {
             .filter(|&(t, a)| self.names_a_class(t, a) && self.weight(t, a) > 0.0)
             .map(|(t, a)| {
                 let class = Class::new(blocks, (t, a), self.pairing, population(t, a), self.weight(t, a));
-                // What is expected per level.
+                // The expected number of units per level.
                 let (rate, population) = (class.expected, class.population);
                 (class, Entries { start: starts[stratum(t, a)], rate, population })
             })
@@ -114,7 +118,7 @@ impl TwoBlocks {
             let of_class = if is_complete {
                 entries.population
             } else {
-                // Where nothing was drawn nothing is estimated.
+                // If nothing was drawn, nothing is estimated.
                 probability * count.max(1) as f64
             };
             let rows = if class.is_middle() { 2.0 } else { 1.0 } * of_class;
@@ -129,7 +133,8 @@ impl TwoBlocks {
     }
 }
 
-/// For each class the probability that a unit of it is in a sample of `units`, after so many draws by the rates.
+/// Returns for each class the probability that it has a unit in a sample of `units`, after `draws` draws by
+/// the rates.
 fn probabilities(classes: &[Entries], draws: usize, units: usize) -> Vec<f64> {
     let rates: Vec<f64> = classes.iter().map(|class| class.rate).collect();
     let populations: Vec<f64> = classes.iter().map(|class| class.population).collect();
@@ -149,7 +154,7 @@ fn probabilities(classes: &[Entries], draws: usize, units: usize) -> Vec<f64> {
         (distinct + (-draws).exp() * by_level.min(1.0)).max(by_level).min(population)
     };
     let expected = |level: f64| (0..classes.len()).map(|class| expected_at(level, class)).sum::<f64>();
-    // The level at which as many are expected as there are.
+    // Find the level at which the expected number of units is `units`.
     let (mut below, mut above) = (0.0, units as f64 / rates.iter().sum::<f64>());
     for _ in 0..DOUBLINGS {
         if expected(above) >= units as f64 {
@@ -165,9 +170,9 @@ fn probabilities(classes: &[Entries], draws: usize, units: usize) -> Vec<f64> {
     (0..classes.len()).map(probability).collect()
 }
 
-/// From the mean level to where the least of the rates is exhausted.
+/// Enough to get from the mean level to the level at which the smallest rate is exhausted.
 const DOUBLINGS: usize = 200;
-/// The level is found to about 10 digits.
+/// The level is accurate to about 10 digits.
 const HALVINGS: usize = 40;
 
 #[cfg(test)]
@@ -182,7 +187,7 @@ mod tests {
         TwoBlocks { order: Order::Nested, ..tests::sampler(blocks, pairing) }
     }
 
-    /// The units of so many independent draws, each met once.
+    /// Returns the distinct units of `draws` independent draws.
     fn first(sampler: &TwoBlocks, draws: usize, seed: u64) -> FirstUnits {
         let design = TwoBlocks { order: Order::Fixed, ..sampler.clone() };
         let mut units =
@@ -242,7 +247,8 @@ mod tests {
 
     #[test]
     fn other_laws_draw_the_same_of_what_both_can_draw() {
-        // With and without ∅ and all of the first block, of equal weights otherwise.
+        // With and without the empty and the full subset of the first block, and with equal weights
+        // otherwise.
         let wide = SizeLaw::custom(&[0.5, 2.0, 3.0, 3.0, 2.0, 0.5]).unwrap();
         let narrow = SizeLaw::custom(&[0.0, 2.0, 3.0, 3.0, 2.0, 0.0]).unwrap();
         let others = SizeLaw::custom(&[1.0, 2.0, 1.0]).unwrap();
@@ -264,8 +270,9 @@ mod tests {
 
     #[test]
     fn every_coalition_counts_once_on_average() {
-        // Inclusion over its probability, over many seeds: 1 for each of 24 to 192 coalitions, exactly where no units come first, and to the
-        // approximations of the module otherwise.
+        // The mean over many seeds of inclusion divided by its probability is 1 for each of 24 to 192
+        // coalitions: exactly if there are no first units, otherwise up to the approximations described in
+        // the module documentation.
         const SEEDS: u64 = 3000;
         for blocks in [[3, 2], [4, 2], [5, 3]] {
             for pairing in [Pairing::Unpaired, Pairing::Paired] {
@@ -300,11 +307,11 @@ mod tests {
         let classes = [(2.0, 4.0), (1.0, f64::INFINITY), (0.5, 30.0), (0.05, 6.0)]
             .map(|(rate, population)| Entries { start: 0.5, rate, population });
         let all: f64 = classes.iter().map(|class| class.rate).sum();
-        // No more different units by the draws than there are.
+        // The draws have at most as many distinct units as exist.
         for (units, draws) in [(3, 0), (5, 0), (25, 0), (5, 1), (5, 3), (15, 3), (15, 12), (25, 12)] {
             let found = probabilities(&classes, draws, units);
             let draws_of = |class: &Entries| draws as f64 * class.rate / all;
-            // P = 1 − q (1 − c g), where that is below one: of the class of the least rate.
+            // P = 1 − q (1 − c g), if this is below one: for the class with the smallest rate.
             let [.., least] = &classes;
             let level = (1.0 - (1.0 - found[3]) / (-draws_of(least)).exp()) / least.rate;
             assert!(level > 0.0 && level * least.rate < 1.0, "{units} units, {draws} draws: {level}");
@@ -313,7 +320,8 @@ mod tests {
                 let (draws, by_level) = (draws_of(class), level * class.rate);
                 let wanted = 1.0 - (-draws).exp() * (1.0 - by_level.min(1.0));
                 assert!((probability - wanted).abs() < 1e-9, "{units}, {draws}: {found:?}");
-                // As many different units as draws find, and one more by the level where they find none.
+                // The number of distinct units among the draws, plus one from the level if the draws find
+                // none.
                 let distinct = if class.population.is_finite() {
                     class.population * (1.0 - (-draws / class.population).exp())
                 } else {

@@ -1,9 +1,10 @@
-//! Visiting every coalition of a class and keeping some.
+//! Sampling by enumerating all coalitions of a class.
 //!
 //! # Source
 //!
-//! Selection sampling: of the units still to come, each is kept with probability wanted / left (Fan, Muller and Rezucha, 1962;
-//! Knuth, *The Art of Computer Programming* 2, algorithm S). Units come in lexicographic order of members, as their ranks do.
+//! Selection sampling: each of the remaining units is kept with probability wanted / left (Fan, Muller and
+//! Rezucha, 1962; Knuth, *The Art of Computer Programming* 2, algorithm S). Units are visited in
+//! lexicographic order of members, like their ranks.
 
 use apportion_games::{Coalitions, words_for};
 use rand_chacha::ChaCha8Rng;
@@ -11,7 +12,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::draw::random::below;
 use crate::size::size_class::SizeClass;
 
-/// Takes O(population) time and O(s) memory. Where all units are wanted, no random numbers are drawn.
+/// Appends the rows of `wanted` distinct units. Takes O(population) time and O(s) memory. If all units are
+/// requested, no random numbers are drawn.
 pub(super) fn draw(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
     let (players, size) = class.subsets();
     let mut words = vec![0; words_for(class.players)];
@@ -35,10 +37,10 @@ pub(super) fn draw(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coali
     }
 }
 
-/// The next subset of the same size. There must be one.
+/// Advances to the next subset of the same size, which must exist.
 fn advance(players: usize, members: &mut [usize], words: &mut [u64]) {
     let size = members.len();
-    // The last member that can move up: all later ones stand at the end, without a gap.
+    // Find the last member that can move up: all later ones are at the end, without a gap.
     let mut position = size - 1;
     while members[position] == players - size + position {
         clear(words, members[position]);

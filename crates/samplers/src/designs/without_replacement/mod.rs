@@ -1,17 +1,18 @@
-//! Distinct coalitions of one size class, every set of that many being equally likely.
+//! Distinct coalitions of one size class, where all sets of the same number are equally likely.
 //!
-//! Two exact ways, chosen by cost; a test pins where the choice flips.
+//! There are two exact algorithms, chosen by cost; a test pins the point at which the choice changes.
 //!
-//! | | time | memory | taken when |
+//! | | time | memory | used if |
 //! |---|---|---|---|
-//! | [`enumerate`] | O(population) steps | O(s) | at least a quarter of the class is wanted |
-//! | [`reject`] | O(wanted) random subsets | a hash table of the wanted | otherwise |
+//! | [`enumerate`] | O(population) steps | O(s) | at least a quarter of the class is requested |
+//! | [`reject`] | O(wanted) random subsets | a hash table of the drawn units | otherwise |
 //!
-//! Neither needs C(n, s) as an integer beyond 2^53. Leverage SHAP's way, distinct ranks turned into subsets
-//! ([`unrank`](crate::unrank)), is the twin in the tests: it is exact too where ranks fit 128 bits, but one unranking takes n
-//! divisions of 128-bit numbers, where drawing a subset takes a few words of random bits.
+//! Neither needs C(n, s) as an integer beyond 2^53. The method of Leverage SHAP, distinct ranks converted to
+//! subsets ([`unrank`](crate::unrank)), is implemented in the tests for comparison: it is exact as well if
+//! ranks fit 128 bits, but unranking takes n divisions of 128-bit numbers, while drawing a subset takes a few
+//! random words.
 //!
-//! Samples that grow take the first units of an [`order`] that does not depend on how many are wanted.
+//! Growing samples take the first units of an [`order`] that does not depend on their number.
 
 mod enumerate;
 mod order;
@@ -29,26 +30,27 @@ use crate::size::size_class::SizeClass;
 pub(crate) use self::order::{Units, draw_in_order};
 pub(crate) use self::reject::distinct_units;
 
-/// How to draw.
+/// The sampling algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Algorithm {
     Enumerate,
     Reject,
 }
 
-/// A class is enumerated if it has at most this many units per unit wanted. Up to here a step of the enumeration for each unit
-/// costs less than drawing the wanted ones, and beyond it rejection needs at most 1.15 draws per unit.
+/// A class is enumerated if it has at most this many units per requested unit. Up to this ratio, a step of
+/// the enumeration for each unit costs less than drawing the requested ones; above it, rejection takes at
+/// most 1.15 draws per unit.
 const ENUMERATED_PER_WANTED: f64 = 4.0;
 
 pub(crate) fn cheaper(population: f64, wanted: usize) -> Algorithm {
     if population <= ENUMERATED_PER_WANTED * wanted as f64 { Algorithm::Enumerate } else { Algorithm::Reject }
 }
 
-/// Appends the rows of `wanted` distinct units of `class`, uniformly chosen among all sets of that many.
+/// Appends the rows of `wanted` distinct units of `class`; all sets of this many are equally likely.
 ///
 /// # Panics
 ///
-/// If the class has fewer.
+/// If the class has fewer units.
 fn draw_distinct(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
     assert!(wanted as f64 <= class.population, "{wanted} of {} coalitions", class.population);
     if wanted == 0 {
@@ -60,10 +62,10 @@ fn draw_distinct(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coaliti
     }
 }
 
-/// Draws distinct units: from each class the given number, out of the stream that comes with it. In [`Order::Nested`] those are the first
-/// of an order.
+/// Draws the given number of distinct units from each class, with its stream. In [`Order::Nested`], they are
+/// the first units of an order.
 ///
-/// The stream is the class's own, from which the number may have been drawn already.
+/// The stream belongs to the class; the number of units may have been drawn from it already.
 pub(crate) fn draw_classes(
     allocation: &Allocation,
     pairing: Pairing,
@@ -113,7 +115,8 @@ mod tests {
         SizeClass { population, ..class }
     }
 
-    /// The paper's way: distinct ranks by Floyd's method (Bentley and Floyd, 1987), each turned into a subset.
+    /// The paper's method: distinct ranks by Floyd's algorithm (Bentley and Floyd, 1987), each converted to a
+    /// subset.
     fn by_ranks(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
         let (players, size) = class.subsets();
         let mut ranks = std::collections::BTreeSet::new();
@@ -150,8 +153,9 @@ mod tests {
 
     #[test]
     fn every_set_of_units_is_equally_likely_by_every_algorithm() {
-        // Sets of two of the C(5,2) = 10 coalitions, 45 of them, and of the C(5,2) = 10 pairs of the middle size of six players.
-        // Chi-square with 44 degrees of freedom exceeds 100 with probability 3e-6.
+        // There are 45 sets of two of the C(5,2) = 10 coalitions, and as many of the C(5,2) = 10 pairs of the
+        // middle size of six players. Chi-square with 44 degrees of freedom exceeds 100 with probability
+        // 3e-6.
         const DRAWS: usize = 45 * 400;
         for class in [
             class(5, 2, Pairing::Unpaired),

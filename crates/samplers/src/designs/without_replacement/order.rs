@@ -1,8 +1,9 @@
-//! A random order of the units of a class, of which samples that grow take the first.
+//! A random order of the units of a class; growing samples take the first units.
 //!
-//! The order is that of a shuffled list of all units, every one as likely as any other, but is made only as far as it is wanted: the first
-//! half one by one, each drawn again where it came before, and the other half by shuffling what is left. So neither the order nor the cost
-//! per unit depends on how large the class is, or on how much of it is wanted.
+//! The order is that of a uniformly shuffled list of all units, but it is only generated as far as needed:
+//! the first half one by one, drawing again if a unit was drawn before, and the other half by shuffling the
+//! remaining units. So neither the order nor the cost per unit depends on the size of the class, or on the
+//! number of units.
 
 use std::collections::HashSet;
 
@@ -14,15 +15,16 @@ use crate::draw::random::below;
 use crate::size::pairing::Pairing;
 use crate::size::size_class::SizeClass;
 
-/// What is put in order: the units of a class, each of one row or of two.
+/// The units of a class, each of one or two rows.
 pub(crate) trait Units {
     fn players(&self) -> usize;
     fn pairing(&self) -> Pairing;
-    /// How many there are; may be infinite.
+    /// Returns the number of units; may be infinite.
     fn population(&self) -> f64;
-    /// Appends the rows of `wanted` distinct units one by one, each drawn again where it came before.
+    /// Appends the rows of `wanted` distinct random units one by one, drawing again if a unit was drawn
+    /// before.
     fn append_random(&self, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions);
-    /// Appends the rows of all units, always in the same order, for which nothing is drawn.
+    /// Appends the rows of all units, always in the same order, without random numbers.
     fn append_all(&self, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions);
 }
 
@@ -44,13 +46,14 @@ impl Units for SizeClass {
     }
 }
 
-/// Appends the rows of the first `wanted` units of the order that `rng` gives the class.
+/// Appends the rows of the first `wanted` units in the order determined by `rng`.
 ///
-/// Takes at most 1.4 draws of a subset per unit in expectation up to half of the class, and visits the class once beyond.
+/// Takes at most 1.4 expected draws of a subset per unit up to half of the class, and enumerates the class
+/// once beyond.
 ///
 /// # Panics
 ///
-/// If the class has fewer.
+/// If the class has fewer units.
 pub(crate) fn draw_in_order<U: Units>(
     class: &U,
     wanted: usize,
@@ -109,7 +112,8 @@ mod tests {
 
     #[test]
     fn every_order_is_equally_likely() {
-        // The 24 orders of the four players alone; chi-square with 23 degrees of freedom exceeds 70 with probability 1e-6.
+        // There are 24 orders of the four single players; chi-square with 23 degrees of freedom exceeds 70
+        // with probability 1e-6.
         let class = class(4, 1, Pairing::Unpaired);
         let orders = (0..24 * 300).map(|seed| first(&class, 4, seed));
         assert_alike(orders, 24, 70.0, "orders");

@@ -1,7 +1,7 @@
-//! Drawing subsets one by one and drawing again where one came before.
+//! Sampling by drawing subsets one by one, and drawing again if a subset was drawn before.
 //!
-//! Given the units so far, the next one kept is uniform among the others, so every set is equally likely, however large the
-//! class.
+//! Given the previous units, the next one is uniform among the others, so all sets are equally likely, for
+//! classes of any size.
 
 use apportion_games::{Coalitions, words_for};
 use rand_chacha::ChaCha8Rng;
@@ -11,8 +11,9 @@ use crate::draw::subset::UniformSubset;
 use crate::size::pairing::Pairing;
 use crate::size::size_class::SizeClass;
 
-/// Takes `N ln(N / (N − wanted))` draws of a subset in expectation for a class of N: at most 1.15 per unit where a quarter is
-/// wanted; and 8 to 16 bytes of memory per unit besides the rows.
+/// Appends the rows of `wanted` distinct units. Takes `N ln(N / (N − wanted))` expected draws of a subset for
+/// a class of N: at most 1.15 per unit if at most a quarter is requested; and 8 to 16 bytes of memory per
+/// unit in addition to the rows.
 pub(super) fn draw(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
     let (players, size) = class.subsets();
     let subset = UniformSubset::new(players, size);
@@ -24,7 +25,8 @@ pub(super) fn draw(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coali
     });
 }
 
-/// Appends the rows of `wanted` distinct units, of each of which `draw` writes the words of the first row over those of the one before.
+/// Appends the rows of `wanted` distinct units. `draw` overwrites the words with those of the first row of a
+/// random unit.
 pub(crate) fn distinct_units(
     (players, pairing): (usize, Pairing),
     wanted: usize,

@@ -1,11 +1,12 @@
-//! Mutations of texts that stay of their format, more often than those of bytes do.
+//! Mutations of texts that stay valid more often than mutations of bytes.
 
 use std::ops::Range;
 
 mod numbers;
 mod pieces;
 
-/// Every other time what libFuzzer does to bytes, else a change to one of the numbers in the text, or to one of its pieces.
+/// Half of the time applies a byte mutation of libFuzzer, otherwise changes one of the numbers in the text,
+/// or one of its pieces.
 pub fn mutate(text: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
     let random = seed as usize / 4;
     let changed = match seed % 4 {
@@ -22,12 +23,12 @@ pub fn mutate(text: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
     }
 }
 
-/// A second random number, made of the first.
+/// Derives a second random number from the first.
 fn scatter(random: usize) -> usize {
     random.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 23
 }
 
-/// The text with other bytes in a place.
+/// Returns the text with other bytes at a position.
 fn with(text: &[u8], place: Range<usize>, bytes: &[u8]) -> Vec<u8> {
     [&text[..place.start], bytes, &text[place.end..]].concat()
 }

@@ -1,10 +1,12 @@
-//! Mutations of texts that are mostly numbers: one number takes the place of another, so that the text stays one of its format.
+//! Mutations of texts that consist mostly of numbers: one number is replaced by another, so that the text
+//! stays valid.
 
 use std::ops::Range;
 
 use super::{scatter, with};
 
-/// Numbers at the ends of what formats hold, and small ones that are nodes, features and categories elsewhere.
+/// Numbers at the limits of the formats, and small ones that occur as nodes, features and categories
+/// elsewhere.
 const NUMBERS: [&str; 24] = [
     "0",
     "1",
@@ -32,7 +34,7 @@ const NUMBERS: [&str; 24] = [
     "9007199254740993",
 ];
 
-/// The text with another number for one of its numbers; none where there is no number.
+/// Returns the text with one of its numbers replaced; `None` if there is no number.
 pub fn replace(text: &[u8], random: usize) -> Option<Vec<u8>> {
     let numbers = find(text);
     let place = numbers.get(random.checked_rem(numbers.len())?)?.clone();
@@ -45,7 +47,7 @@ pub fn replace(text: &[u8], random: usize) -> Option<Vec<u8>> {
     Some(with(text, place, number))
 }
 
-/// Where numbers begin and end.
+/// Returns the range of each number.
 fn find(text: &[u8]) -> Vec<Range<usize>> {
     let inside = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
     let mut numbers = Vec::new();

@@ -1,11 +1,12 @@
-//! Mutations of texts that are made of pieces: one is left out, doubled, or takes the place of another. Arrays come to have unlike
-//! lengths, trees to have trees for leaves, and objects to have the keys of others.
+//! Mutations of texts that consist of pieces: one is removed, duplicated, or replaced by another. This yields
+//! arrays of different lengths, trees in place of leaves, and objects with the keys of others.
 
 use std::ops::Range;
 
 use super::{scatter, with};
 
-/// The text with one of its pieces left out, doubled or in the place of another; none where there is no piece.
+/// Returns the text with one of its pieces removed, duplicated or replaced by another; `None` if there is no
+/// piece.
 pub fn change(text: &[u8], random: usize) -> Option<Vec<u8>> {
     let is_json = matches!(text.first(), Some(b'[' | b'{'));
     let pieces = if is_json { elements(text) } else { words(text) };
@@ -26,7 +27,7 @@ pub fn change(text: &[u8], random: usize) -> Option<Vec<u8>> {
     })
 }
 
-/// A piece with what parts it from the next one, or from the one before it where it is the last.
+/// Extends a piece by the separator that follows it, or by the one before it if it is the last.
 fn with_separator(text: &[u8], piece: Range<usize>) -> Range<usize> {
     let parts = |byte: Option<&u8>| matches!(byte, Some(b',' | b' ' | b'\n'));
     if parts(text.get(piece.end)) {
@@ -37,7 +38,7 @@ fn with_separator(text: &[u8], piece: Range<usize>) -> Range<usize> {
     }
 }
 
-/// What is between blanks, equals signs and ends of lines.
+/// Returns the ranges between spaces, equals signs and line ends.
 fn words(text: &[u8]) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut start = 0;
@@ -50,10 +51,11 @@ fn words(text: &[u8]) -> Vec<Range<usize>> {
     pieces
 }
 
-/// Elements of arrays and members of objects, at all depths, and keys and values of members.
+/// Returns the ranges of elements of arrays and members of objects, at all depths, and of keys and values of
+/// members.
 fn elements(text: &[u8]) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
-    // Where the elements begin that have not ended yet, and their values; the innermost is the last.
+    // The starts of the elements that have not ended yet, and of their values; the innermost is the last.
     let mut open = vec![(0, None)];
     let mut in_string = false;
     for (at, byte) in text.iter().enumerate() {

@@ -1,21 +1,21 @@
-//! The coalitions of up to s of the players of a leaf.
+//! Enumerates the coalitions of up to s players of a leaf.
 //!
-//! They are bits of a pattern. The coalition of the bits `c_1 < c_2 < … < c_k` has the rank `Σ_{j<k} C(d, j) + Σ_m C(c_m, m)`; the empty one has
-//! rank 0.
+//! Players are bits of a pattern. The coalition of the bits `c_1 < c_2 < … < c_k` has the rank
+//! `Σ_{j<k} C(d, j) + Σ_m C(c_m, m)`; the empty one has rank 0.
 
-/// Ranks of coalitions of up to s of d players.
+/// The ranks of coalitions of up to s of d players.
 #[derive(Debug, Clone)]
 pub(crate) struct Local {
     players: usize,
     order: usize,
     /// `C(c, m)` at `c · (s + 1) + m`, for c up to d.
     choose: Vec<usize>,
-    /// Where coalitions of each size begin; the last is how many there are.
+    /// The first rank of each size, followed by the total number of coalitions.
     starts: Vec<usize>,
 }
 
 impl Local {
-    /// Of `players` players and up to `order` of them; none where these are more than `most` coalitions.
+    /// Creates the ranking for up to `order` of `players` players; `None` for more than `most` coalitions.
     pub(crate) fn new(players: usize, order: usize, most: usize) -> Option<Self> {
         let order = order.min(players);
         let width = order + 1;
@@ -37,34 +37,34 @@ impl Local {
         (starts[width] <= most).then_some(Self { players, order, choose, starts })
     }
 
-    /// Number of players d.
+    /// Returns the number of players d.
     pub(crate) fn players(&self) -> usize {
         self.players
     }
 
-    /// The most members.
+    /// Returns the maximum number of members.
     pub(crate) fn order(&self) -> usize {
         self.order
     }
 
-    /// How many coalitions there are.
+    /// Returns the number of coalitions.
     pub(crate) fn len(&self) -> usize {
         self.starts[self.order + 1]
     }
 
-    /// The rank of the first coalition of a size.
+    /// Returns the rank of the first coalition of a size.
     #[inline]
     pub(crate) fn start(&self, size: usize) -> usize {
         self.starts[size]
     }
 
-    /// What the bit `c` adds to the rank of a coalition of which it is the `m`-th, from 1.
+    /// Returns the increase in rank from the bit `c` as the `m`-th member of a coalition, counted from 1.
     #[inline]
     pub(crate) fn step(&self, c: usize, m: usize) -> usize {
         self.choose[c * (self.order + 1) + m]
     }
 
-    /// Calls `each` with the rank and the bits of every coalition of these bits, in ascending order.
+    /// Calls `each` with the rank and the bits of every coalition of these bits, in ascending order of bits.
     pub(crate) fn each(&self, bits: &[usize], each: &mut impl FnMut(usize, &[usize])) {
         self.descend(bits, 0, &mut Vec::new(), each);
     }

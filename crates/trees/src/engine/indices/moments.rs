@@ -1,8 +1,8 @@
-//! The numbers of an index, tabulated.
+//! The moments of an index, tabulated.
 
 use apportion_values::IndexWeights;
 
-/// `M_k(a, b)` for k up to the order and `k + a + b` up to the most players of a leaf.
+/// `M_k(a, b)` for k up to the order and `k + a + b` up to the maximum number of players of a leaf.
 #[derive(Debug)]
 pub(crate) struct IndexMoments {
     side: usize,
@@ -10,7 +10,7 @@ pub(crate) struct IndexMoments {
 }
 
 impl IndexMoments {
-    /// For leaves of up to `widest` players.
+    /// Tabulates the moments for leaves of up to `widest` players.
     pub(crate) fn new(weights: &IndexWeights, widest: usize) -> Self {
         let side = widest + 1;
         let order = weights.order().min(widest);
@@ -25,15 +25,15 @@ impl IndexMoments {
         Self { side, table }
     }
 
-    /// `M_k(a, b)` with k = `size`.
+    /// Returns `M_k(a, b)` with k = `size`.
     #[inline]
     pub(crate) fn get(&self, size: usize, a: usize, b: usize) -> f64 {
         self.table[(size * self.side + a) * self.side + b]
     }
 }
 
-/// The table that `[E, R]` has for coalitions K by how many they have of E and of R: `(−1)^{|K∩R|} M_k(|E∖K|, |R∖K|)` at
-/// `|K∩E| (s+1) + |K∩R|`, by the numbers `moment(k, a, b)`.
+/// Writes the indices of the game `[E, R]` for coalitions K by the number of members from E and from R:
+/// `(−1)^{|K∩R|} M_k(|E∖K|, |R∖K|)` at `|K∩E| (s+1) + |K∩R|`, with `moment(k, a, b)` for the moments.
 pub(crate) fn of_product(
     (own, rest): (usize, usize),
     order: usize,

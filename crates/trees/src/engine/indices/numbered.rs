@@ -1,4 +1,4 @@
-//! The coalitions that occur: those of which some path of the ensemble has all players.
+//! The coalitions whose players all occur on some path of the ensemble.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,23 +12,23 @@ use super::local::Local;
 use crate::engine::paths::{MOST_FEATURES, Paths};
 use crate::error::TreeError;
 
-/// The coalitions of an ensemble, numbered, and where those of each leaf are among them.
+/// The coalitions of an ensemble, numbered, with the coalitions of each leaf.
 #[derive(Debug)]
 pub(crate) struct Numbered {
-    /// By size, and of one size in the order of their members.
+    /// Ordered by size, then by their members.
     pub(crate) coalitions: Arc<Coalitions>,
-    /// Per number of path players; `None` where no leaf has so many.
+    /// Per number of path players; `None` if no leaf has that number.
     locals: Vec<Option<Local>>,
-    /// Per tree and node: where the numbers of a leaf begin in `numbers`.
+    /// Per tree and node: the offset of a leaf's coalition numbers in `numbers`.
     places: Vec<Vec<usize>>,
     /// Per set of path players: the number of each coalition, by rank.
     numbers: Vec<u32>,
-    /// The most players of a leaf.
+    /// The maximum number of players of a leaf.
     pub(crate) widest: usize,
 }
 
 impl Numbered {
-    /// Of the trees that have paths. `order` is at most the number of players.
+    /// Numbers the coalitions of the trees that have paths. `order` is at most the number of players.
     ///
     /// # Errors
     ///
@@ -39,8 +39,7 @@ impl Numbered {
         (players, order): (usize, usize),
     ) -> Result<Self, TreeError> {
         let outputs = ensemble.output_count();
-        let too_many =
-            || ValueError::TooManyInteractions { players, order, outputs, most: MOST_INTERACTIONS };
+        let too_many = || ValueError::TooManyInteractions { players, order, outputs, max: MOST_INTERACTIONS };
         let most = MOST_INTERACTIONS / outputs.max(1);
         let mut locals: Vec<Option<Local>> = vec![None; MOST_FEATURES + 1];
         let mut numbers: Vec<u32> = Vec::new();
@@ -92,7 +91,7 @@ impl Numbered {
             }
             places.push(of_tree);
         }
-        // In the order of answers; the empty coalition comes after all others.
+        // Renumber the coalitions in the order of results; the empty coalition comes last.
         let mut sorted: Vec<u32> = (0..members.len() as u32).collect();
         sorted.sort_unstable_by(|&a, &b| {
             let (a, b) = (&members[a as usize], &members[b as usize]);
@@ -112,7 +111,7 @@ impl Numbered {
         Ok(Self { coalitions, locals, places, numbers, widest })
     }
 
-    /// How the coalitions of a leaf of so many players are ranked.
+    /// Returns the ranking of the coalitions of a leaf with this number of players.
     pub(crate) fn local(&self, players: usize) -> &Local {
         match &self.locals[players] {
             Some(local) => local,
@@ -120,7 +119,8 @@ impl Numbered {
         }
     }
 
-    /// The numbers of the coalitions of a leaf, by rank; that of the empty one is the number of all others.
+    /// Returns the numbers of the coalitions of a leaf, by rank; the empty coalition has the number after all
+    /// others.
     pub(crate) fn at(&self, tree: usize, leaf: usize, local: &Local) -> &[u32] {
         &self.numbers[self.places[tree][leaf]..][..local.len()]
     }

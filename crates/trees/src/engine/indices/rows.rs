@@ -1,4 +1,4 @@
-//! All rows through all trees, and the answers.
+//! Passes all rows through all trees, and collects the results.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use crate::engine::finite::finite;
 use crate::engine::paths::{BLOCK, Columns, Paths, Patterns};
 use crate::error::TreeError;
 
-/// The most blocks of a task. A pattern's indices are computed once for a task.
+/// The maximum number of blocks of a task. A pattern's indices are computed once per task.
 const BLOCKS: usize = 16;
 
-/// The most numbers that the rows of a task may have.
+/// The maximum number of values for the rows of a task.
 const NUMBERS: usize = 1 << 22;
 
-/// A game, as the leaves of the trees see it.
+/// The game on the leaves of the trees.
 pub(crate) trait Leaves: Sync {
-    /// The memory of a thread.
+    /// The working memory of a thread.
     type Memory: Send;
 
     fn memory(&self) -> Self::Memory;
 
-    /// The path players of a tree; `None` for one that is left out.
+    /// Returns the path players of a tree; `None` for a tree to skip.
     fn paths(&self, tree: usize) -> Option<&Paths>;
 
-    /// Writes the indices of all coalitions of a leaf's players, by rank, to `out`, which is zero: for explicands of this pattern, where the
-    /// leaf is worth 1.
+    /// Writes the indices of all coalitions of a leaf's players to `out`, by rank, for explicands with this
+    /// pattern and a leaf value of 1. `out` is zero on entry.
     fn fill(
         &self,
         memory: &mut Self::Memory,
@@ -41,18 +41,18 @@ pub(crate) trait Leaves: Sync {
     );
 }
 
-/// What rows have of one game: for each coalition, and the empty one last, a number per output.
+/// The indices of all rows in one game: one number per coalition and output, with the empty coalition last.
 pub(crate) struct Found {
     pub(crate) coalitions: Arc<Coalitions>,
     /// Rows × (coalitions + 1) × outputs.
     pub(crate) values: Vec<f64>,
 }
 
-/// The indices of all rows in these leaves.
+/// Computes the indices of all rows in these leaves.
 ///
 /// # Errors
 ///
-/// [`TreeError::TooManyPairs`] where there is not so much memory.
+/// [`TreeError::TooManyPairs`] if the result does not fit into memory.
 pub(crate) fn explain<L: Leaves>(
     ensemble: &Ensemble,
     leaves: &L,
@@ -83,7 +83,7 @@ pub(crate) fn explain<L: Leaves>(
     Ok(Found { coalitions: Arc::clone(&numbered.coalitions), values })
 }
 
-/// Memory for rows × width numbers.
+/// Allocates rows × width numbers.
 fn zeros(rows: usize, width: usize, (players, outputs): (usize, usize)) -> Result<Vec<f64>, TreeError> {
     let what = || format!("interactions of {players} players for {outputs} outputs of {rows} rows");
     memory::check(
@@ -96,7 +96,7 @@ fn zeros(rows: usize, width: usize, (players, outputs): (usize, usize)) -> Resul
     Ok(vec![0.0; count])
 }
 
-/// Rows of a task, in blocks with the patterns of a tree.
+/// The rows of a task, in blocks with their patterns in the current tree.
 type Blocks = Vec<(Columns, Patterns<u64>)>;
 
 fn take_in(ensemble: &Ensemble, rows: &[f64], blocks: &mut Blocks) {
@@ -107,7 +107,7 @@ fn take_in(ensemble: &Ensemble, rows: &[f64], blocks: &mut Blocks) {
     }
 }
 
-/// Adds what one tree has to the values of a task.
+/// Adds the indices of one tree to the values of a task.
 fn add_tree<L: Leaves>(
     ensemble: &Ensemble,
     (leaves, memory): (&L, &mut L::Memory),
@@ -150,11 +150,12 @@ fn add_tree<L: Leaves>(
     }
 }
 
-/// What rows have of other trees: the indices of each by the members of coalitions, a number per output.
+/// The indices from trees that are computed separately, per row: by the members of coalitions, one number per
+/// output.
 pub(crate) type OfOthers = Vec<BTreeMap<Vec<u32>, Vec<f64>>>;
 
 impl Found {
-    /// With what other trees have, a list for each row.
+    /// Adds the indices from other trees, one map per row.
     pub(crate) fn and(self, others: &OfOthers, outputs: usize) -> Self {
         let players = self.coalitions.players();
         let mut all: BTreeMap<(usize, Vec<u32>), Option<usize>> = BTreeMap::new();
@@ -185,11 +186,12 @@ impl Found {
         Self { coalitions: Arc::new(coalitions), values }
     }
 
-    /// The answers of all rows.
+    /// Returns the results of all rows.
     ///
     /// # Errors
     ///
-    /// [`TreeError::Overflow`], [`ValueError::InteractionOverflow`](apportion_values::ValueError::InteractionOverflow).
+    /// [`TreeError::Overflow`],
+    /// [`ValueError::InteractionOverflow`](apportion_values::ValueError::InteractionOverflow).
     pub(crate) fn answers(
         self,
         (index, weights): (&InteractionIndex, &IndexWeights),

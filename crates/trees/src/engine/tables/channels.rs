@@ -1,55 +1,60 @@
-//! A semivalue's weights of pairs of sets as a short sum of products.
+//! Writes the weights of a semivalue for pairs of sets as a short sum of products.
 //!
-//! A leaf with d path features, a pattern M of the background and the features C that the explicand lacks (C ⊆ M) give weights
-//! `M(d − 1 − |M|, |C|)` to whoever gains and `M(d − |M|, |C| − 1)` to whoever loses. Each is a sum over *channels* of a factor that depends
-//! on |M| alone and one that depends on |C| alone, so that sums over M ⊇ C are sums over the subsets ¬M of the explicand's pattern P = ¬C,
-//! one for each channel.
+//! For a leaf with d path features, a background pattern M and the features C that the explicand does not
+//! satisfy (C ⊆ M), each feature that gains has the weight `M(d − 1 − |M|, |C|)`, and each feature that loses
+//! `M(d − |M|, |C| − 1)`. Each weight is a sum over *channels* of a factor that depends on |M| alone times a
+//! factor that depends on |C| alone. So sums over M ⊇ C become sums over the subsets ¬M of the explicand's
+//! pattern P = ¬C, one per channel.
 //!
-//! With a quadrature rule (t, w) of the semivalue that is exact to degree d − 1 a channel is a node,
+//! With a quadrature rule (t, w) of the semivalue that is exact up to degree d − 1, a channel is a node,
 //!
 //! ```text
-//! M(d − 1 − m, c) = Σ_q t_q^(d−1−m) · w_q (1 − t_q)^c,        M(d − m, c − 1) = Σ_q t_q^(d−1−m) · w_q t_q (1 − t_q)^(c−1)
+//! M(d − 1 − m, c) = Σ_q t_q^(d−1−m) · w_q (1 − t_q)^c,
+//! M(d − m, c − 1) = Σ_q t_q^(d−1−m) · w_q t_q (1 − t_q)^(c−1)
 //! ```
 //!
-//! for m < d; the one pattern with m = d, of whom nobody gains, is taken on its own. Weights by size have no rule: there a channel is a
-//! number of features m.
+//! for m < d. The single pattern with m = d, for which no feature gains, is handled separately. Weights by
+//! size do not have a rule; for them, a channel is a number of features m.
 
 use apportion_values::Rule;
 
-/// The channels of leaves with some number of path features.
+/// The channels of leaves with a given number of path features.
 #[derive(Debug, Clone)]
 pub(crate) struct Channels {
     /// Channels × patterns ¬M; 0 for the pattern of all features.
     scales: Vec<f64>,
     /// Channels × patterns P.
     gains: Vec<f64>,
-    /// Channels × patterns P: what a member of C gained when it was still lacked by nobody; 0 where C is empty.
+    /// Channels × patterns P: the gain with one feature fewer in C (for B in [`fill`](super::fill)); 0 if C
+    /// is empty.
     without: Vec<f64>,
-    /// Channels × patterns P; 0 where C is empty.
+    /// Channels × patterns P; 0 if C is empty.
     losses: Vec<f64>,
-    /// By pattern P: the weight of the background pattern of all features in the losses; 0 where C is empty.
+    /// By pattern P: the weight in the losses of the background pattern that has all features; 0 if C is
+    /// empty.
     full: Vec<f64>,
     features: usize,
 }
 
 /// One of the [`Channels`].
 pub(crate) struct Channel<'a> {
-    /// By ¬M.
+    /// Indexed by ¬M.
     pub(crate) scales: &'a [f64],
-    /// By P.
+    /// Indexed by P.
     pub(crate) gains: &'a [f64],
-    /// By P.
+    /// Indexed by P.
     pub(crate) without: &'a [f64],
-    /// By P.
+    /// Indexed by P.
     pub(crate) losses: &'a [f64],
 }
 
 impl Channels {
-    /// For leaves of `features` path features, at least one: of a rule that is exact to one degree less, where the semivalue has one, and of
-    /// its moments.
+    /// Creates the channels for leaves with `features` path features, at least one. `rule` is a rule of the
+    /// semivalue that is exact up to degree `features − 1`, if there is one, and `moment` returns its
+    /// moments.
     pub(crate) fn new(rule: Option<Rule>, features: usize, moment: impl Fn(usize, usize) -> f64) -> Self {
         let patterns = 1_usize << features;
-        // |C| by P, which is |M| by ¬M.
+        // |C| indexed by P, which equals |M| indexed by ¬M.
         let sizes: Vec<usize> = (0..patterns).map(|set| features - set.count_ones() as usize).collect();
         let full = sizes.iter().map(|&size| if size > 0 { moment(0, size - 1) } else { 0.0 }).collect();
         let mut channels = Self {
@@ -60,7 +65,7 @@ impl Channels {
             full,
             features,
         };
-        // Which channels there are, each as its scales, and its gains and losses by |C|.
+        // Adds a channel, given its scales, and its gains and losses by |C|.
         let mut add =
             |scale: &dyn Fn(usize) -> f64, gain: &dyn Fn(usize) -> f64, loss: &dyn Fn(usize) -> f64| {
                 let scales: Vec<f64> = (0..features).map(scale).collect();
@@ -98,12 +103,12 @@ impl Channels {
         channels
     }
 
-    /// How many there are.
+    /// Returns the number of channels.
     pub(crate) fn len(&self) -> usize {
         self.scales.len() >> self.features
     }
 
-    /// All of them.
+    /// Iterates over all channels.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Channel<'_>> {
         let patterns = 1 << self.features;
         let scales = self.scales.chunks_exact(patterns);
@@ -117,7 +122,7 @@ impl Channels {
         })
     }
 
-    /// By pattern P.
+    /// Returns the weights of the full background pattern in the losses, indexed by P.
     pub(crate) fn full(&self) -> &[f64] {
         &self.full
     }

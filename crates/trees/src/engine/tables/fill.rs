@@ -1,8 +1,9 @@
 //! The semivalues on one leaf, or on the two leaves of a split, for every pattern of an explicand.
 //!
-//! The values depend on the explicand only through its pattern P of the leaf's d path features, and C = ¬P is what it lacks. Let H\[M\] be
-//! the weight of the patterns M of the background and v the leaf's value. A pattern M ⊉ C gives nothing; else the explicand alone has ¬M ⊆ P,
-//! the background alone C, and over all M
+//! The values depend on the explicand only through its pattern P of the leaf's d path features; C = ¬P are
+//! the features that it does not satisfy. Let H\[M\] be the weight of the background pattern M, and v the
+//! value of the leaf. A pattern M ⊉ C contributes nothing. Otherwise only the explicand satisfies ¬M ⊆ P, and
+//! only the background satisfies C, so over all M
 //!
 //! ```text
 //! A[P] = v Σ_{¬M ⊆ P, M ≠ all} H[M] · M(d − 1 − |M|, |C|)
@@ -12,14 +13,16 @@
 //! φ_i = A[P] − B[P ∖ i]   for i ∈ P,        φ_i = −L[P]   for i ∉ P.
 //! ```
 //!
-//! A player that decides nothing gets exactly 0: A\[P\] and B\[P ∖ i\] are then the same sums. Each of the three is a sum of subset sums,
-//! one for each [channel](super::channels); where the background has few patterns, they are added up pattern by pattern.
+//! A player that does not affect the leaf gets exactly 0, because A\[P\] and B\[P ∖ i\] are then the same
+//! sums. Each of the three is a sum of subset sums, one for each [channel](super::channels). If the
+//! background has few patterns, they are summed directly, pattern by pattern.
 //!
 //! # Two leaves of one split
 //!
-//! The place of an explicand in the table of a split says its pattern at the split and its decision, hence its pattern at either leaf. Leaving
-//! out a feature i other than the split's takes i out of both patterns and leaves the decision. So A, B and L of the two leaves are added by
-//! place, and φ_i comes from the sums as above; only the feature of the split itself is worked out leaf by leaf.
+//! The index of an explicand in the table of a split encodes its pattern at the split and its decision, and
+//! hence its pattern at either leaf. Removing a feature i other than the split's removes i from both patterns
+//! and leaves the decision. So A, B and L of the two leaves are added by index, and φ_i follows from the sums
+//! as above; only the feature of the split itself is computed for each leaf.
 
 use super::channels::{Channel, Channels};
 use super::number::Number;
@@ -27,40 +30,41 @@ use super::shape::Layout;
 use crate::engine::bits::subsets;
 use crate::engine::moments::Moments;
 
-/// A leaf, and where its values go.
+/// A leaf, and the layout of its values.
 pub(crate) struct Leaf<'a> {
     pub(crate) value: f64,
-    /// Patterns of the background and their weights.
+    /// The background patterns and their weights.
     pub(crate) law: &'a [(u64, f64)],
-    /// Per path feature: its place in an entry.
+    /// Per path feature: its position in an entry.
     pub(crate) lanes: &'a [usize],
-    /// Numbers of an entry.
+    /// The number of values in an entry.
     pub(crate) width: usize,
 }
 
-/// Where the leaves below a split lie in its table.
+/// The layout of the leaves below a split in its table.
 pub(crate) struct Split<'a> {
-    /// Path features above the split, which are the lower bits of a place; the next is the decision.
+    /// The number of path features above the split, which are the lower bits of an index; the next bit is the
+    /// decision.
     pub(crate) above: usize,
-    /// Of the split's feature, which is new if it is `above`.
+    /// The bit of the split's feature; equal to `above` if the feature is new.
     pub(crate) bit: usize,
-    /// Per path feature of the leaves: its place in an entry, or its column.
+    /// Per path feature of the leaves: its position in an entry, or its column.
     pub(crate) lanes: &'a [usize],
     pub(crate) layout: Layout,
 }
 
-/// The memory of the fill, kept between leaves.
+/// Working memory, reused between leaves.
 #[derive(Default)]
 pub(crate) struct Fill {
     weights: Vec<f64>,
     subsets: Vec<f64>,
-    /// Of a leaf right and left of a split, or of one alone.
+    /// The sums of the right and left leaf of a split; a single leaf uses the first.
     leaves: [Sums; 2],
     both: Sums,
     column: Vec<f64>,
 }
 
-/// A, B and L, by pattern or by place.
+/// A, B and L, by pattern or by index.
 #[derive(Default)]
 struct Sums {
     gained: Vec<f64>,
@@ -78,7 +82,7 @@ impl Sums {
         }
     }
 
-    /// The values of the path feature with this bit, by pattern or place.
+    /// Computes the values of the path feature with this bit, by pattern or index.
     fn values_of(&self, bit: usize, values: &mut Vec<f64>) {
         values.resize(self.gained.len(), 0.0);
         values_of(bit, [&self.gained, &self.without, &self.lost], values);
@@ -86,7 +90,7 @@ impl Sums {
 }
 
 impl Fill {
-    /// Writes the values of every pattern P of the explicand to `entries`, which holds zeros.
+    /// Writes the values of every pattern P of the explicand to `entries`, which is zero on entry.
     pub(crate) fn write(&mut self, leaf: &Leaf<'_>, moments: &Moments, entries: &mut [f64]) {
         self.sum_up(0, (leaf.value, leaf.law), leaf.lanes.len(), moments);
         self.share_out(leaf, entries);
@@ -102,7 +106,8 @@ impl Fill {
         }
     }
 
-    /// Takes in a child of a split, by its value and background: the right one (0) or the left one (1). The value of what is no leaf is 0.
+    /// Processes a child of a split, given by its value and background: the right one (`side` 0) or the left
+    /// one (1). The value is 0 for a child that is not a leaf.
     pub(crate) fn take_child(
         &mut self,
         split: &Split<'_>,
@@ -116,7 +121,7 @@ impl Fill {
         values_of(split.bit, [gained, without, lost], own);
     }
 
-    /// Writes the table of a split, whatever it holds, once both children are taken in.
+    /// Overwrites the table of a split once both children are processed.
     pub(crate) fn write_split<N: Number>(&mut self, split: &Split<'_>, table: &mut [N]) {
         if let Layout::Lanes(width) = split.layout
             && split.lanes.len() < width
@@ -152,7 +157,7 @@ impl Fill {
         }
     }
 
-    /// A, B and L of a leaf with its value and background.
+    /// Computes A, B and L of a leaf from its value and background.
     fn sum_up(
         &mut self,
         side: usize,
@@ -166,7 +171,7 @@ impl Fill {
             return;
         }
         let channels = moments.channels(features);
-        // A step of either way, in its own unit: one subset, or one addition of a vector.
+        // Compare the costs of both methods in their own units: one subset, or one addition of a vector.
         if 4 * steps_directly(law) <= channels.len() * (patterns * (features + 6) / 8 + 8) {
             self.directly(side, (value, law), features, moments);
         } else {
@@ -207,13 +212,13 @@ impl Fill {
     }
 }
 
-/// Explicands that complete a pattern of the background, over all patterns.
+/// Returns the number of explicand patterns that complete a background pattern, summed over the latter.
 #[multiversion::multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt"))]
 fn steps_directly(law: &[(u64, f64)]) -> usize {
     law.iter().map(|&(pattern, _)| 1_usize << pattern.count_ones()).sum()
 }
 
-/// Adds to A, B and L of a leaf with its value and background, pattern by pattern.
+/// Adds to A, B and L of a leaf from its value and background, pattern by pattern.
 #[multiversion::multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt"))]
 fn add_directly(
     (value, law): (f64, &[(u64, f64)]),
@@ -240,7 +245,8 @@ fn add_directly(
     }
 }
 
-/// The sums by subset of `weights` in the scale of a channel, added to A, B and L with its weights.
+/// Computes the subset sums of `weights` scaled by a channel, and adds them to A, B and L with the channel's
+/// weights.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+bmi1+bmi2+popcnt",
     "x86_64+avx2+bmi1+bmi2+popcnt",
@@ -267,12 +273,12 @@ fn add_products(sums: &mut [f64], a: &[f64], b: &[f64]) {
     }
 }
 
-/// From numbers per set to the sums over all subsets of each. Sets are bits of the index.
+/// Replaces numbers per set by the sums over all subsets of each set. Sets are bits of the index.
 #[inline(always)]
 fn subset_sums(numbers: &mut [f64]) {
     let (blocks, rest) = numbers.as_chunks_mut::<8>();
     for block in blocks {
-        // Steps inside of a vector: numbers move to the places of their supersets, zeros to the others.
+        // Steps within a vector: each number moves to the index of its superset, zeros to the others.
         within::<1>(block);
         within::<2>(block);
         within::<4>(block);
@@ -298,7 +304,7 @@ fn within<const STEP: usize>(block: &mut [f64; 8]) {
     }
 }
 
-/// The values of the path feature with a bit, from A, B and L by pattern.
+/// Computes the values of the path feature with a bit from A, B and L by pattern.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+bmi1+bmi2+popcnt",
     "x86_64+avx2+bmi1+bmi2+popcnt",
@@ -340,7 +346,8 @@ fn values_within<const STEP: usize>(sums: [&[[f64; 8]]; 3], values: &mut [f64]) 
     }
 }
 
-/// Adds numbers by pattern at the right and the left leaf of a split to one by place. The feature of the split has this bit.
+/// Adds numbers by pattern at the right and the left leaf of a split to one array by index. `bit` is the bit
+/// of the split's feature.
 fn add_by_place(places: &mut [f64], [right, left]: [&[f64]; 2], bit: usize, is_first: bool) {
     let (goes_right, goes_left) = places.split_at_mut(places.len() / 2);
     if is_first {
@@ -355,7 +362,8 @@ fn add_by_place(places: &mut [f64], [right, left]: [&[f64]; 2], bit: usize, is_f
         for ((goes_right, goes_left), (right, left)) in places.zip(patterns) {
             let (right_failed, right_passed) = right.split_at(step);
             let (left_failed, left_passed) = left.split_at(step);
-            // Who has failed a test of the feature above fails this one, too, as far as a leaf is concerned.
+            // Rows that failed an earlier test of this feature also fail this one, as far as the leaf is
+            // concerned.
             add(&mut goes_right[..step], right_failed, left_failed);
             add(&mut goes_right[step..], right_passed, left_failed);
             add(&mut goes_left[..step], right_failed, left_failed);
@@ -371,7 +379,7 @@ fn add(sums: &mut [f64], a: &[f64], b: &[f64]) {
     }
 }
 
-/// Writes a number of each entry.
+/// Writes one value of each entry.
 #[inline(always)]
 fn write_lane<N: Number, const WIDTH: usize>(table: &mut [N], lane: usize, values: &[f64]) {
     let lane = lane % WIDTH;
@@ -385,7 +393,7 @@ mod tests {
     use super::*;
     use apportion_values::Semivalue;
 
-    /// The definition: every explicand against every pattern of the background.
+    /// Computes the values by definition: every explicand pattern with every background pattern.
     fn by_patterns(features: usize, leaf: &Leaf<'_>, moments: &Moments) -> Vec<f64> {
         let mut values = vec![0.0; leaf.width << features];
         let all = (1_u64 << features) - 1;
@@ -451,7 +459,7 @@ mod tests {
         for value in [Semivalue::Shapley, Semivalue::weighted_banzhaf(0.2).unwrap()] {
             for features in 1..=6_usize {
                 let moments = Moments::new(value.clone(), 6);
-                // The last bit as that of a new feature, each as that of one that is known.
+                // The last bit is tried as a new feature, and each bit as a feature that occurs above.
                 let splits = (0..features).map(|bit| (features, bit)).chain([(features - 1, features - 1)]);
                 for (above, bit) in splits {
                     let all = (1_u64 << features) - 1;

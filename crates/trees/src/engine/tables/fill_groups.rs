@@ -1,34 +1,36 @@
 //! The values of players in groups on a leaf, for every pattern of an explicand.
 //!
-//! For a pattern M of the background, which leaves E = ¬M to the explicand, only those R ⊆ M count that mix at most one group: subsets of
-//! M outside the groups of E, and those with a subset of M inside one of them.
+//! For a background pattern M, which leaves E = ¬M to the explicand, only those R ⊆ M count that mix at most
+//! one group: subsets of M outside the groups of E, and their unions with a subset of M inside one of these
+//! groups.
 
 use super::fill::Leaf;
 use crate::engine::bits::{all_of, count, ones, subsets};
 use crate::engine::groups::{Coalitional, LeafGroups};
 
-/// Values of one leaf; the memory is kept between leaves.
+/// Computes the values of one leaf; the memory is reused between leaves.
 #[derive(Default)]
 pub(crate) struct FillGroups {
     groups: LeafGroups,
-    /// Number of groups that have features in each set.
+    /// The number of groups that contain features of each set.
     touched: Vec<u32>,
     owners: Vec<Owner>,
     shares: Vec<f64>,
     lost: Vec<f64>,
 }
 
-/// A group with features in E.
+/// A group that contains features of E.
 struct Owner {
     own: u64,
-    /// What else of it the background satisfies: to be mixed with.
+    /// The other features of the group that the background satisfies.
     mixable: u64,
     /// M2(|own| − 1, 0).
     alone: f64,
 }
 
 impl FillGroups {
-    /// Writes the values of every pattern of the explicand to `entries`. The leaf has these path `features`.
+    /// Writes the values of every pattern of the explicand to `entries`. `features` are the path features of
+    /// the leaf.
     pub(crate) fn write(
         &mut self,
         leaf: &Leaf<'_>,
@@ -45,7 +47,7 @@ impl FillGroups {
         }
     }
 
-    /// A column of 2^d values for each of the d path `features`: `shares[j · 2^d + P]`.
+    /// Computes a column of 2^d values for each of the d path `features`: `shares[j · 2^d + P]`.
     fn columns(
         &mut self,
         features: &[u32],
@@ -73,7 +75,7 @@ impl FillGroups {
                 let (own, mixable) = (own & groups.mask(group), background & groups.mask(group));
                 Owner { own, mixable, alone: within.get(count(own) - 1, 0) }
             }));
-            // Whatever is missing of these features mixes no group.
+            // No subset of these features mixes a group.
             let free = background & !groups.features(own_groups);
             for missing in subsets(free) {
                 let others = touched[missing as usize] as usize;
@@ -81,7 +83,7 @@ impl FillGroups {
                 lost[missing as usize] += value * loss;
                 for owner in &*owners {
                     let pattern = all & !missing;
-                    // M1(a, b) for this group is what a feature gains between groups.
+                    // The share of this group between the groups, M1(a, b).
                     let value = value * gain;
                     add_share(shares, bits, owner.own, pattern, value * owner.alone);
                     for mixed in subsets(owner.mixable).filter(|&mixed| mixed != 0) {
@@ -103,7 +105,7 @@ impl FillGroups {
     }
 }
 
-/// Adds a share of each of `features` for explicands of one `pattern` of `bits` features.
+/// Adds a share to each of `features`, for explicands with one `pattern` of `bits` features.
 fn add_share(shares: &mut [f64], bits: usize, features: u64, pattern: u64, share: f64) {
     for bit in ones(features) {
         shares[bit << bits | pattern as usize] += share;

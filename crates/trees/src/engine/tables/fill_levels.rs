@@ -1,13 +1,13 @@
-//! The values of players over a hierarchy of groups on a leaf, for every pattern of an explicand.
+//! The values of players in a hierarchy of groups on a leaf, for every pattern of an explicand.
 //!
-//! For a pattern M of the background, which leaves E = ¬M to the explicand, those R ⊆ M count of which no group has two members with
-//! players of both: see [`LeafLevels::meeting`].
+//! For a background pattern M, which leaves E = ¬M to the explicand, those R ⊆ M count for which no group has
+//! two members with players of both: see [`LeafLevels::meeting`].
 
 use super::fill::Leaf;
 use crate::engine::bits::{all_of, subsets};
 use crate::engine::levels::{LeafLevels, Levels};
 
-/// Values of one leaf; the memory is kept between leaves.
+/// Computes the values of one leaf; the memory is reused between leaves.
 #[derive(Default)]
 pub(crate) struct FillLevels {
     levels: LeafLevels,
@@ -16,7 +16,8 @@ pub(crate) struct FillLevels {
 }
 
 impl FillLevels {
-    /// Writes the values of every pattern of the explicand to `entries`. The leaf has these path `features`.
+    /// Writes the values of every pattern of the explicand to `entries`. `features` are the path features of
+    /// the leaf.
     pub(crate) fn write(&mut self, leaf: &Leaf<'_>, features: &[u32], levels: &Levels, entries: &mut [f64]) {
         let Self { levels: of_leaf, shares, lost } = self;
         let bits = features.len();
@@ -36,7 +37,7 @@ impl FillLevels {
                     |bit: usize, share: f64| shares[bit << bits | (all & !missing) as usize] += share;
                 of_leaf.divide(levels, meeting.group, (own, true), value * gain, &mut phi);
                 if meeting.group == 0 {
-                    // Those who lose are the same for all patterns of the background.
+                    // The losses are distributed equally for all background patterns, so sum them first.
                     lost[missing as usize] += value * loss;
                 } else {
                     of_leaf.divide(levels, meeting.group, (missing, false), -value * loss, &mut phi);

@@ -1,8 +1,9 @@
 //! The interactions on one leaf for every pattern of the explicand.
 //!
-//! On a leaf of value v with d path features, let G_s\[S\] be the weight of background patterns M ⊇ S with |M| = s, P the pattern of the
-//! explicand and C = ¬P. The background patterns that complete P are those with M ⊇ C, those of them that lack i are counted by
-//! G\[C\] − G\[C ∪ i\], and those that lack i and j by G\[C\] − G\[C ∪ i\] − G\[C ∪ j\] + G\[C ∪ ij\]. So, with sums over s,
+//! On a leaf of value v with d path features, let G_s\[S\] be the weight of background patterns M ⊇ S with
+//! |M| = s, P the pattern of the explicand and C = ¬P. The background patterns that complete P are those with
+//! M ⊇ C; those of them without i are counted by G\[C\] − G\[C ∪ i\], and those without i and j by G\[C\] −
+//! G\[C ∪ i\] − G\[C ∪ j\] + G\[C ∪ ij\]. So, with sums over s,
 //!
 //! ```text
 //! i, j ∈ P:         v Σ (G_s[C] − G_s[C ∪ i] − G_s[C ∪ j] + G_s[C ∪ ij]) · M(d − s − 2, |C|)
@@ -10,17 +11,18 @@
 //! i, j ∉ P:         v Σ G_s[C] · M(d − s, |C| − 2)
 //! ```
 //!
-//! Each weighted sum depends on a set only, and is made once for every set.
+//! Each weighted sum depends on a set only, and is computed once per set.
 
 use crate::engine::bits::{all_of, count, ones, subsets};
 use crate::engine::moments::Moments;
 use crate::engine::pairs::{PairShares, place, places};
 
-/// The memory of a fill, kept between leaves.
+/// Working memory, reused between leaves.
 #[derive(Default)]
 pub(crate) struct FillPairs {
     shares: Vec<f64>,
-    /// By pattern: what two missing features get; by path feature and pattern: what that one and a missing one lose.
+    /// By pattern: the contribution to two missing features; by path feature and pattern: the amount
+    /// subtracted from that feature and a missing one.
     both_rest: Vec<f64>,
     mixed: Vec<f64>,
     /// G, by size and by pattern P = ¬S.
@@ -29,7 +31,7 @@ pub(crate) struct FillPairs {
 }
 
 impl FillPairs {
-    /// Makes a column of 2^d numbers for each pair of the d path features: `shares[place · 2^d + P]`.
+    /// Computes a column of 2^d numbers for each pair of the d path features: `shares[place · 2^d + P]`.
     pub(crate) fn leaf(&mut self, features: usize, value: f64, histogram: &[(u64, f64)], moments: &Moments) {
         if value == 0.0 {
             cleared(&mut self.shares, (features * features.saturating_sub(1) / 2) << features);
@@ -40,12 +42,13 @@ impl FillPairs {
         }
     }
 
-    /// The columns of the last leaf.
+    /// Returns the columns of the most recent leaf.
     pub(crate) fn shares(&self) -> &[f64] {
         &self.shares
     }
 
-    /// Adding pattern by pattern visits the 2^|M| explicands that complete each M.
+    /// Estimates the cost of summing pattern by pattern, which visits the 2^|M| explicand patterns that
+    /// complete each M.
     fn steps_directly(features: usize, histogram: &[(u64, f64)]) -> usize {
         let steps = |&(pattern, _): &(u64, f64)| {
             let own = features - pattern.count_ones() as usize;
@@ -54,7 +57,7 @@ impl FillPairs {
         histogram.iter().map(steps).fold(0, usize::saturating_add)
     }
 
-    /// Superset sums visit all, once per size.
+    /// Estimates the cost of superset sums, which visit all patterns once per size.
     fn steps_by_supersets(features: usize) -> usize {
         (features * (features + 1) / 4 + 3 * features) << features
     }
@@ -109,7 +112,8 @@ impl FillPairs {
                 }
             }
         }
-        // Weighted sums Σ_s G_s[S] · M(d − s − own, |S| − rest), for the six pairs of own and rest in the formulas.
+        // Weighted sums Σ_s G_s[S] · M(d − s − own, |S| − rest), for the six pairs of own and rest in the
+        // formulas.
         for (weighted, (own, rest)) in
             self.weighted.iter_mut().zip([(2, 0), (2, 1), (2, 2), (1, 1), (1, 2), (0, 2)])
         {
@@ -143,7 +147,8 @@ fn cleared(numbers: &mut Vec<f64>, length: usize) {
     numbers.resize(length, 0.0);
 }
 
-/// Goes through all patterns four by four: without the bits `low < high`, with the former, with the latter, with both.
+/// Visits all patterns in groups of four: without the bits `low < high`, with `low`, with `high`, and with
+/// both.
 fn quarters(bits: usize, low: usize, high: usize, mut each: impl FnMut(usize, usize, usize, usize)) {
     let (low, high) = (1usize << low, 1usize << high);
     for upper in (0..1usize << bits).step_by(2 * high) {

@@ -1,7 +1,8 @@
-//! A block of rows through the tables of a tree.
+//! Passes a block of rows through the tables of a tree.
 //!
-//! The patterns of all rows of a block are computed split by split, their places in the tables region by region, and then a row takes one
-//! entry from each table. Every row adds up the regions in the same order whatever the instruction set and the rows beside it.
+//! The patterns of all rows of a block are computed split by split, and their indices in the tables region by
+//! region; then each row loads one entry from each table. Every row adds up the regions in the same order,
+//! for every instruction set and whatever other rows are in the block.
 
 use super::number::Number;
 use super::shape::{Layout, NONE, Region, Shape};
@@ -10,10 +11,10 @@ use crate::engine::paths::{BLOCK, Columns, Pattern, descend};
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
 
-/// Regions whose entries a row takes between loading and storing its sums.
+/// The number of regions whose entries a row adds between loading and storing its sums.
 const TOGETHER: usize = 4;
 
-/// The memory of the kernel, made once per thread.
+/// The working memory of the kernel, created once per thread.
 #[derive(Default)]
 pub(crate) struct Lookup {
     patterns: Vec<[Pattern; BLOCK]>,
@@ -47,7 +48,7 @@ impl Lookup {
     }
 }
 
-/// The places of rows in the tables of all regions.
+/// Computes the indices of the rows in the tables of all regions.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+bmi1+bmi2+popcnt",
     "x86_64+avx2+bmi1+bmi2+popcnt",
@@ -89,7 +90,7 @@ fn find_places<N: Number>(
     }
 }
 
-/// Whole entries, added to the sums of rows × lanes.
+/// Adds whole entries to sums laid out as rows × lanes.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+bmi1+bmi2+popcnt",
     "x86_64+avx2+bmi1+bmi2+popcnt",
@@ -130,7 +131,7 @@ fn add_some<N: Number, const WIDTH: usize, const COUNT: usize>(
     }
 }
 
-/// Columns, added to the sums of players × rows.
+/// Adds columns to sums laid out as players × rows.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2+bmi1+bmi2+popcnt",
     "x86_64+avx2+bmi1+bmi2+popcnt",
@@ -145,7 +146,8 @@ fn add_columns<N: Number>(numbers: &[N], shape: &Shape, places: &[[Pattern; BLOC
     }
 }
 
-/// The length of a column is a power of two that the compiler must know to leave out bounds checks.
+/// Dispatches on the length of a column, which is a power of two, so that the compiler can omit bounds
+/// checks.
 #[inline(always)]
 fn add_column<N: Number>(column: &[N], places: &[Pattern; BLOCK], sums: &mut [f64; BLOCK]) {
     macro_rules! known {

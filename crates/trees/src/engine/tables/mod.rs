@@ -1,17 +1,17 @@
-//! Values written down for every pattern of an explicand, then looked up: what the tables of both games share.
+//! Tables of values for every pattern of an explicand, for both games.
 //!
-//! On a leaf the values of an explicand depend only on which of the leaf's d path features pass their tests: 2^d patterns, however many
-//! rows there are to be explained and whatever stands for the absent players. So they are computed once per pattern and looked up for each
-//! row.
+//! On a leaf, the values of an explicand depend only on the leaf's d path features whose tests it passes: 2^d
+//! patterns, for any number of rows to explain and any distribution of the absent players. So the values are
+//! computed once per pattern and looked up for each row.
 //!
 //! | | |
 //! |---|---|
-//! | [`shape`] | which leaves share a table, and how its numbers lie |
+//! | [`shape`] | which leaves share a table, and the layout of its numbers |
 //! | [`channels`], [`fill`] | the semivalues on one leaf for all patterns |
-//! | [`fill_groups`], [`fill_levels`], [`fill_pairs`] | the same of coalitional values, in groups and over hierarchies, and of interaction indices |
-//! | [`table`] | the tables of a tree, put together from its leaves |
-//! | [`lookup`], [`sums`] | rows through the tables |
-//! | [`number`] | `f64`, `f32` or fixed point |
+//! | [`fill_groups`], [`fill_levels`], [`fill_pairs`] | the same for coalitional values, in groups and over hierarchies, and for interaction indices |
+//! | [`table`] | the tables of a tree, assembled from its leaves |
+//! | [`lookup`], [`sums`] | passes rows through the tables |
+//! | [`number`] | the number types of tables: `f64` or `f32` |
 
 pub(crate) mod channels;
 pub(crate) mod fill;

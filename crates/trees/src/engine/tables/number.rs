@@ -1,11 +1,11 @@
-//! The numbers in which tables are kept.
+//! The number types of tables.
 
-/// A number in a table, whose sums are kept in `f64`.
+/// A number in a table, summed in `f64`.
 pub(crate) trait Number: Copy + Default + Send + Sync + std::fmt::Debug + 'static {
-    /// The nearest to `value`.
+    /// Returns the number nearest to `value`.
     fn nearest(value: f64) -> Self;
 
-    /// One addition.
+    /// Returns `sum + number`.
     fn add(sum: f64, number: Self) -> f64;
 }
 

@@ -1,9 +1,10 @@
-//! How the tables of a tree are cut and laid out.
+//! The division of a tree into tables, and their layout.
 //!
-//! A *region* is a split and some of the tree below it whose leaves share one table: the split alone with the leaves right below it, or its
-//! whole subtree. Its table is indexed by the pattern at the split and one bit for the decision of each split of the region, in the order of
-//! a walk that takes left before right. That says all about every leaf below, so one lookup serves them all. A wider region has more
-//! entries and fewer lookups: which pays is a matter of the number of rows.
+//! A *region* is a split and a part of the tree below it whose leaves share one table: either the split with
+//! its leaf children, or its whole subtree. Its table is indexed by the pattern at the split and one bit for
+//! the decision of each split of the region, in depth-first order with left before right. The index
+//! determines the pattern at every leaf of the region, so one lookup covers them all. A wider region has more
+//! entries and fewer lookups: which is faster depends on the number of rows.
 
 use crate::engine::bits::MOST_BITS;
 use crate::engine::pairs::{PairWeights, places};
@@ -11,30 +12,31 @@ use crate::engine::paths::Paths;
 use crate::engine::weights::Weights;
 use apportion_models::tree::Node;
 
-/// In place of a slot or a region: there is none.
+/// Marks a missing slot or region.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Most players whose values an entry holds side by side.
+/// The maximum number of players whose values are stored side by side in an entry.
 const MOST_LANES: usize = 16;
 
-/// What an entry of a table is.
+/// The layout of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// The values of all players, with as many numbers: one load and one addition per lookup.
+    /// Entries with the values of all players, padded to this number of values: one load and one addition per
+    /// lookup.
     Lanes(usize),
-    /// A number in each of the columns of the players that the region's leaves depend on.
+    /// One column for each player that the region's leaves depend on.
     Columns,
-    /// The same of pairs of these players, which stand in the place of players.
+    /// One column for each pair of these players.
     Pairs,
 }
 
 impl Layout {
-    /// Of what is asked in a game of `players`.
+    /// Returns the layout for these weights in a game of `players`.
     pub(crate) fn of(weights: &Weights, players: usize) -> Self {
         if weights.pairs().is_some() { Self::Pairs } else { Self::new(players) }
     }
 
-    /// For the values of `players`.
+    /// Returns the layout for the values of `players`.
     pub(crate) fn new(players: usize) -> Self {
         match players {
             0..=4 => Self::Lanes(4),
@@ -45,58 +47,59 @@ impl Layout {
     }
 }
 
-/// A split that the patterns of rows are taken through.
+/// A split at which the patterns of rows are computed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Step {
     pub(crate) split: u32,
-    /// Where the patterns at the split are kept.
+    /// The slot of the patterns at the split.
     pub(crate) slot: u32,
-    /// Where those at its children are written; [`NONE`] where nobody asks for them.
+    /// The slots for the patterns at its children; [`NONE`] if they are not needed.
     pub(crate) left: u32,
     pub(crate) right: u32,
-    /// The region that begins here, if one does.
+    /// The region that starts here, or [`NONE`].
     pub(crate) region: u32,
-    /// Bits of the patterns at the split.
+    /// The number of bits of the patterns at the split.
     pub(crate) above: u32,
     /// The bit of its own feature in the patterns at its children.
     pub(crate) bit: u32,
-    /// Whether no split above has its feature.
+    /// Whether no split above tests the same feature.
     pub(crate) is_first: bool,
 }
 
 /// Leaves that share a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Region {
-    /// Of an index.
+    /// The number of bits of an index.
     pub(crate) bits: u32,
-    /// Where the table begins among the numbers of the tree's tables.
+    /// The start of the table among the numbers of the tree's tables.
     pub(crate) start: usize,
-    /// Numbers of an entry.
+    /// The number of values in an entry.
     pub(crate) width: usize,
     splits: (u32, u32),
     players: (u32, u32),
 }
 
-/// The regions of a tree, and the way to them.
+/// The regions of a tree, and the steps that lead to them.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) layout: Layout,
     /// Parents before children.
     pub(crate) steps: Vec<Step>,
     pub(crate) regions: Vec<Region>,
-    /// Number of slots for patterns.
+    /// The number of slots for patterns.
     pub(crate) slots: usize,
-    /// Numbers in all tables.
+    /// The number of values in all tables.
     pub(crate) size: usize,
     splits: Vec<u32>,
     players: Vec<u32>,
-    /// Splits at and below each node.
+    /// Per node: the number of splits at and below it.
     below: Vec<u32>,
 }
 
 impl Shape {
-    /// Regions are whole subtrees wherever an index then has at most `merged_bits`. `None` where an index of two leaves alone has more than
-    /// [`MOST_BITS`].
+    /// Divides a tree into regions, which are whole subtrees wherever the index then has at most
+    /// `merged_bits` bits. Returns `None` if the index for the leaf children of a single split has more than
+    /// [`MOST_BITS`] bits.
     pub(crate) fn new(
         nodes: &[Node],
         paths: &Paths,
@@ -155,7 +158,7 @@ impl Shape {
         Some(shape)
     }
 
-    /// Begins a region of indices of as many bits.
+    /// Starts a region whose indices have this many bits.
     fn begin(
         &mut self,
         nodes: &[Node],
@@ -198,23 +201,24 @@ impl Shape {
         Some(self.regions.len() as u32 - 1)
     }
 
-    /// The splits of a region, its own first, in the order of their bits.
+    /// Returns the splits of a region, its root first, in the order of their bits.
     pub(crate) fn splits(&self, region: &Region) -> &[u32] {
         &self.splits[region.splits.0 as usize..region.splits.1 as usize]
     }
 
-    /// The players, or pairs of them, that the leaves of a region give something.
+    /// Returns the players, or pairs of players, that the leaves of a region contribute to.
     pub(crate) fn players(&self, region: &Region) -> &[u32] {
         &self.players[region.players.0 as usize..region.players.1 as usize]
     }
 
-    /// Splits at and below a node.
+    /// Returns the number of splits at and below a node.
     pub(crate) fn splits_below(&self, node: usize) -> usize {
         self.below[node] as usize
     }
 }
 
-/// Whom a leaf with these path features gives something: the players, or the pairs of them.
+/// Calls `each` for every target that a leaf with these path features contributes to: its players, or pairs
+/// of players.
 pub(super) fn for_each_target(features: &[u32], weights: &Weights, mut each: impl FnMut(u32)) {
     match weights.pairs() {
         None => features.iter().copied().for_each(each),
@@ -226,14 +230,15 @@ pub(super) fn for_each_target(features: &[u32], weights: &Weights, mut each: imp
     }
 }
 
-/// Up to how many bits regions are merged where this many rows look them up.
+/// Returns the maximum number of index bits up to which regions are merged, for this many rows.
 pub(crate) fn merged_bits(rows: usize) -> usize {
-    // An entry is put together in the time of some lookups; tables beyond 2^8 entries are far from the core.
+    // Computing an entry takes as long as several lookups, and tables beyond 2^8 entries no longer fit into
+    // the nearest cache.
     (rows / 8 + 1).ilog2().min(8) as usize
 }
 
-/// Numbers that the tables of a tree hold where no regions are merged, and lookups that a row takes; `None` where an index would have
-/// too many bits.
+/// Returns the size of a tree's tables if no regions are merged, and the number of lookups per row; `None` if
+/// an index would have too many bits.
 pub(crate) fn size(nodes: &[Node], paths: &Paths, layout: Layout) -> Option<(usize, usize)> {
     let (mut size, mut lookups) = (0, 0);
     for (index, node) in nodes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What rows of a block have gathered from tables.
+//! The sums that the rows of a block accumulate from tables.
 
 use super::shape::Layout;
 use super::table::aligned;
@@ -9,7 +9,8 @@ use crate::engine::paths::BLOCK;
 pub(crate) struct Sums {
     layout: Layout,
     players: usize,
-    /// Outputs × rows × lanes, or outputs × players × rows; they begin with a cache line.
+    /// Outputs × rows × lanes, or outputs × players × rows, from `first` on, which is aligned to a cache
+    /// line.
     all: Vec<f64>,
     first: usize,
 }
@@ -28,13 +29,13 @@ impl Sums {
             }
     }
 
-    /// Where the sums of an output are.
+    /// Returns the range of the sums of an output.
     fn range(&self, output: usize) -> std::ops::Range<usize> {
         let size = Self::output_size(self.layout, self.players);
         self.first + output * size..self.first + (output + 1) * size
     }
 
-    /// The sums of an output.
+    /// Returns the sums of an output.
     pub(crate) fn output_mut(&mut self, output: usize) -> &mut [f64] {
         let range = self.range(output);
         &mut self.all[range]
@@ -44,13 +45,13 @@ impl Sums {
         self.all[self.first..].fill(0.0);
     }
 
-    /// Adds what players have gathered to the values of the rows, whose numbers are `width` for each row: those of player `p` from
+    /// Adds the sums to the values of the rows, which have `width` numbers per row: those of player `p` from
     /// `places[p] · outputs` on.
     pub(crate) fn add_to(&self, places: &[usize], outputs: usize, values: &mut [f64], width: usize) {
         if places.is_empty() {
             return;
         }
-        // How far apart the sums of neighbouring rows are, and those of neighbouring players.
+        // The strides between neighbouring rows and between neighbouring players.
         let (of_row, of_player) = match self.layout {
             Layout::Lanes(lanes) => (lanes, 1),
             Layout::Columns | Layout::Pairs => (1, BLOCK),

@@ -1,7 +1,8 @@
 //! The tables of one tree.
 //!
-//! Every leaf has the values of each pattern of an explicand, from the game that is asked about. A table of a split is put together from
-//! those of its two children: its index says which pattern either child sees, and what is known of the splits below.
+//! Every leaf has values for each pattern of an explicand, as the game defines them. The table of a split is
+//! assembled from those of its two children: its index encodes the pattern at either child and the decisions
+//! of the splits below.
 
 use std::sync::Arc;
 
@@ -19,9 +20,9 @@ use crate::engine::paths::Paths;
 use crate::engine::weights::Weights;
 use apportion_models::tree::Node;
 
-/// What stands for the absent players at a leaf.
+/// The distribution of the absent players at a leaf.
 pub(crate) trait Law {
-    /// The patterns that they may have at a leaf, in ascending order, and their weights.
+    /// Returns the possible patterns of the absent players at a leaf, in ascending order, with their weights.
     fn at(&mut self, leaf: usize, paths: &Paths) -> &[(u64, f64)];
 }
 
@@ -31,15 +32,16 @@ pub(crate) struct Tables<N> {
     pub(crate) shape: Arc<Shape>,
     /// Per region its table: entries one after the other, or columns one after the other.
     numbers: Vec<N>,
-    /// Where they begin: at the beginning of a cache line, so that no entry is on more lines than it fills.
+    /// The start of the numbers, aligned to a cache line, so that no entry spans more lines than necessary.
     first: usize,
 }
 
-/// Bytes of a cache line.
+/// The size of a cache line in bytes.
 const LINE: usize = 64;
 
-/// At least `size` numbers and those before them that are left unused, so that the first begins a cache line. They are those of `memory`,
-/// where that is large enough and not far too large, and otherwise zeros.
+/// Returns an array of at least `size` numbers after an unused prefix, and the length of that prefix, which
+/// aligns the first number to a cache line. Reuses `memory` if it is large enough and not far too large;
+/// otherwise allocates zeros.
 pub(super) fn aligned<N: Copy + Default>(memory: Vec<N>, size: usize) -> (Vec<N>, usize) {
     let spare = LINE / size_of::<N>();
     let fits = size + spare..=2 * (size + spare);
@@ -49,7 +51,7 @@ pub(super) fn aligned<N: Copy + Default>(memory: Vec<N>, size: usize) -> (Vec<N>
 }
 
 impl<N: Number> Tables<N> {
-    /// In `memory` that served other tables before, if that fits.
+    /// Computes the tables, reusing `memory` of other tables if it fits.
     pub(crate) fn new(
         nodes: &[Node],
         paths: &Paths,
@@ -110,18 +112,18 @@ impl<N: Number> Tables<N> {
         Self { shape, numbers: all, first }
     }
 
-    /// The memory, for other tables.
+    /// Returns the memory, for reuse by other tables.
     pub(crate) fn into_memory(self) -> Vec<N> {
         self.numbers
     }
 
-    /// All numbers of the tables.
+    /// Returns the numbers of all tables.
     pub(crate) fn numbers(&self) -> &[N] {
         &self.numbers[self.first..]
     }
 }
 
-/// What it takes to put a table together.
+/// The inputs and working memory for assembling a table.
 struct Builder<'a> {
     nodes: &'a [Node],
     paths: &'a Paths,
@@ -131,15 +133,15 @@ struct Builder<'a> {
     fill: Fill,
     fill_groups: FillGroups,
     fill_levels: FillLevels,
-    /// Of either child of a split.
+    /// One for each child of a split.
     fill_pairs: [FillPairs; 2],
     lanes: Vec<usize>,
-    /// Memory to be used again.
+    /// Memory for reuse.
     spare: Vec<Vec<f64>>,
 }
 
 impl Builder<'_> {
-    /// The table of a split and the leaves right below it.
+    /// Writes the table of a split and its leaf children.
     fn split<N: Number>(&mut self, split: usize, region: &Region, moments: &Moments, table: &mut [N]) {
         let node = self.nodes[split];
         self.set_lanes(node.left(), region);
@@ -160,7 +162,8 @@ impl Builder<'_> {
         self.fill.write_split(&split, table);
     }
 
-    /// The same of pairs, whose columns are in the order of their places.
+    /// Same as [`split`](Self::split) for pairs, whose columns are ordered by
+    /// [`place`](crate::engine::pairs::place).
     fn split_of_pairs<N: Number>(
         &mut self,
         split: usize,
@@ -195,7 +198,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The places of the path features of a leaf.
+    /// Sets the positions of the path features of a leaf.
     fn set_lanes(&mut self, leaf: usize, region: &Region) {
         let features = self.paths.features(leaf);
         self.lanes.clear();
@@ -210,14 +213,14 @@ impl Builder<'_> {
         }
     }
 
-    /// The table of a region, entry by entry.
+    /// Computes the table of a region, entry by entry.
     fn region(&mut self, region: &Region) -> Vec<f64> {
         let splits = self.shape.splits(region);
         let root = splits[0] as usize;
         if splits.len() == self.shape.splits_below(root) {
             self.whole(root, region)
         } else {
-            // Only the leaf right below it.
+            // The region is the split with its leaf children.
             let node = self.nodes[root];
             let mut below = |child: usize| match self.nodes[child].is_leaf() {
                 true => self.whole(child, region),
@@ -228,7 +231,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The table of all leaves at and below a node. Goes down at most as many levels as an index has bits.
+    /// Computes the table of all leaves at and below a node. The recursion is at most as deep as an index has
+    /// bits.
     fn whole(&mut self, node: usize, region: &Region) -> Vec<f64> {
         Cancellation::check();
         if self.nodes[node].is_leaf() {
@@ -267,7 +271,8 @@ impl Builder<'_> {
         entries
     }
 
-    /// The table of a split from those of its children, empty where they are not part of it, with as many decisions in their indices.
+    /// Assembles the table of a split from those of its children, which are empty for a child outside the
+    /// region, and have the given numbers of decisions in their indices.
     fn put_together(
         &mut self,
         split: usize,
@@ -318,7 +323,7 @@ impl Builder<'_> {
     }
 }
 
-/// To each entry those of the children that its place says, where there are any.
+/// Writes to each entry the sum of the matching entries of the children that are not empty.
 fn add_children<const WIDTH: usize>(
     entries: &mut [f64],
     children: [&Vec<f64>; 2],

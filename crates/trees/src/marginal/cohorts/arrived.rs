@@ -1,38 +1,38 @@
-//! The cohort at a leaf, and what it meets there.
+//! A cohort at a leaf.
 
 use super::MOST_DEPTH;
 use super::sets::{Numbers, Set, both, is_empty, room};
 use crate::engine::bits::ones;
 
-/// A cohort, and who is on the path to the leaf.
+/// A cohort at a leaf, and the players on the path to the leaf.
 pub(crate) struct Arrived<'a, const W: usize> {
     pub(crate) value: f64,
     pub(crate) cohort: Set<W>,
-    /// Levels whose player the explicand fails no test of: a bit for each.
+    /// The levels of players without a failed test of the explicand, one bit each.
     pub(crate) live: u64,
-    /// Those of R.
+    /// The levels of players in R.
     pub(crate) rest: u64,
-    /// By level, who fails a test of the player.
+    /// By level: the rows that fail a test of the player.
     pub(crate) failing: &'a [Set<W>],
     /// By level.
     pub(crate) players: &'a [u32],
 }
 
 impl<const W: usize> Arrived<'_, W> {
-    /// |R|.
+    /// Returns |R|.
     #[inline(always)]
     pub(crate) fn others(&self) -> usize {
         self.rest.count_ones() as usize
     }
 
-    /// The players of R.
+    /// Returns the players of R.
     #[inline(always)]
     pub(crate) fn rest(&self) -> impl Iterator<Item = u32> {
         ones(self.rest).map(|level| self.players[level])
     }
 }
 
-/// Players of whom some row of a cohort fails a test.
+/// The players with a test that some row of a cohort fails.
 pub(crate) struct Failed {
     words: Vec<u64>,
     owners: [u32; MOST_DEPTH],
@@ -45,7 +45,7 @@ impl Default for Failed {
 }
 
 impl Failed {
-    /// G_i for each of those players, which are added to `numbers`, and who they are.
+    /// Returns the sets G_i of these players, which are also added to `numbers`, and the players themselves.
     #[inline(always)]
     pub(crate) fn of<const W: usize>(
         &mut self,

@@ -1,16 +1,16 @@
-//! The background as every split sees it: which rows go left.
+//! The decisions of the background rows at every split.
 
 use crate::background::decisions::{Block, Questions, ROWS};
 use apportion_models::Ensemble;
 use apportion_models::tree::Tree;
 
-/// Trees that are deeper are left to other kernels: each level on a path has a bit in a word.
+/// The maximum depth of trees for this kernel: each level of a path has a bit in a word.
 pub(crate) const MOST_DEPTH: usize = 64;
 
-/// Decisions take up to this many bytes.
+/// The maximum number of bytes for all decisions.
 const MOST_BYTES: usize = 1 << 28;
 
-/// A background set, ready to be taken through the trees.
+/// A background dataset, prepared for the descent through the trees.
 #[derive(Debug)]
 pub(crate) struct Cohorts {
     pub(super) parts: Vec<Part>,
@@ -22,11 +22,11 @@ pub(crate) struct Cohorts {
 /// Up to [`ROWS`] rows.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// 1, 2, 4 or 8: words that a set of these rows takes.
+    /// The number of words of a set of these rows: 1, 2, 4 or 8.
     pub(super) words: usize,
-    /// All rows.
+    /// The set of all rows.
     pub(super) present: Vec<u64>,
-    /// Who goes left, question by question.
+    /// The rows that go left, for every condition.
     pub(super) answers: Vec<u64>,
 }
 
@@ -34,28 +34,29 @@ pub(super) struct Part {
 #[derive(Debug)]
 pub(super) enum Weights {
     Equal(f64),
-    /// Row by row.
+    /// One weight per row.
     Each(Vec<f64>),
 }
 
-/// What a split is on the way down.
+/// The data of a split for the descent.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Split {
-    /// The bit of the level of the last split above that is on the same player; 0 if there is none.
+    /// The level bit of the last split above on the same player; 0 if there is none.
     pub(super) earlier: u64,
     pub(super) question: u32,
     pub(super) level: u32,
 }
 
 impl Cohorts {
-    /// Whether the decisions of so many rows at every split are few enough to be kept.
+    /// Returns whether the decisions of this number of rows at every split fit into the memory limit.
     pub(crate) fn fit(ensemble: &Ensemble, rows: usize) -> bool {
         let splits = ensemble.nodes().len() / 2;
         let bytes = splits.saturating_mul(rows.next_multiple_of(64) / 8);
         bytes <= MOST_BYTES
     }
 
-    /// Of rows of `background`, rounded and row-major, with `weights`. `player_of` has the player of each feature.
+    /// Prepares the rows of `background`, rounded and row-major, with `weights`. `player_of` maps each
+    /// feature to its player.
     pub(crate) fn new(ensemble: &Ensemble, background: &[f64], weights: &[f64], player_of: &[u32]) -> Self {
         let questions = Questions::new(ensemble);
         let features = ensemble.feature_count();
@@ -79,17 +80,18 @@ impl Cohorts {
         Self { parts, weights, splits }
     }
 
-    /// The splits of a tree, node by node.
+    /// Returns the splits of a tree, indexed by node.
     pub(super) fn splits_of(&self, tree: &Tree) -> &[Split] {
         &self.splits[tree.nodes()]
     }
 }
 
-/// Writes down the splits of a tree.
+/// Fills in the splits of a tree.
 fn seat(ensemble: &Ensemble, tree: &Tree, questions: &Questions, player_of: &[u32], splits: &mut [Split]) {
     let nodes = ensemble.nodes_of(tree);
     let mut path = [0; MOST_DEPTH];
-    // Nodes to visit and their levels; the path above is as it was left by the last that was visited.
+    // A stack of nodes to visit with their levels; the path above each node is still in `path` when it is
+    // visited.
     let mut open: Vec<(usize, usize)> = vec![(0, 0)];
     while let Some((index, level)) = open.pop() {
         let node = nodes[index];

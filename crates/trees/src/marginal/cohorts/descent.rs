@@ -1,4 +1,4 @@
-//! The way of an explicand and all background rows through a tree.
+//! The descent of an explicand and all background rows through a tree.
 
 use super::MOST_DEPTH;
 use super::arrived::Arrived;
@@ -8,7 +8,7 @@ use crate::marginal::shares::Share;
 use apportion_models::Ensemble;
 use apportion_models::tree::{Node, Tree};
 
-/// Whose values are computed.
+/// The row to explain.
 #[derive(Clone, Copy)]
 pub(crate) struct Explicand<'a> {
     /// Rounded.
@@ -16,20 +16,21 @@ pub(crate) struct Explicand<'a> {
     pub(crate) player_of: &'a [u32],
 }
 
-/// A child that the explicand does not go to, or would have gone to before; its cohort is kept by level.
+/// A child to visit later; its cohort is stored in `cohorts` at the same position.
 #[derive(Clone, Copy, Default)]
 struct Open {
     node: u32,
-    /// Bits of levels, as at a leaf.
+    /// Level bits, as in [`Arrived`].
     live: u64,
     rest: u64,
 }
 
-/// The memory of a descent, made once per thread.
+/// The working memory of a descent, created once per thread.
 pub(crate) struct Descent {
-    /// At most one for each level.
+    /// At most one per level.
     open: Vec<Open>,
-    /// Sets by level: the cohorts of `open`, and who fails tests on the player of the level.
+    /// Sets of rows: the cohorts of `open`, and by level the rows that fail a test of the player of that
+    /// level.
     cohorts: Vec<u64>,
     failing: Vec<u64>,
     /// By level.
@@ -46,7 +47,7 @@ impl Descent {
         }
     }
 
-    /// Gives what one tree has for an explicand.
+    /// Adds the contributions of one tree to an explicand.
     pub(crate) fn add<S: Share>(
         &mut self,
         ensemble: &Ensemble,
@@ -87,7 +88,7 @@ impl Descent {
     }
 }
 
-/// A tree and what goes through it.
+/// A tree with the inputs of its descent.
 struct Task<'a, S: Share> {
     ensemble: &'a Ensemble,
     tree: &'a Tree,
@@ -97,7 +98,7 @@ struct Task<'a, S: Share> {
     weights: &'a S::Weights,
 }
 
-/// Goes through the tree with sets of `W` words.
+/// Traverses the tree with sets of `W` words.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx512vpopcntdq+avx2+bmi1+bmi2+popcnt",
     "x86_64+avx2+bmi1+bmi2+popcnt",
@@ -116,7 +117,8 @@ fn descend<const W: usize, S: Share, T: Weigh, F: FnMut(usize, f64)>(
     let nodes: &[Node] = ensemble.nodes_of(tree);
     let mut waiting = 0;
     let (mut at, mut cohort): (usize, Set<W>) = (0, present[0]);
-    // Levels whose player is one of the others, or one of R: a player has the bit of its last test.
+    // The levels of players outside R, and of players in R. Each player is represented by the bit of its last
+    // test.
     let (mut live, mut rest) = (0u64, 0u64);
     loop {
         let node = nodes[at];
@@ -125,7 +127,7 @@ fn descend<const W: usize, S: Share, T: Weigh, F: FnMut(usize, f64)>(
             let (level, own) = (level as usize, 1u64 << level);
             let feature = node.feature();
             let goes_left = ensemble.goes_left(node, explicand.row[feature]);
-            // All bits set where the explicand goes right, so that the others are those that go with it.
+            // All bits are set if the explicand goes right, so that `with` contains the rows that go with it.
             let turn = u64::from(goes_left).wrapping_sub(1);
             let with: Set<W> = answers[question as usize].map(|word| word ^ turn);
             let near = node.left() + usize::from(!goes_left);

@@ -1,8 +1,8 @@
-//! Sets of rows, a bit for each, and what they weigh.
+//! Sets of rows, with one bit each, and their weights.
 
 use super::MOST_DEPTH;
 
-/// A set of rows, 64 to a word.
+/// A set of rows, 64 per word.
 pub(crate) type Set<const W: usize> = [u64; W];
 
 #[inline(always)]
@@ -25,7 +25,7 @@ pub(crate) fn is_empty<const W: usize>(set: Set<W>) -> bool {
     set.iter().fold(0, |any, word| any | word) == 0
 }
 
-/// Room for as many sets.
+/// Returns memory for `N` sets, grown if needed.
 #[inline(always)]
 pub(crate) fn room<const W: usize, const N: usize>(words: &mut Vec<u64>) -> &mut [Set<W>; N] {
     if words.len() < N * W {
@@ -37,23 +37,23 @@ pub(crate) fn room<const W: usize, const N: usize>(words: &mut Vec<u64>) -> &mut
     }
 }
 
-/// Bits of a number of players.
+/// The number of bits of a number of players.
 const BITS: usize = (MOST_DEPTH.ilog2() + 1) as usize;
 
-/// Numbers of players on a path.
+/// The number of possible numbers of players on a path.
 pub(crate) const SIZES: usize = MOST_DEPTH + 1;
 
-/// In how many of some sets each row is.
+/// For each row, the number of added sets that contain it.
 ///
-/// Bit j of all rows' numbers is a set. A further set is added to these as one is added to a number: each bit is turned where the carry
-/// is, and the carry goes on where both were set.
+/// Bit j of the numbers of all rows is a set. Adding a set works like adding one to a binary number: each bit
+/// is flipped for the rows in the carry, and the carry continues for the rows where both were set.
 pub(crate) struct Numbers<const W: usize> {
     bits: [Set<W>; BITS],
     sets: usize,
 }
 
 impl<const W: usize> Numbers<W> {
-    /// Of no sets.
+    /// Creates the counter with no sets.
     #[inline(always)]
     pub(crate) fn new() -> Self {
         Self { bits: [[0; W]; BITS], sets: 0 }
@@ -69,7 +69,8 @@ impl<const W: usize> Numbers<W> {
         }
     }
 
-    /// Writes to `by_number[k]`, up to the number of sets, those of `rows` that are in k of them.
+    /// Writes to `by_number[k]`, for each k up to the number of sets, those of `rows` that are in k of the
+    /// sets.
     #[inline(always)]
     pub(crate) fn sort(&self, rows: Set<W>, by_number: &mut [Set<W>; SIZES]) {
         let used = self.sets.checked_ilog2().map_or(0, |bit| bit as usize + 1);
@@ -83,11 +84,11 @@ impl<const W: usize> Numbers<W> {
 
 /// The weight of a set of rows.
 pub(crate) trait Weigh {
-    /// `Σ_m w(set ∩ others_m) factors_m`.
+    /// Returns `Σ_m w(set ∩ others_m) factors_m`.
     fn weigh<const W: usize>(&self, set: Set<W>, others: &[Set<W>], factors: &[f64]) -> f64;
 }
 
-/// Of rows that weigh the same.
+/// Weights of rows that are all equal.
 pub(super) struct Counts {
     pub(super) weight: f64,
 }
@@ -105,9 +106,9 @@ impl Weigh for Counts {
     }
 }
 
-/// Of rows with weights of their own.
+/// Individual weights of rows.
 pub(super) struct Sums<'a> {
-    /// Row by row.
+    /// One weight per row.
     pub(super) weights: &'a [f64],
 }
 

@@ -1,15 +1,17 @@
-//! Trees with splits that look at several features at once: one explicand against one background row, on the nodes that some mixture of the
-//! two can reach.
+//! Walks trees with splits on several features at once, for one explicand and one background row, visiting
+//! the nodes that some mixture of the two can reach.
 //!
-//! A split on one feature parts the mixtures by the row that its player is taken from (see [`walk`](super::walk)). One on a statistic of
-//! several features goes a way that depends on all their players. So where it does for those that are not yet taken, it is asked of them
-//! one after the other: the walk parts at a player without leaving the split, until what is left no longer matters. A leaf is then
-//! reached, as any other is, by all mixtures that take the players E from the explicand and R from the background row, on each of the ways to
-//! it. So what a tree gives is a sum of products, whose values are those of [any leaf](super::shares): semivalues, of players in groups, of
+//! At a split on one feature, mixtures diverge by the row that its player is taken from (see
+//! [`walk`](super::walk)). At a split on a statistic of several features, the decision depends on all their
+//! players. If it still depends on players that are not yet taken, these are decided one after the other: the
+//! walk branches on a player without leaving the split, until the remaining players no longer matter. A leaf
+//! is then reached, like any other, by all mixtures that take the players E from the explicand and R from the
+//! background row, on each of the paths to it. So the contribution of a tree is a sum of products, whose
+//! values are those of [any leaf](super::shares): semivalues, values of players in groups, interactions of
 //! pairs.
 //!
-//! A tree takes O(d) time per leaf reached of d players on its way, and O(2^m) per split with m players to be taken. Partings are kept on a stack
-//! of our own: any depth and any number of features.
+//! A tree takes O(d) time per leaf reached with d players on its path, and O(2^m) per split with m undecided
+//! players. Partings are kept on an explicit stack, which allows any depth and any number of features.
 //!
 //! | | |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! All rows of an oracle through its joint trees.
+//! Passes all rows of an oracle through its joint trees.
 
 use apportion_games::Rows;
 use apportion_models::tree::JointTrees;
@@ -16,11 +16,12 @@ use crate::marginal::walk::Pair;
 /// Nanoseconds per leaf that is reached.
 const LEAF: f64 = 250.0;
 
-/// Pairs of rows that stand for all in the prediction of a walk's length.
+/// The number of pairs of rows that are sampled to predict the time of the walk.
 const SAMPLE: usize = 4;
 
 impl InterventionalOracle<'_> {
-    /// Adds what these trees give to some rows: of target t to the number `places[t]` of those of a row.
+    /// Adds the contributions of these trees to some rows: those of target t to the number `places[t]` of
+    /// each row.
     pub(in crate::marginal) fn add_joint(
         &self,
         request: &Request<'_>,
@@ -77,7 +78,7 @@ impl InterventionalOracle<'_> {
         });
     }
 
-    /// What these trees add to a plan for `count` rows like those of `sample`.
+    /// Returns the plan of these trees for `count` rows similar to those of `sample`.
     pub(in crate::marginal) fn joint_plan(
         &self,
         request: &Request<'_>,
@@ -106,13 +107,13 @@ impl InterventionalOracle<'_> {
         Some(Plan { kernels: vec![(Kernel::Walk, joint.ensemble().tree_count())], seconds })
     }
 
-    /// Refuses any kernel but the walk where there are such trees.
+    /// Returns an error for any kernel except the walk, if there are such trees.
     pub(in crate::marginal) fn check_joint(&self) -> Result<(), TreeError> {
         match self.settings.kernel {
             Some(kernel) if kernel != Kernel::Walk && self.ensemble.joint().is_some() => {
                 Err(TreeError::Unsupported {
-                    what: format!("the kernel {kernel} on trees that split on several features at once"),
-                    wanted: "use walk, or leave the kernel to be chosen",
+                    what: format!("kernel {kernel} for trees that split on several features at once"),
+                    help: "leave the kernel unset, or use walk",
                 })
             }
             _ => Ok(()),

@@ -1,14 +1,14 @@
-//! One tree, one explicand, and one background row.
+//! Walks one tree with one explicand and one background row.
 
 use apportion_models::tree::{JointTrees, Node, Statistic};
 
 use crate::marginal::shares::Products;
 use crate::marginal::walk::{Pair, Taken};
 
-/// Where more players than this are to be taken it is not tried whether they matter.
+/// The maximum number of undecided players for which it is tested whether they matter.
 const MOST_TRIED: usize = 6;
 
-/// The most players on a path of any tree, or more.
+/// Returns an upper bound on the number of players on a path of any tree.
 pub(in crate::marginal) fn widest(joint: &JointTrees) -> usize {
     let trees = joint.ensemble();
     let of_tree = |nodes: &[Node]| {
@@ -24,24 +24,24 @@ pub(in crate::marginal) fn widest(joint: &JointTrees) -> usize {
     trees.trees().iter().map(|tree| of_tree(trees.nodes_of(tree))).max().unwrap_or(0)
 }
 
-/// A player at whom the mixtures part, and the split that asks for them.
+/// A player for which the mixtures diverge, and the split that depends on the player.
 struct Parting {
     player: u32,
     split: usize,
 }
 
-/// The memory of a walk, made once per thread.
+/// The working memory of a walk, created once per thread.
 pub(in crate::marginal) struct Walk<'a> {
     joint: &'a JointTrees,
     player_of: &'a [u32],
     taken: Vec<Taken>,
     partings: Vec<Parting>,
     products: Products,
-    /// The players of a split that are to be taken.
+    /// The undecided players of a split.
     free: Vec<u32>,
 }
 
-/// What a split does with the mixtures that come to it.
+/// The next step at a split: go to a child, or branch on a player.
 enum Way {
     Left(bool),
     Part(u32),
@@ -59,7 +59,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Gives the games whose sum is the game `weight · f(x_S, b_rest)` on one tree, each with its v. Rows are extended.
+    /// Calls `give` with the games whose sum is the game `weight · f(x_S, b_rest)` on one tree, each with its
+    /// v. The rows are extended by the statistics.
     pub(in crate::marginal) fn through(
         &mut self,
         nodes: &[Node],
@@ -84,7 +85,7 @@ impl<'a> Walk<'a> {
                 self.products.require(player, self.taken[player as usize] == Taken::Explicand);
             }
             give(&mut self.products, pair.weight * node.value());
-            // Back to the last parting whose other side is still to go.
+            // Go back to the last parting whose other side is still to be visited.
             loop {
                 let Some(&Parting { player, split }) = self.partings.last() else { return };
                 let taken = &mut self.taken[player as usize];
@@ -121,7 +122,7 @@ impl<'a> Walk<'a> {
                 self.free.push(player);
             }
         }
-        // Players are taken as the bits of a number say.
+        // The bits of the argument select the undecided players that are taken from the explicand.
         let left =
             |from_explicand: usize| goes_left(self.value(statistic, explicand, background, from_explicand));
         match self.free[..] {
@@ -138,14 +139,15 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The statistic of a mixture, of which bit k says whether free player k is taken from the explicand.
+    /// Returns the statistic of a mixture. Bit k of `bits` is set if undecided player k is taken from the
+    /// explicand.
     fn value(&self, statistic: &Statistic, explicand: &[f64], background: &[f64], bits: usize) -> f64 {
         statistic.value(|feature| {
             let player = self.player_of[feature];
             let from_explicand = match self.taken[player as usize] {
                 Taken::Explicand => true,
                 Taken::Background => false,
-                // One that is not listed has the same in both.
+                // A player that is not listed has the same values in both rows.
                 Taken::Free => {
                     let place = self.free.iter().position(|&free| free == player);
                     place.is_some_and(|place| bits >> place & 1 == 1)

@@ -1,12 +1,13 @@
-//! What a leaf gives to every player: a semivalue.
+//! The contributions of a leaf to every player, for a semivalue.
 //!
-//! Of a cohort let G_i be the rows that fail player i, and C_k those that fail k players, sorted by adding up bits. Then
+//! For a cohort, let G_i be the rows that fail a test of player i, and C_k the rows that fail tests of k
+//! players, sorted by adding up bits. Then
 //!
 //! ```text
 //! φ_i += v Σ_k w(G_i ∩ C_k) M(k − 1, |R|)        φ_i −= v Σ_k w(C_k) M(k, |R| − 1)   for i ∈ R
 //! ```
 //!
-//! with w the weight of a set: where rows weigh the same, a count of bits.
+//! with w the weight of a set: a bit count if all rows have the same weight.
 
 use apportion_models::tree::Node;
 
@@ -17,7 +18,7 @@ use crate::engine::moments::Moments;
 use crate::marginal::cohorts::{Arrived, Failed, Numbers, SIZES, Weigh, room};
 use crate::marginal::walk::{Parting, Walked};
 
-/// The memory of leaves that give to players.
+/// The working memory for contributions to players.
 #[derive(Default)]
 pub(crate) struct Alone {
     failed: Failed,
@@ -127,7 +128,7 @@ impl Share for Alone {
         }
     }
 
-    /// The extensions are alike but for the one player, so their sum stands for them with all others.
+    /// The extensions differ only in one player, so all other players get the sum of the extensions.
     fn of_products(
         &mut self,
         moments: &Moments,

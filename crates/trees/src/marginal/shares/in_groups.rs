@@ -1,33 +1,38 @@
-//! What a leaf gives to players in groups: a coalitional value, a semivalue between the groups and one within them.
+//! The contributions of a leaf to players in groups, for a coalitional value: a semivalue between the groups
+//! and one within them.
 //!
-//! # The derivation
+//! # Derivation
 //!
-//! On one leaf of value v and one background row the game is `v · [E ⊆ S] [R ∩ S = ∅]`. Let i be in group j. Every other group is present or
-//! absent as a whole, so one with features in both E and R, a *mixed* group, lets no coalition reach the leaf. If there is none but possibly
-//! j, let a of the other groups have features in E, b of them in R, and j itself e features in E and r in R. With the moments M1 of the
+//! On one leaf of value v and one background row the game is `v · [E ⊆ S] [R ∩ S = ∅]`. Let i be in group j.
+//! Every other group is present or absent as a whole, so if one of them is *mixed*, with features in both E
+//! and R, no coalition reaches the leaf. If none is mixed except possibly j, let a of the other groups have
+//! features in E, b of them in R, and j itself e features in E and r in R. With the moments M1 of the
 //! semivalue between groups and M2 of that within,
 //!
 //! ```text
-//! φ_i += v · M1(a, b) · M2(e − 1, r)   for i ∈ E ∩ S_j,        φ_i −= v · M1(a, b) · M2(e, r − 1)   for i ∈ R ∩ S_j.
+//! φ_i += v · M1(a, b) · M2(e − 1, r)   for i ∈ E ∩ S_j,
+//! φ_i −= v · M1(a, b) · M2(e, r − 1)   for i ∈ R ∩ S_j.
 //! ```
 //!
-//! So without a mixed group all members get shares, with one only its own, with two nobody.
+//! So without a mixed group all members get contributions; with one mixed group, only its members; with two,
+//! none.
 //!
-//! # On the way
+//! # Algorithms
 //!
-//! A walk counts the features of each group, and leaves out a branch that would mix a second group, with everything below it. At a leaf each
-//! parting on the way gets the share of its feature. Of patterns, which groups E and R touch is a bit mask each, and the mixed groups are
-//! those in both.
+//! The walk counts the features of each group, and skips a branch that would mix a second group. At a leaf,
+//! each parting on the path gets the contribution of its feature. For patterns, the groups of E and of R are
+//! a bit mask each, and the mixed groups are those in both.
 //!
-//! A row of a cohort that fails a player of a group in X, the groups with players in R, makes that group mixed. So for the members of group j
-//! only rows count for which no other group is mixed. Of these let a be the number of groups outside X, other than j, with players that the
-//! row fails, and e the number of those in j. With r members of j in R,
+//! In a cohort, let X be the groups with players in R. A row that fails a test of a player in one of these
+//! groups makes the group mixed. So for the members of group j, only rows count for which no other group is
+//! mixed. For such a row let a be the number of groups outside X, other than j, with players whose tests the
+//! row fails, and e the number of such players in j. With r members of j in R,
 //!
 //! ```text
 //! φ_i += v Σ w_b M1(a, |X ∖ j|) M2(e − 1, r)   for i ∈ E ∩ S_j        φ_i −= v Σ w_b M1(a, |X ∖ j|) M2(e, r − 1)   for i ∈ R ∩ S_j,
 //! ```
 //!
-//! and rows are sorted by a and by e as they are for players alone.
+//! and rows are sorted by a and by e in the same way as for single players.
 
 use apportion_models::tree::Node;
 
@@ -40,7 +45,7 @@ use crate::marginal::cohorts::{
 };
 use crate::marginal::walk::{Parting, Walked};
 
-/// The memory of leaves that give to players in groups.
+/// The working memory for contributions to players in groups.
 pub(crate) struct InGroups {
     counts: Counts,
     given: Vec<Given>,
@@ -49,17 +54,17 @@ pub(crate) struct InGroups {
     cohort: OfCohort,
 }
 
-/// The two rows that a feature may be taken from, as places in a pair.
+/// The two rows that a feature may be taken from, as indices of a pair.
 const EXPLICAND: usize = 0;
 const BACKGROUND: usize = 1;
 
-/// Which features are taken from which row, group by group.
+/// The features taken from each row, by group.
 struct Counts {
-    /// Per group: features taken from either row.
+    /// Per group: the number of features taken from either row.
     of_group: Vec<[usize; 2]>,
-    /// Groups all of whose features are taken from the same row.
+    /// The number of groups whose features are all taken from the same row.
     whole: [usize; 2],
-    /// The last group that got features from both, and how many have them.
+    /// The last group with features from both rows, and the number of such groups.
     mixed: (usize, usize),
 }
 
@@ -68,7 +73,8 @@ impl Counts {
         Self { of_group: vec![[0; 2]; groups], whole: [0; 2], mixed: (0, 0) }
     }
 
-    /// Takes a feature of `group` from one row; `false`, and nothing done, if that would mix more than `most` groups.
+    /// Takes a feature of `group` from one row. Returns `false`, without effect, if more than `most` groups
+    /// would become mixed.
     #[inline(always)]
     fn enter(&mut self, group: usize, side: usize, most: usize) -> bool {
         let counts = &mut self.of_group[group];
@@ -86,7 +92,7 @@ impl Counts {
         true
     }
 
-    /// The opposite of [`enter`](Self::enter), where at most one group is mixed.
+    /// Undoes [`enter`](Self::enter), if at most one group is mixed.
     #[inline(always)]
     fn leave(&mut self, group: usize, side: usize) {
         let counts = &mut self.of_group[group];
@@ -102,7 +108,7 @@ impl Counts {
     }
 }
 
-/// The feature of a parting on the way.
+/// The feature of a parting on the path.
 struct Given {
     group: usize,
     /// The row that it is taken from.
@@ -119,7 +125,7 @@ struct Walking<'a, F> {
 }
 
 impl<F: FnMut(usize, f64)> Walking<'_, F> {
-    /// Gives the feature of the last parting what it has got on the side that is finished.
+    /// Adds the sum of the finished side to the feature of the last parting.
     #[inline(always)]
     fn give(&mut self, player: u32) {
         let Some(Given { group, side, sum }) = self.given.last_mut() else { return };
@@ -136,7 +142,7 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
         let group = self.coalitional.group_of(player);
         let is_own = self.counts.enter(group, EXPLICAND, 1);
         if !is_own {
-            // The group was of the background alone. It stays so: that never mixes a second group.
+            // The group has features of the background only. Adding another one never mixes a second group.
             self.counts.enter(group, BACKGROUND, 1);
         }
         self.given.push(Given { group, side: if is_own { EXPLICAND } else { BACKGROUND }, sum: 0.0 });
@@ -185,24 +191,25 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
     }
 }
 
-/// What a pattern of the background leaves to the explicand.
+/// The features that a background pattern leaves to the explicand.
 struct Own {
     /// E.
     features: u64,
-    /// The groups they are in.
+    /// The groups of these features.
     groups: u64,
-    /// The weight of the pattern, times the value of the leaf.
+    /// The weight of the pattern times the value of the leaf.
     value: f64,
 }
 
-/// The memory that a cohort takes.
+/// The working memory for a cohort.
 #[derive(Default)]
 struct OfCohort {
     groups: Vec<Group>,
-    /// By group: the rows that fail one of its players.
+    /// By group: the rows that fail a test of one of its players.
     touched: Vec<u64>,
     by_groups: Vec<u64>,
-    /// Of one group: G_i of its players, the rows by number of those, and the same by number of groups too.
+    /// For one group: G_i of its players, the rows by number of failed players, and the same also by number
+    /// of groups.
     members: Vec<u64>,
     by_members: Vec<u64>,
     cells: Vec<u64>,
@@ -210,7 +217,7 @@ struct OfCohort {
     losses: Vec<f64>,
 }
 
-/// A group on the path: levels of its players, as for all.
+/// A group on the path, with its players as level bits.
 struct Group {
     number: usize,
     live: u64,
@@ -323,7 +330,7 @@ impl Share for InGroups {
         let by_groups = room::<W, SIZES>(by_groups);
         let members = room::<W, MOST_DEPTH>(members);
         let by_members = room::<W, SIZES>(by_members);
-        // Rows with a mixed group, and with two.
+        // The rows with at least one mixed group, and with at least two.
         let (mut once, mut twice): (Set<W>, Set<W>) = ([0; W], [0; W]);
         let mut outside = Numbers::new();
         let mut count = 0;
@@ -342,7 +349,7 @@ impl Share for InGroups {
         let mixable = groups.len() - count;
         for (group, &touched) in groups.iter().zip(&*touched) {
             let is_outside = group.rest == 0;
-            // Rows for which no other group is mixed.
+            // The rows for which no other group is mixed.
             let rows = match is_outside {
                 true => both(less(arrived.cohort, once), touched),
                 false => less(less(arrived.cohort, twice), less(once, touched)),
@@ -408,7 +415,7 @@ impl Share for InGroups {
 }
 
 impl InGroups {
-    /// Gives the values of `value · [E, R]`.
+    /// Adds the values of `value · [E, R]`.
     fn of_product(
         &mut self,
         coalitional: &Coalitional,

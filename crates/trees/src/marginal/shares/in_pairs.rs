@@ -1,7 +1,7 @@
-//! What a leaf gives to every pair of players: an interaction index.
+//! The contributions of a leaf to every pair of players, for an interaction index.
 //!
-//! The second difference of `v · [E ⊆ S] [R ∩ S = ∅]` vanishes unless both players are in E ∪ R, and then is ±v where the others of E are in S
-//! and those of R are not, 0 elsewhere: with k of the two in R,
+//! The second difference of `v · [E ⊆ S] [R ∩ S = ∅]` vanishes unless both players are in E ∪ R. Then it is
+//! ±v if the others of E are in S and those of R are not, and 0 otherwise, so that
 //!
 //! ```text
 //! i, j ∈ E:         +v · M(|E| − 2, |R|)
@@ -9,16 +9,18 @@
 //! i, j ∈ R:         +v · M(|E|, |R| − 2)
 //! ```
 //!
-//! A walk hands up the sums of all three. At the parting of a player j, with sums S on the side of the explicand and S' on that of the
-//! background row, the pair of j and a player i that parted above gets
+//! The walk passes up the sums of all three. At the parting of a player j, with sums S on the side of the
+//! explicand and S' on that of the background row, the pair of j and a player i that parted above gets
 //!
 //! ```text
-//! S.both_own − S'.mixed    for i taken from the explicand,        S'.both_rest − S.mixed    for i taken from the background row,
+//! S.both_own − S'.mixed    for i taken from the explicand,
+//! S'.both_rest − S.mixed    for i taken from the background row,
 //! ```
 //!
-//! so that each parting takes a step for each one above it, however many leaves are below. Of patterns, what two features of R get, and what
-//! one of R and a given one of E get, is summed over the background before it is handed out. Of a cohort, with G_i and C_k as for [players
-//! alone](super::alone),
+//! so that each parting takes one step for each parting above it, for any number of leaves below. For
+//! patterns, the contributions to two features of R, and to one of R and a given one of E, are summed over
+//! the background before they are distributed. For a cohort, with G_i and C_k as for
+//! [single players](super::alone),
 //!
 //! ```text
 //! φ_ij += v Σ_k w(G_i ∩ G_j ∩ C_k) M(k − 2, |R|)
@@ -36,7 +38,7 @@ use crate::engine::paths::MOST_FEATURES;
 use crate::marginal::cohorts::{Arrived, Failed, Numbers, SIZES, Weigh, both, room};
 use crate::marginal::walk::{Parting, Walked};
 
-/// The memory of leaves that give to pairs.
+/// The working memory for contributions to pairs.
 #[derive(Default)]
 pub(crate) struct InPairs {
     failed: Failed,

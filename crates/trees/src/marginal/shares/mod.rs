@@ -1,7 +1,8 @@
-//! What a leaf gives, and to whom: players, players in groups or over a hierarchy of groups, or pairs.
+//! The contributions of a leaf: to players, players in groups or in a hierarchy of groups, or pairs.
 //!
-//! Kernels know how leaves are reached, and say who is taken from where; a [`Share`] knows what that gives. With E the players that are
-//! taken from the explicand, R those from the background row and v the leaf's value times the weight of the row,
+//! Kernels determine how leaves are reached, and which row each player is taken from; a [`Share`] computes
+//! the resulting contributions. With E the players that are taken from the explicand, R those from the
+//! background row and v the leaf's value times the weight of the row,
 //!
 //! | | | |
 //! |---|---|---|
@@ -10,7 +11,7 @@
 //! | [`OverHierarchy`] | the same over a hierarchy | the same at every level: see [`over_hierarchy`] |
 //! | [`InPairs`] | an interaction index | v M(\|E\| − 2, \|R\|) to two of E, and so on: see [`in_pairs`] |
 //!
-//! Numbers go to *targets*: a player, or the number of a pair.
+//! Contributions go to *targets*: players, or numbers of pairs.
 
 mod alone;
 mod in_groups;
@@ -26,7 +27,7 @@ pub(crate) use self::products::Products;
 use super::cohorts::{Arrived, Weigh};
 use super::walk::Walked;
 
-/// A leaf, its path features, and the background as it sees it: patterns and their weights.
+/// A leaf with its path features and its background patterns with their weights.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen<'a> {
     pub(crate) features: &'a [u32],
@@ -34,27 +35,27 @@ pub(crate) struct Seen<'a> {
     pub(crate) background: &'a [(u64, f64)],
 }
 
-/// What leaves give, with the memory that it takes: made once per thread.
+/// The contributions of leaves, with the working memory for them: created once per thread.
 pub(crate) trait Share: Send {
-    /// How coalitions are weighed.
+    /// The weights of coalitions.
     type Weights: Sync;
-    /// What a [walk](super::walk) hands up.
+    /// The sums that a [walk](super::walk) passes up.
     type Sums: Copy + Default + Send;
 
-    /// For games with these players or, of values in groups, features.
+    /// Creates the working memory for these weights.
     fn new(weights: &Self::Weights) -> Self;
 
-    /// On the way of one explicand against one background row.
+    /// Returns the operations of a walk of one explicand and one background row.
     fn walked<'a>(
         &'a mut self,
         weights: &'a Self::Weights,
         phi: impl FnMut(usize, f64) + 'a,
     ) -> impl Walked<Sums = Self::Sums> + 'a;
 
-    /// Takes in a leaf that is [seen by patterns](super::masks): whether it gives anything.
+    /// Prepares a leaf for [masks](super::masks). Returns whether it contributes anything.
     fn meets(&mut self, weights: &Self::Weights, seen: Seen<'_>) -> bool;
 
-    /// Gives what the leaf that was met last has for explicands of a pattern.
+    /// Adds the contributions of the most recently prepared leaf for explicands with a pattern.
     fn of_pattern(
         &mut self,
         weights: &Self::Weights,
@@ -63,7 +64,7 @@ pub(crate) trait Share: Send {
         phi: impl FnMut(usize, f64),
     );
 
-    /// Gives what a leaf has for an explicand against all rows of a [cohort](super::cohorts).
+    /// Adds the contributions of a leaf for an explicand and all rows of a [cohort](super::cohorts).
     fn of_cohort<const W: usize>(
         &mut self,
         weights: &Self::Weights,
@@ -72,7 +73,7 @@ pub(crate) trait Share: Send {
         phi: &mut impl FnMut(usize, f64),
     );
 
-    /// Gives the values of [products](super::linear) where v is `value`.
+    /// Adds the values of [products](super::linear), where v is `value`.
     fn of_products(
         &mut self,
         weights: &Self::Weights,

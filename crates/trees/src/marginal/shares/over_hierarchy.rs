@@ -1,28 +1,33 @@
-//! What a leaf gives to players over a hierarchy of groups: a coalitional value, a semivalue at the top and one at all levels below.
+//! The contributions of a leaf to players in a hierarchy of groups, for a coalitional value: one semivalue at
+//! the top and one at all levels below.
 //!
-//! # The derivation
+//! # Derivation
 //!
-//! On one leaf of value v and one background row the game is `v · [E ⊆ S] [R ∩ S = ∅]`. Let i be a player, and G a group that it is in. Of the
-//! members of G other than i's side each is present or absent as a whole: one with players in both E and R, a *mixed* one, lets no
-//! coalition reach the leaf. If there is none in any of these groups, let a of the other members of G have players in E, and b of them in R.
-//! With the moments M of the level of G, and v a product of what is asked of each level,
+//! On one leaf of value v and one background row the game is `v · [E ⊆ S] [R ∩ S = ∅]`. Let i be a player,
+//! and G a group that contains it. Each member of G other than the one that contains i is present or absent
+//! as a whole, so if one of them is *mixed*, with players in both E and R, no coalition reaches the leaf. If
+//! there is no such member in any of these groups, let a of the other members of G have players in E, and b
+//! of them in R. With the moments M of the level of G, the value is a product over the levels,
 //!
 //! ```text
 //! φ_i = ± v Π_G M(a_G, b_G)     + for i ∈ E, − for i ∈ R.
 //! ```
 //!
-//! So from the whole down, as long as a group has one mixed member, only the players of that get shares; and the first group without a
-//! mixed member divides the leaf among its members, which then are of one side each, and so on down to the players. A group with two mixed
-//! members leaves nothing to anyone. A group of whose members one alone has players on the path is the factor M(0, 0) = 1, and is left out.
+//! So from the whole set down, as long as a group has one mixed member, only the players of that member get
+//! contributions. The first group without a mixed member divides the leaf among its members, each of which
+//! has players on one side only, and so on down to the players. If a group has two mixed members, no player
+//! gets anything. If only one member of a group has players on the path, the factor of the group is M(0, 0) =
+//! 1, and the group is skipped.
 //!
-//! # On the way
+//! # Algorithms
 //!
-//! A walk counts, for every group, the members that are of either side and those that are mixed, and leaves out a branch that would mix a
-//! second member of a group, with everything below it. Of patterns, which members E and R touch is a bit mask each.
+//! The walk counts, for every group, the members on either side and the mixed ones. It skips a branch that
+//! would mix a second member of a group. For patterns, the members in E and in R are a bit mask each.
 //!
-//! Rows of a cohort have the same R. In a group, members with players in R are mixed for the rows that fail one of their players. For a
-//! member only the rows count for which no other is mixed; they are sorted by the number of members outside R that they touch, and go on
-//! to the member with the weight that this makes, together with all that came with the same weight.
+//! All rows of a cohort have the same R. In a group, members with players in R are mixed for the rows that
+//! fail a test of one of their players. For a member, only the rows count for which no other member is mixed.
+//! They are sorted by the number of members outside R with a failed test, and passed on to the member with
+//! the resulting weight, in one set for each distinct weight.
 
 use apportion_models::tree::Node;
 
@@ -33,7 +38,7 @@ use crate::engine::levels::{Child, LeafLevels, Levels};
 use crate::marginal::cohorts::{Arrived, Numbers, SIZES, Set, Weigh, both, either, is_empty, less, room};
 use crate::marginal::walk::{Parting, Walked};
 
-/// The memory of leaves that give to players over a hierarchy.
+/// The working memory for contributions to players in a hierarchy.
 pub(crate) struct OverHierarchy {
     counts: Counts,
     given: Vec<Given>,
@@ -42,20 +47,20 @@ pub(crate) struct OverHierarchy {
     cohort: OfCohort,
 }
 
-/// The two rows that a feature may be taken from, as places in counts.
+/// The two rows that a feature may be taken from, as indices of counts.
 const EXPLICAND: usize = 0;
 const BACKGROUND: usize = 1;
-/// Of a group: features are taken from both.
+/// Marks a group whose features are taken from both rows.
 const BOTH: usize = 2;
 
-/// Which members of every group are taken from which row.
+/// The members of every group taken from each row.
 struct Counts {
-    /// Per group: members of the explicand alone, of the background alone, of both.
+    /// Per group: the number of members of the explicand alone, of the background alone, and of both.
     of_group: Vec<[u32; 3]>,
 }
 
 impl Counts {
-    /// The row that a group's features are taken from; none where no feature is taken.
+    /// Returns the row that a group's features are taken from; `None` if no feature is taken.
     #[inline(always)]
     fn side(&self, group: usize) -> Option<usize> {
         match self.of_group[group] {
@@ -66,7 +71,8 @@ impl Counts {
         }
     }
 
-    /// Takes a feature from another row than it was, or from none: whether no group has two members of both rows then, where none had before.
+    /// Changes the row that a feature is taken from. Returns whether no group has two mixed members
+    /// afterwards, provided that none had before.
     #[inline(always)]
     fn turn(&mut self, levels: &Levels, feature: usize, from: Option<usize>, to: Option<usize>) -> bool {
         let (mut from, mut to) = (from, to);
@@ -89,7 +95,8 @@ impl Counts {
         true
     }
 
-    /// Takes a free feature from one row; `false`, and nothing done, if no coalition would reach a leaf below.
+    /// Takes a free feature from one row. Returns `false`, without effect, if no coalition would reach a leaf
+    /// below.
     #[inline(always)]
     fn enter(&mut self, levels: &Levels, feature: usize, side: usize) -> bool {
         let goes = self.turn(levels, feature, None, Some(side));
@@ -99,7 +106,7 @@ impl Counts {
         goes
     }
 
-    /// What a leaf of value 1 gives to a feature that is taken from one row.
+    /// Returns the contribution of a leaf of value 1 to a feature that is taken from one row.
     #[inline(always)]
     fn share(&self, levels: &Levels, feature: usize, side: usize) -> f64 {
         let mut share = if side == EXPLICAND { 1.0 } else { -1.0 };
@@ -121,7 +128,7 @@ impl Counts {
     }
 }
 
-/// The feature of a parting on the way.
+/// The feature of a parting on the path.
 struct Given {
     /// The row that it is taken from.
     side: usize,
@@ -138,7 +145,7 @@ struct Walking<'a, F> {
 }
 
 impl<F: FnMut(usize, f64)> Walking<'_, F> {
-    /// Gives the feature of the last parting what it has got on the side that is finished.
+    /// Adds the sum of the finished side to the feature of the last parting.
     #[inline(always)]
     fn give(&mut self) {
         let Some(Given { side, feature, sum }) = self.given.last_mut() else { return };
@@ -155,7 +162,7 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
         let feature = player as usize;
         let is_own = self.counts.enter(self.levels, feature, EXPLICAND);
         if !is_own {
-            // A group was of the background alone. It stays so: that mixes nothing.
+            // The group has features of the background only. Adding another one mixes nothing.
             self.counts.enter(self.levels, feature, BACKGROUND);
         }
         let side = if is_own { EXPLICAND } else { BACKGROUND };
@@ -188,42 +195,42 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
     }
 }
 
-/// What a pattern of the background leaves to the explicand.
+/// The features that a background pattern leaves to the explicand.
 struct Own {
     /// E.
     features: u64,
-    /// The weight of the pattern, times the value of the leaf.
+    /// The weight of the pattern times the value of the leaf.
     value: f64,
 }
 
-/// The memory that a cohort takes.
+/// The working memory for a cohort.
 #[derive(Default)]
 struct OfCohort {
     /// The levels of the players on the path.
     places: Vec<usize>,
-    /// By group: the rows that fail one of its players.
+    /// By group: the rows that fail a test of one of its players.
     touched: Vec<u64>,
-    /// Rows and their weights, of each group that is being divided.
+    /// Sets of rows with their weights, for each group that is being divided.
     cells: Vec<u64>,
     weights: Vec<f64>,
     by_number: Vec<u64>,
 }
 
-/// A cohort at a leaf, and who gets what of it.
+/// A cohort at a leaf, and the inputs for dividing it.
 struct Cohort<'a, 'c, const W: usize, T, F> {
     levels: &'a Levels,
     leaf: &'a LeafLevels,
     arrived: &'a Arrived<'c, W>,
-    /// By place on the path: the level of its player.
+    /// By index on the path: the level of the player.
     places: &'a [usize],
-    /// By group of the leaf: the rows that fail one of its players.
+    /// By group of the leaf: the rows that fail a test of one of its players.
     touched: &'a [Set<W>],
     weigh: &'a T,
     phi: &'a mut F,
 }
 
 impl<const W: usize, T: Weigh, F: FnMut(usize, f64)> Cohort<'_, '_, W, T, F> {
-    /// The rows that fail a player of a member, and whether the member has a player in R.
+    /// Returns the rows that fail a test of a player of a member, and whether the member has a player in R.
     fn member(&self, child: Child) -> (Set<W>, bool) {
         match child {
             Child::Feature(place) => {
@@ -240,7 +247,7 @@ impl<const W: usize, T: Weigh, F: FnMut(usize, f64)> Cohort<'_, '_, W, T, F> {
         }
     }
 
-    /// Divides the rows of the cells from `first` on, and their weights, among the members of a group.
+    /// Divides the rows of the cells from `first` on, with their weights, among the members of a group.
     fn divide(
         &mut self,
         group: usize,
@@ -250,7 +257,7 @@ impl<const W: usize, T: Weigh, F: FnMut(usize, f64)> Cohort<'_, '_, W, T, F> {
         by_number: &mut [Set<W>; SIZES],
     ) {
         let end = weights.len();
-        // Rows with a mixed member, and with two.
+        // The rows with at least one mixed member, and with at least two.
         let (mut once, mut twice): (Set<W>, Set<W>) = ([0; W], [0; W]);
         let mut outside = Numbers::new();
         let (mut count, mut mixable) = (0, 0);
@@ -269,7 +276,7 @@ impl<const W: usize, T: Weigh, F: FnMut(usize, f64)> Cohort<'_, '_, W, T, F> {
         let moments = self.levels.moments(leaf.is_top(group));
         for &child in leaf.children(group) {
             let (touched, has_rest) = self.member(child);
-            // Rows for which no other member is mixed.
+            // The rows for which no other member is mixed.
             let rows = match has_rest {
                 true => less(less(self.arrived.cohort, twice), less(once, touched)),
                 false => both(less(self.arrived.cohort, once), touched),
@@ -419,7 +426,7 @@ impl Share for OverHierarchy {
 }
 
 impl OverHierarchy {
-    /// Gives the values of `value · [E, R]`.
+    /// Adds the values of `value · [E, R]`.
     fn of_product(
         &mut self,
         levels: &Levels,

@@ -1,13 +1,14 @@
-//! Games that are worth something iff some players are taken from the explicand and others are not: what linear leaves are sums of.
+//! Games that are nonzero iff some players are taken from the explicand and others are not; linear leaves are
+//! sums of such games.
 
-/// `v · [E, R] + Σ_q d_q · [E ∪ {q}, R]`, with the players q in neither E nor R.
+/// The game `v · [E, R] + Σ_q d_q · [E ∪ {q}, R]`, with the players q in neither E nor R.
 #[derive(Default)]
 pub(crate) struct Products {
     /// E.
     pub(crate) own: Vec<u32>,
     /// R.
     pub(crate) rest: Vec<u32>,
-    /// Each q and d_q.
+    /// Each q with its d_q.
     pub(crate) extensions: Vec<(u32, f64)>,
 }
 
@@ -18,7 +19,7 @@ impl Products {
         self.extensions.clear();
     }
 
-    /// Puts a player into E, or else into R.
+    /// Adds a player to E, or else to R.
     pub(crate) fn require(&mut self, player: u32, from_explicand: bool) {
         if from_explicand { &mut self.own } else { &mut self.rest }.push(player);
     }

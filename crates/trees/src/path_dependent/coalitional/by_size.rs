@@ -1,5 +1,5 @@
-//! Coalitional values of one tree from its leaves, one row after the other: where one of the two semivalues has weights by size, and
-//! so no quadrature.
+//! Computes coalitional values of one tree leaf by leaf, for a single row. Used if one of the two semivalues
+//! has weights by size, which do not have a quadrature rule.
 
 use apportion_games::Partition;
 use apportion_values::CoalitionalValue;
@@ -9,14 +9,15 @@ use super::super::others::{Factor, Others};
 use apportion_models::Ensemble;
 use apportion_models::tree::Tree;
 
-/// `φ_i = v (h_i − c_i) V_i W_g`, leaf by leaf, with the memory that it takes: made once per thread.
+/// The values `φ_i = v (h_i − c_i) V_i W_g`, leaf by leaf, with the working memory for them: created once per
+/// thread.
 pub(in super::super) struct BySize<'a> {
     partition: &'a Partition,
     features: &'a [u32],
     paths: Paths,
     between: Others<'a>,
     within: Others<'a>,
-    /// The path's features, those of a group together.
+    /// The features of the path, sorted by group.
     path: Vec<(usize, Factor)>,
     groups: Vec<Factor>,
     members: Vec<Factor>,
@@ -25,7 +26,8 @@ pub(in super::super) struct BySize<'a> {
 }
 
 impl<'a> BySize<'a> {
-    /// `value` must be [defined](CoalitionalValue::check) for the groups; each feature is its own player.
+    /// Creates the working memory. `value` must be [defined](CoalitionalValue::check) for the groups; each
+    /// feature is its own player.
     pub(in super::super) fn new(
         value: &'a CoalitionalValue,
         partition: &'a Partition,
@@ -45,8 +47,8 @@ impl<'a> BySize<'a> {
         }
     }
 
-    /// Hands the values of one tree to `phi`, feature by feature and in shares. The row is rounded, and the covers are
-    /// [sound](Ensemble::check_covers).
+    /// Passes the values of one tree to `phi`, in parts by feature. The row is rounded, and the covers are
+    /// [valid](Ensemble::check_covers).
     pub(in super::super) fn add(
         &mut self,
         ensemble: &Ensemble,

@@ -1,8 +1,8 @@
-//! The recursion of a tree, for a block of rows and a few nodes of the rule between the groups at a time, and all nodes of the rule
-//! within them.
+//! The recursion of a tree, for a block of rows, a few nodes of the rule between the groups at a time, and
+//! all nodes of the rule within them.
 //!
-//! As for [players alone](super::super::lanes), every formula is a loop over the rows of a block, no multiplication is
-//! fused with an addition, and rows do not meet.
+//! As for [single players](super::super::lanes), every formula is a loop over the rows of a block, no
+//! multiplication is fused with an addition, and rows do not interact.
 
 use std::array::from_fn;
 use std::hint::select_unpredictable as select;
@@ -18,7 +18,8 @@ use super::super::lanes::{
 };
 use super::program::{Program, Side, Split, Step, TreeProgram};
 
-/// Values by quadrature: rules for each number of groups that a tree may have on a path, and for each number of features of a group.
+/// Values by quadrature, with rules for each number of groups on a path of a tree, and for each number of
+/// features of a group.
 pub(in super::super) struct OfMembers<'a> {
     pub(in super::super) program: &'a Program,
     between: Vec<Option<Rule>>,
@@ -26,14 +27,14 @@ pub(in super::super) struct OfMembers<'a> {
 }
 
 impl<'a> OfMembers<'a> {
-    /// `None` where one of the two semivalues has no quadrature.
+    /// Creates the recursion; `None` if one of the two semivalues does not have a quadrature rule.
     pub(in super::super) fn new(program: &'a Program, value: &CoalitionalValue) -> Option<Self> {
         let between = rules(program.trees.iter().map(|tree| tree.groups), &value.between)?;
         let within = rules(program.trees.iter().map(|tree| tree.members), &value.within)?;
         Some(Self { program, between, within })
     }
 
-    /// Both rules of a tree.
+    /// Returns both rules of a tree.
     pub(in super::super) fn rules(&self, tree: &TreeProgram) -> (&Rule, &Rule) {
         match (&self.between[tree.groups], &self.within[tree.members]) {
             (Some(between), Some(within)) => (between, within),
@@ -92,7 +93,7 @@ impl Recursion for OfMembers<'_> {
         let (between, within, masks): (&mut [_], &mut [_], &mut [_]) = (between, within, masks);
         let splits = program.splits(tree);
         let (members, total) = (rule.len(), rule.weights().iter().sum::<f64>());
-        // P carries the weight of its node.
+        // P includes the weight of its node.
         for (slot, &weight) in between.iter_mut().zip(&nodes.weights[..Q]) {
             *slot = [weight; R];
         }
@@ -147,7 +148,7 @@ impl Recursion for OfMembers<'_> {
                     let phi = &mut phi[split.player as usize];
                     let ends = worth_of_ends::<Q, R>(split, between);
                     let own = &within[split.within as usize * members..];
-                    // Without an open side all nodes say the same.
+                    // Without an open side, the result is the same for all nodes.
                     let open = split.sides.contains(&Side::Open);
                     for node in 0..if open { members } else { 1 } {
                         let weight = if open { rule.weights()[node] } else { total };
@@ -202,11 +203,11 @@ impl Recursion for OfMembers<'_> {
     }
 }
 
-/// The memory of the way through a tree.
+/// The working memory of a traversal of a tree.
 pub(in super::super) struct Stack<const R: usize> {
     between: Aligned<f64, R>,
     within: Aligned<f64, R>,
-    /// All bits of the rows that passed; those of all rows come first.
+    /// All bits are set for the rows that passed; the mask of all rows comes first.
     masks: Aligned<u64, R>,
 }
 
@@ -218,7 +219,7 @@ fn slot<const Q: usize, const R: usize>(slots: &[Lanes<R>], slot: u32) -> &[Lane
     }
 }
 
-/// The slot of a split, and those of its children and of the factors to them.
+/// Returns the slot of a split, and those of its children and of the factors to them.
 #[inline(always)]
 fn at_split<'a, const Q: usize, const R: usize>(
     slots: &'a mut [Lanes<R>],
@@ -232,7 +233,8 @@ fn at_split<'a, const Q: usize, const R: usize>(
     (slot, [first_mut(left), first_mut(right), first_mut(to_left), first_mut(to_right)])
 }
 
-/// s and ds/dr of a feature at one node of the rule within, where the row has passed all its tests, whose shares multiply to c.
+/// Returns s and ds/dr of a feature at one node of the rule within, for a row that passed all tests of the
+/// feature, with c the product of their shares.
 #[inline(always)]
 fn presence(passed: f64, rule: &Rule, node: usize) -> (f64, f64) {
     let (r, passed_absent) = (rule.presence()[node], passed * rule.absence()[node]);
@@ -240,7 +242,7 @@ fn presence(passed: f64, rule: &Rule, node: usize) -> (f64, f64) {
     (r * inverse, passed * inverse * inverse)
 }
 
-/// Which rows pass all tests of the group, and of the feature, up to this one, on either side.
+/// Writes which rows pass all tests of the group, and of the feature, up to this one, on either side.
 #[inline(always)]
 fn mark<const R: usize>(split: &Split, column: &Lanes<R>, masks: &mut [[u64; R]]) {
     let (known, own) = masks.split_at_mut(split.masks as usize);
@@ -253,7 +255,8 @@ fn mark<const R: usize>(split: &Split, column: &Lanes<R>, masks: &mut [[u64; R]]
     }
 }
 
-/// P of both children: `P(child) = P F`, and the factors `F = (1 − s) κ_child + s [x goes to the child]`, where they are wanted.
+/// Computes P of both children, `P(child) = P F`, and, if needed, the factors
+/// `F = (1 − s) κ_child + s [x goes to the child]`.
 #[inline(always)]
 fn descend<const Q: usize, const R: usize, E: Earlier>(
     split: &Split,
@@ -289,7 +292,7 @@ fn descend<const Q: usize, const R: usize, E: Earlier>(
     }
 }
 
-/// What presence changes in the factors to both children.
+/// Returns the change of the factors to both children due to presence.
 #[inline(always)]
 fn gains<const R: usize, E: Earlier>(split: &Split, column: &Lanes<R>, earlier: E, row: usize) -> [f64; 2] {
     let (goes_left, [share_left, share_right]) = (column[row] < split.threshold, split.shares);
@@ -299,7 +302,7 @@ fn gains<const R: usize, E: Earlier>(split: &Split, column: &Lanes<R>, earlier: 
     ]
 }
 
-/// P without a group, past a split on another.
+/// Computes P without a group, at a child of a split on another group.
 #[inline(always)]
 fn carry<const Q: usize, const R: usize>(
     from: &[Lanes<R>; Q],
@@ -313,7 +316,7 @@ fn carry<const Q: usize, const R: usize>(
     }
 }
 
-/// P^g to the open sides of a split, at one node of the rule within; and nothing is known yet of their worth.
+/// Computes P^g to the open sides of a split, at one node of the rule within, and resets their Y.
 #[inline(always)]
 fn open<const R: usize, E: Earlier>(
     split: &Split,
@@ -335,7 +338,7 @@ fn open<const R: usize, E: Earlier>(
     }
 }
 
-/// X of the sides of a split below which its group is not tested: `Σ_q P₋ᵍ T`.
+/// Computes X of the sides of a split below which its group is not tested: `Σ_q P₋ᵍ T`.
 #[inline(always)]
 fn worth_of_ends<const Q: usize, const R: usize>(split: &Split, slots: &[Lanes<R>]) -> [Lanes<R>; 2] {
     let apart = slot::<Q, R>(slots, split.apart);
@@ -354,7 +357,7 @@ fn worth_of_ends<const Q: usize, const R: usize>(split: &Split, slots: &[Lanes<R
     worth
 }
 
-/// Σ_q P of a row.
+/// Returns Σ_q P of a row.
 #[inline(always)]
 fn sum<const Q: usize, const R: usize>(slot: &[Lanes<R>; Q], row: usize) -> f64 {
     let mut sum = 0.0;
@@ -364,7 +367,7 @@ fn sum<const Q: usize, const R: usize>(slot: &[Lanes<R>; Q], row: usize) -> f64 
     sum
 }
 
-/// Y of both sides at one node of the rule within.
+/// Returns Y of both sides at one node of the rule within.
 #[inline(always)]
 fn worth<'a, const R: usize>(
     split: &Split,
@@ -375,7 +378,8 @@ fn worth<'a, const R: usize>(
     [0, 1].map(|side| if split.sides[side] == Side::Open { &own[side * nodes + node] } else { &ends[side] })
 }
 
-/// Hands on, row by row, what a split within its group is worth where its feature is absent, and what its presence adds to that:
+/// Calls `take` for each row with the value of a split within its group if its feature is absent, and the
+/// change if it is present:
 ///
 /// ```text
 /// A = κ_l Y_l + κ_r Y_r,   Δ = Y_x − A.
@@ -397,7 +401,8 @@ fn give<const R: usize, E: Earlier>(
     }
 }
 
-/// T of a split from those of its children, `T = F_l T_l + F_r T_r`; and both parts in the place of the factors, where they are wanted.
+/// Computes T of a split from those of its children, `T = F_l T_l + F_r T_r`; if `parts`, also replaces the
+/// factors by both terms.
 #[inline(always)]
 fn ascend<const Q: usize, const R: usize, E: Earlier>(
     split: &Split,
@@ -441,7 +446,7 @@ fn add_parts<const Q: usize, const R: usize>(
     }
 }
 
-/// `T = A + s (T_x − A)` with `A = κ_l T_l + κ_r T_r`.
+/// Computes `T = A + s (T_x − A)` with `A = κ_l T_l + κ_r T_r`.
 #[inline(always)]
 fn mix<const Q: usize, const R: usize, E: Earlier>(
     split: &Split,

@@ -1,10 +1,11 @@
-//! Features in groups: one semivalue between the groups, one within them.
+//! Coalitional values of features in groups: one semivalue between the groups, one within them.
 //!
-//! # The derivation
+//! # Derivation
 //!
-//! For a feature i in group g, every other group is present as a whole with probability q, and every fellow member by itself with
-//! probability r; a coalitional value averages over q and over r. On one leaf of value v, let h and c of a feature, H and C of a group
-//! say whether the row passes all tests on it, and the product of their shares. Then
+//! For a feature i in group g, every other group is present as a whole with probability q, and every other
+//! member of g independently with probability r; a coalitional value averages over q and over r. On one leaf
+//! of value v, let h (for a feature) and H (for a group) be 1 if the row passes all tests on it, else 0, and
+//! c and C the products of the shares of these tests. Then
 //!
 //! ```text
 //! φ_i = v · (h_i − c_i) V_i · W_g,
@@ -12,29 +13,33 @@
 //! V_i = mean over r of Π_{j ∈ g, j ≠ i} (r h_j + (1 − r) c_j):
 //! ```
 //!
-//! the double integral is a product of two simple ones. W_g has one factor less per leaf than there are groups on its path, V_i one
-//! less than there are members of g, so Gauss rules of half as many nodes are exact.
+//! the double integral is a product of two single ones. W_g has one factor less per leaf than there are
+//! groups on its path, V_i one less than there are members of g, so Gauss rules of half as many nodes are
+//! exact.
 //!
-//! Leaves need not be visited one by one, and nothing is divided. *Between* the groups, the walk is that of
-//! [the quotient game](super), whose players are the groups: at a split on group g it goes to a child with the conditional probability
+//! Leaves need not be visited one by one, and no division is needed. *Between* the groups, the walk is that
+//! of [the quotient game](super), whose players are the groups: at a split on group g it goes to a child with
+//! the conditional probability
 //!
 //! ```text
 //! F_child = (1 − s) κ_child + s [x goes to the child],     s = q / (q + C (1 − q)) or 0,
 //! T(leaf) = v,     T(split) = Σ_children F_child T_child.
 //! ```
 //!
-//! Besides P, the probability to come here, the walk keeps, for each group g that has been tested above and is tested again below, the
-//! probability P₋ᵍ without the factor of g: it is P at the first split on g, is multiplied with F at splits on other groups, and is
-//! passed on as it is by splits on g. Where the walk comes to a child below which g is no longer tested, all leaves there look alike to
-//! g, and have together the worth
+//! Besides P, the probability to reach a node, the walk keeps, for each group g that has been tested above
+//! and is tested again below, the probability P₋ᵍ without the factor of g: it equals P at the first split on
+//! g, is multiplied by F at splits on other groups, and is unchanged by splits on g. At a child below which g
+//! is no longer tested, g treats all leaves there equally, and their total worth is
 //!
 //! ```text
 //! X = Σ_q weight_q P₋ᵍ(child) T(child).
 //! ```
 //!
-//! So to the members of g the tree is one of the splits on g alone, where each side of a split has the worth X of all such places which
-//! are reached from it without another split on g. *Within* the group its values are those of a path-dependent game again, by the same
-//! recursion with nodes r: at a split on feature i, with s and ds/dr of i, and P^g the probability to come here over the splits on g,
+//! So for the members of g, the tree consists of the splits on g alone, and each side of a split has as its
+//! worth the sum of X over all such children that are reached from it without another split on g. *Within*
+//! the group, the values are again those of a path-dependent game, by the same recursion with nodes r: at a
+//! split on feature i, with s and ds/dr of i, and P^g the probability to reach the split over the splits on
+//! g,
 //!
 //! ```text
 //! Y(side) = X(side) + Σ_{next splits on g} Z(split),     A = κ_l Y_l + κ_r Y_r,     Δ = Y(side of x) − A,
@@ -43,8 +48,9 @@
 //!
 //! # Cost
 //!
-//! Beside what the quotient game takes, one multiplication per node q wherever the walk goes on, or ends, for a group that is tested above.
-//! Each split has one step within its group.
+//! In addition to the cost of the quotient game, one multiplication per node q at each child for every group
+//! that was tested above, whether or not it is tested again below. Each split takes one step within its
+//! group.
 
 mod by_size;
 mod kernel;

@@ -1,11 +1,11 @@
-//! An ensemble and a partition of its features as the [kernel](super::kernel) wants them.
+//! An ensemble and a partition of its features, prepared for the [kernel](super::kernel).
 //!
 //! # Slots
 //!
-//! The walk needs memory only for the path that it is on. A *slot between* holds one number per node q and row: P of a node, for which T
-//! is put in its place on the way up; the factors F to both children of a split, for which F·T is put in their place; P without a group.
-//! A *slot within* holds one per node r and row: Y of a side of a split, and P^g to it. Slots of a split are taken when the walk comes to
-//! it, and given back when it leaves.
+//! The walk needs memory only for its current path. A *slot between* holds one number per node q and row: P
+//! of a node, which is replaced by T on the way up; the factors F to both children of a split, which are
+//! replaced by F·T; P without a group. A *slot within* holds one per node r and row: Y of a side of a split,
+//! and P^g to it. The slots of a split are allocated when the walk enters it, and freed when it leaves.
 
 use std::ops::Range;
 
@@ -16,10 +16,10 @@ use super::super::inputs::{Inputs, Place, is_decided};
 use apportion_models::Ensemble;
 use apportion_models::tree::{Node, Tree};
 
-/// What earlier tests of a path, on one group or one feature, come to.
+/// The result of earlier tests of a path on one group or one feature.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Earlier {
-    /// The product of their shares; 1 where there are none.
+    /// The product of their shares; 1 if there are none.
     pub(super) passed: f64,
     /// The mask of the rows that passed all of them.
     pub(super) hot: u32,
@@ -29,14 +29,14 @@ impl Earlier {
     const NONE: Self = Self { passed: 1.0, hot: 0 };
 }
 
-/// How a child of a split goes on.
+/// The kind of a child of a split.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Side {
-    /// It is a leaf.
+    /// The child is a leaf.
     Leaf(f64),
-    /// The split's group is not tested below it.
+    /// The group of the split is not tested below.
     Last,
-    /// The split's group is tested below it.
+    /// The group of the split is tested below.
     Open,
 }
 
@@ -45,7 +45,7 @@ pub(super) enum Side {
 pub(super) struct Split {
     /// The row goes left iff its number in `column` is below this.
     pub(super) threshold: f64,
-    /// κ: covers of the children over the split's.
+    /// κ: covers of the children over the split's cover.
     pub(super) shares: [f64; 2],
     pub(super) sides: [Side; 2],
     /// Tests of the group above.
@@ -53,47 +53,48 @@ pub(super) struct Split {
     /// Tests of the feature above.
     pub(super) feature: Earlier,
     pub(super) column: u32,
-    /// Number of the feature among those that any tree asks for.
+    /// The index of the feature among those that any tree depends on.
     pub(super) player: u32,
-    /// The first of four masks: of the rows that pass this and all earlier tests of the group by going left, and by going right;
-    /// and the same of the feature. Mask 0 is that of all rows.
+    /// The first of four masks: the rows that pass this and all earlier tests of the group by going left, and
+    /// by going right; and the same for the feature. Mask 0 is that of all rows.
     pub(super) masks: u32,
-    /// Whether the masks of the group, and those of the feature, are asked for below.
+    /// Whether the masks of the group, and those of the feature, are needed below.
     pub(super) marks: [bool; 2],
     /// The slot of the split itself.
     pub(super) slot: u32,
     /// The slot of P without the group.
     pub(super) apart: u32,
-    /// The first of four slots between: of both children, and of the factors to both.
+    /// The first of four slots between: for both children, and for the factors to both.
     pub(super) children: u32,
     /// The first of four slots within: Y of both sides, and P^g to both.
     pub(super) within: u32,
-    /// The slot within of Y of the side of the last split on the group; two further on is P^g to it.
+    /// The slot within of Y for the side of the last split on the group; P^g to it is two slots further.
     pub(super) above: u32,
 }
 
-/// A step of the way through a tree. Splits are numbered within their tree.
+/// A step of the traversal of a tree. Splits are numbered within their tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Step {
-    /// P of both children of a split on a group that was not tested before; and the factors, where other groups want them.
+    /// Compute P of both children of a split on a group that was not tested before; and the factors, if other
+    /// groups need them.
     Descend { split: u32, factors: bool },
-    /// The same on a group that was.
+    /// The same for a group that was tested before.
     DescendAgain { split: u32, factors: bool },
-    /// P without a group, at a child from that at its parent.
+    /// Compute P without a group, at a child from that at its parent.
     Carry { from: u32, factor: u32, to: u32 },
-    /// P^g and Y = 0 of the open sides of the first split on a group of the path.
+    /// Compute P^g and set Y = 0 for the open sides of the first split on a group of the path.
     Open { split: u32 },
-    /// The same of a further split.
+    /// The same for a later split on the group.
     OpenAgain { split: u32 },
-    /// What the feature of the first split on a group gets.
+    /// Add the contributions to the feature of the first split on a group.
     Give { split: u32 },
-    /// The same of a further split, and Z of it.
+    /// The same for a later split, and compute its Z.
     GiveAgain { split: u32 },
-    /// T of a split from T of its children; and its parts, where other groups want them.
+    /// Compute T of a split from T of its children; and both terms, if other groups need them.
     Ascend { split: u32, parts: bool },
-    /// The same on a group that was tested before.
+    /// The same for a group that was tested before.
     AscendAgain { split: u32, parts: bool },
-    /// X of a child where a group ends that is not the split's.
+    /// Compute X of a child below which another group than the split's is no longer tested.
     Close { apart: u32, part: u32, worth: u32 },
 }
 
@@ -103,26 +104,26 @@ pub(in super::super) struct TreeProgram {
     splits: Range<usize>,
     steps: Range<usize>,
     pub(super) place: Place,
-    /// Most groups on a path.
+    /// The maximum number of groups on a path.
     pub(super) groups: usize,
-    /// Most features of one group on a path.
+    /// The maximum number of features of one group on a path.
     pub(super) members: usize,
 }
 
-/// The trees of an ensemble, flat, in the order in which they are added up.
+/// The flattened trees of an ensemble, in the order in which they are summed.
 #[derive(Debug)]
 pub(in super::super) struct Program {
     pub(in super::super) trees: Vec<TreeProgram>,
     pub(super) inputs: Inputs,
-    /// Most slots that a tree takes: between, within.
+    /// The maximum number of slots of a tree: between, within.
     pub(super) slots: [usize; 2],
     splits: Vec<Split>,
     steps: Vec<Step>,
 }
 
 impl Program {
-    /// Takes O(nodes × groups / 64) time, and for each split time and memory for the groups tested above and below it. Covers must be
-    /// sound.
+    /// Creates the program. Takes O(nodes × groups / 64) time, and for each split time and memory for the
+    /// groups tested above and below it. Covers must be valid.
     pub(in super::super) fn new(ensemble: &Ensemble, partition: &Partition) -> Self {
         let features: Vec<u32> = (0..ensemble.feature_count() as u32).collect();
         let mut program = Self {
@@ -137,7 +138,7 @@ impl Program {
             let tested = Tested::new(nodes, partition);
             Compiler { nodes, cover, partition, tested }.compile(tree, &mut program);
         }
-        // Trees that want as many nodes of a rule follow each other.
+        // Trees with the same number of quadrature nodes follow each other.
         program.trees.sort_by_key(|tree| tree.groups.div_ceil(2));
         program
     }
@@ -146,7 +147,7 @@ impl Program {
         &self.splits[tree.splits.clone()]
     }
 
-    /// How many splits a tree has.
+    /// Returns the number of splits of a tree.
     pub(in super::super) fn splits_of(&self, tree: &TreeProgram) -> usize {
         tree.splits.len()
     }
@@ -155,13 +156,13 @@ impl Program {
         &self.steps[tree.steps.clone()]
     }
 
-    /// Splits on the longest path of any tree.
+    /// Returns the number of splits on the longest path of any tree.
     pub(super) fn levels(&self) -> usize {
         self.trees.iter().map(|tree| tree.place.levels).max().unwrap_or(0)
     }
 }
 
-/// Which groups are tested at a node or below it, as bits.
+/// The groups that are tested at or below each node, as bits.
 struct Tested {
     words: usize,
     bits: Vec<u64>,
@@ -171,7 +172,7 @@ impl Tested {
     fn new(nodes: &[Node], partition: &Partition) -> Self {
         let words = partition.len().div_ceil(64);
         let mut bits = vec![0; nodes.len() * words];
-        // Children have higher numbers than their parents.
+        // Children have higher indices than their parents.
         for (index, node) in nodes.iter().enumerate().rev().filter(|(_, node)| !node.is_leaf()) {
             for word in 0..words {
                 let below = bits[node.left() * words + word] | bits[node.right() * words + word];
@@ -188,7 +189,7 @@ impl Tested {
     }
 }
 
-/// One tree, on its way into a program.
+/// Compiles one tree into a program.
 struct Compiler<'a> {
     nodes: &'a [Node],
     cover: &'a [f64],
@@ -196,54 +197,54 @@ struct Compiler<'a> {
     tested: Tested,
 }
 
-/// What is left to do.
+/// A pending step of the compilation.
 enum Task {
     Enter(Visit),
-    /// Leave a split, which takes these steps.
+    /// Leave a split, with these steps.
     Leave(Vec<Step>),
 }
 
-/// A node that the walk comes to.
+/// A node to enter.
 struct Visit {
     node: usize,
-    /// Splits above.
+    /// The number of splits above.
     level: usize,
     slot: u32,
-    /// The first slots that are free, between and within.
+    /// The first free slots, between and within.
     free: [u32; 2],
     edge: Option<Edge>,
-    /// The groups that are tested above and at or below the node.
+    /// The groups that are tested both above the node and at or below it.
     open: Vec<Open>,
 }
 
-/// A group that goes on.
+/// A group that is tested again below.
 struct Open {
     group: usize,
-    /// The slot of P without it.
+    /// The slot of P without the group.
     apart: u32,
-    /// The slot of Y of the side of its last split.
+    /// The slot of Y for the side of its last split.
     worth: u32,
 }
 
-/// The way from a split to one of its children.
+/// The edge from a split to one of its children.
 #[derive(Clone, Copy)]
 struct Edge {
     split: usize,
     group: usize,
     player: u32,
-    /// What the tests up to this one come to.
+    /// The results of the tests up to this one.
     of_group: Earlier,
     of_feature: Earlier,
-    /// Distinct groups up to here.
+    /// The number of distinct groups up to here.
     groups: usize,
-    /// Distinct features of the group up to here.
+    /// The number of distinct features of the group up to here.
     members: usize,
 }
 
 impl Compiler<'_> {
     /// Appends the tree to `program`, depth first.
     fn compile(&self, tree: &Tree, program: &mut Program) {
-        // A tree without splits, or with nothing to give, gives nothing to anyone.
+        // A tree without splits or nonzero leaves contributes nothing.
         let gives = |node: &Node| node.is_leaf() && node.value() != 0.0;
         if self.nodes.len() == 1 || !self.nodes.iter().any(gives) {
             return;
@@ -282,7 +283,8 @@ impl Compiler<'_> {
         });
     }
 
-    /// Appends a split and the steps down into it, and leaves its children and the steps up to be done. Returns the ways to both children.
+    /// Appends a split and the steps down into it, and pushes its children and the steps up as tasks. Returns
+    /// the edges to both children.
     fn enter(
         &self,
         visit: Visit,
@@ -331,7 +333,7 @@ impl Compiler<'_> {
         let edges = [0, 1].map(|side| {
             let mark = split.masks + side as u32;
             let take = |earlier: Earlier, hot| Earlier {
-                // Not so small that its inverse overflows, whatever the covers.
+                // Bound from below so that the inverse cannot overflow, whatever the covers.
                 passed: (earlier.passed * split.shares[side]).max(f64::MIN_POSITIVE),
                 hot,
             };
@@ -345,7 +347,8 @@ impl Compiler<'_> {
                 members: of_group.map_or(0, |edge| edge.members) + usize::from(of_feature.is_none()),
             }
         });
-        // Slots: of the children and the factors to them; then one for each group that goes on, and side.
+        // Allocate slots for the children and the factors to them, then one for each side and group that is
+        // tested again below.
         let mut free = [slots + 4, within + if sides.contains(&Side::Open) { 4 } else { 0 }];
         let others = visit.open.len() > usize::from(own.is_some());
         let again = of_group.is_some();
@@ -383,7 +386,7 @@ impl Compiler<'_> {
         program.slots = [0, 1].map(|kind| program.slots[kind].max(free[kind] as usize));
         program.steps.append(&mut down);
         tasks.push(Task::Leave(up));
-        // The left child is on top, so that it comes first.
+        // The left child is pushed last, so that it comes first.
         for (side, open) in opens.into_iter().enumerate().rev() {
             if !matches!(sides[side], Side::Leaf(_)) {
                 let (node, slot) = (children[side], slots + side as u32);

@@ -1,7 +1,7 @@
-//! The way through a tree for the pairs, a block of rows and a few nodes of a quadrature rule at a time.
+//! The recursion of a tree for pairs, for a block of rows and a few nodes of a quadrature rule at a time.
 //!
-//! As for [single players](super::super::lanes), whose slots and masks it has, every formula is a loop over the rows of a block,
-//! no multiplication is fused with an addition, and rows do not meet.
+//! It uses the slots and masks of [single players](super::super::lanes). As there, every formula is a loop
+//! over the rows of a block, no multiplication is fused with an addition, and rows do not interact.
 
 use std::hint::select_unpredictable as select;
 
@@ -15,7 +15,7 @@ use super::super::lanes::{
 use super::super::program::{Program, Split, TreeProgram, Visit};
 use super::partners::{Partner, Partners};
 
-/// The least 1 − t of a node, so that its inverse is far from overflow.
+/// The minimum of 1 − t at a node, so that its inverse is far from overflow.
 const LEAST_ABSENCE: f64 = 1e-280;
 
 /// Values and interaction indices by quadrature.
@@ -24,23 +24,24 @@ pub(in super::super) struct OfPairs<'a> {
     partners: &'a Partners,
     rules: Vec<Option<Rule>>,
     trees: Vec<PairTree<'a>>,
-    /// Λ of each edge whose tests are all passed, `(1 − c) / (t + c (1 − t))`: per tree and run of nodes edges × nodes.
+    /// Λ of each edge if all tests are passed, `(1 − c) / (t + c (1 − t))`: per tree and run of nodes, edges
+    /// × nodes.
     passed: Vec<f64>,
 }
 
-/// A tree, and where its Λ begin.
+/// A tree, with the offset of its Λ.
 pub(in super::super) struct PairTree<'a> {
     pub(in super::super) tree: &'a TreeProgram,
     passed: usize,
 }
 
 impl<'a> OfPairs<'a> {
-    /// Whether this kernel takes some rules: no node is 1.
+    /// Returns whether this kernel supports some rules: no node may be 1.
     pub(in super::super) fn takes(rules: &[Option<Rule>]) -> bool {
         rules.iter().flatten().all(|rule| rule.absence().iter().all(|&absence| absence >= LEAST_ABSENCE))
     }
 
-    /// `rules` as the program's trees want them.
+    /// Creates the recursion, with `rules` for the trees of the program.
     pub(in super::super) fn new(
         program: &'a Program,
         partners: &'a Partners,
@@ -116,12 +117,13 @@ impl<'a> Recursion for OfPairs<'a> {
     ) {
         let (slots, masks): (&mut [_], &mut [_]) = (slots, masks);
         let splits = self.program.splits(tree);
-        // P carries the weight of its node.
+        // P includes the weight of its node.
         for (slot, &weight) in slots.iter_mut().zip(&nodes.weights[..Q]) {
             *slot = [weight; R];
         }
         masks[0] = [u64::MAX; R];
-        // Of one split and row: the gain at each node, and what it gives to a pair with a player of whom the row failed a test.
+        // For one split and row: the gain at each node, and its contribution to a pair with a player whose
+        // test the row failed.
         let mut gains = [[0.0; R]; Q];
         let mut failed = [0.0; R];
         for step in self.program.steps(tree) {
@@ -176,7 +178,7 @@ impl<'a> Recursion for OfPairs<'a> {
     }
 }
 
-/// P of both children, from the rows that pass all tests of the player on either side:
+/// Computes P of both children, from the rows that pass all tests of the player on either side:
 ///
 /// ```text
 /// P(child) = P · (s + κ (1 − s))   if x goes there and passed all earlier tests,
@@ -215,7 +217,7 @@ fn descend<const Q: usize, const R: usize, E: Earlier>(
     }
 }
 
-/// T of a split from those of its children, its gains `w_q P ds/dt Δ`, and `−Σ_q gain / (1 − t)`.
+/// Computes T of a split from those of its children, its gains `w_q P ds/dt Δ`, and `−Σ_q gain / (1 − t)`.
 #[inline(always)]
 fn ascend<const Q: usize, const R: usize, E: Earlier>(
     split: &Split,
@@ -245,7 +247,7 @@ fn ascend<const Q: usize, const R: usize, E: Earlier>(
     }
 }
 
-/// What a split gives to the pair of its player and one above: `Σ_q gain · Λ`.
+/// Adds the contribution of a split to the pair of its player and one above: `Σ_q gain · Λ`.
 #[inline(always)]
 fn give<const Q: usize, const R: usize>(
     partner: &Partner,

@@ -1,33 +1,38 @@
 //! Interaction indices of pairs of players.
 //!
-//! # The derivation
+//! # Derivation
 //!
-//! `I_ij = ∫ ∂²F/∂t_i∂t_j dμ(t)` (see [`interactions`](crate::engine::interactions)), with the notation of [the module above](super). F is
-//! linear in the s of each split alone, and the s of a split is a function of its own player's t. A walk that comes to a split b has
-//! passed the splits above and no others, so of two splits one must be above the other to matter together, and of the numbers that make `∂F/∂s_b = P_b Δ_b` only P_b
-//! depends on the splits above. With the *gain* `g_b = P_b · ds_b/dt · Δ_b` of a split, whose sum over the splits on j is `∂F/∂t_j`,
+//! `I_ij = ∫ ∂²F/∂t_i∂t_j dμ(t)` (see [`interactions`](crate::engine::interactions)), with the notation of
+//! [the module above](super). F is linear in the s of each split, and the s of a split is a function of its
+//! own player's t only. A walk that reaches a split b has passed exactly the splits above it. So two splits
+//! interact only if one is above the other, and of the factors of `∂F/∂s_b = P_b Δ_b` only P_b depends on the
+//! splits above. With the *gain* `g_b = P_b · ds_b/dt · Δ_b` of a split, whose sum over the splits on j is
+//! `∂F/∂t_j`,
 //!
 //! ```text
 //! ∂²F/∂t_i∂t_j = Σ_{b on j} g_b Λ_i(b) + Σ_{b on i} g_b Λ_j(b),     Λ_i(b) = ∂ ln P_b / ∂t_i.
 //! ```
 //!
-//! P_b is a product over the edges on the way to b, and those that belong to i multiply to `h t + c (1 − t)`: the probability that a walk
-//! takes them, where h says whether x does and c is the product of their shares. So
+//! P_b is a product over the edges on the path to b, and those that belong to i multiply to
+//! `h t + c (1 − t)`: the probability that a walk takes them, where h is 1 if x takes them, else 0, and c is
+//! the product of their shares. So
 //!
 //! ```text
 //! Λ_i = (1 − c) / (t + c (1 − t))   if x takes all of the path's edges of i,
 //! Λ_i = −1 / (1 − t)                if not, whatever c is;
 //! ```
 //!
-//! a constant of the deepest edge of i, or a constant of the node of the rule. So for a split b `Σ_q w_q g_b Λ_i` takes a product per node
-//! and player above where x passed, and one sum serves all players whose tests it failed. The second derivative has degree d − 2 on a leaf
-//! with d players, and the rule for values is exact for it; the same way through the tree gives the values too.
+//! a constant of the deepest edge of i, or a constant of the node of the rule. So for a split b,
+//! `Σ_q w_q g_b Λ_i` takes one product per node and player above whose tests x passed, and a single sum
+//! serves all players with a test that x failed. The second derivative has degree d − 2 on a leaf with d
+//! players, so the rule for values is exact for it; the same traversal also yields the values.
 //!
-//! # Why it is stable
+//! # Numerical stability
 //!
-//! `P Λ` is ∂P/∂t: P is a product of numbers each of which is computed to rounding, also `κ (1 − s)` where s is near 1, and a quotient
-//! of one of them by itself loses nothing. Where t is 1 it is a quotient of zeros: a rule with such a node (the atom of a mixture)
-//! is not for this kernel; [`by_size`](super::by_size) multiplies only.
+//! `P Λ` is ∂P/∂t: P is a product of numbers each of which is exact up to rounding, including `κ (1 − s)`
+//! with s near 1, and dividing by one of its factors loses no accuracy. If t is 1, it is a quotient of zeros:
+//! rules with such a node (the atom of a mixture) are not supported by this kernel, but by
+//! [`by_size`](super::by_size), which does not divide.
 
 mod kernel;
 pub(super) mod partners;
@@ -47,7 +52,7 @@ use crate::engine::value;
 use crate::error::TreeError;
 
 impl PathDependentOracle<'_> {
-    /// The interaction indices of features or of groups.
+    /// Computes the interaction indices of features or of groups.
     pub(super) fn pairs_of(
         &self,
         value: &Value,

@@ -1,4 +1,4 @@
-//! Who is above whom: for each split of a [program](super::super::program) the players that were tested on the way to it.
+//! For each split of a [program](super::super::program), the players that are tested above it.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,8 @@ use super::super::program::Program;
 pub(super) struct Partner {
     /// The [target](Partners::targets) of the pair.
     pub(super) pair: u32,
-    /// Its last test on the way: the edge to the left child of the k-th split of a tree has number 2 k, that to the right child the next.
+    /// The edge of its last test on the path: the edge to the left child of the k-th split of a tree has
+    /// index 2 k, that to the right child the next.
     pub(super) edge: u32,
     /// The mask of the rows that passed all of its tests.
     pub(super) hot: u32,
@@ -18,16 +19,17 @@ pub(super) struct Partner {
 /// The partners of all splits.
 #[derive(Debug)]
 pub(in super::super) struct Partners {
-    /// Per split, in the order of the program, where its partners end.
+    /// Per split, in the order of the program: the end of its partners in `partners`.
     ends: Vec<usize>,
     partners: Vec<Partner>,
-    /// Where the numbers belong in a matrix of players × players, of which the upper half is written: the diagonal of the players in the
-    /// order of the [inputs](super::super::inputs), then the pairs that meet on a path.
+    /// The indices of the computed numbers in a matrix of players × players, whose upper half is written: the
+    /// diagonal of the players in the order of the [inputs](super::super::inputs), then the pairs that occur
+    /// on a path.
     pub(super) targets: Vec<usize>,
 }
 
 impl Partners {
-    /// Takes O(splits × levels). Players are numbered below `count`.
+    /// Finds the partners. Takes O(splits × levels) time. Players are numbered below `count`.
     pub(in super::super) fn new(program: &Program, count: usize) -> Self {
         let players = &program.inputs.players;
         let mut this = Self {
@@ -36,14 +38,14 @@ impl Partners {
             targets: players.iter().map(|player| player * (count + 1)).collect(),
         };
         let mut pairs = HashMap::new();
-        // Per player, the last split that has it among its partners.
+        // Per player: the last split that has it among its partners.
         let mut seen = vec![usize::MAX; players.len()];
-        // Per level, the split of the path and its number in the tree.
+        // Per level: the split of the path and its index in the tree.
         let mut path = Vec::new();
         let mut trees: Vec<_> = program.trees.iter().collect();
         trees.sort_by_key(|tree| tree.splits.start);
         for tree in trees {
-            // Splits of trees that give nothing have none.
+            // Splits of trees that contribute nothing have no partners.
             this.ends.resize(tree.splits.start, this.partners.len());
             for (number, split) in program.splits(tree).iter().enumerate() {
                 path.truncate(split.level());
@@ -75,7 +77,7 @@ impl Partners {
         this
     }
 
-    /// Of a split, by its number in the program.
+    /// Returns the partners of a split, by its index in the program.
     pub(super) fn of(&self, split: usize) -> &[Partner] {
         let start = if split == 0 { 0 } else { self.ends[split - 1] };
         &self.partners[start..self.ends[split]]

@@ -1,4 +1,4 @@
-//! Oracles of every game, by every kernel, against the definitions of the games.
+//! Compares oracles of every game, with every kernel, with the definitions of the games.
 
 use apportion_games::{Background, Coalitions, Game, Partition, QuotientGame, Rows, TabulatedGame};
 use apportion_models::Link;
@@ -13,9 +13,9 @@ use apportion_values::{
 use super::lightgbm::{Node, text};
 use super::{Random, TreeSpec, document, linked_document, read};
 
-/// Every kind of semivalue, for so many players.
+/// Returns every kind of semivalue, for `players` players.
 pub fn semivalues(players: usize) -> Vec<Semivalue> {
-    // No mixing measure has these weights: sizes in the middle do not occur, or hardly.
+    // No mixing measure has these weights: sizes in the middle have little or no weight.
     let law: Vec<f64> =
         (0..players).map(|size| if size == 0 || size + 1 == players { 3.0 } else { 0.5 }).collect();
     let total: f64 = law.iter().sum();
@@ -33,7 +33,7 @@ pub fn semivalues(players: usize) -> Vec<Semivalue> {
     ]
 }
 
-/// Values of features in these groups, and of the groups.
+/// Returns values of features in these groups, and of the groups.
 pub fn in_groups(groups: &Partition) -> Vec<Value> {
     let by_size = |players: usize| semivalues(players).pop().unwrap();
     let pair = |between: &Semivalue, within: &Semivalue| CoalitionalValue {
@@ -60,20 +60,20 @@ pub fn in_groups(groups: &Partition) -> Vec<Value> {
     pairs.chain(quotients).chain([Value::two_step(groups.clone())]).collect()
 }
 
-/// An oracle, what it was told, and by how much it may be off.
+/// An oracle, with the name of its settings and its tolerance.
 pub type Told<'a> = (String, Box<dyn Exact + 'a>, f64);
 
-/// What a coalition of features is worth to a row: one number per output.
+/// The value of a coalition of features for a row: one number per output.
 type Worth<'a> = &'a dyn Fn(&dyn Fn(usize) -> bool) -> Vec<f64>;
 
-/// The rules of a model.
+/// The trees of a model.
 pub enum Rules {
     Trees(Vec<TreeSpec>),
-    /// Of LightGBM, whose leaves may be linear.
+    /// LightGBM trees, which may have linear leaves.
     Nodes(Vec<Node>),
 }
 
-/// A model made up, rows to explain, and a background.
+/// A generated model with rows to explain and a background.
 pub struct Case {
     pub what: String,
     pub rules: Rules,
@@ -84,13 +84,14 @@ pub struct Case {
 }
 
 impl Case {
-    /// Of trees in the format of XGBoost, with so many rows and background rows.
+    /// Creates a case from trees in the format of XGBoost, with the given numbers of rows and background
+    /// rows.
     pub fn new(random: &mut Random, trees: Vec<TreeSpec>, features: usize, rows: (usize, usize)) -> Self {
         let ensemble = read(&document(&trees, features, &base_scores(&trees))).unwrap();
         Self::of(random, Rules::Trees(trees), ensemble, features, rows)
     }
 
-    /// Behind a link.
+    /// Creates a case with a link function.
     pub fn linked(
         random: &mut Random,
         trees: Vec<TreeSpec>,
@@ -102,13 +103,13 @@ impl Case {
         Self::of(random, Rules::Trees(trees), read(&document).unwrap(), features, rows)
     }
 
-    /// With linear leaves.
+    /// Creates a case with linear leaves.
     pub fn linear(random: &mut Random, trees: Vec<Node>, features: usize, rows: (usize, usize)) -> Self {
         let ensemble = Ensemble::from_bytes(text(&trees, features).as_bytes()).unwrap();
         Self::of(random, Rules::Nodes(trees), ensemble, features, rows)
     }
 
-    /// Of so many trees on some features, outputs in turn.
+    /// Creates a case with random trees on some features, with outputs in turn.
     pub fn random(
         random: &mut Random,
         (features, players): (usize, &[usize]),
@@ -156,7 +157,7 @@ impl Case {
         margins
     }
 
-    /// The features that coalitions are made of: all, or those that matter.
+    /// Returns the features that coalitions consist of: all, or those that any tree uses.
     fn players(&self) -> Vec<usize> {
         let mut players: Vec<usize> = (0..self.features).collect();
         if self.features > 9 {
@@ -166,7 +167,7 @@ impl Case {
         players
     }
 
-    /// The game of a row, written down.
+    /// Tabulates the game of a row.
     fn table(&self, worth: Worth<'_>) -> TabulatedGame {
         let players = self.players();
         let place = |feature: usize| players.iter().position(|&player| player == feature);
@@ -176,7 +177,7 @@ impl Case {
         TabulatedGame::new(worths.collect::<Vec<_>>(), self.ensemble.output_count()).unwrap()
     }
 
-    /// The marginal game of outputs behind a link.
+    /// Returns the marginal game of outputs after the link function.
     fn marginal(&self, row: &[f64], link: Link) -> TabulatedGame {
         self.table(&|present| {
             let mut worth = vec![0.0; self.ensemble.output_count()];
@@ -200,7 +201,7 @@ impl Case {
         })
     }
 
-    /// The values in a game of the players, of all features.
+    /// Returns the values of all features, given the game of the players.
     fn values(&self, value: &Value, game: &TabulatedGame) -> Vec<f64> {
         let (players, outputs) = (self.players(), self.ensemble.output_count());
         let of_players = match value {
@@ -217,7 +218,8 @@ impl Case {
         values
     }
 
-    /// The interaction indices, expected second differences; `None` for a value that is of no pairs.
+    /// Returns the interaction indices, which are expected second differences; `None` for a value without
+    /// pairs.
     fn pairs(&self, value: &Value, diagonal: Diagonal, game: &TabulatedGame) -> Option<Vec<f64>> {
         match value {
             Value::Semivalue(value) => Some(matrix(value, diagonal, &self.players(), self.features, game)),
@@ -230,8 +232,8 @@ impl Case {
         }
     }
 
-    /// All oracles of the marginal game, of the path-dependent one, and of the outputs behind the link, as what they are told, and by how
-    /// much they may be off, where the largest number is 1.
+    /// Returns all oracles of the marginal game, of the path-dependent game, and of the outputs after the
+    /// link function, with their names and tolerances relative to the largest number.
     pub fn oracles(&self) -> [Vec<Told<'_>>; 3] {
         let mut games = [Vec::new(), Vec::new(), Vec::new()];
         let (background, weights) = (self.background.as_rows(), Some(self.background.weights()));
@@ -253,7 +255,8 @@ impl Case {
                 Box::new(oracle.with_settings(settings)) as Box<dyn Exact + '_>,
                 tolerance,
             ));
-            // Whatever is told to tables is told to those of rows; cohorts and quadrature want rows.
+            // Compiled backgrounds only use tables that are not configured further; cohorts and quadrature
+            // need rows.
             let plain = Settings::default().with_kernel(settings.kernel) == settings;
             if let (Some(compiled), true) = (compiled.clone(), plain)
                 && !matches!(settings.kernel, Some(Kernel::Cohorts | Kernel::Quadrature))
@@ -288,8 +291,8 @@ impl Case {
         }
     }
 
-    /// Compares the indices of coalitions, of features or of groups, of the oracles of the marginal and the path-dependent game with
-    /// enumeration; all of these oracles play by one way, whatever their kernel.
+    /// Compares the indices of coalitions of features or of groups with enumeration, for the oracles of the
+    /// marginal and the path-dependent game. Indices have a single algorithm for all kernels.
     pub fn check_indices(&self, asked: &[(InteractionIndex, usize)], groups: Option<&Partition>) {
         let [marginal, path_dependent, _] = self.oracles();
         let mut games: Vec<(Vec<TabulatedGame>, &[Told<'_>])> = Vec::new();
@@ -344,7 +347,7 @@ impl Case {
                         close(&what, &got.base, &base);
                     }
                     assert_eq!(got.base, oracle.base());
-                    // Where nothing is explained nothing is refused, of which a plan of more rows may be.
+                    // Without rows no error is returned, although a plan for more rows may return one.
                     let plan = taken(&what, oracle.plan_of(value, 1000, self.rows()));
                     assert!(plan.is_some() || games.is_empty(), "{what}");
                     assert!(plan.is_none_or(|plan| (0.0..f64::INFINITY).contains(&plan.seconds)), "{what}");
@@ -364,7 +367,7 @@ impl Case {
         }
     }
 
-    /// Compares all oracles of a game with each other, where there are too many features for the definitions.
+    /// Compares all oracles of a game with each other, for cases with too many features for the definitions.
     pub fn agree(&self, values: &[Value]) {
         for oracles in self.oracles() {
             for value in values {
@@ -383,13 +386,13 @@ impl Case {
     }
 }
 
-/// One for each output, in steps.
+/// Returns one base score per output, in steps.
 fn base_scores(trees: &[TreeSpec]) -> Vec<f32> {
     let outputs = trees.iter().map(|tree| tree.output + 1).max().unwrap_or(1);
     (0..outputs).map(|output| output as f32 * 0.5 - 0.75).collect()
 }
 
-/// The matrix of `count` players, of whom `players` play a game.
+/// Returns the matrix of `count` players, where only those in `players` take part in the game.
 pub fn matrix(
     value: &Semivalue,
     diagonal: Diagonal,
@@ -428,7 +431,7 @@ pub fn matrix(
     matrix
 }
 
-/// What an oracle says, unless it cannot do as it was told.
+/// Returns the result of an oracle, or `None` if it does not support its settings.
 pub fn taken<T>(what: &str, answer: Result<T, TreeError>) -> Option<T> {
     match answer {
         Ok(answer) => Some(answer),
@@ -439,7 +442,7 @@ pub fn taken<T>(what: &str, answer: Result<T, TreeError>) -> Option<T> {
     }
 }
 
-/// Compares to a tolerance times the largest number in sight, or 1.
+/// Compares numbers with a tolerance relative to the largest number, or 1.
 pub fn close(what: &str, got: &[f64], wanted: &[f64], tolerance: f64) {
     assert_eq!(got.len(), wanted.len(), "{what}");
     let scale = wanted.iter().fold(1.0f64, |scale, number| scale.max(number.abs()));
@@ -448,7 +451,7 @@ pub fn close(what: &str, got: &[f64], wanted: &[f64], tolerance: f64) {
     }
 }
 
-/// Indices of a model against those of a game of some of its players, whose order they are in.
+/// Compares the indices of a model with those of a game of some of its players, in the order of `players`.
 fn same_indices(what: &str, got: &Interactions, wanted: &Interactions, players: &[usize]) {
     let largest = |numbers: &[f64]| numbers.iter().fold(1.0f64, |largest, number| number.abs().max(largest));
     let ends = [wanted.base(), wanted.predictions(), wanted.values()].map(largest);

@@ -1,8 +1,8 @@
-//! Models made up in LightGBM's text, and their rules written out.
+//! Generates models in LightGBM's text format, with a direct implementation of their splits.
 
 use super::Random;
 
-/// A split, or a leaf. Trees are small, so nodes are kept as a tree of boxes.
+/// A split or a leaf. Trees are small, so nodes are stored as boxes.
 #[derive(Debug, Clone)]
 pub enum Node {
     Split { feature: usize, test: Test, left: Box<Node>, right: Box<Node> },
@@ -11,9 +11,9 @@ pub enum Node {
 
 #[derive(Debug, Clone)]
 pub enum Test {
-    /// Left iff at most this; a missing value as `missing` says.
+    /// Goes left iff the value is at most `threshold`; `missing` determines missing values.
     AtMost { threshold: f64, missing: Missing, default_left: bool },
-    /// Left iff a member.
+    /// Goes left iff the value is a member.
     In(Vec<u32>),
 }
 
@@ -44,7 +44,8 @@ impl Test {
 }
 
 impl Node {
-    /// A random tree that splits on the given features only, with half-number thresholds and categories 0 to 4.
+    /// Returns a random tree that splits on the given features only, with half-number thresholds and
+    /// categories 0 to 4.
     pub fn random(
         random: &mut Random,
         features: &[usize],
@@ -103,7 +104,7 @@ impl Node {
         }
     }
 
-    /// The same tree where every leaf counts so many times.
+    /// Returns the same tree with all leaf counts multiplied by `weight`.
     pub fn weighted(&self, weight: f64) -> Self {
         match self.clone() {
             Self::Split { feature, test, left, right } => {
@@ -115,7 +116,7 @@ impl Node {
     }
 }
 
-/// The lists of one tree, in the order in which the file has splits and leaves.
+/// The lists of one tree, in the order in which the file stores splits and leaves.
 #[derive(Default)]
 struct Lists {
     splits: Vec<[String; 5]>,
@@ -126,7 +127,7 @@ struct Lists {
 }
 
 impl Lists {
-    /// Takes in what is below a node, and returns the node's number as a child.
+    /// Adds a node and everything below it, and returns its number as a child.
     fn take(&mut self, node: &Node) -> i64 {
         match node {
             Node::Split { feature, test, left, right } => {
@@ -173,14 +174,14 @@ impl Lists {
     }
 }
 
-/// The file of a model with one output.
+/// Returns the file of a model with one output.
 pub fn text(trees: &[Node], features: usize) -> String {
     let blocks: Vec<String> = trees.iter().enumerate().map(|(index, tree)| block(index, tree)).collect();
     let names: Vec<String> = (0..features).map(|feature| format!("Column_{feature}")).collect();
     let sizes: Vec<String> = blocks.iter().map(|block| block.len().to_string()).collect();
     format!(
-        "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nlabel_index=0\nmax_feature_idx={}\nobjective=regression\n\
-         feature_names={}\ntree_sizes={}\n\n{}end of trees\n",
+        "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nlabel_index=0\nmax_feature_idx={}\nobjective=regression\nfeature_names={}\ntree_sizes={}\n\n{}end \
+         of trees\n",
         features - 1,
         names.join(" "),
         sizes.join(" "),
@@ -198,8 +199,7 @@ fn block(index: usize, tree: &Node) -> String {
     let boundaries: Vec<String> =
         std::iter::once(0).chain(lists.boundaries.iter().copied()).map(|end| end.to_string()).collect();
     let mut block = format!(
-        "Tree={index}\nnum_leaves={}\nnum_cat={}\nsplit_feature={}\nthreshold={}\ndecision_type={}\nleft_child={}\nright_child={}\n\
-         leaf_value={}\nleaf_count={}\ninternal_count={}\n",
+        "Tree={index}\nnum_leaves={}\nnum_cat={}\nsplit_feature={}\nthreshold={}\ndecision_type={}\nleft_child={}\nright_child={}\nleaf_value={}\nleaf_count={}\ninternal_count={}\n",
         lists.leaves.len(),
         lists.boundaries.len(),
         splits(0),

@@ -1,6 +1,6 @@
-//! Models made up for tests, and the slow and obvious ways to compute what the crate computes.
+//! Generated models for tests, and slow direct implementations of the algorithms of the crate.
 
-#![allow(dead_code, unreachable_pub)] // every test binary uses its own part
+#![allow(dead_code, unreachable_pub)] // every test binary uses a different part
 #![allow(clippy::unwrap_used)]
 
 pub mod case;
@@ -16,13 +16,14 @@ use serde_json::{Value, json};
 
 pub use self::files::*;
 
-/// A model file, or what a library says of one. The crate that reads them has them.
+/// Returns the path of a model file, or of a file with results of its library. They belong to the crate that
+/// reads models.
 pub fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../models/tests/fixtures").join(name)
 }
 
 impl Random {
-    /// Features in up to `groups` groups of random sizes, in random order.
+    /// Returns a partition of the features into up to `groups` groups of random sizes, in random order.
     pub fn partition(&mut self, features: usize, groups: usize) -> Partition {
         let mut members = vec![Vec::new(); groups];
         for feature in 0..features {
@@ -34,7 +35,8 @@ impl Random {
         Partition::new(features, members).unwrap()
     }
 
-    /// Features over a hierarchy of groups of at most so many levels, made of one to three nodes at a time, often of the group made last.
+    /// Returns a hierarchy of groups with at most `depth` levels. Groups are built from one to three nodes at
+    /// a time, and often contain the most recent group.
     pub fn hierarchy(&mut self, features: usize, depth: usize) -> Hierarchy {
         let mut nodes: Vec<(Member, usize)> =
             (0..features).map(|feature| (Member::Player(feature), 1)).collect();
@@ -56,7 +58,8 @@ impl Random {
 }
 
 impl TreeSpec {
-    /// The path-dependent expectation of the tree where the `present` features are those of `row`, by its definition.
+    /// Returns the path-dependent expectation of the tree if the `present` features are those of `row`, by
+    /// its definition.
     pub fn path_dependent(&self, row: &[f64], present: impl Fn(usize) -> bool + Copy) -> f64 {
         self.expectation(0, &self.covers(), row, present)
     }
@@ -85,7 +88,7 @@ impl TreeSpec {
     }
 }
 
-/// The same model as [`document`] has, in the format of our own, behind a link.
+/// Returns the same model as [`document`] in Apportion's own format, with a link.
 pub fn linked_document(
     trees: &[TreeSpec],
     features: usize,

@@ -1,4 +1,5 @@
-//! Models of CatBoost: Shapley values that CatBoost 1.2.10 gave, ground truth, and the games enumerated.
+//! CatBoost models: comparison with the Shapley values of CatBoost 1.2.10, with ground truth, and with
+//! enumeration of the games.
 
 use apportion_games::{Background, Game, MarginalGame, Rows};
 use apportion_trees::{Ensemble, Exact, InterventionalOracle, PathDependentGame, PathDependentOracle};
@@ -24,7 +25,8 @@ const MODELS: [&str; 6] = [
     "catboost_one_hot_depthwise",
 ];
 
-/// Rows with missing values, values at borders and right beside them, and categories that no row of the training had.
+/// Rows with missing values, values at borders and next to them, and categories that did not occur in
+/// training.
 #[test]
 fn path_dependent_shapley_values_are_those_of_catboost() {
     let truth: Value =
@@ -41,7 +43,7 @@ fn path_dependent_shapley_values_are_those_of_catboost() {
             let explained = oracle.values(Semivalue::Shapley, Rows::new(&row, n)).unwrap();
             let wanted: Vec<Vec<f64>> =
                 truth["shapley"][index].as_array().unwrap().iter().map(floats).collect();
-            // CatBoost's own values of nested trees with empty leaves may be off by much.
+            // CatBoost's own values for nested trees with empty leaves can have large errors.
             let total: f64 = wanted.iter().chain([&floats(&truth["base"])]).map(|values| values[0]).sum();
             if (total - margins[0]).abs() > 1e-9 * scale {
                 assert!(ensemble.origin().booster == "nested trees", "{name}: CatBoost adds up elsewhere");
@@ -66,7 +68,8 @@ fn path_dependent_shapley_values_are_those_of_catboost() {
     assert!(compared >= 58, "{compared} rows of four models at least");
 }
 
-/// All values of the path-dependent and the marginal game against the enumeration of all coalitions; many leaves are empty.
+/// Compares all values of the path-dependent and the marginal game with the enumeration of all coalitions;
+/// many leaves are empty.
 #[test]
 fn values_are_those_of_enumerating_the_games() {
     let truth: Value =

@@ -1,4 +1,5 @@
-//! CatBoost models on words, with statistics of categories: all values against enumeration, and Shapley values that CatBoost 1.2.10 gave.
+//! CatBoost models with categories and their statistics: comparison of all values with enumeration, and of
+//! Shapley values with CatBoost 1.2.10.
 
 use apportion_games::{Background, MarginalGame, Partition, QuotientGame, Rows};
 use apportion_trees::{
@@ -10,19 +11,19 @@ use apportion_values::{Semivalue, Value};
 use crate::common::case::{close, in_groups, matrix, semivalues};
 use crate::common::{Random, coded, json_fixture, model, numbers};
 
-/// With splits on combinations.
+/// Models with splits on combinations of features.
 const JOINT: [&str; 3] = ["combined", "combined_classes", "all_combined"];
 
 const ALONE: [&str; 5] = ["words", "simple", "kinds", "classes", "depthwise"];
 
-/// A model with its rows, categories coded.
+/// Returns a model and its rows, with categories encoded.
 fn with_rows(name: &str) -> (Ensemble, Vec<f64>) {
     let ensemble = model(&format!("catboost/{name}.cbm.gz"));
     let rows = coded(&ensemble, &json_fixture("catboost/said.json.gz")[name]["rows"]);
     (ensemble, rows)
 }
 
-/// The marginal game of a model on random rows of its data, as the definitions have it.
+/// Compares the marginal game of a model with its definition, on random rows of its data.
 fn check(name: &str, random: &mut Random, background: usize, values: impl Fn(&mut Random) -> Vec<Value>) {
     let (ensemble, rows) = with_rows(name);
     let features = ensemble.feature_count();
@@ -65,7 +66,7 @@ fn check(name: &str, random: &mut Random, background: usize, values: impl Fn(&mu
     }
 }
 
-/// Every semivalue, every value of features in random groups and of the groups, and all interactions.
+/// Checks every semivalue, every value of features in random groups and of the groups, and all interactions.
 #[test]
 fn values_of_the_marginal_game_are_those_of_its_definition() {
     let random = &mut Random(11);
@@ -87,7 +88,8 @@ fn values_of_the_marginal_game_are_those_of_its_definition() {
     }
 }
 
-/// Many rows are looked up in tables, and against one baseline values come by quadrature; the trees on combinations are walked beside them.
+/// Many rows use tables, and a single baseline uses quadrature; the trees on combinations are walked in
+/// addition.
 #[test]
 fn many_rows_have_the_values_of_each_alone_and_add_up() {
     for name in JOINT {
@@ -146,11 +148,11 @@ fn what_trees_on_combinations_cannot_be_asked_is_refused_with_what_to_do() {
         let background = Rows::new(&rows[..2 * features], features);
         let error = PathDependentOracle::new(&ensemble).map(|_| ()).unwrap_err();
         assert!(matches!(error, TreeError::Model(ModelError::JointSplits)), "{error}");
-        assert!(error.to_string().contains("against a background"), "{error}");
+        assert!(error.to_string().contains("use a background"), "{error}");
         let error = PathDependentGame::new(&ensemble, &rows[..features]).map(|_| ()).unwrap_err();
         assert!(matches!(error, TreeError::Model(ModelError::JointSplits)), "{error}");
         let error = BackgroundCompiler::new(&ensemble).map(|_| ()).unwrap_err().to_string();
-        assert!(error.contains("several features") && error.contains("the rows themselves"), "{error}");
+        assert!(error.contains("several features") && error.contains("the background rows"), "{error}");
         let linked = LinkedOracle::new(&ensemble, background, None).map(|_| ());
         match linked {
             Err(error) => assert!(error.to_string().contains("Ensemble::linked"), "{error}"),

@@ -1,4 +1,5 @@
-//! Models of LightGBM: what the library gives for them, and that what survives damage is explained.
+//! LightGBM models: comparison with the values of the library, and explanation of models that remain valid
+//! after random changes.
 
 use std::io::Read;
 
@@ -53,7 +54,7 @@ fn path_dependent_values_are_those_of_lightgbm() {
         let outputs = ensemble.output_count();
         let wanted = numbers(&said["contributions"]);
         let explained = oracle.values(Semivalue::Shapley, Rows::new(&rows, 10).slice(0..4)).unwrap();
-        // Rows, then outputs, then features and the base.
+        // Ordered by rows, then outputs, then features and the base value.
         for (row, wanted) in wanted.chunks_exact(11 * outputs).enumerate() {
             for (output, wanted) in wanted.chunks_exact(11).enumerate() {
                 let mut got: Vec<f64> = (0..10)
@@ -81,7 +82,7 @@ fn linear_leaves_have_no_path_dependent_game() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What survives a few changed bytes is a sound model: it is explained without a panic.
+    /// A model that remains valid after a few changed bytes is explained without a panic.
     #[test]
     fn what_survives_changed_bytes_is_explained(
         linear: bool,

@@ -1,6 +1,7 @@
-//! Values of models as their libraries save them: against what the libraries say, ground truth and enumeration.
+//! Values of models in the file formats of their libraries, compared with the values of the libraries, ground
+//! truth and enumeration.
 //!
-//! That files are read exactly, and damaged ones refused, is tested in `apportion-models`.
+//! The tests of `apportion-models` check that files are read exactly, and that corrupt ones are rejected.
 
 mod catboost;
 mod catboost_words;

@@ -1,4 +1,5 @@
-//! Models in the JSON of our own, with numbers at the ends of their range: values are finite and add up.
+//! Models in Apportion's own JSON format, with numbers at the limits of their range: values are finite and
+//! sum to the prediction.
 
 use apportion_games::Rows;
 use apportion_trees::{Ensemble, Exact, InterventionalOracle, Kernel, PathDependentOracle, Settings};

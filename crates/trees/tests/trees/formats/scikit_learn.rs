@@ -1,4 +1,4 @@
-//! Models of scikit-learn, written as JSON: values add up to what the library predicts.
+//! scikit-learn models, exported as JSON: values sum to the predictions of the library.
 
 use std::io::Read;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::common::fixture;
 
-/// Missing values are null.
+/// Reads a table; missing values are null.
 fn table(value: &Value) -> Vec<f64> {
     let rows = value.as_array().unwrap().iter();
     rows.flat_map(|row| row.as_array().unwrap().iter().map(|cell| cell.as_f64().unwrap_or(f64::NAN)))

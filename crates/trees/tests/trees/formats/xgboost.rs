@@ -1,4 +1,5 @@
-//! Models of XGBoost: that what survives damage is explained, and what needs no covers asks for none.
+//! XGBoost models: models that remain valid after random changes are explained, and covers are only required
+//! by the path-dependent game.
 
 use apportion_games::Rows;
 use apportion_trees::{Ensemble, Exact, InterventionalOracle, ModelError, PathDependentOracle, TreeError};
@@ -8,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::common::{Random, TreeSpec, document, put, read, ubj};
 
-/// A small model with all that a file can hold: two classes, a categorical split, missing values, a single leaf.
+/// Returns a small model with all features of the format: two classes, a categorical split, missing values, a
+/// single leaf.
 fn sample() -> Value {
     let random = &mut Random(1);
     let mut trees: Vec<TreeSpec> =
@@ -43,7 +45,7 @@ fn covers_are_asked_for_by_the_path_dependent_game_alone() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What survives a few changed bytes is a sound model: it is explained without a panic.
+    /// A model that remains valid after a few changed bytes is explained without a panic.
     #[test]
     fn what_survives_changed_bytes_is_explained(
         binary: bool,

@@ -11,24 +11,24 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::{Measurement, log_log_slope};
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// What counts as a slope of −1, and what the project asks for.
+/// Limits for a slope of −1: for the theory, and for this project's target.
 const SLOPES_OF_THEORY: (f64, f64) = (-1.1, -0.9);
 const SLOPES: (f64, f64) = (-1.05, -0.95);
 
-/// What counts as a ratio of 1.
+/// Limits for a ratio of 1.
 const RATIOS: (f64, f64) = (0.9, 1.1);
 
-/// What a model's runs come to.
+/// Results of the runs of a model.
 struct Series {
     predictors: usize,
     runs: usize,
-    /// By the number of draws.
+    /// By number of draws.
     mise: Vec<Measurement>,
-    /// The estimates' own variances, their mean.
+    /// Mean of the variances estimated with the values.
     estimated: Vec<Measurement>,
-    /// σ², the mean over the explicands: exact.
+    /// σ², averaged over the explicands, computed exactly.
     variance: f64,
-    /// RMISE over MISE.
+    /// Ratio of RMISE to MISE.
     relative: f64,
     slope: Measurement,
 }
@@ -58,7 +58,7 @@ impl Series {
         format!("p = {}", self.predictors)
     }
 
-    /// The logarithm of the geometric mean over the numbers of draws.
+    /// Returns the log of the geometric mean of MISE over the numbers of draws.
     fn log_mise(&self) -> Measurement {
         let count = self.mise.len() as f64;
         let relative = self.mise.iter().map(|mise| (mise.error / mise.value).powi(2)).sum::<f64>();
@@ -68,7 +68,7 @@ impl Series {
         }
     }
 
-    /// MISE · K / σ², its mean over the numbers of draws.
+    /// Returns MISE · K / σ², averaged over the numbers of draws.
     fn of_rate(&self) -> Measurement {
         let ratios =
             self.mise.iter().zip(DRAWS).map(|(mise, draws)| mise.times(draws as f64 / self.variance));
@@ -78,7 +78,7 @@ impl Series {
     }
 }
 
-/// The figure of this number, of the experiment of this place.
+/// Generates figure `number`, which shows the experiment with the same position.
 pub(super) fn figure(session: &Session, number: usize) -> Result<Made> {
     let experiment = &ALL[number - 1];
     let runs = runs(session, experiment)?;
@@ -100,17 +100,21 @@ pub(super) fn figure(session: &Session, number: usize) -> Result<Made> {
 fn notes(session: &Session, experiment: &Experiment) -> Vec<String> {
     let mut notes = super::notes::notes(session);
     notes.push(format!(
-        "experiment {}: {} in the empirical marginal game, K independent draws from coalitions × background for each explicand, each K \
-         with draws of its own, each run too",
+        "experiment {}: {} in the empirical marginal game, K independent draws from coalitions × background \
+         for each explicand, each K with draws of its own, each run too",
         experiment.name, experiment.quantity
     ));
     notes.extend(notes![
-        "MISE: mean over the explicands of (ĝ − g)² (equation 4.1), RMISE: over the mean of g² (equation 4.2); means over the runs with \
-         their standard errors; exact rate: σ²/K, σ² the variance of one draw, by enumeration; estimated variance: mean of s²/K, s² each \
-         estimate's own sample variance",
+        "MISE: mean over the explicands of (ĝ − g)² (equation 4.1), RMISE: over the mean of g² (equation \
+         4.2); means over the runs with their standard errors; exact rate: σ²/K, σ² the variance of one \
+         draw, by enumeration; estimated variance: mean of s²/K, s² each estimate's own sample variance",
     ]);
     if experiment.sizes.len() > 1 {
-        notes.push("models of more predictors have the same explicands and background in the predictors that they share".to_owned());
+        notes.push(
+            "models of more predictors have the same explicands and background in the predictors that \
+            they share"
+                .to_owned(),
+        );
     }
     notes
 }
@@ -121,7 +125,7 @@ fn in_words(slope: Measurement) -> String {
     format!("{:.3}{error}", slope.value).replace('-', "−")
 }
 
-/// Cases of slopes between limits.
+/// Returns cases of slopes between limits.
 fn slope_cases(series: &[Series], limits: (f64, f64)) -> impl Iterator<Item = Case> {
     series.iter().map(move |one| {
         let name = format!("{} ({})", one.title(), in_words(one.slope));
@@ -175,13 +179,13 @@ fn size_hardly_matters(series: &[Series]) -> Claim {
     By::StandardError.in_all(
         "the increase in number of predictors has minimal impact on the absolute error",
         "section 4.2, conclusion",
-        "two numbers of predictors; it agrees if MISE (geometric mean over K) differs by a factor of at most 2: what one doubling of K makes \
-         up for",
+        "two numbers of predictors; it agrees if MISE (geometric mean over K) differs by a factor of at most \
+         2: what one doubling of K makes up for",
         cases,
     )
 }
 
-/// The logarithm of one's MISE over another's.
+/// Returns the log ratio of the MISE of two series.
 fn log_ratio(one: &Series, other: &Series) -> Measurement {
     let (one, other) = (one.log_mise(), other.log_mise());
     Measurement { value: one.value - other.value, error: one.error.hypot(other.error) }
@@ -198,7 +202,8 @@ fn relative_error_grows(series: &[Series]) -> Claim {
     By::StandardError.in_all(
         "the relative error increases slightly for more predictors",
         "section 4.2, conclusion",
-        "a step from one number of predictors to the next; it agrees if RMISE (geometric mean over K) grows, by a factor of at most 2",
+        "a step from one number of predictors to the next; it agrees if RMISE (geometric mean over K) grows, \
+         by a factor of at most 2",
         cases,
     )
 }
@@ -210,7 +215,8 @@ fn drawn(experiment: &Experiment, number: usize, series: &[Series], runs: usize)
     let style = |at: usize| Style { colour: COLOURS[at], shape: SHAPES[at] };
     let ticks: Vec<(f64, String)> =
         DRAWS.iter().map(|&draws| (draws as f64, format!("2^{}", draws.ilog2()))).collect();
-    // What is drawn of a series, in units of its MISE: all of it times a factor that may depend on K.
+    // A panel draws quantities of a series in units of its MISE, all multiplied by a factor that may depend
+    // on K.
     let panel = |title: &str, y: Axis, factor: &dyn Fn(&Series, f64) -> f64| {
         let points = |one: &Series, of: &dyn Fn(usize, f64) -> f64| -> Vec<(f64, f64)> {
             let by_draws = DRAWS.iter().enumerate();
@@ -295,7 +301,7 @@ fn errors(series: &[Series]) -> Table {
     table
 }
 
-/// Every number of the figure.
+/// Returns all numbers of the figure.
 fn data(series: &[Series]) -> Table {
     table!("data", [
         for one in series;

@@ -11,27 +11,27 @@ use super::logistic::Logistic;
 use crate::reproduce::ingredients::Digest;
 use crate::reproduce::store::derive_seed;
 
-/// Rows of the background D.
+/// Number of rows of the background D.
 pub(super) const BACKGROUND: usize = 100;
 
-/// An experiment of section 4.2, and its figure.
+/// An experiment of section 4.2, shown in one figure.
 #[derive(Debug)]
 pub(super) struct Experiment {
-    /// As the paper numbers it.
+    /// Number in the paper.
     pub(super) name: &'static str,
     law: Law,
     /// Numbers of predictors p.
     pub(super) sizes: &'static [usize],
-    /// The groups, from 0, that hold the first predictors; all further ones make another group.
+    /// The groups of the first predictors (from 0); the remaining predictors form another group.
     groups: &'static [&'static [usize]],
     pub(super) kind: Kind,
-    /// Whose value is estimated: a predictor, of quotient values a group, from 0.
+    /// Index of the predictor whose value is estimated; for quotient values, of the group.
     pub(super) subject: usize,
-    /// `the Owen value of X4`.
+    /// Name of the estimated quantity, e.g. `the Owen value of X4`.
     pub(super) quantity: &'static str,
 }
 
-/// The values of the experiments.
+/// Values in the experiments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Shapley,
@@ -57,7 +57,7 @@ impl Kind {
 const PAIR: &[&[usize]] = &[&[0, 1], &[2], &[3]];
 const TRIPLE: &[&[usize]] = &[&[0, 1], &[2], &[3, 4, 5]];
 
-/// Figures 1 to 6, in order: names, laws, numbers of predictors, groups, kinds, subjects, and what is estimated.
+/// The experiments of figures 1 to 6, in order.
 pub(super) static ALL: [Experiment; 6] = [
     experiment(
         "1a",
@@ -95,12 +95,12 @@ const fn experiment(
     Experiment { name, law, sizes, groups, kind, subject, quantity }
 }
 
-/// Experiment 2a.
+/// Returns experiment 2a.
 pub(super) fn two_a() -> &'static Experiment {
     &ALL[2]
 }
 
-/// An experiment with p predictors: its model, and a background D, every row of which is explained.
+/// An experiment with p predictors: its model, and a background D whose rows are all explained.
 pub(super) struct Setting {
     pub(super) experiment: &'static Experiment,
     pub(super) model: Logistic,
@@ -109,7 +109,8 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// Draws D with `seed`. Experiments with the same law have the same D, and those with more predictors only more columns.
+    /// Draws D with `seed`. Experiments with the same distribution have the same D; those with more
+    /// predictors have additional columns.
     pub(super) fn new(experiment: &'static Experiment, predictors: usize, seed: u64) -> Result<Self> {
         let law = experiment.law;
         let seed = derive_seed(&("background", format!("{law:?}"), seed))?;
@@ -125,20 +126,20 @@ impl Setting {
         self.model.slopes.len()
     }
 
-    /// `rows` fresh rows from the law of X.
+    /// Draws `rows` fresh rows from the distribution of X.
     pub(super) fn fresh(&self, rows: usize, seed: u64) -> Result<Background> {
         let values = self.experiment.law.draw(self.predictors(), rows, seed)?;
         Ok(Background::rows(values, self.predictors())?)
     }
 
-    /// A row of D, and what came of probing its game over D.
+    /// Returns a digest of a row of D and of its game with background D.
     pub(super) fn played(&self, row: usize) -> Result<Digest> {
         let explicand = self.background.row(row);
         let game = Digest::of_game(&MarginalGame::new(&self.model, explicand, &self.background)?)?;
         Ok(Digest::joined([&game, &Digest::of(explicand.iter().copied())]))
     }
 
-    /// The paper's estimator of `kind`: Algorithms 1 to 4.
+    /// Returns the paper's estimator of `kind`: Algorithms 1 to 4.
     pub(super) fn estimator(&self, kind: Kind) -> ProductSpace {
         match kind {
             Kind::Shapley => ProductSpace::new(kind.concept()),

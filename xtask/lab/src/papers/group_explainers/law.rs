@@ -1,4 +1,4 @@
-//! The laws of X: from which backgrounds are drawn.
+//! Distributions of X, from which backgrounds are drawn.
 
 use std::f64::consts::PI;
 
@@ -7,15 +7,16 @@ use apportion::games::{Purpose, stream};
 use rand::Rng;
 use rand_distr::{Beta, Distribution, Gamma, StandardNormal, Uniform};
 
-/// A law of p ≥ 4 predictors. The first four are the same in all experiments: X1 ~ N(5, 1), X2 ~ Gamma(3, scale |X1|), X3 ~ Beta(2, 5),
-/// X4 ~ U(−1, 1).
+/// A distribution of p ≥ 4 predictors. The first four are the same in all experiments: X1 ~ N(5, 1), X2 ~
+/// Gamma(3, scale |X1|), X3 ~ Beta(2, 5), X4 ~ U(−1, 1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Law {
-    /// Further ones are independent, N(0, 3): experiments 1a and 1b.
+    /// Further predictors are independent, N(0, 3): experiments 1a and 1b.
     Independent,
-    /// X5 = exp(X4) + ε1 and X6 = X4² sin(πX4) + ε2, the deviations being 0.1 and 0.05: experiments 2a and 3a.
+    /// X5 = exp(X4) + ε1 and X6 = X4² sin(πX4) + ε2, with standard deviations 0.1 and 0.05: experiments 2a
+    /// and 3a.
     FunctionsOfX4,
-    /// Further ones are normal with variance 3 and covariances 0.1: experiments 2b and 3b.
+    /// Further predictors are normal with variance 3 and covariances 0.1: experiments 2b and 3b.
     Equicorrelated,
 }
 
@@ -23,9 +24,10 @@ const VARIANCE: f64 = 3.0;
 const COVARIANCE: f64 = 0.1;
 
 impl Law {
-    /// `rows` independent draws of `predictors` predictors, row-major.
+    /// Returns `rows` independent draws of `predictors` predictors, row-major.
     ///
-    /// Every predictor has a stream of its own, so that laws of more predictors agree in those that they share.
+    /// Every predictor has a separate random stream, so that draws with different numbers of predictors agree
+    /// in the common columns.
     pub(super) fn draw(self, predictors: usize, rows: usize, seed: u64) -> Result<Vec<f64>> {
         let mut values = vec![0.0; rows * predictors];
         let mut column = |of: usize, draw: &mut dyn FnMut(&[f64], &mut dyn Rng) -> f64| {
@@ -50,7 +52,7 @@ impl Law {
                 column(5, &mut |row, rng| row[3].powi(2) * (PI * row[3]).sin() + 0.05 * normal(rng));
             }
             Self::Equicorrelated => {
-                // What they have in common, and what each has beside it.
+                // The common factor, plus an independent part for each predictor.
                 let mut rng = stream(seed, Purpose::Experiment, COMMON);
                 let common: Vec<f64> = (0..rows).map(|_| COVARIANCE.sqrt() * normal(&mut rng)).collect();
                 for of in 4..predictors {
@@ -66,7 +68,7 @@ impl Law {
     }
 }
 
-/// The stream of the factor that equicorrelated predictors share; no predictor has this number.
+/// Random stream of the common factor of equicorrelated predictors; no predictor has this index.
 const COMMON: u64 = 1 << 20;
 
 fn normal(rng: &mut (impl Rng + ?Sized)) -> f64 {
@@ -94,7 +96,7 @@ mod tests {
     fn means_are_the_constants_of_the_models() {
         let columns = columns(Law::FunctionsOfX4, 6);
         let e = std::f64::consts::E;
-        // X2 has E 3|X1| and E X6 = E X4² sin(πX4) = 0; five standard errors.
+        // E X2 = 3 E|X1| and E X6 = E X4² sin(πX4) = 0; five standard errors.
         let wanted = [5.0, 15.0, 2.0 / 7.0, 0.0, (e - 1.0 / e) / 2.0, 0.0];
         for (column, wanted) in columns.iter().zip(wanted) {
             let mean = column.iter().sum::<f64>() / ROWS as f64;
@@ -111,7 +113,7 @@ mod tests {
                 for b in 0..a {
                     let covariance = covariance(&columns[a], &columns[b]);
                     let wanted = if b < 4 { 0.0 } else { wanted };
-                    // Of X2 = 3|X1| the deviation is 9: five standard errors.
+                    // X2 = 3|X1| has a standard deviation of 9: five standard errors.
                     let bound = if b == 1 { 0.18 } else { 0.035 };
                     assert!((covariance - wanted).abs() < bound, "{a} {b}: {covariance}");
                 }

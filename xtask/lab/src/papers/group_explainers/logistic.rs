@@ -1,4 +1,4 @@
-//! The models: f = √6 / (1 + exp η), η linear in the predictors.
+//! The models: f = √6 / (1 + exp η), with η linear in the predictors.
 
 use std::f64::consts::E;
 
@@ -6,7 +6,7 @@ use apportion::{Model, Rows};
 
 use super::law::Law;
 
-/// A logistic function times √6.
+/// A logistic function multiplied by √6.
 ///
 /// ```text
 /// η = −3(X1 − 5) + 0.2(X2 − 15) − 2(X3 − 2/7) − 5 X4 + …
@@ -18,13 +18,15 @@ pub(super) struct Logistic {
     pub(super) intercept: f64,
 }
 
-/// f is between 0 and this.
+/// Upper bound of f, which is between 0 and this.
 pub(super) const SCALE: f64 = 2.449_489_742_783_178;
 
 impl Logistic {
-    /// The model of the experiments on this law: further predictors add `ΣX_l`, or `X5 − ½(e − 1/e) − X6`.
+    /// Returns the model of the experiments with this distribution: further predictors add `ΣX_l`, or
+    /// `X5 − ½(e − 1/e) − X6`.
     ///
-    /// The paper prints π for e, but the constants are the means of what they are taken off, and ½(e − 1/e) is that of X5.
+    /// The paper prints π instead of e, but the other constants are the means of the predictors they are
+    /// subtracted from, and ½(e − 1/e) is the mean of X5.
     pub(super) fn of(law: Law, predictors: usize) -> Self {
         let mut slopes = vec![-3.0, 0.2, -2.0, -5.0];
         let mut intercept = 15.0 - 3.0 + 4.0 / 7.0;
@@ -37,7 +39,7 @@ impl Logistic {
         Self { slopes, intercept }
     }
 
-    /// η.
+    /// Returns η.
     pub(super) fn exponent(&self, row: &[f64]) -> f64 {
         self.intercept + self.slopes.iter().zip(row).map(|(slope, x)| slope * x).sum::<f64>()
     }

@@ -1,17 +1,17 @@
-//! Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with coalition structure using Monte Carlo
-//! sampling on the product space of coalitions and features*, 2023.
+//! Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, *Approximation of group explainers with coalition
+//! structure using Monte Carlo sampling on the product space of coalitions and features*, 2023.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | [`law`] | the laws of X |
+//! | [`law`] | distributions of X |
 //! | [`logistic`] | the models |
 //! | [`experiment`] | the six experiments |
 //! | [`truth`] | the exact values, and the exact variance of a draw |
-//! | [`runs`] | the estimates of one run, kept as a cell |
+//! | [`runs`] | the estimates of one run, stored as a cell |
 //! | [`convergence`] | figures 1 to 6 |
 //! | [`partition`] | groups from data |
-//! | [`two_step`] | two-step values as printed, and as corrected |
-//! | [`notes`] | what reports say of how things were made |
+//! | [`two_step`] | two-step values as printed and as corrected |
+//! | [`notes`] | notes on methods in the reports |
 
 mod convergence;
 mod experiment;
@@ -26,11 +26,12 @@ mod two_step;
 use crate::reproduce::catalogue::{Paper, artefact};
 use convergence::figure;
 
-/// The paper.
+/// The paper and its artefacts.
 pub(crate) const PAPER: Paper = Paper {
     name: "group-explainers",
-    citation: "Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, Approximation of group explainers with coalition structure using Monte \
-               Carlo sampling on the product space of coalitions and features, 2023",
+    citation: "Kotsiopoulos, Miroshnikov, Filom and Ravi Kannan, Approximation of group explainers with \
+               coalition structure using Monte Carlo sampling on the product space of coalitions and \
+               features, 2023",
     bibtex: r#"@misc{kotsiopoulos2023approximation,
   title         = {Approximation of group explainers with coalition structure using {Monte Carlo} sampling on the product space of
                    coalitions and features},

@@ -1,20 +1,21 @@
-//! What every report on this paper says.
+//! Notes in every report on this paper.
 
 use super::runs;
 use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 
-/// What every report on this paper says.
+/// Returns the notes in every report on this paper.
 pub(super) fn notes(session: &Session) -> Vec<String> {
     notes![
-        "all data are simulated: Gamma(3, |X1|) has shape 3 and scale |X1|, Normal(0, 3) variance 3; the background D has 100 rows",
-        "experiments 2a and 3a have ½(e − 1/e) in the exponent where the paper prints ½(π − 1/π): the other constants are the means of what \
-         they are taken off, and this is that of X5",
+        "all data are simulated: Gamma(3, |X1|) has shape 3 and scale |X1|, Normal(0, 3) variance 3; the \
+         background D has 100 rows",
+        "experiments 2a and 3a have ½(e − 1/e) in the exponent where the paper prints ½(π − 1/π): the other \
+         constants are the means of what they are taken off, and this is that of X5",
         format!(
             "explicands: {} of the rows of D, twice as many as runs and at most all 100",
             runs::explicands(session)
         ),
-        "two-step values are those of the game less v(∅), without which a group's members would not sum to what the group gets; as printed: \
-         group-explainers/two-step",
+        "two-step values are those of the game less v(∅), without which a group's members would not sum to \
+         what the group gets; as printed: group-explainers/two-step",
     ]
 }

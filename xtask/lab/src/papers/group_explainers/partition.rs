@@ -1,4 +1,4 @@
-//! Groups from data: experiment 2a's predictors by hierarchical clustering, by each measure of dependence.
+//! Groups from data: hierarchical clustering of experiment 2a's predictors, with each measure of dependence.
 
 use anyhow::{Result, bail};
 use apportion::games::Rows;
@@ -14,16 +14,16 @@ use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Rows of the samples: as many as D has, and more.
+/// Numbers of rows of the samples, starting with that of D.
 const ROWS: [usize; 3] = [100, 300, 1000];
 
-/// The sample sizes that are judged.
+/// Sample sizes used for verdicts.
 const JUDGED: [usize; 2] = [100, 1000];
 
-/// The sample size whose dendrograms are drawn.
+/// Sample size of the dendrograms in the figure.
 const DRAWN: usize = 1000;
 
-/// That of the paper is the last.
+/// Measures of dependence; the paper uses the last one.
 const MEASURES: [(Dependence, &str); 4] = [
     (Dependence::AbsoluteSpearman, "Spearman's |ρ|"),
     (Dependence::mutual_information(), "mutual information, bins"),
@@ -31,45 +31,45 @@ const MEASURES: [(Dependence, &str); 4] = [
     (Dependence::MaximalInformation, "maximal information coefficient"),
 ];
 
-/// Raised when the meaning of a cell changes.
+/// Increased when the meaning of a cell changes.
 const PROTOCOL: u32 = 1;
 
-/// What tells a clustering from others.
+/// Identifies a clustering.
 #[derive(Serialize)]
 struct ClusteringKey {
     measure: &'static str,
     rows: usize,
     sample: usize,
-    /// Where it is cut; none where that is what is looked for.
+    /// Height of the cut; `None` if it is determined by significance.
     cut: Option<f64>,
 }
 
-/// What was found in one sample.
+/// Groups found in one sample.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Groups {
     dendrogram: Dendrogram,
-    /// Where dependence is no longer significant.
+    /// Height at which dependence is no longer significant.
     height: f64,
-    /// Cut by significance.
+    /// Groups from the cut by significance.
     automatic: Vec<Vec<usize>>,
-    /// Cut into as many groups as there are.
+    /// Groups from a cut into the true number of groups.
     into_groups: Vec<Vec<usize>>,
 }
 
-/// What came of one measure and sample size, by sample.
+/// Groups for one measure and sample size, by sample.
 struct Found {
     measure: &'static str,
     rows: usize,
     samples: Vec<Groups>,
 }
 
-/// The groups found in samples from the law of experiment 2a, and the dendrograms of one of them.
+/// Finds groups in samples from the distribution of experiment 2a, and draws the dendrograms of one of them.
 pub(super) fn partition(session: &Session) -> Result<Made> {
     let setting = Setting::new(two_a(), 6, session.seed)?;
     let wanted = setting.partition.groups();
     let mut all = Vec::new();
     for (dependence, measure) in MEASURES {
-        // What comes of a small sample belongs to the keys of the checkpoints.
+        // Checkpoint keys contain a digest of the clustering of a small sample.
         let probe = clustered(&setting, dependence, None, 60, 1)?;
         let numbers = probe.dependence.values().iter().copied().chain([height(&probe)?]);
         let method = Digest::of(numbers);
@@ -80,8 +80,8 @@ pub(super) fn partition(session: &Session) -> Result<Made> {
     let judged = all.iter().filter(|found| JUDGED.contains(&found.rows));
     let mut notes = super::notes::notes(session)[..2].to_vec();
     notes.push(format!(
-        "{} samples from the law of experiment 2a for each number of rows; average linkage; automatic: cut where dependence is not \
-         significant at 5 %, or below 0.1",
+        "{} samples from the law of experiment 2a for each number of rows; average linkage; automatic: cut \
+         where dependence is not significant at 5 %, or below 0.1",
         session.runs
     ));
     notes.push("the paper clusters on the maximal information coefficient".to_owned());
@@ -113,7 +113,8 @@ fn found(
     let of_cell = |cell: &Cell<ClusteringKey, ()>, cut| {
         clustered(setting, dependence, cut, rows, seed_of(cell.key.sample)?)
     };
-    // Where dependence is no longer significant depends on the number of rows alone: it is found once.
+    // The height at which dependence is no longer significant depends only on the number of rows, so it is
+    // computed once.
     let height = session.results(&[cell(0, None)?], |cell| height(&of_cell(cell, None)?))?[0];
     let cells = (0..session.runs).map(|sample| cell(sample, Some(height))).collect::<Result<Vec<_>>>()?;
     let samples = session.results(&cells, |cell| {
@@ -128,7 +129,7 @@ fn found(
     Ok(Found { measure, rows, samples })
 }
 
-/// A sample clustered, and cut by significance where no cut is given.
+/// Clusters a sample, with a cut by significance if none is given.
 fn clustered(
     setting: &Setting,
     dependence: Dependence,
@@ -141,7 +142,7 @@ fn clustered(
     Ok(FeatureClustering { dependence, cut, ..Default::default() }.fit(rows)?)
 }
 
-/// Where it was cut.
+/// Returns the height of the cut.
 fn height(clustered: &ClusteredFeatures) -> Result<f64> {
     match clustered.cut {
         Cut::Height(height) => Ok(height),
@@ -149,7 +150,7 @@ fn height(clustered: &ClusteredFeatures) -> Result<f64> {
     }
 }
 
-/// `{1,2} {3} {4,5,6}`.
+/// Formats groups, e.g. `{1,2} {3} {4,5,6}`.
 fn in_words(groups: &[Vec<usize>]) -> String {
     let group = |members: &Vec<usize>| {
         let names: Vec<String> = members.iter().map(|member| (member + 1).to_string()).collect();
@@ -159,7 +160,7 @@ fn in_words(groups: &[Vec<usize>]) -> String {
 }
 
 impl Found {
-    /// The share of the samples in which `groups` are those wanted.
+    /// Returns the share of the samples whose `groups` equal `wanted`.
     fn share(&self, wanted: &[Vec<usize>], groups: impl Fn(&Groups) -> &[Vec<usize>]) -> f64 {
         let right = self.samples.iter().filter(|sample| groups(sample) == wanted).count();
         right as f64 / self.samples.len() as f64
@@ -214,7 +215,7 @@ fn data(all: &[Found], wanted: &[Vec<usize>]) -> Table {
 const COLOURS: [Colour; 6] =
     [palette::BLUE, palette::VERMILION, palette::GREEN, palette::PURPLE, palette::ORANGE, palette::SKY];
 
-/// The dendrograms of the first sample.
+/// Draws the dendrograms of the first sample.
 fn figure(all: &[Found]) -> Figure {
     let drawn = all.iter().filter(|found| found.rows == DRAWN);
     let panels = drawn.map(|found| {
@@ -237,12 +238,13 @@ fn figure(all: &[Found]) -> Figure {
         columns: 2,
         legend: Vec::new(),
         note: format!(
-            "{DRAWN} rows, average linkage; dashes: where dependence is no longer significant; colours: groups of several."
+            "{DRAWN} rows, average linkage; dashes: where dependence is no longer significant; colours: \
+             groups of several."
         ),
     }
 }
 
-/// The features from left to right, so that no branches cross.
+/// Returns the features from left to right, in an order without crossing branches.
 fn leaves_in_order(dendrogram: &Dendrogram) -> Vec<usize> {
     let features = dendrogram.features();
     let mut members: Vec<Vec<usize>> = (0..features).map(|feature| vec![feature]).collect();
@@ -253,12 +255,12 @@ fn leaves_in_order(dendrogram: &Dendrogram) -> Vec<usize> {
     members.pop().unwrap_or_default()
 }
 
-/// A bracket for each merge, in the colour of its group where it lies within one.
+/// Draws a bracket for each merge, in the colour of its group if it lies within one.
 fn branches(found: &Groups, order: &[usize]) -> Vec<Mark> {
     let group_of = |leaf: usize| found.automatic.iter().position(|group| group.contains(&leaf));
     let mut places = vec![0.0; order.len()];
     order.iter().enumerate().for_each(|(at, &leaf)| places[leaf] = at as f64);
-    // Of each cluster: where it stands, how high it is, and its group, if it lies within one.
+    // Position and height of each cluster, and its group if it lies within one.
     let mut clusters: Vec<(f64, f64, Option<usize>)> =
         places.iter().enumerate().map(|(leaf, &at)| (at, 0.0, group_of(leaf))).collect();
     let mut marks = Vec::new();

@@ -1,4 +1,4 @@
-//! The cells: the estimates of one run for all explicands, with K draws each; computed once and kept.
+//! The cells: the estimates of one run for all explicands, with K draws each, computed once and stored.
 
 use anyhow::{Context, Result};
 use apportion::games::parallel;
@@ -11,27 +11,28 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not taken up.
+/// Increased when the meaning of a cell changes in a way that probes do not detect, so that old checkpoints
+/// are not reused.
 const PROTOCOL: u32 = 2;
 
-/// Draws K of an estimate.
+/// Numbers of draws K of an estimate.
 pub(super) const DRAWS: [usize; 6] = [1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14];
 
-/// Half the width of a 95 % interval in standard errors.
+/// Half-width of a 95% interval in standard errors.
 pub(super) const HALF_WIDTH: f64 = 1.96;
 
-/// Rows of D that are explained: all 100 from 50 runs on, fewer in fewer runs.
+/// Returns the number of explained rows of D: all 100 for 50 runs or more, fewer for fewer runs.
 pub(super) fn explicands(session: &Session) -> usize {
     (2 * session.runs).min(BACKGROUND)
 }
 
-/// The rows of D are drawn again and again: the value over D is estimated. It is in the seeds.
+/// Part of the seeds: the rows of D are resampled, so the value for the empirical background D is estimated.
 const MODE: &str = "empirical";
 
-/// The first rows of a fresh background, on which the exact values are probed.
+/// Number of rows of a fresh background on which the exact values are probed.
 const PROBED_ROWS: usize = 4;
 
-/// What tells the exact values for one explicand from others.
+/// Identifies the exact values for one explicand.
 #[derive(Serialize)]
 struct TruthKey {
     experiment: &'static str,
@@ -39,7 +40,7 @@ struct TruthKey {
     explicand: usize,
 }
 
-/// The exact values of the experiment's subject for each of the first `explicands` rows of D.
+/// Returns the exact values of the experiment's subject for each of the first `explicands` rows of D.
 fn truths(session: &Session, setting: &Setting, explicands: usize) -> Result<Vec<Truth>> {
     let experiment = setting.experiment;
     let over = |explicand: usize, background: &Background| {
@@ -60,7 +61,7 @@ fn truths(session: &Session, setting: &Setting, explicands: usize) -> Result<Vec
     session.results(&cells, |cell| Ok(over(cell.key.explicand, &setting.background)))
 }
 
-/// What tells a run, with an estimate for each explicand, from others.
+/// Identifies a run, with an estimate for each explicand.
 #[derive(Serialize)]
 struct RunKey {
     experiment: &'static str,
@@ -70,17 +71,17 @@ struct RunKey {
     run: usize,
 }
 
-/// The seed of the estimate for one explicand in a run.
+/// Returns the seed of the estimate for one explicand in a run.
 fn run_seed(setting: &Setting, draws: usize, explicand: usize, run: usize, seed: u64) -> Result<u64> {
     derive_seed(&("run", setting.experiment.name, setting.predictors(), MODE, draws, explicand, run, seed))
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Measured {
     /// Mean of (ĝ − g)² over the explicands: MISE (equation 4.1).
     pub(super) error: f64,
-    /// Mean of the estimates' own squared standard errors.
+    /// Mean of the squared standard errors estimated with the values.
     pub(super) variance: f64,
 }
 
@@ -88,17 +89,17 @@ pub(super) struct Measured {
 pub(super) struct Runs {
     pub(super) predictors: usize,
     pub(super) truths: Vec<Truth>,
-    /// By the number of draws, as [`DRAWS`], and by the run.
+    /// Results by number of draws (as in [`DRAWS`]) and run.
     pub(super) measured: Vec<Vec<Measured>>,
 }
 
 impl Runs {
-    /// Mean of g² over the explicands: what MISE is divided by to give RMISE (equation 4.2).
+    /// Returns the mean of g² over the explicands, by which MISE is divided to obtain RMISE (equation 4.2).
     pub(super) fn square(&self) -> f64 {
         self.mean(|truth| truth.value * truth.value)
     }
 
-    /// Mean of σ² over the explicands: MISE is expected to be this over K.
+    /// Returns the mean of σ² over the explicands; divided by K, it is the expected MISE.
     pub(super) fn variance(&self) -> f64 {
         self.mean(|truth| truth.variance)
     }
@@ -108,7 +109,7 @@ impl Runs {
     }
 }
 
-/// The runs of `experiment` for each of its numbers of predictors.
+/// Computes the runs of `experiment` for each of its numbers of predictors.
 pub(super) fn runs(session: &Session, experiment: &'static Experiment) -> Result<Vec<Runs>> {
     let explicands = explicands(session);
     let mut all = Vec::new();
@@ -151,7 +152,7 @@ fn measure(setting: &Setting, truths: &[Truth], draws: usize, run: usize, seed: 
     Ok(Measured { error: error / explicands, variance: variance / explicands })
 }
 
-/// The estimate for one row of D from K draws, with its standard error.
+/// Returns the estimate for one row of D from K draws, with its standard error.
 fn estimate(setting: &Setting, explicand: usize, draws: usize, seed: u64) -> Result<(f64, f64)> {
     let experiment = setting.experiment;
     let game = MarginalGame::new(&setting.model, setting.background.row(explicand), &setting.background)?;

@@ -1,10 +1,11 @@
-//! The exact values, and the exact variance of what the estimators average.
+//! The exact values, and the exact variance of the terms that the estimators average.
 //!
-//! # How
+//! # Method
 //!
-//! f = √6 / (1 + exp η) with η linear, so where the explicand's entries take the place of a background row's b the odds `exp η` are
-//! multiplied: `v_b(S) = √6 / (1 + exp η(b) · Π_{i ∈ S} r_i)`, `r_i = exp(a_i (x_i − b_i))`. A value of one player takes products over
-//! subsets, and one division for each: all of them are looked at, as in an enumeration, which the tests compare it with.
+//! f = √6 / (1 + exp η) with η linear, so if entries of the explicand replace those of a background row b,
+//! the odds `exp η` are multiplied: `v_b(S) = √6 / (1 + exp η(b) · Π_{i ∈ S} r_i)`,
+//! `r_i = exp(a_i (x_i − b_i))`. The value of one player requires products over subsets, and one division for
+//! each. All subsets are evaluated, as in an enumeration, with which the tests compare it.
 
 use apportion::Background;
 use apportion::games::Partition;
@@ -14,12 +15,13 @@ use serde::{Deserialize, Serialize};
 use super::experiment::Kind;
 use super::logistic::{Logistic, SCALE};
 
-/// A value over a background, with the variance of a draw.
+/// A value for a background, and the variance of a draw.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Truth {
     /// The exact value.
     pub(super) value: f64,
-    /// The variance σ² of one draw Δ from coalitions × background: of a mean of K the variance is σ²/K (Theorems 3.1 to 3.3).
+    /// Variance σ² of one draw Δ from coalitions × background; the mean of K draws has variance σ²/K
+    /// (Theorems 3.1 to 3.3).
     pub(super) variance: f64,
 }
 
@@ -30,7 +32,7 @@ struct Moments {
     second: f64,
 }
 
-/// The value of `subject` (of quotient values a group) in the marginal game of `explicand`.
+/// Computes the value of `subject` (for quotient values, a group) in the marginal game of `explicand`.
 pub(super) fn truth(
     model: &Logistic,
     partition: &Partition,
@@ -41,7 +43,7 @@ pub(super) fn truth(
 ) -> Truth {
     let structure = Structure::new(partition, kind, subject);
     let mut scratch = Scratch::default();
-    // Sums of rows first: of a million rows nothing is lost.
+    // Sum blocks of rows first, to avoid loss of precision with a million rows.
     let (mut first, mut second) = (0.0, 0.0);
     let rows = background.len();
     for start in (0..rows).step_by(BLOCK) {
@@ -63,24 +65,24 @@ pub(super) fn truth(
     Truth { value, variance: second / rows - value * value }
 }
 
-/// Rows that are summed together.
+/// Number of rows in a block.
 const BLOCK: usize = 1024;
 
-/// Who joins whom: unions of players that enter together.
+/// Unions of players that join together.
 struct Structure {
     kind: Kind,
-    /// The group of the subject; the subject itself where there are no groups.
+    /// The group of the subject, or the subject itself if there are no groups.
     group: Vec<usize>,
     /// The other groups.
     others: Vec<Vec<usize>>,
-    /// The subject and its fellows: in its group, of Shapley values all other players.
+    /// The subject and the other members of its group; for Shapley values, all other players.
     subject: usize,
     fellows: Vec<usize>,
     between: Weights,
     within: Weights,
 }
 
-/// Shapley weights of all coalitions of some players, by their masks.
+/// Shapley weights of all coalitions of some players, by mask.
 struct Weights(Vec<f64>);
 
 impl Weights {
@@ -91,7 +93,7 @@ impl Weights {
     }
 }
 
-/// Room for the products.
+/// Buffers for the products.
 #[derive(Default)]
 struct Scratch {
     ratios: Vec<f64>,
@@ -122,7 +124,7 @@ impl Structure {
         Self { kind, group, others, subject, fellows, between, within }
     }
 
-    /// The moments in the game of a background row with the odds `exp η`.
+    /// Returns the moments in the game of a background row with the odds `exp η`.
     fn moments(&self, odds: f64, scratch: &mut Scratch) -> Moments {
         let Scratch { ratios, products, unions } = scratch;
         let joint = |players: &[usize]| players.iter().map(|&player| ratios[player]).product::<f64>();
@@ -143,7 +145,7 @@ impl Structure {
                 contributions(unions, &self.between, joint(&self.group))
             }
             Kind::TwoStep => {
-                // Δ = Δ_i(T) + (Δ_j(A) − w) / s, T and A being independent.
+                // Δ = Δ_i(T) + (Δ_j(A) − w) / s, where T and A are independent.
                 subset_products(odds, self.fellows.iter().map(|&fellow| ratios[fellow]), products);
                 let alone = contributions(products, &self.within, ratios[self.subject]);
                 let group = contributions(unions, &self.between, joint(&self.group));
@@ -161,7 +163,7 @@ impl Structure {
     }
 }
 
-/// `start · Π_{i ∈ T} r_i` for all subsets T, by their masks.
+/// Computes `start · Π_{i ∈ T} r_i` for all subsets T, by mask.
 fn subset_products(start: f64, ratios: impl Iterator<Item = f64>, products: &mut Vec<f64>) {
     products.clear();
     products.push(start);
@@ -172,7 +174,8 @@ fn subset_products(start: f64, ratios: impl Iterator<Item = f64>, products: &mut
     }
 }
 
-/// The moments of `√6 / (1 + o r) − √6 / (1 + o)` over the odds o of the coalitions, r being the ratio of who joins.
+/// Returns the moments of `√6 / (1 + o r) − √6 / (1 + o)` over the odds o of the coalitions, where r is the
+/// ratio of the joining player or group.
 fn contributions(odds: &[f64], weights: &Weights, ratio: f64) -> Moments {
     let mut sums = Moments { first: 0.0, second: 0.0 };
     for (odds, weight) in odds.iter().zip(&weights.0) {
@@ -217,7 +220,7 @@ mod tests {
         }
     }
 
-    /// σ² by its definition, over background rows and coalitions.
+    /// Compares with σ² by definition, over background rows and coalitions.
     #[test]
     fn the_variance_is_that_of_a_draw() {
         let setting = Setting::new(&ALL[2], 6, 5).unwrap();
@@ -231,7 +234,7 @@ mod tests {
             out[0]
         };
         let weight = |players, size: u32| Semivalue::Shapley.coefficient(players, size as usize);
-        // X4 among S3 = {4, 5, 6}; the others are S1 = {1, 2} and S2 = {3}.
+        // X4 in S3 = {4, 5, 6}; the other groups are S1 = {1, 2} and S2 = {3}.
         let (mut owen, mut two_step) = ([0.0; 2], [0.0; 2]);
         for row in 0..3 {
             for (others, union) in [(0, 0), (1, 0b11), (1, 0b100), (2, 0b111)] {

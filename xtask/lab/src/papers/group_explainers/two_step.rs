@@ -1,4 +1,4 @@
-//! Section 3.4: two-step Shapley values as printed, and with what a group gains.
+//! Section 3.4: two-step Shapley values as printed, and corrected with the gain of a group.
 //!
 //! # Notation
 //!
@@ -9,8 +9,9 @@
 //! TSh_i = φ_i[S_j, v] + (φ_j[M, v^P] − [v(S_j) − v(∅)]) / |S_j|         as corrected
 //! ```
 //!
-//! The Shapley values of a group's members in its own game sum to v(S_j) − v(∅), so those of (3.19) sum to `φ_j[M, v^P] − v(∅)`. The paper
-//! defines games with v(∅) = 0 and takes marginal games, whose v(∅) is the mean prediction (section 2.2.1).
+//! The Shapley values of a group's members in the game restricted to the group sum to v(S_j) − v(∅), so those
+//! of (3.19) sum to `φ_j[M, v^P] − v(∅)`. The paper defines games with v(∅) = 0 but uses marginal games,
+//! whose v(∅) is the mean prediction (section 2.2.1).
 
 use anyhow::Result;
 use apportion::games::{Centred, Game, Partition, QuotientGame, SubGame};
@@ -25,13 +26,13 @@ use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
-/// The experiments on two-step values, by their places, and the numbers of predictors that are enumerated.
+/// The experiments on two-step values, by index, and their numbers of predictors for enumeration.
 const PLAYED: [(usize, usize); 3] = [(4, 6), (5, 6), (5, 10)];
 
-/// Rounding errors of values near 1.
+/// Tolerance for rounding errors of values near 1.
 const ROUNDING: f64 = 1e-12;
 
-/// What a group has had already when the rest is shared out equally.
+/// Amount subtracted from a group's value before the rest is shared equally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// v(S_j).
@@ -50,7 +51,7 @@ impl Form {
         }
     }
 
-    /// A name in letters that figures have.
+    /// Returns the name without special characters, for figures.
     fn name(self) -> &'static str {
         match self {
             Self::Printed => "as printed",
@@ -65,7 +66,7 @@ impl Form {
         }
     }
 
-    /// The two-step value of every player; corrected it is the library's.
+    /// Returns the two-step value of every player; the corrected form is the library's.
     fn values(self, game: &dyn Game, partition: &Partition) -> Result<Vec<f64>> {
         match self {
             Self::Printed => printed(game, partition),
@@ -74,7 +75,7 @@ impl Form {
     }
 }
 
-/// Equation 3.19 as it stands.
+/// Computes equation 3.19 as printed.
 fn printed(game: &dyn Game, partition: &Partition) -> Result<Vec<f64>> {
     let quotient = enumerate(&QuotientGame::new(game, partition)?, Semivalue::Shapley)?;
     let mut values = vec![0.0; game.players()];
@@ -93,15 +94,15 @@ struct Explained {
     explicand: usize,
     base: f64,
     prediction: f64,
-    /// The Shapley values of the groups in the quotient game.
+    /// Shapley values of the groups in the quotient game.
     of_groups: Vec<f64>,
-    /// By form: the values of the players.
+    /// Values of the players, by form.
     values: [Vec<f64>; 2],
-    /// The same in the game less v(∅).
+    /// Values in the game minus v(∅), by form.
     centred: [Vec<f64>; 2],
 }
 
-/// An experiment with so many predictors.
+/// An experiment with a given number of predictors.
 struct Played {
     name: String,
     partition: Partition,
@@ -121,23 +122,24 @@ impl Played {
         Ok(Self { name: format!("experiment {}, p = {predictors}", ALL[place].name), partition, explained })
     }
 
-    /// What the members of each group get together.
+    /// Returns the sum of the values of each group's members.
     fn sums(&self, values: &[f64]) -> Vec<f64> {
         let sum = |members: &Vec<usize>| members.iter().map(|&member| values[member]).sum();
         self.partition.groups().iter().map(sum).collect()
     }
 
-    /// The largest of a number over the explicands.
+    /// Returns the maximum of a number over the explicands.
     fn largest(&self, of: impl Fn(&Explained) -> f64) -> f64 {
         self.explained.iter().map(of).fold(0.0, f64::max)
     }
 
-    /// By how much a group's members miss what it gets in the quotient game, at most.
+    /// Returns the maximum difference between the sum of a group's members and its value in the quotient
+    /// game.
     fn off_quotient(&self, form: Form) -> f64 {
         self.largest(|one| furthest(&self.sums(&one.values[form as usize]), &one.of_groups))
     }
 
-    /// The same of groups of one alone.
+    /// Returns the same difference for groups with one member only.
     fn off_alone(&self, form: Form) -> f64 {
         let groups = self.partition.groups();
         let single: Vec<usize> = (0..groups.len()).filter(|&group| groups[group].len() == 1).collect();
@@ -147,19 +149,19 @@ impl Played {
         self.largest(|one| single.iter().map(|&group| off(one, group)).fold(0.0, f64::max))
     }
 
-    /// By how much all values miss v(N) − v(∅), at most.
+    /// Returns the maximum difference between the sum of all values and v(N) − v(∅).
     fn off_total(&self, form: Form) -> f64 {
         self.largest(|one| {
             (one.values[form as usize].iter().sum::<f64>() - (one.prediction - one.base)).abs()
         })
     }
 
-    /// How far both forms are apart in the game less v(∅), at most.
+    /// Returns the maximum difference between both forms in the game minus v(∅).
     fn apart_centred(&self) -> f64 {
         self.largest(|one| furthest(&one.centred[0], &one.centred[1]))
     }
 
-    /// v(∅), which all explicands share.
+    /// Returns v(∅), which is the same for all explicands.
     fn base(&self) -> f64 {
         self.explained.first().map_or(f64::NAN, |one| one.base)
     }
@@ -186,16 +188,17 @@ fn furthest(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max)
 }
 
-/// Sums of two-step values against quotient values.
+/// Compares sums of two-step values with quotient values.
 pub(super) fn two_step(session: &Session) -> Result<Made> {
     let all = (PLAYED.iter())
         .map(|&(place, predictors)| Played::new(session, place, predictors))
         .collect::<Result<Vec<_>>>()?;
     let mut notes = super::notes::notes(session);
     notes.extend(notes![
-        "exact, by enumeration, in the empirical marginal games of experiments 3a and 3b; v(∅) is the mean prediction over D",
-        "Algorithm 4 as printed is not of one form: groups of one it takes to Algorithm 2, which is the corrected value, and from the shares of \
-         larger groups it takes v(S_j) off",
+        "exact, by enumeration, in the empirical marginal games of experiments 3a and 3b; v(∅) is the mean \
+         prediction over D",
+        "Algorithm 4 as printed is not of one form: groups of one it takes to Algorithm 2, which is the \
+         corrected value, and from the shares of larger groups it takes v(S_j) off",
         "figures 5 and 6 estimate the corrected values",
     ]);
     Ok(Made {
@@ -208,7 +211,7 @@ pub(super) fn two_step(session: &Session) -> Result<Made> {
     })
 }
 
-/// What is said of a form: in words, by whom, and how far it is off, at most.
+/// A property of a form: description, source, and maximum deviation.
 type Property = (&'static str, &'static str, fn(&Played, Form) -> f64);
 
 const PROPERTIES: [Property; 3] = [
@@ -324,7 +327,7 @@ mod tests {
     use super::*;
     use apportion::games::TabulatedGame;
 
-    /// All orders of some players.
+    /// Returns all permutations of some players.
     fn orders(players: &[usize]) -> Vec<Vec<usize>> {
         if players.is_empty() {
             return vec![Vec::new()];
@@ -336,7 +339,7 @@ mod tests {
         players.iter().flat_map(first).collect()
     }
 
-    /// The mean over all orders of what one adds to those before it.
+    /// Averages the marginal contribution of a player over all permutations.
     fn shapley(players: &[usize], one: usize, value: impl Fn(&[usize]) -> f64) -> f64 {
         let all = orders(players);
         let added = |order: &Vec<usize>| {

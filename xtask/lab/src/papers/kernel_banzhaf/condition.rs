@@ -16,7 +16,8 @@ use crate::reproduce::report::notes;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Claim};
 
-/// Figure 5: median and quartiles of the condition number of K for the three regressions, in both readings of K.
+/// Figure 5: median and quartiles of the condition number of K for the three regressions, for both readings
+/// of K.
 pub(crate) fn fig5(session: &Session) -> Result<Made> {
     let experiment = experiment(session)?;
     let projected = curves(&experiment, &Contender::REGRESSIONS, &by_sample_size(), Metric::ConditionNumber)?;
@@ -41,12 +42,15 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
     made.claims = Claim::over_readings(readings);
     made.notes = shapley_notes();
     made.notes.extend(notes![
-        "two readings of K, which the paper prints in two ways. Section 4.2: K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{½}, on all of ℝⁿ, A having the rows √w(z)·z \
-         for Shapley values. It is similar to ÃᵀÃ, and so does not measure how close Ã is to A: with every coalition sampled its condition number is \
-         that of AᵀA, which is 1 for Banzhaf and n·H − n + 1 for Shapley values, H = 1 + ½ + … + 1/(n − 1) (419 for n = 100)",
-        "equation 17: K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{−½}, which is the identity when every coalition is sampled. As AᵀA is a multiple of the identity \
-         (Banzhaf) or of the projection onto Σx = 0 (Shapley, whose regression is on that plane), its condition number is that of the Gram matrix of \
-         the weighted sampled rows, on Σx = 0 for Shapley",
+        "two readings of K, which the paper prints in two ways. Section 4.2: K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{½}, \
+         on all of ℝⁿ, A having the rows √w(z)·z for Shapley values. It is similar to ÃᵀÃ, and so does not \
+         measure how close Ã is to A: with every coalition sampled its condition number is that of AᵀA, \
+         which is 1 for Banzhaf and n·H − n + 1 for Shapley values, H = 1 + ½ + … + 1/(n − 1) (419 for n = \
+         100)",
+        "equation 17: K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{−½}, which is the identity when every coalition is sampled. \
+         As AᵀA is a multiple of the identity (Banzhaf) or of the projection onto Σx = 0 (Shapley, whose \
+         regression is on that plane), its condition number is that of the Gram matrix of the weighted \
+         sampled rows, on Σx = 0 for Shapley",
         "the samples are those of figure 9",
         "no value where an estimator enumerates all coalitions (m ≥ 2^n) and so has no sampled regression",
     ]);
@@ -54,7 +58,7 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
     Ok(made)
 }
 
-/// What tells a sampled matrix from others.
+/// Identifies a sampled matrix.
 #[derive(Serialize)]
 struct SampleKey {
     dataset: &'static str,
@@ -64,7 +68,7 @@ struct SampleKey {
     run: usize,
 }
 
-/// The condition numbers of K as printed, of the samples that the estimates are made from.
+/// Computes the condition numbers of K as printed, for the samples of the estimates.
 fn printed(session: &Session, experiment: &Experiment<'_>) -> Result<Curves> {
     let steps = by_sample_size();
     let (mut cells, mut places) = (Vec::new(), Vec::new());
@@ -89,7 +93,7 @@ fn printed(session: &Session, experiment: &Experiment<'_>) -> Result<Curves> {
             }
         }
     }
-    // JSON knows no infinity, the condition number of a singular matrix.
+    // JSON cannot represent infinity, the condition number of a singular matrix.
     let numbers: Vec<Option<f64>> = session.results(&cells, |cell| {
         let SampleKey { dataset, players, estimator, budget, run } = cell.key;
         let seed = estimate_seed(dataset, estimator, budget, Noise::NONE, run, session.seed)?;
@@ -116,7 +120,7 @@ fn printed(session: &Session, experiment: &Experiment<'_>) -> Result<Curves> {
     })
 }
 
-/// The errors of figure 9.
+/// Returns the errors of figure 9.
 fn errors(experiment: &Experiment<'_>) -> Result<Curves> {
     curves(experiment, &Contender::REGRESSIONS, &by_sample_size(), Metric::NormalizedError)
 }
@@ -132,7 +136,7 @@ fn claims(experiment: &Experiment<'_>, curves: &Curves, errors: &Curves) -> Vec<
     vec![better(LeverageShap), better(OptimizedKernelShap), explains_the_error(experiment, curves, errors)]
 }
 
-/// Whether better conditioning goes with the smaller errors of figure 9.
+/// Judges whether better conditioning accompanies the smaller errors of figure 9.
 fn explains_the_error(experiment: &Experiment<'_>, conditions: &Curves, errors: &Curves) -> Claim {
     let pair = (KernelBanzhaf, LeverageShap);
     let wide = conditions.open_places().filter(|&(panel, _)| experiment.players(panel) >= MANY);
@@ -141,8 +145,9 @@ fn explains_the_error(experiment: &Experiment<'_>, conditions: &Curves, errors: 
         "its better subproblem explains the superior performance of Kernel Banzhaf for large n",
         "section 4.2",
         &format!(
-            "a dataset with n ≥ {MANY} and a sample size at which Kernel Banzhaf's median error is below Leverage SHAP's (figure 9); it \
-             agrees if its condition number is lower by 5 % and more in the same run"
+            "a dataset with n ≥ {MANY} and a sample size at which Kernel Banzhaf's median error is below \
+             Leverage SHAP's (figure 9); it agrees if its condition number is lower by 5 % and more in the \
+             same run"
         ),
         conditions.below_cases(ahead, pair, 0.95),
     )

@@ -1,4 +1,4 @@
-//! The estimators that the paper compares.
+//! The compared estimators.
 
 use apportion::Semivalue;
 use apportion::estimators::{
@@ -8,10 +8,10 @@ use apportion::estimators::{
 
 use crate::comparison::contenders;
 
-/// At budgets of 2^n and more it samples, too.
+/// The estimator keeps sampling at budgets of 2^n and more.
 const FULL_BUDGET: FullBudget = FullBudget::Sample;
 
-/// No figure shows them.
+/// Standard errors are omitted, since no figure shows them.
 const STANDARD_ERRORS: StandardErrors = StandardErrors::Omitted;
 
 fn kernel_banzhaf(pairing: Pairing) -> KernelBanzhaf {
@@ -26,11 +26,11 @@ fn monte_carlo(accounting: Accounting) -> MonteCarlo {
 }
 
 contenders! {
-    /// One of the paper's estimators: of Banzhaf values, and for comparison two of Shapley values, each on two games; MC by both ways of
-    /// counting.
+    /// One of the paper's estimators: of Banzhaf values and, for comparison, two of Shapley values, each on
+    /// two games. MC occurs with both ways of counting its samples.
     ///
-    /// Without standard errors. Those that draw with replacement go on sampling at budgets of 2^n and more, as in the paper: they never
-    /// become exact.
+    /// All are without standard errors. Those that draw with replacement keep sampling at budgets of 2^n and
+    /// more, as in the paper: they never become exact.
     subject KernelBanzhaf;
     KernelBanzhaf: "Kernel Banzhaf", KERNEL_BANZHAF, kernel_banzhaf(KernelBanzhaf::default().pairing);
     KernelBanzhafUnpaired: "Kernel Banzhaf (Excluding Pairs)", KERNEL_BANZHAF_UNPAIRED,
@@ -48,7 +48,7 @@ contenders! {
     OptimizedKernelShapOnRows: "Optimized Kernel SHAP (50 rows)", OPTIMIZED_KERNEL_SHAP_ON_ROWS, OptimizedKernelShap;
 }
 
-/// The game that an estimator is given.
+/// The game that an estimator is applied to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GameOf {
     PathDependent,
@@ -59,11 +59,11 @@ pub(crate) enum GameOf {
 }
 
 impl Contender {
-    /// The estimators of Banzhaf values, at equal evaluations.
+    /// Estimators of Banzhaf values, at equal evaluations.
     pub(crate) const BANZHAF: [Self; 4] =
         [Self::KernelBanzhaf, Self::KernelBanzhafUnpaired, Self::MonteCarlo, Self::Msr];
 
-    /// With MC as the paper's code counts its samples.
+    /// Same as [`Self::BANZHAF`], plus MC with samples counted as in the paper's code.
     pub(crate) const BANZHAF_AND_MC_TWICE: [Self; 5] = [
         Self::KernelBanzhaf,
         Self::KernelBanzhafUnpaired,
@@ -76,7 +76,7 @@ impl Contender {
     pub(crate) const REGRESSIONS: [Self; 3] =
         [Self::KernelBanzhaf, Self::LeverageShap, Self::OptimizedKernelShap];
 
-    /// The same, the Shapley values being those of a game with background rows.
+    /// The three regressions, with Shapley values of a game with background rows.
     pub(crate) const REGRESSIONS_ON_ROWS: [Self; 3] =
         [Self::KernelBanzhaf, Self::LeverageShapOnRows, Self::OptimizedKernelShapOnRows];
 
@@ -89,7 +89,7 @@ impl Contender {
         Self::OptimizedKernelShapOnRows,
     ];
 
-    /// What the game of the Shapley values has for absent features, and the regressions.
+    /// Values of absent features in the game of the Shapley values, with the corresponding regressions.
     pub(crate) const BY_BACKGROUND: [(&str, [Self; 3]); 2] =
         [("one baseline", Self::REGRESSIONS), ("50 background rows", Self::REGRESSIONS_ON_ROWS)];
 
@@ -101,7 +101,7 @@ impl Contender {
         }
     }
 
-    /// What it estimates.
+    /// Returns the estimated value.
     pub(crate) fn value(self) -> Semivalue {
         match self.game() {
             GameOf::PathDependent => Semivalue::Banzhaf,

@@ -1,4 +1,4 @@
-//! The experiments of this paper: runs on datasets, and how far estimates are from the truth.
+//! The experiments of this paper: runs on datasets, and the errors of the estimates.
 
 use anyhow::Result;
 
@@ -14,23 +14,24 @@ pub(crate) type Curves = comparison::Curves<Contender>;
 pub(crate) type Experiment<'a> = comparison::Experiment<'a, Instance>;
 
 impl Experiment<'_> {
-    /// Features of the dataset of a panel.
+    /// Returns the number of features of the dataset of a panel.
     pub(crate) fn players(&self, panel: usize) -> usize {
         self.datasets[panel].known.players
     }
 }
 
-/// Our names of the paper's datasets, in its order. Its Census Income is adult.
+/// Our names of the paper's datasets, in its order. The paper's Census Income is adult.
 const DATASETS: [&str; 8] =
     ["pima", "adult", "bank_full", "german", "nhanes18", "brca", "communities", "tuandromd"];
 
-/// The multiple of n at which noise is measured, and figure 1.
+/// Multiple of n used for noise and in figure 1.
 pub(crate) const MULTIPLE: usize = 20;
 
-/// The datasets of at least so many features are those of which the paper says "a large number of features".
+/// Minimum number of features of the datasets that the paper describes as having "a large number of
+/// features".
 pub(crate) const MANY: usize = 79;
 
-/// How far an estimate is from the truth.
+/// Distance of an estimate from the truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Metric {
     /// `‖φ̃ − φ‖²`.
@@ -57,46 +58,46 @@ impl Metric {
     }
 }
 
-/// The runs on the paper's datasets.
+/// Creates the runs on the paper's datasets.
 pub(crate) fn experiment(session: &Session) -> Result<Experiment<'_>> {
     experiment_over(session, |_| true)
 }
 
-/// Whether a dataset is one of the four that the paper calls small (its NHANES is wide).
+/// Returns whether a dataset is one of the four that the paper calls small (its NHANES is wide).
 pub(crate) fn is_small(known: &Known) -> bool {
     known.players <= SMALL && known.name != "nhanes18"
 }
 
-/// The runs on the small datasets alone, and the least objective of each run.
+/// Creates the runs on the small datasets only, with the minimum of the objective in each run.
 pub(crate) fn small_experiment(session: &Session) -> Result<Experiment<'_>> {
     let experiment = experiment_over(session, is_small)?;
     least_objectives(session, &experiment.datasets)?;
     Ok(experiment)
 }
 
-/// The runs on those of the datasets that are wanted.
+/// Creates the runs on those datasets that `wanted` accepts.
 pub(crate) fn experiment_over(session: &Session, wanted: impl Fn(&Known) -> bool) -> Result<Experiment<'_>> {
     let datasets = session.datasets(&datasets(wanted))?;
     let series = datasets.iter().map(|dataset| Series::new(session, dataset, Instance::new));
     Experiment::new(session, series.collect::<Result<Vec<_>>>()?)
 }
 
-/// The claims about the paper's estimators.
+/// Judges claims about the paper's estimators.
 pub(crate) fn judged(curves: &Curves, judge: impl Fn(&Curves) -> Vec<Claim>) -> Vec<Claim> {
     judge(&curves.only(|_| true, Contender::ALL))
 }
 
-/// How the figures look: medians against sample size, four panels in a row.
+/// Returns the layout of the figures: against sample size, four panels per row.
 pub(crate) fn look<'a>(title: &'a str, y: &'a str) -> Look<'a> {
     Look { title, x: "evaluations m", y, floor: 1e-14, columns: 4 }
 }
 
-/// The names of those of the datasets that are wanted.
+/// Returns the names of those datasets that `wanted` accepts.
 pub(crate) fn datasets(wanted: impl Fn(&Known) -> bool) -> Vec<&'static str> {
     DATASETS.into_iter().filter(|name| wanted(known(name))).collect()
 }
 
-/// The estimates of `contenders` at each step, measured by `metric`.
+/// Computes the estimates of `contenders` at each step, measured by `metric`.
 pub(crate) fn curves(
     experiment: &Experiment<'_>,
     contenders: &[Contender],

@@ -1,4 +1,4 @@
-//! One run of the experiments on a dataset: which row is explained, and what its values truly are.
+//! One run of the experiments on a dataset: the explained row and its exact values.
 
 use std::sync::{Arc, OnceLock};
 
@@ -20,14 +20,15 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// The most players for which all coalitions are evaluated.
+/// Maximum number of players for which all coalitions are evaluated.
 pub(crate) const SMALL: usize = 20;
 
-/// Background rows of an interventional game that has not one baseline.
+/// Number of background rows of an interventional game without a single baseline.
 pub(crate) const BACKGROUND: usize = 50;
 
-/// A dataset's trees and an explicand. Banzhaf values are those of the path-dependent game, Shapley values those of the interventional
-/// game, with the column means as baseline or with 50 other rows as background.
+/// A dataset's trees and an explicand. Banzhaf values are those of the path-dependent game. Shapley values
+/// are those of the interventional game, with the column means as baseline or with 50 other rows as
+/// background.
 pub(crate) struct Instance {
     dataset: Arc<Dataset>,
     run: usize,
@@ -35,18 +36,18 @@ pub(crate) struct Instance {
     baseline: Background,
     /// Random rows other than the explicand.
     background: Background,
-    /// Banzhaf values of the path-dependent game, exact.
+    /// Exact Banzhaf values of the path-dependent game.
     banzhaf: Vec<f64>,
-    /// Shapley values of the interventional game with the baseline, exact.
+    /// Exact Shapley values of the interventional game with the baseline.
     shapley: OnceLock<Vec<f64>>,
-    /// The same with the background rows.
+    /// Exact Shapley values of the interventional game with the background rows.
     shapley_on_rows: OnceLock<Vec<f64>>,
     /// `‖Aφ − b‖²` of the path-dependent game.
     least_objective: OnceLock<f64>,
 }
 
 impl Instance {
-    /// Run `run` on `dataset` under the master seed `seed`.
+    /// Creates run `run` on `dataset` with the master seed `seed`.
     pub(crate) fn new(dataset: &Arc<Dataset>, run: usize, seed: u64) -> Result<Self> {
         let name = dataset.known.name;
         let explained = explicand::row_index(dataset.rows(), derive_seed(&("explicand", name, run, seed))?);
@@ -78,7 +79,7 @@ impl Instance {
         Ok(PathDependentGame::new(&self.dataset.model, &self.explicand)?)
     }
 
-    /// The values that `contender` estimates, exactly.
+    /// Returns the exact values that `contender` estimates.
     pub(crate) fn truth(&self, contender: Contender) -> Result<&[f64]> {
         let (background, shapley) = match contender.game() {
             GameOf::PathDependent => return Ok(&self.banzhaf),
@@ -98,12 +99,13 @@ impl Instance {
         Ok(shapley.get_or_init(|| values))
     }
 
-    /// The interventional game with the background rows, a value of which takes predictions of all these rows.
+    /// Returns the interventional game with the background rows; each coalition value requires predictions
+    /// for all of them.
     pub(crate) fn predicted(&self) -> Result<MarginalGame<'_, Ensemble>> {
         Ok(MarginalGame::new(&self.dataset.model, &self.explicand, &self.background)?)
     }
 
-    /// `‖Aφ − b‖²`, where [`least_objectives`] has found it.
+    /// Returns `‖Aφ − b‖²`, after [`least_objectives`] has computed it.
     pub(crate) fn least_objective(&self) -> Result<f64> {
         self.least_objective.get().copied().context("the least objective was not computed")
     }
@@ -139,8 +141,8 @@ impl Run for Instance {
         })
     }
 
-    /// The authors' Kernel Banzhaf evaluates each row that it draws; Optimized Kernel SHAP merges repeated draws first, and Leverage SHAP
-    /// has none.
+    /// Counts the evaluations of each coalition. The authors' Kernel Banzhaf evaluates each row that it
+    /// draws; Optimized Kernel SHAP merges repeated draws first, and Leverage SHAP has no repetitions.
     fn times_evaluated(contender: Contender, players: usize, budget: usize, seed: u64) -> Result<Times> {
         if contender.value() == Semivalue::Shapley {
             return Ok(Times::new());
@@ -157,7 +159,7 @@ impl Run for Instance {
     }
 }
 
-/// What tells an enumeration of the coalitions of one game from others.
+/// Identifies an enumeration of the coalitions of one game.
 #[derive(Serialize)]
 pub(super) struct EnumerationKey {
     dataset: &'static str,
@@ -167,14 +169,15 @@ pub(super) struct EnumerationKey {
 }
 
 impl EnumerationKey {
-    /// Of a run on a dataset.
+    /// Creates the key of a run on a dataset.
     pub(super) fn new(known: &Known, run: usize) -> Self {
         let (data_sha256, model_sha256) = (known.data_sha256(), known.model_sha256());
         Self { dataset: known.name, data_sha256, model_sha256, run }
     }
 }
 
-/// Computes the least objective of all runs on datasets of at most [`SMALL`] players, from all 2^n coalitions.
+/// Computes the minimum of the objective for all runs on datasets with at most [`SMALL`] players, from all
+/// 2^n coalitions.
 pub(crate) fn least_objectives(session: &Session, datasets: &[Series<Instance>]) -> Result<()> {
     let least = |game: &dyn Game, banzhaf: &[f64]| {
         let table = TabulatedGame::from_game(game)?;

@@ -1,9 +1,10 @@
-//! The regression of the paper, written out over all coalitions: for small n only.
+//! The regression of the paper over all coalitions, for small n only.
 //!
 //! # Notation
 //!
-//! A has a row `z/2` for each of the 2^n vectors z of ±1, b is the value of the coalition where z is 1 (section 3.1). Masks run over
-//! all 2^n. As `AᵀA = 2^{n−2} I` (observation 3.1) and φ minimizes `‖Ax − b‖` (theorem 3.2),
+//! A has a row `z/2` for each of the 2^n vectors z of ±1; b contains the value of the coalition of the
+//! players with z = 1 (section 3.1). Masks range over all 2^n. Since `AᵀA = 2^{n−2} I` (observation 3.1) and
+//! φ minimizes `‖Ax − b‖` (theorem 3.2),
 //!
 //! ```text
 //! ‖Ax − b‖² = ‖Aφ − b‖² + 2^{n−2} ‖x − φ‖²
@@ -11,24 +12,25 @@
 
 use crate::comparison::{Growing, squared_distance, squared_norm, subset_sums};
 
-/// `‖Ax − b‖²` of the game with the table `values` of v(S) for all masks S.
+/// Returns `‖Ax − b‖²` of the game whose table `values` contains v(S) for all masks S.
 pub(crate) fn objective(values: &[f64], x: &[f64]) -> f64 {
     let half = x.iter().sum::<f64>() / 2.0;
     subset_sums(x).iter().zip(values).map(|(sum, value)| (sum - half - value).powi(2)).sum()
 }
 
-/// `‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1`, where `least` is `‖Aφ − b‖²`: by the identity above, which does not cancel.
+/// Returns `‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1`, where `least` is `‖Aφ − b‖²`, using the identity above, which avoids
+/// cancellation.
 pub(crate) fn relative_objective_error(values: &[f64], truth: &[f64], least: f64) -> f64 {
     let excess = squared_excess(values, truth, least);
     excess / ((1.0 + excess).sqrt() + 1.0)
 }
 
-/// `‖Aφ̃ − Aφ‖² / ‖Aφ − b‖²`, where `least` is `‖Aφ − b‖²`: the ε of theorem 3.3.
+/// Returns `‖Aφ̃ − Aφ‖² / ‖Aφ − b‖²`, where `least` is `‖Aφ − b‖²`: the ε of theorem 3.3.
 pub(crate) fn squared_excess(values: &[f64], truth: &[f64], least: f64) -> f64 {
     2f64.powi(truth.len() as i32 - 2) * squared_distance(values, truth) / least
 }
 
-/// `‖Aφ − b‖² / 2^n` of any number of players: by Pythagoras the mean of v² less `‖φ‖²/4`.
+/// Returns `‖Aφ − b‖² / 2^n` for any number of players: by Pythagoras, the mean of v² minus `‖φ‖²/4`.
 pub(crate) fn mean_least(growing: &Growing, truth: &[f64]) -> f64 {
     let of_each = 0.5f64.powi(truth.len() as i32);
     growing.sum_of_squares(|_| of_each) - squared_norm(truth) / 4.0
@@ -74,7 +76,7 @@ mod tests {
     #[test]
     fn the_objective_is_the_one_written_out_row_by_row() {
         let (values, x): ([f64; 4], [f64; 2]) = ([0.5, -1.0, 2.0, 4.0], [1.5, -0.25]);
-        // Rows (−½, −½), (½, −½), (−½, ½), (½, ½).
+        // The rows are (−½, −½), (½, −½), (−½, ½), (½, ½).
         let rows = [(-0.5, -0.5), (0.5, -0.5), (-0.5, 0.5), (0.5, 0.5)];
         let want: f64 = rows.iter().zip(values).map(|(r, v)| (r.0 * x[0] + r.1 * x[1] - v).powi(2)).sum();
         assert!((objective(&values, &x) - want).abs() < 1e-14);

@@ -1,13 +1,14 @@
-//! Liu, Witter, Korn, Alrashed, Paparas and Freire, *Kernel Banzhaf: A Fast and Robust Estimator for Banzhaf Values*, 2024.
+//! Liu, Witter, Korn, Alrashed, Paparas and Freire, *Kernel Banzhaf: A Fast and Robust Estimator for Banzhaf
+//! Values*, 2024.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | [`contender`] | the estimators that are compared |
+//! | [`contender`] | the compared estimators |
 //! | [`instance`] | one run on a dataset: explicand, games, exact values |
-//! | [`experiment`] | the datasets, and how far estimates are from the truth |
+//! | [`experiment`] | the datasets, and the errors of estimates |
 //! | [`linear`] | the regression over all coalitions |
-//! | [`trees_on_rows`] | the interventional game of trees against background rows |
-//! | [`printed_k`] | K of figure 5 as the text prints it |
+//! | [`trees_on_rows`] | the interventional game of trees with background rows |
+//! | [`printed_k`] | K of figure 5 as printed in the text |
 //! | [`scatter`] | figure 1 |
 //! | [`sample_size`] | figures 2, 9 |
 //! | [`noise`] | figures 3, 4 |
@@ -16,7 +17,7 @@
 //! | [`objective`] | figure 7 |
 //! | [`time`] | figure 8 |
 //! | [`replacement`] | figure 10 |
-//! | [`notes`] | what reports say of how things were made |
+//! | [`notes`] | notes on methods in the reports |
 
 mod condition;
 mod contender;
@@ -40,10 +41,11 @@ mod trees_on_rows;
 
 use crate::reproduce::catalogue::{Contest, Paper, artefact};
 
-/// The paper.
+/// The paper and its artefacts.
 pub(crate) const PAPER: Paper = Paper {
     name: "kernel-banzhaf",
-    citation: "Liu, Witter, Korn, Alrashed, Paparas and Freire, Kernel Banzhaf: A Fast and Robust Estimator for Banzhaf Values, 2024",
+    citation: "Liu, Witter, Korn, Alrashed, Paparas and Freire, Kernel Banzhaf: A Fast and Robust Estimator \
+        for Banzhaf Values, 2024",
     bibtex: r#"@misc{liu2024kernel,
   title         = {{Kernel Banzhaf}: A Fast and Robust Estimator for {Banzhaf} Values},
   author        = {Liu, Yurong and Witter, R. Teal and Korn, Flip and Alrashed, Tarfah and Paparas, Dimitris

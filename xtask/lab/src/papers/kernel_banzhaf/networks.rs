@@ -1,7 +1,7 @@
 //! Figure 6: error against sample size on neural networks.
 //!
-//! Networks are read by `apportion-onnx`, whose runtime takes long to build: behind the feature `onnx`. `networks_left_out.rs` stands
-//! here without it.
+//! Networks are loaded by `apportion-onnx`, whose runtime takes long to build, so this requires the feature
+//! `onnx`. Without it, `networks_left_out.rs` is used instead.
 
 use std::sync::Arc;
 
@@ -27,14 +27,15 @@ use crate::reproduce::store::derive_seed;
 use crate::reproduce::trained::{self, Entry, how_to_train};
 use crate::reproduce::verdict::Claim;
 
-/// The paper's datasets, each with the network that `cargo xtask train` makes for it. Its Census Income is adult.
+/// The paper's datasets, each with the name of its network trained by `cargo xtask train`. The paper's Census
+/// Income is adult.
 const TRAINED: [(&str, &str); 4] =
     [("pima", "pima_mlp"), ("adult", "adult_mlp"), ("bank_full", "bank_full_mlp"), ("german", "german_mlp")];
 
-/// Rows that stand for absent features.
+/// Number of background rows for absent features.
 const BACKGROUND: usize = 50;
 
-/// The game of one explicand, tabulated, and its exact Banzhaf values.
+/// The tabulated game of one explicand, and its exact Banzhaf values.
 struct NetworkRun {
     run: usize,
     explicand: Vec<f64>,
@@ -64,7 +65,7 @@ impl Run for NetworkRun {
     }
 }
 
-/// A random row of a dataset, and 50 other random rows that stand for absent features.
+/// A random row of a dataset, and 50 other random rows as background.
 struct Explained<'a> {
     data: &'a Dataset<Network>,
     explicand: Vec<f64>,
@@ -89,7 +90,7 @@ impl<'a> Explained<'a> {
     }
 }
 
-/// All values of a game.
+/// Returns all values of a game.
 fn tabulate(game: &dyn Game) -> Result<Vec<f64>> {
     Ok(TabulatedGame::from_game(game)?.values_in_order().to_vec())
 }
@@ -129,7 +130,7 @@ fn read(bytes: &[u8]) -> Result<Network> {
 struct Found {
     datasets: Vec<Arc<Dataset<Network>>>,
     trained: Vec<Entry>,
-    /// Why a network is not there.
+    /// Reasons why networks are missing.
     skipped: Vec<String>,
 }
 
@@ -151,10 +152,10 @@ fn find(session: &Session) -> Result<Found> {
     Ok(found)
 }
 
-/// A dataset with its network of our own training, and the record of that.
+/// A dataset with a network trained by us, and the index entry of the network.
 type Explainable = (Arc<Dataset<Network>>, Entry);
 
-/// A dataset with its network of our own training, or why that is not there.
+/// Returns a dataset with its network trained by us, or the reason why the network is missing.
 fn trained(session: &Session, dataset: &str, name: &'static str) -> Result<Result<Explainable, String>> {
     let dataset = known(dataset);
     let network = match session.library.trained_on(dataset, name) {
@@ -195,11 +196,11 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
         claims = claims.into_iter().map(|claim| claim.and(&missing)).collect();
     }
     let mut notes = notes![
-        "models: two-layer networks of our own training on the paper's Diabetes (Pima), Census Income (adult), Bank (all rows) and German \
-         Credit, which come with the repository (xtask/lab/networks)",
+        "models: two-layer networks of our own training on the paper's Diabetes (Pima), Census Income \
+         (adult), Bank (all rows) and German Credit, which come with the repository (xtask/lab/networks)",
         format!(
-            "game: interventional, the mean over {BACKGROUND} random rows other than the explicand, new in every run; truth: all 2^n \
-             coalitions"
+            "game: interventional, the mean over {BACKGROUND} random rows other than the explicand, new in \
+             every run; truth: all 2^n coalitions"
         ),
         super::notes::ESTIMATORS,
     ];

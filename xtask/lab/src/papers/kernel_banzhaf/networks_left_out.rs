@@ -1,4 +1,4 @@
-//! Figure 6 in a build that reads no neural networks: says what is missing, and how to get it.
+//! Figure 6 in a build without support for neural networks: reports what is missing, and how to get it.
 
 use anyhow::Result;
 

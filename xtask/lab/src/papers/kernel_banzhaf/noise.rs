@@ -1,4 +1,4 @@
-//! Figures 3 and 4: error against noise on the set function.
+//! Figures 3 and 4: error against noise on the value function.
 
 use anyhow::{Context, Result};
 
@@ -12,7 +12,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Levels of noise up to this are called low; the paper says which ones it means nowhere.
+/// Maximum noise level that counts as low; the paper does not specify its levels.
 const LOW: f64 = 0.1;
 
 /// Figure 3: median and quartiles of the error of the estimators of Banzhaf values.
@@ -36,14 +36,14 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
     });
     let mut notes = notes();
     notes.extend(notes![
-        "σ is a standard deviation in the units of the prediction, so it matters less where predictions are large (communities: \
-         hundreds); the noise of a coalition is the same whenever it is asked for",
+        "σ is a standard deviation in the units of the prediction, so it matters less where predictions are \
+         large (communities: hundreds); the noise of a coalition is the same whenever it is asked for",
     ]);
     notes.push(format!("σ ≤ {LOW} is called low: the paper does not say which levels it means"));
     Ok(Made { claims, notes, datasets: datasets(|_| true), ..made })
 }
 
-/// Places with 0 < σ ≤ [`LOW`].
+/// Returns the points with 0 < σ ≤ [`LOW`] and m < 2^n.
 fn low<'a>(curves: &'a Curves, sigmas: &'a [f64]) -> impl Iterator<Item = (usize, usize)> + 'a {
     curves.open_places().filter(|&(_, level)| sigmas[level] > 0.0 && sigmas[level] <= LOW)
 }
@@ -52,7 +52,7 @@ fn median(curves: &Curves, (panel, level): (usize, usize), contender: Contender)
     curves.point(panel, contender, level).map_or(f64::NAN, |point| point.summary.median)
 }
 
-/// The case that each of some estimators is below each of some others.
+/// Returns the case that each of `ones` is below each of `others`.
 fn all_below(curves: &Curves, place: (usize, usize), ones: &[Contender], others: &[Contender]) -> Case {
     let worst = ones.iter().map(|&one| median(curves, place, one)).fold(0.0, f64::max);
     let best = others.iter().map(|&other| median(curves, place, other)).fold(f64::INFINITY, f64::min);
@@ -68,7 +68,8 @@ fn best_when_low(curves: &Curves, sigmas: &[f64]) -> Claim {
     By::SignedRanks.in_all(
         "Kernel Banzhaf outperforms for lower noise levels",
         "caption of figure 3",
-        "a dataset and a low σ; it agrees if Kernel Banzhaf is below each of the three others in the same run",
+        "a dataset and a low σ; it agrees if Kernel Banzhaf is below each of the three others in the same \
+         run",
         low(curves, sigmas).map(|place| all_below(curves, place, &[KernelBanzhaf], &others)),
     )
 }
@@ -76,7 +77,8 @@ fn best_when_low(curves: &Curves, sigmas: &[f64]) -> Claim {
 fn more_robust(curves: &Curves, sigmas: &[f64]) -> Claim {
     let (ones, others) = ([KernelBanzhaf, KernelBanzhafUnpaired], [MonteCarlo, Msr]);
     By::SignedRanks.in_all(
-        "Kernel Banzhaf and its variant without pairs are more robust to noise than the other algorithms, especially when it is low",
+        "Kernel Banzhaf and its variant without pairs are more robust to noise than the other algorithms, \
+         especially when it is low",
         "section 4.1",
         "a dataset and a low σ; it agrees if both are below MC and MSR in the same run",
         low(curves, sigmas).map(|place| all_below(curves, place, &ones, &others)),
@@ -93,7 +95,8 @@ fn matches_when_loud(curves: &Curves, sigmas: &[f64]) -> Claim {
     By::SignedRanks.in_most(
         "for larger noise Kernel Banzhaf eventually matches its variant without pairs and MSR",
         "caption of figure 3",
-        "a dataset and one of the two, at the largest σ; it agrees if the errors of the same run are within a factor of 1.5",
+        "a dataset and one of the two, at the largest σ; it agrees if the errors of the same run are within \
+         a factor of 1.5",
         cases,
     )
 }
@@ -108,34 +111,37 @@ fn mc_is_worst(curves: &Curves) -> Claim {
     )
 }
 
-/// What "normalized based on the raw output of the set function" may mean, which the paper does not spell out.
+/// A reading of "normalized based on the raw output of the set function", which the paper does not specify
+/// further.
 struct Reading {
     noise: fn(f64) -> Noise,
-    /// As claims and tables have it.
+    /// Name in claims and tables.
     title: &'static str,
-    /// As axes have it, whose font lacks the empty set.
+    /// Name on axes, whose font lacks the empty set.
     axis: &'static str,
 }
 
-/// The first is that of the paper's digest: each output has noise in proportion to itself.
+/// Readings of the noise. The first follows the paper's summary: the noise of each output is proportional to
+/// that output.
 const READINGS: [Reading; 3] = [
     Reading { noise: Noise::relative, title: "σ·v(S)", axis: "σ·v(S)" },
     Reading { noise: Noise::of_prediction, title: "σ·v(N)", axis: "σ·v(N)" },
     Reading { noise: Noise::of_gain, title: "σ·(v(N) − v(∅))", axis: "σ·(v(N) − v({}))" },
 ];
 
-/// When noise is drawn, and how titles say it.
+/// When noise is drawn: the name in titles, and the corresponding noise.
 type Drawn = (&'static str, fn(Noise) -> Noise);
 
-/// Once in a run, or at each evaluation.
+/// Once per run, or at each evaluation.
 const DRAWN: [Drawn; 2] = [("drawn once", |noise| noise), ("drawn each time", Noise::at_each_evaluation)];
 
-/// Figure 4: median and quartiles of the normalized error of the three regressions, in each reading of its noise and of its game.
+/// Figure 4: median and quartiles of the normalized error of the three regressions, for each reading of its
+/// noise and of its game.
 pub(crate) fn fig4(session: &Session) -> Result<Made> {
     let experiment = experiment(session)?;
     let (mut all, mut readings) = (Vec::new(), Vec::new());
     for (at, Reading { noise, title, axis }) in READINGS.into_iter().enumerate() {
-        // A value against 50 rows takes ten times as long as one against a baseline.
+        // A coalition value with 50 background rows takes ten times as long as one with a baseline.
         let backgrounds =
             if at == 0 { &Contender::BY_BACKGROUND[..] } else { &Contender::BY_BACKGROUND[..1] };
         let contenders = if at == 0 { &Contender::ALL_REGRESSIONS[..] } else { &Contender::REGRESSIONS[..] };
@@ -150,7 +156,8 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
                 x: &format!("σ, noise {axis} {how}"),
                 columns: experiment.datasets.len().clamp(1, 4),
                 ..look(
-                    "Figure 4: normalized error against noise, m = 20n (Banzhaf: path-dependent; Shapley: interventional)",
+                    "Figure 4: normalized error against noise, m = 20n (Banzhaf: path-dependent; Shapley: \
+                     interventional)",
                     "relative squared error",
                 )
             };
@@ -176,24 +183,26 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
     }
     let mut notes = shapley_notes();
     notes.extend(notes![
-        "the paper says of the noise: \"normalized based on the raw output of the set function\". Each reading of it has its own panels: noise in \
-         proportion to the value of each coalition, to that of all players, and to what these add to that of none. A claim is judged in \
-         each, and counted once. The game with 50 background rows is played with the first of them",
-        "noise drawn once: the noise of a coalition is the same in a run for every estimator, σ being the same. Drawn each time: at each evaluation, \
-         as in the authors' code, so that a coalition which Kernel Banzhaf draws k times is observed with k independent errors. Within an \
-         estimate the two differ only where coalitions are drawn again, which is rare unless m is a good part of 2^n",
+        "the paper says of the noise: \"normalized based on the raw output of the set function\". Each \
+         reading of it has its own panels: noise in proportion to the value of each coalition, to that of \
+         all players, and to what these add to that of none. A claim is judged in each, and counted once. \
+         The game with 50 background rows is played with the first of them",
+        "noise drawn once: the noise of a coalition is the same in a run for every estimator, σ being the \
+         same. Drawn each time: at each evaluation, as in the authors' code, so that a coalition which \
+         Kernel Banzhaf draws k times is observed with k independent errors. Within an estimate the two \
+         differ only where coalitions are drawn again, which is rare unless m is a good part of 2^n",
     ]);
     let made = all.into_iter().reduce(Made::followed_by).context("there are readings")?;
     let claims = Claim::over_readings(readings);
     Ok(Made { claims, notes, datasets: datasets(|_| true), ..made })
 }
 
-/// Panels with m < 2^n, where nobody is exact without noise.
+/// Returns the panels with m < 2^n, where no estimator is exact without noise.
 fn open_panels(curves: &Curves) -> impl Iterator<Item = usize> {
     curves.open_places().filter(|place| place.1 == 0).map(|place| place.0)
 }
 
-/// The error at each σ over that without noise, run by run.
+/// Returns the error at a noise level divided by that without noise, run by run.
 fn growth(curves: &Curves, panel: usize, contender: Contender, level: usize) -> Vec<f64> {
     let (loud, quiet) = (curves.errors((panel, level), contender), curves.errors((panel, 0), contender));
     loud.iter().zip(quiet).map(|(loud, quiet)| loud / quiet).collect()
@@ -212,7 +221,8 @@ fn flat(curves: &Curves) -> Claim {
     By::SignedRanks.in_all(
         "the error of Kernel Banzhaf remains unchanged as the noise increases (a horizontal line)",
         "section 4.2",
-        "a dataset with m < 2^n and σ > 0; it agrees if the error is at most 1.5 times that without noise in the same run",
+        "a dataset with m < 2^n and σ > 0; it agrees if the error is at most 1.5 times that without noise in \
+         the same run",
         cases,
     )
 }
@@ -229,8 +239,8 @@ fn competitors_rise(curves: &Curves, [_, leverage, optimized]: [Contender; 3]) -
     By::SignedRanks.in_all(
         "the error rates of the competitors rise",
         "caption of figure 4",
-        "a dataset with m < 2^n and an estimator of Shapley values; it agrees if its error at the largest σ is at least twice that without noise in \
-         the same run",
+        "a dataset with m < 2^n and an estimator of Shapley values; it agrees if its error at the largest σ \
+         is at least twice that without noise in the same run",
         cases,
     )
 }
@@ -251,10 +261,11 @@ fn rises_less(curves: &Curves, [_, leverage, optimized]: [Contender; 3]) -> Clai
         }
     }
     By::SignedRanks.in_all(
-        "Kernel Banzhaf is more robust to noise than the estimators of Shapley values: minimal loss of precision",
+        "Kernel Banzhaf is more robust to noise than the estimators of Shapley values: minimal loss of \
+         precision",
         "section 4.2; caption of figure 4",
-        "a dataset with m < 2^n and an estimator of Shapley values; it agrees if, from no noise to the largest σ, the error of Kernel Banzhaf grows \
-         by a smaller factor in the same run",
+        "a dataset with m < 2^n and an estimator of Shapley values; it agrees if, from no noise to the \
+         largest σ, the error of Kernel Banzhaf grows by a smaller factor in the same run",
         cases,
     )
 }

@@ -29,7 +29,8 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
     let look = Look {
         columns: experiment.datasets.len().max(1),
         ..look(
-            "Figure 7: relative objective error against sample size, and against noise at m = 20n (trees, path-dependent game)",
+            "Figure 7: relative objective error against sample size, and against noise at m = 20n (trees, \
+             path-dependent game)",
             "objective / least − 1",
         )
     };
@@ -51,21 +52,22 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
     }
     made.notes = notes();
     made.notes.extend(notes![
-        "‖Ax − b‖² = ‖Aφ − b‖² + 2^{n−2} ‖x − φ‖², so within a run the objective error orders estimators as the squared error does; it \
-         is computed from this identity, which does not cancel; ‖Aφ − b‖² from all 2^n coalitions. A has no intercept, so the least \
-         objective holds the mean of v as well",
+        "‖Ax − b‖² = ‖Aφ − b‖² + 2^{n−2} ‖x − φ‖², so within a run the objective error orders estimators as \
+         the squared error does; it is computed from this identity, which does not cancel; ‖Aφ − b‖² from \
+         all 2^n coalitions. A has no intercept, so the least objective holds the mean of v as well",
     ]);
     made.datasets = datasets(is_small);
     Ok(made)
 }
 
-/// The estimators that the guarantees are not about.
+/// Estimators without a guarantee.
 const RIVALS: [Contender; 3] = [KernelBanzhafUnpaired, MonteCarlo, Msr];
 
 fn theorem_3_3(experiment: &Experiment<'_>) -> Result<Claim> {
     let guarantee = Guarantee {
         claim: "‖Aφ̃ − b‖² is at most 1 + ε times the least with m = O(n log(n/δ) + n/(δε)) evaluations",
-        source: "theorem 3.3, corrected: the paper prints ‖Aφ̃ − Aφ‖ ≤ (1 + ε)‖Aφ − b‖, from which corollary 3.4 does not follow",
+        source: "theorem 3.3, corrected: the paper prints ‖Aφ̃ − Aφ‖ ≤ (1 + ε)‖Aφ − b‖, from which corollary \
+            3.4 does not follow",
     };
     let excess = Excess {
         on_datasets: |instance: &Instance, contender, estimate: &Estimate| {
@@ -80,7 +82,8 @@ fn theorem_3_3(experiment: &Experiment<'_>) -> Result<Claim> {
     guarantee.claim(experiment, |_: &str| true, (KernelBanzhaf, &RIVALS), &excess)
 }
 
-/// With γ = ‖Aφ − b‖² / ‖Aφ‖² by its definition. As A is orthogonal it says the same of the values as theorem 3.3 of the objective.
+/// Judges corollary 3.4, with γ = ‖Aφ − b‖² / ‖Aφ‖² by definition. Since A is orthogonal up to scale, it is
+/// equivalent to theorem 3.3, for the values instead of the objective.
 fn corollary_3_4(experiment: &Experiment<'_>) -> Result<Claim> {
     let guarantee = Guarantee {
         claim: "‖φ̃ − φ‖² is at most εγ‖φ‖² with m = O(n log(n/δ) + n/(δε)) evaluations",

@@ -1,4 +1,4 @@
-//! K of figure 5 as section 4.2 prints it.
+//! K of figure 5 as printed in section 4.2.
 //!
 //! # Notation
 //!
@@ -6,20 +6,23 @@
 //! K = (AᵀA)^(−½) ÃᵀÃ (AᵀA)^(½)
 //! ```
 //!
-//! A has the rows of a regression over all coalitions, Ã those that are sampled. With `J = 11ᵀ/n`, `H` the harmonic numbers:
+//! A has the rows of a regression over all coalitions, Ã the sampled rows. With `J = 11ᵀ/n` and the harmonic
+//! numbers `H`:
 //!
 //! | regression | row of a coalition z, 0 < \|z\| < n for Shapley | `AᵀA` |
 //! |---|---|---|
 //! | Banzhaf | `z − ½` | `2^(n−2) I` (observation 3.1) |
 //! | Shapley | `√w z`, `w = 1/(C(n,s) s (n−s))`, s = \|z\| | `1/n (I − J) + (H_{n−1} − (n−1)/n) J` |
 //!
-//! For Shapley a diagonal entry of AᵀA is `Σ_s w C(n−1, s−1) = H_{n−1}/n`, any other one `Σ_s w C(n−2, s−2) = (H_{n−1} − 1)/n`.
+//! For Shapley values, a diagonal entry of AᵀA is `Σ_s w C(n−1, s−1) = H_{n−1}/n`, any other one
+//! `Σ_s w C(n−2, s−2) = (H_{n−1} − 1)/n`.
 //!
 //! # What it measures
 //!
-//! With the exponents −½ and ½, K is similar to ÃᵀÃ, and so has its eigenvalues: it is not measured against A at all. Where Ã has
-//! all rows, K is AᵀA itself, with the condition number 1 for Banzhaf and `n H_{n−1} − n + 1` for Shapley values (419 for n = 100).
-//! Equation 17, with −½ on both sides, gives 1 for both.
+//! With the exponents −½ and ½, K is similar to ÃᵀÃ and thus has the same eigenvalues: it does not compare Ã
+//! with A at all. If Ã has all rows, K is AᵀA itself, with the condition number 1 for Banzhaf values and
+//! `n H_{n−1} − n + 1` for Shapley values (419 for n = 100). Equation 17, with −½ on both sides, gives 1 for
+//! both.
 
 use anyhow::{Result, bail};
 use apportion::estimators::OptimizedKernelShap;
@@ -30,19 +33,20 @@ use faer::Mat;
 
 use super::contender::Contender;
 
-/// The sampled rows of a regression, without the square roots of their weights.
+/// Sampled rows of a regression, and their weights (not square roots).
 struct SampledRows {
     coalitions: Coalitions,
     weights: Vec<f64>,
-    /// What is taken from every entry of a coalition's row of zeros and ones.
+    /// Number subtracted from every entry of a coalition's 0/1 row.
     origin: f64,
 }
 
-/// Rows that are multiplied at once.
+/// Number of rows multiplied at once.
 const BLOCK: usize = 256;
 
 impl SampledRows {
-    /// Those that `contender` regresses on with `budget` evaluations, which do not cover all coalitions.
+    /// Returns the rows in the regression of `contender` with `budget` evaluations, which must not cover all
+    /// coalitions.
     fn of(contender: Contender, players: usize, budget: usize, seed: u64) -> Result<Self> {
         let rows = budget - 2;
         match contender {
@@ -68,7 +72,7 @@ impl SampledRows {
         }
     }
 
-    /// ÃᵀÃ.
+    /// Returns ÃᵀÃ.
     fn gram(&self) -> Vec<f64> {
         let n = self.coalitions.players();
         let mut gram = vec![0.0; n * n];
@@ -88,12 +92,13 @@ impl SampledRows {
     }
 }
 
-/// `ln 1/(C(n,s) s (n−s))`.
+/// Returns `ln 1/(C(n,s) s (n−s))`.
 fn ln_kernel(players: usize, size: usize) -> f64 {
     -ln_choose(players, size) - ((size * (players - size)) as f64).ln()
 }
 
-/// The eigenvalues of AᵀA: on the vectors that sum to zero, and of the vector of ones. For Banzhaf over `2^(n−2)`.
+/// Returns the eigenvalues of AᵀA on the vectors that sum to zero, and on the vector of ones. For Banzhaf
+/// values, they are divided by `2^(n−2)`.
 fn eigenvalues(contender: Contender, players: usize) -> [f64; 2] {
     if contender == Contender::KernelBanzhaf {
         return [1.0; 2];
@@ -103,7 +108,7 @@ fn eigenvalues(contender: Contender, players: usize) -> [f64; 2] {
     [1.0 / n, harmonic - (n - 1.0) / n]
 }
 
-/// The condition number of K as printed: its largest over its smallest singular value.
+/// Returns the condition number of K as printed: its largest singular value divided by its smallest.
 pub(super) fn condition_number(
     contender: Contender,
     players: usize,
@@ -113,11 +118,11 @@ pub(super) fn condition_number(
     condition_of(SampledRows::of(contender, players, budget, seed)?.gram(), eigenvalues(contender, players))
 }
 
-/// The same of a Gram matrix ÃᵀÃ, given the eigenvalues of AᵀA.
+/// Returns the condition number for a Gram matrix ÃᵀÃ, given the eigenvalues of AᵀA.
 fn condition_of(mut gram: Vec<f64>, eigenvalues: [f64; 2]) -> Result<f64> {
     let n = gram.len().isqrt();
     let power = |exponent: f64| eigenvalues.map(|value| value.powf(exponent));
-    // With (AᵀA)^p = a (I − J) + b J: each column is multiplied from the left, then each row from the right.
+    // With (AᵀA)^p = a (I − J) + b J, first multiply each column from the left, then each row from the right.
     for (exponent, stride, step) in [(-0.5, 1, n), (0.5, n, 1)] {
         let [a, b] = power(exponent);
         for first in (0..n).map(|line| line * step) {
@@ -132,7 +137,7 @@ fn condition_of(mut gram: Vec<f64>, eigenvalues: [f64; 2]) -> Result<f64> {
     let Ok(singular) = k.singular_values() else { bail!("the singular values of K did not converge") };
     let largest = singular.iter().copied().fold(0.0, f64::max);
     let smallest = singular.iter().copied().fold(f64::INFINITY, f64::min);
-    // Less than this is rounding: fewer rows than players.
+    // Smaller values are rounding error: there are fewer rows than players.
     let is_singular = smallest <= 1e-13 * largest;
     Ok(if is_singular { f64::INFINITY } else { largest / smallest })
 }
@@ -146,7 +151,7 @@ mod tests {
 
     const REGRESSIONS: [Contender; 3] = Contender::REGRESSIONS;
 
-    /// A row by row.
+    /// Builds A row by row.
     fn all_rows(contender: Contender, players: usize) -> Mat<f64> {
         let z = |mask: usize, player: usize| f64::from(u8::from(mask >> player & 1 == 1));
         if contender == Contender::KernelBanzhaf {
@@ -159,7 +164,7 @@ mod tests {
         })
     }
 
-    /// A power of a symmetric matrix by its eigenvectors.
+    /// Computes a power of a symmetric matrix from its eigenvectors.
     fn power(matrix: &Mat<f64>, exponent: f64) -> Mat<f64> {
         let eigen = matrix.self_adjoint_eigen(Side::Lower).unwrap();
         let (n, vectors) = (matrix.nrows(), eigen.U());

@@ -11,13 +11,13 @@ use crate::reproduce::report::{notes, significant};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Claim};
 
-/// The most players for which the sample sizes go up to 2^n.
+/// Maximum number of players for which sample sizes reach 2^n.
 const ENUMERABLE: usize = 16;
 
-/// The share of all coalitions at which this project promises something.
+/// Share of all coalitions in the target of this project.
 const TARGET_SHARE: f64 = 0.6;
 
-/// Sample sizes as shares of 2^n, with what the axis says there.
+/// Sample sizes as shares of 2^n, with axis labels.
 const SHARES: [(f64, &str); 9] = [
     (0.05, "0.05"),
     (0.1, "0.1"),
@@ -53,8 +53,9 @@ pub(crate) fn fig10(session: &Session) -> Result<Made> {
     made.claims.extend(judged(&sparse, |curves| vec![alike_where_sparse(curves)]));
     made.notes = notes();
     made.notes.extend(notes![
-        "without replacement exactly m different coalitions are evaluated, in pairs; the paper says that this gives only about m. With \
-         replacement repeated coalitions are evaluated once, so that fewer than m evaluations are used: about (1 − e^{−m/2^n}) 2^n",
+        "without replacement exactly m different coalitions are evaluated, in pairs; the paper says that \
+         this gives only about m. With replacement repeated coalitions are evaluated once, so that fewer \
+         than m evaluations are used: about (1 − e^{−m/2^n}) 2^n",
     ]);
     made.datasets = datasets(|known| known.players <= ENUMERABLE);
     made.datasets.extend(datasets(|known| known.players > ENUMERABLE));
@@ -76,8 +77,8 @@ fn nothing_until_all(curves: &Curves) -> Claim {
     By::SignedRanks.in_all(
         "sampling without replacement does not improve the error while m < 2^n",
         "section 3.2; appendix G; figure 10",
-        "a dataset with n ≤ 16 and a sample size below 2^n; it agrees if the error without replacement is at least 0.8 of that with in the \
-         same run",
+        "a dataset with n ≤ 16 and a sample size below 2^n; it agrees if the error without replacement is at \
+         least 0.8 of that with in the same run",
         cases,
     )
 }
@@ -86,7 +87,8 @@ fn alike_where_sparse(curves: &Curves) -> Claim {
     By::SignedRanks.in_most(
         "with and without replacement perform quite similarly (where m is a small part of 2^n)",
         "caption of figure 10",
-        "a dataset with n > 16 and a sample size; it agrees if the errors of the same run are within a factor of 1.5",
+        "a dataset with n > 16 and a sample size; it agrees if the errors of the same run are within a \
+         factor of 1.5",
         curves.alike_cases(curves.open_places(), PAIR, 1.5),
     )
 }
@@ -104,7 +106,7 @@ fn exact_at_all(curves: &Curves) -> Claim {
     )
 }
 
-/// The target that sampling without replacement is twice as good at m = 0.6 · 2^n.
+/// Returns the target that sampling without replacement halves the error at m = 0.6 · 2^n.
 fn target(curves: &Curves) -> Claim {
     let level = SHARES.iter().position(|share| share.0 == TARGET_SHARE);
     let places = curves.open_places().filter(|place| Some(place.1) == level);

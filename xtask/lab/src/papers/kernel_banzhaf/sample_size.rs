@@ -16,7 +16,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Resamples, Test};
 
-/// Sample sizes, as multiples of n, from which on they have "increased".
+/// Minimum sample size, as a multiple of n, that counts as "increased".
 const GROWN: usize = 40;
 
 /// Figure 2: median and quartiles of the error of the estimators of Banzhaf values.
@@ -47,7 +47,7 @@ fn claims(experiment: &Experiment<'_>, curves: &Curves) -> Vec<Claim> {
     claims
 }
 
-/// The claims that Kernel Banzhaf is below each of its rivals, at equal evaluations.
+/// Returns the claims that Kernel Banzhaf is below each of its rivals, at equal evaluations.
 pub(super) fn beats_the_others(curves: &Curves, source: &str) -> Vec<Claim> {
     let rivals = [
         (MonteCarlo, "Kernel Banzhaf outperforms MC for all datasets and sample sizes"),
@@ -81,7 +81,8 @@ fn errors_decrease(curves: &Curves) -> Claim {
     By::SignedRanks.in_most(
         "the error of all estimators decreases as the sample size increases",
         "section 4.1",
-        "a dataset, an estimator and a doubling of m with m < 2^n; it agrees if the error falls in the same run",
+        "a dataset, an estimator and a doubling of m with m < 2^n; it agrees if the error falls in the same \
+         run",
         cases,
     )
 }
@@ -94,23 +95,25 @@ fn msr_is_worse(experiment: &Experiment<'_>, curves: &Curves, mc: Contender) -> 
         if mc == MonteCarlo { "at equal evaluations" } else { "MC given twice the evaluations, as plotted" };
     By::SignedRanks.in_all(
         &format!(
-            "MSR performs worse than MC on datasets with a large number of features as the samples increase ({how})"
+            "MSR performs worse than MC on datasets with a large number of features as the samples increase \
+             ({how})"
         ),
         "section 4.1",
         &format!(
-            "a dataset with n ≥ {MANY} and m of {GROWN}n and more; it agrees if MSR is above {} in the same run",
+            "a dataset with n ≥ {MANY} and m of {GROWN}n and more; it agrees if MSR is above {} in the same \
+             run",
             mc.title()
         ),
         curves.below_cases(places, (mc, Msr), 1.0),
     )
 }
 
-/// The open places at m = 20n.
+/// Returns the points at m = 20n with m < 2^n.
 fn at_multiple(curves: &Curves) -> impl Iterator<Item = (usize, usize)> {
     curves.open_places().filter(|&(_, level)| MULTIPLES[level] == MULTIPLE)
 }
 
-/// The target that Kernel Banzhaf's error is at most that of `rival` over `factor`, at m = 20n.
+/// Returns the target that Kernel Banzhaf's error at m = 20n is at most that of `rival` divided by `factor`.
 fn margin(curves: &Curves, rival: Contender, factor: f64) -> Claim {
     let pair = (KernelBanzhaf, rival);
     By::SignedRanks.in_all(
@@ -126,7 +129,7 @@ fn margin(curves: &Curves, rival: Contender, factor: f64) -> Claim {
     )
 }
 
-/// Kernel Banzhaf's median over those of the others, at m = 20n.
+/// Creates a table of Kernel Banzhaf's median error divided by those of the others, at m = 20n.
 fn ratios(curves: &Curves) -> Table {
     let rivals = [KernelBanzhafUnpaired, MonteCarlo, MonteCarloTwice, Msr];
     let mut table = Table::new(
@@ -166,7 +169,8 @@ pub(crate) fn fig9(session: &Session) -> Result<Made> {
     Ok(Made { claims, notes: shapley_notes(), datasets: datasets(|_| true), ..made })
 }
 
-/// Kernel Banzhaf, then Leverage SHAP, then Optimized Kernel SHAP.
+/// Returns the claim on the order for many features: Kernel Banzhaf, then Leverage SHAP, then Optimized
+/// Kernel SHAP.
 fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves, regressions: [Contender; 3]) -> Claim {
     let [banzhaf, leverage, optimized] = regressions;
     let places = curves.open_places().filter(|&(panel, _)| experiment.players(panel) >= MANY);
@@ -182,16 +186,18 @@ fn ordered_for_many(experiment: &Experiment<'_>, curves: &Curves, regressions: [
         Case::new(name, Test::all(ascending))
     });
     By::SignedRanks.in_all(
-        "for larger n Kernel Banzhaf gives the best performance, followed by Leverage SHAP, then Optimized Kernel SHAP",
+        "for larger n Kernel Banzhaf gives the best performance, followed by Leverage SHAP, then Optimized \
+         Kernel SHAP",
         "section 4.2; appendix F",
         &format!(
-            "a dataset with n ≥ {MANY} and a sample size; it agrees if the errors ascend in that order in the same run"
+            "a dataset with n ≥ {MANY} and a sample size; it agrees if the errors ascend in that order in \
+             the same run"
         ),
         cases,
     )
 }
 
-/// Leverage SHAP's error over Kernel Banzhaf's, run by run.
+/// Returns Leverage SHAP's error divided by Kernel Banzhaf's, run by run.
 fn differences(curves: &Curves, place: (usize, usize), [banzhaf, leverage, _]: [Contender; 3]) -> Vec<f64> {
     let (leverage, banzhaf) = curves.paired(place, (leverage, banzhaf));
     leverage.iter().zip(&banzhaf).map(|(one, other)| one / other).collect()
@@ -221,15 +227,15 @@ fn difference_grows(experiment: &Experiment<'_>, curves: &Curves, regressions: [
         "the larger the number of features, the bigger the difference in error",
         "section 4.2",
         &format!(
-            "two datasets with m < 2^n, at m = {MULTIPLE}n; it agrees if the median of Leverage SHAP's error over Kernel Banzhaf's in the \
-             same run is larger on the wider one"
+            "two datasets with m < 2^n, at m = {MULTIPLE}n; it agrees if the median of Leverage SHAP's error \
+             over Kernel Banzhaf's in the same run is larger on the wider one"
         ),
         cases,
     )
 }
 
-/// On the narrowest dataset at every sample size: at m ≥ 2^n, too, where draws without replacement are all coalitions, which is
-/// the reason that the paper gives.
+/// Judges the narrowest dataset at every sample size. This includes m ≥ 2^n, where draws without replacement
+/// cover all coalitions, which is the reason given in the paper.
 fn without_replacement_wins_small(curves: &Curves, [banzhaf, leverage, optimized]: [Contender; 3]) -> Claim {
     let narrowest = curves.open_places().map(|place| place.0).next();
     let places = || curves.places().into_iter().filter(|place| Some(place.0) == narrowest);
@@ -238,10 +244,11 @@ fn without_replacement_wins_small(curves: &Curves, [banzhaf, leverage, optimized
         cases.into_iter().map(move |case| case.of(shap.title()))
     });
     By::SignedRanks.in_most(
-        "where n is small, as in Diabetes, the estimators of Shapley values perform better, as they sample without replacement",
+        "where n is small, as in Diabetes, the estimators of Shapley values perform better, as they sample \
+         without replacement",
         "section 4.2",
-        "a sample size on the narrowest dataset, m ≥ 2^n among them, and an estimator of Shapley values; it agrees if it is below Kernel \
-         Banzhaf in the same run",
+        "a sample size on the narrowest dataset, m ≥ 2^n among them, and an estimator of Shapley values; it \
+         agrees if it is below Kernel Banzhaf in the same run",
         cases,
     )
 }
@@ -258,11 +265,12 @@ fn narrower_bands(
         cases.into_iter().map(move |case| case.of(shap.title()))
     });
     By::Resampling.in_most(
-        "on smaller datasets the band between the quartiles is narrower for Kernel Banzhaf than for the estimators of Shapley values",
+        "on smaller datasets the band between the quartiles is narrower for Kernel Banzhaf than for the \
+         estimators of Shapley values",
         "appendix F",
         &format!(
-            "a dataset with n < {MANY}, a sample size with m < 2^n and an estimator of Shapley values; it agrees if the third quartile \
-             over the first is smaller for Kernel Banzhaf"
+            "a dataset with n < {MANY}, a sample size with m < 2^n and an estimator of Shapley values; it \
+             agrees if the third quartile over the first is smaller for Kernel Banzhaf"
         ),
         cases,
     )

@@ -15,7 +15,7 @@ use crate::reproduce::verdict::{By, Case, Test};
 
 const CONTENDERS: [Contender; 3] = [MonteCarlo, Msr, KernelBanzhaf];
 
-/// How each dataset looks.
+/// Style of each dataset.
 const STYLES: [Style; 8] = [
     Style { colour: palette::BLACK, shape: Shape::Cross },
     Style { colour: palette::ORANGE, shape: Shape::Square },
@@ -73,7 +73,8 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
     let claims = vec![By::SignedRanks.in_all(
         "Kernel Banzhaf is more accurate than the MC and MSR estimators",
         "caption of figure 1",
-        "a dataset with 20n < 2^n; it agrees if the error of Kernel Banzhaf is below both others in the same run",
+        "a dataset with 20n < 2^n; it agrees if the error of Kernel Banzhaf is below both others in the same \
+         run",
         cases,
     )];
     let panels = CONTENDERS.iter().zip(marks).zip(&drawn_errors).map(|((contender, marks), errors)| Panel {
@@ -89,8 +90,8 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
     let legend = experiment.datasets.iter().zip(STYLES);
     let mut notes = notes();
     notes.extend(notes![
-        "drawn is one explicand of each dataset (the first run), its values divided by the largest exact one; the error in a title is \
-         the mean of ‖φ̃ − φ‖² / ‖φ‖² over the explicands drawn",
+        "drawn is one explicand of each dataset (the first run), its values divided by the largest exact \
+         one; the error in a title is the mean of ‖φ̃ − φ‖² / ‖φ‖² over the explicands drawn",
     ]);
     Ok(Made {
         data,

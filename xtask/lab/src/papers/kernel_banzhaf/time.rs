@@ -16,22 +16,22 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Claim, Test};
 
-/// Explicands that are timed.
+/// Number of timed explicands.
 const EXPLICANDS: usize = 12;
 
-/// The largest sample size, as a multiple of n, that is timed with the quick preset.
+/// Largest sample size, as a multiple of n, timed with the quick preset.
 const QUICK: usize = 20;
 
-/// What an estimate costs.
+/// Cost of an estimate.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
-    /// Of CPU time.
+    /// CPU time.
     seconds: f64,
-    /// Of the game.
+    /// Evaluations of the game.
     evaluations: f64,
 }
 
-/// Figure 8: median and quartiles of the CPU time of an estimate, evaluations of the game included.
+/// Figure 8: median and quartiles of the CPU time of an estimate, including evaluations of the game.
 pub(crate) fn fig8(session: &Session) -> Result<Made> {
     let experiment = experiment(session)?;
     let mut steps = by_sample_size();
@@ -42,7 +42,8 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
     let look = Look {
         floor: 1e-7,
         ..look(
-            "Figure 8: CPU time of an estimate against sample size, one thread (trees, predictions of 50 background rows)",
+            "Figure 8: CPU time of an estimate against sample size, one thread (trees, predictions of 50 \
+             background rows)",
             "seconds",
         )
     };
@@ -61,19 +62,21 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
     }));
     made.notes = notes();
     made.notes.push(format!(
-        "timed on another game than the errors: interventional, a value of which takes the predictions of {BACKGROUND} background rows by the model, \
-         as in the authors' code. In the paper values are what takes time (appendix E); a value of the path-dependent game takes well below a \
-         microsecond here, so that drawing and solving would be timed"
+        "timed on another game than the errors: interventional, a value of which takes the predictions of \
+         {BACKGROUND} background rows by the model, as in the authors' code. In the paper values are what \
+         takes time (appendix E); a value of the path-dependent game takes well below a microsecond here, so \
+         that drawing and solving would be timed"
     ));
     made.notes.push(format!(
-        "times depend on the machine, and are measured again each time: CPU time of one thread, whatever --threads says, evaluations of \
-         the game included, standard errors left out, for each of {EXPLICANDS} explicands; with the quick preset up to m = {QUICK}n"
+        "times depend on the machine, and are measured again each time: CPU time of one thread, whatever \
+         --threads says, evaluations of the game included, standard errors left out, for each of \
+         {EXPLICANDS} explicands; with the quick preset up to m = {QUICK}n"
     ));
     made.datasets = datasets(|_| true);
     Ok(made)
 }
 
-/// Seconds and evaluations of every estimator on every dataset at each step.
+/// Measures seconds and evaluations of every estimator on every dataset at each step.
 fn costs(experiment: &Experiment<'_>, steps: &[Step]) -> Result<[Curves; 2]> {
     let one_thread =
         rayon::ThreadPoolBuilder::new().num_threads(1).build().context("cannot start a thread")?;
@@ -105,7 +108,7 @@ fn costs(experiment: &Experiment<'_>, steps: &[Step]) -> Result<[Curves; 2]> {
     Ok([times, evaluations])
 }
 
-/// The cost of one estimate, in this thread.
+/// Measures the cost of one estimate in the current thread.
 fn cost(instance: &Instance, contender: Contender, budget: usize) -> Result<Cost> {
     let game = instance.predicted()?;
     let estimator = contender.estimator();
@@ -123,8 +126,8 @@ fn claims_of_times(times: &Curves) -> Vec<Claim> {
         By::SignedRanks.in_most(
             "Kernel Banzhaf with and without pairs and MSR take comparable times",
             "caption of figure 8; appendix E",
-            "a dataset, a sample size and Kernel Banzhaf without pairs or MSR; it agrees if its time is within a factor of 1.5 of that \
-             of Kernel Banzhaf for the same explicand",
+            "a dataset, a sample size and Kernel Banzhaf without pairs or MSR; it agrees if its time is \
+             within a factor of 1.5 of that of Kernel Banzhaf for the same explicand",
             comparable,
         ),
         twice(times, MonteCarloTwice, "time", "2m evaluations, as in the paper's code"),
@@ -132,7 +135,7 @@ fn claims_of_times(times: &Curves) -> Vec<Claim> {
     ]
 }
 
-/// The claim that MC takes twice of what `costs` counts.
+/// Returns the claim that MC takes about twice the given cost.
 fn twice(costs: &Curves, mc: Contender, what: &str, how: &str) -> Claim {
     let pair = (mc, KernelBanzhaf);
     let cases = costs.cases(costs.places(), pair, |place| {
@@ -143,7 +146,8 @@ fn twice(costs: &Curves, mc: Contender, what: &str, how: &str) -> Claim {
         &format!("MC consistently requires approximately twice the {what} of the others ({how})"),
         "caption of figure 8; appendix E",
         &format!(
-            "a dataset and a sample size; it agrees if the {what} of {} is 1.6 to 2.5 times that of Kernel Banzhaf for the same explicand",
+            "a dataset and a sample size; it agrees if the {what} of {} is 1.6 to 2.5 times that of Kernel \
+             Banzhaf for the same explicand",
             mc.title()
         ),
         cases,

@@ -1,21 +1,22 @@
-//! The interventional game of trees against background rows, from the splits.
+//! The interventional game of trees with background rows, evaluated on the splits.
 //!
 //! # Notation
 //!
-//! `x` is the explicand, `b` runs over the background rows. At a split on feature i a synthetic row (x_S, b) goes where x goes if i is in S,
-//! else where b goes. So a tree is walked once for all rows: a split on a present feature sends all of them one way, one on an absent
-//! feature parts them. That takes O(leaves) for a coalition and a tree, where predictions of the rows take O(rows · depth).
+//! `x` is the explicand, `b` ranges over the background rows. At a split on feature i, a synthetic row (x_S,
+//! b) follows x if i is in S, and b otherwise. So each tree is traversed once for all rows: a split on a
+//! present feature sends all of them the same way, and one on an absent feature partitions them. This takes
+//! O(leaves) per coalition and tree, while predictions for the rows take O(rows · depth).
 
 use anyhow::{Result, ensure};
 use apportion::games::{CoalitionView, Coalitions, GameError};
 use apportion::models::tree::Node;
 use apportion::{Background, Ensemble, Game};
 
-/// `v(S) = 1/B Σ_b f(x_S, b)`, f being the margin of trees with one output, for up to 64 rows b.
+/// The game `v(S) = 1/B Σ_b f(x_S, b)`, where f is the margin of trees with one output, for up to 64 rows b.
 pub(crate) struct TreesOnRows<'a> {
     model: &'a Ensemble,
     rows: u64,
-    /// Per node of the ensemble: whether the explicand goes left there, and which of the rows do.
+    /// For each node of the ensemble: whether the explicand goes left, and the set of rows that do.
     goes_left: Vec<(bool, u64)>,
 }
 
@@ -43,7 +44,7 @@ impl<'a> TreesOnRows<'a> {
         Ok(Self { model, rows: u64::MAX >> (64 - background.len()), goes_left })
     }
 
-    /// The sum over `rows` of what they reach from the node `at` of a tree.
+    /// Sums the leaf values that `rows` reach from the node `at` of a tree.
     fn below(&self, (nodes, goes_left): Tree<'_>, at: usize, rows: u64, present: CoalitionView<'_>) -> f64 {
         let node = nodes[at];
         if node.is_leaf() {
@@ -74,7 +75,7 @@ impl<'a> TreesOnRows<'a> {
     }
 }
 
-/// The nodes of a tree, and where they send explicand and rows.
+/// The nodes of a tree, and the directions of explicand and rows.
 type Tree<'a> = (&'a [Node], &'a [(bool, u64)]);
 
 impl Game for TreesOnRows<'_> {

@@ -1,4 +1,4 @@
-//! Curves of log-odds by the share of players masked: figures, tables and data of what was measured.
+//! Curves of log-odds by share of masked players: figures, tables and data of the measurements.
 
 use super::masking::Measured;
 use super::subject::Found;
@@ -8,10 +8,10 @@ use crate::reproduce::report::{Table, table};
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::Claim;
 
-/// The small print of figures of curves: short, as a figure may have one panel.
+/// Small print of figures with curves; short, since a figure may have a single panel.
 const NOTE: &str = "Lower is better. Bands: ± one standard error. In brackets: samples.";
 
-/// The panel of a data set: means over the samples, with a band of a standard error on either side.
+/// Creates the panel of a dataset: means over the samples, with a band of one standard error on either side.
 pub(super) fn panel(measured: &Measured<'_>, players: &str) -> Panel {
     let mut marks = Vec::new();
     let lines = measured.curves.iter().map(|curve| {
@@ -29,7 +29,7 @@ pub(super) fn panel(measured: &Measured<'_>, players: &str) -> Panel {
             marks.push(Mark::Band { colour: style.colour, points: edges });
         }
     }
-    // The first methods, the subject of the paper, are drawn last, on top.
+    // Draw the first methods, the subject of the paper, last and thus on top.
     for (style, points) in lines.iter().rev() {
         let points = points.iter().map(|(x, mean)| (*x, mean.value)).collect();
         marks.push(Mark::Line { style: *style, points });
@@ -42,7 +42,7 @@ pub(super) fn panel(measured: &Measured<'_>, players: &str) -> Panel {
     }
 }
 
-/// A figure of curves, with its data and tables; columns of a figure of four panels are two.
+/// Creates a figure of curves, with its data and tables. Figures with four panels have two columns.
 pub(super) fn made(
     found: &Found,
     all: &[Measured<'_>],
@@ -66,7 +66,7 @@ pub(super) fn made(
     }
 }
 
-/// The methods measured, with their looks.
+/// Returns the measured methods with their styles.
 fn legend(all: &[Measured<'_>]) -> Vec<(String, Style)> {
     let mut legend: Vec<(String, Style)> = Vec::new();
     for curve in all.iter().flat_map(|measured| &measured.curves) {
@@ -78,7 +78,7 @@ fn legend(all: &[Measured<'_>]) -> Vec<(String, Style)> {
     legend
 }
 
-/// Every point.
+/// Returns all points.
 fn data(all: &[Measured<'_>]) -> Table {
     table!("data", [
         for measured in all;
@@ -95,7 +95,7 @@ fn data(all: &[Measured<'_>]) -> Table {
     )
 }
 
-/// One row per data set and method: what it took, and what came of it.
+/// Creates a summary with one row per dataset and method: evaluations and results.
 fn summary(all: &[Measured<'_>]) -> Table {
     table!("Evaluations, and the change of log-odds averaged over all shares masked", [
         for measured in all;

@@ -1,16 +1,17 @@
-//! The dual game, in which a coalition is taken away from all players rather than added to none.
+//! The dual game, in which a coalition is removed from all players instead of added to none.
 //!
 //! ```text
 //! v*(S) = v(N) − v(N \ S)
 //! ```
 //!
-//! In it the players outside S are present. A Shapley value of v* is that of v, so L-Shapley of v* is L-Shapley of v with the players
-//! outside neighbourhoods present, and the regression of section 4.3.2, which has no neighbourhoods, has them present on v*, too.
+//! Here the players outside S are present. The Shapley values of v* are those of v. So L-Shapley of v* is
+//! L-Shapley of v with the players outside neighbourhoods present. The regression of section 4.3.2, which has
+//! no neighbourhoods, also has them present when applied to v*.
 
 use apportion::Game;
 use apportion::games::{Coalitions, GameError};
 
-/// The dual of a game, less v(N), which no difference of values sees.
+/// The dual of a game, minus v(N), which cancels in all differences of values.
 pub(super) struct Dual<'g>(pub(super) &'g dyn Game);
 
 impl Game for Dual<'_> {

@@ -1,5 +1,5 @@
-//! How many evaluations L-Shapley and C-Shapley take, by the number of players: distinct coalitions, each evaluated once. Not a figure of
-//! the paper; sections 3.1 and 3.2 claim that they grow linearly.
+//! Numbers of evaluations of L-Shapley and C-Shapley, by number of players: distinct coalitions, each
+//! evaluated once. This is not a figure of the paper; sections 3.1 and 3.2 claim that they grow linearly.
 
 use std::collections::HashSet;
 
@@ -16,20 +16,20 @@ use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Players on lines.
+/// Numbers of players on lines.
 const LINES: [usize; 6] = [25, 50, 100, 200, 500, 1000];
 
-/// Sides of grids: each of them so large that inner neighbourhoods are whole, in steps of 5.
+/// Sides of grids, in steps of 5, and large enough for complete inner neighbourhoods.
 const SIDES: [usize; 4] = [10, 15, 20, 25];
 
-/// A value, by its kind.
+/// Kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
     Local,
-    /// With the paper's coefficients, whose marginal contributions ask for U \ i too.
+    /// With the paper's coefficients, whose marginal contributions also require U \ i.
     Printed,
-    /// With true boundaries, which ask for connected coalitions alone.
+    /// With true boundaries, which require connected coalitions only.
     Connected,
 }
 
@@ -61,7 +61,7 @@ impl Kind {
     }
 }
 
-/// What tells a count from others.
+/// Identifies a count.
 #[derive(Serialize)]
 struct CountKey {
     is_grid: bool,
@@ -71,7 +71,8 @@ struct CountKey {
 }
 
 impl CountKey {
-    /// The count as a cell: of the graph, as there is no game, and of the counts on small graphs.
+    /// Returns the cell of a count. Instead of a game, it depends on the graph, and on the counts for small
+    /// graphs.
     fn cell(self) -> Result<Cell<Self, ()>> {
         let Self { is_grid, value, order, size } = self;
         let [line, grid] = [(false, 9), (true, 4)].map(|(is_grid, size)| count(is_grid, value, order, size));
@@ -83,22 +84,22 @@ impl CountKey {
     }
 }
 
-/// A line of so many players, or a grid of such a side.
+/// Returns a line with `size` players, or a grid with side `size`.
 fn graph(is_grid: bool, size: usize) -> Graph {
     if is_grid { Graph::grid(size, size, Adjacency::Four) } else { Graph::line(size) }
 }
 
-/// Distinct coalitions on a line of so many players, or on a grid of such a side.
+/// Returns the number of distinct coalitions on a line with `size` players, or on a grid with side `size`.
 fn count(is_grid: bool, kind: Kind, order: usize, size: usize) -> Result<usize> {
     Ok(OnGraph::new(graph(is_grid, size), kind.value(order)).coalitions()?)
 }
 
-/// Counts of one value of one order.
+/// Counts for one value of one order.
 struct Series {
     is_grid: bool,
     kind: Kind,
     order: usize,
-    /// Sides, of lines players.
+    /// Sides of grids, or numbers of players on lines.
     sizes: Vec<usize>,
     counts: Vec<usize>,
 }
@@ -108,13 +109,14 @@ impl Series {
         if self.is_grid { self.sizes[at] * self.sizes[at] } else { self.sizes[at] }
     }
 
-    /// What each further player adds inside the graph, if that is the same everywhere: the slope on a line; on a grid the leading coefficient of
-    /// a second-degree polynomial in the side, whose other terms are of the border.
+    /// Returns the number of coalitions added by each further inner player, if constant. On a line, this is
+    /// the slope; on a grid, it is the leading coefficient of a quadratic polynomial in the side, whose other
+    /// terms are due to the border.
     fn per_player(&self) -> Option<f64> {
         let pairs: Vec<[(i128, i128); 2]> = (self.sizes.windows(2).zip(self.counts.windows(2)))
             .map(|(s, c)| [(s[0] as i128, c[0] as i128), (s[1] as i128, c[1] as i128)])
             .collect();
-        // Divided differences, as fractions that are multiplied out.
+        // Divided differences, as fractions compared by cross-multiplication.
         let slopes: Vec<(i128, i128)> = pairs.iter().map(|[a, b]| (b.1 - a.1, b.0 - a.0)).collect();
         if !self.is_grid {
             let (rise, run) = *slopes.first()?;
@@ -132,7 +134,7 @@ impl Series {
         second.iter().all(|one| one.0 * run == rise * one.1).then(|| rise as f64 / run as f64)
     }
 
-    /// What the paper says that each player takes.
+    /// Returns the number of coalitions per player stated in the paper.
     fn printed(&self) -> Option<f64> {
         let k = self.order as i32;
         match (self.kind, self.is_grid) {
@@ -142,7 +144,8 @@ impl Series {
         }
     }
 
-    /// All subsets of a neighbourhood but those that lie in the one before, too: what neighbourhoods that share with one other only would take.
+    /// Returns the number of subsets of a neighbourhood that are not also subsets of the previous one: the
+    /// number required if each neighbourhood overlapped with one other only.
     fn shared_with_one(&self) -> Option<f64> {
         let k = self.order as i32;
         match (self.kind, self.is_grid) {
@@ -152,7 +155,8 @@ impl Series {
         }
     }
 
-    /// Of L-Shapley: subsets of a neighbourhood of which none is another one moved. Far from the border every place has as many of its own.
+    /// Returns, for L-Shapley, the number of subsets of a neighbourhood up to translation. Each inner player
+    /// adds that many.
     fn shapes(&self) -> Option<f64> {
         (self.kind == Kind::Local).then(|| shapes(self.is_grid, self.order) as f64)
     }
@@ -166,7 +170,7 @@ impl Series {
     }
 }
 
-/// The subsets of a neighbourhood of order `order`, but the empty one, counted as one where they are the same but for their place.
+/// Returns the number of nonempty subsets of a neighbourhood of order `order`, up to translation.
 fn shapes(is_grid: bool, order: usize) -> usize {
     let reach = order as i64;
     let down = if is_grid { -reach..=reach } else { 0..=0 };
@@ -180,7 +184,8 @@ fn shapes(is_grid: bool, order: usize) -> usize {
             || nodes.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1).map(|(_, node)| *node);
         let top = members().map(|node| node.0).min().unwrap_or(0);
         let left = members().map(|node| node.1).min().unwrap_or(0);
-        // Moved to the upper left corner, a bit for each cell of the square around the neighbourhood.
+        // Translate to the upper left corner, with one bit for each cell of the square around the
+        // neighbourhood.
         let side = 2 * reach + 1;
         let moved =
             members().fold(0_u64, |bits, (row, column)| bits | 1 << ((row - top) * side + column - left));
@@ -189,7 +194,7 @@ fn shapes(is_grid: bool, order: usize) -> usize {
     found.len()
 }
 
-/// Counts against players, on lines and grids.
+/// Compares counts with numbers of players, on lines and grids.
 pub(super) fn evaluations(session: &Session) -> Result<Made> {
     let mut all = Vec::new();
     for (is_grid, most, sizes) in [(false, 4, &LINES[..]), (true, 2, &SIDES[..])] {
@@ -227,10 +232,10 @@ pub(super) fn evaluations(session: &Session) -> Result<Made> {
         claims: claims(&all),
         notes: notes![
             "distinct coalitions, v(∅) and v(N) included, each evaluated once whichever players need it",
-            "per player: what each further player adds, exactly the same from every size to the next; on grids the coefficient of d, beside \
-             terms of the border that grow as √d",
-            "with the paper's coefficients C-Shapley asks for U and U \\ i, and k² pairs of arms; with true boundaries for connected coalitions \
-             alone, 2k + 1 n-grams for each word",
+            "per player: what each further player adds, exactly the same from every size to the next; on \
+             grids the coefficient of d, beside terms of the border that grow as √d",
+            "with the paper's coefficients C-Shapley asks for U and U \\ i, and k² pairs of arms; with true \
+             boundaries for connected coalitions alone, 2k + 1 n-grams for each word",
         ],
         datasets: Vec::new(),
     })
@@ -283,10 +288,12 @@ fn claims(all: &[Series]) -> Vec<Claim> {
             of(Kind::Local, true).map(|series| against(series, series.printed())).collect(),
         ),
         judge(
-            "L-Shapley takes as many evaluations per player as a neighbourhood has subsets of which none is another one moved; on a grid these are \
-             less than the 2^(2k² + 2k + 1) − 2^(2k²) that are in it and not in the one before",
+            "L-Shapley takes as many evaluations per player as a neighbourhood has subsets of which none is \
+             another one moved; on a grid these are less than the 2^(2k² + 2k + 1) − 2^(2k²) that are in it \
+             and not in the one before",
             "this project, in place of section 3.1",
-            "each further player adds exactly so many, on lines and grids, and on grids less than the difference",
+            "each further player adds exactly so many, on lines and grids, and on grids less than the \
+             difference",
             [false, true]
                 .into_iter()
                 .flat_map(|is_grid| of(Kind::Local, is_grid))
@@ -300,20 +307,21 @@ fn claims(all: &[Series]) -> Vec<Claim> {
         By::Nothing.in_all(
             "the number of evaluations grows linearly with the number of features",
             "abstract; section 3",
-            "a value of an order on lines or grids; it agrees if every further player adds the same number, but for terms of a grid's border",
+            "a value of an order on lines or grids; it agrees if every further player adds the same number, \
+             but for terms of a grid's border",
             linear,
         ),
     ]
 }
 
-/// The marks of the orders k, from 1.
+/// Shapes of the orders k, from 1.
 const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
 
 fn style(kind: Kind, order: usize) -> Style {
     Style { colour: kind.colour(), shape: SHAPES[(order - 1) % SHAPES.len()] }
 }
 
-/// What colours and marks mean.
+/// Explains colours and shapes.
 fn legend() -> Vec<(String, Style)> {
     let kind = |kind: Kind| (kind.title().to_owned(), Style { colour: kind.colour(), shape: Shape::None });
     let order =
@@ -368,7 +376,8 @@ mod tests {
     #[test]
     fn shapes_of_a_line_are_those_with_their_first_node() {
         assert_eq!([1, 2, 3].map(|order| shapes(false, order)), [4, 16, 64]);
-        // A node; of ten pairs six, as four come twice; ten threes, five fours, and all.
+        // One node; 6 of the 10 pairs, since 4 occur twice; 10 triples, 5 quadruples, and the whole
+        // neighbourhood.
         assert_eq!(shapes(true, 1), 23);
     }
 

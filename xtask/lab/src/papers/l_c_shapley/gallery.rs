@@ -1,4 +1,4 @@
-//! Figures 4 and 5: images with the pixels masked that each method ranks first.
+//! Figures 4 and 5: images with the pixels masked that each method ranks highest.
 
 use anyhow::{Context, Result};
 use apportion::media::{Image, Reference, masked_picture};
@@ -14,10 +14,10 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{Case, Claim};
 
-/// The rows below the originals.
+/// Methods of the rows below the originals.
 const METHODS: [Method; 4] = [Method::CShapley, Method::KernelShap, Method::SampleShapley, Method::Saliency];
 
-/// Images of each class.
+/// Number of images per class.
 const OF_CLASS: usize = 4;
 
 /// Sizes in points.
@@ -25,7 +25,7 @@ const CELL: f64 = 70.0;
 const GAP: f64 = 8.0;
 const NAMES: f64 = 96.0;
 
-/// Pixels of a single picture for one of the image.
+/// Pixels of a separate picture per pixel of the image.
 const FACTOR: usize = 8;
 
 /// Figure 4: digits.
@@ -75,7 +75,8 @@ pub(super) fn fig5(session: &Session) -> Result<Made> {
     })
 }
 
-/// The first test images of each class that are predicted rightly: as many as there are samples, and at most [`OF_CLASS`].
+/// Returns the first correctly predicted test images of each class: as many as there are samples, and at most
+/// [`OF_CLASS`].
 fn columns(session: &Session, subject: &Subject) -> Result<Vec<usize>> {
     let most = OF_CLASS.min(session.runs);
     let mut columns = Vec::new();
@@ -91,7 +92,7 @@ fn columns(session: &Session, subject: &Subject) -> Result<Vec<usize>> {
     Ok(columns)
 }
 
-/// A panel for each share, and the table of what is masked; the single pictures are left as files.
+/// Creates a panel for each share, and the table of masked pixels; writes the separate pictures to files.
 fn gallery(
     session: &Session,
     subject: &Subject,
@@ -162,19 +163,19 @@ fn data_table() -> Table {
     )
 }
 
-/// A picture in its place.
+/// Places a picture.
 fn cell(image: &Image, row: usize, column: usize) -> Result<Mark> {
     let (left, top) = (NAMES + column as f64 * (CELL + GAP), row as f64 * (CELL + GAP) + GAP / 2.0);
     Ok(Mark::Picture { picture: picture(image)?, from: (left, top), to: (left + CELL, top + CELL) })
 }
 
-/// An image as figures take it.
+/// Converts an image for figures.
 pub(super) fn picture(image: &Image) -> Result<Picture> {
     let bytes = image.to_rgb().pixels().iter().map(|value| (255.0 * value).round() as u8).collect();
     Picture::new(image.width(), image.height(), bytes)
 }
 
-/// Shares of masked pixels that are activated or next to an activated one.
+/// Returns the shares of masked pixels that are activated or next to an activated one.
 fn near(measured: &Measured<'_>, method: Method, at: usize) -> Vec<f64> {
     let outcomes = measured.curve(method).map(|curve| curve.outcomes.as_slice()).unwrap_or_default();
     outcomes.iter().filter_map(|outcome| outcome.near.get(at).copied()).collect()
@@ -196,8 +197,8 @@ fn concentrated(measured: &Measured<'_>, at: usize, percent: usize) -> Claim {
             "the pixels picked by C-Shapley concentrate around and inside the digits ({percent} % masked)"
         ),
         "section 5.2; figure 4",
-        "a data set and another method; it agrees if the share of the masked pixels that are activated (at least half white) or touch one that is is \
-         higher on the same sample",
+        "a data set and another method; it agrees if the share of the masked pixels that are activated (at \
+         least half white) or touch one that is is higher on the same sample",
         cases,
     )
 }
@@ -237,11 +238,13 @@ fn notes(found: &Found) -> Vec<String> {
     notes
 }
 
-/// What reports on images say of saliency.
-pub(super) const SALIENCY: &str = "Saliency: the model is a black box, so that gradients of log P(ŷ | x) are numerical, by central differences: two \
-     predictions for each number of a pixel; of several channels the derivative of largest size";
+/// Note on saliency in reports on images.
+pub(super) const SALIENCY: &str = "Saliency: the model is a black box, so that gradients of log P(ŷ | x) are \
+     numerical, by central differences: two predictions for each number of a pixel; of several channels the \
+     derivative of largest size";
 
-/// The panel of digits that are taken for the other one, their top pixels by C-Shapley masked; none where all are told apart.
+/// Creates the panel of misclassified digits, with their top pixels by C-Shapley masked; `None` if all are
+/// classified correctly.
 pub(super) fn misclassified(session: &Session, subject: &Subject) -> Result<Option<Panel>> {
     let mut found = Vec::new();
     for class in 0..subject.classes.len() {

@@ -1,4 +1,4 @@
-//! Table 2: the words of the paper's sentence in the colours of their scores.
+//! Table 2: the words of the paper's sentence, coloured by their scores.
 
 use anyhow::{Context, Result};
 use apportion::Game;
@@ -19,7 +19,7 @@ use crate::reproduce::statistics::{Measurement, mean};
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// The methods of the table, beside exact Shapley values.
+/// Methods of the table, in addition to exact Shapley values.
 const METHODS: [Method; 6] = [
     Method::CShapley,
     Method::LShapley,
@@ -29,13 +29,13 @@ const METHODS: [Method; 6] = [
     Method::SampleShapley,
 ];
 
-/// Runs over which errors of methods that draw are averaged.
+/// Number of runs over which errors of sampling methods are averaged.
 const DRAWS: u64 = 100;
 
-/// What the rows of the table are called.
+/// Name of the row with exact values.
 const EXACT: &str = "Shapley";
 
-/// The sentence under one model.
+/// The sentence explained for one model.
 struct Explained<'a> {
     subject: &'a Subject,
     class: &'static str,
@@ -47,12 +47,12 @@ struct Explained<'a> {
     methods: Vec<Row>,
 }
 
-/// One method on the sentence.
+/// Results of one method on the sentence.
 struct Row {
     method: Method,
-    /// Of the first run.
+    /// Scores of the first run.
     scores: Scores,
-    /// ‖φ̂ − φ‖ / ‖φ‖ in each run; a single one where nothing is drawn.
+    /// ‖φ̂ − φ‖ / ‖φ‖ in each run; a single number if nothing is sampled.
     errors: Vec<f64>,
     /// Rank correlations with the exact values.
     correlations: Vec<f64>,
@@ -82,7 +82,9 @@ pub(super) fn table2(session: &Session) -> Result<Made> {
             panels: all.iter().map(panel).collect(),
             columns: 1,
             legend: Vec::new(),
-            note: "Blue: for the predicted class. Red: against it. The largest score in size of a row has the full colour.".to_owned(),
+            note: "Blue: for the predicted class. Red: against it. The largest score in size of a row has \
+                the full colour."
+                .to_owned(),
         }),
         tables: all.iter().map(scores_table).chain([errors_table(&all)]).collect(),
         claims: claims(&all),
@@ -118,7 +120,7 @@ fn explain<'a>(session: &Session, subject: &'a Subject) -> Result<Explained<'a>>
     Ok(Explained { subject, class, text, words, alone, exact, methods })
 }
 
-/// What each player is worth by itself.
+/// Returns the value of each player alone.
 fn alone(subject: &Subject, sample: &Sample) -> Result<Vec<f64>> {
     let score = Score::LogProbability { class: sample.class };
     let game = ScoredGame::new(sample.masked.game(subject.model.as_ref())?, Outputs::Logits, score)?;
@@ -136,7 +138,7 @@ fn relative_error(values: &[f64], truth: &[f64]) -> f64 {
     (squares / truth.iter().map(|truth| truth * truth).sum::<f64>()).sqrt()
 }
 
-/// Spearman's rank correlation: equal values share the mean of their ranks.
+/// Returns Spearman's rank correlation, with mean ranks for ties.
 fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
     let (a, b) = (ranks(a), ranks(b));
     let middle = (a.len() as f64 - 1.0) / 2.0;
@@ -157,13 +159,13 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 }
 
 impl Explained<'_> {
-    /// The rows of the table.
+    /// Returns the rows of the table.
     fn rows(&self) -> Vec<(&'static str, &Scores)> {
         let methods = self.methods.iter().map(|row| (row.method.title(), &row.scores));
         [(EXACT, &self.exact)].into_iter().chain(methods).collect()
     }
 
-    /// Where the word "not" is.
+    /// Returns the index of the word "not".
     fn not(&self) -> Option<usize> {
         self.words.iter().position(|word| word == "not")
     }
@@ -221,7 +223,8 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
     let mut isolated = By::Nothing.in_all(
         "viewed in isolation, \"not\" has neither negative nor positive sentiment",
         "section 2.2",
-        "a model under which the word alone changes the log-probability by a quarter or less of what the strongest word alone does",
+        "a model under which the word alone changes the log-probability by a quarter or less of what the \
+         strongest word alone does",
         isolated,
     );
     for (explained, at) in all.iter().filter_map(|explained| Some((explained, explained.not()?))) {
@@ -232,10 +235,12 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
     let mut claims = vec![weight, isolated];
     for reading in Reading::ALL {
         let near = ahead_by(
-            "L-Shapley and C-Shapley yield good approximations to the Shapley values: nearer than KernelSHAP and SampleShapley",
+            "L-Shapley and C-Shapley yield good approximations to the Shapley values: nearer than KernelSHAP \
+             and SampleShapley",
             "sections 3 and 4; table 2",
             &format!(
-                "a model, a method and another; it agrees if the relative ℓ2 distance to the exact values is lower, of methods that draw the mean over {DRAWS} runs"
+                "a model, a method and another; it agrees if the relative ℓ2 distance to the exact values is \
+                 lower, of methods that draw the mean over {DRAWS} runs"
             ),
             comparisons(reading, |row| &row.errors, 1.0),
         );
@@ -243,7 +248,8 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
             "L-Shapley and C-Shapley rank words more as Shapley values do than KernelSHAP and SampleShapley",
             "sections 3 and 4; table 2",
             &format!(
-                "a model, a method and another; it agrees if Spearman's rank correlation with the exact values is higher, of methods that draw the mean over {DRAWS} runs"
+                "a model, a method and another; it agrees if Spearman's rank correlation with the exact \
+                 values is higher, of methods that draw the mean over {DRAWS} runs"
             ),
             comparisons(reading, |row| &row.correlations, -1.0),
         );
@@ -252,13 +258,13 @@ fn claims(all: &[Explained<'_>]) -> Vec<Claim> {
     claims
 }
 
-/// White at 0, blue at 1, red at −1.
+/// Returns the background colour: white at 0, blue at 1, red at −1.
 fn background(share: f64) -> Colour {
     let faded = (255.0 * (1.0 - share.abs())).round() as u8;
     if share < 0.0 { (255, faded, faded) } else { (faded, faded, 255) }
 }
 
-/// What is read on it: full blue is dark.
+/// Returns the text colour, which is white on dark backgrounds such as full blue.
 fn foreground(share: f64) -> Colour {
     if share > 0.55 { (255, 255, 255) } else { (0, 0, 0) }
 }
@@ -318,7 +324,8 @@ fn scores_table(explained: &Explained<'_>) -> Table {
     table
 }
 
-/// A score; what is within the accuracy of training is shown as zero, as for a full stop that every sentence has.
+/// Returns a score for display. Scores within the accuracy of training are shown as zero, e.g. for a full
+/// stop that every sentence has.
 fn visible(score: f64) -> Entry {
     Entry::from(if score.abs() < 1e-6 { 0.0 } else { score })
 }
@@ -357,12 +364,15 @@ fn data(all: &[Explained<'_>]) -> Table {
 fn notes(found: &Found, all: &[Explained<'_>]) -> Vec<String> {
     let mut notes = super::notes::notes(found);
     notes.push(
-        "the paper prints colours alone, no numbers, and shows the prediction of its word CNN on IMDB; Shapley: all 2^11 coalitions".to_owned(),
+        "the paper prints colours alone, no numbers, and shows the prediction of its word CNN on IMDB; \
+         Shapley: all 2^11 coalitions"
+            .to_owned(),
     );
     for explained in all {
         if explained.class != "negative" {
             notes.push(format!(
-                "{} takes the sentence for {}, the paper's model for negative; the scores are those of the class predicted",
+                "{} takes the sentence for {}, the paper's model for negative; the scores are those of the \
+                 class predicted",
                 explained.subject.name, explained.class
             ));
         }

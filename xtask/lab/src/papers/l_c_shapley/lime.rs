@@ -1,14 +1,17 @@
-//! LIME: a linear surrogate of a game near the coalition of all players. It is no value of the game, and is here to be compared with.
+//! LIME: a linear surrogate of a game near the coalition of all players. It is not a game-theoretic value,
+//! and is included for comparison.
 //!
 //! # Source
 //!
-//! Ribeiro, Singh and Guestrin, *"Why Should I Trust You?": Explaining the Predictions of Any Classifier*, KDD 2016: section 3.3 (draws
-//! near the explicand), equation 2 (locality-aware square loss), section 3.4 (exponential kernel on the cosine distance for texts). The
-//! paper leaves open how exactly players are removed, how wide the kernel is and how the regression is regularized; there we take what the
-//! authors' `lime` package does with texts. It departs from the paper in one thing: its kernel is the square root of the paper's, so that
-//! its width is √2 times as wide.
+//! Ribeiro, Singh and Guestrin, *"Why Should I Trust You?": Explaining the Predictions of Any Classifier*,
+//! KDD 2016: section 3.3 (draws near the explicand), equation 2 (locality-aware square loss), section 3.4
+//! (exponential kernel on the cosine distance for texts). The paper does not specify how players are removed,
+//! how wide the kernel is, and how the regression is regularized; for these, we follow the authors' `lime`
+//! package for texts. The package departs from the paper in one respect: its kernel is the square root of the
+//! paper's, so that its width is larger by a factor of √2.
 //!
-//! Its choice of at most K players is left out: all of them get a coefficient, as in comparisons of rankings.
+//! The selection of at most K players is omitted: all players get a coefficient, as in comparisons of
+//! rankings.
 
 use std::collections::HashMap;
 
@@ -19,20 +22,20 @@ use apportion::samplers::most_rows;
 use apportion::solvers::{Design, ridge};
 use rand::RngExt;
 
-/// LIME: weighted ridge regression on coalitions near the one of all players.
+/// LIME: weighted ridge regression on coalitions near the coalition of all players.
 ///
 /// ```text
 /// φ, β = argmin Σ_k π(z_k) (β + ⟨z_k, φ⟩ − v(z_k))² + α ‖φ‖²
 /// π(z) = exp(−D(z)² / (2σ²)),   D(z) = 1 − √(|z|/n)
 /// ```
 ///
-/// D is the cosine distance between the bits of z and those of all players, 1 for the empty coalition. The `lime` package states it in
-/// hundredths for texts, where its width is 25: σ = ¼.
+/// D is the cosine distance between z and the coalition of all players, 1 for the empty coalition. For texts,
+/// the `lime` package multiplies it by 100 and uses the width 25, so σ = ¼.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lime {
     /// σ, in units of the cosine distance; 0.25 by default.
     pub(super) kernel_width: f64,
-    /// α, the penalty; 1 by default. It weighs against the sum of at most m weights π ≤ 1.
+    /// α, the penalty; 1 by default. Its counterpart is the sum of at most m weights π ≤ 1.
     pub(super) ridge: f64,
 }
 
@@ -47,18 +50,19 @@ impl Default for Lime {
 pub(super) struct Surrogate {
     /// φ: n × k numbers, row-major.
     pub(super) coefficients: Vec<f64>,
-    /// Evaluations of the game, each of another coalition; v(∅) counts only if it was drawn.
+    /// Evaluations of the game, each for a different coalition; v(∅) is included only if it was drawn.
     pub(super) evaluations: usize,
 }
 
 impl Lime {
-    /// Fits the surrogate on `budget` draws. Coalitions that are drawn repeatedly are evaluated once, all in one batch, and weigh as often as
-    /// they were drawn.
+    /// Fits the surrogate on `budget` draws. Repeated coalitions are evaluated once, all in one batch, and
+    /// weighted by their number of draws.
     ///
     /// # Errors
     ///
-    /// A game without players, a budget below 2 (the coalition of all players and one draw) or above [`most_rows`], a kernel width that is
-    /// not positive and finite, a penalty that is negative or not finite, and what the game cannot say.
+    /// If the game has no players, the budget is below 2 (the coalition of all players and one draw) or above
+    /// [`most_rows`], the kernel width is not positive and finite, the penalty is negative or not finite, or
+    /// the game fails.
     pub(super) fn explain(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Surrogate> {
         let (players, outputs, width) = (game.players(), game.outputs(), self.kernel_width);
         ensure!(players > 0, "the game has no players");
@@ -85,15 +89,16 @@ impl Lime {
         Ok(Surrogate { coefficients: fit.coefficients().to_vec(), evaluations: coalitions.len() })
     }
 
-    /// π, the weight of one draw.
+    /// Returns π, the weight of one draw.
     fn proximity(&self, coalition: CoalitionView<'_>) -> f64 {
         let distance = 1.0 - (coalition.size() as f64 / coalition.players() as f64).sqrt();
         (-0.5 * (distance / self.kernel_width).powi(2)).exp()
     }
 }
 
-/// The different coalitions among `draws`, in the order in which they came, and how often each was drawn. The first is that of all players;
-/// from it so many are removed, uniform in 1..=n, whichever they are.
+/// Returns the distinct coalitions among `draws`, in order of first occurrence, with their numbers of draws.
+/// The first is the coalition of all players. For the others, a number of players, uniform in 1..=n, is
+/// removed at random.
 fn draw(players: usize, draws: usize, seed: u64) -> (Coalitions, Vec<u32>) {
     let mut rng = stream(seed, Purpose::Surrogates, 0);
     let mut coalitions = Coalitions::new(players);
@@ -106,7 +111,7 @@ fn draw(players: usize, draws: usize, seed: u64) -> (Coalitions, Vec<u32>) {
     for _ in 1..draws {
         row.copy_from_slice(&all);
         let removed = rng.random_range(1..=players as u64) as usize;
-        // The first steps of a shuffle, from whatever order the last draw left.
+        // The first steps of a Fisher–Yates shuffle, starting from the order left by the previous draw.
         for step in 0..removed {
             order.swap(step, rng.random_range(step as u64..players as u64) as usize);
             row[order[step] / 64] &= !(1 << (order[step] % 64));
@@ -136,7 +141,8 @@ mod tests {
     fn weights_fall_with_the_cosine_distance() {
         let lime = Lime::default();
         let rows = Coalitions::from_masks(4, [15, 7, 1, 0]);
-        // Cosines 1, ½√3, ½ and, by definition, 0: distances 1 minus those, in hundredths at width 25 as in units at width ¼.
+        // Cosines 1, ½√3, ½ and, by definition, 0. The distances are 1 minus these; multiplied by 100 with
+        // width 25, they give the same weights as with width ¼.
         let kernel = |hundredths: f64| (-hundredths * hundredths / (25.0 * 25.0)).exp().sqrt();
         let wanted = [1.0, kernel(100.0 - 50.0 * 3.0_f64.sqrt()), kernel(50.0), kernel(100.0)];
         for (row, want) in rows.iter().zip(wanted) {
@@ -144,7 +150,8 @@ mod tests {
         }
     }
 
-    /// Solves a square system by Gauss-Jordan elimination with partial pivoting; each row ends with its right-hand side.
+    /// Solves a square system by Gauss-Jordan elimination with partial pivoting; each row ends with its
+    /// right-hand side.
     fn eliminate(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
         for column in 0..rows.len() {
             let size = |row: &usize| rows[*row][column].abs();
@@ -159,7 +166,8 @@ mod tests {
         rows.iter().enumerate().map(|(index, row)| row[rows.len()] / row[index]).collect()
     }
 
-    /// The regression on all draws, one by one, by normal equations in which the intercept is one more column.
+    /// The regression on the individual draws, from normal equations in which the intercept is an additional
+    /// column.
     #[test]
     fn coefficients_are_those_of_the_draws_one_by_one() {
         for (players, draws) in [(1, 5), (2, 9), (5, 40), (8, 12), (70, 200), (131, 90)] {
@@ -211,7 +219,7 @@ mod tests {
         assert!(error(1e-9) < 1e-8);
         let ratio = error(1e-4) / error(1e-6);
         assert!((ratio - 100.0).abs() < 0.5, "{ratio}");
-        // The penalty of the default is no small one.
+        // The default penalty is not small.
         assert!(error(1.0) > 0.01);
     }
 
@@ -264,7 +272,7 @@ mod tests {
 
     #[test]
     fn draws_follow_their_law() {
-        // 40 000 draws: frequencies are within 5 standard errors of their probabilities.
+        // 40,000 draws: frequencies are within 5 standard errors of their probabilities.
         const DRAWS: usize = 40_000;
         for players in [1, 2, 5, 6, 70, 131] {
             let (coalitions, times) = draw(players, DRAWS + 1, 9);
@@ -289,7 +297,8 @@ mod tests {
 
     #[test]
     fn removals_of_one_size_are_all_as_likely() {
-        // Five players, sizes uniform: each of the 31 coalitions without all players has probability 1 / (5 C(5, s)).
+        // Five players, uniform sizes: each of the 31 coalitions with removed players has probability 1 / (5
+        // C(5, s)).
         const DRAWS: usize = 50_000;
         let (coalitions, times) = draw(5, DRAWS + 1, 2);
         assert_eq!(coalitions.len(), 32);
@@ -300,7 +309,7 @@ mod tests {
         }
     }
 
-    // Stored results name their seed: if these change, every one of those results stops being reproducible.
+    // Stored results contain their seed: if these numbers change, the results can no longer be reproduced.
     #[test]
     fn first_draws_and_coefficients_are_fixed() {
         assert_eq!(draw(10, 5, 42).0.words()[1..], [1015, 1019, 860, 642]);

@@ -1,4 +1,5 @@
-//! What masking does: the change of the log-odds of the predicted class as the players with the highest scores are masked.
+//! Effect of masking: the change of the log-odds of the predicted class when the players with the highest
+//! scores are masked.
 
 use anyhow::{Context, Result};
 use apportion::Model;
@@ -13,48 +14,50 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
 
-/// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not taken up.
+/// Increased when the meaning of a cell changes in a way that probes do not detect, so that old checkpoints
+/// are not reused.
 const PROTOCOL: u32 = 1;
 
-/// Samples of one cell: texts and embedded images take little time each.
+/// Number of samples per cell, for texts and embedded images, which take little time each.
 const BLOCK: usize = 10;
 
-/// How bright a pixel is that counts as activated.
+/// Minimum brightness of a pixel that counts as activated.
 const ACTIVATED: f64 = 0.5;
 
-/// The shares, in percent, of players masked.
+/// Returns the shares of masked players, in percent.
 pub(super) fn levels(subject: &Subject) -> Vec<usize> {
     let step = if subject.is_image() { 2 } else { 5 };
     (0..=10).map(|level| step * level).collect()
 }
 
-/// The shares of figure 4, in percent.
+/// Shares of figure 4, in percent.
 pub(super) const SHOWN: [usize; 2] = [15, 20];
 
-/// How many of so many players a share in percent is, rounded to the nearest number.
+/// Returns the number of players for a share in percent, rounded to the nearest integer.
 pub(super) fn count(percent: usize, players: usize) -> usize {
     (percent * players + 50) / 100
 }
 
-/// Players by score, the highest first; equal ones in their order.
+/// Returns the players by descending score; ties keep their order.
 pub(super) fn ranked(scores: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
     order
 }
 
-/// What came of one method on one sample.
+/// Result of one method on one sample.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Outcome {
     pub(super) players: usize,
     pub(super) evaluations: usize,
-    /// Log-odds with players masked, minus those without, by level.
+    /// Log-odds with masked players minus those without, by level.
     pub(super) changes: Vec<f64>,
-    /// Of grey images: the share of the masked pixels that are activated or next to an activated one, for the shares of [`SHOWN`].
+    /// For grey images: the share of the masked pixels that are activated or next to an activated one, for
+    /// the shares of [`SHOWN`].
     pub(super) near: Vec<f64>,
 }
 
-/// Scores one sample by one method, and masks by them.
+/// Scores one sample with one method, and masks its players by score.
 fn outcome(
     model: &dyn Model,
     sample: &Sample,
@@ -83,7 +86,7 @@ fn outcome(
     })
 }
 
-/// The changes of the log-odds as the first of `order` are masked.
+/// Returns the changes of the log-odds when the first players of `order` are masked.
 fn changes(model: &dyn Model, sample: &Sample, order: &[usize], levels: &[usize]) -> Result<Vec<f64>> {
     let mut rows = Vec::new();
     for &percent in levels {
@@ -97,7 +100,7 @@ fn changes(model: &dyn Model, sample: &Sample, order: &[usize], levels: &[usize]
     outputs.chunks_exact(model.outputs()).map(|outputs| Ok(log_odds(outputs)? - before)).collect()
 }
 
-/// Which pixels are activated or touch an activated one, at a side or a corner.
+/// Returns, for each pixel, whether it is activated or adjacent (including diagonally) to an activated one.
 pub(super) fn around_active(image: &Image) -> Vec<bool> {
     let (height, width) = (image.height(), image.width());
     let active = |row: usize, column: usize| image.pixel(row, column)[0] >= ACTIVATED;
@@ -111,7 +114,7 @@ pub(super) fn around_active(image: &Image) -> Vec<bool> {
         .collect()
 }
 
-/// What tells the outcomes of one method on a block of samples from others.
+/// Identifies the results of one method on a block of samples.
 #[derive(Serialize)]
 struct OutcomesKey<'a> {
     subject: &'static str,
@@ -121,39 +124,40 @@ struct OutcomesKey<'a> {
     levels: &'a [usize],
 }
 
-/// The outcomes of one method on all chosen samples of a data set.
+/// Results of one method on all chosen samples of a dataset.
 pub(super) struct Curve {
     pub(super) method: Method,
     pub(super) outcomes: Vec<Outcome>,
 }
 
 impl Curve {
-    /// The mean change at a level.
+    /// Returns the mean change at a level.
     pub(super) fn mean(&self, level: usize) -> Measurement {
         Measurement::mean(&self.outcomes.iter().map(|outcome| outcome.changes[level]).collect::<Vec<_>>())
     }
 
-    /// For each sample the mean change over all levels above zero: the area between curve and axis, over its width.
+    /// Returns, for each sample, the mean change over all levels above zero: the area between curve and axis,
+    /// divided by its width.
     pub(super) fn areas(&self) -> Vec<f64> {
         let area =
             |outcome: &Outcome| outcome.changes[1..].iter().sum::<f64>() / (outcome.changes.len() - 1) as f64;
         self.outcomes.iter().map(area).collect()
     }
 
-    /// The mean over the samples of evaluations per player.
+    /// Returns the mean number of evaluations per player over the samples.
     pub(super) fn evaluations_per_player(&self) -> f64 {
         let of = |outcome: &Outcome| outcome.evaluations as f64 / outcome.players as f64;
         self.outcomes.iter().map(of).sum::<f64>() / self.outcomes.len() as f64
     }
 
-    /// The most evaluations per player on a sample.
+    /// Returns the maximum number of evaluations per player over the samples.
     pub(super) fn most_evaluations_per_player(&self) -> f64 {
         let of = |outcome: &Outcome| outcome.evaluations as f64 / outcome.players as f64;
         self.outcomes.iter().map(of).fold(0.0, f64::max)
     }
 }
 
-/// All methods on the chosen samples of a data set.
+/// Results of all methods on the chosen samples of a dataset.
 pub(super) struct Measured<'a> {
     pub(super) subject: &'a Subject,
     pub(super) samples: Vec<usize>,
@@ -210,12 +214,12 @@ pub(super) fn measure<'a>(
     Ok(Measured { subject, samples, levels, curves })
 }
 
-/// The seed of a method on a sample.
+/// Returns the seed of a method on a sample.
 fn seed_of(subject: &Subject, method: Method, index: usize, seed: u64) -> Result<u64> {
     derive_seed(&("masking", subject.name, method, index, seed))
 }
 
-/// What tells the scores of one method on one sample from others.
+/// Identifies the scores of one method on one sample.
 #[derive(Serialize)]
 struct ScoresKey<'a> {
     subject: &'static str,
@@ -224,7 +228,7 @@ struct ScoresKey<'a> {
     sample: usize,
 }
 
-/// The scores themselves, for each method and then each sample: the same that masking was by.
+/// Returns the scores by method and sample, the same as used for masking.
 pub(super) fn scores(
     session: &Session,
     subject: &Subject,

@@ -1,4 +1,4 @@
-//! The methods that are compared, and how many evaluations each takes.
+//! The compared methods, with their numbers of evaluations.
 
 use anyhow::Result;
 use apportion::estimators::{
@@ -18,13 +18,13 @@ use super::subject::{Sample, Shown, predict};
 use crate::reproduce::figure::{Style, looks};
 use crate::reproduce::ingredients::Digest;
 
-/// Evaluations for each feature: all methods of the paper make so many.
+/// Evaluations per feature, the same for all methods of the paper.
 const EVALUATIONS: usize = 4;
 
-/// The longest runs of tokens, and the largest squares of pixels, that the budget allows the regression.
+/// Maximum length of n-grams, and maximum side of squares, that the budget of the regression allows.
 const LARGEST: usize = 4;
 
-/// A method of explanation.
+/// An explanation method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Method {
@@ -34,15 +34,17 @@ pub(super) enum Method {
     CShapley,
     /// L-Shapley of order 1 with the players outside neighbourhoods present, as in the authors' code.
     LShapleyPresent,
-    /// The regression of C-Shapley on the [dual game](Dual): the players outside an n-gram or a square are present.
+    /// The regression of C-Shapley on the [dual game](Dual), in which the players outside an n-gram or a
+    /// square are present.
     CShapleyPresent,
-    /// What the authors' code computes on texts: equation 6 of order 1, with the players outside neighbourhoods present.
+    /// Equation 6 of order 1 with the players outside neighbourhoods present, as in the authors' code for
+    /// texts.
     EquationSixPresent,
     KernelShap,
-    /// SampleShapley: random orders (Štrumbelj and Kononenko).
+    /// SampleShapley: random permutations (Štrumbelj and Kononenko).
     SampleShapley,
     Lime,
-    /// Numerical: central differences in place of gradients.
+    /// Numerical saliency: central differences instead of gradients.
     Saliency,
     /// Not in the paper: C-Shapley of order 1 with true boundaries.
     Connected,
@@ -50,12 +52,12 @@ pub(super) enum Method {
     LeverageShap,
     /// Not in the paper: the regression of C-Shapley with equal weights.
     EqualWeights,
-    /// Not in the paper: the same, on squares that are taken away from the whole image.
+    /// Not in the paper: the regression with equal weights, on squares removed from the whole image.
     TakenAway,
 }
 
 impl Method {
-    /// Those that texts are explained by: the paper's, and then ours.
+    /// Methods for texts: the paper's, followed by ours.
     pub(super) const OF_TEXTS: [Self; 9] = [
         Self::LShapley,
         Self::CShapley,
@@ -68,7 +70,7 @@ impl Method {
         Self::LeverageShap,
     ];
 
-    /// Those that images are explained by: the paper's, and then ours.
+    /// Methods for images: the paper's, followed by ours.
     pub(super) const OF_IMAGES: [Self; 8] = [
         Self::CShapley,
         Self::CShapleyPresent,
@@ -80,7 +82,7 @@ impl Method {
         Self::TakenAway,
     ];
 
-    /// Those that are not of the paper have a star.
+    /// Returns the title, with a star for methods that are not in the paper.
     pub(super) fn title(self) -> &'static str {
         self.title_and_style().0
     }
@@ -107,7 +109,7 @@ impl Method {
         }
     }
 
-    /// The scores of the players of a sample: of `log P(class | x_S)`, the class being the predicted one.
+    /// Returns the scores of the players of a sample, for `log P(class | x_S)` with the predicted class.
     pub(super) fn scores(self, model: &dyn Model, sample: &Sample, seed: u64) -> Result<Scores> {
         let masked = &sample.masked;
         if self == Self::Saliency {
@@ -156,7 +158,7 @@ impl Method {
         }
     }
 
-    /// What the method is, by what it says of two small samples.
+    /// Returns a digest of the method, computed from its scores for two small samples.
     pub(super) fn digest(self) -> Result<Digest> {
         let mut answers = Vec::new();
         for graph in [Graph::line(9), Graph::grid(3, 4, Default::default())] {
@@ -190,7 +192,7 @@ fn probe_sample(graph: Graph) -> Result<Sample> {
     Ok(Sample { masked, graph: graph.into(), class, outputs, shown: Shown::Text(text) })
 }
 
-/// The exact Shapley values of a sample of few players, by enumeration.
+/// Returns the exact Shapley values of a sample with few players, by enumeration.
 pub(super) fn exact(model: &dyn Model, sample: &Sample) -> Result<Scores> {
     let explanation = apportion::estimators::exact(&sample.game(model)?, Semivalue::Shapley)?;
     Ok(Scores { values: explanation.values, evaluations: explanation.evaluations })
@@ -207,12 +209,12 @@ mod tests {
         for method in Method::OF_TEXTS {
             assert!(evaluations(method) <= 4 * 30, "{method:?}");
         }
-        // What three neighbours have for subsets, each once: d + (d − 1) + (d − 2) + (d − 2), and both ends.
+        // Distinct subsets of three neighbours: d + (d − 1) + (d − 2) + (d − 2), plus both ends.
         assert_eq!(evaluations(Method::LShapley), 4 * 30 - 5 + 2);
-        // n-grams up to 4: 4d − 6, and both ends.
+        // n-grams up to 4: 4d − 6, plus both ends.
         assert_eq!(evaluations(Method::CShapley), 4 * 30 - 6 + 2);
         assert_eq!(evaluations(Method::Connected), 3 * 30 - 3 + 2);
-        // The same subsets are taken away; U \ i is among them.
+        // The same subsets are removed; they include U \ i.
         assert_eq!(evaluations(Method::LShapleyPresent), 4 * 30 - 5 + 2);
         assert_eq!(evaluations(Method::EquationSixPresent), 4 * 30 - 5 + 2);
         assert_eq!(evaluations(Method::CShapleyPresent), 4 * 30 - 6 + 2);
@@ -231,13 +233,14 @@ mod tests {
         }
     }
 
-    /// v(S) of a sample.
+    /// Returns v(S) of a sample.
     fn table(sample: &Sample) -> apportion::games::TabulatedGame {
         apportion::games::TabulatedGame::from_game(&sample.game(&probe).unwrap()).unwrap()
     }
 
-    /// The authors' `construct_positions_dict_localshapley` and `construct_positions_connectedshapley` with one neighbour on each side,
-    /// written out. They join the last word to the first, so only words inside are compared.
+    /// Compares with the authors' `construct_positions_dict_localshapley` and
+    /// `construct_positions_connectedshapley`, with one neighbour on each side. They treat the last and first
+    /// words as neighbours, so only inner words are compared.
     #[test]
     fn with_others_present_words_inside_have_the_scores_of_the_authors_code() {
         let players = 7;
@@ -266,7 +269,7 @@ mod tests {
         }
     }
 
-    /// The normal equations of Σ_S w(S) (Σ_{i ∈ S} φ_i − [v(N) − v(N \ S)])², over n-grams up to 4.
+    /// Checks the normal equations of Σ_S w(S) (Σ_{i ∈ S} φ_i − [v(N) − v(N \ S)])², over n-grams up to 4.
     #[test]
     fn with_others_present_the_regression_is_on_what_is_lost_without_each_n_gram() {
         let players = 8;

@@ -1,13 +1,14 @@
-//! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley: Efficient Model Interpretation for Structured Data*, ICLR 2019.
+//! Chen, Song, Wainwright and Jordan, *L-Shapley and C-Shapley: Efficient Model Interpretation for Structured
+//! Data*, ICLR 2019.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | [`data`] | texts, images, and the models that are embedded |
+//! | [`data`] | texts, images, and the embedded models |
 //! | [`networks`] | networks in files |
-//! | [`subject`] | what is explained: test samples with their players, and a model |
-//! | [`method`] | the methods, at four evaluations per player |
-//! | [`dual`], [`reading`] | other players present, as in the authors' code |
-//! | [`masking`] | what masking does to the log-odds, kept as cells |
+//! | [`subject`] | test samples with their players, and a model |
+//! | [`method`] | the methods, with four evaluations per player |
+//! | [`dual`], [`reading`] | variants with other players present, as in the authors' code |
+//! | [`masking`] | effect of masking on the log-odds, stored as cells |
 //! | [`verdicts`], [`curves`] | comparisons sample by sample; figures and tables of curves |
 //! | [`neighbourhood`] | figure 1 |
 //! | [`texts`] | figure 2 |
@@ -15,9 +16,9 @@
 //! | [`highlights`] | table 2 |
 //! | [`pixels`] | figure 3 |
 //! | [`gallery`] | figures 4 and 5 |
-//! | [`evaluations`] | evaluations by the number of players |
+//! | [`evaluations`] | evaluations by number of players |
 //! | [`theorems`] | theorems 1 and 2, and section 4.2 |
-//! | [`notes`] | what reports say of how things were made |
+//! | [`notes`] | notes on methods in the reports |
 
 mod curves;
 #[allow(dead_code, reason = "some of what is read serves tests alone, or networks")]
@@ -48,10 +49,11 @@ mod verdicts;
 
 use crate::reproduce::catalogue::{Paper, artefact};
 
-/// The paper.
+/// The paper and its artefacts.
 pub(crate) const PAPER: Paper = Paper {
     name: "l-c-shapley",
-    citation: "Chen, Song, Wainwright and Jordan, L-Shapley and C-Shapley: Efficient Model Interpretation for Structured Data, ICLR 2019",
+    citation: "Chen, Song, Wainwright and Jordan, L-Shapley and C-Shapley: Efficient Model Interpretation \
+        for Structured Data, ICLR 2019",
     bibtex: r#"@inproceedings{chen2019lshapley,
   title     = {{L-Shapley} and {C-Shapley}: Efficient Model Interpretation for Structured Data},
   author    = {Chen, Jianbo and Song, Le and Wainwright, Martin J. and Jordan, Michael I.},
@@ -87,7 +89,8 @@ pub(crate) const PAPER: Paper = Paper {
         ),
         artefact(
             "theorems",
-            "errors of L-Shapley and C-Shapley against their bounds, 4ε and 6ε, on laws that are known whole; C-Shapley and the Myerson value",
+            "errors of L-Shapley and C-Shapley against their bounds, 4ε and 6ε, on laws that are known \
+             whole; C-Shapley and the Myerson value",
             theorems::theorems,
         ),
     ],

@@ -1,4 +1,4 @@
-//! Figure 1: a neighbourhood on a grid, and which of its subsets L-Shapley and C-Shapley sum over.
+//! Figure 1: a neighbourhood on a grid, with subsets that L-Shapley and C-Shapley sum over.
 
 use anyhow::Result;
 use apportion::games::{Adjacency, Coalition, Graph};
@@ -9,7 +9,7 @@ use crate::reproduce::report::{Table, notes, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
-/// Rows and columns of the grid.
+/// Number of rows and columns of the grid.
 const SIDE: usize = 7;
 
 /// The target, in the middle.
@@ -18,7 +18,7 @@ const TARGET: usize = SIDE * SIDE / 2;
 /// The order of the neighbourhood.
 const ORDER: usize = 2;
 
-/// Two steps away from the target in one direction each, and beside it: not connected.
+/// Two nodes two steps away from the target in one direction each, and one next to it: not connected.
 const DISCONNECTED: [usize; 4] = [TARGET, TARGET - 1, TARGET + 2, TARGET - 2 * SIDE];
 
 /// A path through the target.
@@ -27,13 +27,13 @@ const CONNECTED: [usize; 5] = [TARGET, TARGET - 1, TARGET - 1 - SIDE, TARGET + S
 /// The colour of the neighbourhood.
 const SHADE: Colour = (222, 222, 222);
 
-/// What the drawn sets are, by the library's own graph.
+/// Properties of the drawn sets, computed with the library's graph.
 struct Facts {
     distances: Vec<usize>,
-    /// Nodes of the neighbourhood that are drawn shaded.
+    /// Nodes of the neighbourhood, which are drawn shaded.
     neighbourhood: Vec<usize>,
     subsets: [Subset; 2],
-    /// All subsets of the neighbourhood that hold the target, and the connected ones among them.
+    /// Number of subsets of the neighbourhood that contain the target, and of the connected ones among them.
     counted: [usize; 2],
 }
 
@@ -54,7 +54,7 @@ fn facts(graph: &Graph) -> Facts {
         }
     };
     let subsets = [subset(&DISCONNECTED), subset(&CONNECTED)];
-    // All subsets, one by one.
+    // Enumerates all subsets.
     let others: Vec<usize> = neighbourhood.iter().copied().filter(|&node| node != TARGET).collect();
     let mut counted = [0; 2];
     for mask in 0..1_usize << others.len() {
@@ -95,8 +95,8 @@ pub(super) fn fig1(_: &Session) -> Result<Made> {
         tables: vec![table(&facts)],
         claims: claims(&facts),
         notes: notes![
-            "neighbourhoods and connectedness as the library's own graph says; the subsets are of our choice, the paper's cannot be read \
-                     off its figure"
+            "neighbourhoods and connectedness as the library's own graph says; the subsets are of our \
+                     choice, the paper's cannot be read off its figure"
         ],
         datasets: Vec::new(),
     })
@@ -149,14 +149,16 @@ fn claims(facts: &Facts) -> Vec<Claim> {
     };
     vec![
         claim(
-            "all nodes within the shaded area lie within the neighbourhood of order 2, and no others; distances are Manhattan distances",
+            "all nodes within the shaded area lie within the neighbourhood of order 2, and no others; \
+             distances are Manhattan distances",
             "caption of figure 1; equations 3 and 4",
             "the shaded nodes are those whose rows and columns are together at most 2 away",
             manhattan && by_distance == facts.neighbourhood,
             format!("{} nodes, 2k² + 2k + 1 = 13", facts.neighbourhood.len()),
         ),
         claim(
-            "(b) is a disconnected subset of the neighbourhood, summed over in L-Shapley but not in C-Shapley",
+            "(b) is a disconnected subset of the neighbourhood, summed over in L-Shapley but not in \
+             C-Shapley",
             "caption of figure 1; definitions 1 and 2",
             "it is a subset with the target that the graph calls not connected",
             disconnected.is_inside && !disconnected.is_connected,

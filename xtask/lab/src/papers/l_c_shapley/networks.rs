@@ -1,14 +1,15 @@
-//! Networks in ONNX files, which `apportion-onnx` reads: behind the feature `onnx`. `networks_left_out.rs` stands here without it.
+//! Networks in ONNX files, loaded by `apportion-onnx` with the feature `onnx`. Without it,
+//! `networks_left_out.rs` is used instead.
 
 use anyhow::Result;
 use apportion_onnx::Network;
 
 use apportion::Model;
 
-/// Whether this build reads them.
+/// Whether this build can load networks.
 pub(super) const CAN_READ: bool = true;
 
-/// The network in these bytes.
+/// Loads the network in these bytes.
 pub(super) fn network(bytes: &[u8]) -> Result<Box<dyn Model + Send>> {
     Ok(Box::new(Network::from_bytes(bytes)?))
 }

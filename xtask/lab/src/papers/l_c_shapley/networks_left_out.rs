@@ -1,13 +1,13 @@
-//! In place of networks in ONNX files, in a build that reads none.
+//! Replacement for networks in ONNX files in a build without support for them.
 
 use anyhow::{Result, bail};
 
 use apportion::Model;
 
-/// Whether this build reads them.
+/// Whether this build can load networks.
 pub(super) const CAN_READ: bool = false;
 
-/// No network.
+/// Returns an error.
 pub(super) fn network(_: &[u8]) -> Result<Box<dyn Model + Send>> {
     bail!("this build reads no neural networks")
 }

@@ -1,4 +1,4 @@
-//! Figure 3: the change of log-odds as pixels are masked, on images, and the pixels of misclassified digits.
+//! Figure 3: the change of log-odds when pixels of images are masked, and the pixels of misclassified digits.
 
 use anyhow::Result;
 
@@ -13,7 +13,7 @@ use crate::reproduce::catalogue::Made;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
-/// The methods that C-Shapley is compared with.
+/// Methods that C-Shapley is compared with.
 const RIVALS: [Method; 3] = [Method::KernelShap, Method::SampleShapley, Method::Saliency];
 
 /// Figure 3.
@@ -28,8 +28,9 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
     }
     let mut notes = super::notes::notes(&found);
     notes.extend([
-        "every pixel is a player, with all its channels; mnist38, cifar_deer_horse: 200 and 50 test images of the paper's data sets, where the \
-         paper has 1000, of which --runs N takes N; of CIFAR-10 a third of the filters of the paper's network; digits38: 8 × 8 pixels, embedded"
+        "every pixel is a player, with all its channels; mnist38, cifar_deer_horse: 200 and 50 test images \
+         of the paper's data sets, where the paper has 1000, of which --runs N takes N; of CIFAR-10 a third \
+         of the filters of the paper's network; digits38: 8 × 8 pixels, embedded"
             .to_owned(),
         SALIENCY.to_owned(),
     ]);
@@ -65,7 +66,8 @@ fn claims(found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
             of(&of_paper, Method::EqualWeights, &[Method::CShapley]),
         ),
         ahead(
-            "the empty image holds C-Shapley back: squares that are taken away from the whole image are ahead of those alone",
+            "the empty image holds C-Shapley back: squares that are taken away from the whole image are \
+             ahead of those alone",
             "this project, beside section 5.2",
             of(&of_paper, Method::TakenAway, &[Method::EqualWeights]),
         ),

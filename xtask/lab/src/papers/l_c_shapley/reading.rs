@@ -1,12 +1,14 @@
-//! Where the players are that are not in a coalition's neighbourhood: absent in the paper, present in the authors' code.
+//! Treatment of the players outside a coalition's neighbourhood: absent in the paper, present in the authors'
+//! code.
 //!
-//! Definitions 1 and 2 have v(T) for T within `N_k(i)`, so that the players outside are absent. The released code, which is for texts,
-//! evaluates v(T ∪ (N \ `N_k(i)`)). Every claim on L-Shapley and C-Shapley is judged in both readings.
+//! Definitions 1 and 2 use v(T) for T within `N_k(i)`, so that the players outside are absent. The released
+//! code, which is for texts, evaluates v(T ∪ (N \ `N_k(i)`)). Every claim on L-Shapley and C-Shapley is
+//! judged in both readings.
 
 use super::method::Method;
 use crate::reproduce::verdict::Claim;
 
-/// A reading of where the other players are.
+/// A reading of whether the other players are present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
     Absent,
@@ -23,7 +25,8 @@ impl Reading {
         }
     }
 
-    /// On texts: the regression that the paper describes, and equation 6, which the authors' code computes.
+    /// Returns the method for texts: the regression described in the paper, or equation 6, which the authors'
+    /// code computes.
     pub(super) fn c_shapley_on_texts(self) -> Method {
         match self {
             Self::Absent => Method::CShapley,
@@ -31,7 +34,7 @@ impl Reading {
         }
     }
 
-    /// On images, for which no code was released: the regression.
+    /// Returns the method for images, for which no code was released: the regression.
     pub(super) fn c_shapley_on_images(self) -> Method {
         match self {
             Self::Absent => Method::CShapley,
@@ -39,7 +42,7 @@ impl Reading {
         }
     }
 
-    /// A claim in this reading.
+    /// Marks a claim as judged in this reading.
     pub(super) fn of(self, claim: Claim) -> Claim {
         claim.read_as(match self {
             Self::Absent => "other players absent, as printed",

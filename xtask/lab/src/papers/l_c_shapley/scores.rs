@@ -1,9 +1,9 @@
-//! What a method says of one sample.
+//! Scores of one sample.
 
-/// A number for each feature, and what it took.
+/// A score for each feature, and the cost.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scores {
     pub(super) values: Vec<f64>,
-    /// Evaluations of the game; of saliencies predictions.
+    /// Evaluations of the game; for saliency, predictions.
     pub(super) evaluations: usize,
 }

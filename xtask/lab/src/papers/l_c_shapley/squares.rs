@@ -1,11 +1,13 @@
-//! Why regression C-Shapley falls behind on images: what it does with other weights, and what it does from the whole image.
+//! Variants of regression C-Shapley that show why it performs poorly on images: with other weights, and
+//! starting from the whole image.
 //!
-//! The weights of section 4.3.2 fall with the size of a coalition. Of 784 pixels a square of four weighs 10⁻⁷ of a single pixel, so the
-//! answer is v({i}) − v(∅): what a pixel does alone on an empty image. Two variants show which part of that matters:
+//! The weights of section 4.3.2 decrease with the size of a coalition. With 784 pixels, the weight of a
+//! square of four pixels is 10⁻⁷ of that of a single pixel, so the result is v({i}) − v(∅): the effect of a
+//! pixel alone on an empty image. Two variants show which aspect matters:
 //!
 //! ```text
-//! φ = (XᵀX)⁻¹ XᵀF,   F_S = v(S) − v(∅)          equal weights: the formula that the paper prints last
-//!                    F_S = v(N) − v(N ∖ S)      the same of the dual game: squares that are taken away from the whole image
+//! φ = (XᵀX)⁻¹ XᵀF,   F_S = v(S) − v(∅)       equal weights: the last printed formula
+//!                    F_S = v(N) − v(N ∖ S)   same for the dual game: squares removed from the image
 //! ```
 
 use anyhow::Result;
@@ -15,10 +17,10 @@ use apportion::solvers::{Constraint, Design, least_squares};
 
 use super::scores::Scores;
 
-/// Coalitions that are evaluated at a time.
+/// Number of coalitions evaluated at a time.
 const BATCH: usize = 256;
 
-/// The least squares solution with equal weights on the squares of up to `largest` × `largest` nodes.
+/// Returns the least-squares solution with equal weights on the squares of up to `largest` × `largest` nodes.
 pub(super) fn scores(game: &dyn Game, graph: &Graph, largest: usize) -> Result<Scores> {
     let squares = squares(graph, largest);
     let players = game.players();
@@ -35,7 +37,7 @@ pub(super) fn scores(game: &dyn Game, graph: &Graph, largest: usize) -> Result<S
     Ok(Scores { values: solution.coefficients().to_vec(), evaluations: asked.len() })
 }
 
-/// The squares of a grid, and the single nodes of any other graph.
+/// Returns the squares of a grid, or the single nodes of any other graph.
 fn squares(graph: &Graph, largest: usize) -> Coalitions {
     let (height, width) = match graph.shape() {
         GraphShape::Grid { rows, columns, .. } => (rows, columns),
@@ -84,7 +86,8 @@ mod tests {
 
     #[test]
     fn taking_away_asks_about_the_rest() {
-        // All or nothing: alone no pixel does anything, and without any the whole is lost.
+        // Only the coalition of all players has a nonzero value: no single pixel has an effect, and removing
+        // any one loses the whole value.
         let everyone =
             TabulatedGame::from_fn(4, |coalition| if coalition == 0b1111 { 1.0 } else { 0.0 }).unwrap();
         let alone = scores(&everyone, &grid(2, 2), 1).unwrap();
@@ -107,7 +110,7 @@ mod tests {
         assert!(furthest(&equal) > 0.1, "{}", furthest(&equal));
     }
 
-    /// Pixels that count once alone, and once more next to each other in a row.
+    /// A game in which pixels count once alone, and once more for each horizontal pair.
     fn pairs() -> impl Game {
         struct Pairs;
         impl Game for Pairs {

@@ -1,4 +1,4 @@
-//! What is explained: the test samples of a data set, and the model that tells their classes apart.
+//! Subjects of explanations: the test samples of a dataset, and a classifier.
 
 use std::sync::Arc;
 
@@ -31,30 +31,30 @@ use crate::reproduce::trained::{self, Entry, Input, Trained, Wanted, how_to_trai
 /// A model of any kind.
 pub(super) type AnyModel = Box<dyn Model + Send>;
 
-/// A data set with its model.
+/// A dataset with its model.
 pub(super) struct Subject {
-    /// The name in cells and tables.
+    /// Name in cells and tables.
     pub(super) name: &'static str,
-    /// The name that figures show.
+    /// Name in figures.
     pub(super) title: &'static str,
-    /// What the model is.
+    /// Name of the model.
     pub(super) model_title: &'static str,
-    /// What is on record of a network of our own training, and what the paper prints of its own.
+    /// For a network trained by us, its index entry, and the numbers printed in the paper for its network.
     pub(super) trained: Option<(Entry, &'static str)>,
-    /// Numbers that were learnt, or, of a network in a file, an upper bound by the size of the file.
+    /// Number of trained parameters; for a network in a file, an upper bound from the file size.
     pub(super) parameters: usize,
-    /// Samples that the model was trained on.
+    /// Number of training samples.
     pub(super) trained_on: usize,
     pub(super) classes: &'static [&'static str],
     pub(super) model: AnyModel,
-    /// Whether it is embedded in this program.
+    /// Whether the dataset is embedded in this program.
     is_embedded: bool,
-    /// Test samples that figures of the preset paper are about.
+    /// Number of test samples in figures of the preset paper.
     explained: usize,
     inputs: Inputs,
-    /// Outputs of the model, logits, for each test sample.
+    /// Outputs (logits) of the model for each test sample.
     outputs: Vec<Vec<f64>>,
-    /// A hash of all test samples and of what the model says of them.
+    /// A hash of all test samples and their predictions.
     pub(super) fingerprint: String,
 }
 
@@ -62,26 +62,26 @@ pub(super) struct Subject {
 enum Inputs {
     Texts {
         sentences: Vec<Sentence>,
-        /// What the model takes.
+        /// Input of the model.
         reading: Reading,
-        /// The id of a token.
+        /// Returns the ID of a token.
         id: Box<dyn Fn(&str) -> usize + Send + Sync>,
     },
     Images {
         set: ImageSet,
-        /// What stands in for absent pixels.
+        /// Value of absent pixels.
         reference: f64,
     },
 }
 
-/// What a model takes of a text.
+/// Input of a text model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// Its token ids, any number of them.
+    /// All token IDs, of any number.
     AllTokens,
-    /// So many token ids.
+    /// A fixed number of token IDs.
     Tokens(usize),
-    /// So many ids of characters.
+    /// A fixed number of character IDs.
     Characters(usize),
 }
 
@@ -89,90 +89,92 @@ enum Reading {
 pub(super) struct Sample {
     pub(super) masked: Masked,
     pub(super) graph: Arc<Graph>,
-    /// The class that the model predicts, whose log-probability is explained.
+    /// The predicted class, whose log-probability is explained.
     pub(super) class: usize,
-    /// The outputs of the model.
+    /// Outputs of the model.
     pub(super) outputs: Vec<f64>,
     pub(super) shown: Shown,
 }
 
 impl Sample {
-    /// The game of the log-probability of its class.
+    /// Returns the game of the log-probability of the predicted class.
     pub(super) fn game<'a>(&'a self, model: &'a dyn Model) -> Result<impl Game + 'a> {
         let score = Score::LogProbability { class: self.class };
         Ok(ScoredGame::new(self.masked.game(model)?, Outputs::Logits, score)?)
     }
 }
 
-/// A sample as people see it.
+/// A sample in readable form.
 pub(super) enum Shown {
     Text(Text),
     Image(Image, Segmentation),
 }
 
-/// Data sets that are there, and a line for each that is not.
+/// Available datasets, and a line for each missing one.
 pub(super) struct Found {
     pub(super) subjects: Vec<Subject>,
     pub(super) skipped: Vec<String>,
 }
 
 impl Found {
-    /// Says why something is not there.
+    /// Reports why something is missing.
     fn skip(&mut self, session: &Session, name: &str, how: &str) {
         let line = format!("{name}: skipped; {how}");
         session.say_once(&line);
         self.skipped.push(line);
     }
 
-    /// The lines on those of these names that are not there.
+    /// Returns the lines on those of `names` that are missing.
     pub(super) fn skipped(&self, names: &[&str]) -> Vec<&str> {
         let is_of = |line: &&str| names.iter().any(|name| line.starts_with(&format!("{name}: ")));
         self.skipped.iter().map(String::as_str).filter(is_of).collect()
     }
 
-    /// What is on record of the networks of our own training.
+    /// Returns the table of networks trained by us.
     pub(super) fn trained(&self) -> Option<Table> {
         let entries = self.subjects.iter().filter_map(|subject| subject.trained.as_ref());
         trained::table(entries.map(|(entry, printed)| (entry, *printed)))
     }
 
-    /// The subject of this name.
+    /// Returns the subject with this name.
     pub(super) fn subject(&self, name: &str) -> Option<&Subject> {
         self.subjects.iter().find(|subject| subject.name == name)
     }
 }
 
-/// How networks are had in a build that reads none.
+/// Instructions for getting networks in a build without support for them.
 const NO_NETWORKS: &str = "this build reads no neural networks: cargo xtask-onnx reproduce l-c-shapley";
 
-/// Of the embedded network: 8 maps of 9 weights and a bias each, and 128 weights and a bias behind them.
+/// Number of parameters of the embedded network: 8 feature maps with 9 weights and a bias each, then 128
+/// weights and a bias.
 const DIGITS_PARAMETERS: usize = 8 * (9 + 1) + 128 + 1;
 
-/// The name of the news with the network that lies in the data directory.
+/// Name of the news dataset with the network in the data directory.
 pub(super) const AG_NEWS_BAG: &str = "ag_news_bag";
 
-/// The name of the embedded texts.
+/// Name of the embedded texts.
 pub(super) const SENTENCES: &str = "sentences";
 
-/// The name of the embedded images.
+/// Name of the embedded images.
 pub(super) const DIGITS: &str = "digits38";
 
-/// A network that a reproduction wants, and what stands in where nobody has trained it.
+/// A network used in the reproduction, and its replacement if it was not trained.
 struct Kind {
-    /// Its name for `cargo xtask train`.
+    /// Name for `cargo xtask train`.
     network: &'static str,
-    /// The subject's name.
+    /// Name of the subject.
     name: &'static str,
     title: &'static str,
-    /// What the paper prints of its own.
+    /// Accuracy that the paper prints for its network.
     printed: &'static str,
-    /// The subject's name and title of the model with the network that lies in the data directory.
+    /// Names of the subject and of the model for the network in the data directory.
     given: Option<(&'static str, &'static str)>,
-    /// Test samples that figures of the preset paper are about: the paper's thousand, or as many as take an hour.
+    /// Number of test samples in figures of the preset paper: the paper's thousand, or as many as take an
+    /// hour.
     explained: usize,
 }
 
-/// The networks on texts.
+/// Networks on texts.
 static ON_TEXTS: [(&KnownTexts, Reading, Kind); 3] = [
     (
         &IMDB,
@@ -212,7 +214,7 @@ static ON_TEXTS: [(&KnownTexts, Reading, Kind); 3] = [
     ),
 ];
 
-/// The networks on images.
+/// Networks on images.
 static ON_IMAGES: [(&KnownImages, Kind); 2] = [
     (
         &MNIST38,
@@ -238,7 +240,7 @@ static ON_IMAGES: [(&KnownImages, Kind); 2] = [
     ),
 ];
 
-/// The texts: those of the data directory, and the embedded ones.
+/// Returns the texts of the data directory, and the embedded ones.
 pub(super) fn texts(session: &Session) -> Result<Found> {
     let mut found = Found { subjects: Vec::new(), skipped: Vec::new() };
     for (known, reading, kind) in &ON_TEXTS {
@@ -252,7 +254,7 @@ pub(super) fn texts(session: &Session) -> Result<Found> {
         let wanted = Wanted { name: kind.network, data: &data, input, row: &row, outputs };
         let read = || known.read(&session.library);
         if let Some((had, set)) = of_pack(session, &mut found, kind, &wanted, &known.files, read)? {
-            // Networks that lie in the data directory take tokens.
+            // Networks in the data directory expect tokens.
             let reading = if had.trained.is_some() { *reading } else { Reading::Tokens(known.width) };
             found.subjects.push(Subject::of_texts(had, known.title, set, reading, false)?);
         }
@@ -261,7 +263,7 @@ pub(super) fn texts(session: &Session) -> Result<Found> {
     Ok(found)
 }
 
-/// The images: those of the data directory, and the embedded ones.
+/// Returns the images of the data directory, and the embedded ones.
 pub(super) fn images(session: &Session) -> Result<Found> {
     let mut found = Found { subjects: Vec::new(), skipped: Vec::new() };
     for (known, kind) in &ON_IMAGES {
@@ -277,7 +279,7 @@ pub(super) fn images(session: &Session) -> Result<Found> {
     Ok(found)
 }
 
-/// What there is of the data directory, with its network; what is not there is skipped by name.
+/// Reads a dataset of the data directory and its network; missing ones are skipped with a message.
 fn of_pack<S>(
     session: &Session,
     found: &mut Found,
@@ -297,7 +299,7 @@ fn of_pack<S>(
     Ok(network(session, found, kind, wanted, files)?.map(|had| (had, set)))
 }
 
-/// A network with what is known of it.
+/// A loaded network with its metadata.
 struct Had {
     name: &'static str,
     title: &'static str,
@@ -307,7 +309,8 @@ struct Had {
     explained: usize,
 }
 
-/// The network of our own training, else the one that lies in the data directory, else none. What is not there is skipped by name.
+/// Returns the network trained by us, otherwise the one in the data directory, otherwise `None`. Missing ones
+/// are skipped with a message.
 fn network(
     session: &Session,
     found: &mut Found,
@@ -333,7 +336,7 @@ fn network(
     Ok(Some(Had { name, title, parameters, model, trained: None, explained }))
 }
 
-/// A network that was trained here as a model, with its record.
+/// Loads a network trained by us as a model, with its index entry.
 fn loaded(network: &Trained, wanted: &Wanted<'_>) -> Result<(AnyModel, Entry), String> {
     let how = how_to_train(wanted.name);
     let model = networks::network(&network.bytes).map_err(|error| format!("{error:#}: {how}"))?;
@@ -427,7 +430,7 @@ impl Subject {
         .with_outputs()
     }
 
-    /// Asks the model about every test sample.
+    /// Computes the predictions for all test samples.
     fn with_outputs(mut self) -> Result<Self> {
         let indices: Vec<usize> = (0..self.len()).collect();
         let all = parallel::try_map(&indices, |&index| -> Result<_> {
@@ -446,7 +449,7 @@ impl Subject {
         Ok(self)
     }
 
-    /// A test sample as it is explained, by what came of probing its game.
+    /// Returns a digest of a test sample and its game.
     pub(super) fn played(&self, index: usize) -> Result<Digest> {
         let sample = self.sample(index)?;
         let game = Digest::of_game(&sample.game(self.model.as_ref())?)?;
@@ -454,13 +457,13 @@ impl Subject {
         Ok(Digest::joined([&game, &explicand]))
     }
 
-    /// Title, model and, in brackets, number of samples, as panels show it.
+    /// Returns title, model and number of samples, for panel titles.
     pub(super) fn heading(&self, samples: usize) -> String {
         let our = if self.trained.is_some() { "our " } else { "" };
         format!("{}, {our}{} ({samples})", self.title, self.model_title)
     }
 
-    /// Test samples.
+    /// Returns the number of test samples.
     pub(super) fn len(&self) -> usize {
         match &self.inputs {
             Inputs::Texts { sentences, .. } => sentences.len(),
@@ -468,7 +471,7 @@ impl Subject {
         }
     }
 
-    /// Whether one sample takes seconds.
+    /// Returns whether one sample takes seconds.
     pub(super) fn is_dear(&self) -> bool {
         self.is_image() && !self.is_embedded
     }
@@ -477,7 +480,7 @@ impl Subject {
         matches!(self.inputs, Inputs::Images { .. })
     }
 
-    /// Numbers of a pixel; of texts 1.
+    /// Returns the number of values per pixel; 1 for texts.
     pub(super) fn channels(&self) -> usize {
         match &self.inputs {
             Inputs::Texts { .. } => 1,
@@ -485,7 +488,7 @@ impl Subject {
         }
     }
 
-    /// What stands in for absent pixels; none of texts.
+    /// Returns the value of absent pixels, or `None` for texts.
     pub(super) fn reference(&self) -> Option<f64> {
         match self.inputs {
             Inputs::Texts { .. } => None,
@@ -493,7 +496,7 @@ impl Subject {
         }
     }
 
-    /// The true class of a test sample.
+    /// Returns the true class of a test sample.
     pub(super) fn target(&self, index: usize) -> usize {
         match &self.inputs {
             Inputs::Texts { sentences, .. } => sentences[index].target,
@@ -501,12 +504,12 @@ impl Subject {
         }
     }
 
-    /// The class that the model predicts.
+    /// Returns the predicted class of a test sample.
     pub(super) fn class(&self, index: usize) -> Result<usize> {
         Ok(Outputs::Logits.predicted_class(&self.outputs[index])?)
     }
 
-    /// The share of the test samples whose class is predicted.
+    /// Returns the share of correctly predicted test samples.
     pub(super) fn accuracy(&self) -> Result<f64> {
         let mut right = 0;
         for index in 0..self.len() {
@@ -515,7 +518,7 @@ impl Subject {
         Ok(right as f64 / self.len() as f64)
     }
 
-    /// The mean number of tokens of the test samples; none of images.
+    /// Returns the mean number of tokens of the test samples, or `None` for images.
     pub(super) fn mean_tokens(&self) -> Option<f64> {
         match &self.inputs {
             Inputs::Texts { sentences, .. } => {
@@ -526,11 +529,12 @@ impl Subject {
         }
     }
 
-    /// The test samples that figures are about, spread evenly over all.
+    /// Returns the test samples used in figures, spread evenly over all.
     ///
-    /// The preset paper takes a thousand, as the paper does, or fewer where that takes hours. The preset quick takes fewer where evaluations are dear: for 30 runs 30 texts and 12 images
-    /// of the data directory, and up to 100 embedded samples. A number of runs that was asked for is the number of texts and images of
-    /// the data directory.
+    /// The preset paper uses a thousand, as in the paper, or fewer if that would take hours. The preset quick
+    /// uses fewer if evaluations are expensive: for 30 runs, 30 texts and 12 images of the data directory,
+    /// and up to 100 embedded samples. An explicit number of runs is used as the number of texts and images
+    /// of the data directory.
     pub(super) fn chosen(&self, session: &Session) -> Vec<usize> {
         let runs = session.runs;
         let wanted = match session.preset {
@@ -544,7 +548,7 @@ impl Subject {
         (0..count).map(|place| place * self.len() / count).collect()
     }
 
-    /// The row of a test sample, as the model takes it.
+    /// Returns the row of a test sample in the format of the model.
     fn row(&self, index: usize) -> Result<Vec<f64>> {
         match &self.inputs {
             Inputs::Images { set, .. } => Ok(set.image(index).to_vec()),
@@ -555,7 +559,7 @@ impl Subject {
         }
     }
 
-    /// A text as the model sees it, what is beyond its width cut off; and its words as players.
+    /// Returns a text truncated to the width of the model, and its words as players.
     fn text(&self, tokens: &[String], ids: &[usize]) -> Result<(Text, Masked)> {
         let text = Text::from_tokens(tokens, ids)?;
         let Inputs::Texts { reading, .. } = self.inputs else { anyhow::bail!("{} are images", self.name) };
@@ -577,7 +581,7 @@ impl Subject {
         })
     }
 
-    /// A test sample.
+    /// Returns a test sample.
     pub(super) fn sample(&self, index: usize) -> Result<Sample> {
         match &self.inputs {
             Inputs::Texts { sentences, .. } => {
@@ -601,7 +605,8 @@ impl Subject {
         }
     }
 
-    /// The sentence of Table 2, in the words and with the vocabulary of this data set; none where these are images.
+    /// Returns the sentence of Table 2 with the tokens and the vocabulary of this dataset, or `None` for
+    /// images.
     pub(super) fn table_2(&self) -> Option<Result<Sample>> {
         let Inputs::Texts { id, .. } = &self.inputs else { return None };
         let tokens = tokens(TABLE_2);
@@ -621,7 +626,7 @@ impl Subject {
     }
 }
 
-/// What a model says of `count` rows.
+/// Returns the predictions of a model for `count` rows.
 pub(super) fn predict(model: &dyn Model, rows: &[f64], count: usize) -> Result<Vec<f64>> {
     let mut outputs = vec![0.0; count * model.outputs()];
     model

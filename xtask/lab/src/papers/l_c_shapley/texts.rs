@@ -1,4 +1,4 @@
-//! Figure 2: the change of log-odds as words are masked, on texts.
+//! Figure 2: the change of log-odds when words of texts are masked.
 
 use anyhow::Result;
 
@@ -12,7 +12,7 @@ use crate::reproduce::catalogue::Made;
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{Case, Claim};
 
-/// The methods that L-Shapley and C-Shapley are compared with.
+/// Methods that L-Shapley and C-Shapley are compared with.
 const RIVALS: [Method; 3] = [Method::KernelShap, Method::SampleShapley, Method::Lime];
 
 /// Figure 2.
@@ -24,11 +24,12 @@ pub(super) fn fig2(session: &Session) -> Result<Made> {
     let panels = all.iter().map(|measured| panel(measured, "words")).collect();
     let mut notes = super::notes::notes(&found);
     notes.extend([
-        "ag_news under an LSTM stands in for Yahoo! Answers; where nobody has trained a character CNN a network on the mean of embeddings, \
-         ag_news_bag, stands in for it; of IMDB 100 test reviews, spread evenly, where the paper has 1000"
+        "ag_news under an LSTM stands in for Yahoo! Answers; where nobody has trained a character CNN a \
+         network on the mean of embeddings, ag_news_bag, stands in for it; of IMDB 100 test reviews, spread \
+         evenly, where the paper has 1000"
             .to_owned(),
-        "LIME: exponential kernel of width 0.25 on the cosine distance, ridge penalty 1, as the lime package takes texts; removals by \
-         uniformly drawn numbers of words"
+        "LIME: exponential kernel of width 0.25 on the cosine distance, ridge penalty 1, as the lime package \
+         takes texts; removals by uniformly drawn numbers of words"
             .to_owned(),
     ]);
     Ok(made(&found, &all, ("Figure 2: words masked", panels, all.len()), claims(&found, &all), notes))
@@ -38,7 +39,7 @@ fn claims(found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
     Reading::ALL.into_iter().flat_map(|reading| claims_in(reading, found, all)).collect()
 }
 
-/// The claims in one reading.
+/// Returns the claims in one reading.
 fn claims_in(reading: Reading, found: &Found, all: &[Measured<'_>]) -> Vec<Claim> {
     let (l_shapley, c_shapley) = (reading.l_shapley(), reading.c_shapley_on_texts());
     let both = [l_shapley, c_shapley];

@@ -1,4 +1,5 @@
-//! Verdicts on methods that are compared on the same samples: by the mean of their differences and its standard error.
+//! Verdicts on methods compared on the same samples, from the mean of their differences and its standard
+//! error.
 
 use super::masking::{Curve, Measured};
 use super::method::Method;
@@ -8,7 +9,8 @@ use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Test, Verdict};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// A case of one method ahead of another, `of` which it says, by how much on each sample.
+/// Creates a case of one method being better than another, from its advantage on each sample; `of` describes
+/// the comparison.
 pub(super) fn advantage(of: &str, advantages: &[f64]) -> Case {
     let mean = Measurement::mean(advantages);
     let mut name = format!("{of} by {}", significant(mean.value));
@@ -18,14 +20,15 @@ pub(super) fn advantage(of: &str, advantages: &[f64]) -> Case {
     Case::new(name, Test::mean_below(advantages, 0.0).opposite())
 }
 
-/// Student's interval of 95 % for the mean of so many numbers; none of a single one.
+/// Returns Student's 95% interval of a mean over `count` numbers, or `None` for a single number.
 fn interval(mean: Measurement, count: usize) -> Option<(f64, f64)> {
     let law = StudentsT::new(0.0, 1.0, count.checked_sub(1)? as f64).ok()?;
     let half = law.inverse_cdf(0.975) * mean.error;
     half.is_finite().then_some((mean.value - half, mean.value + half))
 }
 
-/// A claim with the networks that it was judged on, or why they are not there. `names` are those of subjects and networks.
+/// Adds the networks used for a claim, or the reasons why they are missing. `names` are those of subjects and
+/// networks.
 pub(super) fn with_networks(found: &Found, names: &[&str], claim: Claim) -> Claim {
     let named = found.subjects.iter().filter(|subject| names.contains(&subject.name));
     let networks: Vec<String> = named
@@ -47,7 +50,7 @@ pub(super) fn with_networks(found: &Found, names: &[&str], claim: Claim) -> Clai
     if more.is_empty() { claim } else { claim.and(&more) }
 }
 
-/// A method against rivals by the areas of their curves; lower log-odds are better.
+/// Compares a method with rivals by the areas of their curves; lower log-odds are better.
 pub(super) fn by_areas(measured: &Measured<'_>, method: Method, rivals: &[Method]) -> Vec<Case> {
     let Some(own) = measured.curve(method) else { return Vec::new() };
     let areas = own.areas();
@@ -59,20 +62,20 @@ pub(super) fn by_areas(measured: &Measured<'_>, method: Method, rivals: &[Method
     rivals.iter().filter_map(|&rival| measured.curve(rival)).map(against).collect()
 }
 
-const AREAS: &str = "a data set, a method and another; it agrees if the change of log-odds, averaged over all shares masked, is lower on the same \
-                     sample";
+const AREAS: &str = "a data set, a method and another; it agrees if the change of log-odds, averaged over \
+                     all shares masked, is lower on the same sample";
 
-/// A claim that a method is ahead of others.
+/// Returns a claim that a method is better than others.
 pub(super) fn ahead(claim: &str, source: &str, cases: Vec<Case>) -> Claim {
     ahead_by(claim, source, AREAS, cases)
 }
 
-/// The same by another measure.
+/// Returns a claim that a method is better than others by another measure.
 pub(super) fn ahead_by(claim: &str, source: &str, measure: &str, cases: Vec<Case>) -> Claim {
     By::StandardError.in_all(claim, source, measure, cases)
 }
 
-/// A claim that a method is not behind others.
+/// Returns a claim that a method is not worse than others.
 pub(super) fn not_behind(claim: &str, source: &str, cases: Vec<Case>) -> Claim {
     Claim::over_cases(claim, source, AREAS, By::StandardError, Needed::NotBehind, cases)
 }
@@ -83,7 +86,7 @@ mod tests {
 
     #[test]
     fn intervals_are_students() {
-        // t(0.975) of two degrees of freedom is 4.303, the standard error 1/√3.
+        // t(0.975) with two degrees of freedom is 4.303, and the standard error is 1/√3.
         let case = advantage("a than b", &[1.0, 2.0, 3.0]);
         assert_eq!(case.name, "a than b by 2.00 (95 %: -0.484 to 4.48)");
         assert_eq!(advantage("a than b", &[1.0]).name, "a than b by 1.00");

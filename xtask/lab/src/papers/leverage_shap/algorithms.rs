@@ -1,4 +1,4 @@
-//! Algorithms 1 and 3 as they are printed, and how many operations they take (Lemma J.1), counted.
+//! Algorithms 1 and 3 as printed and as corrected, with operation counts for Lemma J.1.
 
 use apportion::games::{Purpose, stream};
 use rand::RngExt as _;
@@ -7,10 +7,11 @@ use crate::comparison::MULTIPLES;
 use crate::reproduce::report::significant;
 use crate::reproduce::verdict::Claim;
 
-/// Players for which operations are counted: their numbers of coalitions of one size fit into 128 bits.
+/// Numbers of players for which operations are counted; their numbers of coalitions of one size fit into 128
+/// bits.
 const PLAYERS: [usize; 4] = [12, 25, 50, 100];
 
-/// The claims about the algorithms, each as it is printed and corrected.
+/// Returns the claims about the algorithms, each for the printed and the corrected version.
 pub(super) fn claims(seed: u64) -> Vec<Claim> {
     let mut claims = Text::BOTH.map(combo_claim).to_vec();
     claims.extend(Text::BOTH.map(evaluations_claim));
@@ -18,7 +19,7 @@ pub(super) fn claims(seed: u64) -> Vec<Claim> {
     claims
 }
 
-/// Which text of an algorithm is followed.
+/// Version of an algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Text {
     Printed,
@@ -36,7 +37,7 @@ impl Text {
     }
 }
 
-/// C(n, k).
+/// Returns the binomial coefficient C(n, k).
 fn choose(n: usize, k: usize) -> u128 {
     if k > n {
         return 0;
@@ -44,15 +45,17 @@ fn choose(n: usize, k: usize) -> u128 {
     (0..k as u128).fold(1, |product, i| product * (n as u128 - i) / (i + 1))
 }
 
-/// Algorithm 3: the members, from 1, of the coalition of `size` among `players` with an index from 0, and how often the inner loop is run.
+/// Algorithm 3: returns the members (from 1) of the coalition of `size` among `players` with an index (from
+/// 0), and the number of iterations of the inner loop.
 ///
-/// Printed is the count C(n − s − 1, k − 1) in line 6 and the start s + 1 in line 10; right are C(n − j, k − 1) and j + 1.
+/// The paper prints the count C(n − s − 1, k − 1) in line 6 and the start s + 1 in line 10; correct are C(n −
+/// j, k − 1) and j + 1.
 fn combo(text: Text, players: usize, size: usize, mut index: u128) -> (Vec<usize>, usize) {
     let (mut members, mut left, mut start, mut rounds) = (Vec::new(), size, 1, 0);
     for _ in 0..size {
         for player in start..=players {
             rounds += 1;
-            // Once no member is left to choose, the printed text asks for C(·, −1), which is 0.
+            // Once no member is left to choose, the printed version evaluates C(·, −1), which is 0.
             let count = match text {
                 _ if left == 0 => 0,
                 Text::Printed if players < size + 1 => 0,
@@ -71,13 +74,13 @@ fn combo(text: Text, players: usize, size: usize, mut index: u128) -> (Vec<usize
             index -= count;
         }
     }
-    // z is a vector of bits: the printed text sets some of them twice, and not in their order.
+    // z is a bit vector; the printed version sets some bits twice and in arbitrary order.
     members.sort_unstable();
     members.dedup();
     (members, rounds)
 }
 
-/// All coalitions of `size` among `players` in lexicographic order.
+/// Returns all coalitions of `size` among `players` in lexicographic order.
 fn in_order(players: usize, size: usize) -> Vec<Vec<usize>> {
     let members =
         |mask: u32| (1..=players).filter(|player| mask >> (player - 1) & 1 == 1).collect::<Vec<_>>();
@@ -87,10 +90,10 @@ fn in_order(players: usize, size: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// Players up to whom the coalitions of algorithm 3 are compared with all in their order.
+/// Maximum number of players for which all coalitions of algorithm 3 are compared with the enumeration.
 const ENUMERATED: usize = 8;
 
-/// How many coalitions of a size algorithm 3 gets wrong, and how many there are.
+/// Returns the number of incorrect coalitions of algorithm 3 for one size, and the number of all coalitions.
 fn wrong(text: Text, players: usize, size: usize) -> (usize, usize) {
     let all = in_order(players, size);
     let is_wrong =
@@ -116,12 +119,13 @@ fn combo_claim(text: Text) -> Claim {
     .read_as(&text.reading("C(n − j, k − 1) in line 6 and j + 1 in line 10"))
 }
 
-/// The expected number of evaluations of the coalitions of each size: `min(C(n,s), 2c)`.
+/// Returns the expected number of evaluations, `min(C(n,s), 2c)` summed over the sizes s.
 fn expected(players: usize, twice_c: f64, sizes: impl Iterator<Item = usize>) -> f64 {
     sizes.map(|size| twice_c.min(choose(players, size) as f64)).sum()
 }
 
-/// 2c by bisection, so that the sum over the sizes of line 2 of algorithm 1, or of equation 12, is `m` − 2; and the number of steps.
+/// Finds 2c by bisection, so that the sum over the sizes in line 2 of algorithm 1, or in equation 12, is `m`
+/// − 2. Also returns the number of steps.
 fn twice_c(text: Text, players: usize, m: usize) -> (f64, usize) {
     let last = match text {
         Text::Printed => players / 2,
@@ -162,7 +166,8 @@ fn evaluations_claim(text: Text) -> Claim {
     .read_as(&text.reading("the sum of equation 12, over s = 1 … n − 1"))
 }
 
-/// The operations of algorithm 1 besides evaluations, for `m` expected evaluations; coalitions by algorithm 3, corrected.
+/// Returns the number of operations of algorithm 1, excluding evaluations, for `m` expected evaluations;
+/// coalitions come from the corrected algorithm 3.
 fn operations(text: Text, players: usize, m: usize, seed: u64) -> f64 {
     let (twice_c, steps) = twice_c(Text::Corrected, players, m);
     let mut rng = stream(seed, Purpose::Experiment, (players * 1000 + m) as u64);
@@ -171,7 +176,7 @@ fn operations(text: Text, players: usize, m: usize, seed: u64) -> f64 {
     for size in 1..=players / 2 {
         let is_middle = 2 * size == players;
         let all = choose(players, size);
-        // The expected number of pairs, rounded: the counts of algorithm 2 are binomial.
+        // The expected number of pairs, rounded; algorithm 2 draws it from a binomial distribution.
         let pairs = (twice_c.min(all as f64) / if is_middle { 2.0 } else { 1.0 }).round() as usize;
         rows += 2 * pairs;
         for _ in 0..pairs {
@@ -183,12 +188,12 @@ fn operations(text: Text, players: usize, m: usize, seed: u64) -> f64 {
         }
     }
     let weights = match text {
-        // Line 4 sets W, a square matrix with a row for each coalition, to zero.
+        // Line 4 initializes W, a square matrix with one row per coalition.
         Text::Printed => rows * rows,
         Text::Corrected => rows,
     };
     let n = players;
-    // Lines 2, 3, 4 and 7, 6, 10 and 11, then the sums of the normal equations, and their factorization.
+    // Lines 2, 3, 4 and 7, 6, 10 and 11, then the sums of the normal equations and their factorization.
     let all = steps * n + rounds + weights + rows * n + rows * n + rows * n * n + n * n * n;
     all as f64
 }
@@ -212,7 +217,8 @@ fn time_claim(text: Text, seed: u64) -> Claim {
     Claim::fact(
         "algorithm 1 runs in time O(m'n² + T), T being the time of m' evaluations",
         "lemma J.1",
-        "its operations besides evaluations, counted, over m'n² are nowhere above those at the smallest n and m (n = 12 … 100, m = 5n … 160n)",
+        "its operations besides evaluations, counted, over m'n² are nowhere above those at the smallest n \
+         and m (n = 12 … 100, m = 5n … 160n)",
         Some(largest <= first),
         format!("operations over m'n², from m = 5n to 160n: {}", words.join(", ")),
     )
@@ -249,7 +255,7 @@ mod tests {
 
     #[test]
     fn twice_c_solves_its_equation() {
-        // n = 10 and 2c = 6: 6 evaluations for each of 9 sizes, of which line 2 counts 5.
+        // n = 10 and 2c = 6: 6 evaluations for each of 9 sizes, but line 2 sums over 5 sizes only.
         let (twice_c, _) = twice_c(Text::Corrected, 10, 56);
         assert!((twice_c - 6.0).abs() < 1e-4, "{twice_c}");
         let (printed, _) = super::twice_c(Text::Printed, 10, 32);

@@ -1,4 +1,4 @@
-//! The runs of the paper's authors, judged and shown beside ours.
+//! The runs of the paper's authors, judged and shown next to ours.
 //!
 //! Source: `xtask/lab/data/leverage_shap_authors.md`.
 
@@ -14,14 +14,14 @@ use super::printed;
 use crate::comparison::{Centre, Level, MULTIPLES, Point, covers_all};
 use crate::reproduce::datasets::unpack;
 
-/// The file, gzipped.
+/// The gzipped file of their runs.
 const PACKED: &[u8] = include_bytes!("../../../data/leverage_shap_authors.csv.gz");
 
-/// Their names of the paper's datasets, in the order of [`printed::DATASETS`].
+/// Dataset names in their files, in the order of [`printed::DATASETS`].
 const DATASETS: [&str; 8] =
     ["IRIS", "California", "Diabetes", "Adult", "Correlated", "Independent", "NHANES", "Communities"];
 
-/// Their levels of noise.
+/// Their noise levels, with axis labels.
 const SIGMAS: [(f64, &str); 9] = [
     (0.0, "0"),
     (0.0005, ""),
@@ -34,25 +34,26 @@ const SIGMAS: [(f64, &str); 9] = [
     (1.0, "1"),
 ];
 
-/// `n ‖Aφ − b‖² / ‖φ‖²` up to here is rounding: their models predict in single precision. Such games are additive.
+/// Values of `n ‖Aφ − b‖² / ‖φ‖²` up to this are rounding error, since their models predict in single
+/// precision. Such games are additive.
 const ROUNDING: f64 = 1e-6;
 
-/// What tells the runs of one estimator in one setting from others.
+/// Identifies the runs of one estimator in one setting.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Setting {
     dataset: String,
     estimator: String,
     evaluations: usize,
-    /// As the file has it.
+    /// As written in the file.
     sigma: String,
     alpha: String,
 }
 
-/// What is measured in each run.
+/// Measurements of each run.
 #[derive(Debug, Clone, Default)]
 struct Measured {
     error: Vec<f64>,
-    /// Empty where they did not compute it.
+    /// Empty if they did not compute it.
     excess: Vec<f64>,
 }
 
@@ -62,19 +63,19 @@ pub(super) struct Authors {
     measured: BTreeMap<Setting, Measured>,
 }
 
-/// All their runs, read once.
+/// Returns all their runs, read once.
 ///
 /// # Errors
 ///
-/// If the embedded file is not what it should be, which the tests rule out.
+/// If the embedded file is invalid, which the tests rule out.
 pub(super) fn authors() -> Result<&'static Authors> {
     static READ: LazyLock<Result<Authors>> = LazyLock::new(|| Authors::read(PACKED));
     READ.as_ref().map_err(|error| anyhow::anyhow!("the authors' runs: {error:#}"))
 }
 
-/// The name of an estimator in their files; none where they have no such estimator.
+/// Returns the name of an estimator in their files, or `None` if it does not occur there.
 ///
-/// On the synthetic games there is a file for Leverage SHAP (Unpaired) only under its other name.
+/// For the synthetic games, Leverage SHAP (Unpaired) occurs only under its other name.
 fn name(contender: Contender, is_synthetic: bool) -> Option<&'static str> {
     Some(match contender {
         Contender::KernelShap => "Kernel SHAP",
@@ -116,7 +117,8 @@ impl Authors {
         Ok(Self { players, measured })
     }
 
-    /// The runs of a setting. The name of a level of noise is the shortest of its number.
+    /// Returns the runs of a setting. A noise level is identified by the shortest decimal notation of its
+    /// number.
     fn measured(
         &self,
         dataset: &str,
@@ -134,27 +136,29 @@ impl Authors {
         self.measured.get(&setting)
     }
 
-    /// The players of their dataset in a column of the paper's tables.
+    /// Returns the number of players of their dataset in a column of the paper's tables.
     pub(super) fn players(&self, column: usize) -> usize {
         self.players.get(DATASETS[column]).copied().unwrap_or_default()
     }
 
-    /// `IRIS (n = 4)`.
+    /// Returns the panel title, e.g. `IRIS (n = 4)`.
     pub(super) fn heading(&self, column: usize) -> String {
         format!("{} (n = {})", DATASETS[column], self.players(column))
     }
 
-    /// The errors of an estimator at m = 10n, run by run.
+    /// Returns the errors of an estimator at m = 10n, run by run.
     pub(super) fn errors(&self, contender: Contender, column: usize) -> Option<&[f64]> {
         let evaluations = TABLE_MULTIPLE * self.players(column);
         let measured = self.measured(DATASETS[column], name(contender, false)?, evaluations, (0.0, ""))?;
         Some(&measured.error)
     }
 
-    /// `n ‖Aφ − b‖² / ‖φ‖²` of each run on a dataset of few players, a lower bound of γ; none where the game is additive up to rounding.
+    /// Returns `n ‖Aφ − b‖² / ‖φ‖²` of each run on a dataset with few players, a lower bound of γ; NaN if the
+    /// game is additive up to rounding.
     ///
-    /// Without noise `‖φ̃ − φ‖² = n ‖Aφ − b‖² ε`, ε being the excess of the objective, for every estimator whose values add up to
-    /// v(N) − v(∅) (Pythagoras and Lemma 3.3). Read from the estimate with the largest error, where rounding matters least.
+    /// Without noise, `‖φ̃ − φ‖² = n ‖Aφ − b‖² ε`, with the excess ε of the objective, for every estimator
+    /// whose values sum to v(N) − v(∅) (Pythagoras and Lemma 3.3). The bound is computed from the estimate
+    /// with the largest error, where rounding matters least.
     pub(super) fn residuals(&self, column: usize) -> Vec<f64> {
         let without_noise = self.measured.iter().filter(|(setting, measured)| {
             setting.dataset == DATASETS[column] && setting.sigma == "0" && !measured.excess.is_empty()
@@ -174,7 +178,8 @@ impl Authors {
             .collect()
     }
 
-    /// The excess of the objective, run by run. Without noise it is computed from the error, which does not cancel.
+    /// Returns the excess of the objective, run by run. Without noise, it is computed from the error, which
+    /// avoids cancellation.
     fn excess(measured: &Measured, residuals: &[f64], sigma: f64) -> Vec<f64> {
         let runs = measured.error.iter().zip(&measured.excess).zip(residuals);
         let of = |((error, excess), residual): ((&f64, &f64), &f64)| match residual {
@@ -185,7 +190,8 @@ impl Authors {
         runs.map(of).collect()
     }
 
-    /// The curves of one of their figures on datasets: panels are the columns of the paper's tables, for the objective those of few players.
+    /// Returns the curves of one of their figures on datasets. Panels are the columns of the paper's tables;
+    /// for the objective, only those with few players.
     pub(super) fn curves(
         &self,
         along: Along,
@@ -235,7 +241,7 @@ impl Authors {
         }
     }
 
-    /// What they measured on a synthetic game of `players` players with m = 500: by contender and level α, run by run.
+    /// Returns their runs of a contender on a synthetic game with `players` players, m = 500 and level α.
     pub(super) fn synthetic(
         &self,
         contender: Contender,
@@ -250,19 +256,19 @@ impl Authors {
     }
 }
 
-/// Runs of each estimator in each setting.
+/// Number of runs of each estimator in each setting.
 pub(super) const RUNS: usize = 100;
 
-/// Evaluations on the synthetic games.
+/// Number of evaluations on the synthetic games.
 pub(super) const SYNTHETIC_EVALUATIONS: usize = 500;
 
-/// The columns of the paper's tables where a metric can be had.
+/// Returns the columns of the paper's tables for which a metric is available.
 pub(super) fn columns(authors: &Authors, metric: Metric) -> Vec<usize> {
     let has = |column: &usize| metric == Metric::Error || authors.players(*column) <= SMALL;
     (0..printed::DATASETS.len()).filter(has).collect()
 }
 
-/// The runs of an estimator on the synthetic games of one n and α.
+/// Runs of an estimator on the synthetic games of one n and α.
 pub(super) struct Synthetic<'a> {
     players: usize,
     alpha: f64,
@@ -270,13 +276,14 @@ pub(super) struct Synthetic<'a> {
 }
 
 impl Synthetic<'_> {
-    /// The errors as the authors computed and plotted them: `‖φ̃ − x‖² / ‖x‖²`, x being the solution of the regression that adds up to 0.
+    /// Returns the errors as computed and plotted by the authors: `‖φ̃ − x‖² / ‖x‖²`, where x is the solution
+    /// of the regression that sums to 0.
     pub(super) fn plotted(&self) -> Vec<f64> {
         self.measured.error.clone()
     }
 
-    /// `‖φ̃ − φ‖² / ‖φ‖²` with the Shapley values `φ = x + 1/n`, which add up to v(N) − v(∅) = 1: by Pythagoras `‖φ̃ − φ‖² = n ‖Aφ − b‖² ε`,
-    /// ε being the excess of the objective and `‖Aφ − b‖ = α`.
+    /// Returns `‖φ̃ − φ‖² / ‖φ‖²` for the Shapley values `φ = x + 1/n`, which sum to v(N) − v(∅) = 1. By
+    /// Pythagoras, `‖φ̃ − φ‖² = n ‖Aφ − b‖² ε` with the excess ε of the objective and `‖Aφ − b‖ = α`.
     pub(super) fn errors(&self) -> Vec<f64> {
         let norm = span_norm(self.players, self.alpha) + 1.0 / self.players as f64;
         let distance = |excess: &f64| self.players as f64 * self.alpha.powi(2) * excess;
@@ -288,7 +295,8 @@ impl Synthetic<'_> {
     }
 }
 
-/// `‖x‖²` of the synthetic games, x being the part of φ that adds up to 0: `‖Ax‖ = 1 − α`, and `‖Ax‖² = ‖x‖²/n` (Lemma 3.3).
+/// Returns `‖x‖²` of the synthetic games, where x is the part of φ that sums to 0: `‖Ax‖ = 1 − α`, and
+/// `‖Ax‖² = ‖x‖²/n` (Lemma 3.3).
 pub(super) fn span_norm(players: usize, alpha: f64) -> f64 {
     (1.0 - alpha).powi(2) * players as f64
 }
@@ -299,7 +307,7 @@ mod tests {
     use crate::reproduce::statistics::Summary;
     use crate::reproduce::verdict::Test;
 
-    /// As numpy prints it for the paper's tables: three significant digits.
+    /// Rounds to three significant digits, as numpy does for the paper's tables.
     fn three(number: f64) -> f64 {
         format!("{number:.2e}").parse().unwrap()
     }
@@ -331,7 +339,7 @@ mod tests {
                 open.extend((want != 1.0).then_some(ratio));
             }
         }
-        // The paper cuts 0.5026 off to 50.2 %.
+        // The paper truncates 0.5026 to 50.2%.
         let average = open.iter().sum::<f64>() / open.len() as f64;
         assert_eq!((average * 1000.0).floor() / 1000.0, printed::AVERAGE_RATIO, "{average}");
     }
@@ -362,7 +370,7 @@ mod tests {
                 }
                 let computed = Authors::excess(measured, &residuals, 0.0);
                 for (computed, excess) in computed.into_iter().zip(&measured.excess) {
-                    // Smaller ones are rounding errors of single precision, in their files.
+                    // Smaller values in their files are rounding errors of single precision.
                     if *excess > 0.1 && !computed.is_nan() {
                         assert!(
                             (computed / excess - 1.0).abs() < 0.01,
@@ -387,7 +395,7 @@ mod tests {
                     let share = 1.0 / players as f64;
                     let norm = span_norm(players, alpha);
                     for (plotted, error) in runs.plotted().into_iter().zip(runs.errors()) {
-                        // φ̃ adds up to 1, so ‖φ̃ − x‖² = ‖φ̃ − φ‖² + 1/n; and ‖φ‖² = ‖x‖² + 1/n.
+                        // φ̃ sums to 1, so ‖φ̃ − x‖² = ‖φ̃ − φ‖² + 1/n; and ‖φ‖² = ‖x‖² + 1/n.
                         let want = (error * (norm + share) + share) / norm;
                         assert!(
                             (plotted / want - 1.0).abs() < 2e-4,
@@ -401,7 +409,8 @@ mod tests {
         assert_eq!(compared, 4 * 7 * 6 * RUNS);
     }
 
-    /// Leverage SHAP (Unpaired) was run twice: what is beyond chance between two runs of one method is rare.
+    /// Leverage SHAP (Unpaired) was run twice: significant differences between two runs of one method must be
+    /// rare.
     #[test]
     fn two_runs_of_one_method_do_not_differ_beyond_chance() {
         let authors = authors().unwrap();

@@ -1,4 +1,4 @@
-//! What the sweeps of this paper vary, and what they measure.
+//! Varied parameters and metrics of the sweeps of this paper.
 
 use anyhow::Result;
 
@@ -8,7 +8,7 @@ use crate::comparison::{self, Estimate};
 
 pub(crate) type Curves = comparison::Curves<Contender>;
 
-/// What is varied.
+/// The varied parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Along {
     /// m = 5n … 160n, without noise.
@@ -17,10 +17,10 @@ pub(crate) enum Along {
     Noise,
 }
 
-/// The multiple of n at which noise, γ and tables 1 and 4 are measured.
+/// Multiple of n at which noise, γ and tables 1 and 4 are measured.
 pub(crate) const TABLE_MULTIPLE: usize = 10;
 
-/// How far an estimate is from the truth.
+/// Distance of an estimate from the truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Metric {
     /// `‖φ̃ − φ‖² / ‖φ‖²`.

@@ -1,23 +1,25 @@
-//! Our numbers and those of the authors' runs in one figure, one table and one file.
+//! Combination of our runs and those of the authors in one figure, one table and one file.
 
 use super::authors::Authors;
 use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::Panel;
 use crate::reproduce::report::{Entry, Table};
 
-/// Who made a row or a panel.
+/// Origin of a row or a panel.
 const OURS: &str = "this project";
 const THEIRS: &str = "the authors";
 
-/// What is asked of readers of a figure that has both.
-pub(super) const NOTE: &str = "rows and panels of the authors are their own runs (their repository at commit 0de0a80: 100 runs, models and rows of \
-                               their own, NHANES with 79 features), from the file `xtask/lab/data/leverage_shap_authors.csv.gz`; whatever is \
+/// Note for readers of a figure that contains both.
+pub(super) const NOTE: &str = "rows and panels of the authors are their own runs (their repository at commit \
+                               0de0a80: 100 runs, models and rows of their own, NHANES with 79 features), \
+                               from the file `xtask/lab/data/leverage_shap_authors.csv.gz`; whatever is \
                                claimed is judged on them by the same rule";
 
-/// Ours with the panels and rows of the authors' runs beside it; columns up to these `keys` of the tables tell what a row is about.
+/// Adds the panels and rows of the authors' runs to ours. The first `keys` columns of the tables identify the
+/// subject of a row.
 ///
-/// `columns` has the column of the paper's tables of each panel of ours, none where the paper has no such dataset; `theirs` has one panel for
-/// each of `their_columns`.
+/// `columns` contains, for each of our panels, its column in the paper's tables, or `None` if the paper does
+/// not use the dataset; `theirs` has one panel for each of `their_columns`.
 pub(super) fn beside(
     ours: Made,
     theirs: Made,
@@ -29,7 +31,7 @@ pub(super) fn beside(
     let tables = tables.map(|(ours, theirs)| joined(ours, theirs, ("runs by", keys))).collect();
     let figure = ours.figure.zip(theirs.figure).map(|(mut figure, others)| {
         figure.panels = paired(figure.panels, others.panels, (columns, their_columns));
-        // The note of one says what the other need not: that something counts as zero.
+        // Only one of the notes may need an addition, e.g. that values below a threshold count as zero.
         if others.note.starts_with(&figure.note) {
             figure.note = others.note;
         }
@@ -38,7 +40,7 @@ pub(super) fn beside(
     Made { data, tables, figure, ..ours }
 }
 
-/// Panels of one dataset side by side, then those without a partner.
+/// Places the panels of each dataset next to each other, followed by those without a partner.
 fn paired(
     ours: Vec<Panel>,
     theirs: Vec<Panel>,
@@ -59,8 +61,8 @@ fn paired(
     pairs
 }
 
-/// The rows of both, those of the same `keys` one below the other, with a column that says whose they are. The columns of one may lack some of
-/// the other's.
+/// Combines the rows of both tables, with rows of the same first `keys` columns below each other, and a
+/// column for their origin. Columns missing in one table are left empty.
 pub(super) fn joined(ours: &Table, theirs: &Table, (who, keys): (&str, usize)) -> Table {
     let mut rest = theirs.columns[keys..].to_vec();
     rest.extend(ours.columns[keys..].iter().filter(|column| !theirs.columns.contains(column)).cloned());
@@ -83,7 +85,7 @@ pub(super) fn joined(ours: &Table, theirs: &Table, (who, keys): (&str, usize)) -
     table
 }
 
-/// The players of the authors' panels.
+/// Returns the numbers of players of the authors' panels.
 pub(super) fn their_players(authors: &Authors, columns: &[usize]) -> Vec<usize> {
     columns.iter().map(|&column| authors.players(column)).collect()
 }

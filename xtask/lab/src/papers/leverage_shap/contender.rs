@@ -1,4 +1,4 @@
-//! The estimators that the paper compares.
+//! The compared estimators.
 
 use apportion::estimators::{
     Draws, FullBudget, KernelShap, LeverageShap, OptimizedKernelShap, Pairing, PermutationShap,
@@ -7,13 +7,14 @@ use apportion::estimators::{
 use super::passes::PassesOfShap;
 use crate::comparison::contenders;
 
-/// At budgets of 2^n and more it samples, too.
+/// The estimator keeps sampling at budgets of 2^n and more.
 const FULL_BUDGET: FullBudget = FullBudget::Sample;
 
 contenders! {
-    /// One of the paper's estimators, or (with an asterisk) a variant of one that this project adds.
+    /// One of the paper's estimators or, with an asterisk, a variant added by this project.
     ///
-    /// Those that draw with replacement go on sampling at budgets of 2^n and more, as in the paper: they never become exact.
+    /// Those that draw with replacement keep sampling at budgets of 2^n and more, as in the paper: they never
+    /// become exact.
     subject LeverageShap;
     KernelShap: "Kernel SHAP", KERNEL_SHAP, KernelShap::default().with_full_budget(FULL_BUDGET);
     OptimizedKernelShap: "Optimized Kernel SHAP", OPTIMIZED_KERNEL_SHAP, OptimizedKernelShap;
@@ -38,10 +39,10 @@ contenders! {
 }
 
 impl Contender {
-    /// The three of the main figures.
+    /// The three estimators of the main figures.
     pub(crate) const MAIN: [Self; 3] = [Self::KernelShap, Self::OptimizedKernelShap, Self::LeverageShap];
 
-    /// Those that the paper compares: its claims speak of no others.
+    /// The estimators of the paper, to which its claims are limited.
     pub(crate) const OF_PAPER: [Self; 7] = [
         Self::KernelShap,
         Self::OptimizedKernelShap,

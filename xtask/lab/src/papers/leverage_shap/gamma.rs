@@ -18,29 +18,31 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Players of the synthetic games, as the authors have it.
+/// Numbers of players of the synthetic games, as in the authors' runs.
 const PLAYERS: [usize; 4] = [10, 12, 14, 16];
 
-/// The shares α of b that are orthogonal to the span of A, with what the axis says at γ = (α / (1 − α))².
+/// Shares α of b orthogonal to the span of A, with axis labels at γ = (α / (1 − α))².
 const ALPHAS: [(f64, &str); 7] =
     [(0.2, "1/16"), (0.3, ""), (0.4, "4/9"), (0.5, "1"), (0.6, "9/4"), (0.7, ""), (0.8, "16")];
 
-const GAME_NOTE: &str = "the games of the authors' code, of n = 10, 12, 14, 16 players with m = 500 (the paper says only: small n): b = (1 − α) a/‖a‖ + αr, a the \
-                         first column of A, r a unit vector orthogonal to its span, v(∅) = 0, v(N) = 1; γ = ‖Aφ − b‖² / ‖Aφ‖² = (α/(1 − α))², \
-                         as in Corollary 4.1; r is the last column of a QR decomposition in theirs, the same in all runs, and drawn in each run in \
-                         ours";
+const GAME_NOTE: &str = "the games of the authors' code, of n = 10, 12, 14, 16 players with m = 500 (the \
+                         paper says only: small n): b = (1 − α) a/‖a‖ + αr, a the first column of A, r a \
+                         unit vector orthogonal to its span, v(∅) = 0, v(N) = 1; γ = ‖Aφ − b‖² / ‖Aφ‖² = \
+                         (α/(1 − α))², as in Corollary 4.1; r is the last column of a QR decomposition in \
+                         theirs, the same in all runs, and drawn in each run in ours";
 
-/// What is said of errors in figures 5 and 6.
-const OFFSET_NOTE: &str = "the authors' errors are distances to x, the solution of min ‖Ax − b‖ that adds up to 0, where the Shapley values are x + 1/n and \
-                           add up to v(N) − v(∅) = 1, as their estimates do: what they plotted is (‖φ̃ − φ‖² + 1/n) / ‖x‖². Panels \"authors\" have \
-                           ‖φ̃ − φ‖² / ‖φ‖², panels \"as plotted\" what they plotted";
+/// Note on errors in figures 5 and 6.
+const OFFSET_NOTE: &str = "the authors' errors are distances to x, the solution of min ‖Ax − b‖ that adds up \
+                           to 0, where the Shapley values are x + 1/n and add up to v(N) − v(∅) = 1, as \
+                           their estimates do: what they plotted is (‖φ̃ − φ‖² + 1/n) / ‖x‖². \
+                           Panels \"authors\" have ‖φ̃ − φ‖² / ‖φ‖², panels \"as plotted\" what they plotted";
 
-/// γ of a share α.
+/// Returns γ for a share α.
 fn gamma(alpha: f64) -> f64 {
     (alpha / (1.0 - alpha)).powi(2)
 }
 
-/// The panels of some numbers by contender, panel and level; none where there are no such runs.
+/// Collects curves from `of(contender, panel, level)`, which returns `None` if there are no such runs.
 fn gathered(
     contenders: &[Contender],
     centre: Centre,
@@ -62,7 +64,7 @@ fn gathered(
     Curves { panels: PLAYERS.map(|n| format!("n = {n}")).to_vec(), levels: levels.to_vec(), points, centre }
 }
 
-/// Our runs.
+/// Returns the curves of our runs.
 fn curves(
     session: &Session,
     contenders: &[Contender],
@@ -80,7 +82,7 @@ fn curves(
     }))
 }
 
-/// The authors' runs.
+/// Returns the curves of the authors' runs.
 fn their_curves(
     contenders: &[Contender],
     centre: Centre,
@@ -92,7 +94,7 @@ fn their_curves(
     }))
 }
 
-/// A case for each panel and contender of the paper: the slope of log error on log γ, run by run.
+/// Returns one case for each panel and contender of the paper: the slope of log error on log γ, run by run.
 fn slope_cases(curves: &Curves, test: impl Fn(&[f64]) -> Test) -> Vec<Case> {
     let mut cases = Vec::new();
     for (panel, title) in curves.panels.iter().enumerate() {
@@ -106,7 +108,7 @@ fn slope_cases(curves: &Curves, test: impl Fn(&[f64]) -> Test) -> Vec<Case> {
     cases
 }
 
-/// How far from 0 a slope may be that is called 0.
+/// Maximum absolute slope that counts as flat.
 const FLAT: f64 = 0.1;
 
 fn error_grows(curves: &Curves, claim: &str, source: &str) -> Claim {
@@ -120,7 +122,7 @@ fn error_grows(curves: &Curves, claim: &str, source: &str) -> Claim {
     )
 }
 
-/// Our curves with the authors' beside them: those of the same quantity, then others.
+/// Combines our curves with the authors': first those of the same quantity, then others.
 fn made(
     ours: &Curves,
     theirs: &[(&str, &Curves)],
@@ -147,7 +149,8 @@ fn made(
     Made { claims, notes: notes![GAME_NOTE, NOTES[2], NOTES[3], beside::NOTE], ..made }
 }
 
-/// The claim that the error grows with γ, on our runs and on the authors', with the Shapley values and as they plotted it.
+/// Returns the claim that the error grows with γ, for our runs and the authors', with the Shapley values and
+/// as they plotted it.
 fn errors_grow([ours, theirs, plotted]: [&Curves; 3], claim: &str, source: &str) -> Vec<Claim> {
     vec![
         error_grows(ours, claim, source),
@@ -156,7 +159,7 @@ fn errors_grow([ours, theirs, plotted]: [&Curves; 3], claim: &str, source: &str)
     ]
 }
 
-/// What the authors' figures 5 and 6 have on the y axis.
+/// Judges whether the y axis of the authors' figures 5 and 6 shows the error of the Shapley values.
 fn is_error_of_shapley_values(errors: &Curves, plotted: &Curves) -> Claim {
     let share = |(point, plotted): (&Point<Contender>, &Point<Contender>)| {
         point.summary.median / plotted.summary.median
@@ -167,7 +170,8 @@ fn is_error_of_shapley_values(errors: &Curves, plotted: &Curves) -> Claim {
     Claim::fact(
         "the ℓ2 error is between the estimated and the true Shapley values",
         "captions of figures 5 and 6",
-        "the errors in the authors' files are ‖φ̃ − φ‖² / ‖φ‖², computed from the excess of the objective by Pythagoras, to 1 %",
+        "the errors in the authors' files are ‖φ̃ − φ‖² / ‖φ‖², computed from the excess of the objective by \
+         Pythagoras, to 1 %",
         Some(is_so),
         format!(
             "the true error is {} of what was plotted (median over n, γ and estimator; quartiles {} and {})",
@@ -224,7 +228,8 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
             "the linear objective error of no algorithm depends on γ",
             "caption of figure 7",
             &format!(
-                "an n and an estimator; it agrees if the slope of log excess on log γ is within ±{FLAT} in a run"
+                "an n and an estimator; it agrees if the slope of log excess on log γ is within ±{FLAT} in a \
+                 run"
             ),
             slope_cases(curves, |slopes| Test::within(slopes, (-FLAT, FLAT))),
         )
@@ -242,12 +247,14 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
     let experiment = experiment(session, &small_datasets())?;
     let mut data = Table::new("data", ["dataset", "run", "gamma", "gamma_appendix_f"]);
     let mut table = Table::new(
-        "Quartiles of γ = ‖Aφ − b‖² / ‖Aφ‖² (Corollary 4.1), ours and the paper's, and of ‖Aφ − b‖² / ‖b‖² (appendix F), ours",
+        "Quartiles of γ = ‖Aφ − b‖² / ‖Aφ‖² (Corollary 4.1), ours and the paper's, and of ‖Aφ − b‖² / ‖b‖² \
+         (appendix F), ours",
         ["dataset", "1st", "paper", "2nd", "paper", "3rd", "paper", "1st (F)", "2nd (F)", "3rd (F)"],
     );
     let authors = authors::authors()?;
     let mut bounds = Table::new(
-        "Quartiles of n‖Aφ − b‖² / ‖φ‖² ≤ γ, ours and of the authors' runs (explicands of games that are not additive)",
+        "Quartiles of n‖Aφ − b‖² / ‖φ‖² ≤ γ, ours and of the authors' runs (explicands of games that are not \
+         additive)",
         ["dataset", "1st", "authors", "2nd", "authors", "3rd", "authors"],
     );
     let mut thirds = Vec::new();
@@ -307,18 +314,19 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
         tables: vec![table, bounds],
         claims,
         notes: notes![
-            "the paper defines γ twice; its table reports a quartile above 1, which only the definition of Corollary 4.1 allows",
-            "the paper speaks of randomness from different models; here, as in its published code, one model is fitted and the \
-             explicand varies",
-            "the authors' files have no γ of these datasets; n‖Aφ − b‖² / ‖φ‖², a lower bound of it as ‖Aφ‖² = ‖Pφ‖²/n ≤ ‖φ‖²/n, follows from the errors \
-             in them. The explicands of table 3 are others",
+            "the paper defines γ twice; its table reports a quartile above 1, which only the definition of \
+             Corollary 4.1 allows",
+            "the paper speaks of randomness from different models; here, as in its published code, one model \
+             is fitted and the explicand varies",
+            "the authors' files have no γ of these datasets; n‖Aφ − b‖² / ‖φ‖², a lower bound of it as ‖Aφ‖² \
+             = ‖Pφ‖²/n ≤ ‖φ‖²/n, follows from the errors in them. The explicands of table 3 are others",
             NOTES[0],
         ],
         datasets: small_datasets(),
     })
 }
 
-/// Quartiles of a lower bound of γ on a dataset, ours and the authors'.
+/// Returns the quartiles of a lower bound of γ on a dataset, ours and the authors'.
 fn bound_row(authors: &Authors, known: &Known, ours: &[f64]) -> Vec<Entry> {
     let theirs: Vec<f64> = printed::column(known.name)
         .map(|column| authors.residuals(column))
@@ -339,7 +347,8 @@ fn bound_row(authors: &Authors, known: &Known, ours: &[f64]) -> Vec<Entry> {
     std::iter::once(Entry::from(known.title)).chain(both.flat_map(|(ours, theirs)| [ours, theirs])).collect()
 }
 
-/// Corollary 4.1 in every run: with ε the excess of the objective, computed from its definition, ‖φ̃ − φ‖² ≤ εγ‖φ‖².
+/// Checks Corollary 4.1 in every run: ‖φ̃ − φ‖² ≤ εγ‖φ‖² with the excess ε of the objective, computed from
+/// its definition.
 fn corollary_4_1(experiment: &Experiment<'_>) -> Result<Claim> {
     let (mut checked, mut held, mut tightest) = (0usize, 0usize, 0.0f64);
     for (dataset, series) in experiment.datasets.iter().enumerate() {
@@ -348,7 +357,7 @@ fn corollary_4_1(experiment: &Experiment<'_>) -> Result<Claim> {
         for (instance, estimate) in series.instances.iter().zip(&estimates) {
             let small = instance.small()?;
             let excess = objective(&small.values, &estimate.values) / small.residual - 1.0;
-            // Below that the rounding of the objective shows: some 1e-14 of it.
+            // Smaller values are affected by rounding of the objective, about 1e-14 of it.
             if small.is_additive() || excess < 1e-6 {
                 continue;
             }
@@ -362,10 +371,11 @@ fn corollary_4_1(experiment: &Experiment<'_>) -> Result<Claim> {
     Ok(Claim::vacuous(
         "‖φ̃ − φ‖² ≤ εγ‖φ‖², ε being the relative excess of the objective",
         "corollary 4.1",
-        "it follows from the definitions of ε and γ for any φ̃ with Σφ̃ = Σφ (Pythagoras, Lemma 3.3); no estimator could fail it",
+        "it follows from the definitions of ε and γ for any φ̃ with Σφ̃ = Σφ (Pythagoras, Lemma 3.3); no \
+         estimator could fail it",
         format!(
-            "{held} of {checked} runs of Leverage SHAP at m = 10n (games that are not additive, ε above 1e-6), to a relative 1e-6; the error is at \
-             most {tightest:.3} of the bound"
+            "{held} of {checked} runs of Leverage SHAP at m = 10n (games that are not additive, ε above \
+             1e-6), to a relative 1e-6; the error is at most {tightest:.3} of the bound"
         ),
     ))
 }

@@ -1,4 +1,4 @@
-//! Where Leverage SHAP improves most over its rivals: section 1.2 of the paper names two settings.
+//! Settings in which Leverage SHAP improves most over its rivals; section 1.2 of the paper names two.
 
 use super::axes::Curves;
 use super::contender::Contender::{self, LeverageShap};
@@ -7,19 +7,20 @@ use crate::reproduce::report::significant;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// How an improvement is measured, which the paper does not say.
+/// Measure of an improvement, which the paper does not specify.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Measure {
-    /// The error of the rival over that of Leverage SHAP.
+    /// Error of the rival divided by that of Leverage SHAP.
     Ratio,
-    /// The error of the rival less that of Leverage SHAP.
+    /// Error of the rival minus that of Leverage SHAP.
     Difference,
 }
 
-/// The claims that the improvement over `rival` is especially substantial in a setting: in the same run it is larger there than in the setting
-/// that it is compared with.
+/// Returns the claims that the improvement over `rival` is especially substantial in a setting: larger, in
+/// the same run, than in another setting.
 ///
-/// `places` has the two settings of a panel, if it has both: the one that the claim names, then the other.
+/// `places` returns the two settings of a panel, if it has both: first the one named in the claim, then the
+/// other.
 pub(super) fn improvement(
     curves: &Curves,
     rival: Contender,
@@ -66,7 +67,7 @@ pub(super) fn improvement(
     })
 }
 
-/// The improvement over a rival, run by run.
+/// Returns the improvement over a rival, run by run.
 fn improvements(curves: &Curves, place: (usize, usize), rival: Contender, measure: Measure) -> Vec<f64> {
     let (own, others) = curves.paired(place, (LeverageShap, rival));
     let of = |(own, other): (&f64, &f64)| match measure {
@@ -82,7 +83,8 @@ mod tests {
     use crate::comparison::{Centre, Level, Point};
     use crate::reproduce::verdict::Verdict;
 
-    /// One panel of two levels, in which Leverage SHAP has these shares of the errors of its rival, which are of these scales.
+    /// Creates one panel with two levels. `shares` are the errors of Leverage SHAP relative to its rival,
+    /// whose errors are scaled by `scales`.
     fn curves(shares: [f64; 2], scales: [f64; 2]) -> Curves {
         let errors =
             |scale: f64| (0..20).map(|run| scale * (1.0 + f64::from(run * 7 % 20))).collect::<Vec<_>>();
@@ -111,7 +113,7 @@ mod tests {
         assert_eq!(verdicts([0.2, 0.5], [1.0, 1.0]), [Holds, Holds]);
         assert_eq!(verdicts([0.5, 0.2], [1.0, 1.0]), [DoesNotHold, DoesNotHold]);
         assert_eq!(verdicts([0.5, 0.5], [1.0, 1.0]), [Undecided, Undecided]);
-        // Errors that are ten times as large leave more to improve.
+        // Errors that are ten times as large leave more room for improvement.
         assert_eq!(verdicts([0.5, 0.2], [10.0, 1.0]), [DoesNotHold, Holds]);
     }
 }

@@ -1,4 +1,4 @@
-//! One run of the experiments on a dataset: which row is explained, and what its Shapley values truly are.
+//! One run of the experiments on a dataset: the explained row and its exact Shapley values.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,7 +14,7 @@ use crate::reproduce::datasets::Dataset;
 use crate::reproduce::explicand;
 use crate::reproduce::store::derive_seed;
 
-/// The most players for which all coalitions are evaluated.
+/// Maximum number of players for which all coalitions are evaluated.
 pub(crate) const SMALL: usize = 12;
 
 /// A dataset's model, an explicand, the column means as baseline, and the exact Shapley values.
@@ -23,12 +23,12 @@ pub(crate) struct Instance {
     pub(crate) run: usize,
     explicand: Vec<f64>,
     background: Background,
-    /// φ, exact: interventional values of the trees.
+    /// φ, the exact interventional values of the trees.
     pub(crate) truth: Vec<f64>,
     small: OnceLock<Small>,
 }
 
-/// What is known where all coalitions can be evaluated.
+/// Quantities that require the evaluation of all coalitions.
 pub(crate) struct Small {
     /// v(S) for all masks S.
     pub(crate) values: Vec<f64>,
@@ -39,14 +39,15 @@ pub(crate) struct Small {
 }
 
 impl Small {
-    /// Whether the game is additive up to rounding: `‖Aφ − b‖²` is then a rounding error, and ratios to it mean nothing.
+    /// Returns whether the game is additive up to rounding: `‖Aφ − b‖²` is then a rounding error, and ratios
+    /// to it are meaningless.
     pub(crate) fn is_additive(&self) -> bool {
         self.residual <= 1e-20 * (self.span + self.residual)
     }
 }
 
 impl Instance {
-    /// Run `run` on `dataset` under the master seed `seed`.
+    /// Creates run `run` on `dataset` with the master seed `seed`.
     pub(crate) fn new(dataset: &Arc<Dataset>, run: usize, seed: u64) -> Result<Self> {
         let name = dataset.known.name;
         let explicand = explicand::draw(dataset, derive_seed(&("explicand", name, run, seed))?);
@@ -58,17 +59,17 @@ impl Instance {
         Ok(Self { dataset: Arc::clone(dataset), run, explicand, background, truth, small: OnceLock::new() })
     }
 
-    /// The game `v(S) = f(x_S, baseline elsewhere)`.
+    /// Returns the game `v(S) = f(x_S, baseline elsewhere)`.
     pub(crate) fn marginal(&self) -> Result<MarginalGame<'_, Ensemble>> {
         Ok(MarginalGame::new(&self.dataset.model, &self.explicand, &self.background)?)
     }
 
-    /// `‖φ̃ − φ‖² / ‖φ‖²`, the error of the paper.
+    /// Returns the error of the paper, `‖φ̃ − φ‖² / ‖φ‖²`.
     pub(crate) fn relative_error(&self, values: &[f64]) -> f64 {
         comparison::relative_error(values, &self.truth)
     }
 
-    /// The regression over all coalitions; for at most [`SMALL`] players.
+    /// Returns the regression over all coalitions, for at most [`SMALL`] players.
     pub(crate) fn small(&self) -> Result<&Small> {
         if let Some(small) = self.small.get() {
             return Ok(small);
@@ -82,7 +83,7 @@ impl Instance {
         Ok(self.small.get_or_init(|| small))
     }
 
-    /// `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`; none where the game is additive up to rounding.
+    /// Returns `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`, or `None` if the game is additive up to rounding.
     pub(crate) fn objective_excess(&self, values: &[f64]) -> Result<Option<f64>> {
         let small = self.small()?;
         if small.is_additive() {

@@ -1,13 +1,14 @@
-//! The regression of the paper, written out over all coalitions: for small n only.
+//! The regression of the paper over all coalitions, for small n only.
 //!
 //! # Notation
 //!
-//! Rows are the coalitions z with 0 < |z| < n, weighted by `w(s) = 1 / (C(n,s) s (n−s))` (equation 4). `Z` has the rows `√w zᵀ`,
-//! `y_z = √w (v(z) − v(0))`, `P = I − 11ᵀ/n`, `A = ZP`, `b = y − Z1 Δ/n` with `Δ = v(1) − v(0)` (Lemma 3.1). Masks run over all `2^n`.
+//! Rows are the coalitions z with 0 < |z| < n, weighted by `w(s) = 1 / (C(n,s) s (n−s))` (equation 4). `Z`
+//! has the rows `√w zᵀ`, `y_z = √w (v(z) − v(0))`, `P = I − 11ᵀ/n`, `A = ZP`, `b = y − Z1 Δ/n` with
+//! `Δ = v(1) − v(0)` (Lemma 3.1). Masks range over all `2^n`.
 
 use crate::comparison::{Growing, squared_distance, squared_norm, subset_sums};
 
-/// The kernel weights w(s) for s in 0..=n; 0 at both ends.
+/// Returns the kernel weights w(s) for s in 0..=n; 0 at both ends.
 pub(crate) fn kernel_weights(players: usize) -> Vec<f64> {
     let n = players as f64;
     let mut choose = 1.0;
@@ -21,7 +22,7 @@ pub(crate) fn kernel_weights(players: usize) -> Vec<f64> {
         .collect()
 }
 
-/// `‖Ax − b‖²` of the game with the table `values` of v(S) for all masks S.
+/// Returns `‖Ax − b‖²` of the game whose table `values` contains v(S) for all masks S.
 pub(crate) fn objective(values: &[f64], x: &[f64]) -> f64 {
     let players = x.len();
     let (base, full) = (values[0], values[values.len() - 1]);
@@ -36,8 +37,8 @@ pub(crate) fn objective(values: &[f64], x: &[f64]) -> f64 {
     terms.sum()
 }
 
-/// `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`, where `least` is `‖Aφ − b‖²`: by Pythagoras and Lemma 3.3 equal to `‖P(φ̃ − φ)‖² / (n ‖Aφ − b‖²)`, which
-/// does not cancel.
+/// Returns `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`, where `least` is `‖Aφ − b‖²`. By Pythagoras and Lemma 3.3, this
+/// equals `‖P(φ̃ − φ)‖² / (n ‖Aφ − b‖²)`, which avoids cancellation.
 pub(crate) fn objective_excess(values: &[f64], truth: &[f64], least: f64) -> f64 {
     let n = truth.len() as f64;
     let sum: f64 = values.iter().zip(truth).map(|(got, want)| got - want).sum();
@@ -45,7 +46,8 @@ pub(crate) fn objective_excess(values: &[f64], truth: &[f64], least: f64) -> f64
     projected.max(0.0) / (n * least)
 }
 
-/// `‖Aφ − b‖²` of any number of players: by Pythagoras `‖b‖² − ‖Aφ‖²`, with `‖Aφ‖² = ‖Pφ‖²/n` (Lemma 3.3).
+/// Returns `‖Aφ − b‖²` for any number of players: by Pythagoras `‖b‖² − ‖Aφ‖²`, with `‖Aφ‖² = ‖Pφ‖²/n` (Lemma
+/// 3.3).
 pub(crate) fn least_objective(growing: &Growing, truth: &[f64]) -> f64 {
     let n = truth.len() as f64;
     let weights = kernel_weights(truth.len());
@@ -58,8 +60,8 @@ pub(crate) fn least_objective(growing: &Growing, truth: &[f64]) -> f64 {
     squares - (squared_norm(truth) - n * share * share) / n
 }
 
-/// The part of the rows' vector `h` (one number per mask, zero at both ends) in the column span of A: `A (AᵀA)⁺ Aᵀ h = n A Aᵀ h`
-/// (Lemma 3.3).
+/// Projects the vector `h` (one number per mask, zero at both ends) onto the column span of A:
+/// `A (AᵀA)⁺ Aᵀ h = n A Aᵀ h` (Lemma 3.3).
 pub(crate) fn span_part(h: &[f64], players: usize) -> Vec<f64> {
     let roots: Vec<f64> = kernel_weights(players).into_iter().map(f64::sqrt).collect();
     let mut transposed = vec![0.0; players];
@@ -74,7 +76,7 @@ pub(crate) fn span_part(h: &[f64], players: usize) -> Vec<f64> {
     times(&scaled)
 }
 
-/// `Ax`, one number per mask.
+/// Returns `Ax`, one number per mask.
 pub(crate) fn times(x: &[f64]) -> Vec<f64> {
     let players = x.len();
     let roots: Vec<f64> = kernel_weights(players).into_iter().map(f64::sqrt).collect();

@@ -1,22 +1,22 @@
 //! Musco and Witter, *Provably Accurate Shapley Value Estimation via Leverage Score Sampling*, ICLR 2025.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | [`contender`], [`passes`] | the estimators that are compared |
+//! | [`contender`], [`passes`] | the compared estimators |
 //! | [`instance`] | one run on a dataset: explicand, game, exact values |
 //! | [`sweep`] | the experiments: error against sample size and noise |
 //! | [`linear`], [`synthetic`] | the regression over all coalitions; games with a given γ |
 //! | [`printed`] | the numbers of the paper |
-//! | [`authors`], [`beside`] | the runs of the paper's authors; theirs beside ours |
-//! | [`improvement`] | where Leverage SHAP improves most |
-//! | [`algorithms`] | algorithms 1 and 3 as they are printed, and lemma J.1 |
+//! | [`authors`], [`beside`] | the runs of the paper's authors, and their combination with ours |
+//! | [`improvement`] | settings in which Leverage SHAP improves most |
+//! | [`algorithms`] | algorithms 1 and 3 as printed, and Lemma J.1 |
 //! | [`scatter`] | figure 1 |
 //! | [`sizes`] | figure 2 |
 //! | [`sample_size`] | figures 3, 8, 10 |
 //! | [`noise`] | figures 4, 9, 11 |
 //! | [`gamma`] | figures 5, 6, 7, table 3 |
 //! | [`tables`] | tables 1, 2, 4 |
-//! | [`notes`] | what reports say of how things were made |
+//! | [`notes`] | notes on methods in the reports |
 
 mod algorithms;
 mod authors;
@@ -40,10 +40,11 @@ mod tables;
 
 use crate::reproduce::catalogue::{Contest, Paper, artefact};
 
-/// The paper.
+/// The paper and its artefacts.
 pub(crate) const PAPER: Paper = Paper {
     name: "leverage-shap",
-    citation: "Musco and Witter, Provably Accurate Shapley Value Estimation via Leverage Score Sampling, ICLR 2025",
+    citation: "Musco and Witter, Provably Accurate Shapley Value Estimation via Leverage Score Sampling, \
+        ICLR 2025",
     bibtex: r#"@inproceedings{musco2025provably,
   title         = {Provably Accurate {Shapley} Value Estimation via Leverage Score Sampling},
   author        = {Musco, Christopher and Witter, R. Teal},
@@ -71,8 +72,7 @@ pub(crate) const PAPER: Paper = Paper {
         artefact("fig8", "error of all estimators against sample size, mean", sample_size::fig8).comparing(
             Contest {
                 value: "shapley",
-                estimators: "kernel-shap,optimized-kernel-shap,leverage-shap,kernel-shap-paired,leverage-shap-unpaired,\
-                             leverage-shap-with-replacement,permutation",
+                estimators: "kernel-shap,optimized-kernel-shap,leverage-shap,kernel-shap-paired,leverage-shap-unpaired,leverage-shap-with-replacement,permutation",
                 budgets: "5n,10n,20n,40n,80n,160n",
             },
         ),

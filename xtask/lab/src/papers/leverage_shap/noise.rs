@@ -1,4 +1,4 @@
-//! Figures 4, 9 and 11: error against noise on the set function, at m = 10n.
+//! Figures 4, 9 and 11: error against noise on the value function, at m = 10n.
 
 use anyhow::Result;
 
@@ -69,7 +69,7 @@ pub(crate) fn fig11(session: &Session) -> Result<Made> {
     sweep.made(session, of_paper, |_, _| Ok(Vec::new()))
 }
 
-/// The claim of section 1.2 on noise: over Kernel SHAP as it is in section 1.1, and over the optimized one.
+/// Returns the claim of section 1.2 on noise, over Kernel SHAP as in section 1.1 and over the optimized one.
 fn more_substantial_when_noisy(curves: &Curves) -> Vec<Claim> {
     let last = curves.levels.len() - 1;
     let rivals = [KernelShap, OptimizedKernelShap];
@@ -80,7 +80,8 @@ fn more_substantial_when_noisy(curves: &Curves) -> Vec<Claim> {
             rival,
             (
                 "when v is observed with noise",
-                "a dataset with 10n < 2^n; it agrees if the improvement at σ = 1 exceeds that at σ = 0 in the same run",
+                "a dataset with 10n < 2^n; it agrees if the improvement at σ = 1 exceeds that at σ = 0 in \
+                 the same run",
             ),
             |panel| curves.open_places().any(|place| place == (panel, last)).then(|| places(panel)),
         )
@@ -106,7 +107,8 @@ fn error_grows(curves: &Curves) -> Claim {
     By::SignedRanks.in_all(
         "the error grows large as σ approaches one for all algorithms",
         "caption of figure 11",
-        "a dataset and estimator; it agrees if the error at σ = 1 is at least twice that at σ = 0 in the same run",
+        "a dataset and estimator; it agrees if the error at σ = 1 is at least twice that at σ = 0 in the \
+         same run",
         cases,
     )
 }

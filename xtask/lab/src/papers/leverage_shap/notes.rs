@@ -1,33 +1,38 @@
-//! What reports on this paper say, and which datasets they are on.
+//! Notes in reports on this paper, and lists of their datasets.
 
 use super::{instance, printed};
 use crate::reproduce::datasets::known;
 
-/// What every report on the datasets says.
+/// Notes in every report on the datasets.
 pub(super) const NOTES: [&str; 5] = [
-    "model: XGBoost regressor, 100 trees of depth 4; baseline: column means; explicand: a random row, the same for all estimators \
-     of a run; an entry that equals the baseline is taken from another random row, at most 100 times (in a constant column it \
-     stays, and the player is null)",
+    "model: XGBoost regressor, 100 trees of depth 4; baseline: column means; explicand: a random row, the \
+     same for all estimators of a run; an entry that equals the baseline is taken from another random row, \
+     at most 100 times (in a constant column it stays, and the player is null)",
     "truth: exact interventional Shapley values of the trees for that baseline; error: ‖φ̃ − φ‖² / ‖φ‖²",
-    "Leverage SHAP is algorithm 1: every pair of coalitions is drawn or not by itself (the number of each size is binomial), so that m is the \
-     expected number of evaluations. The figures and tables of the paper are of this algorithm; the authors' code has deterministic counts \
-     since November 2025 alone (commit 590f983)",
-    "names with an asterisk are variants that this project adds, about which the paper claims nothing: deterministic counts (systematic \
-     rounding: exactly m evaluations, the library's default); Leverage SHAP (Unpaired) without replacement, where the paper's draws \
-     with replacement; Permutation SHAP with as many passes as the budget pays for (5 pairs at m = 10n), where the paper's has those \
-     of the shap package (4)",
-    "estimators with replacement (Kernel SHAP, Kernel SHAP Paired, Leverage SHAP w/o Bernoulli, Leverage SHAP (Unpaired), Permutation SHAP) go \
-     on sampling at m ≥ 2^n, as in the paper; the others are exact there",
+    "Leverage SHAP is algorithm 1: every pair of coalitions is drawn or not by itself (the number of each \
+     size is binomial), so that m is the expected number of evaluations. The figures and tables of the paper \
+     are of this algorithm; the authors' code has deterministic counts since November 2025 alone (commit \
+     590f983)",
+    "names with an asterisk are variants that this project adds, about which the paper claims nothing: \
+     deterministic counts (systematic rounding: exactly m evaluations, the library's default); Leverage SHAP \
+     (Unpaired) without replacement, where the paper's draws with replacement; Permutation SHAP with as many \
+     passes as the budget pays for (5 pairs at m = 10n), where the paper's has those of the shap package (4)",
+    "estimators with replacement (Kernel SHAP, Kernel SHAP Paired, Leverage SHAP w/o Bernoulli, Leverage \
+     SHAP (Unpaired), Permutation SHAP) go on sampling at m ≥ 2^n, as in the paper; the others are exact \
+     there",
 ];
 
-/// What reports on the objective say.
-pub(super) const OBJECTIVE_NOTE: &str = "drawn is the excess ‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1, computed as ‖P(φ̃ − φ)‖² / (n ‖Aφ − b‖²) \
-     (Pythagoras and Lemma 3.3), which does not cancel, where the paper draws the ratio, which falls below 1 by rounding; \
-     runs whose game is additive up to rounding (‖Aφ − b‖² = 0) are left out";
+/// Note in reports on the objective.
+pub(super) const OBJECTIVE_NOTE: &str = "drawn is the excess ‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1, computed as ‖P(φ̃ − \
+     φ)‖² / (n ‖Aφ − b‖²) (Pythagoras and Lemma 3.3), which does not cancel, where the paper draws the \
+     ratio, which falls below 1 by rounding; runs whose game is additive up to rounding (‖Aφ − b‖² = 0) are \
+     left out";
 
-/// What reports on noise say.
-pub(super) const NOISE_NOTE: &str = "in our runs the noise of a coalition is the same for all estimators of a run, so estimators that evaluate the same coalitions tie, and \
-                          v(∅) and v(N) are noisy once; the authors draw noise anew for every evaluation; the noise is absolute, so it matters less where predictions are large (Diabetes: hundreds)";
+/// Note in reports on noise.
+pub(super) const NOISE_NOTE: &str = "in our runs the noise of a coalition is the same for all estimators of \
+                          a run, so estimators that evaluate the same coalitions tie, and v(∅) and v(N) are \
+                          noisy once; the authors draw noise anew for every evaluation; the noise is \
+                          absolute, so it matters less where predictions are large (Diabetes: hundreds)";
 
 pub(super) fn all_datasets() -> Vec<&'static str> {
     printed::DATASETS.to_vec()

@@ -1,17 +1,18 @@
-//! Permutation SHAP with as many passes as the shap package makes.
+//! Permutation SHAP with the number of passes of the shap package.
 
 use apportion::Estimator;
 use apportion::Game;
 use apportion::estimators::{EstimatorError, Explanation, PermutationShap};
 use serde::Serialize;
 
-/// Permutation SHAP as the paper ran it, by the shap package: a permutation and its reverse count as `2n + 1` evaluations, so that there are
-/// `⌊m / (2n + 1)⌋` of such pairs of passes, where `2(n − 1)` evaluations for each, besides v(∅) and v(N), would be enough.
+/// Permutation SHAP as run in the paper with the shap package. A permutation and its reverse count as
+/// `2n + 1` evaluations, so there are `⌊m / (2n + 1)⌋` such pairs, although `2(n − 1)` evaluations for each,
+/// plus v(∅) and v(N), would be enough.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct PassesOfShap(pub(super) PermutationShap);
 
 impl PassesOfShap {
-    /// The budget with which every evaluation is used for the passes that the shap package makes.
+    /// Returns the budget that is used up exactly by the passes of the shap package.
     fn budget(players: usize, budget: usize) -> usize {
         let passes = budget / (2 * players + 1);
         2 + passes * 2 * (players - 1)

@@ -1,8 +1,8 @@
-//! Numbers that the paper prints, for comparison.
+//! Numbers printed in the paper, for comparison.
 //!
-//! Source: Musco and Witter, *Provably Accurate Shapley Value Estimation via Leverage Score Sampling*, ICLR 2025: tables 1 and 4 (error
-//! at m = 10n, 100 runs), table 2 (ratio of average errors), table 3 (quartiles of γ). The columns are the eight datasets in the order
-//! of [`DATASETS`].
+//! Source: Musco and Witter, *Provably Accurate Shapley Value Estimation via Leverage Score Sampling*, ICLR
+//! 2025: tables 1 and 4 (error at m = 10n, 100 runs), table 2 (ratio of average errors), table 3 (quartiles
+//! of γ). The columns are the eight datasets in the order of [`DATASETS`].
 
 use super::contender::Contender;
 use crate::comparison::Compete;
@@ -69,7 +69,8 @@ pub(crate) const ERRORS: [(Contender, [[f64; 8]; 4]); 6] = [
     ),
 ];
 
-/// Average error of Leverage SHAP over that of Optimized Kernel SHAP at m = 5n, 10n, … 160n per dataset; 1 where m ≥ 2^n: table 2.
+/// Average error of Leverage SHAP divided by that of Optimized Kernel SHAP at m = 5n, 10n, … 160n per
+/// dataset; 1 for m ≥ 2^n: table 2.
 #[expect(clippy::approx_constant, reason = "0.318 is a ratio of errors, not 1/π")]
 pub(crate) const RATIOS: [[f64; 6]; 8] = [
     [1.00, 1.00, 1.00, 1.00, 1.00, 1.00],
@@ -82,26 +83,26 @@ pub(crate) const RATIOS: [[f64; 6]; 8] = [
     [0.514, 0.668, 0.647, 0.681, 0.661, 0.722],
 ];
 
-/// The average of table 2 over the entries with m < 2^n.
+/// Average of table 2 over the entries with m < 2^n.
 pub(crate) const AVERAGE_RATIO: f64 = 0.502;
 
 /// Quartiles of γ on the datasets with n ≤ 12, which are the first four: table 3.
 pub(crate) const GAMMA: [[f64; 3]; 4] =
     [[0.000234, 0.266, 1.03], [0.158, 0.298, 0.449], [0.174, 0.321, 0.513], [0.180, 0.395, 0.703]];
 
-/// The place of a dataset in the paper's tables.
+/// Returns the column of a dataset in the paper's tables.
 pub(crate) fn column(dataset: &str) -> Option<usize> {
     DATASETS.iter().position(|&name| name == dataset)
 }
 
-/// The four printed statistics of one contender on one dataset.
+/// Returns the four printed statistics of one contender on one dataset.
 pub(crate) fn errors(contender: Contender, dataset: &str) -> Option<[f64; 4]> {
     let (_, table) = ERRORS.iter().find(|(printed, _)| *printed == contender)?;
     let column = column(dataset)?;
     Some([0, 1, 2, 3].map(|statistic| table[statistic][column]))
 }
 
-/// The means of these contenders' errors, dataset by dataset.
+/// Lists the mean errors of these contenders by dataset.
 pub(crate) fn means(contenders: &[Contender]) -> String {
     let of = |&contender: &Contender| {
         let means = DATASETS
@@ -112,13 +113,13 @@ pub(crate) fn means(contenders: &[Contender]) -> String {
     format!("means of {}", contenders.iter().map(of).collect::<Vec<_>>().join("; "))
 }
 
-/// The range of table 2 where m < 2^n.
+/// Returns the range of table 2 for m < 2^n.
 pub(crate) fn ratios() -> String {
     let open = || RATIOS.iter().flatten().copied().filter(|&ratio| ratio != 1.0);
     format!("{} to {}", open().fold(f64::INFINITY, f64::min), open().fold(0.0, f64::max))
 }
 
-/// The third quartiles of table 3.
+/// Lists the third quartiles of table 3.
 pub(crate) fn third_quartiles_of_gamma() -> String {
     let thirds = DATASETS.iter().zip(GAMMA).map(|(dataset, quartiles)| format!("{dataset} {}", quartiles[2]));
     thirds.collect::<Vec<_>>().join(", ")
@@ -132,7 +133,7 @@ mod tests {
     fn the_average_of_table_2_is_the_printed_one() {
         let open: Vec<f64> = RATIOS.iter().flatten().copied().filter(|&ratio| ratio != 1.0).collect();
         let average = open.iter().sum::<f64>() / open.len() as f64;
-        // 0.50262 from the printed, rounded entries.
+        // The printed, rounded entries give 0.50262.
         assert!((average - AVERAGE_RATIO).abs() < 1e-3, "{average}");
     }
 

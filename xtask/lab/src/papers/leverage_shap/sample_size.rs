@@ -48,16 +48,17 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
     sweep.made(session, of_paper, |_, _| Ok(Vec::new()))
 }
 
-/// The claim that the third quartile of Leverage SHAP is about the median of Optimized Kernel SHAP.
+/// Returns the claim that the third quartile of Leverage SHAP is roughly the median of Optimized Kernel SHAP.
 ///
-/// In the paper's own table 1 the ratio is 0.15 to 1.30 where m < 2^n, so "roughly" is read as: at most 1.5.
+/// In the paper's own table 1, the ratio is 0.15 to 1.30 for m < 2^n, so "roughly" is read as at most 1.5.
 pub(super) fn third_quartile_near_median(curves: &Curves, source: &str) -> Claim {
     let quantities = [|summary: &Summary| summary.third, |summary: &Summary| summary.median];
     let pair = (LeverageShap, OptimizedKernelShap);
     By::Resampling.in_most(
         "the third quartile of Leverage SHAP is roughly the median of Optimized Kernel SHAP",
         source,
-        "a dataset and level with m < 2^n; it agrees if the third quartile is at most 1.5 times the median, as it is in table 1",
+        "a dataset and level with m < 2^n; it agrees if the third quartile is at most 1.5 times the median, \
+         as it is in table 1",
         curves.summary_cases(curves.open_places(), pair, quantities, 1.5),
     )
 }
@@ -94,7 +95,8 @@ fn machine_precision(curves: &Curves) -> Claim {
     )
 }
 
-/// The claim of section 1.2 on few evaluations: over Kernel SHAP as it is in section 1.1, and over the optimized one.
+/// Returns the claim of section 1.2 on few evaluations, over Kernel SHAP as in section 1.1 and over the
+/// optimized one.
 fn more_substantial_when_few(curves: &Curves) -> Vec<Claim> {
     let rivals = [KernelShap, OptimizedKernelShap];
     let over = |rival| {
@@ -103,7 +105,8 @@ fn more_substantial_when_few(curves: &Curves) -> Vec<Claim> {
             rival,
             (
                 "when n is large in comparison to m",
-                "a dataset; it agrees if the improvement at m = 5n exceeds that at the largest m < 2^n in the same run",
+                "a dataset; it agrees if the improvement at m = 5n exceeds that at the largest m < 2^n in \
+                 the same run",
             ),
             |panel| {
                 let open: Vec<_> = curves.open_places().filter(|place| place.0 == panel).collect();
@@ -151,7 +154,8 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
         ]
     };
     sweep.made(session, of_paper, |experiment, curves| {
-        // Pairs are all that these two differ in, as both draw without replacement; the paper's ablation draws with replacement, too.
+        // These two differ in pairing only, since both draw without replacement; the paper's ablation also
+        // draws with replacement.
         let judged = curves.only(|panel| is_of_paper(experiment.datasets[panel].known), Contender::ALL);
         Ok(vec![
             judged.below(
@@ -194,7 +198,7 @@ pub(crate) fn fig10(session: &Session) -> Result<Made> {
     sweep.made(session, of_paper, |experiment, _| Ok(vec![theorem_1_1(experiment)?]))
 }
 
-/// Theorem 1.1, of Leverage SHAP.
+/// Judges Theorem 1.1 for Leverage SHAP.
 fn theorem_1_1(experiment: &Experiment<'_>) -> Result<Claim> {
     let guarantee = Guarantee {
         claim: "the objective is at most 1 + ε times the least with m = O(n log(n/δ) + n/(εδ)) evaluations",

@@ -15,7 +15,7 @@ use crate::reproduce::verdict::{By, Case, Test};
 /// Sample size as a multiple of n.
 const MULTIPLE: usize = 5;
 
-/// About how many points of one estimator are drawn in a panel: more hide each other.
+/// Approximate number of points drawn per estimator and panel; more would hide each other.
 const POINTS: usize = 200;
 
 /// Figure 1.
@@ -88,7 +88,8 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
         claims: vec![By::SignedRanks.in_all(
             "Leverage SHAP is more accurate than Kernel SHAP and Optimized Kernel SHAP",
             "caption of figure 1",
-            "a dataset with 5n < 2^n; it agrees if the squared deviation of Leverage SHAP is below those of both others in the same run",
+            "a dataset with 5n < 2^n; it agrees if the squared deviation of Leverage SHAP is below those of \
+             both others in the same run",
             cases,
         )],
         notes,

@@ -17,7 +17,7 @@ use crate::reproduce::verdict::{By, Case, Claim, Test};
 
 const PLAYERS: [usize; 3] = [10, 100, 1000];
 
-/// Sets drawn per possible size.
+/// Number of sets drawn per possible size.
 const DRAWS_PER_SIZE: usize = 100;
 
 /// Figure 2.
@@ -46,7 +46,7 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
                 data.push(row![players, name, size, law.probability(size), counts[size], draws]);
             }
             let point = |size: usize| (size as f64, counts[size] as f64 / draws as f64);
-            // Where there are 999 sizes, every eighth point is enough to see.
+            // With 999 sizes, every eighth point is enough.
             let drawn = sizes.clone().step_by(players.div_ceil(125)).map(point);
             marks.push(Mark::Points { style, points: drawn.collect() });
             marks.push(Mark::Curve {
@@ -94,14 +94,16 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
                 ("Leverage SHAP".to_owned(), Contender::LeverageShap.style()),
             ],
             note: format!(
-                "Lines: the law. Points: share of {DRAWS_PER_SIZE}(n − 1) sets drawn by the sampler, every eighth size at n = 1000."
+                "Lines: the law. Points: share of {DRAWS_PER_SIZE}(n − 1) sets drawn by the sampler, every \
+                 eighth size at n = 1000."
             ),
         }),
         tables: vec![table],
         claims: claims(&ratios, agrees).into_iter().chain(algorithms::claims(session.seed)).collect(),
         notes: notes![
             "the probability axis is logarithmic, so that both laws can be read at n = 1000",
-            "the authors' repository has this figure as a picture only, so there is nothing of theirs to set beside it",
+            "the authors' repository has this figure as a picture only, so there is nothing of theirs to set \
+             beside it",
         ],
         datasets: Vec::new(),
     })
@@ -136,31 +138,33 @@ fn claims(ratios: &[(&str, usize, f64)], agrees: Vec<Case>) -> Vec<Claim> {
         By::Fit.in_all(
             "our samplers draw from these laws",
             "this project",
-            "an n and a law; for it speaks that the draws rule the other law out, against it that they rule this one out",
+            "an n and a law; for it speaks that the draws rule the other law out, against it that they rule \
+             this one out",
             agrees,
         ),
     ]
 }
 
-/// How far draws are from a law.
+/// Deviation of draws from a distribution.
 struct Fit {
     statistic: f64,
     freedom: f64,
 }
 
 impl Fit {
-    /// `(χ² − df) / √(2 df)`.
+    /// Returns `(χ² − df) / √(2 df)`.
     fn deviation(&self) -> f64 {
         (self.statistic - self.freedom) / (2.0 * self.freedom).sqrt()
     }
 
-    /// The chance of draws from the law that are as far from it.
+    /// Returns the p-value: the probability that draws from the distribution deviate at least as much.
     fn chance(&self) -> Result<f64> {
         Ok(ChiSquared::new(self.freedom).context("the law of χ²")?.sf(self.statistic))
     }
 }
 
-/// χ² of the counts of sizes 1..n−1. Sizes expected less than 5 times are put together with their neighbours.
+/// Computes χ² of the counts of sizes 1..n−1. Sizes with an expected count below 5 are merged with their
+/// neighbours.
 fn chi_squared(counts: &[usize], law: &SizeLaw, draws: usize) -> Fit {
     let (mut statistic, mut cells) = (0.0, 0usize);
     let (mut expected, mut drawn) = (0.0, 0.0);

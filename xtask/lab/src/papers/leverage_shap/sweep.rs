@@ -1,4 +1,4 @@
-//! The experiments of this paper: runs on datasets, and the two sweeps that most figures share.
+//! The experiments of this paper: runs on datasets, and the two sweeps shared by most figures.
 
 use anyhow::Result;
 
@@ -17,14 +17,14 @@ use crate::reproduce::verdict::Claim;
 
 pub(crate) type Experiment<'a> = comparison::Experiment<'a, Instance>;
 
-/// The runs on the datasets of these names that are there.
+/// Creates the runs on the named datasets.
 pub(crate) fn experiment<'a>(session: &'a Session, names: &[&str]) -> Result<Experiment<'a>> {
     let datasets = session.datasets(names)?;
     let series = datasets.iter().map(|dataset| Series::new(session, dataset, Instance::new));
     Experiment::new(session, series.collect::<Result<Vec<_>>>()?)
 }
 
-/// A figure of a sweep.
+/// A figure that shows a sweep.
 pub(crate) struct Sweep {
     pub(crate) title: &'static str,
     pub(crate) along: Along,
@@ -33,18 +33,19 @@ pub(crate) struct Sweep {
     pub(crate) centre: Centre,
 }
 
-/// What claims are judged on: the paper's datasets and estimators, in our runs or in the authors'.
+/// Curves on which claims are judged: the paper's datasets and estimators, in our runs or in the authors'.
 pub(crate) struct Judged {
     pub(crate) curves: Curves,
-    /// Players by panel.
+    /// Number of players by panel.
     pub(crate) players: Vec<usize>,
 }
 
 impl Sweep {
-    /// The figure on all datasets where its metric can be had, the authors' runs beside ours.
+    /// Creates the figure on all datasets for which its metric is available, with the authors' runs next to
+    /// ours.
     ///
-    /// `of_paper` are the claims of the paper, judged on the paper's datasets and estimators: on our runs, then on the authors'. `own` are claims of all
-    /// our curves.
+    /// `of_paper` returns the claims of the paper, judged on its datasets and estimators: first on our runs,
+    /// then on the authors'. `own` returns claims about all our curves.
     pub(crate) fn made(
         &self,
         session: &Session,
@@ -92,12 +93,12 @@ impl Sweep {
     }
 }
 
-/// The claim as it was judged on the runs of the authors.
+/// Marks a claim as judged on the runs of the authors.
 pub(crate) fn on_the_authors_runs(claim: Claim) -> Claim {
     claim.read_as("on the authors' runs")
 }
 
-/// Error against m = 5n … 160n, without noise.
+/// Computes the error against m = 5n … 160n, without noise.
 pub(crate) fn by_sample_size(
     experiment: &Experiment<'_>,
     contenders: &[Contender],
@@ -106,12 +107,12 @@ pub(crate) fn by_sample_size(
     sweep(experiment, contenders, metric, &comparison::by_sample_size(), Centre::Mean)
 }
 
-/// The curves that the paper's claims speak of: its datasets and estimators alone.
+/// Restricts curves to the paper's datasets and estimators, to which its claims are limited.
 pub(crate) fn of_paper(experiment: &Experiment<'_>, curves: &Curves) -> Curves {
     curves.only(|panel| is_of_paper(experiment.datasets[panel].known), &Contender::OF_PAPER)
 }
 
-/// Whether the paper has the dataset.
+/// Returns whether the paper uses the dataset.
 pub(crate) fn is_of_paper(known: &Known) -> bool {
     printed::column(known.name).is_some()
 }

@@ -1,5 +1,5 @@
-//! Games with a given γ (appendix F), as the authors made them: b is mixed from a vector in the column span of A and one orthogonal to it, and v
-//! is read off b.
+//! Synthetic games with a given γ (appendix F), constructed as by the authors: b is a combination of a vector
+//! in the column span of A and one orthogonal to it, and v is computed from b.
 
 use anyhow::{Context, Result};
 use apportion::games::{Purpose, TabulatedGame, parallel, stream};
@@ -14,7 +14,7 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Raised when the games change.
+/// Increased when the games change.
 const PROTOCOL: u32 = 2;
 
 /// A game with its Shapley values.
@@ -27,11 +27,13 @@ pub(crate) struct Synthetic {
 }
 
 impl Synthetic {
-    /// A game of the authors' kind: `b = (1 − α) a/‖a‖ + α r/‖r‖`, a the first column of A, r a normal vector less its part in the span of A;
-    /// then `v(z) = b_z / √w(|z|) + |z|/n`, v(0) = 0 and v(1) = 1. `γ = ‖Aφ − b‖² / ‖Aφ‖² = (α / (1 − α))²`.
+    /// Creates a game as the authors do: `b = (1 − α) a/‖a‖ + α r/‖r‖`, where a is the first column of A, and
+    /// r a normal vector minus its projection on the span of A; then `v(z) = b_z / √w(|z|) + |z|/n`, v(0) = 0
+    /// and v(1) = 1. `γ = ‖Aφ − b‖² / ‖Aφ‖² = (α / (1 − α))²`.
     ///
-    /// The authors take for r the last column of Q of the QR decomposition of A, whose rank is n − 1: a unit vector orthogonal to the
-    /// span, of which rounding errors decide the direction, and the same in all runs. Here it is drawn.
+    /// The authors use for r the last column of Q in the QR decomposition of A, whose rank is n − 1: a unit
+    /// vector orthogonal to the span, the same in all runs, whose direction depends on rounding errors. Here
+    /// it is drawn.
     pub(crate) fn new(players: usize, alpha: f64, seed: u64) -> Result<Self> {
         let mut rng = stream(seed, Purpose::Experiment, 0);
         let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
@@ -60,7 +62,7 @@ impl Synthetic {
     }
 }
 
-/// What tells an estimate on one synthetic game from others.
+/// Identifies an estimate on one synthetic game.
 #[derive(Serialize)]
 struct SyntheticKey {
     players: usize,
@@ -70,7 +72,7 @@ struct SyntheticKey {
     run: usize,
 }
 
-/// A game that is the same for all contenders, and what tells it from others.
+/// A game shared by all contenders, and its digests.
 struct Drawn {
     synthetic: Synthetic,
     played: Digest,
@@ -78,7 +80,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    /// The game is a function of players, α, run and seed.
+    /// Creates the game as a function of players, α, run and seed.
     fn new(players: usize, alpha: f64, run: usize, seed: u64) -> Result<Self> {
         let synthetic = Synthetic::new(players, alpha, derive_seed(&("synthetic", players, run, seed))?)?;
         Ok(Self {
@@ -89,7 +91,7 @@ impl Drawn {
     }
 }
 
-/// How far it was off.
+/// Errors of an estimate.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Errors {
     /// `‖φ̃ − φ‖² / ‖φ‖²`.
@@ -98,7 +100,8 @@ pub(crate) struct Errors {
     pub(crate) excess: f64,
 }
 
-/// The errors of `contenders` on games of `players` players at the levels `alphas` from `budget` evaluations: by contender, level, run.
+/// Returns the errors of `contenders` on games with `players` players at the levels `alphas` from `budget`
+/// evaluations, by contender, level and run.
 pub(crate) fn errors(
     session: &Session,
     contenders: &[Contender],
@@ -108,7 +111,7 @@ pub(crate) fn errors(
 ) -> Result<Vec<Vec<Vec<Errors>>>> {
     let digests = digests::<Contender>()?;
     let mut by_contender = vec![Vec::new(); contenders.len()];
-    // One level at a time: the tables of all games would take hundreds of megabytes.
+    // Process one level at a time: the tables of all games would take hundreds of megabytes.
     for &alpha in alphas {
         let drawn: Vec<Drawn> =
             parallel::try_map(0..session.runs, |run| Drawn::new(players, alpha, run, session.seed))?;
@@ -142,7 +145,7 @@ fn measure(cell: &Cell<SyntheticKey, (Contender, &Synthetic)>) -> Result<Errors>
     let seed = ("synthetic estimate", estimator, players, alpha, budget, run, cell.made_of.seed);
     let explanation = contender.estimator().estimate(&synthetic.game, budget, derive_seed(&seed)?)?;
     let distance = squared_distance(&explanation.values, &synthetic.truth);
-    // Σφ̃ = Σφ = 1, so the distance is its own projection.
+    // Σφ̃ = Σφ = 1, so the difference equals its own projection.
     Ok(Errors {
         error: distance / squared_norm(&synthetic.truth),
         excess: distance / (players as f64 * synthetic.residual),

@@ -1,4 +1,4 @@
-//! Tables 1, 2 and 4: the errors in numbers, beside those of the authors' runs, which the paper prints.
+//! Tables 1, 2 and 4: our errors next to those of the authors' runs, which the paper prints.
 
 use anyhow::Result;
 
@@ -17,7 +17,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test};
 
-/// The errors at m = 10n.
+/// Errors at m = 10n.
 struct Errors {
     ours: Compared,
     theirs: Compared,
@@ -25,17 +25,17 @@ struct Errors {
     table: Table,
 }
 
-/// The errors of one series of runs.
+/// Errors of one series of runs.
 struct Compared {
     datasets: Vec<DatasetErrors>,
 }
 
-/// Statistics of the errors on one dataset.
+/// Errors on one dataset, by contender.
 struct DatasetErrors {
     title: String,
-    /// Whether the claims are about it: the paper has it, and 10n does not cover all coalitions.
+    /// Whether claims are judged on it: the paper uses it, and 10n does not cover all coalitions.
     is_judged: bool,
-    /// By run.
+    /// Errors by run.
     errors: Vec<(Contender, Vec<f64>)>,
 }
 
@@ -94,7 +94,7 @@ fn errors(session: &Session, contenders: &[Contender], caption: &str) -> Result<
     Ok(Errors { ours: Compared { datasets }, theirs, data, table })
 }
 
-/// The statistics of the tables, by their names.
+/// Number of statistics in the tables: mean and quartiles.
 const STATISTICS: usize = 4;
 
 fn statistic(sample: &[f64], which: usize) -> (&'static str, f64) {
@@ -106,7 +106,7 @@ impl DatasetErrors {
         self.errors.iter().find(|errors| errors.0 == contender).map(|errors| errors.1.as_slice())
     }
 
-    /// That a statistic of `one` is below that of `other`, by runs drawn again.
+    /// Tests that a statistic of `one` is below that of `other`, by resampling the runs.
     fn is_below(&self, which: usize, one: Contender, other: Contender) -> Option<Test> {
         let (one, other) = (self.of(one)?, self.of(other)?);
         let ratio = |runs: &[usize]| {
@@ -115,7 +115,7 @@ impl DatasetErrors {
         Some(Resamples::of(one.len(), ratio).below(1.0))
     }
 
-    /// The contender with the least of a statistic.
+    /// Returns the contender with the smallest value of a statistic.
     fn least(&self, which: usize) -> &'static str {
         let value = |errors: &(Contender, Vec<f64>)| statistic(&errors.1, which).1;
         let best = self.errors.iter().min_by(|a, b| value(a).total_cmp(&value(b)));
@@ -124,7 +124,7 @@ impl DatasetErrors {
 }
 
 impl Compared {
-    /// The authors' runs on all datasets of the paper.
+    /// Collects the authors' runs on all datasets of the paper.
     fn of_authors(authors: &Authors, contenders: &[Contender]) -> Self {
         let of = |column: usize| {
             let players = authors.players(column);
@@ -140,7 +140,8 @@ impl Compared {
         Self { datasets: (0..printed::DATASETS.len()).map(of).collect() }
     }
 
-    /// A case for each dataset with 10n < 2^n and each statistic: that for all pairs the first contender has less than the second.
+    /// Returns a case for each dataset with 10n < 2^n and each statistic: in all pairs, the first contender
+    /// has a smaller value than the second.
     fn cases(&self, pairs: &[(Contender, Contender)]) -> Vec<Case> {
         let judged = self.datasets.iter().filter(|dataset| dataset.is_judged);
         judged
@@ -155,7 +156,7 @@ impl Compared {
             .collect()
     }
 
-    /// The claim that Leverage SHAP has the least of each statistic.
+    /// Returns the claim that Leverage SHAP has the smallest value of each statistic.
     fn leverage_is_best(&self, claim: &str, source: &str) -> Claim {
         let rivals = Contender::OF_PAPER.into_iter().filter(|&rival| rival != LeverageShap);
         let there = |rival: &Contender| self.datasets.iter().any(|dataset| dataset.of(*rival).is_some());
@@ -163,14 +164,15 @@ impl Compared {
         By::Resampling.in_all(
             claim,
             source,
-            "a dataset with 10n < 2^n and a statistic; it agrees if Leverage SHAP has less than each of the others",
+            "a dataset with 10n < 2^n and a statistic; it agrees if Leverage SHAP has less than each of the \
+             others",
             self.cases(&pairs),
         )
         .and(&self.means(&[LeverageShap]))
         .prints(printed::means(&[LeverageShap]))
     }
 
-    /// The claim that the contenders come in the given order in each statistic.
+    /// Returns the claim that each statistic ascends in the given order of contenders.
     fn ordered(&self, claim: &str, source: &str, order: &[Contender]) -> Claim {
         let pairs: Vec<_> = order.windows(2).map(|pair| (pair[0], pair[1])).collect();
         let names: Vec<&str> = order.iter().map(|contender| contender.title()).collect();
@@ -183,7 +185,7 @@ impl Compared {
             .prints(printed::means(order))
     }
 
-    /// The means of these contenders' errors on the paper's datasets.
+    /// Lists the mean errors of these contenders on the paper's datasets.
     fn means(&self, contenders: &[Contender]) -> String {
         let of = |&contender: &Contender| {
             let judged = self.datasets.iter().filter(|dataset| dataset.is_judged);
@@ -249,8 +251,8 @@ fn made(errors: Errors, claims: impl Fn(&Compared) -> Vec<Claim>) -> Made {
     all.extend(claims(&errors.theirs).into_iter().map(on_the_authors_runs));
     let mut notes = NOTES.map(str::to_owned).to_vec();
     notes.extend(notes![
-        "the columns \"authors\" are computed from the authors' runs, which give the numbers that the paper prints, digit for digit; their \
-         NHANES has 79 features, ours 18",
+        "the columns \"authors\" are computed from the authors' runs, which give the numbers that the paper \
+         prints, digit for digit; their NHANES has 79 features, ours 18",
     ]);
     Made {
         data: errors.data,
@@ -271,8 +273,10 @@ pub(crate) fn table2(session: &Session) -> Result<Made> {
     let names: Vec<&str> = experiment.datasets.iter().map(|series| series.known.name).collect();
     let mut notes = NOTES.map(str::to_owned).to_vec();
     notes.extend(notes![
-        "entries with m ≥ 2^n, where both estimators are exact, are left out of the averages, as in the paper",
-        "the authors' runs give the ratios that the paper prints, digit for digit; their NHANES has 79 features, ours 18",
+        "entries with m ≥ 2^n, where both estimators are exact, are left out of the averages, as in the \
+         paper",
+        "the authors' runs give the ratios that the paper prints, digit for digit; their NHANES has 79 \
+         features, ours 18",
     ]);
     let mut claims = ratio_claims(&of_paper(&experiment, &curves));
     claims.extend(ratio_claims(&theirs).into_iter().map(on_the_authors_runs));
@@ -294,18 +298,18 @@ pub(crate) fn table2(session: &Session) -> Result<Made> {
     })
 }
 
-/// The pair of table 2: the first over the second.
+/// The pair of table 2, first over second.
 const RATIO: (Contender, Contender) = (LeverageShap, OptimizedKernelShap);
 
-/// The pair of this project's target: the default of the library.
+/// The pair of this project's target, with the default of the library.
 const TARGET: (Contender, Contender) = (LeverageShapDeterministic, OptimizedKernelShap);
 
-/// The ratio of the authors' runs on a dataset, whose column in the paper's tables is their panel.
+/// Returns the ratio of the authors' runs on a dataset, whose panel is its column in the paper's tables.
 fn ratio_of_authors(theirs: &Curves, name: &str, level: usize, centre: Centre) -> Option<f64> {
     theirs.ratio_of((printed::column(name)?, level), RATIO, centre)
 }
 
-/// One row per dataset, `names` by panel, one column per sample size.
+/// Creates a table with one row per dataset (`names` by panel) and one column per sample size.
 fn ratio_table((curves, theirs): (&Curves, &Curves), names: &[&str], caption: &str, centre: Centre) -> Table {
     let open: Vec<(usize, usize)> = curves.open_places().collect();
     let levels = curves.levels.iter().map(|level| level.label.clone());
@@ -345,7 +349,7 @@ fn ratio_data(curves: &Curves, theirs: &Curves, names: &[&str]) -> Table {
     )
 }
 
-/// The average over `places` of the ratio of some runs' errors.
+/// Returns the error ratio of the given runs, averaged over `places`.
 fn average_ratio(
     curves: &Curves,
     pair: (Contender, Contender),
@@ -358,7 +362,7 @@ fn average_ratio(
     ratios.sum::<f64>() / places.len() as f64
 }
 
-/// An average of ratios.
+/// An average of ratios, with its bootstrap distribution.
 struct Average {
     what: &'static str,
     ratio: Resamples,
@@ -377,7 +381,7 @@ impl Average {
         Some(Self { what, ratio })
     }
 
-    /// The case that it is below `limit`.
+    /// Returns the case that it is below `limit`.
     fn below(&self, limit: f64) -> Case {
         let name = format!("{} at most {limit} ({})", self.what, significant(self.ratio.value));
         Case::new(name, self.ratio.below(limit))
@@ -393,24 +397,28 @@ fn ratio_claims(curves: &Curves) -> Vec<Claim> {
     });
     let reduction: Vec<Case> = reduction.collect();
     vec![
-        By::Resampling.in_all(
-            "on average Leverage SHAP has 50.2 % of the error of Optimized Kernel SHAP, roughly a 50 % reduction",
-            "caption of table 2",
-            "a bound of the average ratio of mean errors over the entries with m < 2^n: below 1, at most 0.6, at least 0.4",
-            reduction,
-        )
-        .prints(printed::AVERAGE_RATIO.to_string()),
-        By::Resampling.in_all(
-            "Leverage SHAP has the smaller average error in every entry",
-            "table 2",
-            "a dataset and sample size with m < 2^n; it agrees if the ratio of means is below 1",
-            curves.summary_cases(open, RATIO, [|summary| summary.mean; 2], 1.0),
-        )
-        .prints(printed::ratios()),
+        By::Resampling
+            .in_all(
+                "on average Leverage SHAP has 50.2 % of the error of Optimized Kernel SHAP, roughly a 50 % \
+             reduction",
+                "caption of table 2",
+                "a bound of the average ratio of mean errors over the entries with m < 2^n: below 1, at most \
+             0.6, at least 0.4",
+                reduction,
+            )
+            .prints(printed::AVERAGE_RATIO.to_string()),
+        By::Resampling
+            .in_all(
+                "Leverage SHAP has the smaller average error in every entry",
+                "table 2",
+                "a dataset and sample size with m < 2^n; it agrees if the ratio of means is below 1",
+                curves.summary_cases(open, RATIO, [|summary| summary.mean; 2], 1.0),
+            )
+            .prints(printed::ratios()),
     ]
 }
 
-/// The target of this project, for the library's default.
+/// Returns the claim on this project's target for the library's default.
 fn target(curves: &Curves) -> Claim {
     let open: Vec<(usize, usize)> = curves.open_places().collect();
     let at_table: Vec<(usize, usize)> =
@@ -427,7 +435,8 @@ fn target(curves: &Curves) -> Claim {
     By::Resampling.in_all(
         "the error of Leverage SHAP with deterministic counts is at most 0.75 of Optimized Kernel SHAP's",
         "target of this project",
-        "an average of the ratios, of means or of medians, over all entries with m < 2^n or over those at m = 10n",
+        "an average of the ratios, of means or of medians, over all entries with m < 2^n or over those at m \
+         = 10n",
         averages.map(|average| average.below(0.75)),
     )
 }
@@ -438,8 +447,8 @@ mod tests {
     use crate::comparison::{Level, Point};
     use crate::reproduce::verdict::Verdict;
 
-    /// Two panels of sample sizes 5n … 160n, in `runs` runs alike but for a factor of 1 and 3 by turns; the second covers all coalitions
-    /// from 20n on.
+    /// Creates two panels with sample sizes 5n … 160n. The runs are equal except for an alternating factor of
+    /// 1 and 3; the second panel covers all coalitions from 20n.
     fn curves(leverage: f64, optimized: f64, runs: usize) -> Curves {
         let errors =
             |scale: f64| (0..runs).map(|run| if run % 2 == 0 { scale } else { 3.0 * scale }).collect();
@@ -477,7 +486,7 @@ mod tests {
     fn entries_of_table_2_are_leverage_shap_over_optimized_kernel_shap() {
         let theirs =
             authors().unwrap().curves(Along::SampleSize, Metric::Error, Contender::ALL, Centre::Mean);
-        // Errors 1, 3 and 2, 6: means 2 and 4.
+        // Errors 1, 3 and 2, 6 with means 2 and 4.
         let ours = curves(1.0, 2.0, 2);
         let table = ratio_table((&ours, &theirs), &["diabetes", "iris"], "", Centre::Mean);
         assert_eq!(text(&table.rows[0][1]), "\"0.500 (0.314)\"");

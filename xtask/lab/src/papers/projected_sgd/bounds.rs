@@ -1,10 +1,10 @@
-//! The bounds of the error of stochastic gradients (section 4.2), with their constants, beside the errors that are made. Not a figure of the
-//! paper.
+//! The bounds on the error of stochastic gradients (section 4.2), with their constants, next to the observed
+//! errors. This is not a figure of the paper.
 //!
 //! # Notation
 //!
-//! `F(φ) = Σ_S w_S (x·φ − y_S)²` over K, the plane Σφ = c within ‖φ‖ ≤ D; |y| ≤ C; `E‖∇‖² ≤ B²` for the stochastic gradient at every point of K;
-//! μ the strong convexity of F, κ = B/μ; T steps.
+//! `F(φ) = Σ_S w_S (x·φ − y_S)²` on K, the part of the plane Σφ = c with ‖φ‖ ≤ D; |y| ≤ C; `E‖∇‖² ≤ B²` for
+//! the stochastic gradient at every point of K; μ the strong convexity of F; κ = B/μ; T steps.
 //!
 //! ```text
 //! γ_t = 2/(μ(t+1)), weighted average    E‖φ̄ − φ*‖² ≤ 4κ²/T
@@ -12,10 +12,12 @@
 //! γ < 1/μ, last iterate                 E‖φ_T − φ*‖² ≤ (1 − γμ)^T ‖φ_0 − φ*‖² + γB²/μ
 //! ```
 //!
-//! with μ = 1 − 1/d: so it is printed, and so it is judged. The bounds that follow from the smallest eigenvalue of the Hessian,
-//! μ = 2 (1 − 1/d), with 6Dκ/√T for 4Dκ/√T, are smaller, and are judged next to them as claims of this project ([`Constants`]).
+//! The printed bounds use μ = 1 − 1/d, and are judged as printed. The bounds for the smallest eigenvalue of
+//! the Hessian, μ = 2 (1 − 1/d), with 6Dκ/√T instead of 4Dκ/√T, are smaller; they are judged in addition, as
+//! claims of this project ([`Constants`]).
 //!
-//! On games known whole, with C the largest |y| and D a tenth more than ‖φ*‖. Errors and bounds are in units of D².
+//! All coalition values of the games are known. C is the largest |y|, and D is 10% larger than ‖φ*‖. Errors
+//! and bounds are in units of D².
 
 use anyhow::Result;
 use apportion::Estimator;
@@ -40,29 +42,29 @@ use crate::reproduce::verdict::{By, Case, Claim, Resamples, Test, Verdict, are_c
 
 const PLAYERS: [usize; 3] = [4, 8, 12];
 
-/// T.
+/// Numbers of steps T.
 const STEPS: [usize; 5] = [256, 1024, 4096, 16384, 65536];
 
-/// Constant steps in units of 1/μ, the corrected μ.
+/// Constant steps in units of 1/μ, with the corrected μ.
 const CONSTANTS: [f64; 3] = [0.02, 0.005, 0.00125];
 
-/// How much flatter than the bound a slope in T may be.
+/// Maximum excess of a slope in T over that of the bound.
 const SLACK: f64 = 0.2;
 
-/// How far from 1 the slope of what a constant step leaves in the step may be.
+/// Maximum deviation from 1 of the slope of the remaining error in a constant step.
 const PROPORTION: f64 = 0.2;
 
-/// What is run.
+/// Estimator of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
-    /// With the printed μ, so that steps are twice as long as [`Self::Inverse`].
+    /// With the printed μ, so that steps are twice as long as those of [`Self::Inverse`].
     PrintedInverse,
     Inverse,
     SquareRoot,
-    /// The number of the step in [`CONSTANTS`].
+    /// Index of the step in [`CONSTANTS`].
     Constant(usize),
-    /// Optimized Monte Carlo at the same evaluations.
+    /// Optimized Monte Carlo with the same evaluations.
     Orders,
 }
 
@@ -96,7 +98,7 @@ impl Kind {
         }
     }
 
-    /// The library's estimator; none for the steps that it does not have.
+    /// Returns the library's estimator, or `None` for steps that it does not support.
     fn estimator(self, known: &Known) -> Option<Box<dyn Estimator>> {
         let published = match self {
             Self::PrintedInverse => return None,
@@ -116,7 +118,7 @@ impl Kind {
         ))
     }
 
-    /// The squared errors in units of D² by T.
+    /// Returns the squared errors in units of D², by T.
     fn errors(self, known: &Known, lengths: &[usize], seed: u64) -> Result<Vec<f64>> {
         let Some(estimator) = self.estimator(known) else {
             return Ok(Descent::of(known).errors(PrintedRule::Inverse, lengths, seed));
@@ -128,10 +130,10 @@ impl Kind {
         lengths.iter().map(error).collect()
     }
 
-    /// What computes the errors in a game, by what it answers.
+    /// Returns a digest of the method, computed from its results.
     fn digest(self, known: &Known) -> Result<Digest> {
         match self.estimator(known) {
-            // On the game itself, as the ball is its own.
+            // Probe on the game itself, since the ball depends on the game.
             Some(estimator) => {
                 let answer = estimator.estimate(&known.game, STEPS[0] + 2, 1)?;
                 Digest::of_data(&(estimator.name(), estimator.settings(), answer))
@@ -140,7 +142,8 @@ impl Kind {
         }
     }
 
-    /// The bound of the mean squared error, in units of D²; none for what the theory says nothing of with these constants.
+    /// Returns the bound of the mean squared error in units of D², or `None` if the theory gives none for
+    /// these constants.
     fn bound(self, known: &Known, steps: usize, constants: Constants) -> Option<f64> {
         let rule = match (self, constants) {
             (Self::PrintedInverse, Constants::Printed) | (Self::Inverse, Constants::Corrected) => {
@@ -156,12 +159,12 @@ impl Kind {
     }
 }
 
-/// A constant step γ.
+/// Returns a constant step γ.
 fn constant_step(which: usize, known: &Known) -> f64 {
     CONSTANTS[which] / known.bounds.strong_convexity(Constants::Corrected)
 }
 
-/// What tells a run of every length on one game from others.
+/// Identifies the runs of all lengths on one game.
 #[derive(Serialize)]
 struct RunKey {
     players: usize,
@@ -170,7 +173,7 @@ struct RunKey {
     steps: [usize; 5],
 }
 
-/// ‖φ̂ − φ*‖²/D² by T.
+/// ‖φ̂ − φ*‖²/D², by T.
 #[derive(Serialize, Deserialize)]
 struct Errors(Vec<f64>);
 
@@ -184,11 +187,11 @@ fn errors(cell: &Cell<RunKey, &Known>) -> Result<Errors> {
 struct Series {
     players: usize,
     kind: Kind,
-    /// By game, by T.
+    /// Errors by game and T.
     errors: Vec<Vec<f64>>,
-    /// Those of the theory as printed; empty where it says nothing.
+    /// Bounds as printed; empty if there are none.
     printed: Vec<Vec<f64>>,
-    /// The same with corrected constants.
+    /// Bounds with corrected constants.
     corrected: Vec<Vec<f64>>,
 }
 
@@ -201,7 +204,7 @@ impl Series {
         games.iter().map(|&game| numbers[game][level]).sum::<f64>() / games.len() as f64
     }
 
-    /// Of ln mean error in ln T.
+    /// Returns the slope of the log mean error in ln T.
     fn slope(&self, games: &[usize]) -> f64 {
         let point = |(level, steps): (usize, &usize)| {
             ((*steps as f64).ln(), Self::mean(&self.errors, games, level).ln())
@@ -216,7 +219,7 @@ impl Series {
         }
     }
 
-    /// The largest mean over the games of the error in units of its bound.
+    /// Returns the ratio of error to bound, averaged over the games, at the T where it is largest.
     fn largest_share(&self, constants: Constants) -> f64 {
         (0..STEPS.len()).map(|level| mean(&self.shares(level, constants))).fold(0.0, f64::max)
     }
@@ -226,7 +229,7 @@ impl Series {
         self.errors.iter().zip(bounds).map(|(error, bound)| error[level] / bound[level]).collect()
     }
 
-    /// That errors are within their bounds on average, after any number of steps.
+    /// Tests that errors are within their bounds on average, after any number of steps.
     fn is_bounded(&self, constants: Constants) -> Test {
         Test::all((0..STEPS.len()).map(|level| Test::mean_below(&self.shares(level, constants), 1.0)))
     }
@@ -236,7 +239,7 @@ impl Series {
     }
 }
 
-/// Errors beside their bounds.
+/// Generates the comparison of errors with their bounds.
 pub(super) fn bounds(session: &Session) -> Result<Made> {
     let games: Vec<Vec<Known>> = PLAYERS
         .into_iter()
@@ -249,7 +252,7 @@ pub(super) fn bounds(session: &Session) -> Result<Made> {
         for kind in Kind::ALL {
             for ((pair, known), played) in of_size.iter().enumerate().zip(played) {
                 let method = kind.digest(known)?;
-                // The truth is enumerated from the game.
+                // The truth is enumerated from the game and thus needs no separate digest.
                 cells.push(Cell {
                     key: RunKey { players, pair, kind, steps: STEPS },
                     made_of: Ingredients::new("bounds", 1, session.seed, played, &method),
@@ -279,20 +282,24 @@ pub(super) fn bounds(session: &Session) -> Result<Made> {
         tables: vec![constants(&games, &gradients), table(&all)],
         claims: claims(&all, &games, &gradients),
         notes: notes![
-            "the paper's simulated regression task with few features, so that games are known whole: C is the largest |v(S)|, D is 1.1 ‖φ*‖; \
-             iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; importance sampling; one coalition a step",
-            "F has the Hessian 2XᵀWX, whose smallest eigenvalue is 2(1 − 1/d); printed is 1 − 1/d. F is strongly convex with any μ up to the \
-             smallest eigenvalue, so the printed μ is valid, and bounds with it are larger than they need be",
-            "claims of the paper are judged with what it prints: μ = 1 − 1/d, steps by this μ, and κ = B/μ by it. The sum that it prints for κ is \
-             twice B/μ, so that bounds with the sum are larger still and hold with these",
-            "for steps as 1/√t the sums of the paper's source come to 3DB/√T, where 2DB/√T is printed; from 3DB/√T follows 6Dκ/√T with \
-             κ = B/(2(1 − 1/d)), which is 3Dκ/√T with the printed μ: the printed 4Dκ/√T is true, though not by the steps that lead to it",
+            "the paper's simulated regression task with few features, so that games are known whole: C is \
+             the largest |v(S)|, D is 1.1 ‖φ*‖; iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; importance \
+             sampling; one coalition a step",
+            "F has the Hessian 2XᵀWX, whose smallest eigenvalue is 2(1 − 1/d); printed is 1 − 1/d. F is \
+             strongly convex with any μ up to the smallest eigenvalue, so the printed μ is valid, and bounds \
+             with it are larger than they need be",
+            "claims of the paper are judged with what it prints: μ = 1 − 1/d, steps by this μ, and κ = B/μ \
+             by it. The sum that it prints for κ is twice B/μ, so that bounds with the sum are larger still \
+             and hold with these",
+            "for steps as 1/√t the sums of the paper's source come to 3DB/√T, where 2DB/√T is printed; from \
+             3DB/√T follows 6Dκ/√T with κ = B/(2(1 − 1/d)), which is 3Dκ/√T with the printed μ: the printed \
+             4Dκ/√T is true, though not by the steps that lead to it",
         ],
         datasets: Vec::new(),
     })
 }
 
-/// The largest `E‖∇‖²/B²` of each size.
+/// Returns the largest `E‖∇‖²/B²` for each size.
 fn of_gradients(games: &[Vec<Known>], seed: u64) -> Result<Vec<f64>> {
     let of_size = |of_size: &Vec<Known>| -> Result<f64> {
         let shares = of_size.iter().enumerate().map(|(pair, known)| known.largest_gradient(pair, seed));
@@ -348,7 +355,7 @@ fn claims(all: &[Series], games: &[Vec<Known>], gradients: &[f64]) -> Vec<Claim>
     claims
 }
 
-/// What section 4.2 and appendix 8.1 say of μ.
+/// Judges the statements on μ in section 4.2 and appendix 8.1.
 fn convexity() -> [Claim; 4] {
     let spectra: Vec<(f64, Spectrum)> =
         (2..=8_usize).map(|players| (players as f64, Spectrum::of(players))).collect();
@@ -363,14 +370,16 @@ fn convexity() -> [Claim; 4] {
         Claim::fact(
             "F is μ-strongly convex with μ = 1 − 1/d",
             "sections 4.1 and 4.2",
-            "the smallest eigenvalue of the Hessian of F, found from F by second differences, is at least 1 − 1/d",
+            "the smallest eigenvalue of the Hessian of F, found from F by second differences, is at least 1 \
+             − 1/d",
             are(&|d, spectrum| spectrum.smallest() >= printed(d) - 1e-9),
             format!("smallest eigenvalues, {}", seen(&Spectrum::smallest)),
         ),
         Claim::fact(
             "1 − 1/d is the smallest eigenvalue of the Hessian of F",
             "section 4.2, appendix 8.1",
-            "the smallest eigenvalue of the Hessian of F, found from F by second differences, is 1 − 1/d, to 1e-9",
+            "the smallest eigenvalue of the Hessian of F, found from F by second differences, is 1 − 1/d, to \
+             1e-9",
             are(&|d, spectrum| near(spectrum.smallest(), printed(d))),
             format!("smallest eigenvalues, {}", seen(&Spectrum::smallest)),
         ),
@@ -395,7 +404,7 @@ fn convexity() -> [Claim; 4] {
     ]
 }
 
-/// That the sum printed for κ is B/μ, with B and μ as printed.
+/// Judges whether the sum printed for κ equals B/μ with the printed B and μ.
 fn sum_for_condition(games: &[Vec<Known>]) -> Claim {
     let ratios: Vec<f64> = games
         .iter()
@@ -413,7 +422,7 @@ fn sum_for_condition(games: &[Vec<Known>]) -> Claim {
     )
 }
 
-/// Where a bound comes from.
+/// Returns the source of a bound.
 fn source(constants: Constants) -> &'static str {
     match constants {
         Constants::Printed => "section 4.2",
@@ -421,7 +430,8 @@ fn source(constants: Constants) -> &'static str {
     }
 }
 
-/// The bound of a rule that goes to zero as a power of 1/T, beside what does not know of it.
+/// Judges the bound of a rule whose error decreases like a power of 1/T. Methods without this bound are
+/// reported for comparison; if they all decrease as fast, there is no verdict.
 fn rate(all: &[Series], claim: &str, kind: Kind, power: f64, constants: Constants) -> Claim {
     let of = |kind: Kind| all.iter().filter(move |series| series.kind == kind);
     let words =
@@ -449,8 +459,9 @@ fn rate(all: &[Series], claim: &str, kind: Kind, power: f64, constants: Constant
         claim,
         source(constants),
         &format!(
-            "a number of features, and the slope or the bound; it agrees if the slope of ln mean error in ln T is below {:.1}, or if the mean \
-             over games of the error in units of its bound is below 1 at every T. Where no other method contradicts the slope, there is no verdict",
+            "a number of features, and the slope or the bound; it agrees if the slope of ln mean error in ln \
+             T is below {:.1}, or if the mean over games of the error in units of its bound is below 1 at \
+             every T. Where no other method contradicts the slope, there is no verdict",
             SLACK - power
         ),
         cases,
@@ -463,7 +474,7 @@ fn rate(all: &[Series], claim: &str, kind: Kind, power: f64, constants: Constant
     judged.and(&format!("not as fast: {failing}"))
 }
 
-/// The bound of constant steps: what is left in the end is in proportion to the step.
+/// Judges the bound for constant steps: the remaining error is proportional to the step.
 fn constant_steps(all: &[Series], constants: Constants) -> Claim {
     let mut cases = Vec::new();
     for players in PLAYERS {
@@ -493,13 +504,20 @@ fn constant_steps(all: &[Series], constants: Constants) -> Claim {
     }
     By::Resampling.in_all(
         match constants {
-            Constants::Printed => "with a constant step the mean squared error of the last iterate is at most (1 − γμ)^T ‖φ_0 − φ*‖² + γB²/μ",
-            Constants::Corrected => "by the smallest eigenvalue: with a constant step the mean squared error of the last iterate is at most (1 − γμ)^T ‖φ_0 − φ*‖² + γB²/μ",
+            Constants::Printed => {
+                "with a constant step the mean squared error of the last iterate is at \
+                most (1 − γμ)^T ‖φ_0 − φ*‖² + γB²/μ"
+            }
+            Constants::Corrected => {
+                "by the smallest eigenvalue: with a constant step the mean squared error \
+                of the last iterate is at most (1 − γμ)^T ‖φ_0 − φ*‖² + γB²/μ"
+            }
         },
         source(constants),
         &format!(
-            "a number of features, and the bound or what is left in the end; it agrees if the mean over games of the error in units of its bound is \
-             below 1 at every T and γ, or if the slope of ln error in ln γ, its mean over games, after {} and {} steps is within {PROPORTION} of 1",
+            "a number of features, and the bound or what is left in the end; it agrees if the mean over \
+             games of the error in units of its bound is below 1 at every T and γ, or if the slope of ln \
+             error in ln γ, its mean over games, after {} and {} steps is within {PROPORTION} of 1",
             STEPS[STEPS.len() - 2],
             STEPS[STEPS.len() - 1]
         ),

@@ -14,19 +14,19 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Half the width of a 95 % interval in standard errors.
+/// Half-width of a 95% interval in standard errors.
 const HALF_WIDTH: f64 = 1.96;
 
-/// Errors below so many times that of the truth itself are no evidence.
+/// Minimum error, as a multiple of the error of the truth itself, that counts as evidence.
 const ABOVE_NOISE: f64 = 4.0;
 
 /// The smallest T in the authors' plots of d = 16 (`idx = np.arange(100, n_iter, 100)` in their notebooks).
 const FIRST_PLOTTED: usize = 100;
 
-/// Iterations of optimized Monte Carlo that the paper takes for the truth at d = 300.
+/// Iterations of optimized Monte Carlo that the paper uses as the truth at d = 300.
 const TRUTH_OF_PAPER: usize = 5000;
 
-/// d = 16.
+/// Figure 2: d = 16.
 pub(super) fn fig2(session: &Session) -> Result<Made> {
     let measured = [Task::Classification, Task::Regression]
         .into_iter()
@@ -42,8 +42,9 @@ pub(super) fn fig2(session: &Session) -> Result<Made> {
     let mut notes = super::notes::notes();
     notes.push("the truth is exact, by enumeration of all 65 536 coalitions".to_owned());
     notes.push(format!(
-        "the authors' notebooks (publications/experiments of their repository) plot d = 16 from T = {FIRST_PLOTTED} on, up to 30 000 evaluations; \
-         what they plot as classical Monte Carlo is their optimized Monte Carlo at half of T, none of its own runs"
+        "the authors' notebooks (publications/experiments of their repository) plot d = 16 from T = \
+         {FIRST_PLOTTED} on, up to 30 000 evaluations; what they plot as classical Monte Carlo is their \
+         optimized Monte Carlo at half of T, none of its own runs"
     ));
     let panels = measured
         .iter()
@@ -65,13 +66,14 @@ pub(super) fn fig2(session: &Session) -> Result<Made> {
     })
 }
 
-/// d = 300.
+/// Figure 3: d = 300.
 pub(super) fn fig3(session: &Session) -> Result<Made> {
     let measured = vec![measured(session, Task::Classification, HIGH)?];
     let of_paper = variance_of_paper(session, measured[0].setting, TRUTH_OF_PAPER)?;
     let claims = vec![
         outperforms(
-            "with strong interactions and a strongly non-linear link Monte Carlo needs more time to decrease its error than gradients",
+            "with strong interactions and a strongly non-linear link Monte Carlo needs more time to decrease \
+             its error than gradients",
             "section 5.2, figure 3",
             &measured,
             &Method::gradients(HIGH),
@@ -90,9 +92,9 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
     ];
     let mut notes = super::notes::notes();
     notes.push(format!(
-        "the truth is the mean over {} random orders and their reverses; its own squared error, by its standard errors, is {}; that of the \
-         paper's truth, {TRUTH_OF_PAPER} iterations of optimized Monte Carlo, is {}; errors below {ABOVE_NOISE} times that of the truth are \
-         no evidence",
+        "the truth is the mean over {} random orders and their reverses; its own squared error, by its \
+         standard errors, is {}; that of the paper's truth, {TRUTH_OF_PAPER} iterations of optimized Monte \
+         Carlo, is {}; errors below {ABOVE_NOISE} times that of the truth are no evidence",
         measured[0].truths.first().and_then(|truth| truth.orders).unwrap_or_default(),
         significant(measured[0].noise()),
         significant(of_paper),
@@ -127,13 +129,13 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
     })
 }
 
-/// The methods of a figure on all its pairs.
+/// Runs the methods of a figure on all its pairs.
 fn measured(session: &Session, task: Task, players: usize) -> Result<Measured> {
     let setting = Setting { task, players, pairs: Pairs::Shown, count: session.runs };
     measure(session, setting, &Method::of_figure(players), &passes(session, players))
 }
 
-/// The methods of the paper.
+/// Returns the methods of the paper.
 fn own_methods(measured: &Measured) -> Vec<Method> {
     all_methods(measured).into_iter().filter(|method| method.is_of_paper()).collect()
 }
@@ -148,7 +150,8 @@ fn legend(measured: &Measured) -> Vec<(String, Style)> {
 
 fn note(session: &Session) -> String {
     format!(
-        "Mean over {} pairs with the 95 % interval of its logarithm; methods with a star are not in the paper.",
+        "Mean over {} pairs with the 95 % interval of its logarithm; methods with a star are not in the \
+         paper.",
         session.runs
     )
 }
@@ -157,7 +160,7 @@ fn x_axis() -> Axis {
     Axis::log("evaluations", f64::MIN_POSITIVE)
 }
 
-/// Errors of some methods against what their draws cost.
+/// Creates a panel of the errors of some methods against the cost of their draws.
 fn panel(measured: &Measured, methods: &[Method], x: &Axis, remark: &str) -> Panel {
     let mut marks = Vec::new();
     let curves = || methods.iter().filter_map(|&method| measured.curve(method));
@@ -167,7 +170,7 @@ fn panel(measured: &Measured, methods: &[Method], x: &Axis, remark: &str) -> Pan
     };
     for curve in curves() {
         let band = points(curve).into_iter().map(|(x, mean)| {
-            // Of the logarithm, which is what the axis shows: that of the mean itself may reach zero.
+            // Use the interval of the logarithm, as on the axis; that of the mean itself may reach zero.
             let factor = (HALF_WIDTH * mean.error / mean.value).exp();
             (x, mean.value / factor, mean.value * factor)
         });
@@ -189,7 +192,7 @@ fn panel(measured: &Measured, methods: &[Method], x: &Axis, remark: &str) -> Pan
     }
 }
 
-/// The cases of one method below another at each budget.
+/// Returns the cases of `method` being below `with` at each budget.
 pub(super) fn cases(measured: &Measured, method: Method, with: Method) -> Vec<Case> {
     let noise = ABOVE_NOISE * measured.noise();
     let Some((curve, other)) = measured.curve(method).zip(measured.curve(with)) else { return Vec::new() };
@@ -210,7 +213,7 @@ pub(super) fn cases(measured: &Measured, method: Method, with: Method) -> Vec<Ca
     curve.passes.iter().enumerate().filter_map(case).collect()
 }
 
-/// The claim that some methods have lower errors than others at every budget.
+/// Returns the claim that some methods have lower errors than others at every budget.
 fn outperforms(
     claim: &str,
     source: &str,
@@ -227,16 +230,17 @@ fn outperforms(
     judge(claim, source, "a proposed method on a task", all)
 }
 
-/// What stands for classical Monte Carlo.
+/// Errors used for classical Monte Carlo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Classical {
-    /// The method.
+    /// The method itself.
     Drawn,
-    /// What the authors plot under its name: optimized Monte Carlo at half of T.
+    /// The errors that the authors plot under its name: optimized Monte Carlo at half of T.
     AsPlotted,
 }
 
-/// Section 5.2 of d = 16, at the T that are plotted; of the others only the numbers are said.
+/// Judges the claim of section 5.2 on d = 16 at the plotted T; for the other T, only the numbers are
+/// reported.
 fn all_outperform(measured: &[Measured], methods: Vec<Method>, classical: Classical) -> Claim {
     let (mut plotted, mut before) = (Vec::new(), Vec::new());
     for one in measured {
@@ -262,10 +266,12 @@ fn all_outperform(measured: &[Measured], methods: Vec<Method>, classical: Classi
         }
     }
     let claim = judge(
-        "all the proposed methods outperform the classical Monte Carlo algorithm both in classification and regression",
+        "all the proposed methods outperform the classical Monte Carlo algorithm both in classification and \
+         regression",
         "section 5.2, figure 2; abstract",
         &format!(
-            "a proposed method on a task against classical Monte Carlo, at T ≥ {FIRST_PLOTTED}, which is where the plots of the authors begin,"
+            "a proposed method on a task against classical Monte Carlo, at T ≥ {FIRST_PLOTTED}, which is \
+             where the plots of the authors begin,"
         ),
         plotted,
     );
@@ -278,10 +284,11 @@ fn all_outperform(measured: &[Measured], methods: Vec<Method>, classical: Classi
     }
 }
 
-/// What counts as no more than another error.
+/// Maximum ratio of errors that counts as "no larger".
 const NO_MORE: f64 = 1.25;
 
-/// Not in the paper, which counts evaluations: whether half of those of classical Monte Carlo do.
+/// Judges whether classical Monte Carlo needs twice as many evaluations. This is not in the paper, which
+/// counts evaluations.
 fn halves(measured: &[Measured]) -> Claim {
     let mut cases = Vec::new();
     for one in measured {
@@ -300,14 +307,14 @@ fn halves(measured: &[Measured]) -> Claim {
         "at half the evaluations optimized Monte Carlo has no larger error than classical Monte Carlo",
         "this project, beside section 3",
         &format!(
-            "a task and a number T of orders; it agrees if the error of optimized Monte Carlo is below {NO_MORE} times that of the classical at twice \
-             the budget on the same pair"
+            "a task and a number T of orders; it agrees if the error of optimized Monte Carlo is below \
+             {NO_MORE} times that of the classical at twice the budget on the same pair"
         ),
         cases,
     )
 }
 
-/// Whether the truth of the paper is good enough for its figure.
+/// Judges whether the truth used in the paper is accurate enough for its figure.
 fn precise_enough(measured: &Measured, of_paper: f64) -> Claim {
     let of_pairs = |method: Method| {
         let curve = measured.curve(method).filter(|_| method.is_of_paper())?;
@@ -327,7 +334,8 @@ fn precise_enough(measured: &Measured, of_paper: f64) -> Claim {
     By::StandardError.in_all(
         &format!("{TRUTH_OF_PAPER} iterations of optimized Monte Carlo can stand for the truth"),
         "section 5.2, figure 3",
-        "a method of the paper at a budget; it agrees if its mean error over the pairs is above ten times the squared error of that truth",
+        "a method of the paper at a budget; it agrees if its mean error over the pairs is above ten times \
+         the squared error of that truth",
         own_methods(measured).into_iter().filter_map(of_pairs).flatten(),
     )
     .and(&format!("squared error of that truth {}", significant(of_paper)))
@@ -338,7 +346,7 @@ fn errors(measured: &[Measured]) -> Table {
     by_budget(caption, measured, |_| true, |_, curve, level| curve.mean(level).map(|mean| mean.value))
 }
 
-/// Pair by pair, which says more than means that a few pairs decide.
+/// Creates a table of pairwise comparisons, since means may depend on a few pairs.
 fn wins(measured: &[Measured]) -> Table {
     let caption = "Share of pairs on which the error is below that of classical Monte Carlo, by budget";
     by_budget(
@@ -353,7 +361,7 @@ fn wins(measured: &[Measured]) -> Table {
     )
 }
 
-/// A row for each task and each method that is wanted, a column for each budget.
+/// Creates a table with a row for each task and each accepted method, and a column for each budget.
 fn by_budget(
     caption: &str,
     measured: &[Measured],
@@ -373,7 +381,7 @@ fn by_budget(
     table
 }
 
-/// Every number of the figure.
+/// Returns all numbers of the figure.
 pub(super) fn data(measured: &[Measured]) -> Table {
     table!("data", [
         for one in measured;

@@ -1,4 +1,5 @@
-//! How often the reward function is evaluated (section 3: the optimized algorithm "divides by two the use of the reward function v").
+//! Number of evaluations of the reward function (section 3: the optimized algorithm "divides by two the use
+//! of the reward function v").
 
 use anyhow::Result;
 use apportion::games::{Coalitions, Counted, Game};
@@ -7,10 +8,10 @@ use apportion::samplers::permutation;
 use super::task::{Setting, budget};
 use crate::reproduce::verdict::Claim;
 
-/// Orders T that are counted: every player gets this many contributions by both algorithms.
+/// Number of permutations T; every player gets this many contributions from both algorithms.
 const ORDERS: usize = 50;
 
-/// Algorithm 1 with T orders. v(r) = 0 by definition (section 2.1), so it is not evaluated.
+/// Algorithm 1 with T permutations. v(r) = 0 by definition (section 2.1), so it is not evaluated.
 fn optimized(game: &dyn Game, orders: usize, seed: u64) -> Result<Vec<f64>> {
     let players = game.players();
     let mut values = vec![0.0; players];
@@ -26,7 +27,8 @@ fn optimized(game: &dyn Game, orders: usize, seed: u64) -> Result<Vec<f64>> {
     Ok(values)
 }
 
-/// The algorithm of Štrumbelj and Kononenko with T orders for each player: the reward of the players before this one, with and without it.
+/// The algorithm of Štrumbelj and Kononenko with T permutations per player: evaluates the predecessors of the
+/// player with and without it.
 fn classical(game: &dyn Game, orders: usize, seed: u64) -> Result<Vec<f64>> {
     let players = game.players();
     let mut values = vec![0.0; players];
@@ -50,7 +52,7 @@ fn reward(game: &dyn Game, members: &[usize]) -> Result<f64> {
     Ok(value[0])
 }
 
-/// The claim, counted on the first pair of each setting.
+/// Judges the claim by counting evaluations on the first pair of each setting.
 pub(super) fn divides_by_two(settings: &[Setting], seed: u64) -> Result<Claim> {
     let (mut is_half, mut seen) = (true, Vec::new());
     for setting in settings {
@@ -62,7 +64,8 @@ pub(super) fn divides_by_two(settings: &[Setting], seed: u64) -> Result<Claim> {
         let (once, twice) = (counted(optimized)?, counted(classical)?);
         is_half &= 2 * once == twice;
         seen.push(format!(
-            "{}, d = {}: {once} for {twice} ({} with v(r) evaluated anew in each order, as algorithm 1 prints it; {} where v(M) is evaluated once, too)",
+            "{}, d = {}: {once} for {twice} ({} with v(r) evaluated anew in each order, as algorithm 1 \
+             prints it; {} where v(M) is evaluated once, too)",
             setting.task.title(),
             setting.players,
             once + ORDERS as u64,
@@ -73,8 +76,8 @@ pub(super) fn divides_by_two(settings: &[Setting], seed: u64) -> Result<Claim> {
         "optimized Monte Carlo divides by two the use of the reward function",
         "section 3",
         &format!(
-            "of {ORDERS} contributions for each player algorithm 1, in which v(r) = 0 is known, takes half of the evaluations of the classical \
-             algorithm, by count"
+            "of {ORDERS} contributions for each player algorithm 1, in which v(r) = 0 is known, takes half \
+             of the evaluations of the classical algorithm, by count"
         ),
         (!settings.is_empty()).then_some(is_half),
         seen.join("; "),

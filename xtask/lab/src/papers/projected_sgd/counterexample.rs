@@ -1,7 +1,8 @@
-//! Explicit laws for which the deviation inequality of section 4.2 and appendix 8.2, and bounds that are made of it, do not hold.
+//! Explicit distributions that violate the deviation inequality of section 4.2 and appendix 8.2, and the
+//! bounds derived from it.
 //!
-//! The inequality: `E[Z] ≤ A` implies `P(Z ≥ A(2 + 4a)) ≤ 2 exp(−a²)` for all a ≥ 0. An expectation alone gives no more than Markov's
-//! inequality, `P ≤ 1/(2 + 4a)`, which two points attain.
+//! The inequality: `E[Z] ≤ A` implies `P(Z ≥ A(2 + 4a)) ≤ 2 exp(−a²)` for all a ≥ 0. An expectation alone
+//! gives no more than Markov's inequality, `P ≤ 1/(2 + 4a)`, which distributions on two points attain.
 
 use std::f64::consts::{LN_2, LN_10};
 
@@ -13,7 +14,7 @@ use super::known::Known;
 use super::theory::Constants;
 use crate::comparison::squared_distance;
 
-/// A random number that is not negative: its values, with their probabilities.
+/// A non-negative random variable: its values and their probabilities.
 pub(super) struct Law {
     points: Vec<(f64, f64)>,
 }
@@ -23,23 +24,26 @@ impl Law {
         self.points.iter().map(|(value, probability)| value * probability).sum()
     }
 
-    /// `P(Z ≥ A(2 + 4a))` with `A = E[Z]`.
+    /// Returns `P(Z ≥ A(2 + 4a))` with `A = E[Z]`.
     pub(super) fn beyond(&self, a: f64) -> f64 {
-        // A value that is the limit but for rounding counts.
+        // Include values that equal the limit up to rounding.
         let limit = self.mean() * (2.0 + 4.0 * a) * (1.0 - 1e-12);
         self.points.iter().filter(|(value, _)| *value >= limit).map(|(_, probability)| probability).sum()
     }
 
-    /// `2 + 4a` with the probability `1/(2 + 4a)`, else 0: the mean is 1, and Markov's inequality is attained.
+    /// Returns the distribution with value `2 + 4a` with probability `1/(2 + 4a)`, otherwise 0. Its mean is
+    /// 1, and it attains Markov's inequality.
     pub(super) fn of_two_points(a: f64) -> Self {
         let value = 2.0 + 4.0 * a;
         Self { points: vec![(value, 1.0 / value), (0.0, 1.0 - 1.0 / value)] }
     }
 
-    /// The squared error of the paper's algorithm after one step `2/(μ(t+1))` in a game where a single coalition of four of eight players is
-    /// worth anything (1; C = 1, and D is so large that it does not matter).
+    /// Returns the distribution of the squared error of the paper's algorithm after one step `2/(μ(t+1))`, in
+    /// a game in which only a single coalition, of four of the eight players, has a nonzero value (1; C = 1,
+    /// and D is large enough not to matter).
     ///
-    /// From φ_0 = 0 nothing moves unless this coalition is drawn. Exact, over all coalitions.
+    /// Starting from φ_0 = 0, nothing changes unless this coalition is drawn. Computed exactly over all
+    /// coalitions.
     pub(super) fn of_one_step() -> Result<Self> {
         let players = 8;
         let mut values = vec![0.0; 1 << players];
@@ -59,21 +63,22 @@ impl Law {
     }
 }
 
-/// `log10` of `2 exp(−(x − 2)²/16)`, with x = ε/A: the bounds of appendix 8.2.
+/// Returns `log10` of `2 exp(−(x − 2)²/16)`, with x = ε/A: the bounds of appendix 8.2.
 pub(super) fn log_of_bound(ratio: f64) -> f64 {
     (LN_2 - (ratio - 2.0).powi(2) / 16.0) / LN_10
 }
 
-/// An event of the paper's algorithm whose probability is known, beside what appendix 8.2 says of it.
+/// An event of the paper's algorithm with known probability, compared with its bound in appendix 8.2.
 ///
-/// Two players, v({1}) = v({2}) = 1 and v(M) = 0, so that φ* = 0 = φ_0; C = 1.01 and D = 1.42. Both coalitions are drawn with the probability
-/// ½. All T draws are the same with the probability 2·2^−T; the iterates then go to what is best for this coalition, (1, −1) or (−1, 1).
+/// There are two players, v({1}) = v({2}) = 1 and v(M) = 0, so that φ* = 0 = φ_0; C = 1.01 and D = 1.42. Both
+/// coalitions are drawn with probability ½, so all T draws agree with probability 2·2^−T. The iterates then
+/// converge to the optimum for this coalition, (1, −1) or (−1, 1).
 pub(super) struct AlikeDraws {
     pub(super) rule: PrintedRule,
     pub(super) steps: usize,
-    /// `‖φ̄ − φ*‖²`, to which ε is set.
+    /// `‖φ̄ − φ*‖²`, which is used as ε.
     pub(super) error: f64,
-    /// The printed bound of its mean, A, with the sum that is printed for κ, the largest of its readings.
+    /// A, the printed bound on its mean, for the printed sum for κ, which is the largest of its readings.
     pub(super) bound: f64,
 }
 
@@ -81,7 +86,8 @@ impl AlikeDraws {
     pub(super) fn after(rule: PrintedRule, steps: usize) -> Result<Self> {
         let known = Self::game()?;
         let edge = known.norm / 2f64.sqrt();
-        // φ = (x, −x): a step along the plane is half of that of the drawn player, whose gradient is 2 (x − 1).
+        // φ = (x, −x): the projection of a step on the plane is half the step of the drawn player, whose
+        // gradient is 2 (x − 1).
         let (mut x, mut average) = (0.0f64, 0.0f64);
         for step in 1..=steps {
             x = (x + rule.length(&known, step) * (1.0 - x)).clamp(-edge, edge);
@@ -101,19 +107,19 @@ impl AlikeDraws {
         Known::with_bounds(TabulatedGame::new(vec![0.0, 1.0, 1.0, 0.0], 1)?, 1.42, 1.01)
     }
 
-    /// `log10` of the probability of the event, `2^(1−T)`.
+    /// Returns `log10` of the probability of the event, `2^(1−T)`.
     pub(super) fn log_of_probability(&self) -> f64 {
         (1.0 - self.steps as f64) * LN_2 / LN_10
     }
 
-    /// `log10` of what appendix 8.2 says is no less than `P(‖φ̄ − φ*‖² ≥ ε)`.
+    /// Returns `log10` of the upper bound on `P(‖φ̄ − φ*‖² ≥ ε)` in appendix 8.2.
     pub(super) fn log_of_bound(&self) -> f64 {
         log_of_bound(self.error / self.bound)
     }
 
-    /// Whether the bound is above the probability, as it must be.
+    /// Returns whether the probability is within the bound, as it must be.
     pub(super) fn is_bounded(&self) -> bool {
-        // Below 2 A nothing is said.
+        // Below 2 A, there is no bound.
         self.error < 2.0 * self.bound || self.log_of_probability() <= self.log_of_bound()
     }
 }
@@ -131,7 +137,7 @@ mod tests {
             assert!((law.mean() - 1.0).abs() < 1e-12);
             assert!((law.beyond(a) - 1.0 / (2.0 + 4.0 * a)).abs() < 1e-12);
         }
-        // Beyond a = 1.6 that is more than the inequality allows, and before it is not.
+        // Beyond a = 1.6 this violates the inequality, and before it does not.
         assert!(Law::of_two_points(1.5).beyond(1.5) < 2.0 * (-1.5f64 * 1.5).exp());
         assert!(Law::of_two_points(1.7).beyond(1.7) > 2.0 * (-1.7f64 * 1.7).exp());
     }
@@ -141,7 +147,7 @@ mod tests {
         let law = Law::of_one_step().unwrap();
         let total: f64 = law.points.iter().map(|(_, probability)| probability).sum();
         assert!((total - 1.0).abs() < 1e-9);
-        // Drawn: the mean of the errors of single steps, by its own law.
+        // Compare with a sample mean of the errors of single steps.
         let mut rng = stream(1, Purpose::Experiment, 0);
         let draws = 200_000;
         let mut sum = 0.0;

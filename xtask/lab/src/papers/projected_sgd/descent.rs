@@ -1,7 +1,10 @@
-//! Projected stochastic gradient descent as section 4 prints it, on a game known whole.
+//! Projected stochastic gradient descent as printed in section 4, on a game whose coalition values are all
+//! known.
 //!
-//! Coalitions are drawn by importance (section 4.2), one in each step. `φ_t = Proj_K(φ_{t−1} − γ_t (n p)⁻¹ ∇g)`, K = {Σφ = c, ‖φ‖ ≤ D}, from
-//! φ_0 with v(M)/d in every entry. The library's estimator has the corrected μ in its steps; this one has the printed μ = 1 − 1/d.
+//! One coalition is drawn in each step, by importance sampling (section 4.2).
+//! `φ_t = Proj_K(φ_{t−1} − γ_t (n p)⁻¹ ∇g)`, K = {Σφ = c, ‖φ‖ ≤ D}, starting from φ_0 with v(M)/d in every
+//! entry. The steps use the printed μ = 1 − 1/d, unlike those of the library's estimator, which use the
+//! corrected μ.
 
 use apportion::games::{Purpose, stream};
 use rand::RngExt;
@@ -10,19 +13,20 @@ use super::known::Known;
 use super::theory::{Constants, StepRule, weights};
 use crate::comparison::squared_distance;
 
-/// The rules of section 4.2, each with the answer that its bound is about.
+/// Step rules of section 4.2, each with the result that its bound applies to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum PrintedRule {
     /// `γ_t = 2/(μ(t+1))`, `φ̄ = 2/((T+1)(T+2)) Σ_{t=0}^T (t+1) φ_t`.
     Inverse,
-    /// `γ_t = 2D/(B√t)`, `φ̄ = (1/T) Σ_{t=1}^T φ_t`. (Printed from t = 0, with T + 1 terms over T.)
+    /// `γ_t = 2D/(B√t)`, `φ̄ = (1/T) Σ_{t=1}^T φ_t`. (The paper prints the sum from t = 0, with T + 1 terms
+    /// divided by T.)
     SquareRoot,
-    /// γ, in units of 1/μ, and the last iterate.
+    /// Constant γ, in units of 1/μ, and the last iterate.
     Constant(f64),
 }
 
 impl PrintedRule {
-    /// As the bounds know it.
+    /// Returns the corresponding rule of the bounds.
     pub(super) fn of_bound(self, known: &Known) -> StepRule {
         match self {
             Self::Inverse => StepRule::Inverse,
@@ -31,7 +35,7 @@ impl PrintedRule {
         }
     }
 
-    /// γ_t, t from 1.
+    /// Returns γ_t, for t from 1.
     pub(super) fn length(self, known: &Known, step: usize) -> f64 {
         let (t, convexity) = (step as f64, known.bounds.strong_convexity(Constants::Printed));
         match self {
@@ -41,7 +45,8 @@ impl PrintedRule {
         }
     }
 
-    /// The weight ρ_t of φ_t in `φ̄_t = (1 − ρ_t) φ̄_{t−1} + ρ_t φ_t`, t from 1, with `φ̄_0 = φ_0`.
+    /// Returns the weight ρ_t of φ_t in `φ̄_t = (1 − ρ_t) φ̄_{t−1} + ρ_t φ_t`, for t from 1, with
+    /// `φ̄_0 = φ_0`.
     pub(super) fn weight(self, step: usize) -> f64 {
         match self {
             Self::Inverse => 2.0 / (step as f64 + 2.0),
@@ -51,12 +56,12 @@ impl PrintedRule {
     }
 }
 
-/// The law of the draws in a game.
+/// The algorithm in a game, with the distribution of its draws.
 pub(super) struct Descent<'a> {
     known: &'a Known,
-    /// The probability of a coalition of no higher mask, by mask less one.
+    /// Cumulative probabilities of the coalitions by mask, with index mask − 1.
     cumulative: Vec<f64>,
-    /// `2 w_S / p_S` by size: what the residual and the row of a drawn coalition are multiplied by.
+    /// `2 w_S / p_S` by size: the factor of residual and row of a drawn coalition.
     factors: Vec<f64>,
 }
 
@@ -75,7 +80,7 @@ impl<'a> Descent<'a> {
         Self { known, cumulative, factors }
     }
 
-    /// One step of length γ on the coalition `mask`: φ becomes `Proj_K(φ − γ (n p)⁻¹ ∇g)`.
+    /// Takes one step of length γ on the coalition `mask`: φ becomes `Proj_K(φ − γ (n p)⁻¹ ∇g)`.
     pub(super) fn step(&self, point: &mut [f64], mask: usize, length: f64) {
         let values = self.known.game.values_in_order();
         let members = |point: &[f64]| -> f64 {
@@ -94,7 +99,7 @@ impl<'a> Descent<'a> {
         self.project(point);
     }
 
-    /// Proj_K: onto the plane, and then within it onto the ball's part of it.
+    /// Proj_K: projects onto the plane and then, within the plane, onto the ball.
     fn project(&self, point: &mut [f64]) {
         let count = point.len() as f64;
         let mean = point.iter().sum::<f64>() / count;
@@ -105,7 +110,7 @@ impl<'a> Descent<'a> {
         point.iter_mut().for_each(|value| *value = centre + scale * (*value - mean));
     }
 
-    /// `‖φ̄_T − φ*‖²/D²` for each T of `lengths`, which ascend, along one run.
+    /// Returns `‖φ̄_T − φ*‖²/D²` for each T in `lengths`, which must be ascending, along one run.
     pub(super) fn errors(&self, rule: PrintedRule, lengths: &[usize], seed: u64) -> Vec<f64> {
         let players = self.known.players();
         let mut rng = stream(seed, Purpose::Experiment, 0);
@@ -148,7 +153,7 @@ mod tests {
             descent.project(&mut nearest);
             assert!((nearest.iter().sum::<f64>() - known.total()).abs() < 1e-12);
             assert!(squared_norm(&nearest).sqrt() < known.norm + 1e-12);
-            // (z − Pz)·(y − Pz) ≤ 0 for every y of the set.
+            // (z − Pz)·(y − Pz) ≤ 0 for every y in the set.
             for scale in [0.01, 0.3, 3.0] {
                 let mut other = drawn(scale);
                 descent.project(&mut other);
@@ -179,7 +184,7 @@ mod tests {
                     if mask >> player & 1 == 1 { 2.0 * weights[size] * residual } else { 0.0 };
             }
         }
-        // Only what lies along the plane is left.
+        // Only the component along the plane remains.
         let mean = gradient.iter().sum::<f64>() / 4.0;
         for (moved, gradient) in moved.iter().zip(&gradient) {
             assert!((moved + gradient - mean).abs() < 1e-8, "{moved} {gradient}");

@@ -1,34 +1,40 @@
-//! The high-probability bounds of appendix 8.2, by the deviation inequality of section 4.2, and what does hold.
+//! The high-probability bounds of appendix 8.2, derived from the deviation inequality of section 4.2, and
+//! bounds that do hold.
 //!
 //! # As printed
 //!
-//! `E[Z] ≤ A` implies `P(Z ≥ A(2 + 4a)) ≤ 2 exp(−a²)`; with Z = ‖φ̄ − φ*‖² and A its printed bound, `P(Z ≥ ε) ≤ 2 exp(−(ε/A − 2)²/16)`.
+//! `E[Z] ≤ A` implies `P(Z ≥ A(2 + 4a)) ≤ 2 exp(−a²)`; with Z = ‖φ̄ − φ*‖² and A its printed bound,
+//! `P(Z ≥ ε) ≤ 2 exp(−(ε/A − 2)²/16)`.
 //!
-//! The inequality is not true (see [`counterexample`](super::counterexample)). Its source has it for projected gradients with steps as
-//! 1/√t, whose every gradient has a norm of at most B, and not for any random number. It holds of a Z with `E exp(Z²/A²) ≤ e`, by Markov's
-//! inequality: `P(Z ≥ A(2 + 4a)) ≤ exp(1 − (2 + 4a)²) ≤ 2 exp(−a²)`.
+//! The inequality is false (see [`counterexample`](super::counterexample)). Its source proves it for
+//! projected gradients with steps proportional to 1/√t, if every gradient has a norm of at most B, and not
+//! for arbitrary random variables. It holds for Z with `E exp(Z²/A²) ≤ e`, by Markov's inequality:
+//! `P(Z ≥ A(2 + 4a)) ≤ exp(1 − (2 + 4a)²) ≤ 2 exp(−a²)`.
 //!
 //! # What holds
 //!
-//! Let `Δ_t = ‖φ_t − φ*‖²`, g_t the gradient that is drawn at φ_{t−1}, and `M_t = (∇F(φ_{t−1}) − g_t)·(φ_{t−1} − φ*)`. By importance sampling
-//! ‖g_t‖ ≤ B for every coalition, not only on average. `Δ_t ≤ Δ_{t−1} − 2γ_t g_t·(φ_{t−1} − φ*) + γ_t² B²` then gives in every run
+//! Let `Δ_t = ‖φ_t − φ*‖²`, g_t the gradient drawn at φ_{t−1}, and
+//! `M_t = (∇F(φ_{t−1}) − g_t)·(φ_{t−1} − φ*)`. With importance sampling, ‖g_t‖ ≤ B for every coalition, not
+//! only on average. `Δ_t ≤ Δ_{t−1} − 2γ_t g_t·(φ_{t−1} − φ*) + γ_t² B²` then implies in every run
 //!
 //! ```text
 //! γ_t = 2D/(B√t):      Σ_{t≤T} (F(φ_{t−1}) − F(φ*))   ≤ 3DB√T  + Σ_{t≤T} M_t
 //! γ_t = 2/(μ(t+1)):    Σ_{t≤T} t (F(φ_{t−1}) − F(φ*)) ≤ TB²/μ + Σ_{t≤T} t M_t
 //! ```
 //!
-//! M_t has the mean 0 given the past and lies in an interval of length 4DB, so by the inequality of Azuma and Hoeffding
-//! `P(Σ c_t M_t ≥ s) ≤ exp(−s²/(8 D²B² Σ c_t²))`. With F(φ̄) at most the weighted mean, and ‖φ̄ − φ*‖² ≤ (2/μ)(F(φ̄) − F(φ*)):
+//! M_t has mean 0 given the past and lies in an interval of length 4DB, so by the Azuma–Hoeffding inequality
+//! `P(Σ c_t M_t ≥ s) ≤ exp(−s²/(8 D²B² Σ c_t²))`. Since F(φ̄) is at most the weighted mean, and ‖φ̄ − φ*‖² ≤
+//! (2/μ)(F(φ̄) − F(φ*)):
 //!
 //! ```text
 //! γ_t = 2D/(B√t):      P(‖φ̄ − φ*‖² ≥ (6 + 4√2 a) Dκ/√T)             ≤ exp(−a²)
 //! γ_t = 2/(μ(t+1)):    P(‖φ̄ − φ*‖² ≥ 4κ²/T + 8√(2/3) a Dκ/√T)       ≤ exp(−a²)
 //! ```
 //!
-//! for any μ that F is strongly convex with, κ = B/μ. (The averages of the paper are over φ_0 to φ_T and φ_1 to φ_T: one term more, which
-//! makes neither bound larger.) The first is below the printed bound for the same rule, which thus is true; the second falls as exp(−ε²T),
-//! and the printed one as exp(−ε²T²), which cannot be.
+//! for any μ for which F is μ-strongly convex, with κ = B/μ. (The averages of the paper are over φ_0 to φ_T
+//! and φ_1 to φ_T: one more term, which increases neither bound.) The first is below the printed bound for
+//! the same rule, which is therefore true. The second decreases like exp(−ε²T), and the printed one like
+//! exp(−ε²T²), which is impossible.
 
 use anyhow::Result;
 
@@ -44,20 +50,21 @@ use crate::reproduce::report::{Table, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// a.
+/// Values of a.
 const DEVIATIONS: [f64; 4] = [1.0, 1.5, 2.0, 3.0];
 
-/// a for the bounds that hold.
+/// Values of a for the bounds that hold.
 const OWN_DEVIATIONS: [f64; 3] = [0.5, 1.0, 1.5];
 
-/// T at which all draws are the same, with the rules: one that fails and one that does not show the turn.
+/// Numbers of steps T in the event that all draws agree, for a rule whose printed bound fails and for one
+/// whose bound holds.
 const INVERSE_STEPS: [usize; 4] = [1 << 14, 1 << 17, 1 << 20, 1 << 23];
 const SQUARE_ROOT_STEPS: [usize; 2] = [1 << 14, 1 << 20];
 
 /// Constant steps in units of 1/μ, each for 1/γ steps.
 const CONSTANTS: [f64; 4] = [5e-3, 5e-4, 5e-5, 5e-6];
 
-/// ε/A at which bounds are compared, from where the printed one is below 1.
+/// Values of ε/A at which bounds are compared, starting where the printed one is below 1.
 const RATIOS: [f64; 6] = [6.0, 8.0, 12.0, 20.0, 100.0, 10_000.0];
 
 pub(super) fn deviation(session: &Session) -> Result<Made> {
@@ -69,7 +76,10 @@ pub(super) fn deviation(session: &Session) -> Result<Made> {
         figure: Some(figure(&one_step, &alike)),
         tables: vec![
             inequality(&one_step),
-            alike.table("Two players, all T draws the same: the logarithm (base 10) of its probability and of its bound by appendix 8.2"),
+            alike.table(
+                "Two players, all T draws the same: the logarithm (base 10) of its probability and \
+                of its bound by appendix 8.2",
+            ),
             shares(&tails),
         ],
         claims: vec![
@@ -81,7 +91,8 @@ pub(super) fn deviation(session: &Session) -> Result<Made> {
             ),
             square_root(&tails, &alike),
             alike.judge(
-                "with a constant step P(‖φ_T − φ*‖² ≥ ε) is at most 2 exp(−(ε/(ρ^T ‖φ_0 − φ*‖² + γB²/μ) − 2)²/16) for all ε",
+                "with a constant step P(‖φ_T − φ*‖² ≥ ε) is at most 2 exp(−(ε/(ρ^T ‖φ_0 − φ*‖² + γB²/μ) − \
+                 2)²/16) for all ε",
                 PrintedRule::Constant(0.0),
                 &tails,
             ),
@@ -99,9 +110,10 @@ pub(super) fn deviation(session: &Session) -> Result<Made> {
         notes: {
             let mut notes = markov::notes(&tails);
             notes.push(
-                "what holds in place of the deviation inequality is the inequality of Azuma and Hoeffding: by importance sampling every gradient, \
-                 and not only the mean of their squares, is within B. With steps as 1/√t it gives more than appendix 8.2 prints; with steps as 1/t \
-                 a tail as exp(−ε²T), and not as exp(−ε²T²)"
+                "what holds in place of the deviation inequality is the inequality of Azuma and Hoeffding: \
+                 by importance sampling every gradient, and not only the mean of their squares, is within B. \
+                 With steps as 1/√t it gives more than appendix 8.2 prints; with steps as 1/t a tail as \
+                 exp(−ε²T), and not as exp(−ε²T²)"
                     .to_owned(),
             );
             notes
@@ -130,21 +142,22 @@ fn of_any_number(one_step: &Law) -> Claim {
     Claim::fact(
         "E[Z] ≤ A implies P(Z ≥ A(2 + 4a)) ≤ 2 exp(−a²), for all a and A",
         "section 4.2, appendix 8.2",
-        "it is so of a Z that is A(2 + 4a) with the probability 1/(2 + 4a) and else 0, and of the squared error of the paper's algorithm after a \
-         step in a game where one coalition of four of eight players is worth 1 and all others nothing (A = E[Z], exact over all coalitions)",
+        "it is so of a Z that is A(2 + 4a) with the probability 1/(2 + 4a) and else 0, and of the squared \
+         error of the paper's algorithm after a step in a game where one coalition of four of eight players \
+         is worth 1 and all others nothing (A = E[Z], exact over all coalitions)",
         Some(DEVIATIONS.into_iter().all(holds)),
         seen.join("; "),
     )
 }
 
-/// Events that all draws are the same, by rule.
+/// Events in which all draws agree, by rule.
 struct Alike(Vec<AlikeDraws>);
 
 impl Alike {
     fn all() -> Result<Self> {
         let inverse = INVERSE_STEPS.map(|steps| (PrintedRule::Inverse, steps));
         let square_root = SQUARE_ROOT_STEPS.map(|steps| (PrintedRule::SquareRoot, steps));
-        // γ = 2 · size, as μ = 1/2 with two players.
+        // γ = 2 · size, since μ = 1/2 with two players.
         let constant = CONSTANTS.map(|size| (PrintedRule::Constant(size), (0.5 / size).round() as usize));
         let all = inverse.into_iter().chain(square_root).chain(constant);
         Ok(Self(all.map(|(rule, steps)| AlikeDraws::after(rule, steps)).collect::<Result<_>>()?))
@@ -174,12 +187,16 @@ impl Alike {
         Claim::fact(
             claim,
             "appendix 8.2",
-            "in a game of two players, v({1}) = v({2}) = 1 and v(M) = 0, the probability 2^(1−T) that all T draws are the same is no larger than \
-             the bound at the error that this leads to, κ being the largest that is printed",
+            "in a game of two players, v({1}) = v({2}) = 1 and v(M) = 0, the probability 2^(1−T) that all T \
+             draws are the same is no larger than the bound at the error that this leads to, κ being the \
+             largest that is printed",
             Some(self.of(rule).all(AlikeDraws::is_bounded)),
             seen.join("; "),
         )
-        .and(&format!("of {} shares of runs with 3 and 4 features {above} are above the bound", measured(tails, rule).count()))
+        .and(&format!(
+            "of {} shares of runs with 3 and 4 features {above} are above the bound",
+            measured(tails, rule).count()
+        ))
     }
 
     fn table(&self, caption: &str) -> Table {
@@ -196,7 +213,7 @@ impl Alike {
     }
 }
 
-/// A share of runs beside its bound.
+/// A share of runs next to its bound.
 struct Share {
     title: String,
     players: usize,
@@ -207,11 +224,11 @@ struct Share {
     error: f64,
     count: usize,
     runs: usize,
-    /// What the share is said to be at most.
+    /// Upper bound on the share.
     limit: f64,
 }
 
-/// The shares at ε = A(2 + 4a), as long as an error can be as large and the bound says anything.
+/// Returns the shares at ε = A(2 + 4a), as long as errors can be that large and the bound is below 1.
 fn measured(tails: &[Tail], rule: PrintedRule) -> impl Iterator<Item = Share> {
     let at = |tail: &Tail, level: usize, a: f64| {
         let error = tail.bound(level) * (2.0 + 4.0 * a);
@@ -220,7 +237,7 @@ fn measured(tails: &[Tail], rule: PrintedRule) -> impl Iterator<Item = Share> {
     each(tails, rule, &DEVIATIONS, at)
 }
 
-/// The shares at the ε of what holds.
+/// Returns the shares at the ε of the bounds that hold.
 fn measured_by_own(tails: &[Tail], rule: PrintedRule) -> impl Iterator<Item = Share> {
     let at = |tail: &Tail, level: usize, a: f64| {
         let error = own_limit(&tail.known, tail.rule, STEPS[level] as f64, a) / tail.known.norm.powi(2);
@@ -265,7 +282,8 @@ impl Share {
     }
 }
 
-/// `(6 + 4√2 a) Dκ/√T` with κ by the smallest eigenvalue, and `4κ²/T + 8√(2/3) a Dκ/√T` with the printed μ, by which the steps are.
+/// Returns `(6 + 4√2 a) Dκ/√T` with κ for the smallest eigenvalue, or `4κ²/T + 8√(2/3) a Dκ/√T` with the
+/// printed μ, which determines the steps.
 fn own_limit(known: &Known, rule: PrintedRule, steps: f64, a: f64) -> f64 {
     let root = steps.sqrt();
     match rule {
@@ -280,10 +298,11 @@ fn own_limit(known: &Known, rule: PrintedRule, steps: f64, a: f64) -> f64 {
     }
 }
 
-/// Whether what holds is below the printed bound with steps as 1/√t, at ε = A times each ratio.
+/// Returns whether the bound that holds is below the printed bound for steps proportional to 1/√t, at ε = A
+/// times each ratio.
 ///
-/// `A = 4Dκ/√T` with the printed μ is `8Dκ/√T` with the smallest eigenvalue, so that T, D and κ cancel: at `ε = rA` the bound that holds is
-/// `exp(−a²)` with `6 + 4√2 a = 8 r`.
+/// `A = 4Dκ/√T` with the printed μ is `8Dκ/√T` with the smallest eigenvalue, so that T, D and κ cancel: at
+/// `ε = rA` the bound that holds is `exp(−a²)` with `6 + 4√2 a = 8 r`.
 fn follows() -> bool {
     RATIOS.into_iter().all(|ratio| {
         let a = (8.0 * ratio - 6.0) / (4.0 * 2f64.sqrt());
@@ -302,8 +321,9 @@ fn square_root(tails: &[Tail], alike: &Alike) -> Claim {
     By::Counts.in_all(
         "with steps 2D/(B√t) P(‖φ̄ − φ*‖² ≥ ε) is at most 2 exp(−(ε√T/(4Dκ) − 2)²/16) for all ε",
         "appendix 8.2",
-        "a number of features, a T and an ε = A(2 + 4a) that an error can reach, and it agrees if the share of runs with an error of at least ε is \
-         below the bound; or the event that all draws are the same; or whether the bound follows from what was shown in another way",
+        "a number of features, a T and an ε = A(2 + 4a) that an error can reach, and it agrees if the share \
+         of runs with an error of at least ε is below the bound; or the event that all draws are the same; \
+         or whether the bound follows from what was shown in another way",
         cases,
     )
 }
@@ -312,7 +332,8 @@ fn own(claim: &str, tails: &[Tail], rule: PrintedRule) -> Claim {
     By::Counts.in_all(
         claim,
         "this project, in place of appendix 8.2",
-        "a number of features, a T and an a; it agrees if the share of runs with an error of at least that is below exp(−a²)",
+        "a number of features, a T and an a; it agrees if the share of runs with an error of at least that \
+         is below exp(−a²)",
         measured_by_own(tails, rule).map(Share::case),
     )
 }
@@ -392,7 +413,9 @@ fn figure(one_step: &Law, alike: &Alike) -> Figure {
         ],
         columns: 3,
         legend: Vec::new(),
-        note: "Dashes: what is printed. Left, red: two points; blue: the error after one step. Right, below the dashes: more probable than the bound allows.".to_owned(),
+        note: "Dashes: what is printed. Left, red: two points; blue: the error after one step. Right, below \
+            the dashes: more probable than the bound allows."
+            .to_owned(),
     }
 }
 
@@ -406,7 +429,7 @@ mod tests {
 
     use super::super::descent::Descent;
 
-    /// F.
+    /// Returns F.
     fn objective(known: &Known, point: &[f64]) -> f64 {
         let (values, weights) = (known.game.values_in_order(), weights(point.len()));
         let of_mask = |mask: usize| {
@@ -416,7 +439,7 @@ mod tests {
         (1..values.len() - 1).map(of_mask).sum()
     }
 
-    /// The gradient that is drawn with a coalition.
+    /// Returns the gradient for a drawn coalition.
     fn drawn(known: &Known, point: &[f64], mask: usize) -> Vec<f64> {
         let size = mask.count_ones() as usize;
         let values = known.game.values_in_order();
@@ -441,7 +464,7 @@ mod tests {
                 let mut point = vec![known.total() / 3.0; players];
                 let (mut left, mut martingale) = (0.0, 0.0);
                 for step in 1..=60_usize {
-                    // Runs of one coalition, and of all.
+                    // The first runs draw a single coalition, the others all of them.
                     let mask = if run < 6 { run + 1 } else { rng.random_range(masks.clone()) };
                     let weight = if rule == PrintedRule::Inverse { step as f64 } else { 1.0 };
                     let away: Vec<f64> = point.iter().zip(&known.truth).map(|(x, y)| x - y).collect();
@@ -459,7 +482,7 @@ mod tests {
                         .sum();
                     left += weight * (objective(&known, &point) - least);
                     martingale += weight * (mean - along(&own));
-                    // The step of the smallest eigenvalue is half of the printed one.
+                    // The step for the smallest eigenvalue is half the printed one.
                     let length =
                         rule.length(&known, step) * if rule == PrintedRule::Inverse { 0.5 } else { 1.0 };
                     descent.step(&mut point, mask, length);
@@ -477,7 +500,7 @@ mod tests {
         }
     }
 
-    /// Every sequence of draws of a game of two players.
+    /// Checks all sequences of draws in a game with two players.
     #[test]
     fn no_bound_that_holds_is_exceeded_by_the_law_of_all_draws() {
         let known = Known::draw(2, 0, 4).unwrap();

@@ -1,20 +1,22 @@
-//! The eigenvalues of the Hessian of F (section 4.2; appendix 8.1), from F itself.
+//! Eigenvalues of the Hessian of F (section 4.2; appendix 8.1), computed from F itself.
 
 use super::theory::weights;
 
-/// The eigenvalues of the Hessian of `F(φ) = Σ_S w_S (y_S − x·φ)²`.
+/// Eigenvalues of the Hessian of `F(φ) = Σ_S w_S (y_S − x·φ)²`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spectrum {
-    /// The one of all directions along the plane Σφ = c, of which there are n − 1.
+    /// Eigenvalue of all n − 1 directions along the plane Σφ = c.
     pub(super) along: f64,
-    /// The one of the direction across it.
+    /// Eigenvalue of the direction across it.
     pub(super) across: f64,
 }
 
 impl Spectrum {
-    /// For `players` (two or more); NaN if the Hessian is not of the form `(a − b) I + b J` whose eigenvalues these are.
+    /// Computes the eigenvalues for `players` (two or more); NaN if the Hessian does not have the form
+    /// `(a − b) I + b J`, to which these formulas apply.
     ///
-    /// F is quadratic, so its second differences are the entries of its Hessian. The values y do not matter, and are 0.
+    /// F is quadratic, so its second differences are the entries of its Hessian. The values y do not matter
+    /// and are set to 0.
     pub(super) fn of(players: usize) -> Self {
         let weights = weights(players);
         let f = |point: &[f64]| -> f64 {
@@ -51,7 +53,7 @@ mod tests {
     use super::*;
     use crate::comparison::squared_norm;
 
-    /// `uᵀ H u`, H by its definition `2 Σ_S w_S x xᵀ`.
+    /// Returns `uᵀ H u`, with H defined as `2 Σ_S w_S x xᵀ`.
     fn form(players: usize, direction: &[f64]) -> f64 {
         let weights = weights(players);
         (1..(1_usize << players) - 1)

@@ -1,7 +1,8 @@
-//! From no interactions to strong ones (section 6: "when features interact less with each other according to the model (that is to say
-//! the estimated model tends to an additive model), then the Monte Carlo methods are better suited"; "when the model output depends more
-//! strongly on attribute associations (like in the previous simulated classification task), gradient based alternatives offer interesting
-//! results"). The classification tasks are those of figures 2 and 3, d = 16 and d = 300.
+//! From no interactions to strong ones (section 6: "when features interact less with each other according to
+//! the model (that is to say the estimated model tends to an additive model), then the Monte Carlo methods
+//! are better suited"; "when the model output depends more strongly on attribute associations (like in the
+//! previous simulated classification task), gradient based alternatives offer interesting results"). The
+//! classification tasks are those of figures 2 and 3, d = 16 and d = 300.
 
 use anyhow::Result;
 use apportion::games::TabulatedGame;
@@ -19,10 +20,10 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{Case, Claim};
 
-/// Orders T whose evaluations each method may use.
+/// Numbers of permutations T whose evaluations each method may use.
 const PASSES: [usize; 3] = [16, 64, 256];
 
-/// From additive, nearly, to a threshold.
+/// From nearly additive to a threshold.
 const TASKS: [Task; 5] = [
     Task::Softened { width: 64 },
     Task::Softened { width: 16 },
@@ -31,14 +32,14 @@ const TASKS: [Task; 5] = [
     Task::Classification,
 ];
 
-/// The methods on one task, and how far it is from additive.
+/// The methods on one task, and its distance from additivity.
 struct Point {
     measured: Measured,
-    /// The share of the game's variation that no additive game has, its mean over the pairs.
+    /// Share of the game's variation not explained by additive games, averaged over the pairs.
     share: f64,
 }
 
-/// Errors of gradients over that of optimized Monte Carlo.
+/// Generates the comparison of gradients with optimized Monte Carlo.
 pub(super) fn interactions(session: &Session) -> Result<Made> {
     let methods = Method::proposed(LOW);
     let points = TASKS
@@ -49,17 +50,18 @@ pub(super) fn interactions(session: &Session) -> Result<Made> {
             Ok(Point { share: share_of_interactions(&measured, session.seed)?, measured })
         })
         .collect::<Result<Vec<Point>>>()?;
-    // The cells of figure 3.
+    // Reuses the cells of figure 3.
     let setting =
         Setting { task: Task::Classification, players: HIGH, pairs: Pairs::Shown, count: session.runs };
     let high = measure(session, setting, &Method::proposed(HIGH), &passes(session, HIGH))?;
     let mut notes = super::notes::notes();
     notes.extend(notes![
-        "the reward is the logistic function of (Σz² − median)/width, from nearly additive (width 64) to the paper's classification (width 0), \
-         on the same pairs",
-        "classification with d = 300 is that of figure 3, with its truth and its T; there is no share of interactions of so many features",
-        "share of interactions: Σ_S w_S (v(S) − Σ_{j∈S} φ_j)² over the same sum with v(M)/d in place of φ_j, w_S the weights of the paper's \
-         regression; 0 in an additive game",
+        "the reward is the logistic function of (Σz² − median)/width, from nearly additive (width 64) to the \
+         paper's classification (width 0), on the same pairs",
+        "classification with d = 300 is that of figure 3, with its truth and its T; there is no share of \
+         interactions of so many features",
+        "share of interactions: Σ_S w_S (v(S) − Σ_{j∈S} φ_j)² over the same sum with v(M)/d in place of φ_j, \
+         w_S the weights of the paper's regression; 0 in an additive game",
     ]);
     Ok(Made {
         data: table("data", &points),
@@ -74,7 +76,7 @@ pub(super) fn interactions(session: &Session) -> Result<Made> {
     })
 }
 
-/// The mean over the pairs.
+/// Returns the share of interactions, averaged over the pairs.
 fn share_of_interactions(measured: &Measured, seed: u64) -> Result<f64> {
     let setting = measured.setting;
     let weights = weights(LOW);
@@ -95,7 +97,7 @@ fn share_of_interactions(measured: &Measured, seed: u64) -> Result<f64> {
     Ok(shares / measured.truths.len() as f64)
 }
 
-/// Mean errors of the methods in their order, and of optimized Monte Carlo.
+/// Returns the mean errors of the methods, in order, and that of optimized Monte Carlo.
 fn means(measured: &Measured, level: usize) -> Vec<(Method, Measurement, f64)> {
     let Some(own) = measured.curve(Method::Optimized).and_then(|curve| curve.mean(level)) else {
         return Vec::new();
@@ -108,7 +110,7 @@ fn means(measured: &Measured, level: usize) -> Vec<(Method, Measurement, f64)> {
         .collect()
 }
 
-/// Optimized Monte Carlo below each gradient at every budget.
+/// Returns the cases of optimized Monte Carlo being below each gradient method at every budget.
 fn turned_cases(measured: &Measured) -> Vec<Case> {
     let Some(own) = measured.curve(Method::Optimized) else { return Vec::new() };
     let gradients = Method::gradients(LOW).into_iter().filter_map(|method| measured.curve(method));
@@ -122,7 +124,7 @@ fn turned_cases(measured: &Measured) -> Vec<Case> {
         .collect()
 }
 
-/// Each gradient below optimized Monte Carlo at every budget.
+/// Returns the cases of each gradient method being below optimized Monte Carlo at every budget.
 fn cases(measured: &Measured) -> Vec<Case> {
     let players = measured.setting.players;
     let gradients = Method::gradients(players).into_iter();
@@ -145,7 +147,8 @@ fn weak(points: &[Point]) -> Claim {
 fn strong(points: &[Point], high: &Measured) -> Claim {
     let last = &points[points.len() - 1];
     judge(
-        "when the output depends more strongly on associations of attributes, gradients offer interesting results",
+        "when the output depends more strongly on associations of attributes, gradients offer interesting \
+         results",
         "section 6",
         "a gradient against optimized Monte Carlo in classification with 16 or 300 features",
         cases(high).into_iter().chain(cases(&last.measured)).collect(),
@@ -196,6 +199,8 @@ fn drawn(points: &[Point]) -> Figure {
         panels: (0..PASSES.len()).map(panel).collect(),
         columns: PASSES.len(),
         legend: Method::gradients(LOW).into_iter().map(|method| (method.title(), method.style())).collect(),
-        note: "Dashes: as good as optimized Monte Carlo. Left nearly additive, right the paper's classification.".to_owned(),
+        note: "Dashes: as good as optimized Monte Carlo. Left nearly additive, right the paper's \
+            classification."
+            .to_owned(),
     }
 }

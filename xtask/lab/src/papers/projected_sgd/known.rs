@@ -1,4 +1,4 @@
-//! Games known whole, with the constants of section 4.2.
+//! Games whose coalition values are all known, with the constants of section 4.2.
 
 use anyhow::Result;
 use apportion::Semivalue;
@@ -13,19 +13,19 @@ use crate::comparison::squared_norm;
 use crate::reproduce::ingredients::Digest;
 use crate::reproduce::store::derive_seed;
 
-/// How much larger D is than the norm that it bounds.
+/// Ratio of D to the norm that it bounds.
 const ROOM: f64 = 1.1;
 
-/// Points of K at which gradients are looked at, besides φ* and φ_0.
+/// Number of points of K at which gradients are computed, in addition to φ* and φ_0.
 const POINTS: usize = 8;
 
-/// A game known whole.
+/// A game whose coalition values are all known.
 pub(super) struct Known {
     pub(super) game: TabulatedGame,
     pub(super) truth: Vec<f64>,
-    /// D.
+    /// D, an upper bound on ‖φ*‖.
     pub(super) norm: f64,
-    /// C.
+    /// C, an upper bound on |v(S) − v(∅)|.
     pub(super) value: f64,
     /// ‖φ_0 − φ*‖².
     pub(super) start: f64,
@@ -43,7 +43,7 @@ impl Known {
         Self::with_bounds(game, norm, value)
     }
 
-    /// A game whose values lie within C of v(∅), with D.
+    /// Creates a game whose values lie within C of v(∅), with a given D.
     pub(super) fn with_bounds(game: TabulatedGame, norm: f64, value: f64) -> Result<Self> {
         let truth = enumerate(&game, Semivalue::Shapley)?.values;
         let players = truth.len();
@@ -53,13 +53,14 @@ impl Known {
         Ok(Self { game, truth, norm, value, start, bounds })
     }
 
-    /// v(M) − v(∅).
+    /// Returns v(M) − v(∅).
     pub(super) fn total(&self) -> f64 {
         let values = self.game.values_in_order();
         values[values.len() - 1] - values[0]
     }
 
-    /// The probability p_S of each coalition by its size, in proportion to `w_S √l (D √l + C)`; 0 for none and all.
+    /// Returns the probability p_S of each coalition by its size, proportional to `w_S √l (D √l + C)`; 0 for
+    /// the empty and the full coalition.
     pub(super) fn probabilities(&self) -> Vec<f64> {
         let players = self.players();
         let bound = |(size, weight): (usize, &f64)| {
@@ -79,7 +80,8 @@ impl Known {
         Digest::of(self.game.values_in_order().iter().copied())
     }
 
-    /// The largest `E‖∇‖²` of the importance law among some points of K, by all coalitions, over B².
+    /// Returns the largest `E‖∇‖²/B²` of importance sampling among some points of K, computed over all
+    /// coalitions.
     pub(super) fn largest_gradient(&self, pair: usize, seed: u64) -> Result<f64> {
         let n = self.players();
         let centre = self.truth.iter().sum::<f64>() / n as f64;
@@ -97,7 +99,7 @@ impl Known {
         Ok(most / self.bounds.gradient_norm().powi(2))
     }
 
-    /// `Σ_S p_S ‖2 (w_S/p_S) (x·φ − y_S) x‖²`, with p_S in proportion to `w_S √l (D √l + C)`.
+    /// Returns `Σ_S p_S ‖2 (w_S/p_S) (x·φ − y_S) x‖²`, with p_S proportional to `w_S √l (D √l + C)`.
     pub(super) fn gradient_square(&self, point: &[f64]) -> f64 {
         let n = self.players();
         let values = self.game.values_in_order();
@@ -122,7 +124,7 @@ mod tests {
     fn squares_of_gradients_are_those_of_drawn_coalitions() {
         let known = Known::draw(4, 0, 3).unwrap();
         let point = [0.3, -0.2, 0.5, 0.1];
-        // ‖E∇‖² ≤ E‖∇‖², where E∇ = 2 Σ w_S (x·φ − y) x; and the two are equal only if all gradients are alike.
+        // ‖E∇‖² ≤ E‖∇‖², where E∇ = 2 Σ w_S (x·φ − y) x; they are equal only if all gradients are equal.
         let (values, weights) = (known.game.values_in_order(), weights(4));
         let mut gradient = [0.0; 4];
         for mask in 1..15_usize {
@@ -132,7 +134,7 @@ mod tests {
             members.iter().for_each(|&player| gradient[player] += factor);
         }
         assert!(known.gradient_square(&point) > squared_norm(&gradient));
-        // Twice the residuals are four times the squares.
+        // Doubling the residuals multiplies their squares by four.
         let zero = [0.0; 4];
         let doubled =
             Known { game: TabulatedGame::new(values.iter().map(|v| 2.0 * v).collect(), 1).unwrap(), ..known };

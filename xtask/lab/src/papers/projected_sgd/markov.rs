@@ -1,5 +1,5 @@
-//! The high-probability bounds of section 4.2, by Markov's inequality: `P(‖φ̄ − φ*‖² ≥ ε) ≤ A/ε`, A being the bound of the mean squared error
-//! that is printed for the rule of the steps.
+//! The high-probability bounds of section 4.2, from Markov's inequality: `P(‖φ̄ − φ*‖² ≥ ε) ≤ A/ε`, where A
+//! is the printed bound on the mean squared error for the step rule.
 //!
 //! ```text
 //! γ_t = 2/(μ(t+1))     4κ²/(εT)
@@ -7,8 +7,9 @@
 //! γ < 1/μ              (1 − γμ)^T ‖φ_0 − φ*‖²/ε + γB²/(εμ)
 //! ```
 //!
-//! Markov's inequality is true of every random number that is not negative, so these are as true as the bounds of the mean are. What can be
-//! seen is whether runs exceed them, where an error can be as large as ε at all, and how far they are from it.
+//! Markov's inequality holds for every non-negative random variable, so these bounds are as valid as those on
+//! the mean. The experiment shows whether runs exceed them, whether errors can be as large as ε at all, and
+//! how far the runs are from the bounds.
 
 use anyhow::Result;
 
@@ -21,7 +22,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::quantile;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// ε over A: the bound is one over this.
+/// Values of ε/A; the bound is the reciprocal.
 const TIMES: [f64; 4] = [1.5, 2.0, 5.0, 10.0];
 
 pub(super) fn markov(session: &Session) -> Result<Made> {
@@ -47,30 +48,31 @@ pub(super) fn markov(session: &Session) -> Result<Made> {
     })
 }
 
-/// What the reports on high-probability bounds say.
+/// Returns the notes in reports on high-probability bounds.
 pub(super) fn notes(tails: &[Tail]) -> Vec<String> {
     let runs = tails.first().map_or(0, Tail::runs);
     notes![
-        "the paper's simulated regression task with 3 and 4 features, the first game of each, known whole: C is the largest |v(S)|, D is \
-         1.1 ‖φ*‖; iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; importance sampling; one coalition a step; steps, averages and bounds by the \
-         printed μ = 1 − 1/d, κ = B/μ",
+        "the paper's simulated regression task with 3 and 4 features, the first game of each, known whole: C \
+         is the largest |v(S)|, D is 1.1 ‖φ*‖; iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; importance \
+         sampling; one coalition a step; steps, averages and bounds by the printed μ = 1 − 1/d, κ = B/μ",
         format!(
-            "{runs} runs of each rule in each game; errors are in units of D²; none can be above {LARGEST}, the squared diameter of the ball"
+            "{runs} runs of each rule in each game; errors are in units of D²; none can be above {LARGEST}, \
+             the squared diameter of the ball"
         ),
     ]
 }
 
-/// Whether two rules differ in no more than the size of a constant step.
+/// Returns whether two rules are equal, up to the size of a constant step.
 pub(super) fn is_alike(one: PrintedRule, other: PrintedRule) -> bool {
     std::mem::discriminant(&one) == std::mem::discriminant(&other)
 }
 
-/// The tails of one kind of rule.
+/// Returns the tails of one kind of rule.
 fn of(tails: &[Tail], rule: PrintedRule) -> Vec<&Tail> {
     tails.iter().filter(|tail| is_alike(tail.rule, rule)).collect()
 }
 
-/// The ε of a game and a T: multiples of A that an error can reach.
+/// Returns the values of ε for a game and a T: the multiples of A that an error can reach.
 fn limits(tail: &Tail, level: usize) -> impl Iterator<Item = (f64, f64)> + '_ {
     let bound = tail.bound(level);
     TIMES.into_iter().map(move |times| (times, times * bound)).filter(|(_, limit)| *limit <= LARGEST)
@@ -97,8 +99,8 @@ fn judge(claim: &str, tails: &[&Tail]) -> Claim {
             claim,
             "section 4.2",
             &format!(
-                "a number of features, a T and an ε, {} times the bound A of the mean, as long as an error can be as large; it agrees if the share \
-                 of runs with an error of at least ε is below A/ε",
+                "a number of features, a T and an ε, {} times the bound A of the mean, as long as an error \
+                 can be as large; it agrees if the share of runs with an error of at least ε is below A/ε",
                 TIMES.map(|times| times.to_string()).join(", ")
             ),
             cases,
@@ -146,7 +148,7 @@ fn shares(caption: &str, tails: &[Tail]) -> Table {
     )
 }
 
-/// For each game and rule, the share of runs beyond ε at the last T, and the bound.
+/// Creates the figure: for each game and rule, the share of runs beyond ε at the last T, and the bound.
 fn figure(tails: &[Tail]) -> Figure {
     let level = STEPS.len() - 1;
     let panel = |tail: &Tail| {

@@ -1,4 +1,4 @@
-//! The estimators that are compared.
+//! The compared estimators.
 
 use anyhow::Result;
 use apportion::estimators::{
@@ -10,14 +10,14 @@ use serde::Serialize;
 use crate::reproduce::figure::{Style, looks};
 use crate::reproduce::ingredients::Digest;
 
-/// How the step γ_t depends on t.
+/// Dependence of the step γ_t on t.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Rule {
     Constant,
     /// γ/√t.
     SquareRoot,
-    /// γ/t: the "inverse" step of the authors' code.
+    /// γ/t: the "inverse" step in the authors' code.
     Inverse,
 }
 
@@ -41,14 +41,14 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// The two of a figure: 0.01 and 0.1/√t at d = 16, 0.001 and 0.01/√t at d = 300.
+    /// Returns the two steps of a figure: 0.01 and 0.1/√t at d = 16, 0.001 and 0.01/√t at d = 300.
     pub(super) fn of_paper(players: usize) -> [Self; 2] {
         let constant = if players > 16 { 0.001 } else { 0.01 };
         let square_root = Self { rule: Rule::SquareRoot, size: 10.0 * constant };
         [Self { rule: Rule::Constant, size: constant }, square_root]
     }
 
-    /// `0.1/√t`.
+    /// Formats the step, e.g. `0.1/√t`.
     pub(super) fn title(self) -> String {
         match self.rule {
             Rule::Constant => self.size.to_string(),
@@ -58,13 +58,13 @@ impl Step {
     }
 }
 
-/// What stochastic gradient descent answers with.
+/// Result of stochastic gradient descent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Answer {
-    /// The mean of all iterates: what the authors' code answers for every rule.
+    /// Mean of all iterates, used in the authors' code for every rule.
     Mean,
-    /// The last iterate: what the paper's theory of the constant step is about.
+    /// Last iterate, to which the paper's theory of constant steps applies.
     Last,
 }
 
@@ -81,22 +81,23 @@ impl Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Method {
-    /// Štrumbelj and Kononenko: a pair of evaluations per player and sample.
+    /// Štrumbelj and Kononenko: two evaluations per player and sample.
     Classical,
     /// Algorithm 1.
     Optimized,
-    /// Section 4, by the conventions of the authors' code: half the paper's gradient, projection on Σφ = v(M) alone.
+    /// Section 4 with the conventions of the authors' code: half the paper's gradient, projection on Σφ =
+    /// v(M) only.
     Gradient(Step, Answer),
-    /// Not in the paper: Algorithm 1 on orders and their reverses.
+    /// Not in the paper: Algorithm 1 on permutations and their reverses.
     Antithetic,
     /// Not in the paper.
     LeverageShap,
-    /// Not in the paper: what this project answers with where stochastic gradients are asked for.
+    /// Not in the paper: this project's default for stochastic gradients.
     DefaultGradient,
 }
 
 impl Method {
-    /// Those of a figure of the paper, and then ours.
+    /// Returns the methods of a figure of the paper, followed by ours.
     pub(super) fn of_figure(players: usize) -> Vec<Self> {
         let mut methods = vec![Self::Classical];
         methods.extend(Self::proposed(players));
@@ -104,7 +105,7 @@ impl Method {
         methods
     }
 
-    /// Those that the paper proposes.
+    /// Returns the methods proposed in the paper.
     pub(super) fn proposed(players: usize) -> Vec<Self> {
         let mut methods = vec![Self::Optimized];
         methods.extend(Self::gradients(players));
@@ -119,7 +120,7 @@ impl Method {
         !matches!(self, Self::Antithetic | Self::LeverageShap | Self::DefaultGradient)
     }
 
-    /// Those that are not of the paper have a star.
+    /// Returns the title, with a star for methods that are not in the paper.
     pub(super) fn title(self) -> String {
         match self {
             Self::Classical => "classical Monte Carlo".to_owned(),
@@ -170,7 +171,7 @@ impl Method {
         }
     }
 
-    /// What the estimator is, by its answers.
+    /// Returns a digest of the estimator, computed from its results.
     pub(super) fn digest(self) -> Result<Digest> {
         Digest::of_estimator(&*self.estimator())
     }

@@ -1,25 +1,25 @@
-//! Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in attribute importance*,
-//! CD-MAKE 2020.
+//! Grah and Thouvenot, *A projected stochastic gradient algorithm for estimating Shapley value applied in
+//! attribute importance*, CD-MAKE 2020.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
 //! | [`task`] | the simulated tasks and their games |
-//! | [`truth`] | the values that errors are measured against |
-//! | [`method`] | the estimators, and how each counts evaluations |
-//! | [`runs`] | errors of one method on one pair, kept as a cell |
+//! | [`truth`] | the reference values for errors |
+//! | [`method`] | the estimators, with their evaluation counts |
+//! | [`runs`] | errors of one method on one pair, stored as a cell |
 //! | [`waterfall`] | figure 1, with [`recidivism`], the model of the COMPAS data |
 //! | [`convergence`] | figures 2 and 3 |
-//! | [`count`] | how often the reward is evaluated |
+//! | [`count`] | number of evaluations of the reward |
 //! | [`steps`] | the choice of step sizes on held-out pairs |
 //! | [`interactions`] | from no interactions to strong ones |
-//! | [`known`] | games known whole, and their constants |
+//! | [`known`] | games with all coalition values known, and their constants |
 //! | [`theory`], [`hessian`] | the constants of section 4.2, as printed and corrected |
 //! | [`descent`] | the algorithm as printed |
-//! | [`bounds`] | the bounds of section 4.2 beside errors |
+//! | [`bounds`] | the bounds of section 4.2 next to errors |
 //! | [`tails`] | many runs in one game |
 //! | [`markov`], [`deviation`] | the high-probability bounds of section 4.2 and appendix 8.2 |
-//! | [`counterexample`] | laws for which those of appendix 8.2 do not hold |
-//! | [`notes`] | what reports say of how things were made |
+//! | [`counterexample`] | distributions that violate those of appendix 8.2 |
+//! | [`notes`] | notes on methods in the reports |
 
 mod bounds;
 mod convergence;
@@ -44,11 +44,11 @@ mod waterfall;
 
 use crate::reproduce::catalogue::{Contest, Paper, artefact};
 
-/// The paper.
+/// The paper and its artefacts.
 pub(crate) const PAPER: Paper = Paper {
     name: "projected-sgd",
-    citation: "Grah and Thouvenot, A projected stochastic gradient algorithm for estimating Shapley value applied in attribute importance, \
-               CD-MAKE 2020",
+    citation: "Grah and Thouvenot, A projected stochastic gradient algorithm for estimating Shapley value \
+               applied in attribute importance, CD-MAKE 2020",
     bibtex: r#"@inproceedings{grah2020projected,
   title     = {A projected stochastic gradient algorithm for estimating {Shapley} value applied in attribute importance},
   author    = {Grah, Simon and Thouvenot, Vincent},
@@ -81,12 +81,14 @@ pub(crate) const PAPER: Paper = Paper {
         ),
         artefact(
             "interactions",
-            "squared error of gradients over that of optimized Monte Carlo, from no interactions to strong ones",
+            "squared error of gradients over that of optimized Monte Carlo, from no interactions to strong \
+             ones",
             interactions::interactions,
         ),
         artefact(
             "bounds",
-            "mean squared errors of stochastic gradients beside the bounds of section 4.2, with their constants",
+            "mean squared errors of stochastic gradients beside the bounds of section 4.2, with their \
+             constants",
             bounds::bounds,
         ),
         artefact(
@@ -96,7 +98,8 @@ pub(crate) const PAPER: Paper = Paper {
         ),
         artefact(
             "deviation",
-            "the deviation inequality, the high-probability bounds of appendix 8.2, and what holds in their place",
+            "the deviation inequality, the high-probability bounds of appendix 8.2, and what holds in their \
+             place",
             deviation::deviation,
         ),
     ],

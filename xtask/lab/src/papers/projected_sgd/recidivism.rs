@@ -1,7 +1,8 @@
-//! A model of the COMPAS data: the paper's is not published, so one is trained here.
+//! A model of the COMPAS data, trained here because the paper's is not published.
 //!
-//! Ridge-penalized logistic regression of "score Medium or High" on the seven attributes: an indicator for each level of the categories, age and
-//! log(1 + priors) and their squares in standard units. Every fifth row is held out.
+//! Ridge-penalized logistic regression of "score Medium or High" on the seven attributes: an indicator for
+//! each level of the categories, and age and log(1 + priors), standardized, with their squares. Every fifth
+//! row is held out.
 
 use anyhow::{Context, Result, bail};
 use apportion::{Model, Rows};
@@ -10,7 +11,7 @@ use faer::{Mat, Side};
 
 use crate::reproduce::datasets::Dataset;
 
-/// Names of the attributes and, of categories, of their levels, in the order of their codes.
+/// Attribute names and, for categorical attributes, their levels, in the order of their codes.
 pub(super) const ATTRIBUTES: [(&str, &[&str]); 7] = [
     ("sex", &["female", "male"]),
     (
@@ -34,17 +35,17 @@ pub(super) const ATTRIBUTES: [(&str, &[&str]); 7] = [
     ("priors", &[]),
 ];
 
-/// Where age and the number of priors are.
+/// Column indices of age and of the number of priors.
 pub(super) const AGE: usize = 5;
 pub(super) const PRIORS: usize = 6;
 
-/// Targets from here on are scores that count as predicted recidivism: Medium and High.
+/// Minimum score that counts as predicted recidivism: Medium or High.
 const MEDIUM_SCORE: f64 = 1.0;
 
-/// Every so many rows one is held out.
+/// One out of this many rows is held out.
 const FOLDS: usize = 5;
 
-/// Penalty λ/2 ‖β‖² on all coefficients but the intercept.
+/// Penalty λ/2 ‖β‖² on all coefficients except the intercept.
 const RIDGE: f64 = 1.0;
 
 const MOST_ITERATIONS: usize = 50;
@@ -54,28 +55,28 @@ const MOST_ITERATIONS: usize = 50;
 pub(super) struct Recidivism {
     /// Mean and standard deviation of age, and of log(1 + priors).
     standard: [(f64, f64); 2],
-    /// Intercept, indicators, numbers.
+    /// Coefficients of intercept, indicators and numbers.
     coefficients: Vec<f64>,
 }
 
-/// How good it is on the rows held out.
+/// Accuracy on the held-out rows.
 pub(super) struct Quality {
     pub(super) rows: usize,
     pub(super) accuracy: f64,
-    /// Of the class that is more frequent among the rows trained on.
+    /// Accuracy of always predicting the more frequent class of the training rows.
     pub(super) accuracy_of_majority: f64,
     pub(super) log_loss: f64,
-    /// Of the share among the rows trained on.
+    /// Log loss of always predicting the share in the training rows.
     pub(super) log_loss_of_share: f64,
 }
 
-/// Whether a row is held out.
+/// Returns whether a row is held out.
 pub(super) fn is_held_out(row: usize) -> bool {
     row % FOLDS == FOLDS - 1
 }
 
 impl Recidivism {
-    /// Trains on four of five rows.
+    /// Trains on four out of five rows.
     pub(super) fn train(data: &Dataset<()>) -> Result<Self> {
         let rows: Vec<usize> = (0..data.rows()).filter(|&row| !is_held_out(row)).collect();
         let standard = [AGE, PRIORS].map(|of| {
@@ -115,7 +116,7 @@ impl Recidivism {
         }
     }
 
-    /// One, the indicators, and each number with its square.
+    /// Encodes a row as 1, the indicators, and each number with its square.
     fn encode(&self, row: &[f64]) -> Vec<f64> {
         let mut encoded = vec![1.0];
         for (&value, (_, levels)) in row.iter().zip(ATTRIBUTES) {
@@ -146,7 +147,7 @@ impl Model for Recidivism {
     }
 }
 
-/// Numbers of priors are spread widely: their logarithm.
+/// Returns the number, or its logarithm for priors, which are widely spread.
 fn number(attribute: usize, value: f64) -> f64 {
     if attribute == PRIORS { value.ln_1p() } else { value }
 }
@@ -159,7 +160,7 @@ fn logistic(score: f64) -> f64 {
     1.0 / (1.0 + (-score).exp())
 }
 
-/// The coefficients that maximize the penalized likelihood: Newton's method.
+/// Maximizes the penalized likelihood with Newton's method.
 fn newton(rows: &[Vec<f64>], classes: &[f64]) -> Result<Vec<f64>> {
     let width = rows.first().map_or(0, Vec::len);
     let mut coefficients = vec![0.0; width];

@@ -1,4 +1,4 @@
-//! The cells: the errors of one method on one pair at all budgets, computed once and kept.
+//! The cells: the errors of one method on one pair at all budgets, computed once and stored.
 
 use anyhow::{Context, Result};
 use apportion::estimators::{EstimatorError, GradientError};
@@ -15,11 +15,11 @@ use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Features of figures 2 and 3.
+/// Numbers of features of figures 2 and 3.
 pub(super) const LOW: usize = 16;
 pub(super) const HIGH: usize = 300;
 
-/// The T of the figures, whose budgets are `2 + T (d − 1)`.
+/// Returns the T of the figures, with budgets `2 + T (d − 1)`.
 pub(super) fn passes(session: &Session, players: usize) -> Vec<usize> {
     let last = match (players > LOW, session.preset) {
         (false, _) => 11,
@@ -29,7 +29,7 @@ pub(super) fn passes(session: &Session, players: usize) -> Vec<usize> {
     (2..=last).map(|exponent| 1 << exponent).collect()
 }
 
-/// What tells the errors of one method on one pair from others.
+/// Identifies the errors of one method on one pair.
 #[derive(Serialize)]
 struct ErrorsKey<'a> {
     task: Task,
@@ -38,16 +38,16 @@ struct ErrorsKey<'a> {
     pair: usize,
     method: Method,
     passes: &'a [usize],
-    /// Of the truth: another sample, another truth.
+    /// Number of permutations of the truth, which changes with the sample.
     orders: Option<usize>,
 }
 
-/// What came of it.
+/// Result of a cell.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Errors {
-    /// ‖φ̂ − φ‖² by budget; none where the iterates diverged.
+    /// ‖φ̂ − φ‖² by budget; `None` if the iterates diverged.
     errors: Vec<Option<f64>>,
-    /// 0 where the iterates diverged.
+    /// Number of evaluations by budget; 0 if the iterates diverged.
     evaluations: Vec<usize>,
 }
 
@@ -58,21 +58,21 @@ pub(super) struct Curve {
     pub(super) players: usize,
     /// T by level.
     pub(super) passes: Vec<usize>,
-    /// By level and pair; no pairs at a level where the iterates diverged on one of them.
+    /// Errors by level and pair; empty at a level if the iterates diverged on any pair.
     pub(super) errors: Vec<Vec<f64>>,
-    /// Evaluations that were made, their mean over the pairs, by level.
+    /// Evaluations used, averaged over the pairs, by level.
     pub(super) evaluations: Vec<f64>,
 }
 
 impl Curve {
-    /// The mean over the pairs, if there is one.
+    /// Returns the mean over the pairs, if available.
     pub(super) fn mean(&self, level: usize) -> Option<Measurement> {
         let errors = &self.errors[level];
         (!errors.is_empty()).then(|| Measurement::mean(errors))
     }
 }
 
-/// The truth and the errors of each method on all pairs.
+/// The truth, and the errors of each method on all pairs.
 pub(super) struct Measured {
     pub(super) setting: Setting,
     pub(super) truths: Vec<Truth>,
@@ -80,12 +80,12 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// What the truth itself is off, the mean of ‖φ̃ − φ‖²; 0 by enumeration.
+    /// Returns the expected error ‖φ̃ − φ‖² of the truth itself, averaged over the pairs; 0 for enumeration.
     pub(super) fn noise(&self) -> f64 {
         self.truths.iter().map(|truth| truth.variance).sum::<f64>() / self.truths.len() as f64
     }
 
-    /// The mean of ‖φ‖².
+    /// Returns the mean of ‖φ‖².
     pub(super) fn square(&self) -> f64 {
         let square = |truth: &Truth| truth.values.iter().map(|value| value * value).sum::<f64>();
         self.truths.iter().map(square).sum::<f64>() / self.truths.len() as f64
@@ -96,7 +96,7 @@ impl Measured {
     }
 }
 
-/// The errors of `methods` at the budgets of `passes`.
+/// Computes the errors of `methods` at the budgets of `passes`.
 pub(super) fn measure(
     session: &Session,
     setting: Setting,
@@ -142,7 +142,7 @@ pub(super) fn measure(
     Ok(Measured { setting, curves: curves.collect(), truths })
 }
 
-/// The same draws serve all budgets of a pair, as along one run.
+/// Computes the errors at all budgets with the same draws, as along one run.
 fn errors(
     setting: Setting,
     pair: usize,
@@ -172,13 +172,13 @@ fn errors(
     Ok(found)
 }
 
-/// That the mean over the pairs of one method's errors is below that of another's, by the differences pair by pair.
+/// Tests that one method's mean error over the pairs is below another's, using the differences for each pair.
 pub(super) fn is_below(errors: &[f64], others: &[f64]) -> Test {
     let differences: Vec<f64> = errors.iter().zip(others).map(|(error, other)| error - other).collect();
     Test::mean_below(&differences, 0.0)
 }
 
-/// A claim that errors are below others, for all of what `case` names at every budget.
+/// Judges a claim that errors are below others in all cases, at every budget.
 pub(super) fn judge(claim: &str, source: &str, case: &str, cases: Vec<Case>) -> Claim {
     let case = format!("{case} at a budget; it agrees if the squared error is lower on the same pair");
     By::StandardError.in_all(claim, source, &case, cases)

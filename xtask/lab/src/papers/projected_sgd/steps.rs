@@ -1,5 +1,5 @@
-//! The choice of step sizes on held-out pairs (section 5.2: "we select interesting decreasing step size strategies on out-of-experiment
-//! samples and only display the best ones found").
+//! The choice of step sizes on held-out pairs (section 5.2: "we select interesting decreasing step size
+//! strategies on out-of-experiment samples and only display the best ones found").
 
 use anyhow::Result;
 
@@ -14,17 +14,17 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Measurement;
 use crate::reproduce::verdict::{By, Case, Claim, Resamples};
 
-/// Step sizes γ, of constant steps and of the first of decreasing ones.
+/// Sizes γ of constant steps, and of the first step of decreasing ones.
 const SIZES: [f64; 9] = [0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
 
-/// A step of the paper may be so many times worse than the best and still be among the best.
+/// Maximum ratio of a step's error to the best one at which it still counts as among the best.
 const AMONG_THE_BEST: f64 = 1.5;
 
-/// The tasks on which steps are chosen.
+/// Tasks on which steps are chosen.
 const TASKS: [(Task, usize); 3] =
     [(Task::Classification, LOW), (Task::Regression, LOW), (Task::Classification, HIGH)];
 
-/// Orders T whose evaluations a step may use: two budgets for each task.
+/// Returns the numbers of permutations T whose evaluations a step may use: two budgets per task.
 fn passes(session: &Session, players: usize) -> [usize; 2] {
     match (players > LOW, session.preset) {
         (false, _) => [64, 1024],
@@ -33,7 +33,7 @@ fn passes(session: &Session, players: usize) -> [usize; 2] {
     }
 }
 
-/// Held-out pairs.
+/// Returns the number of held-out pairs.
 fn pairs(session: &Session) -> usize {
     session.runs.div_ceil(2)
 }
@@ -42,7 +42,7 @@ fn step(rule: Rule, size: f64) -> Step {
     Step { rule, size }
 }
 
-/// Error against step size, by rule, budget and average.
+/// Generates the comparison of errors by step size, rule, budget and average.
 pub(super) fn steps(session: &Session) -> Result<Made> {
     let mut methods: Vec<Method> = Rule::ALL
         .into_iter()
@@ -58,8 +58,8 @@ pub(super) fn steps(session: &Session) -> Result<Made> {
         .collect::<Result<Vec<Measured>>>()?;
     let mut notes = super::notes::notes();
     notes.push(format!(
-        "{} pairs for each task, none of which is among those of figures 2 and 3; step sizes {}; a step size at which the iterates of a \
-         pair diverge has no mean",
+        "{} pairs for each task, none of which is among those of figures 2 and 3; step sizes {}; a step size \
+         at which the iterates of a pair diverge has no mean",
         pairs(session),
         SIZES.map(|size| size.to_string()).join(", ")
     ));
@@ -81,7 +81,7 @@ fn curve(measured: &Measured, rule: Rule, size: f64, answer: Answer) -> Option<&
     measured.curve(Method::Gradient(step(rule, size), answer))
 }
 
-/// The size with the least mean error.
+/// Returns the size with the smallest mean error.
 fn best(measured: &Measured, rule: Rule, answer: Answer, level: usize) -> Option<(f64, &Curve, Measurement)> {
     SIZES
         .into_iter()
@@ -92,7 +92,7 @@ fn best(measured: &Measured, rule: Rule, answer: Answer, level: usize) -> Option
         .min_by(|one, other| one.2.value.total_cmp(&other.2.value))
 }
 
-/// `classification, d = 16, T = 64`.
+/// Formats a case, e.g. `classification, d = 16, T = 64`.
 fn case(measured: &Measured, level: usize) -> String {
     format!("{}, {}", title(measured), budget_title(measured, level))
 }
@@ -109,14 +109,14 @@ fn levels(measured: &Measured) -> std::ops::Range<usize> {
     0..measured.curves[0].passes.len()
 }
 
-/// The steps of the paper that are tried, with their curves.
+/// Returns the steps of the paper that were tried, with their curves.
 fn of_paper(measured: &Measured) -> impl Iterator<Item = (Step, &Curve)> {
     Step::of_paper(measured.setting.players)
         .into_iter()
         .filter_map(|step| Some((step, curve(measured, step.rule, step.size, Answer::Mean)?)))
 }
 
-/// The least mean error of all sizes of a rule, of some pairs.
+/// Returns the smallest mean error over all sizes of a rule, for the given pairs.
 fn least_error(measured: &Measured, rule: Rule, level: usize, pairs: &[usize]) -> f64 {
     let of_size = |size: f64| {
         let errors = &curve(measured, rule, size, Answer::Mean)?.errors[level];
@@ -149,8 +149,8 @@ fn steps_of_paper_are_good(measured: &[Measured]) -> Claim {
         "the step sizes displayed are the best ones found",
         "section 5.2",
         &format!(
-            "a task, a rule and a budget; it agrees if the mean error with the paper's step is at most {AMONG_THE_BEST} times the least of all \
-             sizes with this rule"
+            "a task, a rule and a budget; it agrees if the mean error with the paper's step is at most \
+             {AMONG_THE_BEST} times the least of all sizes with this rule"
         ),
         cases,
     )
@@ -173,12 +173,13 @@ fn square_root_beats_inverse(measured: &[Measured]) -> Claim {
     By::Resampling.in_all(
         "of decreasing steps 1/√t is best",
         "section 5.2: the only decreasing rule that is displayed",
-        "a task and a budget; it agrees if the mean error with the best 1/√t step is below that with the best 1/t step",
+        "a task and a budget; it agrees if the mean error with the best 1/√t step is below that with the \
+         best 1/t step",
         cases,
     )
 }
 
-/// Section 4.2: fast convergence towards an imprecise solution.
+/// Judges the claim of section 4.2: fast convergence towards an imprecise solution.
 fn last_iterate_flattens(measured: &[Measured]) -> Claim {
     let cases = measured.iter().filter_map(|one| {
         let constant = Step::of_paper(one.setting.players)[0];
@@ -193,8 +194,8 @@ fn last_iterate_flattens(measured: &[Measured]) -> Claim {
     By::Resampling.in_all(
         "the last iterate of a constant step converges fast towards an imprecise solution",
         "section 4.2",
-        "a task with the paper's constant step; it agrees if from the smaller budget to the larger, at least 8 times it, the mean error of the \
-         last iterate falls by less than a factor of 2",
+        "a task with the paper's constant step; it agrees if from the smaller budget to the larger, at least \
+         8 times it, the mean error of the last iterate falls by less than a factor of 2",
         cases,
     )
 }
@@ -224,12 +225,12 @@ fn best_steps(measured: &[Measured]) -> Table {
     )
 }
 
-/// The rules, each with its answer; of the constant step with both.
+/// Returns the rules with their results; constant steps occur with both.
 fn kinds() -> impl Iterator<Item = (Rule, Answer)> {
     Rule::ALL.map(|rule| (rule, Answer::Mean)).into_iter().chain([(Rule::Constant, Answer::Last)])
 }
 
-/// The look of a rule, that of its method in the figures.
+/// Returns the style of a rule, which is that of its method in the figures.
 fn style(rule: Rule, answer: Answer) -> Style {
     Method::Gradient(step(rule, 1.0), answer).style()
 }
@@ -243,7 +244,8 @@ fn drawn(measured: &[Measured]) -> Figure {
         let mut marks: Vec<Mark> = kinds()
             .map(|(rule, answer)| Mark::Line { style: style(rule, answer), points: errors(rule, answer) })
             .collect();
-        // Steps far too long would squeeze all others: what is worse than knowing nothing at all is drawn at the top.
+        // Far too long steps would compress the other curves, so errors far above those of the zero estimate
+        // are drawn at the top.
         let top = 10.0 * one.square();
         for mark in &mut marks {
             if let Mark::Line { points, .. } = mark {
@@ -273,16 +275,22 @@ fn drawn(measured: &[Measured]) -> Figure {
     };
     Figure {
         title: "Squared error against step size on held-out pairs".to_owned(),
-        panels: (0..2).flat_map(|level| measured.iter().map(move |one| (one, level))).map(|(o, l)| panel(o, l)).collect(),
+        panels: (0..2)
+            .flat_map(|level| measured.iter().map(move |one| (one, level)))
+            .map(|(o, l)| panel(o, l))
+            .collect(),
         columns: measured.len(),
         legend: kinds()
             .map(|(rule, answer)| (format!("{}, {}", rule.title(), answer.title()), style(rule, answer)))
             .collect(),
-        note: "Dashes: the step of the paper with this rule. Errors above ten times the mean squared norm of φ are drawn there.".to_owned(),
+        note:
+            "Dashes: the step of the paper with this rule. Errors above ten times the mean squared norm of \
+            φ are drawn there."
+                .to_owned(),
     }
 }
 
-/// Every number.
+/// Returns all numbers of the figure.
 fn data(measured: &[Measured]) -> Table {
     let of_gradient = |curve: &Curve| match curve.method {
         Method::Gradient(step, answer) => Some((step, answer)),

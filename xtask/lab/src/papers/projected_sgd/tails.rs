@@ -1,4 +1,5 @@
-//! Many runs in one game each, for how often errors exceed what the high-probability bounds of section 4.2 and appendix 8.2 say.
+//! Many runs in one game each, to see how often errors exceed the high-probability bounds of section 4.2 and
+//! appendix 8.2.
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
@@ -10,16 +11,16 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Few, so that bounds are below the diameter of K within thousands of steps.
+/// Few players, so that bounds are below the diameter of K within thousands of steps.
 const PLAYERS: [usize; 2] = [3, 4];
 
-/// T.
+/// Numbers of steps T.
 pub(super) const STEPS: [usize; 3] = [1024, 4096, 16384];
 
 /// A constant step in units of 1/μ.
 const CONSTANT: f64 = 0.00125;
 
-/// For each run of the session, so many in each game.
+/// Number of runs in each game, per run of the session.
 const RUNS: usize = 10;
 
 const RULES: [PrintedRule; 3] =
@@ -39,17 +40,17 @@ impl PrintedRule {
 pub(super) struct Tail {
     pub(super) known: Known,
     pub(super) rule: PrintedRule,
-    /// `‖φ̄ − φ*‖²/D²` by T, by run.
+    /// `‖φ̄ − φ*‖²/D²` by run and T.
     errors: Vec<Vec<f64>>,
 }
 
 impl Tail {
-    /// The errors after the T of [`STEPS`] number `level`.
+    /// Returns the errors after `STEPS[level]` steps.
     pub(super) fn errors(&self, level: usize) -> Vec<f64> {
         self.errors.iter().map(|run| run[level]).collect()
     }
 
-    /// How many errors are at least `limit`.
+    /// Returns how many errors are at least `limit`.
     pub(super) fn exceeding(&self, level: usize, limit: f64) -> usize {
         self.errors.iter().filter(|run| run[level] >= limit).count()
     }
@@ -58,20 +59,20 @@ impl Tail {
         self.errors.len()
     }
 
-    /// The printed bound of `E‖φ̄ − φ*‖²/D²`.
+    /// Returns the printed bound on `E‖φ̄ − φ*‖²/D²`.
     pub(super) fn bound(&self, level: usize) -> f64 {
         let Known { bounds, norm, .. } = &self.known;
         let rule = self.rule.of_bound(&self.known);
         bounds.expected_error(rule, STEPS[level] as f64, Constants::Printed) / norm.powi(2)
     }
 
-    /// `d = 3, T = 1024`.
+    /// Formats a title, e.g. `d = 3, T = 1024`.
     pub(super) fn title(&self, level: usize) -> String {
         format!("d = {}, T = {}", self.known.players(), STEPS[level])
     }
 }
 
-/// No error is larger: the squared diameter of the ball, in units of D².
+/// Maximum possible error: the squared diameter of the ball, in units of D².
 pub(super) const LARGEST: f64 = 4.0;
 
 #[derive(Serialize)]
@@ -85,7 +86,7 @@ struct RunKey {
 #[derive(Serialize, Deserialize)]
 struct Errors(Vec<f64>);
 
-/// The runs, in the first game of each size.
+/// Computes the runs in the first game of each size.
 pub(super) fn tails(session: &Session) -> Result<Vec<Tail>> {
     let mut tails = Vec::new();
     for players in PLAYERS {

@@ -1,7 +1,8 @@
 //! The simulated tasks of section 5.1 and their games.
 //!
-//! Both models are functions of a sum over the features, `Σ_i X_i²` and `Σ_i log ρ(X_i)`. So a coalition's value takes the sum of what
-//! its members bring in place of the reference's features, read from tables eight players at a time.
+//! Both models are functions of a sum over the features, `Σ_i X_i²` and `Σ_i log ρ(X_i)`. So a coalition's
+//! value only needs the sum of the changes when its members replace the features of the reference. This sum
+//! is looked up in tables, eight players at a time.
 
 use std::f64::consts::PI;
 
@@ -14,41 +15,43 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::reproduce::store::derive_seed;
 
-/// Raised when the meaning of a cell changes in a way that no probe sees, so that old checkpoints are not taken up.
+/// Increased when the meaning of a cell changes in a way that probes do not detect, so that old checkpoints
+/// are not reused.
 pub(super) const PROTOCOL: u32 = 1;
 
-/// What the methods are compared on.
+/// Task and pairs on which the methods are compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Setting {
     pub(super) task: Task,
     pub(super) players: usize,
     pub(super) pairs: Pairs,
-    /// Pairs.
+    /// Number of pairs.
     pub(super) count: usize,
 }
 
 impl Setting {
-    /// The game of a pair.
+    /// Returns the game of a pair.
     pub(super) fn game(self, pair: usize, seed: u64) -> Result<PairGame> {
         PairGame::draw(self.task, self.players, self.pairs, pair, seed)
     }
 }
 
-/// What T orders take beside the two ends.
+/// Returns the budget of T permutations: their evaluations plus those of v(∅) and v(M).
 pub(super) fn budget(players: usize, passes: usize) -> usize {
     2 + passes * (players - 1)
 }
 
-/// What is explained.
+/// The explained model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Task {
-    /// Y = 1{Σ X_j² > median of χ²_d}; worth 1 if the class is that of x*, else 0. x* and r* are of different classes.
+    /// Y = 1{Σ X_j² > median of χ²_d}; the coalition value is 1 if the class is that of x*, else 0. x* and r*
+    /// are of different classes.
     Classification,
-    /// Y = Π ρ(X_j), ρ(t) = √(π/2) exp(−t²/2); worth f(z) − f(r*).
+    /// Y = Π ρ(X_j), ρ(t) = √(π/2) exp(−t²/2); the coalition value is f(z) − f(r*).
     Regression,
-    /// Not in the paper: the logistic function of (Σ X_j² − median) over a width, from classification (width 0) to a sum without
-    /// interactions (wide). Pairs as in classification.
+    /// Not in the paper: the logistic function of (Σ X_j² − median) divided by a width, from classification
+    /// (width 0) to a sum without interactions (large width). Pairs are drawn as for classification.
     Softened { width: u32 },
 }
 
@@ -61,7 +64,7 @@ impl Task {
         }
     }
 
-    /// What a feature of this value adds to the sum that the model is a function of.
+    /// Returns the contribution of a feature value to the sum that the model is a function of.
     fn term(self, x: f64) -> f64 {
         match self {
             Self::Classification | Self::Softened { .. } => x * x,
@@ -70,7 +73,7 @@ impl Task {
     }
 }
 
-/// Whether pairs are those that figures show, or others, on which step sizes are chosen.
+/// Whether pairs are shown in figures, or held out for the choice of step sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Pairs {
@@ -78,12 +81,12 @@ pub(super) enum Pairs {
     HeldOut,
 }
 
-/// What a coalition is worth, by its sum.
+/// Coalition value as a function of the sum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Reward {
-    /// 1 on the same side of the threshold as x*.
+    /// 1 if the sum is on the same side of the threshold as that of x*.
     SameClass { threshold: f64, above: bool },
-    /// exp(sum) less that of the reference.
+    /// exp(sum) minus that of the reference.
     Product { reference: f64 },
     /// The logistic function.
     Softened { threshold: f64, width: f64 },
@@ -99,20 +102,20 @@ impl Reward {
     }
 }
 
-/// The game of an individual x* against a reference r*.
+/// The game of an individual x* with a reference r*.
 #[derive(Debug, Clone)]
 pub(super) struct PairGame {
-    /// What x* brings in place of r*, feature by feature.
+    /// Change of the sum when the feature of x* replaces that of r*, by feature.
     differences: Vec<f64>,
-    /// The sum at the reference.
+    /// Sum at the reference.
     start: f64,
-    /// For each eight players, the sum of the differences of those whose bits are set.
+    /// For each eight players, the sum of the differences of the players in each mask.
     tables: Vec<[f64; 256]>,
     reward: Reward,
 }
 
 impl PairGame {
-    /// Pair number `index` of `players` features, a function of the seed.
+    /// Draws pair number `index` with `players` features, as a function of the seed.
     pub(super) fn draw(task: Task, players: usize, pairs: Pairs, index: usize, seed: u64) -> Result<Self> {
         let drawn_as = match task {
             Task::Softened { .. } => Task::Classification,
@@ -152,7 +155,7 @@ impl PairGame {
         Self { differences, start: sum(reference), tables, reward }
     }
 
-    /// Adds the marginal contribution of each player to `out`, if they join in this order.
+    /// Adds the marginal contributions of the players, joining in this order, to `out`.
     pub(super) fn walk(&self, order: impl Iterator<Item = usize>, out: &mut [f64]) {
         let mut sum = self.start;
         let mut before = self.reward.of(sum);
@@ -180,7 +183,7 @@ impl Game for PairGame {
     }
 }
 
-/// The median of a χ² law with `degrees` degrees of freedom: half of all individuals are of either class.
+/// Returns the median of a χ² distribution, so that half of all individuals belong to each class.
 fn median(degrees: usize) -> Result<f64> {
     let law = ChiSquared::new(degrees as f64).context("the law of a sum of squares")?;
     let (mut low, mut high) = (0.0, degrees as f64);
@@ -197,7 +200,7 @@ mod tests {
 
     const TASKS: [Task; 3] = [Task::Classification, Task::Regression, Task::Softened { width: 4 }];
 
-    /// v(S) as section 5.1 writes it, on the features themselves.
+    /// Returns v(S) as defined in section 5.1, from the features themselves.
     fn by_definition(
         task: Task,
         median: f64,
@@ -273,7 +276,7 @@ mod tests {
     #[test]
     fn medians_of_two_degrees_and_of_many() {
         assert!((median(2).unwrap() - 2.0 * 2f64.ln()).abs() < 1e-10);
-        // By the Wilson-Hilferty approximation, which is good to 1e-4 there.
+        // The Wilson–Hilferty approximation, which is accurate to 1e-4 here.
         assert!((median(300).unwrap() - 300.0 * (1.0f64 - 2.0 / 2700.0).powi(3)).abs() < 1e-2);
     }
 }

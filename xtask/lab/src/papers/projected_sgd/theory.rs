@@ -1,24 +1,29 @@
-//! The constants of the paper's theory (section 4.2), as printed and corrected, and the bounds of the expected error that follow.
+//! The constants of the paper's theory (section 4.2), as printed and corrected, and the resulting bounds on
+//! the expected error.
 //!
-//! They hold for games with `|v(S) − v(∅)| ≤ C` whose Shapley value has a norm of at most D, and iterates projected on
-//! K = {Σφ = c, ‖φ‖ ≤ D}. Errors are `‖φ̄ − φ*‖²`, in squared units of the output. The bounds are far from tight.
+//! They hold for games with `|v(S) − v(∅)| ≤ C` whose Shapley values have a norm of at most D, and iterates
+//! projected on K = {Σφ = c, ‖φ‖ ≤ D}. Errors are `‖φ̄ − φ*‖²`, in squared units of the output. The bounds
+//! are far from tight.
 //!
 //! # As printed, and corrected
 //!
-//! F = (Xφ − Y)ᵀW(Xφ − Y) has the Hessian 2 XᵀWX, whose smallest eigenvalue is `2 (1 − 1/n)`. The paper prints `1 − 1/n`. F is strongly
-//! convex with any μ up to the smallest eigenvalue, so the printed μ is a valid constant, and what follows from it is true, but twice (for
-//! κ) or four times (for κ²) as large as it need be.
+//! F = (Xφ − Y)ᵀW(Xφ − Y) has the Hessian 2 XᵀWX, whose smallest eigenvalue is `2 (1 − 1/n)`. The paper
+//! prints `1 − 1/n`. F is strongly convex with any μ up to the smallest eigenvalue, so the printed μ is a
+//! valid constant. The bounds derived from it are true, but two times (for κ) or four times (for κ²) as large
+//! as necessary.
 //!
-//! `B²` is the square of `Σ L_j / n` (the square is lost in print), so that `κ = B/μ` with the printed μ is
-//! `2 Σ_l n (√l D + C) / (√l (n − l))`. The paper prints it with 4 for 2. Here κ is B/μ, the smaller of the two.
+//! `B²` is the square of `Σ L_j / n` (the square is missing in print), so that `κ = B/μ` with the printed μ
+//! is `2 Σ_l n (√l D + C) / (√l (n − l))`. The paper prints the factor 4 instead of 2. Here κ is B/μ, the
+//! smaller of the two.
 //!
-//! For steps `2D/(B√t)` the paper states `F(φ̄) − F(φ*) ≤ 2DB/√T`. Its source sums `‖φ_{t−1} − φ*‖² / 2γ_t` by parts, with ‖φ − φ*‖ ≤ 2D,
-//! to `DB√T`, and `γ_t B²/2` to at most `2DB√T`: together 3DB/√T. From this and the corrected μ follows `6Dκ/√T`; the printed `4Dκ/√T` has
-//! κ for the printed μ, which is twice as large, and is thus `8Dκ/√T`, above what was shown.
+//! For steps `2D/(B√t)`, the paper states `F(φ̄) − F(φ*) ≤ 2DB/√T`. Its source sums `‖φ_{t−1} − φ*‖² / 2γ_t`
+//! by parts, with ‖φ − φ*‖ ≤ 2D, to `DB√T`, and `γ_t B²/2` to at most `2DB√T`: together 3DB/√T. With the
+//! corrected μ, this gives `6Dκ/√T`. The printed `4Dκ/√T` contains κ for the printed μ, which is twice as
+//! large, and thus equals `8Dκ/√T`, above the proven bound.
 
 use apportion::estimators::GradientLaw;
 
-/// Which constants a bound is made of.
+/// Constants used in a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Constants {
     /// μ = 1 − 1/n, and 4Dκ/√T.
@@ -27,7 +32,7 @@ pub(super) enum Constants {
     Corrected,
 }
 
-/// The rule of the steps that a bound is for, each with its average.
+/// Step rule of a bound, with its average.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum StepRule {
     /// `γ_t = 2/(μ(t+1))`, the weighted average.
@@ -38,12 +43,13 @@ pub(super) enum StepRule {
     Constant {
         /// γ.
         step: f64,
-        /// `‖φ_0 − φ*‖²`, or a bound of it.
+        /// `‖φ_0 − φ*‖²`, or an upper bound on it.
         start: f64,
     },
 }
 
-/// The constants for `players` (two or more), `‖φ‖ ≤ norm` (D) and `|v(S) − v(∅)| ≤ value` (C), with coalitions drawn by `law`.
+/// The constants for `players` (two or more), `‖φ‖ ≤ norm` (D) and `|v(S) − v(∅)| ≤ value` (C), with
+/// coalitions drawn from `law`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GradientBounds {
     pub(super) players: usize,
@@ -53,16 +59,17 @@ pub(super) struct GradientBounds {
 }
 
 impl GradientBounds {
-    /// B, with `E‖∇‖² ≤ B²` for the stochastic gradient at every point of K.
+    /// Returns B, with `E‖∇‖² ≤ B²` for the stochastic gradient at every point of K.
     ///
     /// ```text
-    /// uniform     B = 2 (2^n − 2) (√(n−1)/n) (√(n−1) D + C)                   (section 4.2; that of the largest coalitions)
-    /// importance  B = 2 Σ_l (n−1)/(√l (n−l)) (√l D + C)                       (section 4.2, which lacks the square on the left)
-    /// centred     B = 2 Σ_l W_l ‖Px‖ (‖Px‖ D + 2C),  ‖Px‖² = l (n−l)/n        (of the gradient along the plane)
+    /// uniform     B = 2 (2^n − 2) (√(n−1)/n) (√(n−1) D + C)             (section 4.2, largest coalitions)
+    /// importance  B = 2 Σ_l (n−1)/(√l (n−l)) (√l D + C)                 (section 4.2, left square missing)
+    /// centred     B = 2 Σ_l W_l ‖Px‖ (‖Px‖ D + 2C),  ‖Px‖² = l (n−l)/n  (of the gradient along the plane)
     /// ```
     ///
-    /// with `W_l = (n−1)/(l (n−l))`. `|x·φ − y| ≤ ‖Px‖ ‖φ‖ + |y − (l/n) c|`, and the last is at most 2C. Pairs and mini-batches do not make
-    /// it larger. Infinite for the uniform law from 1024 players on.
+    /// with `W_l = (n−1)/(l (n−l))`. `|x·φ − y| ≤ ‖Px‖ ‖φ‖ + |y − (l/n) c|`, where the last term is at most
+    /// 2C. Pairs and mini-batches do not increase it. Infinite for the uniform distribution with 1024 or more
+    /// players.
     pub(super) fn gradient_norm(&self) -> f64 {
         let (n, norm, value) = (self.players as f64, self.norm, self.value);
         let of_size = |size: usize| {
@@ -80,7 +87,8 @@ impl GradientBounds {
         2.0 * (1..self.players).map(of_size).sum::<f64>()
     }
 
-    /// μ. The corrected one is the smallest eigenvalue of the Hessian of F, and the only one in the plane.
+    /// Returns μ. The corrected μ is the smallest eigenvalue of the Hessian of F, and its only eigenvalue in
+    /// the plane.
     pub(super) fn strong_convexity(&self, constants: Constants) -> f64 {
         let printed = 1.0 - 1.0 / self.players as f64;
         match constants {
@@ -89,12 +97,12 @@ impl GradientBounds {
         }
     }
 
-    /// `κ = B/μ`.
+    /// Returns `κ = B/μ`.
     pub(super) fn condition(&self, constants: Constants) -> f64 {
         self.gradient_norm() / self.strong_convexity(constants)
     }
 
-    /// `4 Σ_l n (√l D + C) / (√l (n − l))`: the sum that section 4.2 prints for κ.
+    /// Returns `4 Σ_l n (√l D + C) / (√l (n − l))`, the sum printed for κ in section 4.2.
     pub(super) fn printed_condition(&self) -> f64 {
         let n = self.players as f64;
         let of_size = |size: usize| {
@@ -104,12 +112,12 @@ impl GradientBounds {
         4.0 * (1..self.players).map(of_size).sum::<f64>()
     }
 
-    /// `2D/B`, which over √t is the step that [`StepRule::SquareRoot`] is for.
+    /// Returns `2D/B`, which divided by √t is the step of [`StepRule::SquareRoot`].
     pub(super) fn square_root_step(&self) -> f64 {
         2.0 * self.norm / self.gradient_norm()
     }
 
-    /// A bound of `E‖φ̄ − φ*‖²` after `steps` steps, T.
+    /// Returns an upper bound on `E‖φ̄ − φ*‖²` after `steps` steps, T.
     ///
     /// ```text
     /// inverse      4κ²/T
@@ -117,7 +125,8 @@ impl GradientBounds {
     /// constant     (1 − γμ)^T ‖φ_0 − φ*‖² + γB²/μ       for γ < 1/μ
     /// ```
     ///
-    /// Infinite where nothing is promised: without steps, and for constant steps that are not between 0 and 1/μ.
+    /// Infinite if there is no guarantee: without steps, and for constant steps that are not between 0 and
+    /// 1/μ.
     pub(super) fn expected_error(&self, rule: StepRule, steps: f64, constants: Constants) -> f64 {
         if steps.is_nan() || steps < 1.0 {
             return f64::INFINITY;
@@ -143,7 +152,7 @@ impl GradientBounds {
     }
 }
 
-/// `w_S` by size: (n − 1) / (C(n, l) l (n − l)).
+/// Returns `w_S` by size: (n − 1) / (C(n, l) l (n − l)).
 pub(super) fn weights(players: usize) -> Vec<f64> {
     let mut weights = vec![0.0; players + 1];
     let mut binomial = 1.0;
@@ -169,12 +178,12 @@ mod tests {
         (0..size).map(|i| (players - i) as f64 / (i + 1) as f64).product()
     }
 
-    /// w_S.
+    /// Returns w_S.
     fn weight(players: usize, size: usize) -> f64 {
         (players - 1) as f64 / (binomial(players, size) * (size * (players - size)) as f64)
     }
 
-    /// The probability of each coalition of a size.
+    /// Returns the probability of each coalition of a size.
     fn probability(law: GradientLaw, players: usize, size: usize, norm: f64, value: f64) -> f64 {
         let bound = |size: usize| {
             let l = size as f64;
@@ -190,7 +199,7 @@ mod tests {
         bound(size) / total
     }
 
-    /// D, C and a law.
+    /// Creates bounds from D, C and a distribution.
     fn bounds(players: usize, norm: f64, value: f64, law: GradientLaw) -> GradientBounds {
         GradientBounds { players, norm, value, law }
     }
@@ -207,7 +216,7 @@ mod tests {
                     let values: Vec<f64> =
                         (0..1 << players).map(|_| rng.random_range(-value..value)).collect();
                     let total = values[(1 << players) - 1];
-                    // Any point of the plane, no further away than the ball's part of it.
+                    // Any point of the plane on the boundary of the ball.
                     let raw: Vec<f64> = (0..players).map(|_| rng.random_range(-1.0..1.0)).collect();
                     let mean = raw.iter().sum::<f64>() / players as f64;
                     let away = raw.iter().map(|x| (x - mean).powi(2)).sum::<f64>().sqrt();
@@ -260,7 +269,7 @@ mod tests {
             let uniform = bounds(players, norm, value, GradientLaw::Uniform).gradient_norm();
             assert!((uniform / largest - 1.0).abs() < 1e-12);
         }
-        // H_{n−1} against (n − 1)/n.
+        // H_{n−1} compared with (n − 1)/n.
         let part = |law| bounds(50, 1.0, 1e-12, law).gradient_norm();
         let harmonic: f64 = (1..50).map(|l| 1.0 / f64::from(l)).sum();
         assert!((part(GradientLaw::Importance) / (2.0 * 49.0 * harmonic) - 1.0).abs() < 1e-9);
@@ -276,7 +285,7 @@ mod tests {
                 masks.map(|mask| 2.0 * weight(players, mask.count_ones() as usize)).sum()
             };
             let mu = bounds(players, 1.0, 1.0, GradientLaw::Centred).strong_convexity(Constants::Corrected);
-            // a on the diagonal and c beside it: eigenvalues a − c in the plane and a + (n − 1) c across it.
+            // a on the diagonal and c elsewhere: eigenvalues a − c in the plane and a + (n − 1) c across it.
             let (a, c) = (entry(0, 0), entry(0, 1));
             for i in 0..players {
                 for j in 0..players {
@@ -335,14 +344,14 @@ mod tests {
 
     #[test]
     fn the_constants_are_those_checked_by_hand() {
-        // n = 8, C = D = 1: B/μ = 30.6; with the paper's factors 122.4.
+        // n = 8, C = D = 1: B/μ = 30.6, and 122.4 with the paper's factors.
         let bounds = bounds(8, 1.0, 1.0, GradientLaw::Importance);
         assert!(
             (bounds.condition(Constants::Corrected) - 30.6).abs() < 0.05,
             "{}",
             bounds.condition(Constants::Corrected)
         );
-        // What is printed for κ, and B over the printed μ.
+        // The sum printed for κ, and B divided by the printed μ.
         assert!((bounds.printed_condition() - 122.4).abs() < 0.05, "{}", bounds.printed_condition());
         assert!((bounds.condition(Constants::Printed) - 61.2).abs() < 0.05);
         let steps = 1e6;

@@ -1,4 +1,4 @@
-//! The Shapley values that errors are measured against: by enumeration, or by very many random orders.
+//! Reference Shapley values for errors: by enumeration, or from a large number of random permutations.
 
 use anyhow::{Context, Result, ensure};
 use apportion::Semivalue;
@@ -14,20 +14,21 @@ use crate::reproduce::ingredients::{Cell, Digest, Ingredients};
 use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 
-/// Above so many players coalitions are not enumerated.
+/// Maximum number of players for which coalitions are enumerated.
 const MOST_ENUMERATED: usize = 20;
 
 /// Shapley values of one pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Truth {
     pub(super) values: Vec<f64>,
-    /// Sum of the squared standard errors: what ‖φ̂ − φ‖² is expected to be of the truth itself; 0 by enumeration.
+    /// Sum of the squared standard errors: the expected ‖φ̂ − φ‖² of the truth itself; 0 for enumeration.
     pub(super) variance: f64,
-    /// Random orders, each with its reverse, that it is the mean over; none by enumeration.
+    /// Number of random permutations, each with its reverse, that it is averaged over; `None` for
+    /// enumeration.
     pub(super) orders: Option<usize>,
 }
 
-/// What tells the truth of one pair from others.
+/// Identifies the truth of one pair.
 #[derive(Serialize)]
 struct TruthKey {
     task: Task,
@@ -37,13 +38,14 @@ struct TruthKey {
     orders: Option<usize>,
 }
 
-/// The games of the pairs, by what came of probing them.
+/// Returns digests of the games of the pairs, obtained by probing.
 pub(super) fn played(setting: Setting, seed: u64) -> Result<Vec<Digest>> {
     let of_pair = |pair| Digest::of_game(&setting.game(pair, seed)?);
     parallel::try_map(0..setting.count, of_pair)
 }
 
-/// Random orders, each with its reverse, that the truth of more than 20 players is the mean over.
+/// Returns the number of random permutations, each with its reverse, that the truth of more than 20 players
+/// is averaged over.
 pub(super) fn orders(preset: Preset) -> usize {
     match preset {
         Preset::Quick => 1 << 14,
@@ -51,7 +53,7 @@ pub(super) fn orders(preset: Preset) -> usize {
     }
 }
 
-/// The truths of the pairs.
+/// Computes the truths of the pairs.
 pub(super) fn truths(session: &Session, setting: Setting) -> Result<Vec<Truth>> {
     let Setting { task, players, pairs, .. } = setting;
     let orders = (players > MOST_ENUMERATED).then(|| orders(session.preset));
@@ -70,10 +72,10 @@ pub(super) fn truths(session: &Session, setting: Setting) -> Result<Vec<Truth>> 
     })
 }
 
-/// Players, and orders, that the way to the truth is probed with.
+/// Number of players, and of permutations, with which the computation of the truth is probed.
 const PROBE: usize = 9;
 
-/// By enumeration, or where a number of orders is given by these.
+/// Computes the truth by enumeration, or from the given number of permutations.
 fn truth(game: &PairGame, players: usize, orders: Option<usize>, seed: u64) -> Result<Truth> {
     match orders {
         Some(orders) => by_walks(game, players, orders, seed),
@@ -84,7 +86,7 @@ fn truth(game: &PairGame, players: usize, orders: Option<usize>, seed: u64) -> R
     }
 }
 
-/// What tells from others what the paper takes for the truth.
+/// Identifies the truth as used in the paper.
 #[derive(Serialize)]
 struct PaperKey {
     task: Task,
@@ -94,7 +96,8 @@ struct PaperKey {
     iterations: usize,
 }
 
-/// The squared error of the paper's truth, `iterations` of optimized Monte Carlo, by its standard errors: the mean over the pairs.
+/// Returns the squared error of the paper's truth, from the standard errors of `iterations` of optimized
+/// Monte Carlo, averaged over the pairs.
 pub(super) fn variance_of_paper(session: &Session, setting: Setting, iterations: usize) -> Result<f64> {
     let Setting { task, players, pairs, count } = setting;
     let method = Method::Optimized.digest()?;
@@ -115,7 +118,7 @@ pub(super) fn variance_of_paper(session: &Session, setting: Setting, iterations:
     Ok(variances.iter().sum::<f64>() / count as f64)
 }
 
-/// The mean over random orders and their reverses.
+/// Averages over random permutations and their reverses.
 fn by_walks(game: &PairGame, players: usize, orders: usize, seed: u64) -> Result<Truth> {
     ensure!(orders > 1, "a standard error takes two orders");
     let (mut sums, mut squares) = (vec![0.0; players], vec![0.0; players]);
@@ -153,7 +156,7 @@ mod tests {
                 let error: f64 = walked.values.iter().zip(exact).map(|(a, b)| (a - b).powi(2)).sum();
                 ratios.push(error / walked.variance);
             }
-            // A mean of 20 ratios, each of a mean of squares: its standard error is below 0.2.
+            // The mean of 20 ratios, each of a mean of squares, has a standard error below 0.2.
             let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
             assert!((0.4..1.8).contains(&mean), "{task:?}: {mean}");
         }

@@ -1,4 +1,5 @@
-//! Figure 1: what each attribute adds to one individual's prediction, against a reference group.
+//! Figure 1: the contribution of each attribute to one individual's prediction, relative to a reference
+//! group.
 
 use anyhow::{Context, Result, ensure};
 use apportion::estimators::{Estimator, OptimizedMonteCarlo, Orders, References, exact};
@@ -16,67 +17,70 @@ use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Individuals of the reference group.
+/// Number of individuals in the reference group.
 const REFERENCES: usize = 200;
 
 /// Iterations of Algorithm 1, each with one reference.
 const ITERATIONS: usize = 1000;
 
-/// The probability of the paper's individual: of those like it, the nearest is explained.
+/// Predicted probability of the paper's individual. Among similar individuals, the one with the closest
+/// probability is explained.
 const PROBABILITY_OF_PAPER: f64 = 0.70;
 
-/// How far an estimate may be off, in parts of the largest value.
+/// Maximum error of an estimate, relative to the largest value.
 const PRECISE: f64 = 0.2;
 
-/// Efficiency is a sum of some numbers: rounding.
+/// Tolerance for rounding errors in efficiency, a sum of a few numbers.
 const ROUNDING: f64 = 1e-9;
 
 /// One explanation, ready to be drawn.
 struct Waterfall {
     title: String,
-    /// The label of the x axis.
+    /// Label of the x axis.
     quantity: &'static str,
     percent: bool,
     base: f64,
     prediction: f64,
-    /// By attribute.
+    /// Bars by attribute.
     bars: Vec<Bar>,
-    /// Largest distance between these values and the means of those against single references.
+    /// Largest difference between these values and the means of those with single references.
     single_games: f64,
 }
 
 struct Bar {
     label: String,
-    /// The exact Shapley value.
+    /// Exact Shapley value.
     value: f64,
-    /// By Algorithm 1, with its standard error.
+    /// Estimate of Algorithm 1, with its standard error.
     estimate: f64,
     error: f64,
 }
 
-/// COMPAS and diabetes.
+/// Figure 1, for COMPAS and diabetes.
 pub(super) fn fig1(session: &Session) -> Result<Made> {
     let (mut notes, mut tables) = (Vec::new(), Vec::new());
     let (recidivist, quality) = compas(session)?;
     notes.push(format!(
-        "COMPAS: the paper's model is not published, so its 70 %, 14 %, 46 % and 9 % cannot be met; ours is a logistic regression of \
-         \"score Medium or High\" (with which individuals like the paper's come near its 70 %) trained by this program on four of five rows \
-         (accuracy {:.3} on the {} others, {:.3} by the more frequent class)",
+        "COMPAS: the paper's model is not published, so its 70 %, 14 %, 46 % and 9 % cannot be met; ours is \
+         a logistic regression of \"score Medium or High\" (with which individuals like the paper's come \
+         near its 70 %) trained by this program on four of five rows (accuracy {:.3} on the {} others, {:.3} \
+         by the more frequent class)",
         quality.accuracy, quality.rows, quality.accuracy_of_majority
     ));
     notes.push(format!(
-        "COMPAS: explained is, of the rows held out of age 21 without priors as in the paper's figure, that whose probability is nearest \
-         to the paper's {PROBABILITY_OF_PAPER}; references: {REFERENCES} rows drawn from those trained on that are not predicted recidivist"
+        "COMPAS: explained is, of the rows held out of age 21 without priors as in the paper's figure, that \
+         whose probability is nearest to the paper's {PROBABILITY_OF_PAPER}; references: {REFERENCES} rows \
+         drawn from those trained on that are not predicted recidivist"
     ));
     tables.push(quality_table(&quality));
     let waterfalls = [recidivist, diabetes(session)?];
     notes.push(format!(
-        "diabetes: the embedded XGBoost model; explained is a row drawn from those predicted above the median, against {REFERENCES} drawn \
-         from those below"
+        "diabetes: the embedded XGBoost model; explained is a row drawn from those predicted above the \
+         median, against {REFERENCES} drawn from those below"
     ));
     notes.push(format!(
-        "values are exact: all coalitions, each averaged over the references; beside them Algorithm 1 with {ITERATIONS} iterations, one \
-         reference drawn for each"
+        "values are exact: all coalitions, each averaged over the references; beside them Algorithm 1 with \
+         {ITERATIONS} iterations, one reference drawn for each"
     ));
     tables.insert(0, table("Importance of each attribute", &waterfalls));
     let adds_up = [
@@ -166,7 +170,7 @@ fn seed(session: &Session, dataset: &str) -> Result<u64> {
     derive_seed(&("fig1", dataset, session.seed))
 }
 
-/// The explanation of a row against references drawn from a group.
+/// Explains a row with references drawn from a group.
 fn explained<M: Model>(
     model: &M,
     explicand: &[f64],
@@ -192,7 +196,8 @@ fn explained<M: Model>(
 
     let algorithm_1 =
         OptimizedMonteCarlo::default().with_orders(Orders::Independent).with_references(References::Drawn);
-    // An iteration takes d + 1 values against one reference, of which an evaluation is worth as many as there are references.
+    // An iteration needs d + 1 values with one reference; an evaluation counts as one value for each
+    // reference.
     let budget = 2 + (ITERATIONS * (players + 1)).div_ceil(REFERENCES);
     let estimated = algorithm_1.estimate(&game, budget, seed)?;
     let errors = estimated.std_errors.context("an estimate without standard errors")?;
@@ -211,7 +216,7 @@ fn explained<M: Model>(
     })
 }
 
-/// The claim that a gap is rounding.
+/// Returns the claim that a gap is rounding error.
 fn to_rounding(
     [claim, source, case]: [&str; 3],
     waterfalls: &[Waterfall],
@@ -245,15 +250,15 @@ fn algorithm_1(waterfalls: &[Waterfall]) -> Claim {
         "Algorithm 1 with a reference drawn for each iteration estimates these values",
         "section 3",
         &format!(
-            "an attribute; it agrees if the estimate of {ITERATIONS} iterations, with its standard error, is within {} % of the largest value from the \
-             exact one",
+            "an attribute; it agrees if the estimate of {ITERATIONS} iterations, with its standard error, is \
+             within {} % of the largest value from the exact one",
             100.0 * PRECISE
         ),
         cases,
     )
 }
 
-/// What the caption says of its individual. Not tested without the data.
+/// Judges the caption's statements about its individual; not tested without the data.
 fn of_the_caption(compas: &Waterfall) -> [Claim; 2] {
     let points = |bar: &Bar| format!("{:+.1} %", 100.0 * bar.value).replace('-', "−");
     let claim = |claim: &str,
@@ -319,26 +324,26 @@ fn table(caption: &str, waterfalls: &[Waterfall]) -> Table {
 }
 
 impl Waterfall {
-    /// By size, the largest first.
+    /// Returns the bars in descending order of size.
     fn sorted(&self) -> Vec<&Bar> {
         let mut bars: Vec<&Bar> = self.bars.iter().collect();
         bars.sort_by(|one, other| other.value.abs().total_cmp(&one.value.abs()));
         bars
     }
 
-    /// `46 %`, `152`.
+    /// Formats a value, e.g. `46 %`, `152`.
     fn in_words(&self, value: f64) -> String {
         let text = if self.percent { format!("{:.0} %", 100.0 * value) } else { format!("{value:.0}") };
         text.replace('-', "−")
     }
 
-    /// `+46.1 %`, `−9.0`.
+    /// Formats a change, e.g. `+46.1 %`, `−9.0`.
     fn change_in_words(&self, value: f64) -> String {
         let text = if self.percent { format!("{:+.1} %", 100.0 * value) } else { format!("{value:+.1}") };
         text.replace('-', "−")
     }
 
-    /// The axis around all ends of bars, with room for words on both sides.
+    /// Creates the axis that covers all ends of bars, with room for labels on both sides.
     fn axis(&self, ends: &[f64]) -> Axis {
         let (low, high) = ends
             .iter()
@@ -356,7 +361,7 @@ impl Waterfall {
         Axis::linear(self.quantity).with_ticks(ticks.collect()).covering(low, high)
     }
 
-    /// Bars from the mean of the references to the prediction, the largest on top.
+    /// Draws bars from the mean of the references to the prediction, the largest on top.
     fn panel(&self) -> Panel {
         /// Half the height of a bar.
         const HALF: f64 = 0.36;
@@ -369,7 +374,7 @@ impl Waterfall {
             let next = at + bar.value;
             let (colour, side): (Colour, Side) =
                 if bar.value < 0.0 { (palette::BLUE, Side::Left) } else { (palette::VERMILION, Side::Right) };
-            // From the row above to that below.
+            // Connects the row above with the row below.
             marks.push(Mark::Curve { colour: palette::BLACK, points: vec![(at, y + 1.0), (at, y)] });
             marks.push(Mark::Bar { colour, from: (at, y - HALF), to: (next, y + HALF) });
             marks.push(Mark::Words { text: self.change_in_words(bar.value), at: (next, y), side });
@@ -384,7 +389,7 @@ impl Waterfall {
     }
 }
 
-/// The look of the mean of the references, and of the prediction.
+/// Style of the mean of the references, and of the prediction.
 const ENDS: Style = Style { colour: palette::BLACK, shape: Shape::Diamond };
 
 fn drawn(waterfalls: &[Waterfall]) -> Figure {

@@ -1,14 +1,15 @@
-//! Axes: from data to the unit interval, and where the ticks are.
+//! Axes: mapping from data to the unit interval, and tick placement.
 
-/// Of an axis with a zero broken off: where the zero is, where the gap is, and where the rest begins.
+/// Positions on an axis with a separate zero: the zero, the gap, and the start of the remaining axis.
 const ZERO: f64 = 0.045;
 const GAP: f64 = 0.085;
 const REST: f64 = 0.11;
 
-/// How far areas may widen the range of the lines on either side, in its lengths: lines keep half of the axis.
+/// Maximum extension of the range for areas on either side, relative to the range of the lines, which thus
+/// keep half of the axis.
 const WIDENING: f64 = 0.5;
 
-/// How numbers are spread along an axis.
+/// Scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scale {
     Linear,
@@ -21,13 +22,14 @@ enum Scale {
 pub(crate) struct Axis {
     pub(crate) label: String,
     scale: Scale,
-    /// Of a logarithmic axis: values at or below are numerical zeros, for which a piece of the axis is broken off.
+    /// On a logarithmic axis, values at or below this are numerical zeros, which are placed on a separate
+    /// piece of the axis.
     floor: f64,
-    /// Ticks with their labels, in which what follows `^` is raised; chosen from the data where there are none.
+    /// Ticks with their labels, in which text after `^` is raised. If empty, ticks are chosen from the data.
     ticks: Vec<(f64, String)>,
-    /// Values that lie on the axis even where nothing is drawn.
+    /// Values that the axis must cover even if nothing is drawn there.
     covered: Vec<f64>,
-    /// Of a blank axis: its length in points.
+    /// Length in points of a blank axis.
     blank: Option<f64>,
 }
 
@@ -43,8 +45,8 @@ impl Axis {
         }
     }
 
-    /// An axis that is not drawn, `length` points long, from one value to the other: of panels that are no plots. The first value lies on
-    /// the left or below; it may be the larger one.
+    /// Creates an axis that is not drawn, `length` points long, for panels that are not plots. The first
+    /// value is at the left or the bottom, and may be the larger one.
     pub(crate) fn blank(length: f64, from: f64, to: f64) -> Self {
         Self { covered: vec![from, to], blank: Some(length), ..Self::linear("") }
     }
@@ -58,24 +60,25 @@ impl Axis {
         self
     }
 
-    /// The axis reaches at least from one value to the other.
+    /// Extends the axis to cover at least the range between two values.
     pub(crate) fn covering(mut self, low: f64, high: f64) -> Self {
         self.covered = vec![low, high];
         self
     }
 
-    /// Characters of the longest tick label that was given; 0 where ticks are chosen from the data.
+    /// Returns the number of characters of the longest explicit tick label, or 0 if ticks are chosen from the
+    /// data.
     pub(super) fn longest_tick(&self) -> usize {
         self.ticks.iter().map(|(_, label)| label.chars().count()).max().unwrap_or(0)
     }
 
-    /// The length in points of a blank axis.
+    /// Returns the length of a blank axis in points.
     pub(super) fn blank_length(&self) -> Option<f64> {
         self.blank
     }
 
-    /// The axis over the range of `values`, a little wider, and of the edges of `areas` as far as they leave room for the values; a blank
-    /// one over what it was made for.
+    /// Places the axis over the range of `values` plus a margin. The edges of `areas` extend the range only
+    /// as far as they leave room for the values. A blank axis keeps its own range.
     pub(super) fn over(&self, values: &[f64], areas: &[f64]) -> Placed {
         if let (Some(_), &[low, high]) = (self.blank, self.covered.as_slice()) {
             return Placed { axis: self.clone(), low, high, ticks: Vec::new(), has_zero: false };
@@ -95,7 +98,7 @@ impl Axis {
         let (low, high) = range(&mut shown.iter().copied());
         let (low, high) = self.widened((low, high), range(&mut areas.iter().copied()));
         let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
-        // A single value, too, is given a range.
+        // A single value also needs a range.
         let least = match self.scale {
             Scale::Linear => 1e-12 * low.abs().max(high.abs()).max(1e-300),
             Scale::Log => 0.1,
@@ -117,13 +120,14 @@ impl Axis {
         placed
     }
 
-    /// The range of the lines, and of the areas where they do not flatten it. A line at one level has no range to be flattened.
+    /// Returns the range of the lines, extended by that of the areas as far as this does not flatten the
+    /// lines. Lines at a single level cannot be flattened.
     fn widened(&self, (low, high): (f64, f64), areas: (f64, f64)) -> (f64, f64) {
         let room = if low < high { WIDENING * (high - low) } else { f64::INFINITY };
         (low.min(areas.0).max(low - room), high.max(areas.1).min(high + room))
     }
 
-    /// Whether a value is a numerical zero, or below, on a logarithmic axis.
+    /// Returns whether a value is at or below the numerical zero of a logarithmic axis.
     fn is_zero(&self, value: f64) -> bool {
         self.scale == Scale::Log && value <= self.floor
     }
@@ -135,7 +139,8 @@ impl Axis {
         }
     }
 
-    /// At most seven ticks between `low` and `high`, which are transformed values; they themselves are not.
+    /// Returns at most seven ticks between `low` and `high`, which are transformed values; the ticks are not
+    /// transformed.
     fn nice_ticks(&self, low: f64, high: f64) -> Vec<(f64, String)> {
         match self.scale {
             Scale::Log if high.floor() - low.ceil() < 1.0 => [1.0, 2.0, 5.0]
@@ -178,21 +183,22 @@ impl Axis {
     }
 }
 
-/// An axis with its range, ready to place values.
+/// An axis with its range, which maps values to positions.
 #[derive(Debug, Clone)]
 pub(super) struct Placed {
     axis: Axis,
-    /// Of the transformed values but zero.
+    /// Range of the transformed values, excluding zero.
     low: f64,
     high: f64,
-    /// Place and label.
+    /// Position and label.
     ticks: Vec<(f64, String)>,
-    /// Whether a piece is broken off for zero.
+    /// Whether a separate piece of the axis is reserved for zero.
     has_zero: bool,
 }
 
 impl Placed {
-    /// Where a value lies: 0 at the lower end, 1 at the upper. What is beyond an end lies there.
+    /// Returns the position of a value: 0 at the lower end, 1 at the upper end. Values beyond an end are
+    /// clamped to it.
     pub(super) fn place(&self, value: f64) -> f64 {
         let rest = if self.has_zero { REST } else { 0.0 };
         if self.axis.is_zero(value) {
@@ -202,7 +208,7 @@ impl Placed {
         rest + (1.0 - rest) * share.clamp(0.0, 1.0)
     }
 
-    /// Whether a value lies beyond an end.
+    /// Returns whether a value lies beyond an end.
     pub(super) fn is_beyond(&self, value: f64) -> bool {
         if self.axis.is_zero(value) {
             return !self.has_zero || value < 0.0;
@@ -210,17 +216,17 @@ impl Placed {
         !(self.low..=self.high).contains(&self.axis.transform(value))
     }
 
-    /// Where the axis is broken, if it is.
+    /// Returns the position of the gap, if the axis has one.
     pub(super) fn gap(&self) -> Option<f64> {
         self.has_zero.then_some(GAP)
     }
 
-    /// Places and labels of the ticks.
+    /// Returns positions and labels of the ticks.
     pub(super) fn ticks(&self) -> impl Iterator<Item = (f64, &str)> {
         self.ticks.iter().map(|(at, label)| (*at, label.as_str()))
     }
 
-    /// The range in data coordinates.
+    /// Returns the range in data coordinates.
     pub(super) fn range(&self) -> (f64, f64) {
         match self.axis.scale {
             Scale::Linear => (self.low, self.high),
@@ -229,7 +235,7 @@ impl Placed {
     }
 }
 
-/// `10^−3`, and as it is where that is short.
+/// Formats a power of ten: `1`, `10`, `10^−3`.
 fn power_of_ten(exponent: i64) -> String {
     match exponent {
         0 => "1".to_owned(),
@@ -256,7 +262,7 @@ mod tests {
         let gap = placed.gap().unwrap();
         assert!(0.0 < placed.place(0.0) && placed.place(0.0) < gap && gap < placed.place(1e-13));
         assert_eq!(placed.ticks().next(), Some((placed.place(0.0), "0")));
-        // The zeros do not widen the rest: a decade is as long as the others.
+        // Zeros do not stretch the remaining axis: all decades have the same length.
         assert!(placed.place(1e-3) < 0.2 && placed.place(1e-2) > 0.35);
         let whole = Axis::log("error", 1e-14).over(&[1e-13, 1.0], &[]);
         assert!(whole.gap().is_none() && whole.ticks().all(|(_, label)| label != "0"));

@@ -1,6 +1,7 @@
-//! Drawing: a figure onto any backend of plotters, in pixels.
+//! Drawing of a figure with any backend of plotters, in pixels.
 //!
-//! The layout is fixed: a title, the grid of panels, the legend, a note. Sizes are in points and scaled by `scale` pixels per point.
+//! The layout is fixed: a title, the grid of panels, the legend, a note. Sizes are in points; `scale` is the
+//! number of pixels per point.
 
 use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
@@ -17,40 +18,40 @@ const PANEL_HEIGHT: f64 = 220.0;
 const TITLE_HEIGHT: f64 = 40.0;
 const LEGEND_HEIGHT: f64 = 26.0;
 const NOTE_HEIGHT: f64 = 22.0;
-/// What each further line of the title and of the note takes.
+/// Height of each additional line of the title and of the note.
 const TITLE_LINE: f64 = 22.0;
 const NOTE_LINE: f64 = 15.0;
-/// About the width of a character in the title and in the note.
+/// Approximate width of a character in the title and in the note.
 const TITLE_CHARACTER: f64 = 7.2;
 const NOTE_CHARACTER: f64 = 5.2;
-/// What is said where areas are cut off.
+/// Note shown if areas are truncated.
 const BEYOND: &str = " Bands that end at an edge or a break go on beyond it.";
-/// How much lower labels below an axis are where some of them have raised parts, which would run into the ticks.
+/// Extra distance of labels below an axis if some of them have raised parts, which would overlap the ticks.
 const RAISED: f64 = 4.0;
-/// Half the size of the strokes where an axis is broken.
+/// Half the size of the strokes that mark a broken axis.
 const STROKE: f64 = 4.0;
-/// Half the width of a band of a single place.
+/// Half the width of a band at a single x.
 const ALONE: f64 = 4.0;
-/// The sample of a line before a name in the legend, and the space after the name.
+/// Width of the sample before a name in the legend, and space after the name.
 const LEGEND_KEY: f64 = 36.0;
 const LEGEND_GAP: f64 = 30.0;
-/// The length of a dash, and of the gap after it.
+/// Length of a dash, and of the gap after it.
 const DASH: f64 = 5.0;
-/// Space inside a panel's cell, around its axes.
+/// Margins within a panel's cell, around its axes.
 const LEFT: f64 = 56.0;
 const RIGHT: f64 = 10.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 46.0;
-/// What parts two labels below an axis.
+/// Minimum gap between two labels below an axis.
 const TICK_GAP: f64 = 3.0;
-/// Characters of a tick label that there is room for on the left, and the room that each more takes.
+/// Number of characters of a tick label that fit on the left, and the width of each additional one.
 const TICK_CHARACTERS: usize = 7;
 const CHARACTER: f64 = 5.8;
 
 const INK: Colour = (50, 50, 50);
 const GRID: Colour = (225, 225, 225);
 
-/// Width and height of the whole figure in points.
+/// Returns the width and height of the whole figure in points.
 pub(super) fn size(figure: &Figure) -> (f64, f64) {
     let rows = figure.panels.len().div_ceil(columns(figure)).max(1);
     let legend_rows = legend_rows(figure).len();
@@ -63,7 +64,7 @@ pub(super) fn size(figure: &Figure) -> (f64, f64) {
     (width(figure), height)
 }
 
-/// Panels of a row.
+/// Returns the number of panels per row.
 fn columns(figure: &Figure) -> usize {
     figure.columns.min(figure.panels.len()).max(1)
 }
@@ -72,7 +73,7 @@ fn width(figure: &Figure) -> f64 {
     columns(figure) as f64 * panel_width(figure) + 16.0
 }
 
-/// The title in lines that are as wide as the figure.
+/// Wraps the title to the width of the figure.
 fn title_lines(figure: &Figure) -> Vec<String> {
     wrapped(&figure.title, width(figure) / TITLE_CHARACTER)
 }
@@ -81,16 +82,18 @@ fn title_height(figure: &Figure) -> f64 {
     TITLE_HEIGHT + title_lines(figure).len().saturating_sub(1) as f64 * TITLE_LINE
 }
 
-/// The small print in lines that are as wide as the figure. Where areas are cut off, it says so.
+/// Wraps the note to the width of the figure, adding a remark if areas are truncated.
 fn note_lines(figure: &Figure) -> Vec<String> {
     let is_cut = figure.panels.iter().any(|panel| Frame::new(panel, 0.0, 0.0).cuts(panel));
     let says = if is_cut { BEYOND } else { "" };
     wrapped(format!("{}{says}", figure.note).trim(), width(figure) / NOTE_CHARACTER)
 }
 
-/// Words in lines of at most so many characters, where words are no longer; lines are about as long as each other.
+/// Wraps text to lines of at most `characters` characters (unless a word is longer) and of about equal
+/// length.
 ///
-/// By the number of characters rather than their widths in pixels, so that all formats break alike.
+/// Uses the number of characters rather than widths in pixels, so that lines break identically in all
+/// formats.
 fn wrapped(text: &str, characters: f64) -> Vec<String> {
     let length = text.chars().count() as f64;
     let room = length / (length / characters).ceil().max(1.0);
@@ -98,7 +101,7 @@ fn wrapped(text: &str, characters: f64) -> Vec<String> {
     let mut before = 0;
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         let count = word.chars().count();
-        // A word goes where its middle lies.
+        // A word belongs to the line that contains its middle.
         let is_of_line = before as f64 + 0.5 * count as f64 <= room * lines.len() as f64;
         match lines.last_mut() {
             Some(line) if is_of_line => {
@@ -112,8 +115,8 @@ fn wrapped(text: &str, characters: f64) -> Vec<String> {
     lines
 }
 
-/// Width of a cell of the grid: wider where ticks on the left have long labels, so that all panels are as wide as ever, and where axes are
-/// blank what the longest of them asks for.
+/// Returns the width of a cell of the grid. Cells with long tick labels on the left are wider, so that all
+/// panels have the same width. For blank axes, it follows from the longest axis.
 fn panel_width(figure: &Figure) -> f64 {
     let width = |panel: &Panel| match panel.x.blank_length() {
         Some(length) => length + 2.0 * RIGHT,
@@ -122,43 +125,44 @@ fn panel_width(figure: &Figure) -> f64 {
     figure.panels.iter().map(width).reduce(f64::max).unwrap_or(PANEL_WIDTH)
 }
 
-/// Height of a cell of the grid.
+/// Returns the height of a cell of the grid.
 fn panel_height(figure: &Figure) -> f64 {
     let height = |panel: &Panel| panel.y.blank_length().map_or(PANEL_HEIGHT, |length| length + TOP + RIGHT);
     figure.panels.iter().map(height).reduce(f64::max).unwrap_or(PANEL_HEIGHT)
 }
 
-/// What the labels on the left take beyond the room that there is.
+/// Returns the additional width needed by long labels on the left.
 ///
-/// By the lengths of the labels rather than their widths in pixels, so that all formats are laid out alike.
+/// Uses the number of characters rather than widths in pixels, so that the layout is identical in all
+/// formats.
 fn room_for_ticks(panel: &Panel) -> f64 {
     panel.y.longest_tick().saturating_sub(TICK_CHARACTERS) as f64 * CHARACTER
 }
 
-/// The entries of each row of the legend, broken where the row would be wider than the figure.
+/// Returns the legend entries by row, with rows no wider than the figure.
 ///
-/// By the lengths of the names rather than their widths in pixels, so that all formats break alike.
+/// Uses the number of characters rather than widths in pixels, so that rows break identically in all formats.
 fn legend_rows(figure: &Figure) -> Vec<&[(String, Style)]> {
     let room = columns(figure) as f64 * panel_width(figure);
     let width = |entries: &[(String, Style)]| -> f64 {
         entries.iter().map(|(name, _)| name.chars().count() as f64 * 7.0 + LEGEND_KEY + LEGEND_GAP).sum()
     };
     let in_rows_of = |entries: usize| figure.legend.chunks(entries).collect::<Vec<_>>();
-    // Rows are about equally long, unless their longest names come together.
+    // Balance the rows, using more of them if the longest names fall into one row.
     let needed = (width(&figure.legend) / room).ceil().max(1.0) as usize;
     let most = figure.legend.len().div_ceil(needed).max(1);
     let fits = |rows: &Vec<&[(String, Style)]>| rows.iter().all(|row| width(row) <= room);
     (1..=most).rev().map(in_rows_of).find(fits).unwrap_or_else(|| in_rows_of(1))
 }
 
-/// Where the upper left corner of a panel's cell is.
+/// Returns the upper left corner of a panel's cell.
 fn corner(figure: &Figure, index: usize) -> (f64, f64) {
     let columns = columns(figure);
     let left = 8.0 + (index % columns) as f64 * panel_width(figure);
     (left, title_height(figure) + (index / columns) as f64 * panel_height(figure))
 }
 
-/// The pictures of a figure, each with its upper left and lower right corner in points.
+/// Returns the pictures of a figure, each with its upper left and lower right corner in points.
 pub(super) fn pictures(figure: &Figure) -> Vec<(&Picture, [(f64, f64); 2])> {
     let mut found = Vec::new();
     for (index, panel) in figure.panels.iter().enumerate() {
@@ -173,7 +177,8 @@ pub(super) fn pictures(figure: &Figure) -> Vec<(&Picture, [(f64, f64); 2])> {
     found
 }
 
-/// Draws the whole figure, but for its [`pictures`] where these are put in by other means.
+/// Draws the whole figure, without its [`pictures`] if `with_pictures` is false because they are inserted
+/// separately.
 pub(super) fn draw<DB: DrawingBackend>(
     figure: &Figure,
     area: &DrawingArea<DB, Shift>,
@@ -227,7 +232,7 @@ fn draw_legend<DB: DrawingBackend>(pen: &Pen<'_, DB>, figure: &Figure, width: f6
     Ok(())
 }
 
-/// What stands before a name in the legend: what the figure draws in that style.
+/// Sample before a name in the legend, which shows what the figure draws in that style.
 #[derive(Debug, PartialEq, Eq)]
 enum Key {
     Line,
@@ -275,7 +280,7 @@ fn draw_panel<DB: DrawingBackend>(pen: &Pen<'_, DB>, panel: &Panel, left: f64, t
     let mut free = f64::NEG_INFINITY;
     for (x, label) in ticks {
         pen.line(&[(x, y1), (x, y1 + 4.0)], INK, 0.8)?;
-        // A label that would run into the one before is left out.
+        // Skip a label that would overlap the previous one.
         let half = 0.5 * pen.text_width(label, 11.0);
         if x - half >= free {
             pen.power(label, (x, y1 + 12.0 + lower), 11.0, HPos::Center)?;
@@ -300,7 +305,7 @@ fn draw_panel<DB: DrawingBackend>(pen: &Pen<'_, DB>, panel: &Panel, left: f64, t
     pen.upright(&panel.y.label, (left + 8.0, (y0 + y1) / 2.0), 12.0)
 }
 
-/// The axes of one panel, placed on the page.
+/// The axes of one panel, positioned in the figure.
 struct Frame {
     x: Placed,
     y: Placed,
@@ -315,7 +320,7 @@ impl Frame {
         let (xs, ys) = panel.extent();
         let areas = panel.edges();
         let both: Vec<f64> = xs.iter().chain(&ys).copied().collect();
-        // Under the line y = x the two axes share their range.
+        // If the line y = x is drawn, the two axes share their range.
         let square = panel.marks.iter().any(|mark| matches!(mark, Mark::Identity));
         let across = panel.x.blank_length().map(|length| (left + RIGHT, left + RIGHT + length));
         let down = panel.y.blank_length().map_or(PANEL_HEIGHT - BOTTOM, |length| TOP + length);
@@ -333,7 +338,7 @@ impl Frame {
         }
     }
 
-    /// Whether an area of the panel goes on beyond it.
+    /// Returns whether an area of the panel extends beyond it.
     fn cuts(&self, panel: &Panel) -> bool {
         panel.edges().into_iter().any(|edge| self.y.is_beyond(edge))
     }
@@ -346,7 +351,7 @@ impl Frame {
     }
 }
 
-/// Around a band, in points. One that has a single place is as wide as can be seen.
+/// Returns the outline of a band in points. A band at a single x gets a visible width.
 fn outline(frame: &Frame, band: &[(f64, f64, f64)]) -> Vec<(f64, f64)> {
     let (lower, upper) =
         (|&(x, lower, _): &_| frame.place((x, lower)), |&(x, _, upper): &_| frame.place((x, upper)));
@@ -402,7 +407,7 @@ fn draw_mark<DB: DrawingBackend>(pen: &Pen<'_, DB>, frame: &Frame, mark: &Mark) 
     }
 }
 
-/// Draws in points on a backend of pixels.
+/// Draws in points on a backend that uses pixels.
 struct Pen<'a, DB: DrawingBackend> {
     area: &'a DrawingArea<DB, Shift>,
     scale: f64,
@@ -424,7 +429,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         self.put(&PathElement::new(self.pixels(points), style))
     }
 
-    /// A line in dashes, which go around its corners.
+    /// Draws a dashed line whose dashes continue around corners.
     fn dashes(&self, points: &[(f64, f64)], colour: Colour, width: f64) -> Result<()> {
         let mut dash = points.iter().take(1).copied().collect::<Vec<_>>();
         let (mut drawing, mut left) = (true, DASH);
@@ -453,12 +458,12 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         self.put(&Polygon::new(self.pixels(outline), rgb(colour).mix(opacity).filled()))
     }
 
-    /// A filled rectangle with hard edges.
+    /// Draws a filled rectangle without antialiasing.
     fn cell(&self, from: (f64, f64), to: (f64, f64), colour: Colour) -> Result<()> {
         self.put(&Rectangle::new([self.pixel(from), self.pixel(to)], rgb(colour).filled()))
     }
 
-    /// A point of radius `radius` points.
+    /// Draws a point with a radius in points.
     fn point(&self, (x, y): (f64, f64), style: Style, radius: f64) -> Result<()> {
         let fill = rgb(style.colour).filled();
         match style.shape {
@@ -492,7 +497,8 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         }
     }
 
-    /// A gap in a line of the frame between two strokes: `slant` from the middle of a stroke to its end, `apart` from one to the other.
+    /// Draws a gap in a line of the frame between two strokes: `slant` is half a stroke, `apart` half the
+    /// distance between them.
     fn broken(&self, (x, y): (f64, f64), slant: (f64, f64), apart: (f64, f64)) -> Result<()> {
         let from = (x - apart.0, y - apart.1);
         let to = (x + apart.0, y + apart.1);
@@ -506,7 +512,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         ("sans-serif", size * self.scale).into_font().color(&rgb(colour))
     }
 
-    /// Text of a colour, centred.
+    /// Draws centred, coloured text.
     fn label(&self, text: &str, at: (f64, f64), size: f64, colour: Colour) -> Result<()> {
         self.words(text, at, &self.font(size, colour), HPos::Center)
     }
@@ -521,12 +527,12 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
         self.area.estimate_text_size(text, &style).map_or(0.0, |(width, _)| f64::from(width) / self.scale)
     }
 
-    /// Text of which one end, or the middle, lies at the place.
+    /// Draws text anchored at one end or at its middle.
     fn text(&self, text: &str, at: (f64, f64), size: f64, anchor: HPos) -> Result<()> {
         self.words(text, at, &self.font(size, INK), anchor)
     }
 
-    /// Text in which what follows `^` is raised: `10^−3`. The font lacks the superscripts above ³.
+    /// Draws text with the part after `^` raised, as in `10^−3`; the font lacks superscripts above ³.
     fn power(&self, text: &str, at: (f64, f64), size: f64, anchor: HPos) -> Result<()> {
         let Some((base, exponent)) = text.split_once('^') else {
             return self.text(text, at, size, anchor);
@@ -538,13 +544,13 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
             HPos::Center => at.0 - (base_width + exponent_width) / 2.0,
             HPos::Right => at.0 - base_width - exponent_width,
         };
-        // The two meet at their common end, so that a viewer with a wider font does not run one into the other.
+        // Anchor both parts at their common end, so that they do not overlap in a viewer with a wider font.
         let meeting = start + base_width;
         self.text(base, (meeting, at.1), size, HPos::Right)?;
         self.text(exponent, (meeting + 0.5, at.1 - 0.4 * size), small, HPos::Left)
     }
 
-    /// Text that reads from bottom to top, centred.
+    /// Draws centred text that reads from bottom to top.
     fn upright(&self, text: &str, at: (f64, f64), size: f64) -> Result<()> {
         let ink = rgb(INK);
         let style = ("sans-serif", size * self.scale)
@@ -585,7 +591,7 @@ mod tests {
             let lines = wrapped(text, room);
             assert_eq!(lines.join(" "), text);
             assert_eq!(lines.len() as f64, (text.len() as f64 / room).ceil());
-            // By half a word.
+            // A line may exceed the width by half a word.
             assert!(lines.iter().all(|line| line.len() as f64 <= room + 3.0), "{lines:?}");
         }
         assert!(wrapped("", 10.0).is_empty());

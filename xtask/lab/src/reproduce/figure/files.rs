@@ -1,4 +1,4 @@
-//! A figure as SVG and PNG.
+//! Output of a figure as SVG and PNG.
 
 use std::path::Path;
 use std::sync::Once;
@@ -10,11 +10,12 @@ use plotters::style::{FontStyle, register_font};
 use super::{Figure, draw, picture};
 use xtask::files::write_atomically;
 
-/// Pixels of the PNG per point.
+/// Pixels per point of the PNG.
 const PNG_SCALE: usize = 2;
-/// The bitmap is drawn so many times larger and averaged, because the backend draws thick lines with hard edges.
+/// Factor by which the bitmap is drawn larger and then averaged, because the backend does not antialias thick
+/// lines.
 const OVERSAMPLING: usize = 2;
-/// Units of the SVG per point: its coordinates are whole numbers.
+/// SVG units per point; coordinates are integers.
 const SVG_SCALE: f64 = 2.0;
 
 static FONT: Once = Once::new();
@@ -23,7 +24,7 @@ static FONT: Once = Once::new();
 pub(crate) fn write(figure: &Figure, folder: &Path) -> Result<()> {
     FONT.call_once(|| {
         for style in [FontStyle::Normal, FontStyle::Bold] {
-            // Refused only if the bytes are no font.
+            // Fails only if the bytes are not a font.
             let _ = register_font("sans-serif", style, epaint_default_fonts::UBUNTU_LIGHT);
         }
     });
@@ -63,7 +64,7 @@ fn png(figure: &Figure) -> Result<Vec<u8>> {
     picture::png(&averaged, width, height)
 }
 
-/// Averages blocks of 2 × 2 pixels, so that `width` pixels a row are left.
+/// Averages blocks of 2 × 2 pixels, to `width` pixels per row.
 fn shrink(pixels: &[u8], width: usize) -> Vec<u8> {
     let row = width * OVERSAMPLING * 3;
     let mut out = Vec::with_capacity(pixels.len() / (OVERSAMPLING * OVERSAMPLING));
@@ -85,7 +86,7 @@ mod tests {
 
     #[test]
     fn each_pixel_is_the_mean_of_four_channel_by_channel() {
-        // A pixel of the outcome: four that differ by 0, 1, 2 and 4 steps.
+        // The four pixels of a block, which differ by 0, 1, 2 and 4 steps.
         let block = |corner: [u8; 3], step: u8| {
             let of = |more: u8| corner.map(|channel| channel + more * step);
             [[of(0), of(1)], [of(2), of(4)]]
@@ -100,7 +101,7 @@ mod tests {
                 }
             }
         }
-        // 0, 10, 20 and 40 are 17 on average, rounded down.
+        // The mean of 0, 10, 20 and 40 is 17, rounded down.
         assert_eq!(shrink(&pixels, 2), [17, 117, 217, 1, 2, 3, 8, 8, 8, 255, 0, 255]);
     }
 }

@@ -1,4 +1,4 @@
-//! One look for each method, in the figures of all papers.
+//! Style of each method, the same in the figures of all papers.
 
 use super::{Colour, Shape, Style, palette};
 
@@ -9,7 +9,7 @@ macro_rules! looks {
             pub(crate) const $name: Style = look(palette::$colour, Shape::$shape);
         )*
 
-        /// All of them, by their names.
+        /// All styles, with their names.
         #[cfg(test)]
         const ALL: &[(&str, Style)] = &[$((stringify!($name), $name)),*];
     };
@@ -19,7 +19,8 @@ const fn look(colour: Colour, shape: Shape) -> Style {
     Style { colour, shape }
 }
 
-// No two are alike, and those that share a figure differ in colour, too: bands and dashes have nothing else.
+// All styles differ. Styles that occur in the same figure also differ in colour, since bands and dashes have
+// no shape.
 looks! {
     LEVERAGE_SHAP: GREEN, Circle;
     LEVERAGE_SHAP_DETERMINISTIC: GREY, Circle;
@@ -31,20 +32,20 @@ looks! {
     OPTIMIZED_KERNEL_SHAP: BLUE, Triangle;
     PERMUTATION_SHAP: BLACK, Cross;
     PERMUTATION_SHAP_WHOLE_BUDGET: BLACK, Diamond;
-    /// The Shapley regressions with background rows, next to those with one baseline.
+    /// Shapley regressions with background rows, next to those with one baseline.
     LEVERAGE_SHAP_ON_ROWS: SKY, Cross;
     OPTIMIZED_KERNEL_SHAP_ON_ROWS: BLACK, Circle;
     KERNEL_BANZHAF: VERMILION, Circle;
     KERNEL_BANZHAF_UNPAIRED: SKY, Square;
     KERNEL_BANZHAF_WITHOUT_REPLACEMENT: PURPLE, Triangle;
     MAXIMUM_SAMPLE_REUSE: ORANGE, Triangle;
-    /// Contributions drawn for each player alone, of any value.
+    /// Contributions sampled separately for each player, for any value.
     MONTE_CARLO: BLACK, Square;
-    /// The same at twice the evaluations.
+    /// Same as `MONTE_CARLO`, with twice the evaluations.
     MONTE_CARLO_TWICE: GREY, Diamond;
-    /// Independent orders: optimized Monte Carlo, SampleShapley.
+    /// Independent permutations: optimized Monte Carlo, SampleShapley.
     RANDOM_ORDERS: BLUE, Circle;
-    /// Orders and their reverses.
+    /// Permutations and their reverses.
     ANTITHETIC_ORDERS: SKY, Circle;
     GRADIENT_CONSTANT: VERMILION, Triangle;
     GRADIENT_CONSTANT_LAST: PURPLE, Cross;

@@ -1,9 +1,9 @@
-//! Figures: what is drawn, apart from how.
+//! Figures: contents and drawing.
 //!
-//! A [`Figure`] is a grid of [`Panel`]s and one legend. A panel has two [`Axis`]es and a list of [`Mark`]s in data coordinates. The same
-//! drawing code ([`draw`]) writes SVG and PNG ([`files`]), with a font of its own, so that a machine without fonts draws the same.
-//! Methods have one look in all papers ([`looks`]), and a figure whose series could be taken for each other is not drawn
-//! ([`Figure::check`]).
+//! A [`Figure`] is a grid of [`Panel`]s and one legend. A panel has two [`Axis`]es and a list of [`Mark`]s in
+//! data coordinates. The same drawing code ([`draw`]) writes SVG and PNG ([`files`]), with an embedded font,
+//! so that the output does not depend on installed fonts. Each method has the same style in all papers
+//! ([`looks`]), and a figure with ambiguous series is rejected ([`Figure::check`]).
 
 mod axis;
 mod draw;
@@ -19,70 +19,70 @@ pub(crate) use files::write;
 pub(crate) use palette::Colour;
 pub(crate) use picture::Picture;
 
-/// The shape of a point.
+/// Shape of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     Circle,
     Square,
     Triangle,
-    /// A triangle on its tip.
+    /// A triangle pointing downwards.
     Wedge,
     Diamond,
     Cross,
-    /// No mark: in a legend a colour, whatever the mark.
+    /// No shape. In a legend: a colour used with any mark.
     None,
 }
 
-/// How one series looks, everywhere.
+/// Style of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
     pub(crate) colour: Colour,
     pub(crate) shape: Shape,
 }
 
-/// Something drawn in a panel, in data coordinates.
+/// An element of a panel, in data coordinates.
 #[derive(Debug, Clone)]
 pub(crate) enum Mark {
     /// A line through points, each marked with the style's shape.
     Line { style: Style, points: Vec<(f64, f64)> },
-    /// A plain line, without points.
+    /// A line without markers.
     Curve { colour: Colour, points: Vec<(f64, f64)> },
-    /// A line in dashes: what theory says.
+    /// A dashed line, used for theoretical predictions.
     Dashes { colour: Colour, points: Vec<(f64, f64)> },
-    /// The area between two values at each x: (x, lower, upper).
+    /// The area between two values at each x, as (x, lower, upper).
     Band { colour: Colour, points: Vec<(f64, f64, f64)> },
-    /// Points alone.
+    /// Points without a line.
     Points { style: Style, points: Vec<(f64, f64)> },
     /// The line y = x.
     Identity,
     /// A filled rectangle between two opposite corners.
     Bar { colour: Colour, from: (f64, f64), to: (f64, f64) },
-    /// Words beside a place: to its right, or to its left.
+    /// Text to the left or right of a position.
     Words { text: String, at: (f64, f64), side: Side },
-    /// Words around a place, of a size in points.
+    /// Text centred at a position, with a size in points.
     Label { text: String, at: (f64, f64), size: f64, colour: Colour },
-    /// A picture from its upper left corner to its lower right one.
+    /// A picture between its upper left and lower right corners.
     Picture { picture: Picture, from: (f64, f64), to: (f64, f64) },
 }
 
-/// On which side of a place its words are.
+/// Side of a position on which its text is placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Left,
     Right,
 }
 
-/// One system of axes.
+/// A panel with one pair of axes.
 #[derive(Debug, Clone)]
 pub(crate) struct Panel {
     pub(crate) title: String,
     pub(crate) x: Axis,
     pub(crate) y: Axis,
-    /// Later marks lie above earlier ones.
+    /// Elements, drawn in order.
     pub(crate) marks: Vec<Mark>,
 }
 
-/// A grid of panels under a title, with one legend below.
+/// A grid of panels with a title and one legend.
 #[derive(Debug, Clone)]
 pub(crate) struct Figure {
     pub(crate) title: String,
@@ -90,12 +90,12 @@ pub(crate) struct Figure {
     /// Panels per row.
     pub(crate) columns: usize,
     pub(crate) legend: Vec<(String, Style)>,
-    /// A line of small print under the legend; may be empty.
+    /// Small print below the legend; may be empty.
     pub(crate) note: String,
 }
 
 impl Panel {
-    /// The styles of the series.
+    /// Returns the styles of the series.
     fn styles(&self) -> impl Iterator<Item = Style> {
         self.marks.iter().filter_map(|mark| match mark {
             Mark::Line { style, .. } | Mark::Points { style, .. } => Some(*style),
@@ -103,7 +103,7 @@ impl Panel {
         })
     }
 
-    /// All x (first) and y (second) of the marks but for areas, for the ranges of the axes.
+    /// Returns all x (first) and y (second) values of the marks except areas, for the ranges of the axes.
     fn extent(&self) -> (Vec<f64>, Vec<f64>) {
         let (mut xs, mut ys) = (Vec::new(), Vec::new());
         for mark in &self.marks {
@@ -126,7 +126,7 @@ impl Panel {
         (xs, ys)
     }
 
-    /// All y of the edges of areas.
+    /// Returns all y values of the edges of areas.
     fn edges(&self) -> Vec<f64> {
         let bands = self.marks.iter().filter_map(|mark| match mark {
             Mark::Band { points, .. } => Some(points),
@@ -137,11 +137,13 @@ impl Panel {
 }
 
 impl Figure {
-    /// That a reader can tell the series of a panel, and the entries of the legend, from each other, and finds what they are.
+    /// Checks that a reader can distinguish the series of a panel and the entries of the legend, and find
+    /// each series in the legend.
     ///
     /// # Errors
     ///
-    /// Where two have one colour and mark, where a band belongs to two lines, and where the legend explains a colour or a mark nowhere.
+    /// If two of them share colour and shape, a band belongs to two lines, or the legend lacks a colour or
+    /// shape.
     fn check(&self) -> Result<()> {
         for panel in &self.panels {
             let styles: Vec<Style> = panel.styles().collect();
@@ -163,7 +165,7 @@ impl Figure {
         Ok(())
     }
 
-    /// Whether the legend has a style, or its colour and its shape.
+    /// Returns whether the legend contains a style, or both its colour and its shape in separate entries.
     fn explains(&self, style: Style) -> bool {
         let has = |test: &dyn Fn(Style) -> bool| self.legend.iter().any(|entry| test(entry.1));
         has(&|entry| entry == style)

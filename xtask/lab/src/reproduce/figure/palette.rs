@@ -1,4 +1,4 @@
-//! Colours that people with colour-blindness can tell apart (Okabe and Ito, 2008), and grey.
+//! Colours distinguishable with colour blindness (Okabe and Ito, 2008), and grey.
 
 /// A colour: red, green, blue.
 pub(crate) type Colour = (u8, u8, u8);

@@ -1,4 +1,4 @@
-//! Pictures in figures: small images whose pixels are seen as squares.
+//! Pictures in figures: small images whose pixels are shown as squares.
 
 use anyhow::{Context, Result, ensure};
 
@@ -14,11 +14,11 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    /// The picture of these bytes: red, green and blue of each pixel, row by row.
+    /// Creates a picture from red, green and blue of each pixel, row by row.
     ///
     /// # Errors
     ///
-    /// For another number of bytes, and without pixels.
+    /// If the number of bytes does not match the size, or there are no pixels.
     pub(crate) fn new(width: usize, height: usize, bytes: Vec<u8>) -> Result<Self> {
         ensure!(
             !bytes.is_empty() && bytes.len() == 3 * width * height,
@@ -33,7 +33,8 @@ impl Picture {
         (self.bytes[at], self.bytes[at + 1], self.bytes[at + 2])
     }
 
-    /// Runs of one colour along the rows: the upper left and the lower right corner, in shares of the picture, and the colour.
+    /// Returns horizontal runs of one colour: the upper left and the lower right corner, relative to the
+    /// picture, and the colour.
     pub(super) fn runs(&self) -> impl Iterator<Item = ([(f64, f64); 2], Colour)> {
         let (wide, high) = (self.width as f64, self.height as f64);
         (0..self.height).flat_map(move |row| {
@@ -50,17 +51,18 @@ impl Picture {
         })
     }
 
-    /// The picture as an element of an SVG file, its pixels kept as squares.
+    /// Returns the picture as an SVG element that keeps its pixels square.
     pub(super) fn svg(&self, left: f64, top: f64, width: f64, height: f64) -> Result<String> {
         Ok(format!(
-            "<image x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" preserveAspectRatio=\"none\" \
-             style=\"image-rendering:pixelated\" href=\"data:image/png;base64,{}\"/>\n",
+            "<image x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" \
+             preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" \
+             href=\"data:image/png;base64,{}\"/>\n",
             base64(&png(&self.bytes, self.width, self.height)?)
         ))
     }
 }
 
-/// The PNG file of `width` × `height` pixels of red, green and blue.
+/// Encodes `width` × `height` RGB pixels as PNG.
 pub(super) fn png(pixels: &[u8], width: usize, height: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
@@ -72,7 +74,7 @@ pub(super) fn png(pixels: &[u8], width: usize, height: usize) -> Result<Vec<u8>>
     Ok(bytes)
 }
 
-/// Bytes in the letters of RFC 4648, section 4.
+/// Encodes bytes in Base64 (RFC 4648, section 4).
 fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);

@@ -1,5 +1,6 @@
-//! Networks that `cargo xtask train` trained: those that are there, are the ones that their index names, and take what a reproduction
-//! gives them. Others are left out, with the reason and how to get them.
+//! Networks trained by `cargo xtask train`. A network is used if it exists, matches the hash in its index,
+//! and accepts the input of the reproduction. Otherwise it is skipped, with the reason and instructions for
+//! getting it.
 
 mod record;
 
@@ -12,42 +13,42 @@ use super::report::{Table, table};
 use super::source::Source;
 use super::store::sha256;
 
-/// A network as a reproduction wants it.
+/// Requirements on a network.
 pub(crate) struct Wanted<'a> {
     pub(crate) name: &'static str,
-    /// The files that it must have been trained on.
+    /// Files that it must have been trained on.
     pub(crate) data: &'a [&'a Source],
     pub(crate) input: Input,
-    /// The shape of a row of its input.
+    /// Shape of an input row.
     pub(crate) row: &'a [usize],
     pub(crate) outputs: usize,
 }
 
-/// A network that was trained here.
+/// A network trained by us.
 #[derive(Debug, Clone)]
 pub(crate) struct Trained {
     pub(crate) entry: Entry,
-    /// The ONNX file.
+    /// Contents of the ONNX file.
     pub(crate) bytes: Vec<u8>,
 }
 
 impl Trained {
-    /// SHA-256 of the file.
+    /// Returns the SHA-256 of the file.
     pub(crate) fn sha256(&self) -> &str {
         &self.entry.file.sha256
     }
 }
 
-/// How a network is had.
+/// Returns the command that trains a network.
 pub(crate) fn how_to_train(name: &str) -> String {
     format!("cargo xtask train {name}")
 }
 
-/// The network from the first of the `folders` whose index has it.
+/// Returns the network from the first of the `folders` whose index lists it.
 ///
 /// # Errors
 ///
-/// A line that says why there is none, and how to get it.
+/// A line on why it is not available, and how to get it.
 pub(crate) fn find(folders: &[PathBuf], wanted: &Wanted<'_>) -> Result<Trained, String> {
     let how = how_to_train(wanted.name);
     for folder in folders.iter().filter(|folder| folder.join("index.json").is_file()) {
@@ -92,7 +93,7 @@ fn checked(folder: &Path, entry: Entry, wanted: &Wanted<'_>) -> Result<Trained, 
             None => return Err(format!("it was not trained on {}", source.file)),
         }
     }
-    // A name from the index, which may say anything.
+    // The name in the index is untrusted: use its last component only.
     let Some(name) = Path::new(&entry.file.file).file_name() else {
         return Err(format!("its index names no file but {:?}", entry.file.file));
     };
@@ -106,7 +107,8 @@ fn checked(folder: &Path, entry: Entry, wanted: &Wanted<'_>) -> Result<Trained, 
     Ok(Trained { entry, bytes })
 }
 
-/// What networks were trained on, how, and how well they do, beside what the paper prints of its own.
+/// Creates a table of the training data, training and scores of networks, next to the scores printed in the
+/// paper.
 pub(crate) fn table<'a>(networks: impl IntoIterator<Item = (&'a Entry, &'static str)>) -> Option<Table> {
     let table = table!("Networks of our own training (cargo xtask train)", [for (entry, printed) in networks;]
         "network" => entry.name.clone(),
@@ -131,7 +133,7 @@ mod tests {
     const WANTED: Wanted<'_> =
         Wanted { name: "pima_mlp", data: &[&DATA], input: Input::Columns, row: &[8], outputs: 1 };
 
-    /// A folder with a network of these bytes, and an index in which `change` is replaced.
+    /// Creates a directory with a network of these bytes, and an index in which `change` is replaced.
     fn folder(bytes: &[u8], (old, new): (&str, &str)) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let index = format!(

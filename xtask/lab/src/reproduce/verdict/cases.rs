@@ -1,19 +1,19 @@
-//! The cases that a claim speaks of, each of them tested, and what they come to together.
+//! The cases of a claim: each is tested, and the results are combined.
 
 use serde::{Deserialize, Serialize};
 
 use super::test::Test;
 use super::{FALSE_ALARM, FEWEST_RUNS, Verdict};
 
-/// How many cases a claim speaks of.
+/// Number of cases for which a claim must be true.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Needed {
     /// "all", "every", "reliably".
     All,
-    /// "almost all", "generally": four of five.
+    /// "almost all", "generally": four out of five.
     Most,
-    /// "compares favourably": better in one, worse in none.
+    /// "compares favourably": better in one, worse in none of the cases.
     NotBehind,
 }
 
@@ -35,11 +35,11 @@ impl Needed {
     }
 }
 
-/// One of the cases that a claim speaks of.
+/// One case of a claim.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Case {
     pub(crate) name: String,
-    /// Whether the claim is true of it.
+    /// Test of the claim in this case.
     pub(crate) test: Test,
 }
 
@@ -48,13 +48,13 @@ impl Case {
         Self { name: name.into(), test }
     }
 
-    /// The same, named for what it is of.
+    /// Prefixes the name of the case with `whom`.
     pub(crate) fn of(self, whom: &str) -> Self {
         Self { name: format!("{whom}, {}", self.name), ..self }
     }
 }
 
-/// What is said of a case.
+/// Result of testing a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Finding {
     For,
@@ -64,14 +64,15 @@ enum Finding {
     NoNumber,
 }
 
-/// How many cases speak for a claim beyond chance, and how many against.
+/// Numbers of cases significantly in favour of a claim, and against it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Said {
     favour: usize,
     against: usize,
 }
 
-/// The verdict over cases, and what is said of each. A case is beyond chance where its test is, by Holm's correction for the number of cases.
+/// Returns the verdict over all cases, and a description of the results. Tests are corrected for the number
+/// of cases with Holm's method.
 pub(super) fn judge(needed: Needed, cases: &[Case]) -> (Verdict, String) {
     let findings = findings(cases);
     let number = |finding: Finding| findings.iter().filter(|found| **found == finding).count();
@@ -87,12 +88,13 @@ pub(super) fn judge(needed: Needed, cases: &[Case]) -> (Verdict, String) {
     (verdict, evidence(cases, &findings))
 }
 
-/// Whether one of the cases is beyond chance against a claim.
+/// Returns whether a case is significantly against the claim.
 pub(crate) fn are_contradicted(cases: &[Case]) -> bool {
     findings(cases).contains(&Finding::Against)
 }
 
-/// The fewest runs with which one of so many cases can be beyond chance: the signs of n runs are all alike with a chance of 2^−n.
+/// Returns the minimum number of runs with which one of `cases` cases can be significant: the signs of n runs
+/// all agree by chance with probability 2^−n.
 fn runs_needed(cases: usize) -> usize {
     let by_signs = (cases.max(1) as f64 / FALSE_ALARM).log2().ceil() as usize;
     by_signs.max(FEWEST_RUNS)
@@ -110,14 +112,15 @@ fn findings(cases: &[Case]) -> Vec<Finding> {
     for at in beyond_chance(&usable, |at| cases[at].test.favour) {
         findings[at] = Some(Finding::For);
     }
-    // What speaks against a case is not outweighed.
+    // Significant evidence against a case takes precedence.
     for at in beyond_chance(&usable, |at| cases[at].test.against) {
         findings[at] = Some(Finding::Against);
     }
     findings.into_iter().map(|finding| finding.unwrap_or(Finding::Undecided)).collect()
 }
 
-/// Those whose chances are so low that, were it all chance, one of [`FALSE_ALARM`] claims would have any of them: Holm's rule.
+/// Returns the cases whose p-values are so low that only a share [`FALSE_ALARM`] of claims would have any of
+/// them by chance: Holm's method.
 fn beyond_chance(which: &[usize], chance: impl Fn(usize) -> f64) -> Vec<usize> {
     let mut sorted = which.to_vec();
     sorted.sort_by(|&a, &b| chance(a).total_cmp(&chance(b)));
@@ -129,7 +132,7 @@ fn beyond_chance(which: &[usize], chance: impl Fn(usize) -> f64) -> Vec<usize> {
     rejected.map(|(_, &case)| case).collect()
 }
 
-/// So many names are shown.
+/// Maximum number of names shown.
 const SHOWN: usize = 8;
 
 fn evidence(cases: &[Case], findings: &[Finding]) -> String {

@@ -1,4 +1,4 @@
-//! A claim over cases, each of them tested.
+//! Claims with their verdicts.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::judged::Judged;
 use super::test::By;
 use super::{FALSE_ALARM, Verdict};
 
-/// What a claim comes to in one of its readings.
+/// Verdict on a claim in one of its readings.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Reading {
     pub(crate) reading: String,
@@ -20,33 +20,33 @@ pub(crate) struct Reading {
 /// A claim of a paper about an artefact, with our verdict.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Claim {
-    /// The claim in short.
+    /// Short form of the claim.
     pub(crate) claim: String,
-    /// Where it is made: a section, a caption; or a target of this project.
+    /// Where the claim is made: a section or caption, or a target of this project.
     pub(crate) source: String,
-    /// How it was judged, and what chance would give.
+    /// How the claim was judged, and the null hypothesis.
     pub(crate) rule: String,
     pub(crate) verdict: Verdict,
-    /// The number that says so.
+    /// The numbers on which the verdict is based.
     pub(crate) evidence: String,
-    /// What the verdict rests on.
+    /// Data from which the verdict can be recomputed.
     #[serde(skip)]
     pub(crate) judged: Judged,
-    /// What the paper prints in numbers; none where it says it in words.
+    /// The numbers printed in the paper, or `None` if it makes the claim in words.
     pub(crate) printed: Option<String>,
-    /// Why it does not hold, where that was looked into.
+    /// Why the claim does not hold, if investigated.
     pub(crate) reason: Option<Cow<'static, str>>,
-    /// What it comes to in each of its readings; empty where there is but one.
+    /// Verdicts in each of its readings; empty if it has only one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) readings: Vec<Reading>,
-    /// Whether it is about measured times, which no run repeats.
+    /// Whether the claim is about measured times, which are not reproducible.
     #[serde(skip)]
     pub(crate) is_of_times: bool,
 }
 
 impl Claim {
-    /// A claim over cases, each with its name and its test. A case is beyond chance where its test is, by Holm's correction for the number
-    /// of cases.
+    /// Creates a claim over named, tested cases. Tests are corrected for the number of cases with Holm's
+    /// method.
     pub(crate) fn over_cases(
         claim: &str,
         source: &str,
@@ -60,7 +60,7 @@ impl Claim {
         Self::new(claim, source, rule(case, by, needed), Judged::Cases { needed, cases }, evidence)
     }
 
-    /// A claim about what no draw decides; not tested where there is nothing to see.
+    /// Creates a claim that involves no sampling; not tested if `is_so` is `None`.
     pub(crate) fn fact(claim: &str, source: &str, rule: &str, is_so: Option<bool>, evidence: String) -> Self {
         let rule = format!("holds if {rule}; {}", By::Nothing.words());
         let verdict = match is_so {
@@ -71,12 +71,12 @@ impl Claim {
         Self::new(claim, source, rule, Judged::Fact(verdict), evidence)
     }
 
-    /// A claim that needs something which is not there.
+    /// Creates a claim that could not be tested because something is missing.
     pub(crate) fn not_tested(claim: &str, source: &str, why: &str) -> Self {
         Self::new(claim, source, "none".to_owned(), Judged::Fact(Verdict::NotTested), why.to_owned())
     }
 
-    /// A claim that was judged before, its verdict found again.
+    /// Recreates a stored claim, and recomputes its verdict.
     pub(crate) fn kept(
         claim: String,
         source: String,
@@ -87,7 +87,7 @@ impl Claim {
         Self { claim, source, printed, ..Self::new("", "", String::new(), judged, evidence) }
     }
 
-    /// A claim whose check nothing could fail.
+    /// Creates a claim whose check could not fail.
     pub(crate) fn vacuous(claim: &str, source: &str, why: &str, evidence: String) -> Self {
         Self::new(claim, source, format!("no verdict: {why}"), Judged::Fact(Verdict::Vacuous), evidence)
     }
@@ -107,37 +107,38 @@ impl Claim {
         }
     }
 
-    /// The claim in one reading of what it says, or about other numbers.
+    /// Prefixes the claim with the name of a reading or of other numbers.
     pub(crate) fn read_as(mut self, reading: &str) -> Self {
         self.claim = format!("{reading}: {}", self.claim);
         self
     }
 
-    /// The claim as one about measured times.
+    /// Marks the claim as one about measured times.
     pub(crate) fn of_times(mut self) -> Self {
         self.is_of_times = true;
         self
     }
 
-    /// The claim as one of this project, judged on what stands in for the paper's datasets.
+    /// Turns the claim into one of this project, judged on datasets that replace those of the paper.
     pub(crate) fn on_stand_ins(mut self) -> Self {
         self.claim = format!("on the datasets that stand in: {}", self.claim);
         self.source = format!("this project, beside {}", self.source);
         self
     }
 
-    /// With what the paper prints in numbers.
+    /// Adds the numbers printed in the paper.
     pub(crate) fn prints(mut self, numbers: impl Into<String>) -> Self {
         self.printed = Some(numbers.into());
         self
     }
 
-    /// Whether no paper makes it: a target of this project, or what holds in place of what a paper prints.
+    /// Returns whether the claim is the project's own: a target, or a result that holds instead of one
+    /// printed in a paper.
     pub(crate) fn is_of_project(&self) -> bool {
         is_of_project(&self.source)
     }
 
-    /// What the paper prints: in numbers, in words, or nothing for a claim of this project.
+    /// Returns the version of the paper: its numbers, "in words", or "–" for a claim of this project.
     pub(crate) fn in_paper(&self) -> &str {
         match &self.printed {
             Some(numbers) => numbers,
@@ -146,7 +147,8 @@ impl Claim {
         }
     }
 
-    /// The reason for the verdict: empty if the verdict needs none, [`MISSING_REASON`] if it needs one that nobody has written.
+    /// Returns the reason for the verdict: empty if the verdict needs none, [`MISSING_REASON`] if it needs
+    /// one but has none.
     pub(crate) fn why(&self) -> &str {
         match &self.reason {
             Some(reason) => reason,
@@ -155,7 +157,7 @@ impl Claim {
         }
     }
 
-    /// With why it does not hold, which is said only where it does not.
+    /// Adds the reason for the verdict, unless the claim holds or was not tested.
     pub(crate) fn because(mut self, why: impl Into<Cow<'static, str>>) -> Self {
         if !matches!(self.verdict, Verdict::Holds | Verdict::NotTested) {
             self.reason = Some(why.into());
@@ -163,24 +165,24 @@ impl Claim {
         self
     }
 
-    /// With more to its evidence.
+    /// Appends to the evidence.
     pub(crate) fn and(mut self, more: &str) -> Self {
         self.evidence = format!("{}; {more}", self.evidence);
         self
     }
 }
 
-/// Shown where a claim does not hold, or holds partly, and `xtask/lab/reasons.json` has no reason for it.
+/// Shown if a claim does not hold, or holds partly, and `xtask/lab/reasons.json` has no reason for it.
 pub(crate) const MISSING_REASON: &str = "**reason missing**";
 
-/// Whether a source of claims is this project and not a paper.
+/// Returns whether a source denotes this project rather than a paper.
 fn is_of_project(source: &str) -> bool {
     source.starts_with("this project") || source.contains("of this project")
 }
 
-/// Claims over cases that are tested in this way, by how many of the cases they speak of.
+/// Constructors of claims over cases, by test and by the number of cases that must be true.
 impl By {
-    /// Of all cases.
+    /// Creates a claim about all cases.
     pub(crate) fn in_all(
         self,
         claim: &str,
@@ -191,7 +193,7 @@ impl By {
         Claim::over_cases(claim, source, case, self, Needed::All, cases)
     }
 
-    /// Of four of five.
+    /// Creates a claim about four out of five cases.
     pub(crate) fn in_most(
         self,
         claim: &str,
@@ -205,7 +207,7 @@ impl By {
 
 #[cfg(test)]
 impl Claim {
-    /// A claim with a verdict, and nothing else.
+    /// Creates a claim with a verdict and nothing else.
     pub(super) fn of_verdict(claim: &str, verdict: Verdict) -> Self {
         Self { verdict, judged: Judged::Fact(verdict), ..Self::not_tested(claim, "", "") }
     }
@@ -219,7 +221,8 @@ fn rule(case: &str, by: By, needed: Needed) -> String {
     rule.push_str(by.words());
     if by != By::Nothing {
         rule.push_str(&format!(
-            "; by chance alone {} % of such claims have a case for it, as many one against (Holm, over the cases)",
+            "; by chance alone {} % of such claims have a case for it, as many one against (Holm, over the \
+             cases)",
             100.0 * FALSE_ALARM
         ));
     }
@@ -294,7 +297,8 @@ mod tests {
         }
     }
 
-    /// Kernel Banzhaf with and without pairs, pairing switched off: a median ratio is below 1 in 11 of 17 cases.
+    /// Kernel Banzhaf with and without pairing, when pairing is disabled: the median ratio is below 1 in 11
+    /// of 17 cases.
     #[test]
     fn more_than_half_of_the_cases_is_what_chance_gives() {
         let below = |at: usize| at < 11;
@@ -306,13 +310,13 @@ mod tests {
 
     #[test]
     fn cases_are_beyond_chance_only_where_so_many_would_not_be() {
-        // Below 0.05, as chance gives one of twenty.
+        // Below 0.05, as expected by chance in one of twenty cases.
         let mut chances = vec![(0.5, 0.5); 19];
         chances.push((0.04, 0.96));
         assert_eq!(verdict(Needed::All, &chances), Verdict::Undecided);
         chances[19] = (0.002, 1.0);
         assert_eq!(verdict(Needed::All, &chances), Verdict::HoldsPartly);
-        // Holm: after the first of two is beyond chance, the second is judged alone.
+        // Holm: once the first of two is significant, the second is tested alone.
         assert_eq!(verdict(Needed::All, &[(0.01, 1.0), (0.04, 1.0)]), Verdict::Holds);
         assert_eq!(verdict(Needed::All, &[(0.03, 1.0), (0.04, 1.0)]), Verdict::Undecided);
     }
@@ -322,7 +326,7 @@ mod tests {
         let few = judge(Needed::All, &[FOR, FOR], 9);
         assert_eq!(few.verdict, Verdict::NotTested);
         assert_eq!(few.evidence, "too few runs: 9; 10 are needed");
-        // One of 100 cases is beyond chance below 0.0005: 11 signs alike.
+        // For 100 cases, the corrected level is 0.0005: 11 equal signs.
         assert_eq!(judge(Needed::All, &[FOR; 100], 10).evidence, "too few runs: 10; 11 are needed");
         let nan = judge(Needed::All, &[(f64::NAN, f64::NAN)], 50);
         assert_eq!(nan.verdict, Verdict::NotTested);
@@ -341,13 +345,14 @@ mod tests {
         );
         assert_eq!(
             claim.evidence,
-            "of 4 cases 2 beyond chance for it, 1 against, 1 undecided; for it: 0; 3; against: 1; undecided: 2"
+            "of 4 cases 2 beyond chance for it, 1 against, 1 undecided; for it: 0; 3; against: 1; undecided: \
+             2"
         );
     }
 
     #[test]
     fn two_alike_differ_beyond_chance_in_few_claims() {
-        // 200 claims of 17 cases of 25 runs, of which nothing is true: about 5 % have a case for them.
+        // 200 claims over 17 cases with 25 runs, without any true effect: about 5% have a significant case.
         let mut state = 1_u64;
         let mut uniform = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

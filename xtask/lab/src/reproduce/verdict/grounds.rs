@@ -1,33 +1,33 @@
-//! What tests rest on: numbers of runs, counts, standard errors; and the chances that follow from them. The record of the papers' claims keeps it, so
-//! that verdicts can be found again.
+//! Data of tests (per-run numbers, counts, standard errors) and the p-values computed from them. The record
+//! of the papers' claims stores it, so that verdicts can be recomputed.
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal, StudentsT};
 
-/// More numbers than this are ranked by the normal approximation.
+/// Maximum number of values for exact rank probabilities; above, the normal approximation is used.
 const EXACT_RANKS: usize = 100;
 
-/// Numbers below this are zero in 32 bits, or lose digits.
+/// Numbers below this underflow or lose digits in 32 bits.
 const SMALL: f64 = 1e-30;
 
-/// The probabilities of a statement's evidence by chance.
+/// One-sided p-values of a statement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Chances {
-    /// Of evidence for it as strong.
+    /// Probability, at the limit, of evidence for the statement that is at least as strong.
     pub(super) favour: f64,
-    /// Of evidence against it as strong.
+    /// Probability, at the limit, of evidence against the statement that is at least as strong.
     pub(super) against: f64,
-    /// What it rests on; none where nothing is drawn.
+    /// Number of runs, or `None` if nothing is sampled.
     pub(super) runs: Option<usize>,
 }
 
-/// What a test rests on.
+/// Data of a test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Grounds {
-    /// No draw decides it.
+    /// A fact that involves no sampling.
     Certain(bool),
-    /// Probabilities that were found elsewhere.
+    /// Probabilities computed elsewhere.
     Found {
         #[serde(with = "any_number")]
         favour: f64,
@@ -35,9 +35,9 @@ pub(super) enum Grounds {
         against: f64,
         runs: usize,
     },
-    /// How far the number of each run is above its limit.
+    /// Difference between the number of each run and the limit.
     SignedRanks(#[serde(with = "any_numbers")] Vec<f32>),
-    /// How far a mean is above its limit, its standard error, and runs.
+    /// Difference between a mean and its limit, its standard error, and the number of runs.
     Measured {
         #[serde(with = "any_number")]
         distance: f64,
@@ -45,16 +45,17 @@ pub(super) enum Grounds {
         error: f64,
         runs: usize,
     },
-    /// So many of so many, above this share.
+    /// `count` out of `of`, to be compared with the share `limit`.
     Share { count: usize, of: usize, limit: f64 },
-    /// The opposite statement.
+    /// The negated statement.
     Opposite(Box<Self>),
-    /// All of several statements.
+    /// The conjunction of several statements.
     All(Vec<Self>),
 }
 
 impl Grounds {
-    /// Distances in 32 bits, which rank them as well. Where all are too small for that they are scaled, which ranks do not see.
+    /// Stores distances in 32 bits, which preserves their ranks. If all are too small for that, they are
+    /// scaled, which does not change ranks.
     pub(super) fn signed_ranks(distances: impl Iterator<Item = f64> + Clone) -> Self {
         let largest = distances.clone().map(f64::abs).filter(|size| size.is_finite()).fold(0.0, f64::max);
         let scale = if largest > 0.0 && largest < SMALL { 1.0 / largest } else { 1.0 };
@@ -87,12 +88,13 @@ impl Grounds {
 }
 
 impl Chances {
-    /// Of the opposite statement.
+    /// Returns the p-values of the negated statement.
     pub(super) fn opposite(self) -> Self {
         Self { favour: self.against, against: self.favour, ..self }
     }
 
-    /// Of all of several statements: the weakest evidence speaks for it; the strongest against, of as many chances as there are.
+    /// Returns the p-values of a conjunction: the weakest evidence in favour, and the strongest against,
+    /// corrected for the number of statements.
     pub(super) fn all(chances: &[Self]) -> Self {
         let nan = |of: fn(&Self) -> f64| chances.is_empty() || chances.iter().any(|one| of(one).is_nan());
         let weakest = chances.iter().fold(0.0, |most: f64, one| most.max(one.favour));
@@ -109,7 +111,7 @@ impl Chances {
     }
 }
 
-/// By Student's t.
+/// Uses Student's t distribution.
 fn measured(distance: f64, error: f64, runs: usize) -> (f64, f64) {
     let chances = match StudentsT::new(0.0, 1.0, runs.saturating_sub(1).max(1) as f64) {
         _ if distance == 0.0 => Some((1.0, 1.0)),
@@ -125,7 +127,7 @@ fn measured(distance: f64, error: f64, runs: usize) -> (f64, f64) {
     chances.unwrap_or((f64::NAN, f64::NAN))
 }
 
-/// By the binomial law.
+/// Uses the binomial distribution.
 fn share(count: usize, of: usize, limit: f64) -> (f64, f64) {
     match Binomial::new(limit, of as u64) {
         Ok(law) if of > 0 => {
@@ -136,14 +138,15 @@ fn share(count: usize, of: usize, limit: f64) -> (f64, f64) {
     }
 }
 
-/// The probabilities of numbers as low, and as high, as these, if the sign of each is drawn. NaN if one is no number.
+/// Returns the probabilities of values as low, and as high, as these under random signs. Returns NaN if a
+/// value is NaN.
 fn signed_ranks(distances: &[f32]) -> (f64, f64) {
     if distances.iter().any(|distance| distance.is_nan()) {
         return (f64::NAN, f64::NAN);
     }
     let mut sorted: Vec<f32> = distances.iter().copied().filter(|distance| *distance != 0.0).collect();
     sorted.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-    // Twice the ranks: equal sizes share the mean of theirs, a whole or a half.
+    // Twice the ranks, so that the mean ranks of ties are integers.
     let mut ranks = Vec::with_capacity(sorted.len());
     for alike in sorted.chunk_by(|a, b| a.abs() == b.abs()) {
         let first = ranks.len() + 1;
@@ -158,7 +161,7 @@ fn signed_ranks(distances: &[f32]) -> (f64, f64) {
         let law = Normal::standard();
         return (law.cdf(z), law.sf(z));
     }
-    // The law of the sum of the ranks with a positive sign.
+    // Distribution of the sum of the ranks with positive sign.
     let mut law = vec![0.0; total + 1];
     law[0] = 1.0;
     for &rank in &ranks {
@@ -170,7 +173,7 @@ fn signed_ranks(distances: &[f32]) -> (f64, f64) {
     (law[..=high].iter().sum::<f64>().min(1.0), law[high..].iter().sum::<f64>().min(1.0))
 }
 
-/// A number in JSON, which has no infinite ones and none that are not numbers: these are words.
+/// A number in JSON; infinite numbers and NaN are written as strings.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written<N> {

@@ -1,19 +1,19 @@
-//! What a verdict rests on, so that it can be found again.
+//! Data of a verdict, from which it can be recomputed.
 
 use serde::{Deserialize, Serialize};
 
 use super::Verdict;
 use super::cases::{Case, Needed, judge};
 
-/// What a verdict rests on.
+/// Data of a verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Judged {
-    /// Cases, each of them tested.
+    /// Tested cases.
     Cases { needed: Needed, cases: Vec<Case> },
-    /// What no draw decides.
+    /// A fact that involves no sampling.
     Fact(Verdict),
-    /// What each of several readings rests on.
+    /// Data of the verdict in each of several readings.
     Readings(Vec<Self>),
 }
 
@@ -26,7 +26,7 @@ impl Judged {
         }
     }
 
-    /// What the cases come to in words, with which the evidence begins; none where there are no cases.
+    /// Returns the description of the cases, which starts the evidence; `None` if there are no cases.
     pub(crate) fn evidence(&self) -> Option<String> {
         match self {
             Self::Cases { needed, cases } => Some(judge(*needed, cases).1),
@@ -35,7 +35,7 @@ impl Judged {
     }
 }
 
-/// The verdict on a claim, given those in its readings. One that was not tested does not count.
+/// Combines the verdicts in several readings. Readings that were not tested do not count.
 fn over(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
     let tested: Vec<Verdict> =
         verdicts.filter(|verdict| !matches!(verdict, Verdict::NotTested | Verdict::Vacuous)).collect();

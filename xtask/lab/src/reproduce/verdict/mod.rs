@@ -1,14 +1,15 @@
-//! Verdicts: whether a claim of a paper holds in our numbers, beyond what chance gives.
+//! Verdicts: whether a claim of a paper holds in our numbers, beyond chance.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | [`test`](mod@test), [`grounds`] | tests over runs: how probable what was seen would be by chance, and what they rest on |
+//! | [`test`](mod@test), [`grounds`] | tests over runs, with their p-values, and the underlying data |
 //! | [`cases`], [`claim`] | a claim over cases, each of them tested |
-//! | [`readings`] | a claim that can be read in several ways |
-//! | [`judged`] | what a verdict rests on, from which it can be found again |
-//! | [`reason`] | why claims do not hold |
+//! | [`readings`] | a claim with several readings |
+//! | [`judged`] | data from which a verdict can be recomputed |
+//! | [`reason`] | reasons why claims do not hold |
 //!
-//! The rules are fixed before the numbers are seen, and are printed with the verdict. A claim that does not reproduce is a finding.
+//! The rules are fixed before the numbers are known, and are printed with the verdict. A claim that does not
+//! reproduce is a finding.
 
 mod cases;
 mod claim;
@@ -25,27 +26,28 @@ pub(crate) use claim::{Claim, MISSING_REASON, Reading};
 pub(crate) use judged::Judged;
 pub(crate) use test::{By, Resamples, Test};
 
-/// The version of the rules: raised, with a line in the change log, when a rule changes.
+/// Version of the rules, increased with a line in the change log when a rule changes.
 pub(crate) const RULES: u32 = 4;
 
-/// The chance that a claim of which nothing is true has a case beyond chance for it, and as much against one of which all is true.
+/// Significance level per claim: the probability that a claim that is false in all cases has a case
+/// significantly in favour, and equally that a claim that is true in all cases has one against.
 pub(crate) const FALSE_ALARM: f64 = 0.05;
 
-/// Fewer runs decide nothing.
+/// Minimum number of runs for a verdict.
 pub(crate) const FEWEST_RUNS: usize = 10;
 
-/// What became of a claim.
+/// Verdict on a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Verdict {
     Holds,
     HoldsPartly,
     DoesNotHold,
-    /// Nothing speaks for it or against it beyond chance.
+    /// No evidence for or against the claim beyond chance.
     Undecided,
-    /// The datasets or runs that it needs are not there.
+    /// The required datasets or runs are not available.
     NotTested,
-    /// The check would be passed whatever the paper says: no verdict.
+    /// The check cannot fail, whatever the claim, so there is no verdict.
     Vacuous,
 }
 
@@ -64,12 +66,13 @@ impl Verdict {
         }
     }
 
-    /// Whether a reader must be told why.
+    /// Returns whether the verdict requires a reason.
     pub(crate) fn needs_reason(self) -> bool {
         matches!(self, Self::HoldsPartly | Self::DoesNotHold)
     }
 
-    /// How many there are of each, those of the papers and those of this project apart: `claims: 2 holds, 1 undecided; own: 1 holds`.
+    /// Counts verdicts, separately for the papers and this project:
+    /// `claims: 2 holds, 1 undecided; own: 1 holds`.
     pub(crate) fn count<'a>(claims: impl IntoIterator<Item = &'a Claim>) -> String {
         let (own, papers): (Vec<&Claim>, Vec<&Claim>) =
             claims.into_iter().partition(|claim| claim.is_of_project());
@@ -85,7 +88,7 @@ impl Verdict {
         }
     }
 
-    /// `2 holds, 1 undecided`; nothing without verdicts.
+    /// Counts verdicts: `2 holds, 1 undecided`; returns `None` without verdicts.
     pub(crate) fn count_of(verdicts: impl Iterator<Item = Self>) -> Option<String> {
         let verdicts: Vec<Self> = verdicts.collect();
         let counts: Vec<String> = Self::ALL
@@ -97,7 +100,7 @@ impl Verdict {
         (!counts.is_empty()).then(|| counts.join(", "))
     }
 
-    /// In Markdown.
+    /// Formats the verdict in bold Markdown.
     pub(crate) fn in_bold(self) -> String {
         format!("**{}**", self.words())
     }

@@ -1,16 +1,16 @@
-//! Claims that can be read in several ways: judged in each reading, counted once.
+//! Claims with several readings: judged in each, counted once.
 
 use super::claim::Reading;
 use super::judged::Judged;
 use super::{Claim, Verdict};
 
 impl Claim {
-    /// Claims that were judged in several readings, each once with the verdicts of all its readings. Every reading has the same claims in
-    /// the same order.
+    /// Combines claims that were judged in several readings into one claim each, with the verdicts of all
+    /// readings. Every reading has the same claims in the same order.
     ///
     /// # Panics
     ///
-    /// If the readings do not have the same claims.
+    /// If the claims of the readings differ.
     pub(crate) fn over_readings(readings: Vec<(String, Vec<Self>)>) -> Vec<Self> {
         let count = readings.first().map_or(0, |(_, claims)| claims.len());
         let mut judged: Vec<Vec<(String, Self)>> = (0..count).map(|_| Vec::new()).collect();
@@ -24,15 +24,15 @@ impl Claim {
     }
 }
 
-/// The claim that was judged in these readings; none without a reading.
+/// Combines one claim over its readings; `None` without readings.
 fn in_readings(judged: Vec<(String, Claim)>) -> Option<Claim> {
     let first = judged.first()?.1.clone();
     assert!(judged.iter().all(|(_, claim)| claim.claim == first.claim), "not readings of {}", first.claim);
     let of_readings = Judged::Readings(judged.iter().map(|(_, claim)| claim.judged.clone()).collect());
     let verdict = of_readings.verdict();
     let rule = format!(
-        "judged in each of {} readings; holds: in all of them; partly: in one of them, or partly in more of them than it fails in; undecided: \
-         in all of them; in each reading {}",
+        "judged in each of {} readings; holds: in all of them; partly: in one of them, or partly in more of \
+         them than it fails in; undecided: in all of them; in each reading {}",
         judged.len(),
         first.rule
     );

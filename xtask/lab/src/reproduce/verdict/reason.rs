@@ -1,7 +1,8 @@
-//! Why claims do not hold: what was found when it was looked into.
+//! Reasons why claims do not hold, found by investigation.
 //!
-//! The reasons are data, in `xtask/lab/reasons.json`: artefact, claim, reason. A claim is named by how it ends, so that one reason serves all
-//! readings of it; where several ends fit, the longest is meant, so that one reading may have a reason to itself.
+//! The reasons are in `xtask/lab/reasons.json`, by artefact and claim. A claim is identified by how its text
+//! ends, so that one reason applies to all its readings. If several entries match, the longest one is used,
+//! so that a reading may have a separate reason.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,7 +10,7 @@ use std::sync::LazyLock;
 
 use super::{Claim, Verdict};
 
-/// Per artefact: the ends of claims, and why these do not hold.
+/// Reasons by artefact and end of the claim.
 type Reasons = BTreeMap<String, BTreeMap<String, String>>;
 
 static REASONS: LazyLock<Reasons> = LazyLock::new(|| {
@@ -17,14 +18,14 @@ static REASONS: LazyLock<Reasons> = LazyLock::new(|| {
 });
 
 impl Claim {
-    /// With what is known of why it does not hold, as a claim about `artefact`.
+    /// Adds the known reason for the verdict on this claim about `artefact`.
     pub(crate) fn looked_into(self, artefact: &str) -> Self {
         Self { reason: reason(artefact, &self).map(Cow::Borrowed), ..self }
     }
 }
 
-/// The reason that is known for the verdict on a claim about an artefact (`kernel-banzhaf/fig5`); none where the claim holds or was not
-/// tested.
+/// Returns the known reason for the verdict on a claim about an artefact (`kernel-banzhaf/fig5`), or `None`
+/// if the claim holds or was not tested.
 fn reason(artefact: &str, claim: &Claim) -> Option<&'static str> {
     if matches!(claim.verdict, Verdict::Holds | Verdict::NotTested) {
         return None;
@@ -32,7 +33,7 @@ fn reason(artefact: &str, claim: &Claim) -> Option<&'static str> {
     known(artefact, &claim.claim)
 }
 
-/// The reason for a claim that ends like this, whatever its verdict.
+/// Returns the reason of the longest matching entry, whatever the verdict.
 fn known(artefact: &str, claim: &str) -> Option<&'static str> {
     let fits = REASONS.get(artefact)?.iter().filter(|(end, _)| claim.ends_with(end.as_str()));
     let known = fits.max_by_key(|(end, _)| end.len())?;

@@ -1,7 +1,8 @@
-//! Tests over runs: how probable what was seen would be by chance.
+//! Statistical tests over runs.
 //!
-//! A statement has a limit, such as "the ratio is below 1". Its test gives two probabilities: of evidence for it as strong as what was
-//! seen, were the truth at the limit; and of evidence against it as strong, at the same limit.
+//! A statement has a limit, such as "the ratio is below 1". Its test has two p-values: the probabilities, if
+//! the truth is at the limit, of evidence for the statement and of evidence against it that is at least as
+//! strong as observed.
 
 use apportion::games::{Purpose, stream};
 use rand::RngExt as _;
@@ -10,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::super::statistics::Measurement;
 use super::grounds::{Chances, Grounds};
 
-/// How a statement is tested, and what chance is.
+/// How a statement is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum By {
-    /// Nothing is drawn.
+    /// Nothing is sampled.
     Nothing,
     SignedRanks,
     StandardError,
@@ -23,37 +24,40 @@ pub(crate) enum By {
 }
 
 impl By {
-    /// As rules print it.
+    /// Returns the description printed with the rules.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Nothing => "nothing is drawn, so chance has no part",
             Self::SignedRanks => {
-                "tested run by run by Wilcoxon's signed ranks; chance: at the limit either sign is as probable in every run, whatever its size"
+                "tested run by run by Wilcoxon's signed ranks; chance: at the limit either sign is as \
+                 probable in every run, whatever its size"
             }
             Self::StandardError => {
-                "tested by its mean over the runs and the standard error of this, with Student's t; chance: the truth is at the limit"
+                "tested by its mean over the runs and the standard error of this, with Student's t; chance: \
+                 the truth is at the limit"
             }
             Self::Counts => "tested by the binomial law; chance: the true share is at the limit",
             Self::Resampling => {
-                "tested by the bootstrap, runs drawn again with replacement; chance: the share of these on the other side of the limit"
+                "tested by the bootstrap, runs drawn again with replacement; chance: the share of these on \
+                 the other side of the limit"
             }
             Self::Fit => "tested by χ²; chance: the draws are from the law",
         }
     }
 }
 
-/// How often runs are drawn again.
+/// Number of bootstrap samples.
 const RESAMPLES: usize = 1999;
 
-/// The probabilities of a statement's evidence by chance, and what they rest on.
+/// Two one-sided p-values of a statement, and the underlying data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Grounds", into = "Grounds")]
 pub(crate) struct Test {
-    /// Of evidence for it as strong.
+    /// Probability, at the limit, of evidence for the statement that is at least as strong.
     pub(crate) favour: f64,
-    /// Of evidence against it as strong.
+    /// Probability, at the limit, of evidence against the statement that is at least as strong.
     pub(crate) against: f64,
-    /// What it rests on; none where nothing is drawn.
+    /// Number of runs, or `None` if nothing is sampled.
     pub(crate) runs: Option<usize>,
     pub(super) grounds: Grounds,
 }
@@ -71,12 +75,12 @@ impl From<Test> for Grounds {
 }
 
 impl Test {
-    /// Of what is known.
+    /// Computes the test from its data.
     pub(super) fn on(grounds: Grounds) -> Self {
         Self::with(grounds.chances(), grounds)
     }
 
-    /// Of chances that are those of the grounds.
+    /// Creates a test from the p-values of its data.
     fn with(Chances { favour, against, runs }: Chances, grounds: Grounds) -> Self {
         Self { favour, against, runs, grounds }
     }
@@ -85,71 +89,72 @@ impl Test {
         Chances { favour: self.favour, against: self.against, runs: self.runs }
     }
 
-    /// A fact that no draw decides.
+    /// Creates a test of a fact that involves no sampling.
     pub(crate) fn certain(is_so: bool) -> Self {
         Self::on(Grounds::Certain(is_so))
     }
 
-    /// By probabilities that were found elsewhere.
+    /// Creates a test from p-values computed elsewhere.
     pub(crate) fn of_chances(favour: f64, against: f64, runs: usize) -> Self {
         Self::on(Grounds::Found { favour, against, runs })
     }
 
-    /// That numbers, one of each run, lie below `limit`, by Wilcoxon's signed ranks. Numbers at the limit say nothing. Infinite ones
-    /// have the highest rank.
+    /// Tests that numbers, one per run, lie below `limit`, with Wilcoxon's signed-rank test. Numbers at the
+    /// limit are ignored; infinite ones have the highest rank.
     pub(crate) fn below(sample: &[f64], limit: f64) -> Self {
         Self::on(Grounds::signed_ranks(sample.iter().map(|value| value - limit)))
     }
 
-    /// That they lie above it.
+    /// Tests that numbers, one per run, lie above `limit`.
     pub(crate) fn above(sample: &[f64], limit: f64) -> Self {
         Self::below(sample, limit).opposite()
     }
 
-    /// That they lie between two limits.
+    /// Tests that numbers, one per run, lie between two limits.
     pub(crate) fn within(sample: &[f64], (low, high): (f64, f64)) -> Self {
         Self::all([Self::above(sample, low), Self::below(sample, high)])
     }
 
-    /// That one is below `factor` times the other in each run.
+    /// Tests that one number is below `factor` times the other in each run.
     pub(crate) fn ratio_below(one: &[f64], other: &[f64], factor: f64) -> Self {
         Self::below(&log_ratios(one, other), factor.ln())
     }
 
-    /// That a number with a standard error, of so many runs, is below `limit`.
+    /// Tests that an estimate from `runs` runs, with a standard error, is below `limit`.
     pub(crate) fn measured_below(measured: Measurement, runs: usize, limit: f64) -> Self {
         Self::on(Grounds::Measured { distance: measured.value - limit, error: measured.error, runs })
     }
 
-    /// That it is between two limits.
+    /// Tests that an estimate with a standard error is between two limits.
     pub(crate) fn measured_within(measured: Measurement, runs: usize, (low, high): (f64, f64)) -> Self {
         let above = Self::measured_below(measured, runs, low).opposite();
         Self::all([above, Self::measured_below(measured, runs, high)])
     }
 
-    /// That the mean of independent numbers is below `limit`.
+    /// Tests that the mean of independent numbers is below `limit`.
     pub(crate) fn mean_below(sample: &[f64], limit: f64) -> Self {
         Self::measured_below(Measurement::mean(sample), sample.len(), limit)
     }
 
-    /// That their mean is between two limits.
+    /// Tests that the mean of independent numbers is between two limits.
     pub(crate) fn mean_within(sample: &[f64], limits: (f64, f64)) -> Self {
         Self::measured_within(Measurement::mean(sample), sample.len(), limits)
     }
 
-    /// That more than the share `limit` of what is counted is so, where `count` of `of` are.
+    /// Tests that a probability is above `limit`, given `count` successes out of `of`.
     pub(crate) fn share_above(count: usize, of: usize, limit: f64) -> Self {
         Self::on(Grounds::Share { count, of, limit })
     }
 
-    /// The same of the opposite statement.
+    /// Returns the test of the negated statement.
     pub(crate) fn opposite(self) -> Self {
         Self::with(self.chances().opposite(), Grounds::Opposite(Box::new(self.grounds)))
     }
 
-    /// That all of several statements are true: the weakest evidence speaks for it; the strongest against, of as many chances as there are.
+    /// Tests that all of several statements are true, with the weakest evidence in favour, and the strongest
+    /// against, corrected for the number of statements.
     ///
-    /// Without a statement there is no test: its probabilities are not numbers.
+    /// Without statements, the p-values are NaN.
     pub(crate) fn all(tests: impl IntoIterator<Item = Self>) -> Self {
         let tests: Vec<Self> = tests.into_iter().collect();
         let chances: Vec<Chances> = tests.iter().map(Self::chances).collect();
@@ -157,27 +162,27 @@ impl Test {
         Self::with(Chances::all(&chances), Grounds::All(grounds))
     }
 
-    /// That one of several is true.
+    /// Tests that at least one of several statements is true.
     pub(crate) fn any(tests: impl IntoIterator<Item = Self>) -> Self {
         Self::all(tests.into_iter().map(Self::opposite)).opposite()
     }
 }
 
-/// The logarithm of one over the other in each run. Two zeros are alike.
+/// Returns the log ratio in each run; two zeros count as equal.
 fn log_ratios(one: &[f64], other: &[f64]) -> Vec<f64> {
     one.iter().zip(other).map(|(one, other)| if one == other { 0.0 } else { (one / other).ln() }).collect()
 }
 
-/// A statistic of the runs, and what it is of runs drawn again.
+/// A statistic of the runs, and its bootstrap distribution.
 pub(crate) struct Resamples {
-    /// Of all runs, each once; NaN without runs.
+    /// Statistic of the original runs; NaN without runs.
     pub(crate) value: f64,
     values: Vec<f64>,
     runs: usize,
 }
 
 impl Resamples {
-    /// `statistic` of the numbers of runs drawn with replacement from `runs`, always the same ones.
+    /// Computes `statistic` for runs drawn with replacement from `runs`, with a fixed seed.
     pub(crate) fn of(runs: usize, statistic: impl Fn(&[usize]) -> f64) -> Self {
         let mut rng = stream(0, Purpose::Experiment, runs as u64);
         let mut drawn = vec![0; runs];
@@ -190,7 +195,7 @@ impl Resamples {
         Self { value: if runs == 0 { f64::NAN } else { statistic(&each) }, values, runs }
     }
 
-    /// That the statistic is below `limit`.
+    /// Tests that the statistic is below `limit`.
     pub(crate) fn below(&self, limit: f64) -> Test {
         let share = |is_beyond: &dyn Fn(f64) -> bool| {
             let count = self.values.iter().filter(|&&value| is_beyond(value)).count();
@@ -202,7 +207,7 @@ impl Resamples {
         Test::of_chances(share(&|value| value >= limit), share(&|value| value <= limit), self.runs)
     }
 
-    /// That it is above.
+    /// Tests that the statistic is above `limit`.
     pub(crate) fn above(&self, limit: f64) -> Test {
         self.below(limit).opposite()
     }
@@ -218,12 +223,13 @@ mod tests {
 
     #[test]
     fn signed_ranks_have_the_chances_of_all_signs() {
-        // Of ranks 1, 2, 3 the positive ones sum to 0 with one sign of eight, to at most 1 with two.
+        // For ranks 1, 2, 3, the positive ranks sum to 0 for one of eight sign patterns, and to at most 1 for
+        // two.
         let all = Test::below(&[-1.0, -2.0, -3.0], 0.0);
         assert!(near(all.favour, 0.125) && near(all.against, 1.0) && all.runs == Some(3));
         let most = Test::below(&[1.0, -2.0, -3.0], 0.0);
         assert!(near(most.favour, 0.25) && near(most.against, 7.0 / 8.0));
-        // Ranks 1.5, 1.5, 3: at most 1.5 is none, or one of the first two.
+        // For ranks 1.5, 1.5, 3, a sum of at most 1.5 has no positive rank, or one of the first two.
         let ties = Test::below(&[1.0, -1.0, -3.0], 0.0);
         assert!(near(ties.favour, 3.0 / 8.0));
         assert_eq!(Test::above(&[4.0, 5.0, 6.0], 3.0).favour, 0.125);
@@ -251,7 +257,7 @@ mod tests {
     #[test]
     fn a_mean_is_below_what_lies_many_standard_errors_above_it() {
         let sample = [1.0, 1.2, 0.8, 1.1, 0.9];
-        // The mean is 1, its standard error √0.005: t = −14.14 of 4 degrees of freedom.
+        // The mean is 1 and its standard error √0.005, so t = −14.14 with 4 degrees of freedom.
         let below = Test::mean_below(&sample, 2.0);
         assert!(below.favour < 1e-4 && below.against > 0.999);
         assert!(Test::mean_within(&sample, (0.5, 1.5)).favour < 0.01);

@@ -1,4 +1,4 @@
-//! Images: bytes of pixels row by row, the channels of each together, and the class.
+//! Images: bytes of pixels row by row, with the channels of each pixel together, and the class.
 
 use anyhow::{Context, Result, ensure};
 
@@ -7,11 +7,12 @@ use super::table::check_classes;
 use super::{DataSet, Element, Samples, Task};
 use crate::folders::Folders;
 
-/// The images of two classes in the files `train` and `test`, of `channels` channels and `side` × `side` pixels.
+/// Reads the images of two classes in the files `train` and `test`, with `channels` channels and `side` ×
+/// `side` pixels.
 ///
 /// # Errors
 ///
-/// If a file is not there, or is no table of pixels.
+/// If a file does not exist, or is not a table of pixels.
 pub(crate) fn images(
     folders: &Folders,
     [train, test]: [&str; 2],
@@ -28,7 +29,7 @@ pub(crate) fn images(
     Ok(DataSet { task: Task::Classes(2), train, test, vocabulary: 0, files })
 }
 
-/// A pixel becomes its share of white; channels come one after the other.
+/// Divides pixels by the value of white, and reorders them channel by channel.
 fn parse(bytes: &[u8], channels: usize, side: usize) -> Result<Samples> {
     let columns = channels * side * side;
     let (mut rows, mut targets) = (Vec::new(), Vec::new());

@@ -1,11 +1,11 @@
-//! Data sets in memory: rows for a network, with their targets, to train on and to test.
+//! Datasets in memory: input rows with their targets, for training and testing.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
 //! | [`table`] | tables of numbers |
-//! | [`texts`] | texts as token ids or characters |
+//! | [`texts`] | texts as token IDs or characters |
 //! | [`images`] | images as pixels |
-//! | `byte_matrix`, `vocabulary` | what the harness reads alike |
+//! | `byte_matrix`, `vocabulary` | code shared with the reproduction harness |
 
 #[path = "../../../src/papers/l_c_shapley/data/byte_matrix.rs"]
 mod byte_matrix;
@@ -20,26 +20,26 @@ use rand::seq::SliceRandom;
 
 use crate::record::FileHash;
 
-/// What the numbers of a row are.
+/// Type of the values of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Element {
     /// Numbers.
     Number,
-    /// Ids of tokens or characters.
+    /// IDs of tokens or characters.
     Id,
 }
 
-/// What is learnt.
+/// Learning task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
     /// A number.
     Regression,
-    /// Which of so many classes: of two by one logit, of more by one each.
+    /// This number of classes: one logit for two, one logit each for more.
     Classes(usize),
 }
 
 impl Task {
-    /// Outputs of a network.
+    /// Returns the number of outputs of a network.
     pub(crate) fn outputs(self) -> usize {
         match self {
             Self::Regression | Self::Classes(2) => 1,
@@ -48,35 +48,35 @@ impl Task {
     }
 }
 
-/// Rows of one shape, with their targets.
+/// Rows of equal shape, with their targets.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Samples {
     pub(crate) element: Element,
-    /// The shape of a row: `[8]`, `[48]`, `[3, 32, 32]`.
+    /// Shape of a row: `[8]`, `[48]`, `[3, 32, 32]`.
     pub(crate) shape: Vec<usize>,
-    /// Row-major. Every number is one of 32 bits.
+    /// Row-major values, each representable in 32 bits.
     pub(crate) rows: Vec<f64>,
-    /// A number, or the number of a class.
+    /// A number, or the index of a class.
     pub(crate) targets: Vec<f64>,
 }
 
 impl Samples {
-    /// Number of samples.
+    /// Returns the number of samples.
     pub(crate) fn len(&self) -> usize {
         self.targets.len()
     }
 
-    /// Numbers of a row.
+    /// Returns the number of values per row.
     pub(crate) fn width(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// The row of a sample.
+    /// Returns the row of a sample.
     pub(crate) fn row(&self, index: usize) -> &[f64] {
         &self.rows[index * self.width()..(index + 1) * self.width()]
     }
 
-    /// The samples of these numbers, in this order.
+    /// Returns the samples with these indices, in this order.
     pub(crate) fn chosen(&self, indices: &[usize]) -> Self {
         Self {
             rows: indices.iter().flat_map(|&index| self.row(index)).copied().collect(),
@@ -86,7 +86,8 @@ impl Samples {
         }
     }
 
-    /// Splits off one sample in `share`, at random: the rest and those split off. The split is the same for every seed of training.
+    /// Splits off one out of `share` samples at random, and returns the rest and the split-off samples. The
+    /// split does not depend on the training seed.
     pub(crate) fn split(&self, share: usize) -> (Self, Self) {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.shuffle(&mut stream(0, Purpose::Experiment, 0));
@@ -95,20 +96,20 @@ impl Samples {
     }
 }
 
-/// A data set in two parts.
+/// A dataset in two parts.
 pub(crate) struct DataSet {
     pub(crate) task: Task,
     pub(crate) train: Samples,
-    /// Samples that no network was trained on.
+    /// Test samples, which are not used for training.
     pub(crate) test: Samples,
-    /// Ids that there are; 0 of numbers.
+    /// Number of distinct IDs; 0 for numbers.
     pub(crate) vocabulary: usize,
-    /// The files that it was read from.
+    /// Files that the dataset was read from.
     pub(crate) files: Vec<FileHash>,
 }
 
 impl DataSet {
-    /// Without the test part: one training sample in eight stands in for it.
+    /// Replaces the test part with one out of eight training samples.
     pub(crate) fn for_validation(self) -> Self {
         let (train, test) = self.train.split(8);
         Self { train, test, ..self }

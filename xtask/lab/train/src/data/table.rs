@@ -1,18 +1,18 @@
-//! Tables: CSV with a header, the target in the last column.
+//! Tables: CSV with a header and the target in the last column.
 
 use anyhow::{Context, Result, ensure};
 
 use super::{DataSet, Element, Samples, Task};
 use crate::folders::Folders;
 
-/// One row in so many is of the test part.
+/// One out of this many rows belongs to the test part.
 const TEST_SHARE: usize = 5;
 
-/// The table in `file`, a fifth of its rows as test part.
+/// Reads the table in `file`, with one fifth of its rows as test part.
 ///
 /// # Errors
 ///
-/// If the file is not there, or is no table of numbers.
+/// If the file does not exist, or is not a table of numbers.
 pub(crate) fn table(folders: &Folders, file: &str, task: Task) -> Result<DataSet> {
     let (bytes, hash) = folders.read(file)?;
     let samples = parse(&bytes, task).with_context(|| format!("cannot read {file}"))?;
@@ -40,7 +40,7 @@ fn parse(bytes: &[u8], task: Task) -> Result<Samples> {
     Ok(Samples { element: Element::Number, shape: vec![columns - 1], rows, targets })
 }
 
-/// Refuses targets that are no number of a class.
+/// Returns an error for targets that are not the index of a class.
 pub(super) fn check_classes(targets: &[f64], classes: usize) -> Result<()> {
     let is_class = |target: f64| target.fract() == 0.0 && (0.0..classes as f64).contains(&target);
     match targets.iter().find(|&&target| !is_class(target)) {

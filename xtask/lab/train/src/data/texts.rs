@@ -1,4 +1,4 @@
-//! Texts: CSV of the columns split, text, token ids if the vocabulary is a file, class.
+//! Texts: CSV with the columns split, text, token IDs (if the vocabulary is a file), class.
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -7,25 +7,26 @@ use super::vocabulary::{ids, vocabulary, words};
 use super::{DataSet, Element, Samples, Task};
 use crate::folders::Folders;
 
-/// What a network takes of a text.
+/// Input of a network on texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// The ids of its tokens, by the vocabulary in this file.
+    /// IDs of the tokens, with the vocabulary in this file.
     Tokens { vocabulary: &'static str },
-    /// The ids of its words, by a vocabulary of so many, which are the most frequent of the training part.
+    /// IDs of the words, with a vocabulary of this many of the most frequent words of the training part.
     Words { vocabulary: usize },
-    /// Its characters, by [`ALPHABET`].
+    /// Characters of [`ALPHABET`].
     Characters,
 }
 
-/// The characters that have ids, from 1 on; 0 is padding. Others are blanks.
+/// Characters with IDs, starting from 1; 0 is padding. Other characters are treated as spaces.
 pub(crate) const ALPHABET: &str = " abcdefghijklmnopqrstuvwxyz0123456789";
 
-/// The texts in `file`, cut to `width` ids or padded with 0 at the end. Reviews keep their last words, as the authors' code has it.
+/// Reads the texts in `file`, truncated to `width` IDs or padded with 0 at the end. Reviews keep their last
+/// words, as in the authors' code.
 ///
 /// # Errors
 ///
-/// If a file is not there, or is no table of texts.
+/// If a file does not exist, or is not a table of texts.
 pub(crate) fn texts(
     folders: &Folders,
     file: &str,
@@ -103,7 +104,8 @@ fn token_ids(cell: &str) -> Result<Vec<usize>> {
     cell.split_ascii_whitespace().map(id).collect()
 }
 
-/// The ids of the characters of a text: runs of letters and digits of the lower-cased text, each followed by one blank.
+/// Returns the IDs of the characters of a text: runs of letters and digits of the lower-cased text, each
+/// followed by one space.
 fn character_ids(text: &str) -> Vec<usize> {
     let lower = text.to_lowercase();
     let runs = lower.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());

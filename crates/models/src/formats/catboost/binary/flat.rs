@@ -1,12 +1,14 @@
-//! Tables, lists and texts of a flat buffer, each read where it is asked for and checked to lie within the bytes.
+//! Tables, lists and texts of a FlatBuffer. Each is read on access and checked to lie within the bytes.
 //!
-//! All numbers are little-endian. A table begins with the distance back to its plan, which has for each field the distance from the table's
-//! start; 0, or a plan that is too short, is a field that has its default. Fields of other than plain numbers are distances forward to what they
+//! All numbers are little-endian. A table begins with the distance back to its vtable (here called plan),
+//! which stores for each field the distance from the start of the table. If it is 0 or the plan is too short,
+//! the field has its default value. Fields that are not plain numbers store the distance forward to their
+//! content. Lists begin with their length.
 //! are. Lists begin with their length.
 
 use crate::error::ModelError;
 
-/// Bytes, and what they are part of.
+/// Bytes, and the name of the part of the file for error messages.
 #[derive(Clone, Copy)]
 pub(super) struct Buffer<'a> {
     bytes: &'a [u8],
@@ -22,7 +24,7 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Buffer<'a> {
-    /// `name` is for people.
+    /// Creates a buffer, whose `name` appears in error messages.
     pub(super) fn new(bytes: &'a [u8], name: &'a str) -> Self {
         Self { bytes, name }
     }
@@ -31,17 +33,17 @@ impl<'a> Buffer<'a> {
         ModelError::Schema { at: self.name.to_owned(), problem: problem.into() }
     }
 
-    /// The table at the root.
+    /// Returns the table at the root.
     pub(super) fn root(self) -> Result<Table<'a>, ModelError> {
         self.table(self.target(0)?)
     }
 
-    /// So many bytes from a place on.
+    /// Returns `count` bytes at an offset.
     fn take(&self, at: usize, count: usize) -> Result<&'a [u8], ModelError> {
         let bytes = at.checked_add(count).and_then(|end| self.bytes.get(at..end));
         bytes.ok_or_else(|| {
             self.error(format!(
-                "{count} bytes at byte {at} of {} are wanted: the file is cut or damaged",
+                "expected {count} bytes at byte {at} of {}: the file is truncated or corrupt",
                 self.bytes.len()
             ))
         })
@@ -51,7 +53,7 @@ impl<'a> Buffer<'a> {
         Ok(u32::from_le_bytes(chunk(self.take(at, 4)?)))
     }
 
-    /// Where the distance at a place leads.
+    /// Returns the target of the distance stored at an offset.
     fn target(&self, at: usize) -> Result<usize, ModelError> {
         Ok(at.saturating_add(self.number(at)? as usize))
     }
@@ -59,19 +61,19 @@ impl<'a> Buffer<'a> {
     fn table(self, start: usize) -> Result<Table<'a>, ModelError> {
         let back = i64::from(self.number(start)? as i32);
         let plan = i64::try_from(start).ok().and_then(|start| usize::try_from(start - back).ok());
-        let plan = plan.ok_or_else(|| self.error(format!("a table at byte {start} without a plan")))?;
+        let plan = plan.ok_or_else(|| self.error(format!("missing vtable of the table at byte {start}")))?;
         let length = u16::from_le_bytes(chunk(self.take(plan, 2)?));
         Ok(Table { buffer: self, start, plan: self.take(plan, usize::from(length))?.get(4..).unwrap_or(&[]) })
     }
 
-    /// A list of elements of so many bytes each.
+    /// Returns a list whose elements have `size` bytes each.
     fn list(&self, at: usize, size: usize) -> Result<&'a [u8], ModelError> {
         let length = self.number(at)? as usize;
         self.take(at + 4, length.saturating_mul(size))
     }
 }
 
-/// The first bytes as an array; all callers have asked for as many.
+/// Returns the first bytes as an array. All callers have checked the length.
 fn chunk<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.first_chunk().copied().unwrap_or([0; N])
 }
@@ -81,7 +83,7 @@ impl<'a> Table<'a> {
         self.buffer.error(problem)
     }
 
-    /// Where a field stands; `None` where it has its default.
+    /// Returns the offset of a field, or `None` if it has its default value.
     fn place(&self, field: usize) -> Option<usize> {
         let entry = self.plan.get(2 * field..)?.first_chunk()?;
         match u16::from_le_bytes(*entry) {
@@ -90,7 +92,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A field of so many bytes.
+    /// Returns a field of `N` bytes.
     fn bytes<const N: usize>(&self, field: usize) -> Result<Option<[u8; N]>, ModelError> {
         self.place(field).map(|at| Ok(chunk(self.buffer.take(at, N)?))).transpose()
     }
@@ -103,10 +105,10 @@ impl<'a> Table<'a> {
         Ok(self.bytes(field)?.map_or(default, i32::from_le_bytes))
     }
 
-    /// A number that is not negative.
+    /// Returns a non-negative integer.
     pub(super) fn count(&self, field: usize, default: i32) -> Result<usize, ModelError> {
         let number = self.int(field, default)?;
-        usize::try_from(number).map_err(|_| self.error(format!("{number} where a count is wanted")))
+        usize::try_from(number).map_err(|_| self.error(format!("expected a count, got {number}")))
     }
 
     pub(super) fn float(&self, field: usize, default: f32) -> Result<f32, ModelError> {
@@ -117,7 +119,7 @@ impl<'a> Table<'a> {
         Ok(self.bytes(field)?.map_or(default, f64::from_le_bytes))
     }
 
-    /// What a field leads to.
+    /// Returns the offset that a field points to.
     fn target(&self, field: usize) -> Result<Option<usize>, ModelError> {
         self.place(field).map(|at| self.buffer.target(at)).transpose()
     }
@@ -126,7 +128,7 @@ impl<'a> Table<'a> {
         self.target(field)?.map(|at| self.buffer.table(at)).transpose()
     }
 
-    /// A list of bytes, or of numbers and plain records of so many bytes each; empty where there is none.
+    /// Returns a list of bytes, numbers or plain records of `size` bytes each. Empty if the field is missing.
     pub(super) fn list(&self, field: usize, size: usize) -> Result<&'a [u8], ModelError> {
         Ok(self.target(field)?.map(|at| self.buffer.list(at, size)).transpose()?.unwrap_or(&[]))
     }
@@ -143,27 +145,27 @@ impl<'a> Table<'a> {
         Ok(self.list(field, 8)?.chunks_exact(8).map(|bytes| f64::from_le_bytes(chunk(bytes))).collect())
     }
 
-    /// A text; `None` where there is none.
+    /// Returns a text, or `None` if the field is missing.
     pub(super) fn text(&self, field: usize) -> Result<Option<&'a str>, ModelError> {
         self.target(field)?.map(|at| self.text_at(at)).transpose()
     }
 
     fn text_at(&self, at: usize) -> Result<&'a str, ModelError> {
         let bytes = self.buffer.list(at, 1)?;
-        std::str::from_utf8(bytes).map_err(|_| self.error(format!("bytes at {at} that are no UTF-8 text")))
+        std::str::from_utf8(bytes).map_err(|_| self.error(format!("invalid UTF-8 at byte {at}")))
     }
 
-    /// A list of tables.
+    /// Returns a list of tables.
     pub(super) fn tables(&self, field: usize) -> Result<Vec<Table<'a>>, ModelError> {
         self.each(field, |at| self.buffer.table(at))
     }
 
-    /// A list of texts.
+    /// Returns a list of texts.
     pub(super) fn texts(&self, field: usize) -> Result<Vec<&'a str>, ModelError> {
         self.each(field, |at| self.text_at(at))
     }
 
-    /// What the elements of a list lead to.
+    /// Reads the targets of the elements of a list.
     fn each<T>(
         &self,
         field: usize,
@@ -175,17 +177,17 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Whole numbers of 32 bits.
+/// Decodes 32-bit integers.
 pub(super) fn ints(bytes: &[u8]) -> Vec<i32> {
     bytes.chunks_exact(4).map(|bytes| i32::from_le_bytes(chunk(bytes))).collect()
 }
 
-/// The first 32 bits and the next of each record of 8 bytes.
+/// Returns the first four bytes, as an integer, and the last four bytes of each record of 8 bytes.
 pub(super) fn pairs(bytes: &[u8]) -> impl Iterator<Item = (i32, [u8; 4])> {
     bytes.chunks_exact(8).map(|bytes| (i32::from_le_bytes(chunk(bytes)), chunk(&bytes[4..])))
 }
 
-/// The two halves of each record of 4 bytes.
+/// Returns the two halves of each record of 4 bytes.
 pub(super) fn pairs_of_16(bytes: &[u8]) -> impl Iterator<Item = [u16; 2]> {
     let half = |bytes: &[u8]| u16::from_le_bytes(chunk(bytes));
     bytes.chunks_exact(4).map(move |bytes| [half(bytes), half(&bytes[2..])])

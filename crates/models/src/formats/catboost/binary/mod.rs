@@ -1,20 +1,22 @@
-//! A CatBoost model in its binary format (cbm).
+//! CatBoost models in the binary format (cbm).
 //!
-//! `CBM1`, the length of the core, the core: a [flat buffer](flat) with features, trees and texts about the training. If the model has
-//! statistics of categories there follow their number, and for each table its length and a flat buffer. A length is 32 bits; all of them set
-//! stand for 64 more.
+//! A file consists of `CBM1`, the length of the core, and the core: a [FlatBuffer](flat) with features, trees
+//! and texts about the training. If the model has statistics of categories, their number follows, and for
+//! each table its length and a FlatBuffer. A length has 32 bits; if all of them are set, a length of 64 bits
+//! follows.
 //!
-//! Fields of a table are known by their place:
+//! Fields of a table are identified by their index:
 //!
 //! | table | fields |
 //! |---|---|
 //! | core | version, trees, information, names of the parts that follow |
 //! | trees | outputs, splits, sizes, starts, categories, numbers, one-hot features, statistics, leaf values, leaf weights, steps, leaves of nodes, texts, computed features, scale, bias, biases, (bins,) embeddings |
-//! | number | (has NaN,) index, column, borders, name, where NaN goes |
+//! | number | (has NaN,) index, column, borders, name, direction of NaN |
 //! | category, text, embedding | index, column, name |
 //! | one-hot feature | index, hashes, texts |
 //!
-//! Splits have numbers: first come all borders of numbers, then the hashes of one-hot features, then the borders of statistics.
+//! Splits are numbered: first all borders of numeric features, then the hashes of one-hot features, then the
+//! borders of statistics.
 
 mod flat;
 mod statistics;
@@ -29,16 +31,16 @@ use super::splits::{Condition, Frame, Splits, biases, refuse_computed};
 use crate::ensemble::{Ensemble, Origin};
 use crate::error::ModelError;
 
-/// What a file begins with.
+/// The first bytes of a file.
 pub(crate) const MAGIC: &[u8] = b"CBM1";
 
-/// The only version of the core there is, as CatBoost spells it.
+/// The only version of the core, in CatBoost's spelling.
 const VERSION: &str = "FlabuffersModel_v1";
 
 /// The part with the tables of statistics.
 const TABLES: &str = "static_provider_v1";
 
-/// Each tree has values of all outputs, so that a count is all that this costs.
+/// Maximum number of outputs. Each tree stores values for all outputs, so this only limits the number itself.
 const MOST_OUTPUTS: usize = 1 << 20;
 
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
@@ -47,8 +49,8 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     match core.text(0)? {
         Some(VERSION) => {}
         other => {
-            let given = other.unwrap_or("without a version").to_owned();
-            return Err(ModelError::Version { format: "CatBoost", given, known: VERSION });
+            let actual = other.unwrap_or("without a version").to_owned();
+            return Err(ModelError::Version { format: "CatBoost", actual, known: VERSION });
         }
     }
     let mut texts = Vec::new();
@@ -59,8 +61,8 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     let information =
         Information::of_texts(said("catboost_version_info"), said("params"), said("class_params"))?;
     let parts = core.texts(3)?;
-    let Some(table) = core.table(1)? else { return Err(core.error("a model without trees and features")) };
-    // Other parts are of texts and embeddings, of which no split is read.
+    let Some(table) = core.table(1)? else { return Err(core.error("missing trees and features")) };
+    // Other parts belong to text and embedding features, whose splits are not supported.
     let tables = match parts.first() {
         Some(&TABLES) => {
             let count = length(&mut rest, "the tables")?;
@@ -73,7 +75,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     let mut splits = Splits::new(features, |features, double| {
         let statistic = |listed: &Listed| {
             let counts = tables.get(&listed.key).cloned();
-            let counts = counts.ok_or_else(|| table.error("a statistic of categories without its table"))?;
+            let counts = counts.ok_or_else(|| table.error("missing table of a category statistic"))?;
             listed.stated.with(counts, features, double).map_err(|problem| table.error(problem))
         };
         listed.iter().map(statistic).collect()
@@ -94,7 +96,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     }
     let outputs = match table.count(0, 0)? {
         outputs @ 1..=MOST_OUTPUTS => outputs,
-        outputs => return Err(table.error(format!("{outputs} outputs, where 1 to {MOST_OUTPUTS} are known"))),
+        outputs => return Err(table.error(format!("expected 1 to {MOST_OUTPUTS} outputs, got {outputs}"))),
     };
     let (scale, bias) = scale_and_bias(table, outputs)?;
     let trees = Trees::read(table, conditions)?;
@@ -114,7 +116,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
     splits.model(frame, |splits, grove| trees.push_to(splits, grove, scale))
 }
 
-/// A length, which is taken off the bytes.
+/// Reads a length and removes it from the bytes.
 fn length(rest: &mut &[u8], what: &'static str) -> Result<usize, ModelError> {
     let mut number = |size: usize| {
         let (bytes, after) = rest.split_at_checked(size)?;
@@ -124,10 +126,10 @@ fn length(rest: &mut &[u8], what: &'static str) -> Result<usize, ModelError> {
     let short = number(4);
     let length = if short == Some(u64::from(u32::MAX)) { number(8) } else { short };
     let length = length.and_then(|length| usize::try_from(length).ok());
-    length.ok_or_else(|| Buffer::new(&[], what).error("the file ends before its length"))
+    length.ok_or_else(|| Buffer::new(&[], what).error("unexpected end of the file at its length"))
 }
 
-/// A part with its length before it, which is taken off the bytes.
+/// Reads a part, which is prefixed with its length, and removes it from the bytes.
 fn part<'a>(rest: &mut &'a [u8], what: &'static str) -> Result<Buffer<'a>, ModelError> {
     let length = length(rest, what)?;
     match rest.split_at_checked(length) {
@@ -135,12 +137,13 @@ fn part<'a>(rest: &mut &'a [u8], what: &'static str) -> Result<Buffer<'a>, Model
             *rest = after;
             Ok(Buffer::new(part, what))
         }
-        None => Err(Buffer::new(rest, what)
-            .error(format!("{length} bytes are wanted, but the file has {} more", rest.len()))),
+        None => {
+            Err(Buffer::new(rest, what).error(format!("expected {length} more bytes, got {}", rest.len())))
+        }
     }
 }
 
-/// The columns.
+/// Reads the columns.
 fn features(table: Table<'_>) -> Result<Features, ModelError> {
     let mut features = Features::default();
     let mut add = |feature: Table<'_>, kind, [index, column, name]: [usize; 3]| {
@@ -152,7 +155,11 @@ fn features(table: Table<'_>) -> Result<Features, ModelError> {
         let missing_is_above = match feature.byte(5)? {
             0 | 1 => false,
             2 => true,
-            other => return Err(feature.error(format!("{other}, where 0 to 2 say where missing values go"))),
+            other => {
+                return Err(
+                    feature.error(format!("unknown treatment of missing values {other}; expected 0 to 2"))
+                );
+            }
         };
         add(feature, Kind::Number { missing_is_above }, [1, 2, 4])?;
     }
@@ -167,12 +174,12 @@ fn features(table: Table<'_>) -> Result<Features, ModelError> {
         return Err(refuse_computed("EstimatedFeature"));
     }
     match features.count {
-        0 => Err(table.error("a model without features")),
+        0 => Err(table.error("the model has no features")),
         _ => Ok(features),
     }
 }
 
-/// The conditions of all borders of numbers, in their order.
+/// Returns the conditions of all borders of numeric features, in their order.
 fn numbers_of(table: Table<'_>, features: &Features) -> Result<Vec<Condition>, ModelError> {
     let mut conditions = Vec::new();
     for feature in table.tables(5)? {
@@ -183,7 +190,7 @@ fn numbers_of(table: Table<'_>, features: &Features) -> Result<Vec<Condition>, M
     Ok(conditions)
 }
 
-/// A scale, and a bias per output or one of all.
+/// Reads a scale, and a bias per output or one for all outputs.
 fn scale_and_bias(table: Table<'_>, outputs: usize) -> Result<(f64, Vec<f64>), ModelError> {
     let (scale, mut bias) = (table.double(14, 1.0)?, table.doubles(16)?);
     if bias.is_empty() {

@@ -8,11 +8,11 @@ use crate::ensemble::{Counts, Rate, RateKind};
 use crate::error::ModelError;
 use crate::formats::catboost::statistics::{Element, Stated, kind};
 
-/// What tells tables apart.
+/// The key that identifies a table.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Key {
     categories: Vec<i32>,
-    /// Features and borders, bit for bit.
+    /// Features and borders, compared bit by bit.
     above: Vec<(i32, [u8; 4])>,
     exactly: Vec<(i32, [u8; 4])>,
     kind: u8,
@@ -21,7 +21,9 @@ pub(super) struct Key {
 
 impl Key {
     fn read(base: Table<'_>) -> Result<Self, ModelError> {
-        let Some(combination) = base.table(0)? else { return Err(base.error("a statistic of nothing")) };
+        let Some(combination) = base.table(0)? else {
+            return Err(base.error("a statistic without features"));
+        };
         Ok(Self {
             categories: combination.ints(0)?,
             above: pairs(combination.list(1, 8)?).collect(),
@@ -31,11 +33,11 @@ impl Key {
         })
     }
 
-    /// What the statistic looks at, in the order in which hashes are joined.
+    /// Returns the inputs of the statistic, in the order in which their hashes are combined.
     fn elements(&self, table: Table<'_>) -> Result<Vec<Element>, ModelError> {
         let index = |index: i32| {
             usize::try_from(index)
-                .map_err(|_| table.error(format!("{index} where the index of a feature is wanted")))
+                .map_err(|_| table.error(format!("expected the index of a feature, got {index}")))
         };
         let categories = self.categories.iter().map(|&of| Ok(Element::Category { index: index(of)? }));
         let above = self.above.iter().map(|&(of, border)| {
@@ -49,7 +51,7 @@ impl Key {
     }
 }
 
-/// A statistic, what finds its table, and its borders.
+/// A statistic, the key of its table, and its borders.
 pub(super) struct Listed {
     pub(super) stated: Stated,
     pub(super) key: Key,
@@ -58,13 +60,13 @@ pub(super) struct Listed {
 
 impl Listed {
     pub(super) fn read(feature: Table<'_>) -> Result<Self, ModelError> {
-        let wanted = || feature.error("a statistic without what it counts");
+        let wanted = || feature.error("a statistic without a definition");
         let statistic = feature.table(0)?.ok_or_else(wanted)?;
         let key = Key::read(statistic.table(0)?.ok_or_else(wanted)?)?;
         let class = statistic.count(1, 0)?;
         let rate = Rate {
             kind: kind(usize::from(key.kind), class).ok_or_else(|| {
-                feature.error(format!("a statistic of the kind {}, where 0 to 5 are known", key.kind))
+                feature.error(format!("unknown type of statistic {}; expected 0 to 5", key.kind))
             })?,
             prior: statistic.float(2, 0.0)?,
             prior_weight: statistic.float(3, 1.0)?,
@@ -76,17 +78,17 @@ impl Listed {
     }
 }
 
-/// A place in a table of hashes: 8 bytes of a hash, 4 of a row.
+/// Size of a slot in a hash table: 8 bytes for the hash, 4 for the row.
 const PLACE: usize = 12;
 
-/// The tables by what they count.
+/// Reads the tables, by their keys.
 pub(super) fn tables<'a>(
     parts: impl Iterator<Item = Result<Buffer<'a>, ModelError>>,
 ) -> Result<HashMap<Key, Arc<Counts>>, ModelError> {
     let mut tables = HashMap::new();
     for buffer in parts {
         let table = buffer?.root()?;
-        let Some(base) = table.table(0)? else { return Err(table.error("a table of nothing")) };
+        let Some(base) = table.table(0)? else { return Err(table.error("a table without a definition")) };
         let key = Key::read(base)?;
         tables.insert(key, Arc::new(counts(table, base.byte(1)?)?));
     }
@@ -101,7 +103,7 @@ fn counts(table: Table<'_>, place: u8) -> Result<Counts, ModelError> {
     });
     let blob = table.list(2, 1)?;
     let (width, counts) = match kind(usize::from(place), 0) {
-        // A sum as a float and a number of rows.
+        // A float sum and a number of rows.
         Some(RateKind::Mean) => {
             let means = pairs(blob).flat_map(|(sum, count)| {
                 [f64::from(f32::from_bits(sum as u32)), f64::from(i32::from_le_bytes(count))]

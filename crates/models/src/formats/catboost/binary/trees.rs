@@ -1,8 +1,8 @@
-//! Trees in a binary file: all splits, all steps and all leaves one after the other.
+//! Trees in a binary file: lists of the splits, the steps and the leaves of all trees.
 //!
-//! Oblivious trees take as many splits as their size says, and 2^size leaves. Of other trees the size is the number of nodes: a step has the
-//! distances to the two children of a node. A distance of 0 is a leaf, of the value that the node has; a node with one child has a leaf
-//! on its other side.
+//! An oblivious tree has as many splits as its size, and 2^size leaves. For other trees, the size is the
+//! number of nodes, and a step contains the distances to the two children of a node. If both distances are 0,
+//! the node is a leaf. If only one is 0, that child is a leaf with the value of the node.
 
 use super::flat::{Table, pairs_of_16};
 use crate::ensemble::{Split, VectorTree};
@@ -10,19 +10,19 @@ use crate::error::ModelError;
 use crate::formats::catboost::splits::{Condition, Grove, Splits};
 use crate::formats::catboost::trees::{MOST_SPLITS, oblivious};
 
-/// The trees, ready to be taken into an ensemble.
+/// The trees, parsed so far that they can be added to an ensemble.
 pub(super) struct Trees<'a> {
     table: Table<'a>,
-    /// By the numbers of splits.
+    /// The conditions, by the index that trees use.
     conditions: Vec<Condition>,
     splits: Vec<i32>,
     sizes: Vec<i32>,
     values: Vec<f64>,
-    /// Of leaves, for all outputs together; empty where there are none.
+    /// Weights of leaves, summed over all outputs; empty if the file has no weights.
     weights: Vec<f64>,
-    /// Left and right; empty where trees are oblivious.
+    /// Steps to the left and right child; empty if trees are oblivious.
     steps: Vec<[u16; 2]>,
-    /// Per node: where among the values those of its leaf begin.
+    /// For each node, the index of the first value of its leaf.
     leaves: Vec<i32>,
 }
 
@@ -32,17 +32,20 @@ impl<'a> Trees<'a> {
         let mut end = 0i64;
         for (tree, &size) in sizes.iter().enumerate() {
             if starts.get(tree).is_some_and(|&start| i64::from(start) != end) {
-                return Err(table.error(format!("tree {tree} does not begin where the one before it ends")));
+                return Err(
+                    table.error(format!("tree {tree} does not start at the end of the tree before it"))
+                );
             }
             end += i64::from(size);
             if size < 0 || end > splits.len() as i64 {
-                return Err(table.error(format!("tree {tree} has {size} of {} splits", splits.len())));
+                return Err(table
+                    .error(format!("invalid size {size} of tree {tree} ({} splits in all)", splits.len())));
             }
         }
         let (steps, leaves) = (pairs_of_16(table.list(10, 4)?).collect::<Vec<_>>(), table.ints(11)?);
         if !steps.is_empty() && (steps.len() != splits.len() || leaves.len() != splits.len()) {
             return Err(table.error(format!(
-                "{} steps and {} leaves of {} nodes",
+                "{} steps and {} leaves do not match {} nodes",
                 steps.len(),
                 leaves.len(),
                 splits.len()
@@ -52,19 +55,20 @@ impl<'a> Trees<'a> {
         Ok(Self { table, conditions, splits, sizes, values, weights, steps, leaves })
     }
 
-    /// For people.
+    /// Returns the kind of trees for display.
     pub(super) fn kind(&self) -> &'static str {
         if self.steps.is_empty() { "oblivious trees" } else { "nested trees" }
     }
 
-    /// About how many nodes to make room for.
+    /// Returns an estimate of the number of nodes, to reserve memory.
     pub(super) fn node_count(&self) -> usize {
         2 * self.values.len()
     }
 
-    /// Appends all trees, with leaves times `scale`.
+    /// Appends all trees, with leaves multiplied by `scale`.
     pub(super) fn push_to(&self, splits: &Splits, grove: &mut Grove, scale: f64) -> Result<(), ModelError> {
-        // Leaves so far: no two of them have the same values.
+        // `leaves` counts the leaves so far, whose total is limited by the number of values, since leaves do
+        // not share values.
         let (mut start, mut leaves) = (0, 0);
         for (number, &size) in self.sizes.iter().enumerate() {
             let nodes = start..start + size as usize;
@@ -80,10 +84,11 @@ impl<'a> Trees<'a> {
         Ok(())
     }
 
-    /// A split by its number, and whether it looks at several features.
+    /// Returns a split by its index, and whether it depends on several features.
     fn split(&self, splits: &Splits, number: i32) -> Result<(Split, bool), String> {
         let condition = usize::try_from(number).ok().and_then(|number| self.conditions.get(number));
-        let condition = condition.ok_or_else(|| format!("split {number} of {}", self.conditions.len()))?;
+        let condition = condition
+            .ok_or_else(|| format!("split {number} out of range ({} splits)", self.conditions.len()))?;
         Ok((splits.split(*condition)?, splits.is_joint(*condition)))
     }
 
@@ -95,7 +100,7 @@ impl<'a> Trees<'a> {
         outputs: usize,
     ) -> Result<(VectorTree, bool), String> {
         if numbers.len() > MOST_SPLITS {
-            return Err(format!("{} splits, where {MOST_SPLITS} are the most", numbers.len()));
+            return Err(format!("{} splits exceed the maximum of {MOST_SPLITS}", numbers.len()));
         }
         let read = numbers.iter().map(|&number| self.split(splits, number));
         let (read, joint): (Vec<Split>, Vec<bool>) =
@@ -104,10 +109,10 @@ impl<'a> Trees<'a> {
         *before = leaves.end;
         let values = self.values.get(leaves.start * outputs..leaves.end * outputs);
         let values =
-            values.ok_or_else(|| format!("leaf {} of {outputs} outputs is not there", leaves.end - 1))?;
+            values.ok_or_else(|| format!("missing values of leaf {} ({outputs} outputs)", leaves.end - 1))?;
         let weights = match self.weights.is_empty() {
             true => None,
-            false => Some(self.weights.get(leaves.clone()).ok_or("it has leaves without weights")?),
+            false => Some(self.weights.get(leaves.clone()).ok_or("some leaves have no weights")?),
         };
         Ok((oblivious(&read, values, weights, outputs), joint.contains(&true)))
     }
@@ -121,22 +126,28 @@ impl<'a> Trees<'a> {
     ) -> Result<(VectorTree, bool), String> {
         let mut shape = VectorTree::default();
         let (mut weights, mut joint) = (Vec::new(), false);
-        // Nodes in the order of their new numbers; a leaf on the other side of an only child is the node with no steps.
+        // Nodes in the order of their new indices. The leaf that replaces a missing child is queued as its
+        // parent, marked as a leaf.
         let mut queue = std::collections::VecDeque::from([(nodes.start, false)]);
         let mut listed = 1;
         while let Some((node, is_leaf)) = queue.pop_front() {
             if !nodes.contains(&node) {
-                return Err(format!("node {} of {}", node - nodes.start, nodes.len()));
+                return Err(format!("node {} out of range ({} nodes)", node - nodes.start, nodes.len()));
             }
             let steps = self.steps[node];
             if is_leaf || steps == [0, 0] {
                 *before += 1;
                 if before.saturating_mul(outputs) > self.values.len() {
-                    return Err(format!("leaf {before} of {outputs} outputs, more than there are values"));
+                    return Err(format!("missing values of leaf {before} ({outputs} outputs)"));
                 }
                 let place = self.leaves[node] as u32 as usize;
                 let values = self.values.get(place..place.saturating_add(outputs));
-                shape.add_leaf(values.ok_or_else(|| format!("the leaf at value {place}"))?.iter().copied());
+                shape.add_leaf(
+                    values
+                        .ok_or_else(|| format!("missing values of the leaf at value {place}"))?
+                        .iter()
+                        .copied(),
+                );
                 weights.push(self.weights.get(place / outputs).copied());
                 continue;
             }
@@ -146,7 +157,7 @@ impl<'a> Trees<'a> {
             listed += 2;
             // Steps lead forward, and each may be taken once.
             if listed as usize > 2 * nodes.len() + 1 {
-                return Err("nodes that are reached more than once".to_owned());
+                return Err("some nodes are reached more than once".to_owned());
             }
             queue.extend(steps.map(|step| (node + usize::from(step), step == 0)));
         }

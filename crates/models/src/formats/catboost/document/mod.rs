@@ -1,4 +1,4 @@
-//! A CatBoost model as JSON.
+//! CatBoost models as JSON.
 
 mod statistics;
 mod trees;
@@ -39,7 +39,7 @@ pub(crate) fn from_json(document: &Value<'_>) -> Result<Ensemble, ModelError> {
     trees.model(frame, scale)
 }
 
-/// The columns, listed by kind.
+/// Reads the columns, which are listed by kind.
 fn features(field: &Field<'_>) -> Result<Features, ModelError> {
     let mut features = Features::default();
     for list_name in ["float_features", "categorical_features", "text_features", "embedding_features"] {
@@ -57,22 +57,24 @@ fn features(field: &Field<'_>) -> Result<Features, ModelError> {
         }
     }
     match features.count {
-        0 => Err(field.error("a model without features")),
+        0 => Err(field.error("the model has no features")),
         _ => Ok(features),
     }
 }
 
-/// `AsFalse` and `AsTrue` say what the answer to `x > border` is for a missing value. `AsIs` is a comparison with NaN, which is false.
+/// Returns whether a missing value counts as above every border. `AsFalse` and `AsTrue` specify the result of
+/// `x > border` for a missing value. `AsIs` compares with NaN, which is false.
 fn missing_is_above(feature: &Field<'_>) -> Result<bool, ModelError> {
     let Some(treatment) = feature.find("nan_value_treatment")? else { return Ok(false) };
     match treatment.text()? {
         "AsIs" | "AsFalse" => Ok(false),
         "AsTrue" => Ok(true),
-        other => Err(treatment.error(format!("{other:?}, where AsIs, AsFalse or AsTrue is wanted"))),
+        other => Err(treatment.error(format!("expected AsIs, AsFalse or AsTrue, got {other:?}"))),
     }
 }
 
-/// The categories that the file has as texts: all, where it was saved with the data of the training (`pool`).
+/// Returns the categories that the file stores as text: all of them if the model was saved with its training
+/// data (`pool`).
 fn texts(listed: &Field<'_>) -> Result<Vec<String>, ModelError> {
     let Some(list) = listed.find("cat_features_hash")?.filter(|list| !list.is_null()) else {
         return Ok(Vec::new());
@@ -80,14 +82,15 @@ fn texts(listed: &Field<'_>) -> Result<Vec<String>, ModelError> {
     list.elements()?.iter().map(|category| Ok(category.get("value")?.text()?.to_owned())).collect()
 }
 
-/// `[scale, [bias, …]]`, or `[scale, bias]` as older releases wrote it. A model without trees has as many outputs as biases.
+/// Reads `[scale, [bias, …]]`, or `[scale, bias]` as written by older releases. A model without trees has as
+/// many outputs as biases.
 fn scale_and_bias(field: &Field<'_>, outputs: Option<usize>) -> Result<(f64, Vec<f64>), ModelError> {
     let (scale, bias) = match field.numbers() {
         Ok(numbers) => match numbers[..] {
             [scale, bias] => (scale, vec![bias]),
             _ => {
                 return Err(
-                    field.error(format!("{} numbers where a scale and a bias are wanted", numbers.len()))
+                    field.error(format!("expected a scale and a bias, got {} numbers", numbers.len()))
                 );
             }
         },
@@ -95,7 +98,7 @@ fn scale_and_bias(field: &Field<'_>, outputs: Option<usize>) -> Result<(f64, Vec
             [scale, bias] => (scale.number()?, bias.numbers()?.into_owned()),
             elements => {
                 return Err(
-                    field.error(format!("{} elements where a scale and biases are wanted", elements.len()))
+                    field.error(format!("expected a scale and biases, got {} elements", elements.len()))
                 );
             }
         },

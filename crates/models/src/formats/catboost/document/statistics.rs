@@ -1,4 +1,4 @@
-//! Statistics of categories in a document: what they are among the features, their tables apart.
+//! Statistics of categories in a JSON document: their definitions among the features, and their tables.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,40 +9,40 @@ use crate::formats::catboost::features::Features;
 use crate::formats::catboost::statistics::{Element, NAMES, Stated, kind};
 use crate::formats::document::Field;
 
-/// Losses of several targets, each of which has statistics of its own.
+/// Losses for several targets, each with its own statistics.
 const SEVERAL_TARGETS: [&str; 4] =
     ["MultiRMSE", "MultiRMSEWithMissingValues", "MultiLogloss", "MultiCrossEntropy"];
 
-/// A statistic, and the name of its table.
+/// A statistic and the name of its table.
 pub(super) struct Listed<'a> {
     stated: Stated,
     field: Field<'a>,
     table: &'a str,
 }
 
-/// Which statistic a split looks at: splits tell their number among all borders and values of all features.
+/// Maps splits to statistics. Splits store an index into the list of all borders and one-hot values of all
+/// features.
 pub(super) struct Borders {
-    /// The number of the first border of a statistic.
+    /// The index of the first border of a statistic.
     first: usize,
-    /// The statistic of each border from there on, and the border.
+    /// For each border from there on, its statistic and its value.
     of: Vec<(usize, f32)>,
 }
 
 impl Borders {
-    /// The statistic and the border that a split means.
+    /// Returns the statistic and the border of a split.
     pub(super) fn find(&self, split: &Field<'_>) -> Result<(usize, f32), ModelError> {
         let (index, border) = (split.get("split_index")?, split.get("border")?);
         let found = index.count()?.checked_sub(self.first).and_then(|place| self.of.get(place)).copied();
-        let found =
-            found.ok_or_else(|| index.error("the number of no border of a statistic of categories"))?;
+        let found = found.ok_or_else(|| index.error("not the index of a border of a category statistic"))?;
         match border.number()? {
             given if given as f32 == found.1 => Ok(found),
-            given => Err(border.error(format!("{given}, but the statistic has {} there", found.1))),
+            given => Err(border.error(format!("the border is {given}, but {} in the statistic", found.1))),
         }
     }
 }
 
-/// All statistics, in the order of the file.
+/// Reads all statistics, in the order of the file.
 pub(super) fn read<'a>(
     root: &Field<'a>,
     listed: &Field<'a>,
@@ -53,7 +53,8 @@ pub(super) fn read<'a>(
     };
     if root.has("estimated_features") || listed.has("estimated_features") {
         return Err(listed.error(
-            "statistics of categories beside features computed from texts, whose order is not known",
+            "category statistics cannot be combined with features computed from texts, whose order is \
+             unknown",
         ));
     }
     for (kind, member) in [("float_features", "borders"), ("categorical_features", "values")] {
@@ -80,11 +81,12 @@ impl<'a> Listed<'a> {
         let known = NAMES.iter().position(|known| *known == name).and_then(|place| kind(place, class));
         let elements = field.get("elements")?.elements()?;
         let number = |member: &str| field.get(member)?.number().map(|number| number as f32);
-        let unknown = || type_field.error(format!("{name:.40?}, where {} are known", NAMES.join(", ")));
+        let unknown =
+            || type_field.error(format!("unknown type {name:.40?}; expected one of: {}", NAMES.join(", ")));
         let rate = Rate {
             kind: known.ok_or_else(unknown)?,
             prior: number("prior_numerator")?,
-            // As CatBoost spells it.
+            // This is CatBoost's spelling.
             prior_weight: number("prior_denomerator")?,
             shift: number("shift")?,
             scale: number("scale")?,
@@ -94,8 +96,9 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// Refuses statistics of several targets: the file names tables without saying of which target they are, so that of those with one name
-/// it holds one alone. CatBoost sorts statistics of a target, so that some can be told by their order, where the loss is not known.
+/// Rejects statistics of several targets. The file names tables without their target, so if several have the
+/// same name, it contains only one of them. If the loss is unknown, some of these files are recognized by the
+/// order of the statistics, which CatBoost sorts within a target.
 pub(super) fn check_targets(listed: &[Listed<'_>], loss: &str) -> Result<(), ModelError> {
     let mut last: HashMap<&str, (usize, f32)> = HashMap::new();
     for listed in listed {
@@ -109,16 +112,17 @@ pub(super) fn check_targets(listed: &[Listed<'_>], loss: &str) -> Result<(), Mod
         if before.is_some_and(|before| other || own < before || own == before) {
             return Err(ModelError::Unsupported {
                 what: format!(
-                    "statistics of categories for several targets ({loss}), of which JSON has not all tables,"
+                    "a JSON model with category statistics for several targets ({loss}), whose tables are \
+                     incomplete in JSON,"
                 ),
-                wanted: "save the model in CatBoost's own format: model.save_model(\"model.cbm\")",
+                help: "save the model in CatBoost's own format: model.save_model(\"model.cbm\")",
             });
         }
     }
     Ok(())
 }
 
-/// The statistics with their tables, which stand at the root.
+/// Combines the statistics with their tables, which are members of the root.
 pub(super) fn with_tables(
     listed: &[Listed<'_>],
     root: &Field<'_>,
@@ -132,7 +136,8 @@ pub(super) fn with_tables(
             Some(counts) => counts.clone(),
             None => {
                 let field = root.get("ctr_data")?.find(listed.table)?;
-                let field = field.ok_or_else(|| listed.field.error("a statistic without a table"))?;
+                let field =
+                    field.ok_or_else(|| listed.field.error("missing table of a category statistic"))?;
                 let counts = Arc::new(table(&field)?);
                 tables.insert(listed.table, counts.clone());
                 counts
@@ -144,7 +149,7 @@ pub(super) fn with_tables(
     Ok(statistics)
 }
 
-/// A table: a list of hashes, each with its counts.
+/// Reads a table: a list of hashes, each with its counts.
 fn table(field: &Field<'_>) -> Result<Counts, ModelError> {
     let map = field.get("hash_map")?;
     let stride = field.get("hash_stride")?.count()?;
@@ -171,7 +176,7 @@ fn element(field: &Field<'_>) -> Result<Element, ModelError> {
         },
         other => {
             return Err(kind.error(format!(
-                "{other:.40?}, where cat_feature_value, float_feature or cat_feature_exact_value is wanted"
+                "expected cat_feature_value, float_feature or cat_feature_exact_value, got {other:.40?}"
             )));
         }
     })

@@ -1,4 +1,4 @@
-//! Trees in a document.
+//! Trees in a JSON document.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use crate::formats::catboost::splits::{Condition, Frame, Grove, Splits, refuse_c
 use crate::formats::catboost::trees::{self, MOST_SPLITS};
 use crate::formats::document::Field;
 
-/// The trees, ready to be taken into an ensemble.
+/// The trees, parsed so far that they can be added to an ensemble.
 pub(super) struct Trees<'a> {
     kind: &'static str,
     trees: Vec<Field<'a>>,
@@ -27,7 +27,7 @@ impl<'a> Trees<'a> {
         let kind = if oblivious { "oblivious trees" } else { "nested trees" };
         let mut trees = Self { kind, trees, splits, borders, oblivious, outputs: None, nodes: 0 };
         if oblivious {
-            // Checked before anything is reserved for it.
+            // Check the number of leaves before allocating memory for them.
             let leaves = trees.trees.iter().map(|tree| tree.get("leaf_values")?.number_count());
             trees.nodes = 2 * leaves.sum::<Result<usize, ModelError>>()?;
         }
@@ -35,29 +35,29 @@ impl<'a> Trees<'a> {
         Ok(trees)
     }
 
-    /// For people.
+    /// Returns the kind of trees for display.
     pub(super) fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// `None` for a model without trees.
+    /// Returns the number of outputs, or `None` for a model without trees.
     pub(super) fn outputs(&self) -> Option<usize> {
         self.outputs
     }
 
-    /// About how many nodes to make room for.
+    /// Returns an estimate of the number of nodes, to reserve memory.
     pub(super) fn node_count(&self) -> usize {
         self.nodes
     }
 
-    /// As many outputs as a tree has values per leaf.
+    /// Returns the number of outputs, which is the number of values per leaf of a tree.
     fn outputs_of(&self, tree: &Field<'a>) -> Result<usize, ModelError> {
         if self.oblivious {
             let values = tree.get("leaf_values")?;
             let (count, leaves) = (values.number_count()?, 1 << split_count(tree)?);
             return match count / leaves {
                 outputs if outputs > 0 && outputs * leaves == count => Ok(outputs),
-                _ => Err(values.error(format!("{count} values of {leaves} leaves"))),
+                _ => Err(values.error(format!("{count} values do not match {leaves} leaves"))),
             };
         }
         let mut leaf = tree.clone();
@@ -66,12 +66,12 @@ impl<'a> Trees<'a> {
         }
         let values = leaf.get("value")?;
         match values.loose_numbers()?.len() {
-            0 => Err(values.error("a leaf without values")),
+            0 => Err(values.error("the leaf has no values")),
             outputs => Ok(outputs),
         }
     }
 
-    /// The model of all trees, with leaves times `scale`.
+    /// Builds the model of all trees, with leaves multiplied by `scale`.
     pub(super) fn model(self, frame: Frame, scale: f64) -> Result<Ensemble, ModelError> {
         let Self { trees, mut splits, borders, oblivious, .. } = self;
         let conditions = trees.iter().map(|tree| conditions(tree, oblivious, &splits, &borders));
@@ -101,7 +101,8 @@ impl<'a> Trees<'a> {
     }
 }
 
-/// The conditions of a tree with where they stand: of an oblivious tree level by level, of a nested one in the order of its nodes.
+/// Returns the conditions of a tree with their fields: level by level for an oblivious tree, in the order of
+/// nodes for a nested one.
 fn conditions<'a>(
     tree: &Field<'a>,
     oblivious: bool,
@@ -117,7 +118,8 @@ fn conditions<'a>(
     fields.into_iter().map(|field| Ok((field.clone(), condition(&field, splits, borders)?))).collect()
 }
 
-/// The nodes of a nested tree in the order of their numbers, level by level, with their splits. Nesting is bounded, so this ends.
+/// Returns the nodes of a nested tree level by level, which is their numbering, with their splits. Terminates
+/// because the nesting is limited.
 fn in_order<'a>(tree: &Field<'a>) -> Result<Vec<(Field<'a>, Option<Field<'a>>)>, ModelError> {
     let mut queue = VecDeque::from([tree.clone()]);
     let mut nodes = Vec::new();
@@ -153,7 +155,9 @@ fn nested(tree: &Field<'_>, splits: Vec<Split>, grove: &Grove) -> Result<VectorT
         let field = node.get("value")?;
         let values = field.loose_numbers()?;
         if values.len() != outputs {
-            return Err(field.error(format!("{} values of {outputs} outputs", values.len())));
+            return Err(
+                field.error(format!("expected {outputs} values (one per output), got {}", values.len()))
+            );
         }
         weights.push(node.find("weight")?.map(|weight| weight.number()).transpose()?);
         shape.add_leaf(values);
@@ -164,21 +168,21 @@ fn nested(tree: &Field<'_>, splits: Vec<Split>, grove: &Grove) -> Result<VectorT
     Ok(shape)
 }
 
-/// The splits of an oblivious tree. Some releases write null for a list that is empty.
+/// Returns the splits of an oblivious tree. Some releases write null for an empty list.
 fn splits_of<'a>(tree: &Field<'a>) -> Result<Option<Field<'a>>, ModelError> {
     Ok(tree.find("splits")?.filter(|splits| !splits.is_null()))
 }
 
-/// How many splits an oblivious tree has.
+/// Returns the number of splits of an oblivious tree.
 fn split_count(tree: &Field<'_>) -> Result<usize, ModelError> {
     let Some(splits) = splits_of(tree)? else { return Ok(0) };
     match splits.elements()?.len() {
         count if count <= MOST_SPLITS => Ok(count),
-        count => Err(splits.error(format!("{count} splits, where {MOST_SPLITS} are the most"))),
+        count => Err(splits.error(format!("{count} splits exceed the maximum of {MOST_SPLITS}"))),
     }
 }
 
-/// What a split asks.
+/// Returns the condition of a split.
 fn condition(split: &Field<'_>, splits: &Splits, borders: &Borders) -> Result<Condition, ModelError> {
     let kind = split.get("split_type")?;
     Ok(match kind.text()? {
@@ -202,7 +206,7 @@ fn condition(split: &Field<'_>, splits: &Splits, borders: &Borders) -> Result<Co
         }
         other => {
             return Err(
-                kind.error(format!("{other:?}, where FloatFeature, OneHotFeature or OnlineCtr is wanted"))
+                kind.error(format!("expected FloatFeature, OneHotFeature or OnlineCtr, got {other:?}"))
             );
         }
     })

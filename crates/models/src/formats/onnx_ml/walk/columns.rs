@@ -1,31 +1,31 @@
-//! Columns of numbers that are sums of affine functions of the features and of leaves of trees.
+//! Columns that are sums of affine functions of the features and of leaves of trees.
 //!
 //! ```text
 //! c + Σ_j w_j x_j + Σ_t leaf_t(x)
 //! ```
 //!
-//! If the feature j is missing, its term is another number than `w_j x_j`: NaN, unless the graph fills it in.
+//! If feature j is missing, `w_j x_j` is replaced by another number: NaN, unless the graph imputes it.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::stop::Stop;
 
-/// What a feature adds to a column.
+/// The term of a feature in a column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Term {
     pub(super) feature: u32,
     pub(super) coefficient: f64,
-    /// What is added where the feature is missing; NaN where nothing fills it in.
+    /// The value of the term if the feature is missing; NaN unless it is imputed.
     pub(super) missing: f64,
 }
 
-/// What the trees of a forest add to a column.
+/// The terms of a forest in a column.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Leaves {
-    /// Weighted sums of the outputs of the forest: weights by output.
+    /// A weighted sum of the outputs of the forest: weights by output.
     Weighted(BTreeMap<usize, f64>),
-    /// A value for each leaf of the one tree of the forest.
+    /// A value for each leaf of the only tree of the forest.
     Mapped(Rc<[f64]>),
 }
 
@@ -39,7 +39,7 @@ impl Leaves {
         }
     }
 
-    /// Adds the leaves of the same forest.
+    /// Adds the terms of the same forest in another column.
     fn add(&mut self, other: &Self) {
         match (self, other) {
             (Self::Weighted(own), Self::Weighted(others)) => {
@@ -50,7 +50,7 @@ impl Leaves {
             (Self::Mapped(own), Self::Mapped(others)) => {
                 *own = own.iter().zip(others.iter()).map(|(one, other)| one + other).collect();
             }
-            // A forest has one kind.
+            // All terms of a forest have the same variant.
             (Self::Weighted(_), Self::Mapped(_)) | (Self::Mapped(_), Self::Weighted(_)) => {}
         }
     }
@@ -63,20 +63,20 @@ impl Leaves {
     }
 }
 
-/// One column; its terms have ascending features.
+/// A column. Its terms are sorted by feature.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Column {
     pub(super) constant: f64,
     pub(super) terms: Vec<Term>,
-    /// By the number of the forest.
+    /// Terms of forests, by the index of the forest.
     pub(super) trees: BTreeMap<usize, Leaves>,
 }
 
-/// Some columns, at least one.
+/// A non-empty list of columns.
 #[derive(Debug, Clone)]
 pub(super) struct Columns(pub(super) Vec<Column>);
 
-/// Terms that may still be made, so that a short file cannot ask for any time and memory.
+/// The number of terms that may still be created, so that a short file cannot take unlimited time and memory.
 pub(super) struct Allowance(pub(super) usize);
 
 impl Allowance {
@@ -87,12 +87,12 @@ impl Allowance {
 }
 
 impl Column {
-    /// A feature, as it is.
+    /// Creates a column with the value of a feature.
     pub(super) fn feature(feature: u32) -> Self {
         Self { terms: vec![Term { feature, coefficient: 1.0, missing: f64::NAN }], ..Self::default() }
     }
 
-    /// The leaves of a forest, and a constant.
+    /// Creates a column with the leaves of a forest plus a constant.
     pub(super) fn leaves(constant: f64, forest: usize, leaves: Leaves) -> Self {
         Self { constant, trees: BTreeMap::from([(forest, leaves)]), ..Self::default() }
     }
@@ -101,7 +101,8 @@ impl Column {
         1 + self.terms.len() + self.trees.values().map(Leaves::len).sum::<usize>()
     }
 
-    /// The column with a number for each missing value, if it is a function of one feature that nothing fills in yet.
+    /// Imputes missing values with a number. Returns `None` unless the column is a function of one feature
+    /// that is not yet imputed.
     pub(super) fn filled(&self, fill: f64) -> Option<Self> {
         match self.terms[..] {
             [term] if term.missing.is_nan() && self.trees.is_empty() => {
@@ -112,7 +113,7 @@ impl Column {
         }
     }
 
-    /// `scale · (column + before) + after`.
+    /// Computes `scale · (column + before) + after`.
     pub(super) fn affine(&self, before: f64, scale: f64, after: f64) -> Self {
         let of_term = |term: &Term| Term {
             coefficient: scale * term.coefficient,
@@ -152,7 +153,7 @@ impl Columns {
         self.0.iter().map(Column::len).sum()
     }
 
-    /// `scale_i · (column_i + before_i) + after_i`, of the numbers for each column.
+    /// Computes `scale_i · (column_i + before_i) + after_i` for each column i.
     pub(super) fn affine(&self, numbers: impl Fn(usize) -> [f64; 3]) -> Self {
         let of_column = |(index, column): (usize, &Column)| {
             let [before, scale, after] = numbers(index);
@@ -161,7 +162,7 @@ impl Columns {
         Self(self.0.iter().enumerate().map(of_column).collect())
     }
 
-    /// `Σ_i weight(i, k) · column_i + after(k)` for each of `count` numbers k.
+    /// Computes `Σ_i weight(i, k) · column_i + after(k)` for each k below `count`.
     pub(super) fn times(
         &self,
         count: usize,
@@ -206,7 +207,7 @@ impl Columns {
         Ok(Self(columns))
     }
 
-    /// The sum of each column with that of `other`, of which there are as many.
+    /// Adds `factor` times the columns of `other` to these columns, which must have the same number.
     pub(super) fn plus(&self, other: &Self, factor: f64, allowance: &mut Allowance) -> Result<Self, Stop> {
         if self.len() != other.len() {
             return Err(Stop::Other);
@@ -219,7 +220,7 @@ impl Columns {
         Ok(Self(sums?.into_iter().flat_map(|columns| columns.0).collect()))
     }
 
-    /// The columns at these places.
+    /// Returns the columns with these indices.
     pub(super) fn chosen(&self, places: &[usize]) -> Result<Self, Stop> {
         let column = |&place: &usize| self.0.get(place).cloned().ok_or(Stop::Other);
         match places.is_empty() {
@@ -228,14 +229,14 @@ impl Columns {
         }
     }
 
-    /// The constant that two columns add up to, if it is the same for all rows.
+    /// Returns the sum of two columns, if it is the same for all rows.
     pub(super) fn constant_sum(&self) -> Option<f64> {
         let [first, second] = &self.0[..] else { return None };
         let without = |column: &Column| Column { constant: 0.0, ..column.clone() };
         without(first).mirrors(&without(second)).then_some(first.constant + second.constant)
     }
 
-    /// The forest of one tree whose leaf decides all of the columns; some may be constant.
+    /// Returns the forest with one tree whose leaf determines all columns. Some columns may be constant.
     pub(super) fn tree(&self) -> Option<usize> {
         let mut found = None;
         for column in &self.0 {
@@ -250,7 +251,7 @@ impl Columns {
         found
     }
 
-    /// Whether there are two columns, the second of which is the first with the other sign.
+    /// Returns whether there are two columns, the second of which is the negative of the first.
     pub(super) fn are_mirrored(&self) -> bool {
         matches!(&self.0[..], [first, second] if first.mirrors(second))
     }

@@ -1,4 +1,4 @@
-//! The table of a `LabelEncoder`, whose keys and values are numbers or texts.
+//! The lookup table of a `LabelEncoder`, whose keys and values are numbers or texts.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use crate::formats::onnx_ml::attributes::Attributes;
 use crate::formats::onnx_ml::graph::Element;
 use crate::formats::onnx_ml::tensor::Tensor;
 
-/// The table of a `LabelEncoder`.
+/// The lookup table of a `LabelEncoder`.
 pub(super) struct Encoder {
     pub(super) keys: Vec<Datum>,
     pub(super) values: Vec<Datum>,
@@ -20,7 +20,7 @@ impl Encoder {
     pub(super) fn read(attributes: Attributes<'_>) -> Result<Self, Stop> {
         let classes = attributes.texts("classes_strings");
         if !classes.is_empty() {
-            // The first version: texts to their places.
+            // The first version maps texts to their indices.
             return Ok(Self {
                 keys: classes
                     .iter()
@@ -46,14 +46,14 @@ impl Encoder {
         Ok(Self { keys, values, default, element })
     }
 
-    /// The value of a number.
+    /// Returns the value of a number.
     pub(super) fn value(&self, number: f64) -> &Datum {
         let place = self.keys.iter().position(|key| *key == Datum::Number(number));
         place.map_or(&self.default, |place| &self.values[place])
     }
 }
 
-/// The keys or values of a `LabelEncoder`, of whichever type they are.
+/// Returns the keys or values of a `LabelEncoder`, which may have several types.
 fn list(attributes: Attributes<'_>, name: &str) -> Result<(Vec<Datum>, Element), Stop> {
     let texts = attributes.texts(&format!("{name}_strings"));
     if !texts.is_empty() {
@@ -78,7 +78,7 @@ fn list(attributes: Attributes<'_>, name: &str) -> Result<(Vec<Datum>, Element),
 }
 
 impl Attributes<'_> {
-    /// The numbers or texts of a tensor; `None` if it is not there.
+    /// Returns the numbers or texts of a tensor, or `None` if it is missing.
     fn tensor_data(self, name: &str) -> Result<Option<Vec<Datum>>, Stop> {
         let Some(tensor) = self.raw_tensor(name) else { return Ok(None) };
         if !tensor.string_data.is_empty() {

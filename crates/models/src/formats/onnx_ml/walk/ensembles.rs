@@ -1,4 +1,4 @@
-//! Reads the trees of an operator.
+//! Reading of the trees of an operator.
 
 use super::columns::{Allowance, Column, Columns};
 use super::forest::Forest;
@@ -12,7 +12,7 @@ use crate::formats::onnx_ml::indices;
 use crate::formats::onnx_ml::lists::{self, Kind, Single};
 use crate::formats::onnx_ml::messages::NodeProto;
 
-/// Reads the trees of an operator that is given a table; `number` is the forest's own.
+/// Reads the trees of an operator whose input is a table. `number` is the index of the new forest.
 pub(super) fn read(
     node: &NodeProto,
     splitter: &Splitter<'_>,
@@ -31,14 +31,14 @@ pub(super) fn read(
         let forest = lists::read(attributes, kind, &outputs, splitter)?;
         (forest, outputs.base_margins, outputs.link, outputs.single)
     };
-    // Outputs come as a bare number, and some take several hundred bytes each.
+    // The file stores only the number of outputs, some of which take several hundred bytes each.
     let leaves = if let [tree] = &forest.drafts[..] { tree.leaf_count() } else { 1 };
     allowance.spend(base_margins.len().saturating_mul(16 + leaves))?;
     let scores = scores(&forest, number, &base_margins, link, single);
     Ok((forest, scores))
 }
 
-/// Whether an operator compares with doubles.
+/// Returns whether an operator compares with doubles.
 pub(super) fn compares_doubles(node: &NodeProto) -> Result<bool, ModelError> {
     let name = if node.op_type == "TreeEnsemble" { "nodes_splits" } else { "nodes_values_as_tensor" };
     Ok(Attributes::new(node)?.is_double(name))

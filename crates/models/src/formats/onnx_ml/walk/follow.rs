@@ -1,4 +1,4 @@
-//! The graph, node by node: what each makes of the columns of the table.
+//! Evaluation of a graph, node by node, on symbolic columns of the table.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -19,22 +19,22 @@ use crate::formats::onnx_ml::graph::{Element, is_ensemble, is_label};
 use crate::formats::onnx_ml::messages::{GraphProto, NodeProto, TensorProto};
 use crate::formats::onnx_ml::tensor::Tensor;
 
-/// Terms that any file may make; longer ones more.
+/// Number of terms that any file may create. Longer files may create more.
 const TERMS: usize = 1 << 22;
 
-/// What a graph computes.
+/// The result of evaluating a graph.
 pub(super) struct Found {
     pub(super) rows: Rows,
     pub(super) scores: Scores,
     pub(super) forests: Vec<Forest>,
-    /// The categories of columns that hold text.
+    /// The categories of text columns.
     pub(super) texts: HashMap<u32, Texts>,
-    /// Features that may not be missing.
+    /// Features that must not be missing.
     pub(super) refused: HashSet<u32>,
     pub(super) notes: Vec<String>,
 }
 
-/// Follows a graph from its inputs to its scores. The file has `length` bytes.
+/// Evaluates a graph from its inputs to its scores. The file has `length` bytes.
 pub(super) fn follow(
     graph: &GraphProto,
     weights: &[TensorProto],
@@ -48,7 +48,7 @@ pub(super) fn follow(
         let value = match read {
             Ok(tensor) => Value::Constant(tensor),
             Err(error @ ModelError::Unsupported { .. }) => return Err(error.into()),
-            // One that holds text may be for what is not followed.
+            // A text tensor may only be needed for values that are not followed, such as labels.
             Err(_) if !tensor.string_data.is_empty() => text_constant(tensor),
             Err(error) => return Err(error.into()),
         };
@@ -95,7 +95,7 @@ pub(super) struct Walk<'a> {
     pub(super) texts: HashMap<u32, Texts>,
     pub(super) refused: HashSet<u32>,
     pub(super) notes: Vec<String>,
-    /// Of the file.
+    /// Length of the file.
     length: usize,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Walk<'a> {
             self.values.extend(node.output.iter().map(|name| (&**name, refused.clone())));
             return Ok(());
         }
-        // A classifier's first output is the label.
+        // The first output of a classifier is the label.
         let labels = usize::from(matches!(&*node.op_type, "LinearClassifier" | "TreeEnsembleClassifier"));
         for (index, name) in node.output.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
             let value = if index < labels { Value::Label } else { value.clone() };
@@ -121,14 +121,14 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// What a node makes.
+    /// Returns the value of a node.
     fn value(&mut self, node: &NodeProto) -> Result<Value, Stop> {
         Attributes::new(node)?;
         let count = node.input.len();
         let mut constants = true;
         for index in (0..count).filter(|&index| !node.input[index].is_empty()) {
             match self.get(node, index)? {
-                // The label may still be known by other ways.
+                // This need not be an error, because the value may only be needed for a label.
                 Value::Refused(refusal) => return Ok(Value::Refused(refusal.clone())),
                 Value::Constant(_) | Value::Text(_) => {}
                 _ => constants = false,
@@ -152,7 +152,7 @@ impl<'a> Walk<'a> {
         self.scored(node)
     }
 
-    /// What a node makes of constants.
+    /// Returns the value of a node whose inputs are constants.
     fn constant_value(&self, node: &NodeProto) -> Result<Option<Value>, Stop> {
         let attributes = Attributes::new(node)?;
         match (&*node.op_type, node.input.len()) {
@@ -177,16 +177,16 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The scores of an operator with trees.
+    /// Returns the scores of an operator with trees.
     fn trees(&mut self, node: &NodeProto) -> Result<Value, Stop> {
         let table = match self.get(node, 0)? {
             Value::Table(table) => table.clone(),
             Value::Scores(_) | Value::Total(_) | Value::Stack(_) => {
-                return Err(Stop::because("its input mixes several columns of the table"));
+                return Err(Stop::because("its input combines several columns of the table"));
             }
             _ => return Err(Stop::Other),
         };
-        // Whole numbers are compared as `f32`, unless thresholds are doubles.
+        // Integers are compared as `f32`, unless thresholds are doubles.
         let table = match table.is_of(Element::Single)
             || table.is_of(Element::Double)
             || ensembles::compares_doubles(node)?
@@ -200,10 +200,10 @@ impl<'a> Walk<'a> {
         Ok(Value::Scores(scores))
     }
 
-    /// The value of an input that must be there.
+    /// Returns the value of an input, which must be present.
     pub(super) fn get(&self, node: &NodeProto, index: usize) -> Result<&Value, Stop> {
         let name = node.input.get(index).filter(|name| !name.is_empty()).ok_or(Stop::Other)?;
-        let unknown = || damaged(format!("nothing makes {name:?}, an input of {}", node.op_type)).into();
+        let unknown = || damaged(format!("the input {name:?} of {} is not defined", node.op_type)).into();
         self.values.get(&**name).ok_or_else(unknown)
     }
 
@@ -214,12 +214,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The whole numbers of a constant input.
+    /// Returns the integers of a constant input.
     pub(super) fn places(&self, node: &NodeProto, index: usize) -> Result<Vec<i64>, Stop> {
         Ok(self.constant(node, index)?.numbers.iter().map(|&number| number as i64).collect())
     }
 
-    /// The places of columns from a start to an end, one after the other.
+    /// Returns the indices of consecutive columns from a start to an end.
     pub(super) fn slice(&self, node: &NodeProto, count: usize) -> Result<Vec<i64>, Stop> {
         let count = count as i64;
         let [starts, ends, axes] = [1, 2, 3].map(|index| self.places(node, index));
@@ -229,14 +229,14 @@ impl<'a> Walk<'a> {
         };
         let place = |place: i64| if place < 0 { place.saturating_add(count) } else { place }.clamp(0, count);
         let (start, end) = (place(start), place(end));
-        // Columns may be many that are not listed.
+        // Inputs may have many columns that are not listed one by one.
         if usize::try_from(end - start).is_ok_and(|taken| taken > self.allowance.0) {
             return Err(Stop::Other);
         }
         Ok((start..end).collect())
     }
 
-    /// Returns whether a `Reshape` leaves a tensor with this many columns as it is.
+    /// Returns whether a `Reshape` does not change a tensor with this many columns.
     pub(super) fn keeps_columns(&self, node: &NodeProto, count: usize) -> Result<bool, Stop> {
         let (shape, count) = (self.places(node, 1)?, count as i64);
         Ok(match shape[..] {
@@ -246,20 +246,20 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// The scores among the outputs, or why there are none.
+    /// Returns the scores among the outputs, or why there are no scores.
     fn scores_of_outputs(&mut self, graph: &GraphProto) -> Result<Result<Scores, Rc<Refusal>>, Stop> {
         let mut found: Option<Scores> = None;
         let mut labels: Option<Rc<Refusal>> = None;
         for output in &graph.output {
             match self.values.remove(&*output.name) {
-                None => return Err(damaged(format!("nothing makes the output {:?}", output.name)).into()),
+                None => return Err(damaged(format!("the output {:?} is not defined", output.name)).into()),
                 Some(Value::Label) => {}
-                // A label is reported besides the scores.
+                // Labels may be returned in addition to the scores.
                 Some(Value::Scores(_) | Value::Table(_)) if is_label(output) => {}
                 Some(Value::Refused(refusal)) if is_label(output) => drop(labels.get_or_insert(refusal)),
                 Some(Value::Refused(refusal)) => return Ok(Err(refusal)),
                 Some(Value::Scores(scores)) => match &found {
-                    // The same margins before and after a link.
+                    // The outputs may include the margins both before and after a link.
                     Some(known) if known.margins.same(&scores.margins) => {
                         if known.link == Some(Link::Identity) {
                             found = Some(scores);
@@ -277,25 +277,23 @@ impl<'a> Walk<'a> {
         match (found, labels) {
             (Some(scores), _) => Ok(Ok(scores)),
             (None, Some(refusal)) => Ok(Err(refusal)),
-            (None, None) => {
-                Err(Stop::because("has labels for its only outputs, without probabilities or scores,"))
-            }
+            (None, None) => Err(Stop::because("returns only labels, not probabilities or scores,")),
         }
     }
 }
 
-/// Why the value of a node is not known; errors that are damage are passed on.
+/// Converts the reason why the value of a node is unknown. Errors about corrupt files are returned as errors.
 fn refusal(node: &NodeProto, stop: Stop) -> Result<Rc<Refusal>, Stop> {
     let why = match stop {
         Stop::Other => Why::Unknown,
         Stop::Because(reason) => Why::Because(reason),
-        Stop::Error(ModelError::Unsupported { what, wanted }) => Why::Unsupported { what, wanted },
+        Stop::Error(ModelError::Unsupported { what, help }) => Why::Unsupported { what, help },
         Stop::Error(error) => return Err(Stop::Error(error)),
     };
     Ok(Rc::new(Refusal { operator: node.op_type.clone(), name: node.name.clone(), why }))
 }
 
-/// Places of columns, of which negative ones are counted from the last.
+/// Converts indices of columns. Negative ones count from the end.
 pub(super) fn places_in(places: &[i64], count: usize) -> Result<Vec<usize>, Stop> {
     let count = count as i64;
     let place = |&place: &i64| {
@@ -304,7 +302,8 @@ pub(super) fn places_in(places: &[i64], count: usize) -> Result<Vec<usize>, Stop
     places.iter().map(place).collect()
 }
 
-/// The numbers of a tensor that is the same for all rows: one, or one for each of `count` columns.
+/// Returns the numbers of a tensor that is the same for all rows: one number, or one for each of `count`
+/// columns.
 pub(super) fn row_of(tensor: &Tensor, count: usize) -> Result<Vec<f64>, Stop> {
     let is_row = match tensor.dims[..] {
         [] => true,

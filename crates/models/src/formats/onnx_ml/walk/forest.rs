@@ -1,4 +1,4 @@
-//! Trees whose leaves are added: those of an operator, and trees that a step of the graph is by itself.
+//! Forests: the trees of an operator, or trees that represent a preprocessing step.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,19 @@ use crate::formats::onnx_ml::draft::Draft;
 #[derive(Debug, Clone)]
 pub(in super::super) struct Forest {
     pub(in super::super) drafts: Vec<Draft>,
-    /// Whether the operator takes the mean of its trees.
+    /// Whether the operator averages its trees.
     pub(super) is_averaged: bool,
-    /// Whether the runtime adds its leaves as `f32`.
+    /// Whether the runtime adds the leaves as `f32`.
     pub(super) is_single: bool,
 }
 
 impl Forest {
-    /// A forest without trees.
+    /// Creates a forest without trees.
     pub(in super::super) fn new(is_averaged: bool) -> Self {
         Self { drafts: Vec::new(), is_averaged, is_single: true }
     }
 
-    /// What the trees add to each of the first `outputs` outputs of their operator.
+    /// Returns the terms of the trees for each of the first `outputs` outputs of their operator.
     pub(super) fn leaves(&self, outputs: usize) -> Vec<Leaves> {
         match &self.drafts[..] {
             [tree] => tree.leaves(outputs).into_iter().map(|values| Leaves::Mapped(values.into())).collect(),
@@ -32,14 +32,15 @@ impl Forest {
         }
     }
 
-    /// A function that is constant on intervals of a feature, as a tree; with the values of its leaves.
+    /// Converts a function that is constant on intervals of a feature to a tree, with the values of its
+    /// leaves.
     pub(super) fn of_pieces(pieces: &Pieces, grid: Grid) -> Result<(Self, Leaves), Stop> {
         let ends: Vec<(f64, f64)> = pieces.ends(grid).collect();
         let missing = pieces.missing();
         let at = ends.iter().position(|&(_, value)| value == missing);
         if at.is_none() && !missing.is_nan() {
             return Err(Stop::because(
-                "it has a value for missing values that no number has, and is no input of trees",
+                "it maps missing values to a separate value, which is supported for inputs of trees only",
             ));
         }
         let tests = ends.iter().enumerate().map(|(index, &(end, _))| Split {
@@ -51,7 +52,7 @@ impl Forest {
         Ok(Self::chain(splits, ends.iter().map(|&(_, value)| value)))
     }
 
-    /// A function of a text, as a tree; with the values of its leaves.
+    /// Converts a function of a text to a tree, with the values of its leaves.
     pub(super) fn of_cases(cases: &Cases) -> Result<(Self, Leaves), Stop> {
         let (mut numbers, others) = cases.numbers()?;
         numbers.retain(|&(_, number)| number != others);
@@ -66,7 +67,8 @@ impl Forest {
         Ok(Self::chain(splits.collect(), values))
     }
 
-    /// One tree: tests one after the other, each with a leaf for the rows for which it holds, and a leaf for those that are left.
+    /// Builds a tree that is a chain of tests. Each has a leaf for the rows for which it holds, and the last
+    /// leaf is for all other rows.
     fn chain(splits: Vec<Split>, values: impl Iterator<Item = f64>) -> (Self, Leaves) {
         let count = splits.len();
         let mut draft = Draft::new(2 * count + 1, None);

@@ -1,4 +1,4 @@
-//! The inputs of a graph: the columns of the table.
+//! The inputs of a graph, which are the columns of the table.
 
 use std::collections::HashMap;
 
@@ -14,28 +14,28 @@ use crate::formats::onnx_ml::graph::{Element, describe, is_ensemble};
 use crate::formats::onnx_ml::messages::{FLOAT, GraphProto, NodeProto};
 use crate::formats::onnx_ml::{indices, lists};
 
-/// Columns come as a bare number, so a short file could ask for any memory.
+/// The file stores only the number of columns, so without a limit a small file could exhaust the memory.
 const MAX_FEATURES: usize = 1 << 30;
-/// Columns that any file may have if they are listed; longer files may have more.
+/// Number of columns that any file may have if they are listed one by one. Longer files may have more.
 const COLUMNS: usize = 1 << 16;
 
 /// The columns of the table.
 pub(super) struct Rows {
     pub(super) columns: usize,
-    /// The names, if each column is an input by itself.
+    /// The names, if each column is a separate input.
     pub(super) names: Option<Vec<String>>,
     /// The width to which rows are rounded.
     pub(super) grid: Grid,
 }
 
-/// The inputs by their names, and the texts of columns that hold text.
+/// The inputs by name, and the texts of text columns.
 pub(super) struct Inputs<'a> {
     pub(super) rows: Rows,
     pub(super) values: Vec<(&'a str, Value)>,
     pub(super) texts: HashMap<u32, Texts>,
 }
 
-/// Takes the inputs of a graph, the features in their order. The file has `length` bytes.
+/// Returns the inputs of a graph, with the features in their order. The file has `length` bytes.
 pub(super) fn inputs<'a>(
     graph: &'a GraphProto,
     constants: &HashMap<&str, Value>,
@@ -46,23 +46,20 @@ pub(super) fn inputs<'a>(
     let (mut columns, mut has_text, mut is_single) = (0usize, false, has_trees);
     for input in &graph.input {
         if constants.contains_key(&*input.name) {
-            // A weight that may be given, too, as older files have it.
+            // This is an initializer that may be overridden by an input, as in older files.
             continue;
         }
         let (element, count) = describe(input)?;
         let shape = input.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref()?.shape.as_ref());
         if shape.is_some_and(|shape| shape.dim.len() != 2 && !(has_trees && shape.dim.is_empty())) {
-            return Err(Stop::because(format!(
-                "has an input {:?} that is not a table of two axes,",
-                input.name
-            )));
+            return Err(Stop::because(format!("has an input {:?} that is not two-dimensional,", input.name)));
         }
         let is_used = graph.node.iter().any(|node| node.input.contains(&input.name));
         let count = match count {
             Some(count) => count,
             None if is_used => {
                 width_for(graph, constants, &input.name, graph.node.len()).ok_or_else(|| {
-                    Stop::because(format!("has an input {:?} without a number of columns,", input.name))
+                    Stop::because(format!("has an input {:?} with an unknown number of columns,", input.name))
                 })?
             }
             None => return Err(Stop::Other),
@@ -94,16 +91,16 @@ pub(super) fn inputs<'a>(
 fn check_columns(columns: usize, are_listed: bool, length: usize) -> Result<(), ModelError> {
     let error = |problem: String| ModelError::Schema { at: "graph.input".to_owned(), problem };
     match columns {
-        0 => Err(error("a model without features".to_owned())),
+        0 => Err(error("the model has no features".to_owned())),
         _ if are_listed && columns > COLUMNS.max(length) => {
-            Err(damaged(format!("{columns} columns, and a file that is too short for as many coefficients")))
+            Err(damaged(format!("{columns} columns, but the file is too short for as many coefficients")))
         }
         1..MAX_FEATURES => Ok(()),
         _ => Err(error(format!("{columns} features; expected fewer than {MAX_FEATURES}"))),
     }
 }
 
-/// Returns whether all operators that take an input take it as `f32`.
+/// Returns whether all operators that use an input convert it to `f32`.
 fn is_narrowed(graph: &GraphProto, name: &str, element: Element) -> Result<bool, ModelError> {
     for node in graph.node.iter().filter(|node| node.input.iter().any(|input| input == name)) {
         let narrows = match &*node.op_type {
@@ -117,7 +114,7 @@ fn is_narrowed(graph: &GraphProto, name: &str, element: Element) -> Result<bool,
     Ok(true)
 }
 
-/// The columns of an input whose number the graph does not give, as the operators that take it expect them.
+/// Returns the number of columns that operators expect of an input for which the graph does not specify it.
 fn width_for(
     graph: &GraphProto,
     constants: &HashMap<&str, Value>,

@@ -1,7 +1,9 @@
-//! Operators on scores that one tree decides: whatever they compute, they compute for each of its leaves.
+//! Operators on scores that are determined by one tree. Whatever they compute can be computed for each of its
+//! leaves.
 //!
-//! Isolation forests look the length of a path up by the number of the leaf, and votes of classifiers compare the scores of a leaf. The
-//! arithmetic is done here, leaf by leaf, rounded to `f32` as the runtime does it.
+//! For example, isolation forests look up path lengths by the index of the leaf, and votes of classifiers
+//! compare the scores of a leaf. The computation is done here for each leaf, rounded to `f32` as in the
+//! runtime.
 
 use super::columns::{Column, Columns, Leaves};
 use super::encoder::Encoder;
@@ -15,11 +17,12 @@ use crate::formats::onnx_ml::draft::Draft;
 use crate::formats::onnx_ml::messages::{BOOL, INT32, INT64, NodeProto};
 use crate::formats::onnx_ml::tensor::Tensor;
 
-/// Columns of numbers, each with one for every leaf, or one for all.
+/// Columns of numbers. Each has one number per leaf, or a single number for all leaves.
 type Numbers = Vec<Vec<f64>>;
 
 impl Walk<'_> {
-    /// What a node makes of the leaves of one tree; `None` if it is followed in another way, or other than one tree decides.
+    /// Computes the value of a node for the leaves of one tree. Returns `None` if the operator is handled
+    /// elsewhere, or if its inputs are not determined by one tree.
     pub(super) fn leafwise(&mut self, node: &NodeProto) -> Result<Option<Value>, Stop> {
         let attributes = Attributes::new(node)?;
         if let Some(value) = self.shape_value(node, attributes)? {
@@ -77,7 +80,7 @@ impl Walk<'_> {
             _ => return Ok(None),
         };
         if numbers.iter().flatten().any(|value| !value.is_finite()) {
-            return Err(Stop::because("it makes a value that is not a number of the leaves of a tree"));
+            return Err(Stop::because("it maps the leaves of a tree to values that are not finite"));
         }
         let leaves = self.forests[forest].drafts.first().map_or(0, Draft::leaf_count);
         let column = |values: Vec<f64>| match values.len() {
@@ -94,7 +97,7 @@ impl Walk<'_> {
         Ok(is_scores(0)? && is_scores(1)?)
     }
 
-    /// The one tree that decides all inputs, and their numbers; `None` if there is no such tree.
+    /// Returns the only tree that determines all inputs, and their numbers. `None` if there is no such tree.
     fn of_one_tree(&mut self, node: &NodeProto) -> Result<Option<(usize, Vec<Numbers>)>, Stop> {
         let mut forest = None;
         for index in 0..node.input.len() {
@@ -126,7 +129,7 @@ impl Walk<'_> {
         Ok(Some((forest, inputs)))
     }
 
-    /// The shape of scores, and a tensor of one number that has it.
+    /// Handles operators that return the shape of scores, or a constant tensor of that shape.
     fn shape_value(&self, node: &NodeProto, attributes: Attributes<'_>) -> Result<Option<Value>, Stop> {
         match (&*node.op_type, node.input.len()) {
             ("Shape", 1) => Ok(match self.get(node, 0)? {
@@ -134,7 +137,7 @@ impl Walk<'_> {
                 _ => None,
             }),
             ("ConstantOfShape", 1) => match self.get(node, 0)? {
-                // One number stands for a column of them.
+                // A scalar represents a column of equal numbers.
                 Value::Shape => {
                     let numbers = attributes.tensor("value")?;
                     let number = numbers.first().copied().unwrap_or(0.0);
@@ -148,7 +151,7 @@ impl Walk<'_> {
     }
 }
 
-/// The numbers of a column, by leaf.
+/// Returns the numbers of a column, by leaf.
 fn numbers_of(column: &Column) -> Vec<f64> {
     match column.trees.first_key_value() {
         Some((_, Leaves::Mapped(values))) => values.iter().map(|value| value + column.constant).collect(),
@@ -156,7 +159,8 @@ fn numbers_of(column: &Column) -> Vec<f64> {
     }
 }
 
-/// A function of each number: columns of one number are as many as all others, and numbers that are the same for all leaves as well.
+/// Applies a function elementwise. Inputs with one column are broadcast to the columns of the others, and
+/// columns with a single number to all leaves.
 fn combined(inputs: &[Numbers], of: impl Fn(&[f64]) -> f64) -> Result<Numbers, Stop> {
     let columns = inputs.iter().map(Vec::len).max().unwrap_or(0);
     let leaves = inputs.iter().flatten().map(Vec::len).max().unwrap_or(0);
@@ -177,7 +181,7 @@ fn combined(inputs: &[Numbers], of: impl Fn(&[f64]) -> f64) -> Result<Numbers, S
     Ok(made)
 }
 
-/// For each leaf the place of the largest column, of equal ones the first.
+/// Returns for each leaf the index of the largest column, the first one in case of ties.
 fn places_of_largest(columns: &Numbers) -> Vec<f64> {
     let leaves = columns.iter().map(Vec::len).max().unwrap_or(0);
     let largest = |leaf: usize| {

@@ -1,33 +1,36 @@
-//! Follows a graph from the columns of a table to scores, without a runtime.
+//! Symbolic evaluation of a graph from the columns of a table to scores, without a runtime.
 //!
-//! # What is read
+//! # Supported graphs
 //!
-//! Scores that are sums of leaves of trees and affine functions of columns, behind at most one link:
+//! Scores must be sums of leaves of trees and affine functions of columns, with at most one link:
 //!
 //! ```text
 //! link(c + Σ_j w_j x_j + Σ_t leaf_t(x))
 //! ```
 //!
-//! | module | follows |
+//! | module | evaluates |
 //! |---|---|
 //! | `inputs` | the columns of the table: numbers and texts |
-//! | `prepare`, `prepared` | steps on single columns before trees or linear models: scaling, imputing, clipping, encoding |
-//! | `forest` | the operators with trees, whose splits on prepared columns become splits on columns of the table |
-//! | `leafwise` | whatever is computed from the leaf of one tree, as the path lengths of isolation forests are |
-//! | `operators` | the operators that are linear models |
+//! | `prepare`, `prepared` | preprocessing of single columns before trees or linear models: scaling, imputing, clipping, encoding |
+//! | `forest` | operators with trees, whose splits on preprocessed columns are translated to splits on columns of the table |
+//! | `leafwise` | functions of the leaf of one tree, such as path lengths of isolation forests |
+//! | `operators` | operators that are linear models |
 //! | `scores` | weighted sums of scores, and links |
 //!
-//! Linear models are multiplied out in `f64`: a tree for each feature and output, of one leaf, which is linear.
+//! Linear models are multiplied out in `f64`: each becomes a tree with one linear leaf for each feature and
+//! output.
 //!
 //! # Widths
 //!
-//! Before trees arithmetic is rounded as the runtime rounds it, because thresholds decide by the last digit. Rows of linear models are not
-//! rounded to `f32`, nor are their numbers: a sum has no ties that this would decide.
+//! Arithmetic before trees is rounded as in the runtime, because the last digit may determine the branch at a
+//! split. For linear models, neither rows nor intermediate results are rounded to `f32`, because a rounding
+//! error only changes a sum slightly.
 //!
 //! # Missing values
 //!
-//! If a feature is missing that no `Imputer` fills in, a linear model in a runtime predicts NaN, and encoders stop or depend on the
-//! processor. Such rows are refused, as are those in which a text is missing.
+//! If a feature is missing and not imputed by an `Imputer`, a linear model in a runtime predicts NaN, and
+//! encoders fail or depend on the processor. Such rows are rejected, and also rows in which a text is
+//! missing.
 
 mod columns;
 mod encoder;
@@ -62,11 +65,12 @@ use super::origin::{operator_set, origin};
 use crate::ensemble::{Ensemble, EnsembleParts, Link, Width};
 use crate::error::ModelError;
 
-/// What to do about a model that is not a sum of trees.
-const OTHER_WAYS: &str = "explain it as a function, which works for any model: apportion.Explainer(function, X) in Python, or a program \
-                          with --predict";
+/// The alternative for models that are not a sum of trees.
+const OTHER_WAYS: &str = "explain it as a function instead: apportion.Explainer(function, X) in Python, or \
+                          a program with --predict";
 
-/// The operators that may be in the graph of a linear model. A graph with others is a network.
+/// The operators that may occur in the graph of a linear model. A graph with other operators is a neural
+/// network.
 const KNOWN: [&str; 53] = [
     "Abs",
     "Add",
@@ -128,10 +132,10 @@ fn is_known(node: &NodeProto) -> bool {
     of_standard && KNOWN.contains(&&*node.op_type)
 }
 
-/// Reads a model; `bytes` are the whole file.
+/// Reads a model from `bytes`, the content of the whole file.
 pub(super) fn read(model: &ModelProto, bytes: &[u8]) -> Result<Ensemble, ModelError> {
     let Some(graph) = &model.graph else {
-        return Err(ModelError::Onnx { problem: "it has no graph".to_owned() });
+        return Err(ModelError::Onnx { problem: "missing graph".to_owned() });
     };
     let has_trees = graph.node.iter().any(is_ensemble);
     if !has_trees && !graph.node.iter().all(is_known) {
@@ -173,7 +177,7 @@ pub(super) fn read(model: &ModelProto, bytes: &[u8]) -> Result<Ensemble, ModelEr
     ensemble(parts, found)
 }
 
-/// The kinds of trees, or a linear model; and what it was trained for.
+/// Returns the kinds of trees, or "linear model", and the objective.
 fn kinds(graph: &GraphProto) -> (String, &'static str) {
     let mut kinds: Vec<&str> = Vec::new();
     for node in graph.node.iter().filter(|node| is_ensemble(node)) {
@@ -191,7 +195,8 @@ fn kinds(graph: &GraphProto) -> (String, &'static str) {
     (booster, if classifies { "classification" } else { "regression" })
 }
 
-/// The ensemble of scores. Two scores that mirror each other, of two classes, are one margin: that of the second.
+/// Builds the ensemble of scores. If the scores of two classes are negatives of each other, the only margin
+/// is that of the second class.
 fn ensemble(mut parts: EnsembleParts, found: Found) -> Result<Ensemble, ModelError> {
     let Found { scores, forests, texts, refused, notes, .. } = found;
     let Scores { margins, link, is_pair, .. } = scores;
@@ -203,7 +208,8 @@ fn ensemble(mut parts: EnsembleParts, found: Found) -> Result<Ensemble, ModelErr
     parts.base_margins = columns.iter().map(|column| column.constant).collect();
     parts.link = link;
     if let Some(number) = parts.base_margins.iter().find(|number| !number.is_finite()) {
-        let problem = format!("its coefficients and intercepts make the constant {number}");
+        let problem =
+            format!("its coefficients and intercepts sum to the constant {number}, expected a finite number");
         return Err(ModelError::Schema { at: "graph".to_owned(), problem });
     }
     let mut wanted = refused;
@@ -234,7 +240,8 @@ fn ensemble(mut parts: EnsembleParts, found: Found) -> Result<Ensemble, ModelErr
     Ok(ensemble)
 }
 
-/// Appends the trees that columns are sums of. Each tree of a lone forest is a round; several forests are one.
+/// Appends the trees that occur in the columns. If there is a single forest, each of its trees is a round;
+/// otherwise all trees form one round.
 fn push_forests(ensemble: &mut Ensemble, columns: &[Column], forests: Vec<Forest>) -> Result<(), ModelError> {
     let mut is_used = vec![false; forests.len()];
     columns.iter().flat_map(|column| column.trees.keys()).for_each(|&forest| is_used[forest] = true);
@@ -270,18 +277,19 @@ fn push_forests(ensemble: &mut Ensemble, columns: &[Column], forests: Vec<Forest
 }
 
 fn unfollowed(what: String) -> ModelError {
-    ModelError::Unsupported { what, wanted: OTHER_WAYS }
+    ModelError::Unsupported { what, help: OTHER_WAYS }
 }
 
 fn refused(Refusal { operator, name, why }: &Refusal) -> ModelError {
     let name = if name.is_empty() { String::new() } else { format!(" (node {name:?})") };
     match why {
-        Why::Unsupported { what, wanted } => ModelError::Unsupported { what: what.clone(), wanted },
+        Why::Unsupported { what, help } => ModelError::Unsupported { what: what.clone(), help },
         Why::Because(reason) => {
-            unfollowed(format!("an ONNX graph with trees and the operator {operator}{name}, where {reason},"))
+            unfollowed(format!("an ONNX graph with trees and the operator {operator}{name} ({reason})"))
         }
         Why::Unknown => unfollowed(format!(
-            "an ONNX graph with trees and the operator {operator}{name}, which does not act on one column or add up scores,"
+            "an ONNX graph with trees and the operator {operator}{name}, which does not act on one column \
+             or sum scores,"
         )),
     }
 }

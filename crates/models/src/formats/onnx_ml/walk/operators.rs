@@ -1,4 +1,5 @@
-//! The operators of `ai.onnx.ml` that are linear models: `LinearRegressor`, `LinearClassifier`, and `SVMRegressor` with a linear kernel.
+//! The linear models of `ai.onnx.ml`: `LinearRegressor`, `LinearClassifier`, and `SVMRegressor` with a linear
+//! kernel.
 
 use super::columns::{Allowance, Columns};
 use super::stop::Stop;
@@ -8,7 +9,7 @@ use crate::formats::onnx_ml::attributes::Attributes;
 use crate::formats::onnx_ml::outputs::output_count;
 use crate::formats::onnx_ml::post_transform::PostTransform;
 
-/// `post_transform(coefficients · x + intercepts)`, of each target.
+/// Computes `post_transform(coefficients · x + intercepts)` for each target.
 pub(super) fn regressor(
     attributes: Attributes<'_>,
     columns: &Columns,
@@ -19,7 +20,8 @@ pub(super) fn regressor(
     Ok(Scores::linked(margins, PostTransform::named(attributes)?.link()))
 }
 
-/// The same of each class. Of two classes with the coefficients of one the margin is that of the second.
+/// Computes `post_transform(coefficients · x + intercepts)` for each class. If there are two classes with
+/// coefficients for one, the margin is that of the second.
 pub(super) fn classifier(
     attributes: Attributes<'_>,
     columns: &Columns,
@@ -52,7 +54,8 @@ fn margins(
     columns.times(outputs, |column, output| coefficients[output * count + column], after, allowance)
 }
 
-/// `Σ_s coefficient_s ⟨support_s, x⟩ + rho`; without supports the coefficients are those of the features.
+/// Computes `Σ_s coefficient_s ⟨support_s, x⟩ + rho`. Without support vectors, the coefficients are those of
+/// the features.
 pub(super) fn support_vectors(
     attributes: Attributes<'_>,
     columns: &Columns,
@@ -61,8 +64,8 @@ pub(super) fn support_vectors(
     let kernel = attributes.text("kernel_type")?.unwrap_or("LINEAR");
     if kernel != "LINEAR" || attributes.integer("one_class")?.unwrap_or(0) != 0 {
         return Err(Stop::Error(ModelError::Unsupported {
-            what: format!("an ONNX graph with an SVMRegressor of the kernel {kernel} or of one class"),
-            wanted: "support vector regression with a linear kernel can be explained as a linear model, and any other as a program",
+            what: format!("an ONNX graph with an SVMRegressor with kernel {kernel}, or with one class,"),
+            help: "use a linear kernel, or explain the model as a program",
         }));
     }
     let count = columns.len();

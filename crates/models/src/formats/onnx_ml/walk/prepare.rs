@@ -1,4 +1,5 @@
-//! Operators on columns of the table, each of which stays a function of one column.
+//! Preprocessing operators on columns of the table. Each column remains a function of one column of the
+//! table.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -15,7 +16,8 @@ use crate::formats::onnx_ml::graph::Element;
 use crate::formats::onnx_ml::messages::{BOOL, DOUBLE, FLOAT, INT32, INT64, NodeProto};
 
 impl Walk<'_> {
-    /// What a node makes of columns of the table; `None` if that is no function of one column each.
+    /// Evaluates a node on columns of the table. Returns `None` unless each result is a function of one
+    /// column.
     pub(super) fn prepared(&mut self, node: &NodeProto) -> Result<Option<Value>, Stop> {
         let attributes = Attributes::new(node)?;
         let operator = &*node.op_type;
@@ -33,7 +35,8 @@ impl Walk<'_> {
             ("Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "Equal", Ok(_)) if count == 2 => {
                 self.compared(node)?
             }
-            // Other operators take the table first, and constants that may be left out.
+            // For all other operators, the table is the first input, and the others are constants, some of
+            // them optional.
             _ => match node.input.first().map(|_| self.get(node, 0)) {
                 Some(Ok(Value::Table(table))) => {
                     let table = table.clone();
@@ -45,7 +48,7 @@ impl Walk<'_> {
         Ok(Some(Value::Table(table)))
     }
 
-    /// Operators on one table.
+    /// Evaluates operators on a single table.
     fn after(
         &mut self,
         node: &NodeProto,
@@ -97,7 +100,7 @@ impl Walk<'_> {
     fn beside_each_other(&mut self, node: &NodeProto, attributes: Attributes<'_>) -> Result<Table, Stop> {
         let is_vectorizer = node.op_type == "FeatureVectorizer";
         if !is_vectorizer && !matches!(attributes.integer("axis")?, Some(1 | -1)) {
-            return Err(Stop::because("it puts tables below each other"));
+            return Err(Stop::because("it concatenates rows"));
         }
         let mut columns = Vec::new();
         for index in 0..node.input.len() {
@@ -119,7 +122,7 @@ impl Walk<'_> {
     fn cast(&mut self, table: &Table, to: Option<i64>) -> Result<Table, Stop> {
         let to = to.and_then(|to| i32::try_from(to).ok());
         if table.is_of(Element::Text) {
-            return Err(Stop::because("it reads numbers from text"));
+            return Err(Stop::because("it parses numbers from text"));
         }
         match to {
             Some(FLOAT) if table.is_of(Element::Single) => Ok(table.clone()),
@@ -133,11 +136,11 @@ impl Walk<'_> {
             Some(BOOL) => table.map(&mut self.allowance, |_, column| {
                 column.map_values(|value| f64::from(u8::from(value != 0.0)))
             }),
-            _ => Err(Stop::because("it casts to another type than float, double, int32, int64 or bool")),
+            _ => Err(Stop::because("it casts to a type other than float, double, int32, int64 or bool")),
         }
     }
 
-    /// A sum, difference, product or quotient with a constant.
+    /// Computes a sum, difference, product or quotient with a constant.
     fn combined(&mut self, node: &NodeProto) -> Result<Table, Stop> {
         let (table, numbers, comes_first) = self.with_constant(node)?;
         let operation = match (&*node.op_type, comes_first) {
@@ -149,19 +152,20 @@ impl Walk<'_> {
             _ => return Err(Stop::because("it divides by a column")),
         };
         if operation == Operation::Divide && table.is_of(Element::Other) {
-            return Err(Stop::because("it divides whole numbers"));
+            return Err(Stop::because("it divides integers"));
         }
         self.arithmetic_on(&table, |index| (operation, numbers[index]))
     }
 
-    /// A table and a constant, as many columns of each, and whether the constant comes first.
+    /// Returns a table and a constant with the same number of columns, and whether the constant is the first
+    /// input.
     fn with_constant(&mut self, node: &NodeProto) -> Result<(Table, Vec<f64>, bool), Stop> {
         let (table, constant, comes_first) = match (self.get(node, 0)?, self.get(node, 1)?) {
             (Value::Table(table), Value::Constant(constant)) => (table.clone(), constant, false),
             (Value::Constant(constant), Value::Table(table)) => (table.clone(), constant, true),
             _ => return Err(Stop::Other),
         };
-        // One column stands for as many as the constant has.
+        // A single column is broadcast to the number of columns of the constant.
         let count = if table.len() == 1 { constant.numbers.len() } else { table.len() };
         let mut numbers = row_of(constant, count)?;
         let table =
@@ -188,11 +192,11 @@ impl Walk<'_> {
         })
     }
 
-    /// `(x − offset) · scale`, as `f32` in the end.
+    /// Computes `(x − offset) · scale`. The result is `f32`.
     fn scaled(&mut self, table: &Table, attributes: Attributes<'_>) -> Result<Table, Stop> {
         self.allowance.spend(table.len())?;
         let [offset, scale] = scaler(attributes, table.len())?;
-        // Whole numbers become `f32` first, and doubles last.
+        // Integers are converted to `f32` before the computation, doubles after it.
         let table = match table.is_of(Element::Other) {
             true => table.as_single(self.grid, &mut self.allowance)?,
             false => table.clone(),
@@ -205,7 +209,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Numbers in place of missing values.
+    /// Replaces missing values by numbers.
     fn imputed(&mut self, table: &Table, attributes: Attributes<'_>) -> Result<Table, Stop> {
         self.allowance.spend(table.len())?;
         let fills = imputer(attributes, table.len())?;
@@ -237,7 +241,8 @@ impl Walk<'_> {
         })
     }
 
-    /// 1 for values that fulfil a condition, as all larger values do, else 0. A missing value is refused, or does not fulfil it.
+    /// Returns 1 for values that meet a condition, else 0. If a value meets it, all larger values must do so
+    /// too. Missing values are rejected or do not meet it.
     fn tested(
         &mut self,
         table: &Table,
@@ -258,7 +263,7 @@ impl Walk<'_> {
         })
     }
 
-    /// A comparison with a constant, which is false for NaN.
+    /// Compares with a constant. The result is false for NaN.
     fn compared(&mut self, node: &NodeProto) -> Result<Table, Stop> {
         let (table, numbers, comes_first) = self.with_constant(node)?;
         let operator = match (&*node.op_type, comes_first) {
@@ -301,8 +306,8 @@ impl Walk<'_> {
         })
     }
 
-    /// The place of the largest of columns, of equal ones the first, if all are functions of one column that have few values: as bins are
-    /// written.
+    /// Returns the index of the largest of several columns, the first one in case of ties, if all are
+    /// piecewise constant functions of the same column, as in graphs that bin a feature.
     fn place_of_largest(&mut self, table: &Table) -> Result<Option<Table>, Stop> {
         let listed = table.columns(&mut self.allowance)?;
         let Some(feature) = listed.iter().find_map(|column| match column {
@@ -316,7 +321,7 @@ impl Walk<'_> {
             columns.push(match column {
                 Prepared::Pieces(pieces) => pieces.clone(),
                 Prepared::Chain(chain) => match chain.as_constant(self.grid) {
-                    // It may be made of any column of the table, a missing value of which makes it missing.
+                    // The constant may be computed from another column, whose missing values it propagates.
                     Some(value) => {
                         self.refuse_missing_in(column);
                         Pieces::new(feature, Vec::new(), value, value, Element::Single, self.grid)
@@ -340,7 +345,7 @@ impl Walk<'_> {
         Ok(Some(Table::Columns(Rc::new([column]))))
     }
 
-    /// A column for each category: 1 for it and 0 for all others.
+    /// Returns a column for each category, which is 1 for that category and 0 for all others.
     fn one_hot(&mut self, table: &Table, attributes: Attributes<'_>) -> Result<Table, Stop> {
         let (numbers, texts) = (attributes.integers("cats_int64s"), attributes.texts("cats_strings"));
         let refuses_others = attributes.integer("zeros")?.unwrap_or(1) == 0;
@@ -361,11 +366,11 @@ impl Walk<'_> {
                     }
                 }
                 _ if numbers.is_empty() => {
-                    return Err(Stop::because("its categories are text, and its input holds numbers"));
+                    return Err(Stop::because("its categories are text, but its input is numeric"));
                 }
                 _ => {
                     self.refuse_missing_in(&column);
-                    // The runtime looks for whole numbers.
+                    // The runtime converts the values to integers before it looks them up.
                     let whole = match column.element() {
                         Element::Other => column,
                         _ => column.after(Step::Whole, Element::Other)?,
@@ -387,7 +392,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A table of values.
+    /// Applies the lookup table of a `LabelEncoder`.
     fn labelled(&mut self, table: &Table, attributes: Attributes<'_>) -> Result<Table, Stop> {
         let encoder = Encoder::read(attributes)?;
         let columns = table.columns(&mut self.allowance)?;
@@ -408,16 +413,14 @@ impl Walk<'_> {
             }
             let number = |datum: &Datum| match datum {
                 Datum::Number(number) => Ok(*number),
-                Datum::Text(_) => {
-                    Err(Stop::because("it takes numbers to text, or text to numbers, which its input is not"))
-                }
+                Datum::Text(_) => Err(Stop::because("its mapping involves text, but its input is numeric")),
             };
             let mut pairs = Vec::with_capacity(encoder.keys.len());
             for (key, value) in encoder.keys.iter().zip(&encoder.values) {
                 pairs.push((number(key)?, number(value)?));
             }
             if pairs.iter().any(|pair| pair.0.is_nan()) {
-                // Whether it knows NaN depends on the version of the runtime.
+                // Whether NaN is a valid key depends on the version of the runtime.
                 self.refuse_missing_in(&column);
                 pairs.retain(|pair| !pair.0.is_nan());
             }
@@ -460,7 +463,7 @@ impl Walk<'_> {
         }
     }
 
-    /// One of two values by a condition, all functions of the same column.
+    /// Selects one of two values by a condition. All must be functions of the same column.
     fn choice(&mut self, node: &NodeProto) -> Result<Table, Stop> {
         if node.input.len() != 3 {
             return Err(Stop::Other);
@@ -471,7 +474,7 @@ impl Walk<'_> {
         let mut made = Vec::with_capacity(condition.len());
         for (index, column) in condition.columns(&mut self.allowance)?.into_iter().enumerate() {
             let Prepared::Cases(cases) = &column else {
-                return Err(Stop::because("it chooses by the value of a number"));
+                return Err(Stop::because("its condition is numeric"));
             };
             let sides =
                 [self.side(&one, index, condition.len())?, self.side(&other, index, condition.len())?];
@@ -495,14 +498,14 @@ impl Walk<'_> {
             Value::Table(table) if table.len() == count => {
                 match table.columns(&mut self.allowance)?.into_iter().nth(index) {
                     Some(Prepared::Cases(cases)) => Ok(Side::Column(cases)),
-                    _ => Err(Stop::because("it chooses between columns of numbers")),
+                    _ => Err(Stop::because("it chooses between numeric columns")),
                 }
             }
             _ => Err(Stop::Other),
         }
     }
 
-    /// The model predicts nothing for rows in which a value of these columns is missing.
+    /// Rejects rows in which a value of these columns is missing.
     fn refuse_missing(&mut self, table: &Table) -> Result<(), Stop> {
         for column in table.columns(&mut self.allowance)? {
             self.refuse_missing_in(&column);
@@ -517,25 +520,25 @@ impl Walk<'_> {
     }
 }
 
-/// The offsets and scales of a `Scaler`, for each of `count` columns.
+/// Returns the offsets and scales of a `Scaler`, for each of `count` columns.
 pub(super) fn scaler(attributes: Attributes<'_>, count: usize) -> Result<[Vec<f64>; 2], ModelError> {
     Ok([for_columns(attributes, "offset", count)?, for_columns(attributes, "scale", count)?])
 }
 
-/// What an `Imputer` fills in, for each of `count` columns.
+/// Returns the values that an `Imputer` fills in, for each of `count` columns.
 pub(super) fn imputer(attributes: Attributes<'_>, count: usize) -> Result<Vec<f64>, ModelError> {
     let replaced = attributes.number("replaced_value_float")?;
     if !replaced.is_some_and(f64::is_nan) {
         return Err(ModelError::Unsupported {
-            what: "an ONNX graph with an Imputer that takes anything but NaN for missing".to_owned(),
-            wanted: "replace that value with NaN in the table and convert a pipeline that takes NaN for missing, or explain the model as \
-                     a function: apportion.Explainer(function, X)",
+            what: "an ONNX graph with an Imputer whose missing value is not NaN".to_owned(),
+            help: "replace that value with NaN in the table and convert a pipeline that imputes NaN, or \
+                   explain the model as a function: apportion.Explainer(function, X)",
         });
     }
     for_columns(attributes, "imputed_value_floats", count)
 }
 
-/// Numbers for each of `count` columns, of which the file may have one for all.
+/// Returns numbers for each of `count` columns. The file may store a single number for all columns.
 fn for_columns(attributes: Attributes<'_>, name: &str, count: usize) -> Result<Vec<f64>, ModelError> {
     let numbers = attributes.numbers(name)?;
     if let [number] = numbers[..] {

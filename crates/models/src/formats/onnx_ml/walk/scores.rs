@@ -1,4 +1,4 @@
-//! Operators on scores: sums of leaves and affine functions of features, and what they are taken through.
+//! Operators on scores, which are sums of leaves and affine functions of features, with a link.
 
 use super::columns::{Column, Columns};
 use super::follow::{Walk, places_in, row_of};
@@ -16,7 +16,7 @@ use crate::formats::onnx_ml::messages::{DOUBLE, FLOAT, NodeProto};
 use crate::formats::onnx_ml::tensor::Tensor;
 
 impl Walk<'_> {
-    /// The scores that an input is; columns of the table are some, too.
+    /// Returns an input as scores. Columns of the table are converted.
     fn scores(&mut self, node: &NodeProto, index: usize) -> Result<Scores, Stop> {
         match self.get(node, index)? {
             Value::Scores(scores) => Ok(scores.clone()),
@@ -28,12 +28,12 @@ impl Walk<'_> {
         }
     }
 
-    /// The columns of an input, before any link.
+    /// Returns the columns of an input without a link.
     fn columns(&mut self, node: &NodeProto, index: usize) -> Result<Columns, Stop> {
         Ok(self.scores(node, index)?.columns()?.clone())
     }
 
-    /// Columns of the table as scores.
+    /// Converts columns of the table to scores.
     pub(super) fn as_scores(&mut self, table: &Table) -> Result<Scores, Stop> {
         let mut columns = Vec::with_capacity(table.len().min(self.allowance.0));
         for column in table.columns(&mut self.allowance)? {
@@ -61,7 +61,7 @@ impl Walk<'_> {
         Column::leaves(0.0, self.forests.len() - 1, leaves)
     }
 
-    /// What a node makes of scores.
+    /// Evaluates a node on scores.
     pub(super) fn scored(&mut self, node: &NodeProto) -> Result<Value, Stop> {
         let attributes = Attributes::new(node)?;
         let count = node.input.len();
@@ -73,7 +73,7 @@ impl Walk<'_> {
                 Some(to) if to == i64::from(FLOAT) || to == i64::from(DOUBLE) => {
                     return Ok(self.get(node, 0)?.clone());
                 }
-                // Where a sum is compared with zero before it divides.
+                // The sum is compared with zero before it is used as a divisor.
                 Some(_) if matches!(self.get(node, 0)?, Value::Total(_)) => return Ok(Value::Label),
                 _ => return Err(Stop::Other),
             },
@@ -122,7 +122,7 @@ impl Walk<'_> {
             ("Softmax", _) if matches!(attributes.integer("axis")?, None | Some(1 | -1)) => {
                 self.behind(node, Link::Softmax)?
             }
-            // Of probabilities.
+            // Probabilities are non-negative, so `Abs` does not change them.
             ("Abs", _) => match self.scores(node, 0)? {
                 scores if matches!(scores.link, Some(Link::Logistic { .. } | Link::Softmax)) => scores,
                 _ => return Err(Stop::Other),
@@ -143,7 +143,7 @@ impl Walk<'_> {
             ("Normalizer", _) => match (attributes.text("norm")?.unwrap_or("MAX"), self.get(node, 0)?) {
                 (_, Value::Table(_)) => return Err(unsupported(node)),
                 ("L1", _) => self.scores(node, 0)?.shares().map_err(|_| unsupported(node))?,
-                // Scores with another norm are no outputs with a name.
+                // Scores with another norm have no named link.
                 (_, Value::Scores(scores))
                     if scores.margins.0.iter().all(|column| column.terms.is_empty()) =>
                 {
@@ -174,7 +174,8 @@ impl Walk<'_> {
         Ok(Value::Scores(scores))
     }
 
-    /// What is only reported of the label: the place of the largest score, a comparison, and whatever is made of them.
+    /// Evaluates operators that only compute the label: the index of the largest score, a comparison, and
+    /// operators on their results.
     pub(super) fn label(&self, node: &NodeProto) -> Result<Option<Value>, Stop> {
         let begins = matches!(
             &*node.op_type,
@@ -194,7 +195,7 @@ impl Walk<'_> {
 
     fn behind(&mut self, node: &NodeProto, link: Link) -> Result<Scores, Stop> {
         let scores = self.scores(node, 0)?;
-        // What another link is taken through has no name, but the margins are the same.
+        // The composition of two links is not supported, but the margins are the same.
         match scores.link {
             Some(Link::Identity) => Ok(Scores { is_pair: scores.is_pair, ..scores.behind(link)? }),
             _ if scores.margins.0.iter().all(|column| column.terms.is_empty()) => {
@@ -204,7 +205,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Scores of the same shape, or one more axis in front.
+    /// Evaluates a `Reshape` that keeps the shape or adds an axis in front.
     fn reshaped(&mut self, node: &NodeProto) -> Result<Value, Stop> {
         if let Value::Total(total) = self.get(node, 0)? {
             return Ok(Value::Total(total.clone()));
@@ -218,12 +219,12 @@ impl Walk<'_> {
         }
     }
 
-    /// Scores one before the other along a new axis.
+    /// Stacks scores along a new first axis.
     fn stacked(&mut self, node: &NodeProto) -> Result<Value, Stop> {
         let mut all = Vec::new();
         for index in 0..node.input.len() {
             let Value::Stack(stack) = self.get(node, index)? else {
-                return Err(Stop::because("it puts scores below each other"));
+                return Err(Stop::because("it concatenates scores by row"));
             };
             let terms = stack.iter().map(|scores| scores.margins.terms()).fold(0, usize::saturating_add);
             let stack = stack.clone();
@@ -233,7 +234,7 @@ impl Walk<'_> {
         Ok(Value::Stack(all))
     }
 
-    /// Sums and means over an axis.
+    /// Computes sums and means over an axis.
     fn reduced(&mut self, node: &NodeProto, attributes: Attributes<'_>) -> Result<Value, Stop> {
         let axes = match node.input.get(1) {
             Some(_) => self.places(node, 1)?,
@@ -262,7 +263,7 @@ impl Walk<'_> {
             (Value::Scores(_) | Value::Table(_), [1 | -1]) if keeps && !is_mean => {
                 Ok(Value::Total(self.scores(node, 0)?))
             }
-            // Totals of exponentials are only divided by.
+            // Sums of exponentials are only used as divisors.
             (Value::Scores(scores), [1 | -1]) if !is_mean && scores.link != Some(Link::Identity) => {
                 Ok(Value::Total(scores.clone()))
             }
@@ -270,7 +271,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The sum of inputs that have as many columns, times a factor.
+    /// Computes the sum of inputs with the same number of columns, times a factor.
     fn summed(&mut self, node: &NodeProto, factor: f64) -> Result<Scores, Stop> {
         let mut all = Vec::with_capacity(node.input.len());
         for index in 0..node.input.len() {
@@ -287,7 +288,7 @@ impl Walk<'_> {
         Ok(Scores::affine(self.sum_of(&all, factor)?))
     }
 
-    /// The sum of columns with columns, times a factor.
+    /// Computes the sum of columns, times a factor.
     fn sum_of(&mut self, all: &[Columns], factor: f64) -> Result<Columns, Stop> {
         let count = all.iter().map(Columns::len).max().unwrap_or(0);
         if count == 0 || all.iter().any(|columns| columns.len() != count && columns.len() != 1) {
@@ -303,7 +304,7 @@ impl Walk<'_> {
         Ok(Columns(sums))
     }
 
-    /// Columns next to each other.
+    /// Concatenates columns.
     fn beside(&mut self, node: &NodeProto, attributes: Attributes<'_>) -> Result<Scores, Stop> {
         let mut parts = Vec::with_capacity(node.input.len());
         let mut terms = 0usize;
@@ -329,7 +330,8 @@ impl Walk<'_> {
         Ok(Scores::linked(margins, link))
     }
 
-    /// Sums, differences, products and quotients with constants; sums and differences of columns.
+    /// Computes sums, differences, products and quotients with constants, and sums and differences of
+    /// columns.
     fn arithmetic(&mut self, node: &NodeProto) -> Result<Value, Stop> {
         let operator = &*node.op_type;
         let value = |walk: &mut Self, index| match walk.get(node, index)?.clone() {
@@ -339,7 +341,7 @@ impl Walk<'_> {
         let (first, second) = (value(self, 0)?, value(self, 1)?);
         let scores = match (operator, first, second) {
             ("Div", Value::Scores(scores), Value::Total(total)) if scores.same(&total) => scores.shares()?,
-            // One more where a sum of exponentials is zero, which it is not.
+            // The graph adds 1 if a sum of exponentials is zero, which cannot occur.
             ("Add", Value::Total(total), Value::Label) => return Ok(Value::Total(total)),
             ("Add" | "Sub", Value::Scores(scores), Value::Constant(constant))
                 if matches!(scores.link, Some(Link::HalfPower { .. })) && constant.numbers.len() == 1 =>
@@ -388,7 +390,8 @@ impl Walk<'_> {
         Ok(Value::Scores(scores))
     }
 
-    /// `2^(−m / c)` of the mean path length m of an isolation forest: its sum is divided by c times the number of trees.
+    /// Evaluates `2^(−m / c)`, where m is the mean path length of an isolation forest: the sum divided by c
+    /// times the number of trees.
     fn half_power(&mut self, node: &NodeProto) -> Result<Scores, Stop> {
         if self.constant(node, 0)?.numbers != [2.0] {
             return Err(Stop::Other);
@@ -404,10 +407,10 @@ impl Walk<'_> {
         Ok(Scores::linked(columns.affine(|_| [0.0, -unit, 0.0]), Some(Link::HalfPower { unit })))
     }
 
-    /// An anomaly score with the other sign, which is explained without it.
+    /// Handles an anomaly score with the opposite sign. The explanation is that of the score itself.
     fn mirrored_score(&mut self, scores: Scores) -> Scores {
-        let note = "the margin is the mean path length m and the output the anomaly score 2^(−m/c), which is higher for anomalies; the \
-                    scores in the file are constants minus it"
+        let note = "the margin is the mean path length m, and the output is the anomaly score 2^(−m/c), \
+                    which is higher for anomalies; the scores in the file are a constant minus it"
             .to_owned();
         if !self.notes.contains(&note) {
             self.notes.push(note);
@@ -415,7 +418,7 @@ impl Walk<'_> {
         scores
     }
 
-    /// `alpha · A B + beta · C`.
+    /// Computes `alpha · A B + beta · C`.
     fn gemm(&mut self, node: &NodeProto, attributes: Attributes<'_>) -> Result<Scores, Stop> {
         let columns = self.columns(node, 0)?;
         let weights = self.constant(node, 1)?.clone();
@@ -444,7 +447,8 @@ impl Walk<'_> {
     }
 }
 
-/// The affine function that a chain of steps is. Rounding is left out: a sum has no ties that it would decide.
+/// Converts a sequence of steps to an affine function. Rounding is omitted, because it only changes a sum
+/// slightly.
 fn affine(chain: &Chain) -> Result<Column, Stop> {
     let mut column = Column::feature(chain.feature());
     for step in chain.steps() {
@@ -452,7 +456,7 @@ fn affine(chain: &Chain) -> Result<Column, Stop> {
             Step::Single => column,
             Step::Fill(fill) => match column.filled(fill) {
                 Some(filled) => filled,
-                // Filled in already.
+                // Missing values are already imputed.
                 None => column,
             },
             Step::Arithmetic { operation, constant, .. } => match operation {
@@ -463,32 +467,32 @@ fn affine(chain: &Chain) -> Result<Column, Stop> {
                 Operation::Divide => column.affine(0.0, 1.0 / constant, 0.0),
             },
             Step::Whole | Step::Clip { .. } => {
-                return Err(Stop::because("a column that is rounded or clipped before it is not affine"));
+                return Err(Stop::because("its input is rounded or clipped, which is not affine"));
             }
         };
     }
     Ok(column)
 }
 
-/// The columns of scores that no link was applied to.
+/// Returns the columns of scores without a link.
 fn before_links(scores: &Scores) -> Result<&Columns, Stop> {
     scores.columns().map_err(|_| mixes_links())
 }
 
 fn mixes_links() -> Stop {
     Stop::because(
-        "it combines scores that a logistic function, a softmax or an exponential was applied to, which is not a sum of trees",
+        "it combines scores after a logistic, softmax or exponential function, which is not a sum of trees",
     )
 }
 
 fn unsupported(node: &NodeProto) -> Stop {
     Stop::Error(ModelError::Unsupported {
         what: format!("an ONNX graph with the operator {}", node.op_type),
-        wanted: super::OTHER_WAYS,
+        help: super::OTHER_WAYS,
     })
 }
 
-/// The columns that a product with `weights` has.
+/// Returns the number of columns of a product with `weights`.
 fn matrix(weights: &Tensor, rows: usize, transposed: bool) -> Result<usize, Stop> {
     match (&weights.dims[..], transposed) {
         (&[own], false) if own == rows => Ok(1),

@@ -1,13 +1,13 @@
-//! Why a graph, or a value in it, is not followed to its end.
+//! Why a graph, or a value in it, cannot be evaluated.
 
 use crate::error::ModelError;
 
-/// Why a graph, or a value in it, is not followed to its end.
+/// Why a graph, or a value in it, cannot be evaluated.
 #[derive(Debug)]
 pub(in super::super) enum Stop {
     /// It is neither a sum of trees nor a linear model.
     Other,
-    /// The same, with the reason.
+    /// Like [`Other`](Self::Other), with the reason.
     Because(String),
     Error(ModelError),
 }
@@ -24,7 +24,7 @@ impl From<ModelError> for Stop {
     }
 }
 
-/// A graph that contradicts itself.
+/// Returns the error for an inconsistent graph.
 pub(super) fn damaged(problem: String) -> ModelError {
     ModelError::Schema { at: "graph".to_owned(), problem }
 }

@@ -1,4 +1,4 @@
-//! Tensors whose columns are functions of one column of the table each.
+//! Tensors, each of whose columns is a function of one column of the table.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,24 +10,25 @@ use crate::ensemble::Width;
 use crate::formats::onnx_ml::decision::Decision;
 use crate::formats::onnx_ml::graph::Element;
 
-/// Numbers that the rules of any file may list; longer ones more.
+/// Number of categories that the rules of any file may list. Longer files may list more.
 const RULES: usize = 1 << 24;
 
-/// Some columns.
+/// A list of columns.
 #[derive(Debug, Clone)]
 pub(in super::super) enum Table {
-    /// An input of the graph, whose columns are not listed: a file may give any number of them.
+    /// An input of the graph. Its columns are not listed one by one, since a file may declare any number of
+    /// them.
     Input(Input),
     Columns(Rc<[Prepared]>),
 }
 
-/// Columns of the table that come as one input.
+/// Columns of the table that belong to one input.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Input {
     pub(super) first: u32,
     pub(super) count: usize,
     pub(super) element: Element,
-    /// Whether rows hold more digits than the runtime is given, which rounds them to `f32`.
+    /// Whether rows have more digits than the input of the runtime, so that they must be rounded to `f32`.
     pub(super) is_rounded: bool,
 }
 
@@ -46,7 +47,7 @@ impl Input {
 }
 
 impl Table {
-    /// Number of columns.
+    /// Returns the number of columns.
     pub(in super::super) fn len(&self) -> usize {
         match self {
             Self::Input(input) => input.count,
@@ -61,7 +62,7 @@ impl Table {
         }
     }
 
-    /// All columns, listed.
+    /// Returns all columns, one by one.
     pub(super) fn columns(&self, allowance: &mut Allowance) -> Result<Vec<Prepared>, Stop> {
         let size = match self {
             Self::Input(input) => input.count.saturating_mul(2),
@@ -71,7 +72,7 @@ impl Table {
         Ok((0..self.len()).filter_map(|index| self.column(index)).collect())
     }
 
-    /// A function of each column.
+    /// Applies a function to each column.
     pub(super) fn map(
         &self,
         allowance: &mut Allowance,
@@ -81,7 +82,7 @@ impl Table {
         Ok(Self::Columns(columns.map(|(index, column)| of(index, column)).collect::<Result<_, _>>()?))
     }
 
-    /// The columns at these places.
+    /// Returns the columns with these indices.
     pub(super) fn chosen(&self, places: &[usize], allowance: &mut Allowance) -> Result<Self, Stop> {
         allowance.spend(places.len())?;
         let column = |&place: &usize| self.column(place).ok_or(Stop::Other);
@@ -91,7 +92,7 @@ impl Table {
         }
     }
 
-    /// The columns as `f32`.
+    /// Converts the columns to `f32`.
     pub(super) fn as_single(&self, grid: Grid, allowance: &mut Allowance) -> Result<Self, Stop> {
         match self {
             Self::Input(input) if input.element != Element::Text => Ok(Self::Input(Input {
@@ -106,7 +107,7 @@ impl Table {
         }
     }
 
-    /// Whether the values are of an element.
+    /// Returns whether all values have this type.
     pub(super) fn is_of(&self, element: Element) -> bool {
         match self {
             Self::Input(input) => input.element == element,
@@ -115,26 +116,28 @@ impl Table {
     }
 }
 
-/// Takes tests of prepared columns to tests of columns of the table.
+/// Translates tests on preprocessed columns to tests on columns of the table.
 pub(in super::super) struct Splitter<'a> {
     table: &'a Table,
     grid: Grid,
-    /// Numbers that rules may still list: each split on an encoded column may list all of its categories.
+    /// Number of categories that rules may still list, because each split on an encoded column may list all
+    /// of its categories.
     budget: Cell<usize>,
 }
 
 impl<'a> Splitter<'a> {
-    /// A file has room for a small share of the numbers that its rules list.
+    /// Creates a splitter. The limit depends on the file's `length`, but rules may list many more numbers
+    /// than the file contains.
     pub(super) fn new(table: &'a Table, grid: Grid, length: usize) -> Self {
         Self { table, grid, budget: Cell::new(RULES.max(length.saturating_mul(64))) }
     }
 
-    /// Number of prepared columns.
+    /// Returns the number of preprocessed columns.
     pub(in super::super) fn columns(&self) -> usize {
         self.table.len()
     }
 
-    /// Takes a test of a prepared column to a test of a column of the table.
+    /// Translates a test on a preprocessed column to a test on a column of the table.
     pub(in super::super) fn split(&self, decision: &Decision) -> Result<Split, Stop> {
         let place = usize::try_from(decision.feature).ok();
         let column = place.and_then(|place| self.table.column(place)).ok_or(Stop::Other)?;

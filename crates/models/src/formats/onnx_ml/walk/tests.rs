@@ -1,4 +1,5 @@
-//! Graphs put together node by node, against their operators written out, and damaged ones.
+//! Compares graphs that are built node by node with an evaluation of their operators, and tests corrupt
+//! graphs.
 
 #![allow(clippy::unwrap_used)]
 
@@ -9,7 +10,7 @@ use crate::common::{Random, assert_close};
 use crate::formats::onnx_ml::messages::*;
 use crate::{Ensemble, Link, ModelError};
 
-/// A graph with weights, which messages for reading have apart.
+/// A graph with initializers, which the messages for reading keep separate.
 #[derive(Clone, PartialEq, Message)]
 struct Weighted {
     #[prost(int64, tag = "1")]
@@ -73,7 +74,7 @@ fn value(name: &str, columns: Option<i64>) -> ValueInfoProto {
     ValueInfoProto { name: name.to_owned(), r#type: Some(TypeProto { tensor_type }) }
 }
 
-/// A graph from `x` to `y`.
+/// Builds a graph from `x` to `y`.
 fn bytes(columns: Option<i64>, node: Vec<NodeProto>, initializer: Vec<TensorProto>) -> Vec<u8> {
     let graph =
         WeightedGraph { node, initializer, input: vec![value("x", columns)], output: vec![value("y", None)] };
@@ -86,7 +87,7 @@ fn margins(bytes: &[u8], rows: &[f64]) -> Vec<f64> {
     ensemble.margins(Rows::new(rows, ensemble.feature_count())).unwrap()
 }
 
-/// Random chains of affine operators, computed beside the reader on the numbers of a row.
+/// Tests random chains of affine operators against their evaluation on the numbers of a row.
 #[test]
 fn chains_of_operators_are_what_they_compute() {
     for seed in 0..200 {
@@ -213,7 +214,7 @@ fn graphs_that_grow_beyond_their_files_are_refused() {
         let error = Ensemble::from_bytes(&bytes(Some(columns), nodes, vec![])).unwrap_err();
         assert!(error.to_string().contains("too short"), "{error}");
     }
-    // Wide, and wider: each product is as large as its weights squared.
+    // Alternate between one column and many: the weights allow products with as many terms as their square.
     let wide = tensor("a", &[1, 4000], &[1.0; 4000]);
     let tall = tensor("b", &[4000, 1], &[1.0; 4000]);
     let mut nodes = vec![node("MatMul", &["x", "a"], "v0", vec![])];
@@ -239,32 +240,32 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         |tensor: TensorProto| bytes(Some(2), vec![node("MatMul", &["x", "w"], "y", vec![])], vec![tensor]);
     let elsewhere = TensorProto { data_location: 1, ..tensor("w", &[2], &[]) };
     for (bytes, says) in [
-        (regressor(floats("coefficients", &[1.0])), "coefficients: 1 elements where 2 are wanted"),
-        (regressor(floats("intercepts", &[1.0, 2.0])), "intercepts: 2 elements where 1"),
-        (regressor(floats("coefficients", &[1.0, f32::INFINITY])), "make the constant NaN"),
-        (regressor(floats("intercepts", &[f32::NAN])), "make the constant NaN"),
-        (regressor(integer("targets", i64::MAX)), "are the most"),
-        (regressor(integer("targets", 0)), "no outputs"),
-        (matrix(tensor("w", &[2, 2], &[1.0; 3])), "the tensor w: the shape [2, 2] with 3 numbers"),
-        (matrix(tensor("w", &[-2, -1], &[1.0; 2])), "with 2 numbers"),
+        (regressor(floats("coefficients", &[1.0])), "coefficients: expected 2 elements, got 1"),
+        (regressor(floats("intercepts", &[1.0, 2.0])), "intercepts: expected 1 elements, got 2"),
+        (regressor(floats("coefficients", &[1.0, f32::INFINITY])), "sum to the constant NaN"),
+        (regressor(floats("intercepts", &[f32::NAN])), "sum to the constant NaN"),
+        (regressor(integer("targets", i64::MAX)), "expected at most"),
+        (regressor(integer("targets", 0)), "expected at least one output"),
+        (matrix(tensor("w", &[2, 2], &[1.0; 3])), "the tensor w: the shape [2, 2] does not match 3 numbers"),
+        (matrix(tensor("w", &[-2, -1], &[1.0; 2])), "does not match 2 numbers"),
         (matrix(TensorProto { data_type: FLOAT16, ..tensor("w", &[0], &[]) }), "half precision"),
         (matrix(elsewhere), "another file"),
-        (matrix(tensor("v", &[2], &[1.0; 2])), "nothing makes \"w\""),
-        (bytes(Some(2), vec![], vec![]), "nothing makes the output \"y\""),
-        // No damage, but no linear model of a row either.
-        (matrix(tensor("w", &[3, 1], &[1.0; 3])), "no linear model"),
-        (matrix(tensor("w", &[2, 0], &[])), "no linear model"),
-        (bytes(Some(2), vec![node("Mul", &["x", "x"], "y", vec![])], vec![]), "no linear model"),
+        (matrix(tensor("v", &[2], &[1.0; 2])), "the input \"w\" of"),
+        (bytes(Some(2), vec![], vec![]), "the output \"y\" is not defined"),
+        // These graphs are not corrupt, but they are not linear models of a row either.
+        (matrix(tensor("w", &[3, 1], &[1.0; 3])), "nor a linear model"),
+        (matrix(tensor("w", &[2, 0], &[])), "nor a linear model"),
+        (bytes(Some(2), vec![node("Mul", &["x", "x"], "y", vec![])], vec![]), "nor a linear model"),
         (
             bytes(
                 Some(2),
                 vec![NodeProto { domain: "of.others".to_owned(), ..node("Neg", &["x"], "y", vec![]) }],
                 vec![],
             ),
-            "no linear model",
+            "nor a linear model",
         ),
-        (bytes(Some(2), vec![node("Dropout", &["x"], "z y", vec![])], vec![]), "no linear model"),
-        (bytes(Some(2), vec![node("ArgMax", &["x"], "y", vec![])], vec![]), "no linear model"),
+        (bytes(Some(2), vec![node("Dropout", &["x"], "z y", vec![])], vec![]), "nor a linear model"),
+        (bytes(Some(2), vec![node("ArgMax", &["x"], "y", vec![])], vec![]), "nor a linear model"),
     ] {
         let error = Ensemble::from_bytes(&bytes).unwrap_err().to_string();
         assert!(error.contains(says), "{error}; wanted {says}");

@@ -1,4 +1,4 @@
-//! What is known of the values in a graph.
+//! Symbolic values in a graph.
 
 use std::rc::Rc;
 
@@ -15,23 +15,23 @@ pub(super) enum Value {
     Constant(Tensor),
     /// A text that does not depend on the row.
     Text(Rc<str>),
-    /// Columns of the table, or what steps before the trees make of each.
+    /// Columns of the table, possibly preprocessed.
     Table(Table),
     /// Scores of the row.
     Scores(Scores),
-    /// Their sum.
+    /// The sum of scores over the columns.
     Total(Scores),
-    /// Several of them, one before the other along the first axis.
+    /// Several scores, stacked along the first axis.
     Stack(Vec<Scores>),
     /// The shape of a tensor.
     Shape,
     /// The label of a class, which is not explained.
     Label,
-    /// What cannot be followed, and why.
+    /// A value that cannot be evaluated, with the reason.
     Refused(Rc<Refusal>),
 }
 
-/// Why a value cannot be followed.
+/// Why a value cannot be evaluated.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) operator: String,
@@ -43,18 +43,19 @@ pub(super) struct Refusal {
 pub(super) enum Why {
     Unknown,
     Because(String),
-    Unsupported { what: String, wanted: &'static str },
+    Unsupported { what: String, help: &'static str },
 }
 
-/// Affine columns, and what they are taken through.
+/// Affine columns, and the link that is applied to them.
 #[derive(Debug, Clone)]
 pub(super) struct Scores {
     pub(super) margins: Columns,
-    /// `None` for a link that has no name here.
+    /// `None` for a link that [`Link`] does not support.
     pub(super) link: Option<Link>,
-    /// Whether the second of two columns is the margin, and the first says the same of the other class.
+    /// Whether the second of two columns is the margin, and the first is the corresponding score of the other
+    /// class.
     pub(super) is_pair: bool,
-    /// The constant by which the margins were divided last.
+    /// The constant of the last division of the margins.
     pub(super) divisor: Option<f64>,
 }
 
@@ -69,7 +70,7 @@ impl Scores {
         Self { margins, link, is_pair: false, divisor: None }
     }
 
-    /// The columns, where they are affine.
+    /// Returns the columns, if no link is applied to them.
     pub(super) fn columns(&self) -> Result<&Columns, Stop> {
         match self.link {
             Some(Link::Identity) => Ok(&self.margins),
@@ -77,20 +78,20 @@ impl Scores {
         }
     }
 
-    /// Behind one link more, where there was none.
+    /// Applies a link, if none is applied yet.
     pub(super) fn behind(&self, link: Link) -> Result<Self, Stop> {
         Ok(Self::linked(self.columns()?.clone(), Some(link)))
     }
 
-    /// Divided by their sum, where they are probabilities.
+    /// Divides the scores by their sum, if they are probabilities.
     pub(super) fn shares(&self) -> Result<Self, Stop> {
         let link = match self.link {
             Some(Link::Softmax) => self.link,
             LOGISTIC if self.margins.are_mirrored() => self.link,
             Some(Link::Exponential) => Some(Link::Softmax),
-            // Probabilities that add up to 1 already.
+            // These probabilities already add up to 1.
             Some(Link::Identity) if self.margins.constant_sum() == Some(1.0) => self.link,
-            // Linear scores are of either sign.
+            // Linear scores may have either sign.
             Some(Link::Identity) if self.margins.0.iter().any(|column| !column.terms.is_empty()) => {
                 return Err(Stop::Other);
             }
@@ -100,7 +101,7 @@ impl Scores {
         Ok(Self { link, ..self.clone() })
     }
 
-    /// `1 − p` of probabilities that are each their own.
+    /// Returns `1 − p` for probabilities with independent margins.
     pub(super) fn opposite(&self) -> Result<Self, Stop> {
         match self.link {
             LOGISTIC => Ok(Self::linked(self.margins.affine(|_| [0.0, -1.0, 0.0]), LOGISTIC)),
@@ -108,7 +109,7 @@ impl Scores {
         }
     }
 
-    /// Some of the columns, of a link that takes each by itself.
+    /// Returns some of the columns, if the link applies to each column separately.
     pub(super) fn chosen(&self, places: &[usize], allowance: &mut Allowance) -> Result<Self, Stop> {
         if self.link.is_none_or(Link::mixes) {
             return Err(Stop::Other);

@@ -5,43 +5,44 @@ use apportion::{Model, Rows};
 
 use super::text_set::{PADDING, TextSet, UNKNOWN};
 
-/// The penalty λ on half the squares of the weights; the intercept has none.
+/// Penalty λ on half the sum of squared weights, excluding the intercept.
 const PENALTY: f64 = 1.0;
 
-/// Training stops where no partial derivative is larger.
+/// Training stops when no partial derivative exceeds this.
 const FLAT: f64 = 1e-9;
 
-/// Steps at most. The embedded sentences take about 1 500.
+/// Maximum number of steps. The embedded sentences take about 1,500.
 const MOST_STEPS: usize = 50_000;
 
-/// The log-odds of the positive class.
+/// Log-odds of the positive class.
 ///
 /// ```text
 /// logit = b + Σ_tokens w[token]
 /// ```
 ///
-/// Padding and unknown tokens weigh nothing. As a [`Model`] it takes rows of token ids of any length; the game of absent tokens is
-/// additive, and the Shapley value of a token is its weight.
+/// Padding and unknown tokens have weight zero. As a [`Model`], it expects rows of token IDs of any length;
+/// the game of absent tokens is additive, and the Shapley value of a token is its weight.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct BagOfWords {
-    /// One for each id.
+    /// One weight per ID.
     pub(crate) weights: Vec<f64>,
     pub(crate) intercept: f64,
 }
 
 impl BagOfWords {
-    /// Trains on the training part of a set of two classes: minimizes
+    /// Trains on the training part of a set with two classes, by minimizing
     ///
     /// ```text
     /// Σ ln(1 + exp(−y logit)) + λ/2 ‖w‖²,   y = ±1
     /// ```
     ///
-    /// by Nesterov's accelerated gradient, starting anew where it overshoots (O'Donoghue and Candès, *Adaptive Restart for Accelerated
-    /// Gradient Schemes*, 2015). One thread and a fixed order of sums: the same bits on every run.
+    /// with Nesterov's accelerated gradient and restarts when it overshoots (O'Donoghue and Candès, *Adaptive
+    /// Restart for Accelerated Gradient Schemes*, 2015). A single thread and a fixed order of summation make
+    /// the result identical in every run.
     ///
     /// # Errors
     ///
-    /// For another number of classes, and if the minimum is not reached.
+    /// If the number of classes differs from two, or the minimum is not reached.
     pub(crate) fn train(set: &TextSet) -> Result<Self> {
         ensure!(set.classes.len() == 2, "a logit tells two classes apart, not {}", set.classes.len());
         let texts: Vec<(Vec<usize>, f64)> = set
@@ -76,12 +77,12 @@ impl BagOfWords {
         anyhow::bail!("the bag of words is not trained after {MOST_STEPS} steps")
     }
 
-    /// The log-odds of a text.
+    /// Returns the log-odds of a text.
     pub(crate) fn logit(&self, ids: &[usize]) -> f64 {
         self.intercept + ids.iter().map(|&id| self.weights[id]).sum::<f64>()
     }
 
-    /// The share of texts whose class has the larger odds.
+    /// Returns the share of texts whose class has the larger odds.
     pub(crate) fn accuracy<'a>(&self, texts: impl Iterator<Item = &'a super::text_set::Sentence>) -> f64 {
         let (mut right, mut all) = (0, 0);
         for text in texts {
@@ -114,12 +115,13 @@ impl BagOfWords {
     }
 }
 
-/// The ids that weigh something.
+/// Returns the IDs with nonzero weight.
 fn known(ids: &[usize]) -> impl Iterator<Item = usize> {
     ids.iter().copied().filter(|id| ![PADDING, UNKNOWN].contains(id))
 }
 
-/// A bound on the second derivatives in any direction: ¼ of the largest sum of a column of counts times that of a row, and the penalty.
+/// Returns an upper bound on the second derivatives in any direction: ¼ of the largest column sum of counts
+/// times the largest row sum, plus the penalty.
 fn steepest(texts: &[(Vec<usize>, f64)], size: usize) -> f64 {
     let longest = texts.iter().map(|(ids, _)| ids.len() + 1).max().unwrap_or(1);
     let mut counts = vec![0; size];
@@ -170,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_trained_model_is_a_minimum() {
-        // Three sentences of two words: moving any weight either way makes the objective larger.
+        // Three sentences of two words: changing any weight in either direction increases the objective.
         let sentence = |ids: &[usize], target: usize| Sentence {
             text: String::new(),
             tokens: vec![String::new(); ids.len()],

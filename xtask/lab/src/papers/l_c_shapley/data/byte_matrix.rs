@@ -1,15 +1,16 @@
-//! Matrices of bytes in NumPy's format: images with the class of each.
+//! Byte matrices in NumPy's format: images with their classes.
 
 use anyhow::{Context, Result, ensure};
 
-/// Rows of bytes in `file`, all as long as the first.
+/// Returns the rows of bytes in `file`, each with `columns` bytes.
 ///
-/// The format: 6 bytes of magic, 2 of the version, the length of the header, and the header, a Python dict of the type of the elements, their order and
-/// the shape; then the elements.
+/// The format: 6 magic bytes, 2 bytes for the version, the length of the header, and the header, a Python
+/// dict of the element type, the memory order and the shape; then the elements.
 ///
 /// # Errors
 ///
-/// For files of another format, other elements than bytes, column by column, of another number of axes or columns, or cut off.
+/// If the file has another format, contains other elements than bytes, is in column-major order, has an
+/// unexpected number of axes or columns, or is truncated.
 pub(crate) fn byte_matrix(file: &[u8], columns: usize) -> Result<Vec<&[u8]>> {
     let body = file.strip_prefix(b"\x93NUMPY\x01\x00").context("this is no file of NumPy's format 1.0")?;
     let (length, rest) = body.split_at_checked(2).context("the header is cut off")?;

@@ -1,4 +1,4 @@
-//! Images of one size, with the two classes they belong to.
+//! Images of one size, each of one of two classes.
 
 use anyhow::{Context, Result, ensure};
 
@@ -8,22 +8,23 @@ use super::byte_matrix::byte_matrix;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ImageSet {
     pub(crate) channels: usize,
-    /// Pixels of a side: the images are squares.
+    /// Height and width in pixels; images are squares.
     pub(crate) side: usize,
-    /// What the targets mean.
+    /// Names of the targets.
     pub(crate) classes: &'static [&'static str],
-    /// Images × channels × rows × columns: channel by channel, each row by row, as convolutions take them.
+    /// Images × channels × rows × columns: channel by channel, each row by row, as expected by convolutions.
     pixels: Vec<f64>,
     pub(crate) targets: Vec<usize>,
 }
 
 impl ImageSet {
-    /// Reads CSV with a header: the pixels row by row, the channels of each together, numbers from 0 to `white`; then the class. A pixel
-    /// becomes the nearest 32-bit float of its share of white, which is what networks were trained on.
+    /// Reads CSV with a header: the pixels row by row, with the channels of each pixel together, as numbers
+    /// from 0 to `white`; then the class. Each pixel is divided by `white` and rounded to a 32-bit float, as
+    /// in the training of the networks.
     ///
     /// # Errors
     ///
-    /// For rows of another length, another number of rows, and cells that are no numbers in their range.
+    /// If a row has the wrong length, the number of rows is wrong, or a cell is not a number in range.
     pub(super) fn read(
         bytes: &[u8],
         rows: usize,
@@ -50,12 +51,12 @@ impl ImageSet {
         set.checked(rows)
     }
 
-    /// Reads a matrix of bytes: the pixels row by row, the channels of each together, from 0 to 255; then the class. Pixels become 32-bit floats as in
-    /// [`read`](Self::read).
+    /// Reads a matrix of bytes: the pixels row by row, with the channels of each pixel together, from 0 to
+    /// 255; then the class. Pixels become 32-bit floats as in [`read`](Self::read).
     ///
     /// # Errors
     ///
-    /// For other files, another number of rows, and classes that there are not.
+    /// If the file is invalid, the number of rows is wrong, or a class does not exist.
     pub(super) fn from_bytes(
         bytes: &[u8],
         rows: usize,
@@ -81,30 +82,30 @@ impl ImageSet {
         Ok(self)
     }
 
-    /// Number of images.
+    /// Returns the number of images.
     pub(crate) fn len(&self) -> usize {
         self.targets.len()
     }
 
-    /// The pixels of image `index`: channels × rows × columns.
+    /// Returns the pixels of image `index`: channels × rows × columns.
     pub(crate) fn image(&self, index: usize) -> &[f64] {
         let columns = self.columns();
         &self.pixels[index * columns..(index + 1) * columns]
     }
 
-    /// Numbers of an image.
+    /// Returns the number of values per image.
     pub(crate) fn columns(&self) -> usize {
         self.channels * self.side * self.side
     }
 
-    /// The mean of all pixels of all images, of all channels together: the reference that stands in for absent ones.
+    /// Returns the mean of all pixels over all images and channels: the reference value of absent pixels.
     pub(crate) fn mean(&self) -> f64 {
-        // By image first, so that long sums lose little.
+        // Sum by image first, to reduce rounding errors.
         let sums = self.pixels.chunks_exact(self.columns()).map(|image| image.iter().sum::<f64>());
         sums.sum::<f64>() / self.pixels.len() as f64
     }
 
-    /// The images for which `keep` says so, by their index.
+    /// Returns the images whose index satisfies `keep`.
     pub(super) fn filtered(&self, keep: impl Fn(usize) -> bool) -> Self {
         let kept: Vec<usize> = (0..self.len()).filter(|&index| keep(index)).collect();
         Self {

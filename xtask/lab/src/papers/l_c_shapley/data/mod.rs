@@ -1,4 +1,4 @@
-//! The texts and images that are explained, and the models that are embedded.
+//! The explained texts and images, and the embedded models.
 //!
 //! | | rows | model | from |
 //! |---|---|---|---|
@@ -8,8 +8,8 @@
 //! | [`pack::MNIST38`] | 1 984 digits of 28 × 28 pixels | a network (ONNX) | embedded, `xtask/lab/networks` |
 //! | [`pack::CIFAR_DEER_HORSE`] | 2 000 photographs | a network (ONNX) | data directory |
 //!
-//! Networks in ONNX files are those that `cargo xtask train` made; else, of texts, those that lie in the data directory. [`spelling`] makes
-//! characters of words, [`vocabulary`] ids.
+//! Networks in ONNX files are those trained by `cargo xtask train`, or, for texts, those in the data
+//! directory. [`spelling`] converts words to characters, [`vocabulary`] to IDs.
 
 pub(super) mod bag_of_words;
 mod byte_matrix;

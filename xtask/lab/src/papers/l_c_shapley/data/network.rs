@@ -1,6 +1,6 @@
-//! A small convolutional network that tells 3 from 8 in 8 × 8 pixels.
+//! A small convolutional network that distinguishes 3 from 8 in 8 × 8 pixels.
 //!
-//! Trained by `data/train_digits38.py`; here it only predicts, in `f64`.
+//! It is trained by `data/train_digits38.py` and only evaluated here, in `f64`.
 
 use anyhow::{Result, ensure};
 use apportion::{Model, Rows};
@@ -8,38 +8,39 @@ use serde::Deserialize;
 
 const WEIGHTS: &[u8] = include_bytes!("../../../../data/digits38_cnn.json");
 
-/// Of the file of weights.
+/// Hash of the file of weights.
 const SHA256: &str = "67871dc52611de3d256b43eec683541f9ca31922edc63cffea07ec8ad6fc3c0c";
 
-/// Pixels of a side.
+/// Height and width in pixels.
 const SIDE: usize = 8;
 
-/// Maps of the convolution.
+/// Number of feature maps of the convolution.
 const MAPS: usize = 8;
 
-/// Entries of a map once the largest of each 2 × 2 block is taken.
+/// Number of entries of a feature map after 2 × 2 max pooling.
 const POOLED: usize = SIDE * SIDE / 4;
 
-/// 209 parameters: 8 convolutions of 3 × 3 pixels with zeros beyond the border, max(0, ·), the largest of each 2 × 2 block, one dense output.
+/// Network with 209 parameters: 8 zero-padded convolutions of 3 × 3 pixels, max(0, ·), 2 × 2 max pooling, one
+/// dense output.
 ///
-/// As a [`Model`] it takes rows of 64 pixels between 0 and 1, and answers with the log-odds of an 8.
+/// The [`Model`] expects rows of 64 pixels between 0 and 1, and returns the log-odds of an 8.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct SmallNetwork {
-    /// One for each map: 3 × 3, row by row.
+    /// One kernel per feature map: 3 × 3, row by row.
     kernels: Vec<Vec<f64>>,
-    /// One for each map.
+    /// One bias per feature map.
     biases: Vec<f64>,
-    /// Rows × columns × maps of what is pooled.
+    /// Weights of the pooled values: rows × columns × feature maps.
     dense: Vec<f64>,
     bias: f64,
 }
 
 impl SmallNetwork {
-    /// The embedded network.
+    /// Loads the embedded network.
     ///
     /// # Errors
     ///
-    /// If its file has other shapes.
+    /// If its file has unexpected shapes.
     pub(crate) fn embedded() -> Result<Self> {
         Self::from_json(WEIGHTS)
     }
@@ -56,9 +57,9 @@ impl SmallNetwork {
         Ok(network)
     }
 
-    /// The log-odds of an 8, of 64 pixels.
+    /// Returns the log-odds of an 8 for 64 pixels.
     pub(crate) fn logit(&self, pixels: &[f64]) -> f64 {
-        // A border of zeros.
+        // Padding with zeros.
         let mut padded = [[0.0; SIDE + 2]; SIDE + 2];
         for (row, pixels) in padded[1..].iter_mut().zip(pixels.chunks_exact(SIDE)) {
             row[1..=SIDE].copy_from_slice(pixels);
@@ -132,7 +133,7 @@ mod tests {
 
     #[test]
     fn it_computes_what_the_trained_one_did() {
-        // Rows 0 to 2 of the file, which are the first of the training part, and row 3, the first of the test part.
+        // Rows 0 to 2 of the file, the first of the training part, and row 3, the first of the test part.
         let network = SmallNetwork::embedded().unwrap();
         let Digits { train, test } = digits().unwrap();
         let images = [train.image(0), train.image(1), train.image(2), test.image(0)];
@@ -146,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_single_bright_pixel_is_seen_by_the_kernels_around_it() {
-        // By hand: one map that sums all nine, with bias −½; all dense weights 1.
+        // Computed by hand: one feature map that sums all nine pixels, with bias −½; all dense weights 1.
         let mut network = SmallNetwork {
             kernels: vec![vec![0.0; 9]; MAPS],
             biases: vec![0.0; MAPS],
@@ -155,7 +156,7 @@ mod tests {
         };
         network.kernels[5] = vec![1.0; 9];
         network.biases[5] = -0.5;
-        // In the middle of a block's corner it reaches four blocks, in the corner of the image one.
+        // At the inner corner of a block, the pixel affects four blocks; at the corner of the image, one.
         let logit = |at: usize| {
             let mut pixels = [0.0; 64];
             pixels[at] = 1.0;
@@ -163,7 +164,7 @@ mod tests {
         };
         assert_eq!(logit(8 * 3 + 3), 0.25 + 4.0 * 0.5);
         assert_eq!(logit(0), 0.25 + 0.5);
-        // On the border, in the second row of its block: two blocks.
+        // On the border, in the second row of its block, it affects two blocks.
         assert_eq!(logit(8), 0.25 + 2.0 * 0.5);
     }
 

@@ -1,4 +1,4 @@
-//! Texts and images of the data directory, and the networks that lie there.
+//! Texts and images of the data directory, and the networks stored with them.
 
 use anyhow::{Context, Result, ensure};
 
@@ -9,59 +9,61 @@ use crate::reproduce::datasets::{Library, unpack};
 use crate::reproduce::source::{Source, how_to_get};
 use crate::reproduce::trained::Input;
 
-/// Files of data, and a network that may lie beside them.
+/// Data files, and an optional network next to them.
 pub(crate) struct Files {
     data: &'static [Source],
     model: Option<Source>,
 }
 
 impl Files {
-    /// The data, or none if one of the files is not there.
+    /// Reads the data, or returns `None` if one of the files does not exist.
     ///
     /// # Errors
     ///
-    /// If a file is there but is not the one known.
+    /// If a file exists but has a different hash.
     fn read(&self, library: &Library) -> Result<Option<Vec<Vec<u8>>>> {
         self.data.iter().map(|source| library.find(source)).collect()
     }
 
-    /// The network that lies in the data directory, an ONNX file; or none.
+    /// Reads the ONNX network in the data directory, if it exists.
     ///
     /// # Errors
     ///
-    /// If the file is there but is not the one known.
+    /// If the file exists but has a different hash.
     pub(crate) fn network(&self, library: &Library) -> Result<Option<Vec<u8>>> {
         self.model.as_ref().map_or(Ok(None), |model| library.find(model))
     }
 
-    /// The line for those who lack it.
+    /// Returns instructions for getting the files.
     pub(crate) fn how_to_get_it(&self) -> String {
         how_to_get(&self.data.iter().chain(&self.model).collect::<Vec<_>>())
     }
 }
 
-/// Texts that the harness knows.
+/// A known text dataset.
 pub(crate) struct KnownTexts {
-    /// The name that figures and tables show.
+    /// Name in figures and tables.
     pub(crate) title: &'static str,
-    /// Texts, and those of them in the training part.
+    /// Number of texts in total, and in the training part.
     rows: (usize, usize),
-    /// Tokens of the vocabulary.
+    /// Number of tokens in the vocabulary.
     vocabulary_size: usize,
-    /// Token ids that the network takes: of longer reviews the last, as the authors' code has it, of longer news the first; shorter texts
-    /// are padded.
+    /// Number of token IDs in the input of the network. Longer reviews are truncated at the start, as in the
+    /// authors' code, and longer news at the end; shorter texts are padded.
     pub(crate) width: usize,
     pub(crate) classes: &'static [&'static str],
     ids: Ids,
-    /// The texts and the vocabulary, and a network.
+    /// Files of the texts and the vocabulary, and a network.
     pub(crate) files: Files,
 }
 
-/// Where the ids of tokens come from.
+/// Origin of the token IDs.
 enum Ids {
-    /// They are in the file, by the vocabulary of another file. Texts are cut into tokens in this way.
+    /// The IDs are in the file, and another file contains the vocabulary. The function splits texts into
+    /// tokens.
     Given(fn(&str) -> Vec<String>),
-    /// Tokens are [`words`], of long texts the last, and the vocabulary the most frequent ones of the training part.
+    /// Tokens are [`words`]; long texts keep the last ones. The vocabulary consists of the most frequent
+    /// words of the training part.
     Frequent,
 }
 
@@ -82,7 +84,7 @@ pub(crate) static IMDB: KnownTexts = KnownTexts {
     },
 };
 
-/// News in four classes (Zhang, Zhao and LeCun, 2015), and a network on the mean of the words.
+/// News in four classes (Zhang, Zhao and LeCun, 2015), and a network on the mean of the word embeddings.
 pub(crate) static AG_NEWS: KnownTexts = KnownTexts {
     title: "AG news",
     rows: (7_600, 6_000),
@@ -108,20 +110,20 @@ pub(crate) static AG_NEWS: KnownTexts = KnownTexts {
     },
 };
 
-/// Images that the harness knows.
+/// A known image dataset.
 pub(crate) struct KnownImages {
-    /// The name that figures and tables show.
+    /// Name in figures and tables.
     pub(crate) title: &'static str,
-    /// Images of the training part, and of the test part.
+    /// Number of images in the training part and in the test part.
     pub(crate) rows: (usize, usize),
-    /// Channels, and pixels of a side.
+    /// Number of channels, and side length in pixels.
     shape: (usize, usize),
     classes: &'static [&'static str],
-    /// What stands in for absent pixels: the mean of all pixels of the training part.
+    /// Value of absent pixels: the mean of all pixels of the training part.
     reference: f64,
-    /// The training part and the test part.
+    /// Files of the training part and the test part.
     pub(crate) files: Files,
-    /// The test part, gzipped, where it is embedded.
+    /// The gzipped test part, if embedded.
     packed: Option<&'static [u8]>,
 }
 
@@ -173,25 +175,26 @@ pub(crate) static CIFAR_DEER_HORSE: KnownImages = KnownImages {
 
 /// Images in memory.
 pub(crate) struct PackImages {
-    /// Images that the network has not seen.
+    /// Images that the network was not trained on.
     pub(crate) test: ImageSet,
-    /// What stands in for absent pixels.
+    /// Value of absent pixels.
     pub(crate) reference: f64,
 }
 
 impl KnownTexts {
-    /// The texts, or none if one of their files is not there.
+    /// Reads the texts, or returns `None` if one of their files does not exist.
     ///
     /// # Errors
     ///
-    /// If a file is there but is not the one known.
+    /// If a file exists but has a different hash.
     pub(crate) fn read(&self, library: &Library) -> Result<Option<TextSet>> {
         let Some(files) = self.files.read(library)? else { return Ok(None) };
         let set = self.parse(&files[0], files.get(1).map_or(&[], Vec::as_slice));
         set.with_context(|| format!("cannot read {}", self.files.data[0].file)).map(Some)
     }
 
-    /// What a network has to be trained on: the texts, and the vocabulary if it takes tokens.
+    /// Returns the files that a network must have been trained on: the texts, and the vocabulary if its input
+    /// is tokens.
     pub(crate) fn trained_on(&self, input: Input) -> Vec<&Source> {
         self.files.data.iter().take(if input == Input::Tokens { 2 } else { 1 }).collect()
     }
@@ -247,11 +250,11 @@ impl KnownTexts {
 }
 
 impl KnownImages {
-    /// The test part, or none if it is neither embedded nor in the data directory.
+    /// Reads the test part, or returns `None` if it is neither embedded nor in the data directory.
     ///
     /// # Errors
     ///
-    /// If a file is there but is not the one known.
+    /// If a file exists but has a different hash.
     pub(crate) fn read(&self, library: &Library) -> Result<Option<PackImages>> {
         let [_, source] = self.trained_on();
         let test = match self.packed {
@@ -267,19 +270,19 @@ impl KnownImages {
         ImageSet::from_bytes(bytes, rows, self.shape, self.classes)
     }
 
-    /// What a network has to be trained on and tested.
+    /// Returns the files that a network must have been trained and tested on.
     pub(crate) fn trained_on(&self) -> [&Source; 2] {
         [&self.files.data[0], &self.files.data[1]]
     }
 
-    /// The shape of an image: channels, rows, columns.
+    /// Returns the shape of an image: channels, rows, columns.
     pub(crate) fn row(&self) -> [usize; 3] {
         let (channels, side) = self.shape;
         [channels, side, side]
     }
 }
 
-/// Runs of `a` to `z` and digits of the lower-cased text.
+/// Splits the lower-cased text into runs of `a` to `z` and digits.
 fn runs_of_letters_and_digits(text: &str) -> Vec<String> {
     text.to_lowercase()
         .split(|character: char| !character.is_ascii_lowercase() && !character.is_ascii_digit())
@@ -292,7 +295,7 @@ fn runs_of_letters_and_digits(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// The data directory of this machine, if there is one; what is not in it is not tested.
+    /// Returns the data directory of this machine, if it exists; missing data is not tested.
     fn library() -> Library {
         let workspace = xtask::workspace();
         Library::new(None, &workspace).unwrap()
@@ -346,8 +349,9 @@ mod tests {
         assert!(CIFAR_DEER_HORSE.read(&library).unwrap().is_none());
         assert_eq!(
             AG_NEWS.files.how_to_get_it(),
-            "not embedded: put ag_news.csv (SHA-256 e806f43cc784…), ag_news_vocab.txt (SHA-256 3100247e42ad…) and ag_news_bag.onnx \
-             (SHA-256 50530b99b92f…) into a folder and name it with --data or APPORTION_DATA"
+            "not embedded: put ag_news.csv (SHA-256 e806f43cc784…), ag_news_vocab.txt (SHA-256 \
+             3100247e42ad…) and ag_news_bag.onnx (SHA-256 50530b99b92f…) into a folder and name it with \
+             --data or APPORTION_DATA"
         );
         assert!(MNIST38.files.how_to_get_it().contains("mnist38_full_train.npy"));
     }

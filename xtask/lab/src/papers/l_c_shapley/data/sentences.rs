@@ -1,7 +1,7 @@
 //! Short reviews of films, meals, hotels, books and tools, written for this project.
 //!
-//! 400 sentences, half of them positive; the 300 of the training part come first. Words of praise and blame recur in them more often
-//! than in real reviews, so that so few suffice to train a model.
+//! 400 sentences, half of them positive; the first 300 are the training part. Words of praise and blame recur
+//! more often than in real reviews, so that this small number suffices to train a model.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,14 @@ use crate::reproduce::datasets::unpack;
 /// Gzipped CSV: split, text, target.
 const PACKED: &[u8] = include_bytes!("../../../../data/sentences.csv.gz");
 
-/// Of the unpacked file.
+/// Hash of the decompressed file.
 const SHA256: &str = "de88f6dfc41caf5ac56735c149fbe63bfc3f3fd87f26c810aeabd5be1d9b2b15";
 
-/// The sentence of Table 2. It is not among the sentences; all of its words occur in the training part.
+/// The sentence of Table 2. It is not in the dataset, but all its words occur in the training part.
 pub(crate) const TABLE_2: &str = "It is not heartwarming or entertaining. It just sucks.";
 
-/// The embedded sentences. The vocabulary is that of the training part: frequent tokens first, equally frequent ones by alphabet.
+/// Returns the embedded sentences. The vocabulary is that of the training part, sorted by descending
+/// frequency and then alphabetically.
 ///
 /// # Errors
 ///
@@ -61,7 +62,8 @@ pub(crate) fn sentences() -> Result<TextSet> {
     TextSet { vocabulary, sentences, classes: &["negative", "positive"] }.checked()
 }
 
-/// Lower-cased words, with punctuation marks as tokens of their own. An apostrophe is part of its word.
+/// Splits a text into lower-cased words, with punctuation marks as separate tokens. An apostrophe belongs to
+/// its word.
 pub(crate) fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut word = String::new();
@@ -111,7 +113,7 @@ mod tests {
         };
         assert_eq!(positive(set.train().collect()), (300, 150));
         assert_eq!(positive(set.test().collect()), (100, 50));
-        // Words, without punctuation.
+        // Words, excluding punctuation.
         let words = |sentence: &Sentence| {
             sentence.tokens.iter().filter(|token| token.len() > 1 || *token == "a" || *token == "i").count()
         };

@@ -1,22 +1,22 @@
-//! Texts as characters, for networks that read these: the players are still words.
+//! Texts as characters, for character-level networks; the players are still words.
 
-/// The characters that have ids, from 1 on; 0 is padding.
+/// Characters with IDs, starting from 1; 0 is padding.
 const ALPHABET: &str = " abcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Character ids that such networks take: longer texts are cut off, shorter ones padded.
+/// Number of character IDs in the input of such networks; longer texts are truncated, shorter ones padded.
 pub(crate) const WIDTH: usize = 256;
 
-/// Words, letter by letter.
+/// A text as characters.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Spelling {
-    /// One id for each place, 0 behind the last word.
+    /// One ID per position, 0 after the last word.
     pub(crate) row: Vec<f64>,
-    /// The places of each word that begins within the width: its characters and the blank behind it.
+    /// Positions of each word that starts within the width: its characters and the following space.
     pub(crate) words: Vec<Vec<usize>>,
 }
 
 impl Spelling {
-    /// Of `width` places.
+    /// Encodes words in `width` positions.
     pub(crate) fn new(words: &[String], width: usize) -> Self {
         let mut spelling = Self { row: vec![0.0; width], words: Vec::new() };
         let mut place = 0;

@@ -1,33 +1,33 @@
-//! Texts as token ids, with the classes they belong to.
+//! Texts as token IDs, with their classes.
 
 use anyhow::{Context, Result, ensure};
 
-/// The id of what stands in for absent tokens.
+/// ID that replaces absent tokens.
 pub(crate) const PADDING: usize = 0;
 
-/// The id of tokens that the vocabulary lacks.
+/// ID of tokens that are not in the vocabulary.
 pub(crate) const UNKNOWN: usize = 1;
 
-/// A text with the class it belongs to.
+/// A text with its class.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sentence {
     pub(crate) text: String,
     pub(crate) tokens: Vec<String>,
-    /// One for each token.
+    /// One ID per token.
     pub(crate) ids: Vec<usize>,
-    /// The class.
+    /// Index of the class.
     pub(crate) target: usize,
-    /// Whether the model has not seen it.
+    /// Whether it belongs to the test part.
     pub(crate) is_test: bool,
 }
 
 /// Texts and their vocabulary.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TextSet {
-    /// Tokens by id; the first two are `<pad>` and `<unk>`.
+    /// Tokens by ID; the first two are `<pad>` and `<unk>`.
     pub(crate) vocabulary: Vec<String>,
     pub(crate) sentences: Vec<Sentence>,
-    /// What the targets mean.
+    /// Names of the targets.
     pub(crate) classes: &'static [&'static str],
 }
 
@@ -40,12 +40,14 @@ impl TextSet {
         self.sentences.iter().filter(|sentence| sentence.is_test)
     }
 
-    /// The id of a token, [`UNKNOWN`] for those that are not in the vocabulary. Takes time in proportion to the vocabulary.
+    /// Returns the ID of a token, or [`UNKNOWN`] if it is not in the vocabulary. Takes time proportional to
+    /// the vocabulary size.
     pub(crate) fn id(&self, token: &str) -> usize {
         self.vocabulary.iter().position(|known| known == token).unwrap_or(UNKNOWN)
     }
 
-    /// Refuses vocabularies that do not begin as they must, ids beyond them, and targets without a class.
+    /// Returns an error if the vocabulary lacks its special tokens, an ID is out of range, or a target has no
+    /// class.
     pub(super) fn checked(self) -> Result<Self> {
         ensure!(
             self.vocabulary.first().is_some_and(|token| token == "<pad>")
@@ -71,7 +73,7 @@ impl TextSet {
     }
 }
 
-/// Whether a row is of the test part, by the cell that says so.
+/// Parses the split of a row, and returns whether it belongs to the test part.
 pub(super) fn is_test(split: &str) -> Result<bool> {
     match split {
         "train" => Ok(false),
@@ -80,7 +82,7 @@ pub(super) fn is_test(split: &str) -> Result<bool> {
     }
 }
 
-/// The class that a cell names by its number.
+/// Parses the index of a class.
 pub(super) fn class(cell: &str) -> Result<usize> {
     cell.parse().with_context(|| format!("the target {cell:?} is no class"))
 }

@@ -1,16 +1,17 @@
-//! The words of texts, and the most frequent of them.
+//! Words of texts, and vocabularies of the most frequent words.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// The words of a text: runs of letters and digits of the lower-cased text, apostrophes within them too.
+/// Splits the lower-cased text into words: runs of letters and digits, including inner apostrophes.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let runs = lower.split(|character: char| !character.is_alphanumeric() && character != '\'');
     runs.map(|run| run.trim_matches('\'')).filter(|run| !run.is_empty()).map(str::to_owned).collect()
 }
 
-/// A vocabulary of `size` tokens: `<pad>`, `<unk>`, and the words that are most frequent in these texts, of equally frequent ones the first by the alphabet.
+/// Returns a vocabulary of `size` tokens: `<pad>`, `<unk>`, and the most frequent words of these texts, in
+/// alphabetical order for equal frequencies.
 pub(crate) fn vocabulary<'a>(texts: impl IntoIterator<Item = &'a [String]>, size: usize) -> Vec<String> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for word in texts.into_iter().flatten() {
@@ -22,7 +23,7 @@ pub(crate) fn vocabulary<'a>(texts: impl IntoIterator<Item = &'a [String]>, size
     ["<pad>", "<unk>"].into_iter().chain(frequent).take(size).map(str::to_owned).collect()
 }
 
-/// The ids of words, 1 for those that the vocabulary lacks.
+/// Returns a function that maps words to IDs, with 1 for words that are not in the vocabulary.
 pub(crate) fn ids<'a>(vocabulary: &'a [String]) -> impl Fn(&[String]) -> Vec<usize> + 'a {
     let by_word: HashMap<&str, usize> =
         vocabulary.iter().enumerate().map(|(id, word)| (word.as_str(), id)).collect();

@@ -1,39 +1,40 @@
-//! Laws of a few binary features and a binary label, small enough to be known whole.
+//! Distributions of a few binary features and a binary label, small enough for exact computation.
 //!
 //! # Notation
 //!
-//! `P(x, y)` is the law of the features x in {−1, 1}^d and the label y in {−1, 1}. Sets of features and their values are bit masks: bit j of x is
-//! set where `x_j = 1`.
+//! `P(x, y)` is the joint distribution of the features x in {−1, 1}^d and the label y in {−1, 1}. Sets of
+//! features and their values are bit masks: bit j of x is set if `x_j = 1`.
 
 use apportion::games::{Purpose, stream};
 use rand_distr::{Distribution, StandardNormal};
 
-/// Features.
+/// Number of features.
 pub(super) const FEATURES: usize = 7;
 
-/// Masks of features.
+/// Number of masks of features.
 pub(super) const MASKS: usize = 1 << FEATURES;
 
-/// How strong couplings are inside the block.
+/// Strength of the couplings inside the block.
 const STRENGTH: f64 = 0.7;
 
-/// A law, with all of its marginals.
+/// A distribution with all its marginals.
 pub(super) struct Law {
     /// The feature in the middle of the block.
     pub(super) middle: usize,
-    /// `P(x_S, y)` of each S, each x of which S is kept, and each label.
+    /// `P(x_S, y)` for each S, each x (only x_S matters), and each label.
     marginals: Vec<[f64; 2]>,
 }
 
 impl Law {
-    /// The law number `run`: `ln P(x, y)` is, but for a constant,
+    /// Creates distribution number `run`. Up to a constant, `ln P(x, y)` is
     ///
     /// ```text
     /// 0.7 Σ_j [ a_j x_j x_{j+1} + y b_j x_j x_{j+1} + y h_j x_j ]
     /// ```
     ///
-    /// with normal a, b and h. Those of the block, three features in a row, are as drawn, all others times `memory`. Without memory the
-    /// block alone tells the label, and the other features are fair coins.
+    /// with normal a, b and h. Those of the block, three consecutive features, are used as drawn; all others
+    /// are multiplied by `memory`. Without memory, the label depends on the block only, and the other
+    /// features are fair coins.
     pub(super) fn new(run: usize, seed: u64, memory: f64) -> Self {
         let middle = 1 + run % (FEATURES - 2);
         let mut rng = stream(seed, Purpose::Experiment, run as u64);
@@ -64,17 +65,17 @@ impl Law {
         Self { middle, marginals }
     }
 
-    /// `P(x_S, y)`, by label.
+    /// Returns `P(x_S, y)`, by label.
     fn of(&self, set: usize, x: usize) -> [f64; 2] {
         self.marginals[set * MASKS + (x & set)]
     }
 
-    /// `P(x)`.
+    /// Returns `P(x)`.
     pub(super) fn probability(&self, x: usize) -> f64 {
         self.of(MASKS - 1, x).iter().sum()
     }
 
-    /// `v_x(S) = Σ_y P(y | x) ln P(y | x_S)` of all S (section 2.1).
+    /// Returns `v_x(S) = Σ_y P(y | x) ln P(y | x_S)` for all S (section 2.1).
     pub(super) fn game(&self, x: usize) -> Vec<f64> {
         let shares = |set: usize| {
             let [no, yes] = self.of(set, x);
@@ -84,7 +85,8 @@ impl Law {
         (0..MASKS).map(|set| (0..2).map(|label| whole[label] * shares(set)[label].ln()).sum()).collect()
     }
 
-    /// The absolute mutual information of a feature and the features V given those of U, and the label if `with_label` (section 4.1):
+    /// Returns the absolute mutual information of a feature and the features V given those of U, and given
+    /// the label if `with_label` (section 4.1):
     ///
     /// ```text
     /// I_a(X_i; X_V | X_U) = E | ln [ P(x_i, x_V | x_U) / (P(x_i | x_U) P(x_V | x_U)) ] |
@@ -108,7 +110,8 @@ impl Law {
         mean
     }
 
-    /// The larger of the two with the label and without, over all sets V of features of `far`, given those of `given`.
+    /// Returns the maximum dependence over all sets V of features of `far`, given those of `given`, with or
+    /// without the label.
     pub(super) fn most(&self, one: usize, far: usize, given: usize) -> f64 {
         let values = subsets(far).filter(|&far| far != 0);
         values
@@ -117,7 +120,7 @@ impl Law {
     }
 }
 
-/// All subsets of a set.
+/// Returns all subsets of a set.
 pub(super) fn subsets(of: usize) -> impl Iterator<Item = usize> {
     let mut next = Some(of);
     std::iter::from_fn(move || {
@@ -146,7 +149,7 @@ mod tests {
         let block = 0b111 << (law.middle - 1);
         assert!(law.most(law.middle, (MASKS - 1) & !block, 0) < 1e-13);
         assert!(law.dependence(law.middle, 1 << (law.middle + 1), 0, true) > 0.1);
-        // Features that tell nothing add nothing.
+        // Features without information add nothing.
         let game = law.game(5);
         assert!((0..MASKS).all(|set| (game[set] - game[set & block]).abs() < 1e-13));
     }

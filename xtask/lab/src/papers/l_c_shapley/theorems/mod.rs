@@ -1,19 +1,21 @@
-//! Theorems 1 and 2: how far L-Shapley and C-Shapley values are from Shapley values where a feature depends little on those outside its
-//! neighbourhood. Not a figure of the paper.
+//! Theorems 1 and 2: the difference between L-Shapley or C-Shapley values and Shapley values when a feature
+//! depends little on those outside its neighbourhood. This is not a figure of the paper.
 //!
 //! # Notation
 //!
-//! S is the neighbourhood `N_k(i)` of feature i on a line, `I_a` the absolute mutual information ([`Law::dependence`]), and R(U) the features
-//! that are not in U nor next to it.
+//! S is the neighbourhood `N_k(i)` of feature i on a line, `I_a` the absolute mutual information
+//! ([`Law::dependence`]), and R(U) the set of features neither in U nor next to it.
 //!
 //! ```text
-//! ε of theorem 1:  the largest I_a(X_i; X_V | X_U) and I_a(X_i; X_V | X_U, Y) over U ⊆ S \ i, V outside S    (8)
-//! ε of theorem 2:  the larger of that and the same with X_{U \ i} given, over connected U with i, V ⊆ R(U)   (10)
-//! E |φ̂_i − φ_i| ≤ 4ε,      E |φ̃_i − φ_i| ≤ 6ε                                                              (9), (11)
+//! ε of theorem 1:  the largest I_a(X_i; X_V | X_U) and I_a(X_i; X_V | X_U, Y)
+//!                  over U ⊆ S \ i, V outside S                                  (8)
+//! ε of theorem 2:  the larger of that and the same given X_{U \ i},
+//!                  over connected U with i, V ⊆ R(U)                            (10)
+//! E |φ̂_i − φ_i| ≤ 4ε,   E |φ̃_i − φ_i| ≤ 6ε                                     (9), (11)
 //! ```
 //!
-//! All of it is computed exactly, of laws of seven features ([`law`]): every ε by all sets, every mean over all x. What section 4.2 says of
-//! the Myerson value is in [`myerson`].
+//! Everything is computed exactly, for distributions of seven features ([`law`]): every ε over all sets,
+//! every mean over all x. The statements of section 4.2 on the Myerson value are in [`myerson`].
 
 mod law;
 mod myerson;
@@ -34,19 +36,19 @@ use crate::reproduce::verdict::{By, Case, Claim, Test};
 use law::{FEATURES, Law, MASKS, subsets};
 use myerson::ROUNDING;
 
-/// How strongly the block is coupled to the other features.
+/// Strengths of the coupling between the block and the other features.
 const MEMORIES: [f64; 8] = [0.0, 1.0 / 256.0, 1.0 / 128.0, 1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 1.0];
 
 /// Orders of neighbourhoods.
 const ORDERS: [usize; 2] = [1, 2];
 
-/// A line on which features that are neighbours on the true one are three steps apart or more.
+/// A line in which neighbours on the true line are at least three steps apart.
 const ELSEWHERE: [usize; FEATURES] = [0, 3, 6, 2, 5, 1, 4];
 
-/// How much flatter than 1 the slope of ln error in ln ε may be.
+/// Maximum shortfall from 1 of the slope of ln error in ln ε.
 const SLACK: f64 = 0.2;
 
-/// A value that stands for the Shapley value.
+/// An approximation of the Shapley value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Local,
@@ -78,7 +80,8 @@ impl Kind {
         }
     }
 
-    /// The theorem that speaks of it, or would if its neighbours were the true ones: 0 or 1.
+    /// Returns the theorem on this approximation (0 or 1), disregarding whether its neighbours are the true
+    /// ones.
     fn theorem(self) -> usize {
         usize::from(!matches!(self, Self::Local | Self::LocalElsewhere))
     }
@@ -87,7 +90,8 @@ impl Kind {
         matches!(self, Self::LocalElsewhere | Self::MarginalElsewhere)
     }
 
-    /// The orders that are judged. Of order 2 other neighbours hold some of the true ones.
+    /// Returns the orders used for verdicts. For order 2, other neighbourhoods contain some of the true
+    /// neighbours.
     fn orders(self) -> &'static [usize] {
         if self.is_elsewhere() { &ORDERS[..1] } else { &ORDERS }
     }
@@ -129,15 +133,15 @@ impl Kind {
     }
 }
 
-/// The factor of ε in each theorem.
+/// Factor of ε in each theorem.
 const FACTORS: [f64; 2] = [4.0, 6.0];
 
-/// A value as a linear map: the coefficient of `v(S)` in the value of each feature.
+/// A value as a linear map: the coefficients of `v(S)` in the value of each feature.
 struct Map(Vec<f64>);
 
 impl Map {
     fn of(value: impl FnOnce(&TabulatedGame) -> Result<Vec<f64>>) -> Result<Self> {
-        // One output for each coalition, which is worth 1 in that alone.
+        // One output per coalition, with value 1 for that coalition only.
         let mut units = vec![0.0; MASKS * MASKS];
         (0..MASKS).for_each(|mask| units[mask * MASKS + mask] = 1.0);
         Ok(Self(value(&TabulatedGame::new(units, MASKS)?)?))
@@ -149,7 +153,7 @@ impl Map {
     }
 }
 
-/// The maps of the Shapley value, and of each kind at each of its orders.
+/// Maps of the Shapley value, and of each kind at each of its orders.
 struct Maps {
     shapley: Map,
     kinds: Vec<(Kind, usize, Map)>,
@@ -175,18 +179,18 @@ impl Maps {
     }
 }
 
-/// The neighbourhood of a feature on a line, as a mask.
+/// Returns the neighbourhood of a feature on a line, as a mask.
 fn neighbourhood(feature: usize, order: usize) -> usize {
     (0..FEATURES).filter(|other| other.abs_diff(feature) <= order).fold(0, |set, other| set | 1 << other)
 }
 
-/// The connected sets of a neighbourhood on a line with the feature in them.
+/// Returns the connected subsets of a neighbourhood on a line that contain the feature.
 fn connected(feature: usize, order: usize) -> impl Iterator<Item = usize> {
     let (low, high) = (feature.saturating_sub(order), (feature + order).min(FEATURES - 1));
     (low..=feature).flat_map(move |first| (feature..=high).map(move |last| (2 << last) - (1 << first)))
 }
 
-/// ε of both theorems.
+/// Returns ε of both theorems.
 fn epsilons(law: &Law, order: usize) -> [f64; 2] {
     let around = neighbourhood(law.middle, order);
     let own = 1 << law.middle;
@@ -199,19 +203,19 @@ fn epsilons(law: &Law, order: usize) -> [f64; 2] {
     [first, second]
 }
 
-/// What tells a law from others.
+/// Identifies a distribution.
 #[derive(Serialize)]
 struct LawKey {
     run: usize,
     memory: f64,
 }
 
-/// What a law comes to.
+/// Results for a distribution.
 #[derive(Serialize, Deserialize)]
 struct Found {
-    /// Of each order, by theorem.
+    /// ε of both theorems, by order.
     epsilons: Vec<[f64; 2]>,
-    /// Of each kind and order, as in [`Maps`]: the mean error of the feature in the middle of the block.
+    /// Mean error of the feature in the middle of the block, by kind and order as in [`Maps`].
     errors: Vec<f64>,
 }
 
@@ -239,28 +243,28 @@ impl Series {
         format!("{}, k = {}", self.kind.title(), self.order)
     }
 
-    /// With some memory, where ε is no rounding error.
+    /// Returns the points with some memory, where ε exceeds rounding error.
     fn dependent(&self) -> impl Iterator<Item = &(f64, f64)> {
         self.by_memory[1..].iter().flatten()
     }
 
-    /// The largest error in units of ε.
+    /// Returns the largest error in units of ε.
     fn constant(&self) -> f64 {
         self.dependent().map(|(epsilon, error)| error / epsilon).fold(0.0, f64::max)
     }
 
-    /// The largest error without memory.
+    /// Returns the largest error without memory.
     fn independent(&self) -> f64 {
         self.by_memory[0].iter().map(|point| point.1).fold(0.0, f64::max)
     }
 
-    /// Whether the bound holds everywhere.
+    /// Returns whether the bound holds everywhere.
     fn is_bounded(&self) -> bool {
         let factor = FACTORS[self.kind.theorem()];
         self.by_memory.iter().flatten().all(|(epsilon, error)| *error <= factor * epsilon + ROUNDING)
     }
 
-    /// The slope of ln error in ln ε of each run, where ε is small.
+    /// Returns the slope of ln error in ln ε of each run, for small ε.
     fn slopes(&self) -> Vec<f64> {
         let runs = self.by_memory[0].len();
         let small = || self.by_memory[1..].iter().take(4);
@@ -271,7 +275,7 @@ impl Series {
     }
 }
 
-/// Errors against ε.
+/// Compares errors with ε.
 pub(crate) fn theorems(session: &Session) -> Result<Made> {
     let maps = Maps::new()?;
     let method = maps.digest();
@@ -302,16 +306,20 @@ pub(crate) fn theorems(session: &Session) -> Result<Made> {
         tables: vec![table(&all), myerson::table(&graphs)],
         claims,
         notes: notes![
-            "exact: seven binary features and a label, ln P(x, y) with normal couplings of neighbours and of the label; those of a block of three \
-             features as drawn, all others times the memory. Explained is the feature in the middle of the block, v_x(S) = E[ln P(Y | x_S) | x]",
-            "equation 6 weighs a connected set as if it had two neighbours outside, also where these are beyond the neighbourhood: its weights sum \
-             to 8/15 (k = 1) and 9/14 (k = 2), so that the value of a feature which depends on nobody is not its own. Counted in the \
-             neighbourhood, the weights sum to 1, and the theorem's proof holds for them",
-            "as Myerson: the contribution is that of the component that the feature is in, which differs from v(U) − v(U \\ i) where the parts of \
-             U \\ i depend on each other; the theorem says nothing of it",
-            "Myerson value (section 4.2): d players, neighbourhoods of order d, so that all players are in each of them; games in which disconnected sets \
-             add up, as condition 12 has it",
-            "with other neighbours: the same value on a line in another order, beside the ε of the true neighbourhood",
+            "exact: seven binary features and a label, ln P(x, y) with normal couplings of neighbours and of \
+             the label; those of a block of three features as drawn, all others times the memory. Explained \
+             is the feature in the middle of the block, v_x(S) = E[ln P(Y | x_S) | x]",
+            "equation 6 weighs a connected set as if it had two neighbours outside, also where these are \
+             beyond the neighbourhood: its weights sum to 8/15 (k = 1) and 9/14 (k = 2), so that the value \
+             of a feature which depends on nobody is not its own. Counted in the neighbourhood, the weights \
+             sum to 1, and the theorem's proof holds for them",
+            "as Myerson: the contribution is that of the component that the feature is in, which differs \
+             from v(U) − v(U \\ i) where the parts of U \\ i depend on each other; the theorem says nothing \
+             of it",
+            "Myerson value (section 4.2): d players, neighbourhoods of order d, so that all players are in \
+             each of them; games in which disconnected sets add up, as condition 12 has it",
+            "with other neighbours: the same value on a line in another order, beside the ε of the true \
+             neighbourhood",
         ],
         datasets: Vec::new(),
     })
@@ -362,7 +370,8 @@ fn claims(all: &[Series]) -> Vec<Claim> {
             &[Kind::LocalElsewhere],
         ),
         independent(
-            "L-Shapley is the Shapley value where a feature is independent of those outside its neighbourhood",
+            "L-Shapley is the Shapley value where a feature is independent of those outside its \
+             neighbourhood",
             "theorem 1",
             &[Kind::Local],
         ),
@@ -379,15 +388,18 @@ fn claims(all: &[Series]) -> Vec<Claim> {
             &[Kind::MarginalElsewhere],
         ),
         independent(
-            "C-Shapley, boundaries counted in the neighbourhood, is the Shapley value where a feature is independent of those outside it",
+            "C-Shapley, boundaries counted in the neighbourhood, is the Shapley value where a feature is \
+             independent of those outside it",
             "this project, in place of theorem 2",
             &[Kind::Marginal],
         ),
         By::SignedRanks.in_all(
-            "errors of L-Shapley and C-Shapley (boundaries counted in the neighbourhood) fall with ε at least in proportion",
+            "errors of L-Shapley and C-Shapley (boundaries counted in the neighbourhood) fall with ε at \
+             least in proportion",
             "theorems 1 and 2",
             &format!(
-                "a value and an order; it agrees if the slope of ln error in ln ε over memories of 1/256 to 1/16 is above {:.1} in a run",
+                "a value and an order; it agrees if the slope of ln error in ln ε over memories of 1/256 to \
+                 1/16 is above {:.1} in a run",
                 1.0 - SLACK
             ),
             slopes,
@@ -399,7 +411,7 @@ fn claims(all: &[Series]) -> Vec<Claim> {
 fn figure(all: &[Series]) -> Figure {
     let panel = |theorem: usize| {
         let own = || all.iter().filter(move |series| series.kind.theorem() == theorem);
-        // Means over the laws of a memory: single laws would be a cloud.
+        // Means over the distributions with the same memory; single ones would form a cloud.
         let mean = |points: &Vec<(f64, f64)>| {
             let count = points.len() as f64;
             let sum = points.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0, sum.1 + point.1));
@@ -437,9 +449,9 @@ fn figure(all: &[Series]) -> Figure {
         panels: vec![panel(0), panel(1)],
         columns: 2,
         legend,
-        note:
-            "Dashes: 4ε and 6ε. Points: means over the laws, memory 1/256 to 1. With a star: not in the paper."
-                .to_owned(),
+        note: "Dashes: 4ε and 6ε. Points: means over the laws, memory 1/256 to 1. With a star: not in the \
+             paper."
+            .to_owned(),
     }
 }
 
@@ -507,7 +519,7 @@ mod tests {
             let [first, second] = epsilons(&law, order);
             assert!(first > 0.0 && second >= first, "{first} {second}");
         }
-        // Of order 2 some of what U leaves out is in the neighbourhood.
+        // For order 2, some of the features outside U are in the neighbourhood.
         assert!(epsilons(&law, 2)[1] > epsilons(&law, 2)[0]);
     }
 }

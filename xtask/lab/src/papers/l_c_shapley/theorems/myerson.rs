@@ -1,20 +1,22 @@
-//! Section 4.2: whether C-Shapley of order d is the Myerson value.
+//! Section 4.2: whether C-Shapley of order d equals the Myerson value.
 //!
 //! # Notation
 //!
-//! U is a connected set of u players, i one of them, and B(U) the b players outside U that are next to it.
+//! U is a connected set of u players, i one of them, and B(U) the set of b players outside U adjacent to it.
 //!
 //! # The coefficient
 //!
-//! The Myerson value is the Shapley value of `v^G(S) = Σ_{C ∈ components(S)} v(C)`. In a random order i joins U \ i to a component U where
-//! all of U \ i come before i and all of B(U) after it: of the u + b players of both, U \ i come first and i next.
+//! The Myerson value is the Shapley value of `v^G(S) = Σ_{C ∈ components(S)} v(C)`. In a random permutation,
+//! i completes a component U if all of U \ i come before i and all of B(U) after it: among these u + b
+//! players, those of U \ i come first and i next.
 //!
 //! ```text
 //! φ_i = Σ_{U ∋ i connected} (u − 1)! b! / (u + b)! [v(U) − Σ_{C ∈ components(U \ i)} v(C)]
 //! equation 6:                2 / ((u + 2) (u + 1) u), which is that of b = 2
 //! ```
 //!
-//! It falls as b grows, so equation 6 has it for two neighbours outside and for no other number. All players together have none.
+//! It decreases with b, so equation 6 has the correct coefficient for two neighbours outside, and for no
+//! other number. The set of all players has no neighbours outside.
 
 use anyhow::Result;
 use apportion::Semivalue;
@@ -24,27 +26,28 @@ use apportion::values::{Coefficients, GraphValue, enumerate};
 use crate::reproduce::report::{Table, significant, table};
 use crate::reproduce::verdict::Claim;
 
-/// Rounding errors of values near 1.
+/// Tolerance for rounding errors of values near 1.
 pub(super) const ROUNDING: f64 = 1e-12;
 
-/// What was found on one graph, over all games in which disconnected sets add up.
+/// Results for one graph, over all games in which disconnected sets are additive.
 pub(super) struct Compared {
     graph: &'static str,
     players: usize,
-    /// How far C-Shapley of order d is from the Myerson value at most, with the coefficients of equation 6: of games v^G of which v is 1
-    /// for one coalition and 0 for all others.
+    /// Maximum difference between C-Shapley of order d, with the coefficients of equation 6, and the Myerson
+    /// value, over the games v^G for v that is 1 for one coalition and 0 for all others.
     printed: f64,
-    /// The same with the neighbours of each connected set counted.
+    /// Maximum difference with the actual number of neighbours of each connected set.
     counted: f64,
-    /// Connected sets, those with two neighbours outside, and those whose coefficient equation 6 has.
+    /// Number of connected sets, of those with two neighbours outside, and of those whose coefficient agrees
+    /// with equation 6.
     connected: usize,
     with_two: usize,
     agreeing: usize,
-    /// Whether these are the same sets.
+    /// Whether the last two are the same sets.
     are_those: bool,
 }
 
-/// The comparison on graphs of few players.
+/// Compares on graphs with few players.
 pub(super) fn compare() -> Result<Vec<Compared>> {
     let star = Graph::from_edges(5, (1..5).map(|leaf| (0, leaf)))?;
     let ring = Graph::from_edges(7, (0..7).map(|node| (node, (node + 1) % 7)))?;
@@ -62,7 +65,7 @@ pub(super) fn compare() -> Result<Vec<Compared>> {
 fn compare_on(name: &'static str, graph: &Graph) -> Result<Compared> {
     let players = graph.nodes();
     let masks = 1 << players;
-    // One output for each coalition, which is worth 1 in that alone.
+    // One output per coalition, with value 1 for that coalition only.
     let mut units = vec![0.0; masks * masks];
     (0..masks).for_each(|mask| units[mask * masks + mask] = 1.0);
     let units = TabulatedGame::new(units, masks)?;
@@ -81,7 +84,8 @@ fn compare_on(name: &'static str, graph: &Graph) -> Result<Compared> {
             continue;
         }
         let has_two = graph.boundary(set.view()).view().size() == 2;
-        // The game v^G of which v is 1 for U alone is 1 where U is a component, so the value of a member is the coefficient of U.
+        // If v is 1 for U only, v^G is 1 for sets with U as a component, so the value of a member is the
+        // coefficient of U.
         let agrees = (myerson[members[0] * masks + mask] - equation_six(members.len())).abs() <= ROUNDING;
         connected += 1;
         with_two += usize::from(has_two);
@@ -100,13 +104,13 @@ fn compare_on(name: &'static str, graph: &Graph) -> Result<Compared> {
     })
 }
 
-/// The coefficient of a connected set of so many players.
+/// Returns the coefficient of a connected set with `size` players in equation 6.
 fn equation_six(size: usize) -> f64 {
     let u = size as f64;
     2.0 / ((u + 2.0) * (u + 1.0) * u)
 }
 
-/// The values of a member of a pair that is worth 1 together: by equation 6, and Myerson's.
+/// Returns the values of a member of a pair whose joint value is 1: by equation 6, and Myerson's.
 fn counterexample() -> Result<[f64; 2]> {
     let (game, pair) = (SumOfUnanimity::unanimity(2, [0, 1])?, Graph::line(2));
     let printed = GraphValue::c_shapley(2).with_coefficients(Coefficients::Printed);
@@ -121,7 +125,8 @@ pub(super) fn claims(all: &[Compared]) -> Result<Vec<Claim>> {
         all.iter().map(words).collect::<Vec<_>>().join("; ")
     };
     let is_myerson = |of: fn(&Compared) -> f64| Some(all.iter().all(|one| of(one) <= ROUNDING));
-    let rule = "the two differ by at most 1e-12 in every game in which disconnected sets add up, on every graph here";
+    let rule = "the two differ by at most 1e-12 in every game in which disconnected sets add up, on every \
+        graph here";
     let [printed, myerson] = counterexample()?.map(significant);
     let sets = |one: &Compared| {
         let Compared { graph, players, connected, with_two, agreeing, .. } = one;
@@ -136,21 +141,23 @@ pub(super) fn claims(all: &[Compared]) -> Result<Vec<Claim>> {
             rule,
             is_myerson(|one| one.printed),
             format!(
-                "two players next to each other, worth 1 together and 0 alone: equation 6 gives each {printed}, the Myerson value {myerson}; \
-                 largest differences where one coalition is worth 1: {}",
+                "two players next to each other, worth 1 together and 0 alone: equation 6 gives each \
+                 {printed}, the Myerson value {myerson}; largest differences where one coalition is worth 1: \
+                 {}",
                 furthest(|one| one.printed)
             ),
         ),
         Claim::fact(
-            "C-Shapley of order d is exactly the Myerson value if a connected set of u players with b neighbours outside has the coefficient \
-             (u − 1)! b!/(u + b)!",
+            "C-Shapley of order d is exactly the Myerson value if a connected set of u players with b \
+             neighbours outside has the coefficient (u − 1)! b!/(u + b)!",
             "this project, in place of section 4.2",
             rule,
             is_myerson(|one| one.counted),
             format!("largest differences: {}", furthest(|one| one.counted)),
         ),
         Claim::fact(
-            "equation 6 has the Myerson value's coefficient for connected sets with exactly two neighbours outside, and for no others",
+            "equation 6 has the Myerson value's coefficient for connected sets with exactly two neighbours \
+             outside, and for no others",
             "this project, beside lemma 1 of appendix B",
             "it is so of every connected set of every graph here, to 1e-12",
             Some(all.iter().all(|one| one.are_those)),
@@ -175,7 +182,8 @@ pub(super) fn table(all: &[Compared]) -> Table {
 mod tests {
     use super::*;
 
-    /// The share of all orders in which the component of player 0, when it joins, is each set.
+    /// Returns, for each set, the share of all permutations in which it is the component of player 0 when
+    /// this player joins.
     fn shares(graph: &Graph) -> Vec<f64> {
         let players = graph.nodes();
         let mut orders = vec![Vec::new()];
@@ -229,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_pair_is_a_counterexample() {
-        // Alone 1/3 of 0, together 2/24 of 1; and half of it.
+        // Equation 6: 1/3 of 0 alone, and 2/24 of 1 together. Myerson: one half.
         let [printed, myerson] = counterexample().unwrap();
         assert!((printed - 1.0 / 12.0).abs() < 1e-15 && (myerson - 0.5).abs() < 1e-15);
     }

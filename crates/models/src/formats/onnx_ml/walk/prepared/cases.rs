@@ -10,12 +10,12 @@ use crate::formats::onnx_ml::decision::Decision;
 use crate::formats::onnx_ml::graph::Element;
 use crate::formats::onnx_ml::walk::stop::Stop;
 
-/// The texts of a column that the graph knows. Rows hold their places in this list.
+/// The texts of a column that occur in the graph. Rows contain their indices in this list.
 #[derive(Debug, Default)]
 pub(in super::super) struct Texts {
     list: Vec<Rc<str>>,
     codes: HashMap<Rc<str>, u32>,
-    /// Whether the runtime refuses a row with another text.
+    /// Whether the runtime rejects a row with another text.
     pub(in super::super) refuses_others: bool,
 }
 
@@ -27,7 +27,7 @@ impl Texts {
         })
     }
 
-    /// The categories of the column.
+    /// Returns the categories of the column.
     pub(in super::super) fn words(&self) -> Words {
         let list = self.list.iter().map(|text| Category::Text((**text).to_owned())).collect();
         Words::new(list, if self.refuses_others { UnknownWord::Refused } else { UnknownWord::NoCategory })
@@ -45,30 +45,30 @@ pub(in super::super) enum Datum {
 #[derive(Debug, Clone)]
 pub(in super::super::super) struct Cases {
     feature: u32,
-    /// By the code of the text.
+    /// Values by the code of the text.
     table: Rc<BTreeMap<u32, Datum>>,
-    /// The value of all other texts; `None` if that is the text itself.
+    /// The value of all other texts, or `None` if it is the text itself.
     others: Option<Datum>,
     pub(super) element: Element,
 }
 
 impl Cases {
-    /// A column of texts in the table.
+    /// Creates the identity on a text column of the table.
     pub(in super::super) fn new(feature: u32) -> Self {
         Self { feature, table: Rc::default(), others: None, element: Element::Text }
     }
 
-    /// The column of the table.
+    /// Returns the column of the table.
     pub(in super::super) fn feature(&self) -> u32 {
         self.feature
     }
 
-    /// The number of texts that have a value of their own.
+    /// Returns the number of texts with a separate value.
     pub(in super::super) fn len(&self) -> usize {
         self.table.len()
     }
 
-    /// The value of the text with a code.
+    /// Returns the value of the text with this code.
     fn value(&self, code: u32, texts: &Texts) -> Datum {
         match (self.table.get(&code), &self.others) {
             (Some(value), _) | (None, Some(value)) => value.clone(),
@@ -76,7 +76,8 @@ impl Cases {
         }
     }
 
-    /// The column after a table from texts to values, with one value for all other texts (`None`: the text itself).
+    /// Applies a lookup table from texts to values. All other texts have the value `others`, or are unchanged
+    /// if it is `None`.
     pub(in super::super) fn encoded(
         &self,
         values: &HashMap<Rc<str>, Datum>,
@@ -86,7 +87,7 @@ impl Cases {
     ) -> Result<Self, Stop> {
         let of = |value: &Datum| match value {
             Datum::Text(text) => Ok(values.get(text).or(others).unwrap_or(value).clone()),
-            Datum::Number(_) => Err(Stop::because("it encodes text, and its input holds numbers")),
+            Datum::Number(_) => Err(Stop::because("it encodes text, but its input is numeric")),
         };
         let mut table = self
             .table
@@ -95,7 +96,7 @@ impl Cases {
             .collect::<Result<BTreeMap<_, _>, Stop>>()?;
         let others = match &self.others {
             Some(value) => Some(of(value)?),
-            // Texts that were themselves until here.
+            // Other texts were unchanged so far.
             None => {
                 for (text, value) in values {
                     table.entry(texts.code(text)).or_insert_with(|| value.clone());
@@ -117,7 +118,8 @@ impl Cases {
         Ok(Self { table: Rc::new(table), others: Some(others), element, ..*self })
     }
 
-    /// `one` for texts whose value here is another number than 0, else `other`; all are functions of one column.
+    /// Selects `one` for texts whose value here is a number other than 0, else `other`. All must be functions
+    /// of one column.
     pub(in super::super) fn choice(
         &self,
         one: Choice<'_>,
@@ -148,7 +150,7 @@ impl Cases {
         Ok(Self { feature: self.feature, table: Rc::new(table), others, element })
     }
 
-    /// Texts by their codes with the numbers that they have, and the number of all others.
+    /// Returns the codes of texts with their numbers, and the number of all other texts.
     pub(in super::super) fn numbers(&self) -> Result<(Vec<(u32, f64)>, f64), Stop> {
         let number = |value: &Datum| match value {
             Datum::Number(number) => Ok(*number),
@@ -165,12 +167,12 @@ impl Cases {
         let exceptions = numbers.iter().filter(|(_, number)| decision.holds(*number) != others);
         let rule = Rule::exactly(exceptions.map(|&(code, _)| f64::from(code)).collect());
         let region = if others { Region::Outside(rule) } else { Region::Inside(rule) };
-        // Rows in which a text is missing are refused.
+        // Rows with a missing text are rejected, so this has no effect.
         Ok(Split { feature: self.feature, region, missing_holds: false })
     }
 }
 
-/// One side of a choice.
+/// One branch of a choice.
 pub(in super::super) enum Choice<'a> {
     Constant(Datum),
     Column(&'a Cases),
@@ -201,5 +203,5 @@ impl Choice<'_> {
 }
 
 fn text_as_number() -> Stop {
-    Stop::because("its input is text that no encoder has taken to numbers")
+    Stop::because("its input is text that is not encoded as numbers")
 }

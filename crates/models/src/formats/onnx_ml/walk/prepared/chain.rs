@@ -1,4 +1,4 @@
-//! Monotone functions of a number: one step after the other.
+//! Monotone functions of a number: a sequence of steps.
 
 use super::grid::Grid;
 use super::pieces::Pieces;
@@ -10,7 +10,7 @@ use crate::formats::onnx_ml::decision::{Decision, Mode};
 use crate::formats::onnx_ml::graph::Element;
 use crate::formats::onnx_ml::walk::stop::Stop;
 
-/// Each threshold is found by some hundred evaluations of all steps.
+/// Maximum number of steps. Each threshold takes about a hundred evaluations of all steps.
 const MAX_STEPS: usize = 64;
 
 /// A column of the table after some steps.
@@ -22,14 +22,14 @@ pub(in super::super::super) struct Chain {
 }
 
 impl Chain {
-    /// A column of the table.
+    /// Creates a column of the table without steps.
     pub(in super::super) fn new(feature: u32, element: Element) -> Self {
         Self { feature, steps: Vec::new(), element }
     }
 
     pub(super) fn after(&self, step: Step, element: Element) -> Result<Self, Stop> {
         if self.steps.len() == MAX_STEPS {
-            return Err(Stop::because(format!("a column is prepared in more than {MAX_STEPS} steps")));
+            return Err(Stop::because(format!("a column is preprocessed in more than {MAX_STEPS} steps")));
         }
         let mut steps = Vec::with_capacity(self.steps.len() + 1);
         steps.extend_from_slice(&self.steps);
@@ -41,7 +41,7 @@ impl Chain {
         Self { element, ..self.clone() }
     }
 
-    /// The column of the table.
+    /// Returns the column of the table.
     pub(in super::super) fn feature(&self) -> u32 {
         self.feature
     }
@@ -50,7 +50,7 @@ impl Chain {
         &self.steps
     }
 
-    /// The value for a number of the table, or for NaN.
+    /// Returns the value for a number of the table, or for NaN.
     pub(in super::super) fn value(&self, x: f64) -> f64 {
         self.steps.iter().fold(x, |x, step| step.value(x))
     }
@@ -59,27 +59,29 @@ impl Chain {
         self.steps.iter().filter(|step| step.is_decreasing()).count() % 2 == 1
     }
 
-    /// Returns whether a step makes NaN of a number.
+    /// Returns whether a step turns a number into NaN.
     fn loses(&self, x: f64) -> bool {
         let value =
             self.steps.iter().try_fold(x, |x, step| Some(step.value(x)).filter(|value| !value.is_nan()));
         value.is_none()
     }
 
-    /// The places of the numbers whose values are numbers. Numbers near the largest may have none: ∞ · 0.
+    /// Returns the range of grid positions whose values are numbers. For inputs near the largest number,
+    /// values may be NaN, e.g. as ∞ · 0.
     fn valid(&self, grid: Grid) -> Option<(i64, i64)> {
         let is_nan = |x: f64| self.value(x).is_nan();
         let ((first, last), zero) = (grid.ends(), grid.place(0.0));
         if !self.loses(f64::NEG_INFINITY) && !self.loses(f64::INFINITY) {
             return Some((first, last));
         }
-        // Some of them would be filled in, as missing values are.
+        // A step that imputes missing values would also replace these NaN values.
         let is_filled = self.steps.iter().any(|step| matches!(step, Step::Fill(_)));
         let is_valid = !is_filled && !is_nan(0.0);
         is_valid.then(|| (grid.first((first, zero), |x| !is_nan(x)), grid.first((zero, last), is_nan) - 1))
     }
 
-    /// Within `valid` places, those whose values fulfil a condition that all values after the first fulfil, too.
+    /// Returns the positions in the range `valid` whose values meet a condition. If a value meets it, all
+    /// larger values must do so too.
     fn where_large(&self, valid: (i64, i64), grid: Grid, large: impl Fn(f64) -> bool) -> (i64, i64) {
         if self.is_decreasing() {
             (valid.0, grid.first(valid, |x| !large(self.value(x))) - 1)
@@ -94,7 +96,7 @@ impl Chain {
         if self.is_decreasing() { (above.1 + 1, from.1) } else { (from.0, above.0 - 1) }
     }
 
-    /// The intervals of the table's numbers for which a test holds.
+    /// Returns the intervals of numbers in the table for which a test holds.
     fn intervals(&self, decision: &Decision, grid: Grid) -> Option<Intervals> {
         let valid = self.valid(grid)?;
         let number = decision.number;
@@ -131,8 +133,7 @@ impl Chain {
         let region = match self.steps.is_empty() {
             true => as_it_comes(decision),
             false => {
-                let not_a_number =
-                    || Stop::because("its output is not a number for some numbers of the table");
+                let not_a_number = || Stop::because("its output is NaN for some numbers of the table");
                 let intervals = self.intervals(decision, grid).ok_or_else(not_a_number)?;
                 Region::from_intervals(&intervals, grid).ok_or_else(no_rule)?
             }
@@ -141,7 +142,7 @@ impl Chain {
         Ok(Split { feature: self.feature, region, missing_holds })
     }
 
-    /// The value, if it is the same for all finite numbers: of a product with 0.
+    /// Returns the value if it is the same for all finite numbers, as for a product with 0.
     pub(in super::super) fn as_constant(&self, grid: Grid) -> Option<f64> {
         // Larger numbers are infinite as `f32`.
         let (first, last) = match self.steps.first() {
@@ -152,7 +153,8 @@ impl Chain {
         (lowest == highest).then_some(lowest)
     }
 
-    /// A function of this column that has a value for each of some numbers, another for all other numbers, and one for NaN.
+    /// Returns a function of this column with a value for each of some numbers, one for all other numbers,
+    /// and one for NaN.
     pub(in super::super) fn encoded(
         &self,
         values: &[(f64, f64)],
@@ -170,7 +172,7 @@ impl Chain {
             })
             .filter(|&(low, high, _)| low <= high)
             .collect();
-        // For equal numbers the first value counts.
+        // The first value of duplicate numbers is used.
         parts.sort_by_key(|part| part.0);
         parts.dedup_by_key(|part| part.0);
         let of_number =
@@ -178,7 +180,8 @@ impl Chain {
         self.pieces(parts, others, (of_number, missing), element, grid)
     }
 
-    /// A function of this column that is `yes` for values that fulfil a condition, as all larger values do, else `no`.
+    /// Returns a function of this column that is `yes` for values that meet a condition, else `no`. If a
+    /// value meets it, all larger values must do so too.
     pub(in super::super) fn above(
         &self,
         large: impl Fn(f64) -> bool,
@@ -194,7 +197,7 @@ impl Chain {
         self.pieces(parts, no, (of_number, missing), element, grid)
     }
 
-    /// The pieces of a function of this column, with the function itself and its value for NaN.
+    /// Builds the pieces of a function of this column, given the function and its value for NaN.
     fn pieces(
         &self,
         parts: Vec<(i64, i64, f64)>,
@@ -204,7 +207,7 @@ impl Chain {
         grid: Grid,
     ) -> Result<Pieces, Stop> {
         if self.valid(grid) != Some(grid.ends()) {
-            return Err(Stop::because("its input is not a number for some numbers of the table"));
+            return Err(Stop::because("its input is NaN for some numbers of the table"));
         }
         let filled = self.value(f64::NAN);
         let missing = if filled.is_nan() { missing } else { of_number(filled) };
@@ -212,11 +215,11 @@ impl Chain {
     }
 }
 
-/// The region of a test of the table's own column.
+/// Returns the region of a test on an unchanged column of the table.
 fn as_it_comes(decision: &Decision) -> Region {
     let number = decision.number;
     match decision.mode {
-        // No number is above infinity.
+        // No number is greater than infinity.
         Mode::AtMost if number == f64::INFINITY => Region::Inside(Rule::ANY_NUMBER),
         Mode::More if number == f64::INFINITY => Region::Outside(Rule::ANY_NUMBER),
         Mode::AtMost => Region::Below(at_most(number)),

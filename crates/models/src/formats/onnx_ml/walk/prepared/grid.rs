@@ -1,13 +1,14 @@
-//! The floating-point numbers of a width as a list, so that bisection finds the one where a monotone function passes a threshold.
+//! The floating-point numbers of a width in order, so that bisection finds where a monotone function crosses
+//! a threshold.
 
 use crate::ensemble::Width;
 
-/// All numbers of a width, from −∞ to ∞, each with a place: neighbours have neighbouring places.
+/// All numbers of a width from −∞ to ∞, with consecutive positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super::super) struct Grid(pub(in super::super) Width);
 
 impl Grid {
-    /// The place of a number that this width holds; NaN has none.
+    /// Returns the position of a number that this width can represent. NaN has no position.
     pub(super) fn place(self, number: f64) -> i64 {
         match self.0 {
             Width::Single => {
@@ -21,7 +22,7 @@ impl Grid {
         }
     }
 
-    /// The number at a place.
+    /// Returns the number at a position.
     pub(super) fn number(self, place: i64) -> f64 {
         match self.0 {
             Width::Single => {
@@ -32,13 +33,13 @@ impl Grid {
         }
     }
 
-    /// The places of −∞ and ∞.
+    /// Returns the positions of −∞ and ∞.
     pub(super) fn ends(self) -> (i64, i64) {
         (self.place(f64::NEG_INFINITY), self.place(f64::INFINITY))
     }
 
-    /// The first place from `first` to `last` for whose number the condition holds, or one more than `last`. After the first, it holds for
-    /// all.
+    /// Returns the first position from `first` to `last` whose number meets the condition, or `last` + 1. The
+    /// condition must be monotone: after the first such number, it holds for all.
     pub(super) fn first(self, (first, last): (i64, i64), holds: impl Fn(f64) -> bool) -> i64 {
         let (mut low, mut high) = (i128::from(first), i128::from(last) + 1);
         while low < high {

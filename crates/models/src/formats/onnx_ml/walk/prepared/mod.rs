@@ -1,14 +1,15 @@
-//! Columns that steps of the graph prepare for the trees: each a function of one column of the table.
+//! Preprocessed columns, each of which is a function of one column of the table.
 //!
-//! | kind | function | made by |
+//! | type | function | operators |
 //! |---|---|---|
 //! | [`Chain`] | monotone, of a number | `Scaler`, `Imputer`, `Add`, `Sub`, `Mul`, `Div`, `Clip`, `Cast` |
 //! | [`Pieces`] | constant on intervals of a number | `OneHotEncoder`, `LabelEncoder`, `Binarizer`, comparisons |
 //! | [`Cases`] | a value for each category of a text | `OneHotEncoder`, `LabelEncoder`, `Where` |
 //!
-//! So a test of such a column is a test of the column of the table. Arithmetic is rounded as the runtime rounds it, and a threshold of a
-//! chain is found by bisection over all numbers that the column may hold: the test of the table's column holds for exactly the rows for
-//! which the test of the prepared column does.
+//! So a test on such a column is a test on the column of the table. Arithmetic is rounded as in the runtime,
+//! and the threshold of a chain is found by bisection over all numbers that the column may contain. So the
+//! test on the table's column holds for exactly those rows for which the test on the preprocessed column
+//! holds.
 
 mod cases;
 mod chain;
@@ -40,7 +41,7 @@ pub(in super::super) enum Prepared {
 }
 
 impl Prepared {
-    /// The column of the table.
+    /// Returns the column of the table.
     pub(super) fn feature(&self) -> u32 {
         match self {
             Self::Chain(chain) => chain.feature(),
@@ -49,7 +50,7 @@ impl Prepared {
         }
     }
 
-    /// The steps, intervals or texts that it is made of.
+    /// Returns the number of steps, intervals or texts.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Chain(chain) => chain.steps().len(),
@@ -58,7 +59,7 @@ impl Prepared {
         }
     }
 
-    /// The kind of its values.
+    /// Returns the type of its values.
     pub(super) fn element(&self) -> Element {
         match self {
             Self::Chain(chain) => chain.element,
@@ -67,7 +68,7 @@ impl Prepared {
         }
     }
 
-    /// The column after a step, with values of the element.
+    /// Applies a step, whose values have type `element`.
     pub(super) fn after(&self, step: Step, element: Element) -> Result<Self, Stop> {
         Ok(match self {
             Self::Chain(chain) => Self::Chain(chain.after(step, element)?),
@@ -76,16 +77,16 @@ impl Prepared {
         })
     }
 
-    /// The column with a function of each of its values, of which there are only a few.
+    /// Applies a function to each of its values, whose number must be small.
     pub(super) fn map_values(&self, of: impl Fn(f64) -> f64) -> Result<Self, Stop> {
         match self {
-            Self::Chain(_) => Err(Stop::because("it takes each number of a column to another")),
+            Self::Chain(_) => Err(Stop::because("it maps each number of a column separately")),
             Self::Pieces(pieces) => Ok(Self::Pieces(pieces.map(of, pieces.element))),
             Self::Cases(cases) => Ok(Self::Cases(cases.map_numbers(of, cases.element)?)),
         }
     }
 
-    /// The same column, whose values are all numbers of another element, too.
+    /// Changes the type. All values must be numbers of the new type, too.
     pub(super) fn with_element(&self, element: Element) -> Result<Self, Stop> {
         Ok(match self {
             Self::Chain(chain) => Self::Chain(chain.with_element(element)),
@@ -94,7 +95,7 @@ impl Prepared {
         })
     }
 
-    /// Returns whether a missing value of the table is one here, too.
+    /// Returns whether a missing value of the table stays missing.
     pub(super) fn missing_is_nan(&self) -> bool {
         match self {
             Self::Chain(chain) => chain.value(f64::NAN).is_nan(),
@@ -103,7 +104,7 @@ impl Prepared {
         }
     }
 
-    /// Takes a test of this column to the column of the table. Its missing values are NaN.
+    /// Translates a test on this column to the column of the table. Missing values of this column are NaN.
     pub(in super::super) fn split(&self, decision: &Decision, grid: Grid) -> Result<Split, Stop> {
         match self {
             Self::Chain(chain) => chain.split(decision, grid),

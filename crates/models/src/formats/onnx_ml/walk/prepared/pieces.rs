@@ -9,19 +9,20 @@ use crate::formats::onnx_ml::decision::Decision;
 use crate::formats::onnx_ml::graph::Element;
 use crate::formats::onnx_ml::walk::stop::Stop;
 
-/// A value for each of some intervals of a column of the table.
+/// A value for each of several intervals of a column of the table.
 #[derive(Debug, Clone)]
 pub(in super::super::super) struct Pieces {
     feature: u32,
-    /// First and last place on the grid, and the value; without gaps from −∞ to ∞.
+    /// First and last grid position, and the value. Intervals cover −∞ to ∞ without gaps.
     parts: Rc<[(i64, i64, f64)]>,
-    /// The value of a missing value; NaN if the graph has none for it.
+    /// The value for a missing value; NaN if the graph does not define it.
     missing: f64,
     pub(super) element: Element,
 }
 
 impl Pieces {
-    /// A value for each of some `parts`, which are in ascending order, and `others` between them.
+    /// Creates a function with a value for each of the `parts`, which are in ascending order, and `others`
+    /// between them.
     pub(in super::super) fn new(
         feature: u32,
         parts: Vec<(i64, i64, f64)>,
@@ -45,7 +46,8 @@ impl Pieces {
         Self { feature, parts: all.into(), missing, element }
     }
 
-    /// A function of the values of columns that are all functions of the same column of the table; missing if one of them is.
+    /// Applies a function to the values of several columns, which must be functions of the same column of the
+    /// table. The result is missing if one of them is.
     pub(in super::super) fn combined(
         columns: &[Self],
         of: impl Fn(&[f64]) -> f64,
@@ -78,17 +80,17 @@ impl Pieces {
         Self { parts, missing: of(self.missing), element, ..*self }
     }
 
-    /// The column of the table.
+    /// Returns the column of the table.
     pub(in super::super) fn feature(&self) -> u32 {
         self.feature
     }
 
-    /// The value for a missing value.
+    /// Returns the value for a missing value.
     pub(in super::super) fn missing(&self) -> f64 {
         self.missing
     }
 
-    /// The intervals with their values: the number after the last of each, and the value.
+    /// Returns the exclusive end of each interval, and its value.
     pub(in super::super) fn ends(&self, grid: Grid) -> impl Iterator<Item = (f64, f64)> {
         self.parts.iter().map(move |&(_, high, value)| (grid.number(high).next_up(), value))
     }
@@ -99,7 +101,7 @@ impl Pieces {
         Ok(Split { feature: self.feature, region, missing_holds: decision.holds(self.missing) })
     }
 
-    /// The number of its intervals.
+    /// Returns the number of intervals.
     pub(in super::super) fn len(&self) -> usize {
         self.parts.len()
     }

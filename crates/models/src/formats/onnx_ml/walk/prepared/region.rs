@@ -1,14 +1,14 @@
-//! Where a test of a prepared column holds, as a set of values of the column of the table.
+//! The region in which a test on a preprocessed column holds, as a set of values of the column of the table.
 
 use super::grid::Grid;
 use crate::ensemble::{Rule, at_most};
 
-/// Intervals of places on a grid, both ends included, apart and in ascending order.
+/// Disjoint intervals of grid positions in ascending order. Both ends are inclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Intervals(Vec<(i64, i64)>);
 
 impl Intervals {
-    /// Sorts intervals that do not overlap, leaves the empty ones out, and joins neighbours.
+    /// Sorts intervals that do not overlap, removes empty ones, and merges adjacent ones.
     pub(super) fn new(mut intervals: Vec<(i64, i64)>) -> Self {
         intervals.retain(|&(first, last)| first <= last);
         intervals.sort_unstable();
@@ -22,7 +22,7 @@ impl Intervals {
         Self(joined)
     }
 
-    /// What lies between them.
+    /// Returns the intervals between these.
     fn complement(&self, grid: Grid) -> Self {
         let (first, last) = grid.ends();
         let starts = std::iter::once(first).chain(self.0.iter().map(|interval| interval.1 + 1));
@@ -30,27 +30,27 @@ impl Intervals {
         Self::new(starts.zip(ends).collect())
     }
 
-    /// The numbers, if each interval holds one.
+    /// Returns the numbers, if each interval contains exactly one.
     fn points(&self, grid: Grid) -> Option<Vec<f64>> {
         let point = |&(first, last): &(i64, i64)| {
             let (first, last) = (grid.number(first), grid.number(last));
-            // Both zeros are one number.
+            // −0 and 0 are the same number.
             (first == last).then_some(first)
         };
         self.0.iter().map(point).collect()
     }
 }
 
-/// The values of a column, other than missing ones, for which a test holds.
+/// The values of a column, except missing ones, for which a test holds.
 #[derive(Debug, Clone, PartialEq)]
 pub(in super::super::super) enum Region {
     /// x < t
     Below(f64),
     /// x ≥ t
     From(f64),
-    /// What the rule sends left.
+    /// The values that the rule sends left.
     Inside(Rule),
-    /// All else.
+    /// All other values.
     Outside(Rule),
 }
 
@@ -63,12 +63,12 @@ impl Region {
         Self::Inside(Rule::exactly(Vec::new()))
     }
 
-    /// Returns whether the test says the same of all values that are not missing.
+    /// Returns whether the test has the same result for all values that are not missing.
     pub(in super::super::super) fn is_constant(&self) -> bool {
         *self == Self::all() || *self == Self::nothing()
     }
 
-    /// The region of intervals; `None` if no rule of a split describes it.
+    /// Returns the region of intervals, or `None` if no rule of a split describes it.
     pub(super) fn from_intervals(intervals: &Intervals, grid: Grid) -> Option<Self> {
         let (first, last) = grid.ends();
         let between = |&(low, high): &(i64, i64)| Rule::Between {
@@ -136,7 +136,7 @@ mod tests {
                 for x in
                     [number, f64::from((number as f32).next_up()), f64::from((number as f32).next_down())]
                 {
-                    // A zero is in an interval by either of its signs.
+                    // Zero is in an interval that contains either of its signs.
                     let within =
                         |x: f64| pairs.iter().any(|&(low, high)| (low..=high).contains(&grid.place(x)));
                     if x != 0.0 || within(0.0) == within(-0.0) {

@@ -1,19 +1,19 @@
-//! Arithmetic on one column, rounded as the runtime rounds it. All of it is monotone.
+//! Arithmetic on one column, rounded as in the runtime. All operations are monotone.
 
 use crate::formats::onnx_ml::graph::Element;
 
-/// What an operator does with each number of a column.
+/// An operation on each number of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in super::super) enum Step {
     /// Rounds to `f32`.
     Single,
     /// Rounds toward zero.
     Whole,
-    /// Combines with a constant, in the arithmetic of an element.
+    /// Combines with a constant, in the arithmetic of the given type.
     Arithmetic { operation: Operation, constant: f64, element: Element },
-    /// Limits to an interval.
+    /// Clips to an interval.
     Clip { lowest: f64, highest: f64 },
-    /// Replaces a missing value.
+    /// Replaces missing values.
     Fill(f64),
 }
 
@@ -43,14 +43,15 @@ impl Operation {
         }
     }
 
-    /// The same on `f32`. One operation on two `f32` in `f64`, rounded once more, is the operation in `f32`.
+    /// Computes the operation in `f32`. For two `f32` operands, computing in `f64` and rounding once more
+    /// gives the same result.
     fn single(self, x: f64, constant: f64) -> f64 {
         f64::from(self.value(f64::from(x as f32), f64::from(constant as f32)) as f32)
     }
 }
 
 impl Step {
-    /// The value of a number, or of NaN.
+    /// Returns the value for a number or NaN.
     pub(super) fn value(self, x: f64) -> f64 {
         match self {
             Self::Single => f64::from(x as f32),
@@ -59,7 +60,7 @@ impl Step {
                 Element::Single => operation.single(x, constant),
                 _ => operation.value(x, constant),
             },
-            // As `max` and `min` do not, a runtime passes NaN on.
+            // Unlike `max` and `min`, runtimes propagate NaN.
             Self::Clip { .. } if x.is_nan() => x,
             Self::Clip { lowest, highest } => x.max(lowest).min(highest),
             Self::Fill(number) if x.is_nan() => number,
@@ -67,7 +68,7 @@ impl Step {
         }
     }
 
-    /// Returns whether a larger number has a smaller value.
+    /// Returns whether larger numbers have smaller values.
     pub(super) fn is_decreasing(self) -> bool {
         match self {
             Self::Arithmetic { operation: Operation::SubtractFrom, .. } => true,

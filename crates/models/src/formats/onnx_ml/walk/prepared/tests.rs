@@ -1,4 +1,4 @@
-//! Splits of table columns against what the steps compute for a number, and the test of the result.
+//! Compares splits on table columns with the computation of all steps, followed by the test.
 
 #![allow(clippy::unwrap_used)]
 
@@ -58,7 +58,7 @@ fn region_holds(region: &Region, x: f64) -> bool {
     }
 }
 
-/// Numbers of the table at the ends of a region, next to them, and elsewhere.
+/// Returns numbers at the ends of a region, next to them, and elsewhere.
 fn candidates(region: &Region, grid: Grid, random: &mut Random) -> Vec<f64> {
     let mut numbers: Vec<f64> = (0..20).map(|_| number(random)).filter(|number| !number.is_nan()).collect();
     numbers.extend([f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, f64::from(f32::MAX), -f64::from(f32::MAX)]);
@@ -91,7 +91,7 @@ fn splits_of_the_table_hold_when_tests_of_the_prepared_column_do() {
             chain = chain.after(step(random), Element::Single).unwrap();
         }
         let Prepared::Chain(plain) = &chain else { unreachable!() };
-        // Thresholds that some number of the table meets.
+        // Use thresholds that the value of some number equals.
         let threshold = match plain.value(f64::from(number(random) as f32)) {
             value if value.is_nan() || random.chance(20) => 0.5,
             value => value,

@@ -1,7 +1,8 @@
-//! Lists of names as they are typed, with names in quotes where they hold what separates them.
+//! Lists of names as users type them: names in quotes may contain the separators.
 
-/// Cuts `text` at each `separator` outside of quotes. Quotes are such that open behind one of `separators`, or at the beginning.
-pub(crate) fn split<'t>(text: &'t str, separator: char, separators: &[char]) -> Vec<&'t str> {
+/// Splits `text` at each `separator` outside of quotes. A quote opens after one of `separators`, or at the
+/// beginning.
+pub fn split<'t>(text: &'t str, separator: char, separators: &[char]) -> Vec<&'t str> {
     let (mut parts, mut start) = (Vec::new(), 0);
     let (mut is_quoted, mut is_beginning) = (false, true);
     for (index, letter) in text.char_indices() {
@@ -23,15 +24,15 @@ pub(crate) fn split<'t>(text: &'t str, separator: char, separators: &[char]) -> 
     parts
 }
 
-/// The name that is typed: without blanks around it, or what is between quotes, with doubled ones for one.
-pub(crate) fn unquoted(text: &str) -> String {
+/// Returns the name without surrounding blanks or quotes; doubled quotes inside of quotes are one.
+pub fn unquoted(text: &str) -> String {
     let text = text.trim();
     let inside = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     inside.map_or_else(|| text.to_owned(), |inside| inside.replace("\"\"", "\""))
 }
 
-/// The name as it has to be typed in a list cut at `separators`.
-pub(crate) fn typed(name: &str, separators: &[char]) -> String {
+/// Returns the name as users type it in a list with these `separators`.
+pub fn typed(name: &str, separators: &[char]) -> String {
     if name.contains(separators) || name.starts_with('"') || name.trim() != name {
         format!("\"{}\"", name.replace('"', "\"\""))
     } else {

@@ -1,15 +1,16 @@
-//! The answers of all doors: `crates/python/tests/doors/tables.json` has tables with the one answer that each door gives, or with those that differ.
+//! Compares the results with those of the other interfaces: `crates/python/tests/doors/tables.json` contains
+//! tables with the common result of all interfaces, or with the different ones.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use apportion_datafusion::BatchExplainer;
-use datafusion::arrow::array::BooleanArray;
-use datafusion::arrow::array::{
+use datafusion_common::arrow::array::BooleanArray;
+use datafusion_common::arrow::array::{
     ArrayRef, AsArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array,
 };
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Field, Float64Type, Schema, TimeUnit};
+use datafusion_common::arrow::compute::cast;
+use datafusion_common::arrow::datatypes::{DataType, Field, Float64Type, Schema, TimeUnit};
 use serde_json::Value;
 
 fn float(cell: &Value) -> Option<f64> {
@@ -19,7 +20,7 @@ fn float(cell: &Value) -> Option<f64> {
     }
 }
 
-/// A column of the table; none of a type that is not made here.
+/// Creates a column of the table. Panics for an unknown type.
 fn column(kind: &str, cells: &[Value]) -> ArrayRef {
     let floats = || -> ArrayRef { Arc::new(Float64Array::from_iter(cells.iter().map(float))) };
     let whole = || -> ArrayRef { Arc::new(Int64Array::from_iter(cells.iter().map(Value::as_i64))) };
@@ -44,7 +45,7 @@ fn column(kind: &str, cells: &[Value]) -> ArrayRef {
     }
 }
 
-/// The predictions of a model for a table; none where it is refused.
+/// Returns the predictions of a model for a table, or `None` if the table is rejected.
 fn answer(model: &Path, columns: &[Value]) -> Option<Vec<f64>> {
     let parts = |column_of: &Value| {
         let name = column_of[0].as_str().unwrap().to_owned();

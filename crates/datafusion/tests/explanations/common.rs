@@ -1,23 +1,20 @@
 //! Models and rows.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use apportion::{Ensemble, Rows};
 use apportion_datafusion::BatchExplainer;
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, RecordBatch};
-use datafusion::arrow::csv::WriterBuilder;
-use datafusion::arrow::datatypes::Float64Type;
-use datafusion::parquet::arrow::ArrowWriter;
-use datafusion::parquet::file::properties::WriterProperties;
-use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionConfig, SessionContext};
+use datafusion_common::arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, RecordBatch};
+use datafusion_common::arrow::datatypes::Float64Type;
 
 /// The features of the diabetes data.
 pub(crate) const FEATURES: [&str; 10] = ["age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4", "s5", "s6"];
 
 pub(crate) fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tests/fixtures").join(name)
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let crates = package.ancestors().find(|folder| folder.ends_with("crates"));
+    crates.unwrap_or(package).join("models/tests/fixtures").join(name)
 }
 
 /// The path of a model of the diabetes data, as a query says it.
@@ -58,40 +55,6 @@ pub(crate) fn batch(names: &[&str], numbers: &[f64]) -> RecordBatch {
         columns.push((name, Arc::new(Float64Array::from_iter(known)) as ArrayRef));
     }
     RecordBatch::try_from_iter(columns).unwrap()
-}
-
-/// A session over `rows` rows in a Parquet file, `parquet_rows`, and in a CSV file, `csv_rows`.
-pub(crate) async fn session(
-    folder: &Path,
-    rows: &RecordBatch,
-    partitions: usize,
-    batch_size: usize,
-) -> SessionContext {
-    let (parquet, csv) = (folder.join("rows.parquet"), folder.join("rows.csv"));
-    if !csv.exists() {
-        // Several groups of rows, so that partitions have some each.
-        let properties = WriterProperties::builder().set_max_row_group_row_count(Some(250)).build();
-        let file = File::create(&parquet).unwrap();
-        let mut writer = ArrowWriter::try_new(file, rows.schema(), Some(properties)).unwrap();
-        writer.write(rows).unwrap();
-        writer.close().unwrap();
-        WriterBuilder::new().with_header(true).build(File::create(&csv).unwrap()).write(rows).unwrap();
-    }
-    let mut config = SessionConfig::new().with_target_partitions(partitions).with_batch_size(batch_size);
-    config.options_mut().optimizer.repartition_file_min_size = 1;
-    let session = SessionContext::new_with_config(config);
-    let (parquet, csv) = (parquet.display().to_string(), csv.display().to_string());
-    session.register_parquet("parquet_rows", &parquet, ParquetReadOptions::default()).await.unwrap();
-    session.register_csv("csv_rows", &csv, CsvReadOptions::default()).await.unwrap();
-    session
-}
-
-/// All rows that a query finds, as one batch.
-pub(crate) async fn found(session: &SessionContext, query: &str) -> RecordBatch {
-    let frame = session.sql(query).await.unwrap_or_else(|error| panic!("{query}: {error}"));
-    let schema = Arc::new(frame.schema().as_arrow().clone());
-    let batches = frame.collect().await.unwrap_or_else(|error| panic!("{query}: {error}"));
-    datafusion::arrow::compute::concat_batches(&schema, &batches).unwrap()
 }
 
 /// The bits of a column of numbers.

@@ -1,4 +1,4 @@
-//! Queries.
+//! Tests of queries.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,11 +9,10 @@ use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type};
 use datafusion::prelude::{SessionContext, col};
 
-use crate::common::{
-    FEATURES, batch, bits, diabetes, ensemble, explainer, found, numbers, of_library, session,
-};
+use crate::common::{FEATURES, batch, bits, diabetes, ensemble, explainer, numbers, of_library};
+use crate::session::{found, session};
 
-/// The values of each feature, by their bits, of a column of explanations.
+/// Returns the values of each feature, as bits, of a column of explanations.
 fn values(explanations: &dyn Array) -> Vec<Vec<u64>> {
     let values = explanations.as_struct().column_by_name("values").unwrap();
     values.as_struct().columns().iter().map(|column| bits(column)).collect()
@@ -28,9 +27,10 @@ async fn values_over_files_are_those_of_the_library_to_the_last_bit_whatever_par
     let features = FEATURES.join(", ");
     for partitions in [1, 2, 5] {
         for batch_size in [7, 100, 8192] {
-            let session = session(folder.path(), &rows, partitions, batch_size).await;
-            register(&session, "explain_row", explainer()).unwrap();
-            register_models(&session, "explain_by", |path| BatchExplainer::of_file(path)?.build());
+            let mut session = session(folder.path(), &rows, partitions, batch_size).await;
+            register(&mut session, "explain_row", explainer()).unwrap();
+            register_models(&mut session, "explain_by", |path| BatchExplainer::of_file(path)?.build())
+                .unwrap();
             for table in ["parquet_rows", "csv_rows"] {
                 let found = found(
                     &session,
@@ -63,8 +63,8 @@ async fn fields_can_be_asked_for_filtered_by_and_unnested() {
     let rows = batch(&FEATURES, &numbers);
     let wanted = of_library(&ensemble("diabetes_xgb.json.gz"), &numbers);
     let folder = tempfile::tempdir().unwrap();
-    let session = session(folder.path(), &rows, 2, 64).await;
-    register(&session, "explain_row", explainer()).unwrap();
+    let mut session = session(folder.path(), &rows, 2, 64).await;
+    register(&mut session, "explain_row", explainer()).unwrap();
     let call = format!("explain_row({})", FEATURES.join(", "));
 
     let query = format!(
@@ -81,7 +81,7 @@ async fn fields_can_be_asked_for_filtered_by_and_unnested() {
     let columns: Vec<Vec<u64>> = unnested.columns()[1..].iter().map(|column| bits(column)).collect();
     assert_eq!(columns, wanted);
 
-    // A query of several steps: those whose prediction is most due to one feature.
+    // A query with several steps: the rows whose predictions one feature increases most.
     let query = format!(
         "SELECT id, e['values']['s5'] AS of_s5 FROM (SELECT id, {call} AS e FROM parquet_rows)
          WHERE e['values']['s5'] > 0 AND e['prediction'] > e['base'] ORDER BY of_s5 DESC LIMIT 5"
@@ -101,8 +101,8 @@ async fn fields_can_be_asked_for_filtered_by_and_unnested() {
 #[tokio::test]
 async fn values_and_base_add_up_to_the_prediction_and_results_say_what_was_asked() {
     let folder = tempfile::tempdir().unwrap();
-    let session = session(folder.path(), &batch(&FEATURES, &numbers(50, 10)), 1, 8192).await;
-    register_all(&session);
+    let mut session = session(folder.path(), &batch(&FEATURES, &numbers(50, 10)), 1, 8192).await;
+    register_all(&mut session).unwrap();
     let found = found(
         &session,
         &format!("SELECT explain_row('{}', {}) FROM csv_rows", diabetes(), FEATURES.join(", ")),
@@ -128,15 +128,15 @@ async fn values_and_base_add_up_to_the_prediction_and_results_say_what_was_asked
 #[tokio::test]
 async fn nulls_are_missing_values_and_no_rows_are_no_rows() {
     let folder = tempfile::tempdir().unwrap();
-    let session = session(folder.path(), &batch(&FEATURES, &numbers(50, 10)), 2, 8192).await;
-    register(&session, "explain_row", explainer()).unwrap();
+    let mut session = session(folder.path(), &batch(&FEATURES, &numbers(50, 10)), 2, 8192).await;
+    register(&mut session, "explain_row", explainer()).unwrap();
     let features = FEATURES.join(", ");
     let none =
         found(&session, &format!("SELECT explain_row({features}) FROM parquet_rows WHERE id < 0")).await;
     assert_eq!((none.num_rows(), none.num_columns()), (0, 1));
     let empty = tempfile::tempdir().unwrap();
-    let session = crate::common::session(empty.path(), &batch(&FEATURES, &[]), 2, 8192).await;
-    register(&session, "explain_row", explainer()).unwrap();
+    let mut session = crate::session::session(empty.path(), &batch(&FEATURES, &[]), 2, 8192).await;
+    register(&mut session, "explain_row", explainer()).unwrap();
     let none = found(&session, &format!("SELECT explain_row({features}) FROM parquet_rows")).await;
     assert_eq!((none.num_rows(), none.num_columns()), (0, 1));
 
@@ -148,7 +148,7 @@ async fn nulls_are_missing_values_and_no_rows_are_no_rows() {
         let constant =
             found(&session, &format!("SELECT explain_row(0.01, 0.01, 0.01, {missing}, {rest})")).await;
         assert_eq!(values(constant.column(0)), wanted, "{missing}");
-        // Beside a column, too.
+        // Also next to a column.
         let table = "(VALUES (0.01), (0.01)) AS t (a)";
         let beside =
             found(&session, &format!("SELECT explain_row(a, 0.01, a, {missing}, {rest}) FROM {table}")).await;
@@ -158,12 +158,14 @@ async fn nulls_are_missing_values_and_no_rows_are_no_rows() {
 
 #[tokio::test]
 async fn several_outputs_are_lists() {
-    let session = SessionContext::new();
+    let mut session = SessionContext::new();
     let flowers = BatchExplainer::of_trees(ensemble("iris_xgb_softprob.json.gz"));
-    register(&session, "explain_row", flowers.feature_names(["a", "b", "c", "d"]).build().unwrap()).unwrap();
+    register(&mut session, "explain_row", flowers.feature_names(["a", "b", "c", "d"]).build().unwrap())
+        .unwrap();
     let rows = "(VALUES (5.1, 3.5, 1.4, 0.2), (6.3, 2.9, 5.6, 1.8)) AS t (a, b, c, d)";
     let query = format!(
-        "SELECT e['prediction'][2] AS second, e['values']['c'] AS c FROM (SELECT explain_row(a, b, c, d) AS e FROM {rows})"
+        "SELECT e['prediction'][2] AS second, e['values']['c'] AS c FROM (SELECT explain_row(a, b, c, d) AS \
+         e FROM {rows})"
     );
     let found = found(&session, &query).await;
     assert_eq!(found.num_rows(), 2);
@@ -173,9 +175,9 @@ async fn several_outputs_are_lists() {
 #[tokio::test]
 async fn a_model_is_read_once_for_a_session_and_a_call_is_computed_once_for_a_query() {
     let (read, predicted) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let session = SessionContext::new();
+    let mut session = SessionContext::new();
     let (reads, predictions) = (Arc::clone(&read), Arc::clone(&predicted));
-    register_models(&session, "explain_sum", move |name| {
+    register_models(&mut session, "explain_sum", move |name| {
         assert_eq!(name, "sum");
         reads.fetch_add(1, Ordering::SeqCst);
         let predictions = Arc::clone(&predictions);
@@ -184,8 +186,9 @@ async fn a_model_is_read_once_for_a_session_and_a_call_is_computed_once_for_a_qu
             row[0] + row[1]
         });
         BatchExplainer::of_model(model, Background::baseline(vec![0.0; 2])?).build()
-    });
-    // Other rows each time: a function remembers its last ones.
+    })
+    .unwrap();
+    // Use different rows each time, because a function caches its last results.
     let rows = |first: f64| format!("(VALUES ({first}, 2.5), ({}, 4.5)) AS t (a, b)", first + 1.0);
     found(&session, &format!("SELECT explain_sum('sum', a, b)['base'] AS base FROM {}", rows(1.5))).await;
     let cost = predicted.swap(0, Ordering::SeqCst);
@@ -217,7 +220,7 @@ async fn a_model_is_read_once_for_a_session_and_a_call_is_computed_once_for_a_qu
 
 #[tokio::test]
 async fn expressions_can_be_put_together_in_rust() {
-    let session = SessionContext::new();
+    let mut session = SessionContext::new();
     let numbers = numbers(20, 10);
     let rows = batch(&FEATURES, &numbers);
     session.register_batch("rows", rows).unwrap();
@@ -230,10 +233,10 @@ async fn expressions_can_be_put_together_in_rust() {
 
 #[tokio::test]
 async fn the_word_explain_is_a_function_where_sql_takes_it_for_one() {
-    let session = SessionContext::new();
+    let mut session = SessionContext::new();
     let rows = batch(&FEATURES, &[0.01; 20]);
     session.register_batch("rows", rows).unwrap();
-    register_all(&session);
+    register_all(&mut session).unwrap();
     let call = format!("('{}', {})", diabetes(), FEATURES.join(", "));
     let first = found(&session, &format!("SELECT explain{call} FROM rows")).await;
     for list in ["explain_row", "\"explain\""] {
@@ -242,12 +245,12 @@ async fn the_word_explain_is_a_function_where_sql_takes_it_for_one() {
             first.column(0)
         );
     }
-    // Dialects without commas at the end of a list take it everywhere.
+    // Dialects without trailing commas accept the function name everywhere.
     let mut config = datafusion::prelude::SessionConfig::new();
     config.options_mut().sql_parser.dialect = datafusion::config::Dialect::PostgreSQL;
-    let other = SessionContext::new_with_config(config);
+    let mut other = SessionContext::new_with_config(config);
     other.register_batch("rows", batch(&FEATURES, &[0.01; 20])).unwrap();
-    register_all(&other);
+    register_all(&mut other).unwrap();
     assert_eq!(
         found(&other, &format!("SELECT id, explain{call} FROM rows")).await.column(1),
         first.column(0)

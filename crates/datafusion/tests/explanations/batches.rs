@@ -1,16 +1,16 @@
-//! Record batches in, record batches out.
+//! Tests of explaining record batches.
 
 use std::sync::Arc;
 
 use apportion::values::Semivalue;
 use apportion::{Background, Budget, Method, Partition, Until, Value};
 use apportion_datafusion::{BatchExplainer, Layout};
-use datafusion::arrow::array::{
+use datafusion_common::arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, DictionaryArray, Float16Array, Float32Array,
     Float64Array, Int8Array, Int64Array, NullArray, RecordBatch, StringArray, StringViewArray, UInt16Array,
 };
-use datafusion::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, Schema};
-use datafusion::arrow::error::ArrowError;
+use datafusion_common::arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type, Schema};
+use datafusion_common::arrow::error::ArrowError;
 
 use crate::common::{FEATURES, batch, bits, ensemble, explainer, fixture, numbers, of_library};
 
@@ -32,7 +32,8 @@ fn values_are_those_of_the_library_to_the_last_bit_whatever_the_batches() {
             let batches = (0..700).step_by(size).map(|first| rows.slice(first, size.min(700 - first)));
             let found = explainer.explain_batches(batches.map(Ok::<_, ArrowError>));
             let found: Vec<RecordBatch> = found.collect::<Result<_, _>>().unwrap();
-            let found = datafusion::arrow::compute::concat_batches(&found[0].schema(), &found).unwrap();
+            let found =
+                datafusion_common::arrow::compute::concat_batches(&found[0].schema(), &found).unwrap();
             assert_eq!(found.column(0), rows.column(0));
             for (feature, wanted) in wanted.iter().enumerate() {
                 assert_eq!(
@@ -59,7 +60,7 @@ fn values_against_a_background_are_the_same_bits_whatever_the_batches() {
     let trees = || BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz")).background(background.clone());
     for asked in [trees(), trees().keep_tables()] {
         let explainer = asked.keep(["id"]).build().unwrap();
-        // Tables that are kept are laid out otherwise, so that their last bits may be others.
+        // Cached tables have a different layout, so their last bits may differ from those without the cache.
         let wanted = explainer.explain(&rows).unwrap();
         for size in [1, 7, 100, 300] {
             let batches = (0..300).step_by(size).map(|first| rows.slice(first, size.min(300 - first)));
@@ -105,7 +106,7 @@ fn columns_are_found_by_their_names_in_any_order() {
         explainer().explain(&rows.project(&backwards).unwrap()).unwrap(),
     );
     assert_eq!(one, other);
-    // Columns that no feature is called by, and an id that is not kept, are left out.
+    // Columns that match no feature, and an `id` that is not kept, are ignored.
     let more = RecordBatch::try_from_iter(
         rows.schema_ref()
             .fields()
@@ -115,7 +116,7 @@ fn columns_are_found_by_their_names_in_any_order() {
             .zip(rows.columns().iter().cloned().chain([Arc::new(NullArray::new(40)) as ArrayRef])),
     );
     assert_eq!(explainer().explain(&more.unwrap()).unwrap(), one);
-    // A model without names takes all that are not kept.
+    // A model without feature names uses all columns that are not kept.
     let unnamed = BatchExplainer::of_trees(ensemble("diabetes_xgb.json.gz")).keep(["id"]).build().unwrap();
     assert_eq!(unnamed.explain(&rows).unwrap(), one);
 }
@@ -159,7 +160,7 @@ fn several_outputs_are_lines_or_lists() {
     for (place, column) in [(1, 2), (2, 3)] {
         assert_eq!(bits(lists.column(place).as_list::<i32>().values()), bits(lines.column(column)));
     }
-    // Rows × features × outputs, where the lines have a column for each feature.
+    // The lists are ordered by row, feature and output; the lines have one column per feature.
     let by_feature = lists.column(3).as_list::<i32>();
     let leaves = bits(by_feature.values().as_list::<i32>().values());
     for feature in 0..4 {
@@ -177,7 +178,7 @@ fn every_type_of_number_is_taken_and_null_is_missing() {
         Arc::new(Float32Array::from(vec![Some(1.0), None, Some(3.0)])),
         Arc::new(Float64Array::from(vec![1.0, f64::NAN, 3.0])),
         Arc::new(
-            datafusion::arrow::compute::cast(
+            datafusion_common::arrow::compute::cast(
                 &Float32Array::from(vec![Some(1.0), None, Some(3.0)]),
                 &DataType::Float16,
             )
@@ -209,7 +210,7 @@ fn every_type_of_number_is_taken_and_null_is_missing() {
     }
 }
 
-/// Rows with words, and what the library of the model says of them.
+/// Reads rows with categories, and the results of the model's library for them.
 fn words() -> serde_json::Value {
     let mut text = String::new();
     let file = std::fs::File::open(fixture("words.json.gz")).unwrap();
@@ -247,8 +248,8 @@ fn words_are_the_categories_of_the_model() {
             predictions.value(row)
         );
     }
-    // The same words in another type of text.
-    let other = datafusion::arrow::compute::cast(rows.column(0), &DataType::LargeUtf8).unwrap();
+    // The same categories in another text type.
+    let other = datafusion_common::arrow::compute::cast(rows.column(0), &DataType::LargeUtf8).unwrap();
     let mut columns = rows.columns().to_vec();
     columns[0] = other;
     let rows = RecordBatch::try_from_iter(features.iter().map(String::as_str).zip(columns)).unwrap();
@@ -332,6 +333,6 @@ fn batches_of_other_schemas_may_follow_each_other_and_errors_stand_in_their_plac
     let given = [Ok(rows.clone()), Ok(wrong), Err(failed), Ok(backwards)];
     let found: Vec<_> = explainer().explain_batches(given).collect();
     assert_eq!(found[0].as_ref().unwrap(), found[3].as_ref().unwrap());
-    assert!(found[1].as_ref().unwrap_err().to_string().starts_with("column \"bmi\" is of the type Utf8"));
+    assert!(found[1].as_ref().unwrap_err().to_string().starts_with("column \"bmi\" has the type Utf8"));
     assert!(found[2].as_ref().unwrap_err().to_string().contains("a broken file"));
 }

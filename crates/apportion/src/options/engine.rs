@@ -1,0 +1,55 @@
+//! Options of the exact algorithms for trees.
+
+#[cfg(feature = "trees")]
+use apportion_trees::{Kernel, Precision, Settings};
+use serde_json::json;
+
+#[cfg(feature = "trees")]
+use super::distribution::name_of;
+
+/// Options of the exact algorithms for trees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Engine {
+    /// The kernel; `None` for that of the shortest predicted time.
+    #[cfg(feature = "trees")]
+    pub kernel: Option<Kernel>,
+    /// The precision of tables.
+    #[cfg(feature = "trees")]
+    pub precision: Precision,
+    /// The number of rows that the kernel is chosen for; `None` for that of each call.
+    pub rows: Option<usize>,
+}
+
+#[cfg(feature = "trees")]
+impl Engine {
+    /// Returns the settings of an explainer of trees.
+    pub fn settings(&self) -> Settings {
+        Settings::default().with_kernel(self.kernel).with_precision(self.precision).with_rows(self.rows)
+    }
+
+    /// Returns whether the kernel or the precision is not the default.
+    pub fn is_given(&self) -> bool {
+        self.kernel.is_some() || self.precision != Precision::default()
+    }
+}
+
+impl Engine {
+    /// Returns the words that checkpoints store. They have the number of rows only if it is given.
+    pub(super) fn words(&self) -> String {
+        #[cfg(feature = "trees")]
+        let (kernel, precision) =
+            (self.kernel.map_or("auto", Kernel::name), name_of(&PRECISIONS, self.precision));
+        #[cfg(not(feature = "trees"))]
+        let (kernel, precision) = ("auto", "f64");
+        match self.rows {
+            None => json!({"kernel": kernel, "precision": precision}).to_string(),
+            Some(rows) => json!({"kernel": kernel, "precision": precision, "rows": rows}).to_string(),
+        }
+    }
+}
+
+/// Precisions by name.
+#[cfg(feature = "trees")]
+pub(super) const PRECISIONS: [(&str, Precision); 2] =
+    [("f64", Precision::Double), ("f32", Precision::Single)];

@@ -1,0 +1,69 @@
+//! Games by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A game that rows of a model are explained in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GameName {
+    /// Absent features come from a background.
+    Marginal,
+    /// Trees average over the branches of absent features.
+    PathDependent,
+    /// Absent features follow a Gaussian distribution, given the present ones.
+    Gaussian,
+    /// They follow a Gaussian copula.
+    Copula,
+    /// They come from rows near the explicand.
+    Empirical,
+    /// They come from rows that agree with the explicand.
+    Frequency,
+}
+
+impl GameName {
+    /// All games.
+    pub const ALL: [Self; 6] =
+        [Self::Marginal, Self::PathDependent, Self::Gaussian, Self::Copula, Self::Empirical, Self::Frequency];
+
+    /// Returns the name in options and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Marginal => "marginal",
+            Self::PathDependent => "path-dependent",
+            Self::Gaussian => "gaussian",
+            Self::Copula => "copula",
+            Self::Empirical => "empirical",
+            Self::Frequency => "frequency",
+        }
+    }
+
+    /// Returns whether absent features follow a distribution that is fitted on data.
+    pub fn is_conditional(self) -> bool {
+        !matches!(self, Self::Marginal | Self::PathDependent)
+    }
+}
+
+impl fmt::Display for GameName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The error for a name that is not a game.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown game {given:?}; expected one of: {}", GameName::ALL.map(GameName::name).join(", "))]
+pub struct UnknownGame {
+    /// The given name.
+    pub given: String,
+}
+
+impl FromStr for GameName {
+    type Err = UnknownGame;
+
+    fn from_str(name: &str) -> Result<Self, UnknownGame> {
+        // The name of shapr for the marginal game.
+        let name_of = |name| if name == "independence" { "marginal" } else { name };
+        let found = Self::ALL.into_iter().find(|game| game.name() == name_of(name));
+        found.ok_or_else(|| UnknownGame { given: name.to_owned() })
+    }
+}

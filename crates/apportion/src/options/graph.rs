@@ -1,0 +1,163 @@
+//! Graphs of features.
+
+use std::str::FromStr;
+
+use apportion_games::{Adjacency, Graph};
+use serde_json::json;
+
+use super::error::OptionError;
+use super::groups::feature;
+
+/// A graph of features, not yet compared with them.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum GraphOption {
+    /// The features in a row.
+    Line,
+    /// The features row by row in a grid.
+    Grid {
+        /// Rows of the grid.
+        rows: usize,
+        /// Columns of the grid.
+        columns: usize,
+        /// The neighbours of a feature.
+        adjacency: Adjacency,
+    },
+    /// Edges between features by name or index, such as `age,sex`.
+    Edges(Vec<String>),
+    /// The graph itself.
+    Graph(Graph),
+}
+
+impl FromStr for GraphOption {
+    type Err = OptionError;
+
+    fn from_str(text: &str) -> Result<Self, OptionError> {
+        let text = text.trim();
+        match text.split_once('=') {
+            None if text == "line" => Ok(Self::Line),
+            Some(("grid", size)) => grid(size).ok_or_else(|| OptionError::Invalid {
+                option: "graph",
+                problem: format!(
+                    "invalid grid {text:?}; expected grid=ROWSxCOLUMNS, as in grid=4x5, or grid=4x5,8 with neighbours at corners"
+                ),
+            }),
+            _ => Ok(Self::Edges(text.trim_end_matches(';').split(';').map(str::to_owned).collect())),
+        }
+    }
+}
+
+/// Parses a grid: 4x5, or 4x5,8.
+fn grid(size: &str) -> Option<GraphOption> {
+    let (size, adjacency) = match size.split_once(',') {
+        None | Some((_, "4")) => (size.trim_end_matches(",4"), Adjacency::Four),
+        Some((size, "8")) => (size, Adjacency::Eight),
+        Some(_) => return None,
+    };
+    let (rows, columns) = size.split_once('x')?;
+    let (rows, columns): (usize, usize) = (rows.parse().ok()?, columns.parse().ok()?);
+    // A grid without features, or with more than any table.
+    rows.checked_mul(columns).filter(|nodes| (1..=1 << 24).contains(nodes))?;
+    Some(GraphOption::Grid { rows, columns, adjacency })
+}
+
+impl GraphOption {
+    /// Returns the graph of the features with these `names`.
+    ///
+    /// # Errors
+    ///
+    /// [`OptionError::Edge`], [`OptionError::Feature`] and [`OptionError::Graph`].
+    pub fn graph(&self, names: &[String]) -> Result<Graph, OptionError> {
+        let players = names.len();
+        let graph = match self {
+            Self::Line => Graph::line(players),
+            // Checked first: a grid of other features may take all memory.
+            Self::Grid { rows, columns, adjacency } if rows.checked_mul(*columns) == Some(players) => {
+                Graph::grid(*rows, *columns, *adjacency)
+            }
+            Self::Grid { rows, columns, .. } => {
+                return Err(OptionError::Form {
+                    option: "graph",
+                    given: format!("grid={rows}x{columns}"),
+                    expected: format!("a grid of the {players} features"),
+                });
+            }
+            Self::Edges(edges) => {
+                let edges = edges.iter().map(|edge| ends(edge, names)).collect::<Result<Vec<_>, _>>()?;
+                Graph::from_edges(players, edges).map_err(OptionError::Graph)?
+            }
+            Self::Graph(graph) => graph.clone(),
+        };
+        graph.check_players(players).map_err(OptionError::Graph)?;
+        Ok(graph)
+    }
+}
+
+impl GraphOption {
+    /// Returns the words that checkpoints store.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Line => "line".to_owned(),
+            Self::Grid { rows, columns, adjacency } => {
+                let adjacency = match adjacency {
+                    Adjacency::Four => 4,
+                    Adjacency::Eight => 8,
+                };
+                json!({"grid": {"rows": rows, "columns": columns, "adjacency": adjacency}}).to_string()
+            }
+            Self::Edges(edges) => json!({"edges": edges}).to_string(),
+            Self::Graph(graph) => {
+                let later = |node: usize| graph.neighbours(node).iter().filter(move |&&other| other > node);
+                let of_node = |node: usize| later(node).map(move |other| format!("{node},{other}"));
+                let edges: Vec<String> = (0..graph.nodes()).flat_map(of_node).collect();
+                json!({"edges": edges}).to_string()
+            }
+        }
+    }
+}
+
+/// Returns the features of an edge.
+fn ends(edge: &str, names: &[String]) -> Result<(usize, usize), OptionError> {
+    match edge.split(',').map(str::trim).collect::<Vec<_>>()[..] {
+        [a, b] => Ok((feature("graph", a, names)?, feature("graph", b, names)?)),
+        _ => Err(OptionError::Edge { given: edge.to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(text: &str) -> Result<Graph, OptionError> {
+        let names = ["age", "sex", "0", "bmi", "bp", "s1"].map(str::to_owned);
+        text.parse::<GraphOption>()?.graph(&names)
+    }
+
+    #[test]
+    fn lines_grids_and_edges_are_read() {
+        assert_eq!(graph("line").unwrap(), Graph::line(6));
+        assert_eq!(graph("grid=2x3").unwrap(), Graph::grid(2, 3, Adjacency::Four));
+        assert_eq!(graph("grid=3x2,8").unwrap(), Graph::grid(3, 2, Adjacency::Eight));
+        let wanted = Graph::from_edges(6, [(0, 1), (2, 3), (1, 5)]).unwrap();
+        assert_eq!(graph("age,sex; 0,bmi ;1,5;").unwrap(), wanted);
+    }
+
+    #[test]
+    fn what_is_no_graph_of_the_features_is_refused() {
+        for (text, wanted) in [
+            ("grid=2", "grid=4x5"),
+            ("grid=0x3", "grid=4x5"),
+            ("grid=2x3,6", "grid=4x5"),
+            ("grid=2x4", "expected a grid of the 6 features"),
+            ("age", "invalid edge"),
+            ("age,sex,bmi", "invalid edge"),
+            ("age,weight", "unknown feature \"weight\""),
+            ("age,9", "unknown feature \"9\""),
+            ("age,age", "joins a node to itself"),
+            ("age,sex;sex,age", "duplicate edge"),
+        ] {
+            let message = graph(text).unwrap_err().to_string();
+            assert!(message.contains(wanted), "{text}: {message}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Errors of options, with the names of the command.
+
+use anyhow::Error;
+use apportion::options::OptionError;
+use apportion::plots;
+
+use crate::failure::Usage;
+
+/// Words an error of options with those of the command.
+pub(crate) fn usage(error: OptionError) -> Error {
+    let says = match error {
+        OptionError::Distribution { game, source } => {
+            return Error::new(source).context(format!("cannot fit the distribution of --game {game}"));
+        }
+        OptionError::Feature { option, name, features } => {
+            let given = match name.as_str() {
+                "" => "feature without a name, or group without features,".to_owned(),
+                name => format!("unknown feature {name:?}"),
+            };
+            let known = plots::listed(&name, features.iter().map(String::as_str));
+            format!(
+                "{given} in --{option}; available features: {known} (or indices 0 to {})",
+                features.len().saturating_sub(1)
+            )
+        }
+        error => error.in_words(|name| format!("--{name}")),
+    };
+    Usage(says).into()
+}

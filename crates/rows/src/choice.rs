@@ -1,0 +1,531 @@
+//! The choice of the columns of a table that are the features, and their order.
+//!
+//! If the names of the features are known and the table has all of them, columns are chosen by name: their
+//! order does not matter, and other columns are left out. If the names are not known, the table has no names,
+//! or either only numbers its columns, the columns are used in order, and their number must be that of the
+//! features. A table with other names, or with some but not all, is an error: guessing would give wrong
+//! results without a sign.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::choice_error::{ChoiceError, ColumnUse};
+use crate::nearest::nearest;
+use crate::wanted::Wanted;
+
+/// The column that is set aside by default.
+const DEFAULT_TARGET: &str = "target";
+
+/// The columns of a table.
+#[derive(Debug, Clone, Copy)]
+pub enum Header<'a> {
+    /// Their names.
+    Names(&'a [String]),
+    /// For each column its name, and after it other names under which the model's library may store it.
+    Spellings(&'a [Vec<String>]),
+    /// The number of columns without names.
+    Count(usize),
+}
+
+/// Indices of the columns that were chosen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Choice {
+    /// The column of each feature.
+    pub features: Vec<usize>,
+    /// The column that names each row.
+    pub id: Option<usize>,
+    /// The column of weights.
+    pub weight: Option<usize>,
+    /// The columns that are neither features nor named for another use.
+    pub left_out: Vec<usize>,
+    /// Named columns (target, id, ignored ones) that do not exist, if they need not.
+    pub absent: Vec<String>,
+    /// Whether columns are used in order although the features have names, because one side only numbers its
+    /// columns.
+    pub in_order: bool,
+}
+
+/// Chooses the features among the columns of a table.
+///
+/// ```
+/// use apportion_rows::{Header, Wanted, choose};
+///
+/// let header = ["id", "income ", "age"].map(String::from);
+/// let features = ["age", "income"].map(String::from);
+/// let wanted = Wanted { names: Some(&features), named_by: "the model", ..Wanted::default() };
+/// let choice = choose(Header::Names(&header), &wanted)?;
+/// assert_eq!((choice.features, choice.left_out), (vec![2, 1], vec![0]));
+/// # Ok::<(), apportion_rows::ChoiceError>(())
+/// ```
+///
+/// # Errors
+///
+/// See [`ChoiceError`].
+pub fn choose(header: Header<'_>, wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
+    match header {
+        Header::Names(names) => by_name(&names.iter().map(String::as_str).collect::<Vec<_>>(), &[], wanted),
+        Header::Spellings(spellings) => {
+            let names = spellings.iter().map(|all| all.first().map_or("", String::as_str));
+            by_name(&names.collect::<Vec<_>>(), spellings, wanted)
+        }
+        Header::Count(count) => by_position(count, wanted),
+    }
+}
+
+/// Chooses among columns with names.
+fn by_name(header: &[&str], spellings: &[Vec<String>], wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
+    check_names(header)?;
+    let is_feature =
+        |column: usize| wanted.names.is_some_and(|names| names.iter().any(|name| name == header[column]));
+    let find = |used_as: ColumnUse, given: &str| {
+        let column = position(given, header);
+        match column.is_none() && wanted.named_columns_required {
+            true => Err(ChoiceError::UnknownColumn {
+                used_as,
+                name: given.to_owned(),
+                nearest: nearest(given, header.iter().copied()).map(str::to_owned),
+                columns: owned(header.iter()),
+            }),
+            false => Ok(column),
+        }
+    };
+    // Only background files need weights.
+    let weight = wanted.weight.and_then(|given| position(given, header));
+    let target = match wanted.target {
+        Some(given) => find(ColumnUse::Target, given)?,
+        None if wanted.keeps_all => None,
+        None => header.iter().position(|&name| name == DEFAULT_TARGET).filter(|&column| !is_feature(column)),
+    };
+    let id = wanted.id.map(|given| find(ColumnUse::Id, given)).transpose()?.flatten();
+    let mut aside: HashSet<usize> = target.into_iter().collect();
+    aside.extend(id.into_iter().chain(weight).filter(|&column| !is_feature(column)));
+    for given in &wanted.ignored {
+        let column = find(ColumnUse::Ignored, given)?;
+        if let Some(column) = column.filter(|&column| is_feature(column)) {
+            let (name, named_by) = (header[column].to_owned(), wanted.named_by.to_owned());
+            return Err(ChoiceError::IgnoredFeature { name, named_by });
+        }
+        aside.extend(column);
+    }
+    let is_aside = |&column: &usize| !wanted.keeps_all && is_index(header[column]) && !is_feature(column);
+    aside.extend((0..header.len()).filter(is_aside));
+    let rest: Vec<usize> = (0..header.len()).filter(|column| !aside.contains(column)).collect();
+    let columns = Columns { header, spellings, rest, target };
+    let mut choice = match wanted.names {
+        Some(names) => columns.by_known_names(names, wanted)?,
+        None => columns.all(wanted)?,
+    };
+    let absent = wanted.named_columns().filter(|given| position(given, header).is_none());
+    choice.absent = absent.map(str::to_owned).collect();
+    Ok(Choice { id, weight, ..choice })
+}
+
+/// Chooses among columns without names.
+fn by_position(count: usize, wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
+    let position = |given: &str| given.parse().ok().filter(|&index: &usize| index < count);
+    let find = |used_as: ColumnUse, given: &str| match position(given) {
+        None if wanted.named_columns_required => {
+            Err(ChoiceError::InvalidIndex { used_as, index: given.to_owned(), columns: count })
+        }
+        index => Ok(index),
+    };
+    let target = wanted.target.map(|given| find(ColumnUse::Target, given)).transpose()?.flatten();
+    let id = wanted.id.map(|given| find(ColumnUse::Id, given)).transpose()?.flatten();
+    let weight = wanted.weight.and_then(position);
+    let mut aside: HashSet<usize> = target.into_iter().chain(id).chain(weight).collect();
+    for given in &wanted.ignored {
+        aside.extend(find(ColumnUse::Ignored, given)?);
+    }
+    let features: Vec<usize> = (0..count).filter(|column| !aside.contains(column)).collect();
+    if let Some(expected) = wanted.feature_count().filter(|&expected| features.len() != expected) {
+        let target = target.map(|_| None);
+        return Err(ChoiceError::Count { expected, found: features.len(), names: Vec::new(), target });
+    }
+    let absent = wanted.named_columns().filter(|given| position(given).is_none());
+    let absent = absent.map(str::to_owned).collect();
+    Ok(Choice { features, id, weight, absent, ..Choice::default() })
+}
+
+/// Returns whether pandas stores the index of a data frame in a column of this name, in formats without an
+/// index.
+fn is_index(name: &str) -> bool {
+    let level = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
+    level.is_some_and(|level| level.parse::<u32>().is_ok())
+}
+
+/// Returns the index of a column, by name, else by index.
+fn position(given: &str, header: &[&str]) -> Option<usize> {
+    let named = header.iter().position(|&name| name == given);
+    named.or_else(|| given.parse().ok().filter(|&index: &usize| index < header.len()))
+}
+
+/// Rejects two columns of the same name.
+fn check_names(header: &[&str]) -> Result<(), ChoiceError> {
+    let mut first = HashMap::new();
+    for (column, &name) in header.iter().enumerate() {
+        if let Some(first) = first.insert(name, column) {
+            return Err(ChoiceError::DuplicateName { columns: [first, column], name: name.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+fn owned<'n>(names: impl Iterator<Item = &'n &'n str>) -> Vec<String> {
+    names.map(|&name| name.to_owned()).collect()
+}
+
+/// The columns that can be features.
+struct Columns<'a> {
+    /// Names of all columns.
+    header: &'a [&'a str],
+    /// Other names of each column, after its own; empty if there are none.
+    spellings: &'a [Vec<String>],
+    /// Indices of the columns that are not set aside.
+    rest: Vec<usize>,
+    /// Index of the target.
+    target: Option<usize>,
+}
+
+impl Columns<'_> {
+    /// Chooses all columns if their number is that of the features.
+    fn all(self, wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
+        match wanted.feature_count() {
+            Some(expected) if expected != self.rest.len() => Err(ChoiceError::Count {
+                expected,
+                found: self.rest.len(),
+                names: owned(self.rest.iter().map(|&column| &self.header[column])),
+                target: self.target().map(Some),
+            }),
+            _ => Ok(Choice { features: self.rest, ..Choice::default() }),
+        }
+    }
+
+    /// Chooses the columns that are named as the features, or all of them in order if no column is and either
+    /// side only numbers its columns.
+    fn by_known_names(self, names: &[String], wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
+        let columns: Vec<&str> = self.rest.iter().map(|&column| self.header[column]).collect();
+        let others = |place: usize| {
+            self.spellings.get(self.rest[place]).and_then(|all| all.get(1..)).unwrap_or_default()
+        };
+        let found = match_names(&columns, others, names, wanted.names_are_rewritten);
+        let chosen: HashSet<usize> = found.iter().copied().flatten().collect();
+        let left_out: Vec<usize> = (0..columns.len()).filter(|place| !chosen.contains(place)).collect();
+        let other_names = || left_out.iter().map(|&place| columns[place]);
+        let missing: Vec<&str> = names
+            .iter()
+            .zip(&found)
+            .filter(|(_, found)| found.is_none())
+            .map(|(name, _)| name.as_str())
+            .collect();
+        if missing.is_empty() {
+            let at = |places: Vec<usize>| places.into_iter().map(|place| self.rest[place]).collect();
+            let features = at(found.into_iter().flatten().collect());
+            return Ok(Choice { features, left_out: at(left_out), ..Choice::default() });
+        }
+        let named_by = wanted.named_by.to_owned();
+        if !chosen.is_empty() || columns.len() != names.len() {
+            let misspelt = missing
+                .iter()
+                .find_map(|&name| Some((name.to_owned(), nearest(name, other_names())?.to_owned())));
+            return Err(ChoiceError::MissingFeatures {
+                expected: names.len(),
+                found: columns.len(),
+                matched: chosen.len(),
+                missing: owned(missing.iter()),
+                misspelt,
+                target: self.target(),
+                named_by,
+            });
+        }
+        if are_numbered(names.iter().map(String::as_str)) || are_numbered(other_names()) {
+            return Ok(Choice { features: self.rest, in_order: true, ..Choice::default() });
+        }
+        Err(ChoiceError::OtherNames { column: columns[0].to_owned(), feature: names[0].clone(), named_by })
+    }
+
+    fn target(&self) -> Option<String> {
+        self.target.map(|column| self.header[column].to_owned())
+    }
+}
+
+/// Returns the place of each name among `columns`: of the column with that name; else of the only other
+/// column that has it as another spelling. Spellings of a column are the `others`, its name without
+/// surrounding blanks and, if names are `rewritten`, its name as LightGBM [stores](lightgbm_name) it.
+fn match_names<'n>(
+    columns: &[&'n str],
+    others: impl Fn(usize) -> &'n [String],
+    names: &[String],
+    rewritten: bool,
+) -> Vec<Option<usize>> {
+    let place_of: HashMap<&str, usize> =
+        columns.iter().enumerate().map(|(place, &column)| (column, place)).collect();
+    let mut found: Vec<Option<usize>> =
+        names.iter().map(|name| place_of.get(name.as_str()).copied()).collect();
+    if found.iter().all(Option::is_some) {
+        return found;
+    }
+    let taken: HashSet<usize> = found.iter().copied().flatten().collect();
+    // A spelling of two columns is the name of neither.
+    let mut owner: HashMap<String, Option<usize>> = HashMap::new();
+    for (place, &column) in columns.iter().enumerate().filter(|(place, _)| !taken.contains(place)) {
+        let mut spellings = vec![column.to_owned(), column.trim().to_owned()];
+        spellings.extend(others(place).iter().cloned());
+        spellings.extend(rewritten.then(|| lightgbm_name(column)));
+        for spelling in spellings {
+            owner
+                .entry(spelling)
+                .and_modify(|owner| *owner = owner.filter(|&other| other == place))
+                .or_insert(Some(place));
+        }
+    }
+    for (found, name) in found.iter_mut().zip(names).filter(|(found, _)| found.is_none()) {
+        *found = owner.get(name.as_str()).or_else(|| owner.get(name.trim())).copied().flatten();
+    }
+    found
+}
+
+/// Returns whether names only number the columns, as libraries and readers of tables do if there are no
+/// names: `f0`, `f1`, …; `Column_0`; `0`; `x1`, `x2`, …
+pub fn are_numbered<'n>(names: impl Iterator<Item = &'n str> + Clone) -> bool {
+    let begin_with = |prefix: &str, first: usize| {
+        names.clone().enumerate().all(|(place, name)| {
+            name.strip_prefix(prefix).is_some_and(|number| number == (first + place).to_string())
+        })
+    };
+    let Some(name) = names.clone().next() else { return false };
+    [0, 1]
+        .iter()
+        .any(|first| name.strip_suffix(&first.to_string()).is_some_and(|prefix| begin_with(prefix, *first)))
+}
+
+/// Returns a name as LightGBM stores it: white space and the punctuation of JSON become underscores.
+///
+/// ```
+/// assert_eq!(apportion_rows::lightgbm_name("Annual Income, k$"), "Annual_Income__k$");
+/// ```
+pub fn lightgbm_name(name: &str) -> String {
+    let stored = |letter: char| match letter {
+        '"' | ',' | ':' | '[' | ']' | '{' | '}' => '_',
+        letter if letter.is_whitespace() => '_',
+        letter => letter,
+    };
+    name.chars().map(stored).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by_name(header: &[String], wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
+        choose(Header::Names(header), wanted)
+    }
+
+    fn by_position(count: usize, wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
+        choose(Header::Count(count), wanted)
+    }
+
+    fn strings(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn wanted<'a>(names: Option<&'a [String]>, count: usize, target: Option<&'a str>) -> Wanted<'a> {
+        Wanted {
+            names,
+            named_by: "the model",
+            count: Some(count),
+            target,
+            named_columns_required: true,
+            ..Wanted::default()
+        }
+    }
+
+    fn refusal(header: &[&str], wanted: &Wanted<'_>) -> String {
+        by_name(&strings(header), wanted).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn names_of_the_model_decide_the_order_and_leave_the_rest_out() {
+        let names = strings(&["a", "b"]);
+        let chosen = by_name(&strings(&["id", "b", "target", "a"]), &wanted(Some(&names), 2, None)).unwrap();
+        assert_eq!(chosen.features, [3, 1]);
+        assert_eq!(chosen.left_out, [0]);
+    }
+
+    #[test]
+    fn a_feature_called_target_is_not_set_aside() {
+        let names = strings(&["a", "target"]);
+        let chosen = by_name(&strings(&["target", "a"]), &wanted(Some(&names), 2, None)).unwrap();
+        assert_eq!(chosen, Choice { features: vec![1, 0], ..Choice::default() });
+    }
+
+    #[test]
+    fn names_that_number_the_columns_are_none() {
+        let are_numbered = |names: &[&str]| are_numbered(names.iter().copied());
+        for names in [&["f0", "f1", "f2"][..], &["0", "1"], &["Column_0", "Column_1"], &["V1", "V2"], &["x0"]]
+        {
+            assert!(are_numbered(names), "{names:?}");
+        }
+        for names in [&["age", "bmi"][..], &["f0", "f2"], &["f1", "f0"], &["f0", "g1"], &["s2"], &[]] {
+            assert!(!are_numbered(names), "{names:?}");
+        }
+        let names = strings(&["age", "bmi"]);
+        let message = refusal(&["height", "weight"], &wanted(Some(&names), 2, None));
+        assert!(message.contains("found \"height\", expected \"age\""), "{message}");
+        let chosen = by_name(&strings(&["0", "1"]), &wanted(Some(&names), 2, None)).unwrap();
+        assert_eq!((chosen.features, chosen.in_order), (vec![0, 1], true));
+    }
+
+    #[test]
+    fn features_that_are_only_numbered_take_columns_in_order() {
+        let names = strings(&["f0", "f1"]);
+        let chosen = by_name(&strings(&["age", "target", "bmi"]), &wanted(Some(&names), 2, None)).unwrap();
+        assert_eq!(chosen.features, [0, 2]);
+        assert!(chosen.in_order);
+    }
+
+    #[test]
+    fn a_header_with_some_of_the_names_is_refused_with_those_it_lacks() {
+        let names = strings(&["a", "b", "c"]);
+        let message = refusal(&["a", "b", "d"], &wanted(Some(&names), 3, None));
+        assert!(message.contains("\"c\"") && message.contains("3 columns"), "{message}");
+        let message = refusal(&["x", "y"], &wanted(Some(&names), 3, None));
+        assert!(message.contains("2 columns lack 3 of the 3 features"), "{message}");
+    }
+
+    #[test]
+    fn without_names_the_count_decides() {
+        assert_eq!(
+            by_name(&strings(&["x", "target", "y"]), &wanted(None, 2, None)).unwrap().features,
+            [0, 2]
+        );
+        let message = refusal(&["x", "y", "target"], &wanted(None, 3, None));
+        assert!(
+            message == "expected 3 feature columns, found 2 besides the target \"target\" (\"x\", \"y\")",
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn a_named_target_is_set_aside_by_name_or_index_and_must_be_there() {
+        let header = strings(&["x", "label", "target"]);
+        assert_eq!(by_name(&header, &wanted(None, 2, Some("label"))).unwrap().features, [0, 2]);
+        assert_eq!(by_name(&header, &wanted(None, 2, Some("0"))).unwrap().features, [1, 2]);
+        assert!(
+            refusal(&["x", "y"], &wanted(None, 2, Some("label")))
+                .starts_with("unknown column \"label\" in the target")
+        );
+        let kept = Wanted { keeps_all: true, ..wanted(None, 3, None) };
+        assert_eq!(by_name(&header, &kept).unwrap().features, [0, 1, 2]);
+        let ignored = vec!["1", "z"];
+        let optional = Wanted { named_columns_required: false, ignored, ..wanted(None, 1, Some("label")) };
+        let chosen = by_name(&strings(&["x", "y"]), &optional).unwrap();
+        assert_eq!((chosen.features, chosen.absent), (vec![0], strings(&["label", "z"])));
+        let chosen = by_position(2, &optional).unwrap();
+        assert_eq!((chosen.features, chosen.absent), (vec![0], strings(&["label", "z"])));
+    }
+
+    #[test]
+    fn names_that_are_wanted_tell_how_many_columns_there_must_be() {
+        let names = strings(&["a", "b"]);
+        let named = Wanted { count: None, ..wanted(Some(&names), 2, None) };
+        assert_eq!(by_position(2, &named).unwrap().features, [0, 1]);
+        assert!(
+            by_position(3, &named)
+                .unwrap_err()
+                .to_string()
+                .starts_with("expected 2 feature columns, found 3")
+        );
+        assert_eq!(by_name(&strings(&["0", "1"]), &named).unwrap().features, [0, 1]);
+        assert!(refusal(&["0", "1", "2"], &named).contains("\"a\""));
+    }
+
+    #[test]
+    fn a_matrix_is_taken_by_position() {
+        assert_eq!(by_position(3, &wanted(None, 3, None)).unwrap().features, [0, 1, 2]);
+        assert_eq!(by_position(4, &wanted(None, 3, Some("1"))).unwrap().features, [0, 2, 3]);
+        assert!(by_position(4, &wanted(None, 3, None)).unwrap_err().to_string().contains("found 4"));
+        assert!(
+            by_position(4, &wanted(None, 3, Some("y"))).unwrap_err().to_string().contains("index below 4")
+        );
+    }
+
+    #[test]
+    fn ids_and_ignored_columns_are_set_aside_unless_the_id_is_a_feature() {
+        let header = strings(&["", "a", "b", "who", "__index_level_0__"]);
+        let names = strings(&["b", "a"]);
+        let ignored = vec!["who"];
+        let both = Wanted { id: Some(""), ignored, ..wanted(Some(&names), 2, None) };
+        let chosen = by_name(&header, &both).unwrap();
+        assert_eq!(chosen, Choice { features: vec![2, 1], id: Some(0), ..Choice::default() });
+        let feature = Wanted { id: Some("a"), ..both.clone() };
+        let chosen = by_name(&header, &feature).unwrap();
+        assert_eq!((chosen.features, chosen.id), (vec![2, 1], Some(1)));
+        let nameless = Wanted { names: None, ..both.clone() };
+        assert_eq!(by_name(&header, &nameless).unwrap().features, [1, 2]);
+        let message =
+            by_name(&header, &Wanted { ignored: vec!["hwo"], ..both.clone() }).unwrap_err().to_string();
+        assert!(message.starts_with("unknown column \"hwo\" in the ignored columns; available"), "{message}");
+        let message = by_name(&header, &Wanted { ignored: vec!["a"], ..both }).unwrap_err().to_string();
+        assert!(message.contains("is a feature of the model"), "{message}");
+        let matrix = Wanted { id: Some("0"), ignored: vec!["3"], ..wanted(None, 2, None) };
+        assert_eq!(by_position(4, &matrix).unwrap().features, [1, 2]);
+    }
+
+    #[test]
+    fn names_as_lightgbm_rewrites_them_are_found_where_one_column_fits() {
+        let names = strings(&["Annual_Income_(k$)", "a_b"]);
+        let rewritten = Wanted { names_are_rewritten: true, ..wanted(Some(&names), 2, None) };
+        let header = strings(&["a:b", "Annual Income (k$)", "rest"]);
+        assert_eq!(by_name(&header, &rewritten).unwrap().features, [1, 0]);
+        let exact = strings(&["a:b", "a_b", "Annual Income (k$)"]);
+        assert_eq!(by_name(&exact, &rewritten).unwrap().features, [2, 1]);
+        let two = strings(&["a:b", "a b", "Annual Income (k$)"]);
+        assert!(
+            by_name(&two, &rewritten)
+                .unwrap_err()
+                .to_string()
+                .contains("lack 1 of the 2 features of the model: \"a_b\"")
+        );
+        let as_written = wanted(Some(&names), 2, None);
+        assert!(by_name(&header, &as_written).is_err());
+    }
+
+    #[test]
+    fn blanks_around_names_do_not_matter_where_one_column_fits() {
+        let names = strings(&["age", "size "]);
+        let wanted = wanted(Some(&names), 2, None);
+        assert_eq!(by_name(&strings(&["size", " age"]), &wanted).unwrap().features, [1, 0]);
+        assert_eq!(by_name(&strings(&["size", " age", "age"]), &wanted).unwrap().features, [2, 0]);
+        assert!(by_name(&strings(&["size", " age", "age "]), &wanted).is_err());
+    }
+
+    #[test]
+    fn a_slip_is_refused_with_the_name_that_was_meant() {
+        let names = strings(&["age", "blood pressure"]);
+        let message = refusal(&["age", "Blood presure", "x"], &wanted(Some(&names), 2, None));
+        assert!(
+            message.contains("rename the column \"Blood presure\" if it is the feature \"blood pressure\""),
+            "{message}"
+        );
+        let error = by_name(&strings(&["x", "y", "z"]), &wanted(Some(&names), 2, None)).unwrap_err();
+        assert!(!error.to_string().contains("list the others"), "{error}");
+        let message = error.in_words(|of| (of == ColumnUse::Ignored).then_some("--ignore"));
+        assert!(
+            message.ends_with("; rename the columns to the features, or list the others in --ignore"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn another_spelling_finds_the_only_column_that_has_it() {
+        let spellings = |columns: &[&[&str]]| columns.iter().map(|all| strings(all)).collect::<Vec<_>>();
+        let names = strings(&["p mean", "3"]);
+        let wanted = wanted(Some(&names), 2, None);
+        let columns = spellings(&[&["3"], &["('p', 'mean')", "p mean"], &["rest"]]);
+        assert_eq!(choose(Header::Spellings(&columns), &wanted).unwrap().features, [1, 0]);
+        let twice = spellings(&[&["3"], &["('p', 'mean')", "p mean"], &["p_mean", "p mean"]]);
+        assert!(choose(Header::Spellings(&twice), &wanted).is_err());
+        let own = spellings(&[&["3"], &["('p', 'mean')", "p mean"], &["p mean"]]);
+        assert_eq!(choose(Header::Spellings(&own), &wanted).unwrap().features, [2, 0]);
+    }
+}

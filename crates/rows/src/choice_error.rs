@@ -1,0 +1,197 @@
+//! Why the columns of a table cannot be the features.
+
+use std::fmt;
+
+use crate::nearest::list;
+
+/// A use of a column other than as a feature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ColumnUse {
+    /// The target of the model, set aside.
+    Target,
+    /// The name of each row.
+    Id,
+    /// Left out.
+    Ignored,
+}
+
+impl fmt::Display for ColumnUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Target => "the target",
+            Self::Id => "the ID",
+            Self::Ignored => "the ignored columns",
+        })
+    }
+}
+
+/// Why no columns can be chosen as the features.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChoiceError {
+    /// Two columns have the same name.
+    DuplicateName {
+        /// Indices of the columns.
+        columns: [usize; 2],
+        /// Their name.
+        name: String,
+    },
+    /// A column that was named for another use does not exist.
+    UnknownColumn {
+        /// Its use.
+        used_as: ColumnUse,
+        /// The given name.
+        name: String,
+        /// The column that was probably meant.
+        nearest: Option<String>,
+        /// All columns.
+        columns: Vec<String>,
+    },
+    /// Columns without names have no column of the given index.
+    InvalidIndex {
+        /// The use of the column.
+        used_as: ColumnUse,
+        /// The given index.
+        index: String,
+        /// Number of columns.
+        columns: usize,
+    },
+    /// A column to ignore is a feature.
+    IgnoredFeature {
+        /// Its name.
+        name: String,
+        /// The owner of the features (see [`Wanted::named_by`](crate::Wanted::named_by)).
+        named_by: String,
+    },
+    /// The number of columns is not the number of features.
+    Count {
+        /// Number of features.
+        expected: usize,
+        /// Number of columns that can be features.
+        found: usize,
+        /// Their names; empty if columns have no names.
+        names: Vec<String>,
+        /// The target that was set aside, with its name if columns have names.
+        target: Option<Option<String>>,
+    },
+    /// Features have no column of their name.
+    MissingFeatures {
+        /// Number of features.
+        expected: usize,
+        /// Number of columns that can be features.
+        found: usize,
+        /// Number of columns that are named as a feature.
+        matched: usize,
+        /// The features without a column.
+        missing: Vec<String>,
+        /// A missing feature and the column that is probably meant.
+        misspelt: Option<(String, String)>,
+        /// The target that was set aside.
+        target: Option<String>,
+        /// The owner of the features.
+        named_by: String,
+    },
+    /// There are as many columns as features, and no name in common.
+    OtherNames {
+        /// The first column.
+        column: String,
+        /// The first feature.
+        feature: String,
+        /// The owner of the features.
+        named_by: String,
+    },
+}
+
+impl ChoiceError {
+    /// Returns the message in the words of a caller whose users know the uses of columns by the names of
+    /// options. `option` returns the name of the option for a use, and `None` if there is no such option.
+    ///
+    /// ```
+    /// use apportion_rows::{ColumnUse, Header, Wanted, choose};
+    ///
+    /// let header = ["age", "income", "notes"].map(String::from);
+    /// let error = choose(Header::Names(&header), &Wanted { count: Some(2), ..Wanted::default() }).unwrap_err();
+    /// assert_eq!(error.to_string(), "expected 2 feature columns, found 3 (\"age\", \"income\", \"notes\")");
+    /// let message = error.in_words(|of| (of == ColumnUse::Ignored).then_some("--ignore"));
+    /// assert!(message.ends_with("; list the others in --ignore"));
+    /// ```
+    pub fn in_words(&self, option: impl Fn(ColumnUse) -> Option<&'static str>) -> String {
+        let name = |of: ColumnUse| option(of).map_or_else(|| of.to_string(), str::to_owned);
+        match self {
+            Self::DuplicateName { columns: [first, second], name } => {
+                format!(
+                    "duplicate column name {name:?} (columns {first} and {second}); give each column a unique name"
+                )
+            }
+            Self::UnknownColumn { used_as, name: column, nearest, columns } => {
+                let hint = match nearest {
+                    Some(nearest) => format!("did you mean {nearest:?}?"),
+                    None => format!("available columns: {}", listed(columns)),
+                };
+                format!("unknown column {column:?} in {}; {hint}", name(*used_as))
+            }
+            Self::InvalidIndex { used_as, index, columns } => {
+                format!(
+                    "unknown column {index:?} in {}; the {columns} columns have no names, expected an index below {columns}",
+                    name(*used_as)
+                )
+            }
+            Self::IgnoredFeature { name: column, named_by } => {
+                format!(
+                    "invalid column {column:?} in {}; it is a feature of {named_by}",
+                    name(ColumnUse::Ignored)
+                )
+            }
+            Self::Count { expected, found, names, target } => {
+                let columns = if *expected == 1 { "column" } else { "columns" };
+                let names = if names.is_empty() { String::new() } else { format!(" ({})", listed(names)) };
+                let target = match target {
+                    Some(Some(name)) => format!(" besides the target {name:?}"),
+                    Some(None) => " besides the target".to_owned(),
+                    None => String::new(),
+                };
+                let remedy = match option(ColumnUse::Ignored).filter(|_| found > expected) {
+                    Some(ignored) => format!("; list the others in {ignored}"),
+                    None => String::new(),
+                };
+                format!("expected {expected} feature {columns}, found {found}{target}{names}{remedy}")
+            }
+            Self::MissingFeatures { expected, found, matched, missing, misspelt, target, named_by } => {
+                let (columns, lack) = if *found == 1 { ("column", "lacks") } else { ("columns", "lack") };
+                let target =
+                    target.as_ref().map_or_else(String::new, |name| format!(" besides the target {name:?}"));
+                let remedy = match (misspelt, option(ColumnUse::Ignored)) {
+                    (Some((feature, column)), _) => {
+                        format!("; rename the column {column:?} if it is the feature {feature:?}")
+                    }
+                    (None, Some(ignored)) if *matched == 0 && found > expected => {
+                        format!("; rename the columns to the features, or list the others in {ignored}")
+                    }
+                    _ => String::new(),
+                };
+                format!(
+                    "{found} {columns}{target} {lack} {} of the {expected} features of {named_by}: {}{remedy}",
+                    missing.len(),
+                    listed(missing)
+                )
+            }
+            Self::OtherNames { column, feature, named_by } => format!(
+                "no column has the name of a feature of {named_by}: found {column:?}, expected {feature:?}, and so on; rename the columns, \
+                 or pass a matrix without names to use its columns in order"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for ChoiceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.in_words(|_| None))
+    }
+}
+
+impl std::error::Error for ChoiceError {}
+
+fn listed(names: &[String]) -> String {
+    list(&names.iter().map(String::as_str).collect::<Vec<_>>())
+}
