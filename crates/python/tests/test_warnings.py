@@ -58,7 +58,7 @@ CALLS = {"explainer of labels": (apportion.ModelWarning, lambda: apportion.Expla
          "text": (apportion.AccuracyWarning,
                   lambda: apportion.explain_text(lengths, "a b c d e f g h i j", **ROUGH)),
          "image": (apportion.AccuracyWarning,
-                   lambda: apportion.explain_image(lights, IMAGE, segments="4x4", **ROUGH))}
+                   lambda: apportion.explain_image(lights, IMAGE, segments="3x4", **ROUGH))}
 
 
 def caught(call):

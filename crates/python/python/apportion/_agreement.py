@@ -77,8 +77,8 @@ def _check(model: Model, ensemble: Ensemble, given: Rows, values: Numbers, what:
     if first is None:
         return 0
     candidate, wrong, own, read = first
-    rows = "; ".join(f"row {places[row]} of {what}: {candidate.label} returns {_text(own[row])}, the trees "
-                     f"as read give {_text(read[row])}" for row in wrong[:3])
+    rows = "; ".join(f"row {places[row]} of {what}: {candidate.label} returns {_text(own[row])}, "
+                     f"the trees as read give {_text(read[row])}" for row in wrong[:3])
     more = f"; and {len(wrong) - 3} more of {len(places)} rows" if len(wrong) > 3 else ""
     raise ModelError(f"{whose}the model was read differently than it predicts: {rows}{more}; please report "
                      "this, or pass check=False to explain the trees as read")

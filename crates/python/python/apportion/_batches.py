@@ -120,13 +120,13 @@ class BatchExplainer:
             raise UsageError('model_output="log_loss" explains rows with y, which batches do not have; '
                              'explain a function that returns the loss')
         if explainer._game_for(None) != "path-dependent" and explainer._background is None:
-            raise UsageError("batches are explained against one background, the same for all of them: give "
-                             "one")
+            raise UsageError("batches are explained against one background, the same for all of them: "
+                             "give one")
         if not isinstance(interactions, bool):
             interactions = _checks.choice("form of interactions", interactions, ("index",)) == "index"
         if interactions and explainer._asked["until"] is not None:
-            raise UsageError("until is an accuracy of values, and pairs have none here: leave it out, and "
-                             "look at their standard errors")
+            raise UsageError("until is an accuracy of values, and pairs have none here: "
+                             "leave it out, and look at their standard errors")
         # One that is given stays as it is.
         explainer = copy.copy(explainer)
         if explainer.ensemble is not None and explainer._asked["rows"] is None:
@@ -230,8 +230,8 @@ class BatchExplainer:
         names = [field.name for field in fields]
         double = next((name for place, name in enumerate(names) if name in names[:place]), None)
         if double is not None and not self._has_inputs:
-            raise DataError(f'the results would have two columns "{double}"; rename the one that is kept, or '
-                            'give layout="lists"')
+            raise DataError(f'the results would have two columns "{double}"; '
+                            'rename the one that is kept, or give layout="lists"')
         about = dict(version=__version__, schema=SCHEMA, layout=self.layout,
                      kept=len(self._kept(given.names)), value=asked["value"], interactions=self.interactions,
                      game=explainer._game_for(None), method=method, seed=asked["seed"],
@@ -544,8 +544,8 @@ def record_batches(batches: Any) -> Iterator[Any]:
                    else pyarrow.RecordBatchReader.from_stream(batches))
     kind = f"{type(batches).__module__}.{type(batches).__qualname__}"
     if not hasattr(type(batches), "__iter__") or isinstance(batches, (str, bytes, dict, np.ndarray)):
-        raise DataError(f"invalid batches of type {kind}; expected an iterator of pyarrow.RecordBatch, a "
-                        "reader or a table")
+        raise DataError(f"invalid batches of type {kind}; "
+                        "expected an iterator of pyarrow.RecordBatch, a reader or a table")
     try:
         batches = iter(batches)
     except Exception as error:  # whatever an object raises that cannot be iterated

@@ -95,8 +95,8 @@ class Classes:
         if self.labels is None:
             given = given or f"invalid label {label!r} in row {row} of {what}"
             return (f"{given}: the model stores no labels, so {what} must hold the numbers 0 to "
-                    f"{self.count - 1} of the classes; encode the labels as in training, or pass the fitted "
-                    "estimator, which has classes_")
+                    f"{self.count - 1} of the classes; "
+                    "encode the labels as in training, or pass the fitted estimator, which has classes_")
         known = (listed(self.labels) if all(isinstance(known, str) for known in self.labels)
                  else _shown(self.labels))
         given = given or f"unknown label {label!r} in row {row} of {what}"

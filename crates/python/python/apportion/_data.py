@@ -369,8 +369,8 @@ class Coder:
 
     def refuse_inexact(self, number: object) -> NoReturn:
         raise DataError(f'column "{self.name}" of {self.what} holds {number}, a whole number that is not '
-                        'exact as float64; convert the column to float64, as in training, or drop it if it '
-                        'only names the rows')
+                        'exact as float64; convert the column to float64, as in training, '
+                        'or drop it if it only names the rows')
 
     def _codes(self, distinct: Any, shown: Any) -> Numbers:
         coder, feature = self.wanted.coder, self.feature
@@ -417,8 +417,8 @@ class Coder:
                          'trained on, or leave the value missing')
 
     def refuse(self, kind: str) -> NoReturn:
-        raise DataError(f'column "{self.name}" of {self.what} holds {kind}, which are no numbers; give what '
-                        'the model was trained on')
+        raise DataError(f'column "{self.name}" of {self.what} holds {kind}, which are no numbers; '
+                        'give what the model was trained on')
 
 
 def _is_missing(value: Any) -> bool:

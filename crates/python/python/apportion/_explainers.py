@@ -91,8 +91,9 @@ class Explainer:
     relative_to: the unit of `until`: "norm" (the default) or "range" of the values, or "nothing" for units of
         the output.
     error: the error that `until` limits: "euclidean" (the default) or "every-player".
-    range: the range of the values of all coalitions, if it is known (default None); `until` then guarantees
-        its confidence level for any game.
+    range: the largest output of the model minus the smallest one, if it is known (default None). Methods that
+        average independent draws ("permutation", "optimized-monte-carlo", "monte-carlo") then have error bounds
+        that also hold for few draws.
     seed: the seed of all draws, from 0 (the default) to 2^64 - 1. The same seed gives the same numbers for
         any number of threads.
     kernel: the algorithm for exact values of trees: "tables", "quadrature", "walk", "cohorts" or "masks"
@@ -200,8 +201,8 @@ class Explainer:
                 raise UsageError(f'model_output="{model_output}" is of tree ensembles and linear models; '
                                  'explain a function that returns it')
             if kernel is not None or precision is not None or self._asked["rows"] is not None:
-                raise UsageError("kernel, precision and rows say how the tree oracle computes, which is not "
-                                 "asked here; leave them out")
+                raise UsageError("kernel, precision and rows say how the tree oracle computes, "
+                                 "which is not asked here; leave them out")
             if rounds is not None:
                 raise UsageError("rounds requires a model that is read as trees"
                                  + ("" if reason is None else f": {reason}"))
@@ -290,8 +291,8 @@ class Explainer:
         workers = pool(self.threads if threads is None else threads)
         if form is not None:
             if self.ensemble is None and form == "remainder":
-                raise UsageError('interactions="remainder" is of trees and linear models; of a function give '
-                                 '"index"')
+                raise UsageError('interactions="remainder" is of trees and linear models; '
+                                 'of a function give "index"')
             told = engine(core.interactions, rows.values, workers, form == "remainder")
             return self._explanation(told, rows, interactions=form)
         watcher, close = _watcher(progress, len(rows.values))
@@ -311,8 +312,8 @@ class Explainer:
             if len(told["rows"]):
                 interrupted: Any = stopped
                 interrupted.explanation = self._explanation(told, rows, core)
-                stopped.add_note(f"{len(told['rows'])} of {len(rows.values)} rows were done: they are in the "
-                                 "attribute explanation")
+                stopped.add_note(f"{len(told['rows'])} of {len(rows.values)} rows were done: "
+                                 "they are in the attribute explanation")
             raise stopped
         explanation = self._explanation(told, rows, core)
         for warning in told.get("warnings", ()):
@@ -594,8 +595,8 @@ class Explainer:
         if game != "marginal":
             return rows.values
         if len(rows.values) == 1:
-            raise DataError("X has a single row, and against itself every value would be 0: give rows to "
-                            "compare it with as background")
+            raise DataError("X has a single row, and against itself every value would be 0: "
+                            "give rows to compare it with as background")
         chosen = _core.sampled_rows(len(rows.values), SAMPLE, self._asked["seed"])
         return np.ascontiguousarray(rows.values[chosen])
 
@@ -721,8 +722,8 @@ class TreeExplainer(Explainer):
         of_shap = _checks.choice("feature_perturbation", feature_perturbation, tuple(_GAMES_OF_SHAP))
         game = _GAMES_OF_SHAP[of_shap] if game is None else _checks.choice("game", game, GAMES)
         if game == "path-dependent" and model_output != "raw":
-            raise UsageError(f'model_output="{model_output}": what trees expect along their paths is defined '
-                             'for margins only; give data')
+            raise UsageError(f'model_output="{model_output}": '
+                             'what trees expect along their paths is defined for margins only; give data')
         if game == "marginal" and data is None:
             raise UsageError('feature_perturbation="interventional" is played against rows: give data')
         is_behind_link = (not isinstance(model, Ensemble) and game != "path-dependent"

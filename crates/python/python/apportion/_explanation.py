@@ -151,8 +151,8 @@ class Explanation:
         if not isinstance(categories, (dict, type(None))) or not isinstance(about, (dict, type(None))):
             raise UsageError("invalid categories or about; expected dictionaries")
         if certificates is not None and not isinstance(certificates, (list, tuple)):
-            raise UsageError(f"invalid certificates {_checks.shown(certificates)}; expected a list with a "
-                             "dictionary or None for each row")
+            raise UsageError(f"invalid certificates {_checks.shown(certificates)}; "
+                             "expected a list with a dictionary or None for each row")
         if index is not None:
             try:
                 if isinstance(index, (str, bytes, dict, set, frozenset)):
@@ -160,8 +160,8 @@ class Explanation:
                 index = (index.copy(deep=True) if hasattr(index, "get_level_values") else index.copy()
                          if isinstance(index, np.ndarray) else list(index))
             except Exception as error:  # whatever an iterator raises
-                raise UsageError(f"invalid index {_checks.shown(index)}; expected one label for each "
-                                 "row") from error
+                raise UsageError(f"invalid index {_checks.shown(index)}; "
+                                 "expected one label for each row") from error
         self._set(found, certificates=None if certificates is None else list(certificates), index=index,
                   categories=_owned_categories(categories), interactions=interactions,
                   about=dict(about or {}), **each)
@@ -199,8 +199,8 @@ class Explanation:
         """Raises DataError unless all parts belong together, as they do until somebody changes one."""
         arrays, axes, values = self._parts, self._axes, self._parts["values"]
         if not _are_numbers(values) or np.ndim(values) != len(axes):
-            raise DataError(f"invalid values {_checks.shown(values)}; expected an array of numbers with the "
-                            f"axes {', '.join(axes)}")
+            raise DataError(f"invalid values {_checks.shown(values)}; "
+                            f"expected an array of numbers with the axes {', '.join(axes)}")
         size = dict(zip(axes, np.shape(values)))
         for name, of in _AXES_OF.items():
             array = arrays[name]
@@ -211,17 +211,17 @@ class Explanation:
         if (self.interactions is not None and not (isinstance(self.interactions, str)
                                                    and self.interactions in ("index", "remainder"))
                 or (self.interactions is None and _OTHER in axes)):
-            raise DataError(f"invalid interactions {_checks.shown(self.interactions)}; expected one of: "
-                            "None, index, remainder")
+            raise DataError(f"invalid interactions {_checks.shown(self.interactions)}; "
+                            "expected one of: None, index, remainder")
         for name, names, axis in (("feature_names", players, _PLAYER), ("output_names", outputs, _OUTPUT)):
             if not (names is None or isinstance(names, str) or _are_names(names)):
                 raise DataError(f"invalid {name} {_checks.shown(names)}; expected a list of strings")
             if axis in size and names is not None and (isinstance(names, str) or len(names) != size[axis]):
-                raise DataError(f"{name} has {1 if isinstance(names, str) else len(names)} names, expected "
-                                f"{size[axis]}")
+                raise DataError(f"{name} has {1 if isinstance(names, str) else len(names)} names, "
+                                f"expected {size[axis]}")
         if not (self.input_names is None or _are_names(self.input_names)):
-            raise DataError(f"invalid input_names {_checks.shown(self.input_names)}; expected a list of "
-                            "strings")
+            raise DataError(f"invalid input_names {_checks.shown(self.input_names)}; "
+                            "expected a list of strings")
         self._check_rest(size)
 
     def _check_rest(self, size: Mapping[str, int]) -> None:
@@ -254,8 +254,8 @@ class Explanation:
             return
         for name, given in (("index", self.index), ("certificates", self._certificates)):
             if given is not None and _length(given) != rows:
-                raise DataError(f"invalid {name} {_checks.shown(given)}; expected one entry for each of "
-                                f"{rows} rows")
+                raise DataError(f"invalid {name} {_checks.shown(given)}; "
+                                f"expected one entry for each of {rows} rows")
         if self._certificates is not None and not all(one is None or isinstance(one, (dict, str))
                                                       for one in self._certificates):
             raise DataError("invalid certificates; expected a dictionary or None for each row")
@@ -333,8 +333,8 @@ class Explanation:
         found = self.certificates
         if isinstance(found, list):
             if len(found) != 1:
-                raise UsageError(f"there are {len(found)} rows, each with a certificate of its own: take one "
-                                 "row, or certificates")
+                raise UsageError(f"there are {len(found)} rows, each with a certificate of its own: "
+                                 "take one row, or certificates")
             return found[0]
         return found
 
@@ -367,8 +367,8 @@ class Explanation:
         Raises DataError if the predictions are missing.
         """
         if self.predictions is None:
-            raise DataError("predictions is missing; pass predictions=… to Explanation, one for each row and "
-                            "output")
+            raise DataError("predictions is missing; "
+                            "pass predictions=… to Explanation, one for each row and output")
         axes = tuple(place for place, axis in enumerate(self._axes) if axis in (_PLAYER, _OTHER))
         gap = self.values.sum(axis=axes) + self.base_values - self.predictions
         return float(np.abs(gap).max(initial=0.0))
@@ -485,11 +485,11 @@ class Explanation:
         if isinstance(key, slice):
             for end in (key.start, key.stop, key.step):
                 if end is not None and not hasattr(type(end), "__index__"):
-                    raise UsageError(f"invalid slice of {axis}s {_checks.shown(key)}; expected integers, "
-                                     "e.g. [0:10]")
+                    raise UsageError(f"invalid slice of {axis}s {_checks.shown(key)}; "
+                                     "expected integers, e.g. [0:10]")
             if key.step is not None and int(key.step) == 0:
-                raise UsageError(f"invalid slice of {axis}s {_checks.shown(key)}; expected a step other than "
-                                 "0")
+                raise UsageError(f"invalid slice of {axis}s {_checks.shown(key)}; "
+                                 "expected a step other than 0")
             return key
         if axis in (_PLAYER, _OTHER, _OUTPUT):
             names = self._output_names_or_numbers() if axis == _OUTPUT else self._player_names()
@@ -509,8 +509,8 @@ class Explanation:
             except UsageError:
                 raise
             except Exception as error:  # any object may fail to print itself
-                raise UsageError(f"invalid output {_checks.shown(key)}; expected a number, a name or a "
-                                 "label") from error
+                raise UsageError(f"invalid output {_checks.shown(key)}; "
+                                 "expected a number, a name or a label") from error
         if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
             key = int(key)
             if not -size <= key < size:
@@ -519,8 +519,8 @@ class Explanation:
         try:
             found = np.asarray(key)
         except Exception as error:  # whatever an object raises that is made an array
-            raise UsageError(f"invalid {axis}s {_checks.shown(key)}; expected numbers, names, a slice or a "
-                             "mask") from error
+            raise UsageError(f"invalid {axis}s {_checks.shown(key)}; "
+                             "expected numbers, names, a slice or a mask") from error
         if found.dtype == bool:
             if found.shape != (size,):
                 raise UsageError(f"a mask of the shape {found.shape} for {size} {axis}s")
@@ -567,8 +567,8 @@ class Explanation:
         """
         self._check()
         if self.predictions is None:
-            raise DataError("predictions is missing; pass predictions=… to Explanation, one for each row and "
-                            "output")
+            raise DataError("predictions is missing; "
+                            "pass predictions=… to Explanation, one for each row and output")
         values = np.asarray(self.values, dtype=np.float64)
         wanted = (_ROW, _PLAYER, _OTHER, _OUTPUT) if self.interactions else (_ROW, _PLAYER, _OUTPUT)
 
@@ -945,8 +945,8 @@ class Explanation:
             lines.append(f"<tr><td>{escape(names[player])}</td><td "
                          f"style='text-align:right'>{float(sizes[player]):.6g}</td><td><div "
                          f"style='background:{colour};height:0.8em;width:{width:.0f}px'></div></td></tr>")
-        head = (f"{escape(str(self.value))} values, {escape(str(self.game))} game, method "
-                f"{escape(str(self.method))}")
+        head = (f"{escape(str(self.value))} values, {escape(str(self.game))} game, "
+                f"method {escape(str(self.method))}")
         return f"<div><b>{head}</b><br>{escape(note)}<table>{''.join(lines)}</table></div>"
 
 
@@ -1000,8 +1000,8 @@ def _array(name: str, given: Any, shape: tuple[int, ...] | None = None, dtype: A
                 raise ValueError("expected integers")
             found = found.astype(dtype)
     except Exception as error:  # whatever an object raises that is made an array
-        raise DataError(f"invalid {name} {_checks.shown(given)} ({error}); expected an array of "
-                        "numbers") from error
+        raise DataError(f"invalid {name} {_checks.shown(given)} ({error}); "
+                        "expected an array of numbers") from error
     if shape is not None and (found.ndim == 0 or len(shape) == 2 and found.shape == shape[1:]):
         found = np.array(np.broadcast_to(found, shape))
     return found

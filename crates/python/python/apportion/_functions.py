@@ -67,8 +67,8 @@ class Function:
         again = self._answer(rows.copy())
         if (first.shape != again.shape
                 or not np.allclose(first, again, rtol=_TOLERANCE, atol=1e-9, equal_nan=True)):
-            raise ModelError(f"{self.name} gave two answers for the same rows: a game is a function; fix its "
-                             "seed, or set it to evaluate")
+            raise ModelError(f"{self.name} gave two answers for the same rows: a game is a function; "
+                             "fix its seed, or set it to evaluate")
         self.outputs = 1 if first.ndim == 1 else first.shape[1]
         if self.output_names is not None and len(self.output_names) != self.outputs:
             self.output_names = None
@@ -129,12 +129,12 @@ class Function:
         if not differs.any():
             return
         rows = np.flatnonzero(differs.reshape(len(given), -1).any(axis=1))
-        shown = "; ".join(f"row {start + row}: {_shown(given[row])} as given, {_shown(passed[row])} as "
-                          "passed on" for row in rows[:3])
+        shown = "; ".join(f"row {start + row}: {_shown(given[row])} as given, "
+                          f"{_shown(passed[row])} as passed on" for row in rows[:3])
         raise ModelError(f"{self.name} predicts something else for {what} as it is passed on to it "
                          f"({len(rows)} of {len(given)} rows; {shown}); pass {what} and the background with "
-                         "the same types as in training, or check=False to explain the rows as they are "
-                         "passed on")
+                         "the same types as in training, "
+                         "or check=False to explain the rows as they are passed on")
 
     def __call__(self, rows: Numbers) -> Numbers:
         answer = self._answer(rows)
@@ -170,8 +170,8 @@ class Function:
         try:
             answer = real_numbers(answer)
         except (TypeError, ValueError) as error:
-            raise ModelError(f"{self.name} returned something that is not an array of numbers: {error}; for "
-                             "classes pass predict_proba") from error
+            raise ModelError(f"{self.name} returned something that is not an array of numbers: {error}; "
+                             "for classes pass predict_proba") from error
         if answer.ndim == 2 and answer.shape[1] == 1:
             answer = answer[:, 0]
         if answer.ndim not in (1, 2) or len(answer) != count:

@@ -15,8 +15,8 @@ from ._types import Numbers, Rows
 
 # Maximum nesting depth of groups, as in the command.
 _MAX_DEPTH = 120
-_GROUPS = ('expected lists of features, a dictionary of such lists, or a string such as "age,sex;bmi" or '
-           '"auto"')
+_GROUPS = ('expected lists of features, a dictionary of such lists, '
+           'or a string such as "age,sex;bmi" or "auto"')
 _GRAPH = 'expected "line", "grid=4x5", or pairs of features such as [("age", "sex")]'
 
 
@@ -72,8 +72,8 @@ def _owned_member(member: Any, depth: int) -> Any:
     if isinstance(member, str):
         return str(member)
     if depth > _MAX_DEPTH:
-        raise UsageError(f"groups are nested more than {_MAX_DEPTH} deep; expected at most {_MAX_DEPTH} "
-                         "levels")
+        raise UsageError(f"groups are nested more than {_MAX_DEPTH} deep; "
+                         f"expected at most {_MAX_DEPTH} levels")
     if not isinstance(member, (bool, np.bool_)):
         try:
             return operator.index(member)
@@ -115,16 +115,16 @@ def numbered(given: Any, names: Sequence[str], data: Callable[[], Numbers] | Non
         if given == "auto" or given.startswith("auto="):
             what = given.partition("=")[2]
             if what not in ("", "tree") and not (what.isascii() and what.isdigit()):
-                raise UsageError(f'invalid number of groups "{what}"; use auto=K (e.g. auto=3), auto, or '
-                                 'auto=tree')
+                raise UsageError(f'invalid number of groups "{what}"; '
+                                 'use auto=K (e.g. auto=3), auto, or auto=tree')
             if data is None:
-                raise UsageError(f"groups={given!r} requires data in which groups are found; pass lists of "
-                                 "players")
+                raise UsageError(f"groups={given!r} requires data in which groups are found; "
+                                 "pass lists of players")
             count = _checks.whole("number of groups", int(what), 1) if what.isdigit() else None
             return _core.find_groups(data(), pool(threads), count, what == "tree", None, None)
         if "(" in given:
-            raise UsageError(f"groups={given!r}: groups within groups are not supported in a string; pass "
-                             "lists within lists")
+            raise UsageError(f"groups={given!r}: groups within groups are not supported in a string; "
+                             "pass lists within lists")
         given = [[name.strip() for name in group.split(",")] for group in given.rstrip(";").split(";")]
     return [_mapped(group, lambda member: place("groups", member, names), 0) for group in given]
 
@@ -167,12 +167,12 @@ def owned_graph(given: Any) -> str | list[Any] | None:
     for edge in given:
         ends = edge.split(",") if isinstance(edge, str) else edge
         if isinstance(ends, (bytes, bytearray, dict)) or not hasattr(type(ends), "__iter__"):
-            raise UsageError(f"invalid edge {_checks.shown(edge)} in graph; expected two features, e.g. "
-                             "(\"age\", \"sex\")")
+            raise UsageError(f"invalid edge {_checks.shown(edge)} in graph; "
+                             "expected two features, e.g. (\"age\", \"sex\")")
         ends = [end.item() if isinstance(end, np.generic) else end for end in ends]
         if len(ends) != 2:
-            raise UsageError(f"invalid edge {_checks.shown(edge)} in graph; expected two features, e.g. "
-                             "(\"age\", \"sex\")")
+            raise UsageError(f"invalid edge {_checks.shown(edge)} in graph; "
+                             "expected two features, e.g. (\"age\", \"sex\")")
         edges.append(tuple(ends))
     return edges
 

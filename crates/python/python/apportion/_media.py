@@ -124,8 +124,8 @@ def explain_text(
         if hasattr(texts, "tolist") and not isinstance(texts, memoryview):
             text = texts.tolist()
         if not isinstance(text, (list, tuple)):
-            raise DataError(f"invalid text of type {type(text).__name__}; expected a string or a list of "
-                            "strings")
+            raise DataError(f"invalid text of type {type(text).__name__}; "
+                            "expected a string or a list of strings")
         if any(not isinstance(one, str) for one in text):
             raise DataError("a list of texts holds something that is no text")
         return [_explained_text(model, one, split, absent, groups, options) for one in text]
@@ -219,8 +219,8 @@ def explain_image(
     if given.dtype.kind not in "fiub":
         raise DataError(f"image is an array of {given.dtype}; expected real numbers")
     if given.ndim not in (2, 3) or not given.size:
-        raise DataError(f"an image of the shape {given.shape}: height × width, or height × width × channels "
-                        "is wanted")
+        raise DataError(f"an image of the shape {given.shape}: "
+                        "height × width, or height × width × channels is wanted")
     batch = _checks.whole("batch", batch, 1)
     labels, names = _labels(segments, given.shape[:2])
     absent = _reference(reference, given)
@@ -318,8 +318,8 @@ def _of_lists(model: Model) -> Callable[[list[str]], Any]:
             model = getattr(model, method)
             break
     if not callable(model):
-        raise ModelError(f"{type(model).__name__} can neither be called nor predict; give a function of a "
-                         "list of texts")
+        raise ModelError(f"{type(model).__name__} can neither be called nor predict; "
+                         "give a function of a list of texts")
     return lambda texts: _plain(model(texts))
 
 
@@ -356,8 +356,8 @@ def _reference(reference: Any, image: AnyArray) -> AnyArray:
                 else np.rint(image.mean(axis=(0, 1))).astype(image.dtype))
     given = _checks.array("reference", reference, '"mean", a number, or an image')
     if given.dtype.kind not in "fiub":
-        raise UsageError(f'invalid reference {_checks.shown(reference)}; expected "mean", a number, or an '
-                         'image')
+        raise UsageError(f'invalid reference {_checks.shown(reference)}; '
+                         'expected "mean", a number, or an image')
     if given.ndim and given.shape != image.shape:
         raise UsageError(f"a reference of the shape {given.shape} for an image of the shape {image.shape}")
     with np.errstate(invalid="ignore"):

@@ -68,8 +68,8 @@ class Cells:
         taken = [_kind_in_words(other) for other, way in self.kinds.items() if way is not False]
         instead = (f"missing values that it accepts in this column: {', '.join(taken)}" if taken
                    else "the model accepts no missing value in this column")
-        raise DataError(f'invalid value {_kind_in_words(kind)} in column "{coder.name}" of {coder.what}: the '
-                        f'model refuses it; {instead}')
+        raise DataError(f'invalid value {_kind_in_words(kind)} in column "{coder.name}" of {coder.what}: '
+                        f'the model refuses it; {instead}')
 
     def objects(self, values: Any, coder: Coder) -> AnyArray:
         """Cells of a column of objects; those that are missing are None, or the text of their category."""

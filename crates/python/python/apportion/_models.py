@@ -88,7 +88,7 @@ class Ensemble:
 
     @property
     def notes(self) -> list[str]:
-        """What users should know of the model, as sentences: what the file lacks, and which rounds are used."""
+        """What users should know of the model, as sentences: what its file lacks, which rounds are used."""
         return [*self._core.notes, *self._notes]
 
     def _member(self, place: int) -> Ensemble:
@@ -149,8 +149,8 @@ class Ensemble:
     def __repr__(self) -> str:
         format, version, _, objective = self.origin
         about = ", ".join(word for word in (f"{format} {version}".strip(), objective) if word)
-        return (f"Ensemble({self.tree_count} trees, {self.feature_count} features, {self.output_count} "
-                f"outputs; {about})")
+        return (f"Ensemble({self.tree_count} trees, {self.feature_count} features, "
+                f"{self.output_count} outputs; {about})")
 
 
 def _rounds(rounds: Any) -> _CoreRounds:
@@ -256,8 +256,8 @@ def _best_of_a_file(rounds: _UsedRounds) -> _Note | None:
     start, end, count, best = rounds
     if (start, end) == (0, count):
         return None
-    return (f"{_used(rounds)}, up to the best one (best_iteration), as a file does not say which predict "
-            "uses; rounds=\"all\" uses all", True)
+    return (f"{_used(rounds)}, up to the best one (best_iteration), "
+            "as a file does not say which predict uses; rounds=\"all\" uses all", True)
 
 
 def _of_xgboost(model: Model) -> _Reading | None:
@@ -361,8 +361,8 @@ def _of_sklearn(model: Model, method: str | None = None) -> tuple[Content, Any]:
     except NotFittedError:
         raise
     except Exception as problem:
-        raise Unknown(f"{_kind(model)} cannot be explained exactly: {problem}; apportion.Explainer(model, X) "
-                      "works for any model") from problem
+        raise Unknown(f"{_kind(model)} cannot be explained exactly: {problem}; "
+                      "apportion.Explainer(model, X) works for any model") from problem
     try:
         document, cells = converter.document_and_cells(model, method)
         content = converter.as_json(document).encode()
@@ -441,10 +441,10 @@ def _read_as_ensemble(model: Model, rounds: Rounds) -> Ensemble:
             if note[1]:
                 ensemble._warned.append(text)
     if len(parts) > 1:
-        unlinked = ("; no link function is applied, as the mean of probabilities is not the probability of "
-                    "the mean margin")
-        ensemble._notes.append(f"the output is the mean of the raw predictions (margins) of {len(parts)} "
-                               "models" + ("" if ensemble.link is not None else unlinked))
+        unlinked = ("; no link function is applied, "
+                    "as the mean of probabilities is not the probability of the mean margin")
+        ensemble._notes.append("the output is the mean of the raw predictions (margins) "
+                               f"of {len(parts)} models" + ("" if ensemble.link is not None else unlinked))
     return ensemble
 
 
@@ -536,8 +536,8 @@ def ensemble(model: Model, rounds: Rounds = None) -> Ensemble:
     found, reason = ensemble_or_reason(model, rounds)
     if found is not None:
         return found
-    problem = (reason or f"{_kind(model)} is not a tree or linear model of xgboost, lightgbm, catboost or "
-               "scikit-learn, nor a file of one")
+    problem = (reason or f"{_kind(model)} is not a tree or linear model of xgboost, lightgbm, "
+               "catboost or scikit-learn, nor a file of one")
     remedy = ("" if "apportion.Explainer" in problem
               else "; apportion.Explainer(model, X) explains any model that can be called")
     raise ModelError(f"{problem}{remedy}")

@@ -107,8 +107,8 @@ def compare_at_times(output: Output, ensemble: Ensemble, given: Rows, values: Nu
         names = output.names or range(own.shape[1])
         raise ModelError(f"the model was read differently than it predicts: row {row} of {what}: "
                          f"{output.about} returns {own[row, time]:.9g} at {names[time]}, the trees as "
-                         f"read give {ours[row, time]:.9g}; please report this, or pass check=False to "
-                         "explain the trees as read")
+                         f"read give {ours[row, time]:.9g}; "
+                         "please report this, or pass check=False to explain the trees as read")
 
 
 def _class_names(model: Model) -> list[str] | None:
@@ -164,8 +164,8 @@ def _margins(model: Model, names: list[str] | None) -> Iterator[Output]:
                         None)).__name__
     if link == "LogLink" and names is None and callable(getattr(model, "predict", None)):
         yield Output(lambda rows: np.log(model.predict(rows)), "margin: log of predict", note='the logarithm '
-                     'of predict is explained, which is the margin of this model; model_output="predict" '
-                     'explains predict itself')
+                     'of predict is explained, which is the margin of this model; '
+                     'model_output="predict" explains predict itself')
 
 
 def _by_methods(model: Model, names: list[str] | None) -> Iterator[Output]:
@@ -175,8 +175,8 @@ def _by_methods(model: Model, names: list[str] | None) -> Iterator[Output]:
     is_clusterer = _kind(model) == "clusterer"
     if is_clusterer and callable(getattr(model, "transform", None)):
         yield Output(model.transform, "transform: distance to each cluster", note='the distances to the '
-                     'clusters (transform) are explained, since predict returns labels; model_output="…" '
-                     'names another method')
+                     'clusters (transform) are explained, since predict returns labels; '
+                     'model_output="…" names another method')
     if callable(getattr(model, "predict", None)):
         labels = getattr(model, "classes_", None)
         if labels is None and is_clusterer:

@@ -365,8 +365,8 @@ def _conditions(where: Any) -> list[str]:
     except UsageError:
         raise
     except Exception as error:  # whatever an iterator raises
-        raise UsageError(f'invalid where {_checks.shown(where)}; expected conditions such as "age >= '
-                         '40"') from error
+        raise UsageError(f'invalid where {_checks.shown(where)}; '
+                         'expected conditions such as "age >= 40"') from error
 
 
 def _place(output: Any, names: Sequence[str]) -> int:
@@ -441,11 +441,11 @@ def page(explanation: Explanation, interactions: Explanation | None = None, titl
         interactions = explanation
     if interactions is not None:
         if not interactions.interactions:
-            raise UsageError("interactions=: this explanation has values of players; explain with "
-                             "interactions=True")
+            raise UsageError("interactions=: this explanation has values of players; "
+                             "explain with interactions=True")
         if interactions._player_names() != explanation._player_names():
-            raise UsageError("interactions=: they are of other features than the values; explain both with "
-                             "the same model")
+            raise UsageError("interactions=: they are of other features than the values; "
+                             "explain both with the same model")
         pairs = gathered(interactions, seed=seed)[0]
     return Page(_core.report(gathered(explanation, seed=seed)[0], pairs, title, "explanation.report()"))
 

@@ -56,15 +56,15 @@ class _AnyExplainer:
             array = (masker if hasattr(masker, "iloc") or isinstance(masker, np.ndarray)
                      else _checks.array("masker", masker, "rows × features"))
             if array.ndim != 2 or not array.shape[0] or not array.shape[1]:
-                raise UsageError("expected a masker of rows, such as shap.maskers.Independent(X), or rows × "
-                                 "features")
+                raise UsageError("expected a masker of rows, such as shap.maskers.Independent(X), "
+                                 "or rows × features")
             masker = getattr(shap.maskers, self._masker_of_rows)(array)
         else:
             rows = None
         data = getattr(masker, "data", None)
         if not isinstance(data, np.ndarray) or data.ndim != 2:
-            raise UsageError("expected a masker of rows, such as shap.maskers.Independent(X), got "
-                             f"{type(masker).__name__}")
+            raise UsageError("expected a masker of rows, such as shap.maskers.Independent(X), "
+                             f"got {type(masker).__name__}")
         self.model, self.masker, self._seed = model, masker, 0 if seed is None else seed
         self.feature_names = None if feature_names is None else _checks.names("feature_names", feature_names)
         self.output_names = None if output_names is None else _checks.names("output_names", output_names)
@@ -117,8 +117,8 @@ class _AnyExplainer:
                 raise NotImplementedError(f"{name} is not supported")
         # shap has 1 for values of single features.
         if interactions is True or interactions not in (False, None, 1):
-            raise NotImplementedError("interactions is not supported; use apportion.Explainer(model, "
-                                      "data)(X, interactions=True)")
+            raise NotImplementedError("interactions is not supported; "
+                                      "use apportion.Explainer(model, data)(X, interactions=True)")
         background = self._background_for(X)
         found = self._explainer(background, max_evals)(X)
         is_column = found.values.ndim == 2 and callable(self.model) and self._returns_column(background)

@@ -83,8 +83,8 @@ class Summary:
     def add(self, batch: Any) -> None:
         """Adds the rows of a record batch of results; raises DataError for any other batch."""
         if not hasattr(getattr(batch, "schema", None), "metadata") or not hasattr(batch, "column"):
-            raise DataError(f"invalid results {_checks.shown(batch)}; expected a pyarrow.RecordBatch of "
-                            "explain_batches")
+            raise DataError(f"invalid results {_checks.shown(batch)}; "
+                            "expected a pyarrow.RecordBatch of explain_batches")
         values, rows, about = _numbers_of(batch)
         self._agree(about)
         outputs = max(1, len(about["outputs"] or [None]))
@@ -296,8 +296,8 @@ class Summary:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, DataError):
                 raise
-            raise DataError(f"these bytes are no summary ({type(error).__name__}: {error}): give what "
-                            "to_bytes wrote") from error
+            raise DataError(f"these bytes are no summary ({type(error).__name__}: {error}): "
+                            "give what to_bytes wrote") from error
 
     def __repr__(self) -> str:
         return f"Summary({self.rows} rows" + (f", {len(self.players)} players)" if self._about else ")")
@@ -312,8 +312,8 @@ class Summary:
             self._about = about
         elif self._about != about:
             differ = next(name for name in about if self._about.get(name) != about[name])
-            raise DataError(f"parts are of one question: {differ} is {self._about.get(differ)!r} and "
-                            f"{about[differ]!r}")
+            raise DataError("parts are of one question: "
+                            f"{differ} is {self._about.get(differ)!r} and {about[differ]!r}")
 
     def _each(self, of: Callable[[_Numbers], float]) -> Numbers:
         self._known()
@@ -499,8 +499,8 @@ def _numbers_of(batch: Any) -> tuple[Numbers, Numbers, dict[str, Any]]:
             known = [column for column in found if column is not None]
             inputs = known if len(known) == len(found) else []
     if not np.isfinite(values).all():
-        raise DataError("values that are no numbers have no summary: look at the rows where they are NaN or "
-                        "infinite")
+        raise DataError("values that are no numbers have no summary: "
+                        "look at the rows where they are NaN or infinite")
     rows = np.column_stack([predictions, base, values.reshape(len(values), players * outputs), *inputs]) + 0.0
     wanted = ("value", "interactions", "game", "method", "features", "outputs", "seed")
     return values, rows, {**{name: about[name] for name in wanted}, "inputs": len(inputs)}

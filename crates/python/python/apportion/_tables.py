@@ -70,8 +70,8 @@ def _array(rows: Rows, what: str) -> AnyArray:
         try:
             array = np.asarray(rows)
         except ValueError as error:
-            raise DataError(f"{what} has rows of different lengths; expected a 2-D array of shape (n_rows, "
-                            "n_features)") from error
+            raise DataError(f"{what} has rows of different lengths; "
+                            "expected a 2-D array of shape (n_rows, n_features)") from error
         # NumPy makes text of numbers beside text, and rounds large integers beside floats.
         if array.dtype.kind in "fUS" and array.ndim >= 1:
             objects = np.empty(array.shape, dtype=object)
@@ -135,8 +135,8 @@ class Array:
 
     def __init__(self, array: AnyArray, as_given: bool = True, what: str = "X") -> None:
         if array.ndim == 0:
-            raise DataError(f"{what} is {_checks.shown(array[()])}; expected a data frame or an array of "
-                            "shape (n_rows, n_features)")
+            raise DataError(f"{what} is {_checks.shown(array[()])}; "
+                            "expected a data frame or an array of shape (n_rows, n_features)")
         self.as_given = as_given
         self.fields = array.dtype.names
         if array.ndim == 1 and not self.fields:
@@ -800,8 +800,8 @@ class Tensor:
         numbers = self.tensor.cpu()
         if (self.tensor.dtype == torch.int64 and numbers.numel()
                 and int(numbers.abs().max()) > _cells.MAX_EXACT):
-            raise DataError("the tensor holds integers beyond ±2^53; expected numbers that 64-bit floats "
-                            "hold exactly")
+            raise DataError("the tensor holds integers beyond ±2^53; "
+                            "expected numbers that 64-bit floats hold exactly")
         values = numbers.to(torch.float64).numpy().reshape(self.length, self.width)
         return _new_numbers(values if list(places) == list(range(self.width)) else values[:, list(places)])
 

@@ -100,8 +100,8 @@ def checked(threads: Any) -> int:
     except TypeError:
         count = -1
     if not 0 <= count <= _MAX_THREADS or isinstance(threads, (bool, np.bool_)):
-        raise UsageError(f"threads must be between 0 and {_MAX_THREADS} (0 = all cores), got "
-                         f"{_checks.shown(threads)}")
+        raise UsageError(f"threads must be between 0 and {_MAX_THREADS} (0 = all cores), "
+                         f"got {_checks.shown(threads)}")
     return count
 
 

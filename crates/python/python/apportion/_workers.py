@@ -54,8 +54,8 @@ def on_workers(explainer: BatchExplainer, dumps: Callable[[Any], bytes], summed:
         try:
             from apportion import _workers
         except ImportError as error:
-            raise ImportError(f"apportion is not installed on this worker ({error}): install apportion "
-                              f"{version} on every one") from error
+            raise ImportError(f"apportion is not installed on this worker ({error}): "
+                              f"install apportion {version} on every one") from error
         explainer = _workers.made(sent, digest, version)
         yield from _workers.summary_of(explainer.with_inputs()(batches)) if summed else explainer(batches)
 
@@ -65,8 +65,8 @@ def on_workers(explainer: BatchExplainer, dumps: Callable[[Any], bytes], summed:
 def made(sent: bytes, digest: str, version: str) -> BatchExplainer:
     """Returns the explainer that was sent; it is unpickled once."""
     if version != __version__:
-        raise UsageError(f"apportion {version} sent this work, and this worker has {__version__}: install "
-                         "the same on all")
+        raise UsageError(f"apportion {version} sent this work, and this worker has {__version__}: "
+                         "install the same on all")
     with _MAKING:
         found = _MADE.pop(digest, None)
         if found is None:

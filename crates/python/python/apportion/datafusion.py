@@ -81,8 +81,8 @@ def register(
         known = None if inner._background is None else inner._background.values.shape[1]
         count = inner._wanted.count or known
         if count is None:
-            raise UsageError("how many columns the function has is not known: give feature_names, or a "
-                             "background")
+            raise UsageError("how many columns the function has is not known: "
+                             "give feature_names, or a background")
         names = [f"f{feature}" for feature in range(count)]
         explainer = made(names)
         inner = explainer.explainer

@@ -69,8 +69,8 @@ class Game:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._value is None:
-            raise TypeError("a game of a textbook or a table is not pickled: make it anew, or pickle what it "
-                            "is made of")
+            raise TypeError("a game of a textbook or a table is not pickled: "
+                            "make it anew, or pickle what it is made of")
         return Game, (self._value, self.players if self.names is None else self.names)
 
     @classmethod
@@ -95,11 +95,11 @@ class Game:
         try:
             found = real_numbers(values)
         except Exception as error:  # whatever an object raises that is made an array
-            raise UsageError(f"invalid values {_checks.shown(values)} ({error}); expected an array of 2^n "
-                             "numbers, one for each coalition") from error
+            raise UsageError(f"invalid values {_checks.shown(values)} ({error}); "
+                             "expected an array of 2^n numbers, one for each coalition") from error
         if found.ndim not in (1, 2):
-            raise UsageError(f"values has {found.ndim} dimensions; expected an array of shape (2^n,) or "
-                             "(2^n, n_outputs)")
+            raise UsageError(f"values has {found.ndim} dimensions; "
+                             "expected an array of shape (2^n,) or (2^n, n_outputs)")
         return cls._of(_Engine.of_table(found.ravel(), 1 if found.ndim == 1 else found.shape[1]))
 
     @property
@@ -198,8 +198,8 @@ class Game:
         try:
             answer = real_numbers(said)
         except Exception as error:  # whatever an object raises that is made an array
-            raise ModelError(f"the game returned {_checks.shown(said)} ({error}); expected an array of "
-                             "numbers, one for each coalition") from error
+            raise ModelError(f"the game returned {_checks.shown(said)} ({error}); "
+                             "expected an array of numbers, one for each coalition") from error
         if answer.ndim == 2 and answer.shape[1] == 1:
             answer = np.ascontiguousarray(answer[:, 0])
         if answer.ndim not in (1, 2) or len(answer) != len(coalitions):
@@ -219,8 +219,8 @@ def _coalitions(given: Any, players: int) -> Booleans:
             raise ValueError(f"an array of {found.dtype} with {found.ndim} dimensions")
         return np.ascontiguousarray(found, dtype=bool)
     except Exception as error:  # whatever an object raises that is made an array
-        raise UsageError(f"invalid coalitions {_checks.shown(given)} ({error}); expected booleans of shape "
-                         f"(n_coalitions, {players})") from error
+        raise UsageError(f"invalid coalitions {_checks.shown(given)} ({error}); "
+                         f"expected booleans of shape (n_coalitions, {players})") from error
 
 
 def _list(name: str, given: Any, of: Callable[[Any], _T]) -> list[_T]:
@@ -231,8 +231,8 @@ def _list(name: str, given: Any, of: Callable[[Any], _T]) -> list[_T]:
     try:
         entries = list(given)
     except Exception as error:  # whatever an iterator raises
-        raise UsageError(f"invalid {name} {_checks.shown(given)} ({type(error).__name__}: {error}); expected "
-                         "a list of numbers") from error
+        raise UsageError(f"invalid {name} {_checks.shown(given)} ({type(error).__name__}: {error}); "
+                         "expected a list of numbers") from error
     return [of(one) for one in entries]
 
 
@@ -298,8 +298,8 @@ def unanimity(players: int, terms: Iterable[tuple[Sequence[int], float]], consta
                 raise TypeError("not a pair")
             members, value = given
         except Exception:  # whatever an object raises that is taken for a pair
-            raise UsageError(f"invalid term {_checks.shown(given)}; expected a pair of members and "
-                             "coefficient, e.g. ([0, 2], 1.5)") from None
+            raise UsageError(f"invalid term {_checks.shown(given)}; "
+                             "expected a pair of members and coefficient, e.g. ([0, 2], 1.5)") from None
         of_term = _list("members of a term", members,
                         lambda member: _checks.whole("member of a term", member))
         return of_term, _checks.number("coefficient", value)

@@ -65,8 +65,8 @@ REFUSED = {"Stacking": "its last estimator uses the predictions of the others, s
            "sum; train gradient boosting, a forest or BaggingRegressor",
            "CalibratedClassifierCV": "calibration transforms the output of each classifier separately; save "
            "the classifier inside it, fitted without calibration",
-           "Chain": "later members use what earlier ones predict; use MultiOutputRegressor or "
-           "MultiOutputClassifier",
+           "Chain": "later members use what earlier ones predict; "
+           "use MultiOutputRegressor or MultiOutputClassifier",
            "CatBoost": "save it with its own save_model, and explain rows that the steps before it have "
            "transformed", "Quantile": "its default prediction is a quantile of the training targets in the "
            "leaves, not a sum of leaves; set default_quantiles=\"mean\" for the mean",
@@ -209,8 +209,8 @@ class View:
             self.problem = problem
             return None
         if values.ndim != 2 or values.shape[1] != self.count:
-            refuse("a pipeline", f"its transformers make an array of shape {values.shape}, and {self.count} "
-                   "features were expected")
+            refuse("a pipeline", f"its transformers make an array of shape {values.shape}, "
+                   f"and {self.count} features were expected")
         return values
 
     def binned(self, values):
@@ -341,14 +341,14 @@ def scaled(transformer, kind, feature, before, place):
 
 def encode(transformer, feature, known, table):
     if not feature.raw and not feature.encoded and not feature.flat:
-        refuse(transformer, "its categories are numbers that another transformer made; encode the columns as "
-               "they are in the table")
+        refuse(transformer, "its categories are numbers that another transformer made; "
+               "encode the columns as they are in the table")
     if feature.raw:
         for category in known:
             if not isinstance(category, (str, bool, np.bool_, int, float,
                                          np.number)) and not is_missing(category):
-                refuse(transformer, f"its category {category!r} is a {type(category).__name__}; expected "
-                       "words, numbers and booleans")
+                refuse(transformer, f"its category {category!r} is a {type(category).__name__}; "
+                       "expected words, numbers and booleans")
         table.add(feature.column, known)
     return feature._replace(encoded=feature.raw or feature.encoded, raw=False, slope=None, shift=0.0,
                             steps=())
@@ -430,8 +430,8 @@ def mean(model, members, weights):
     for _, _, member in members:
         if member.link != IDENTITY:
             refuse(model, "it averages outputs after a link function (probabilities of boosting, for "
-                   "example), which is not a sum of trees; its members can be forests and trees, or be saved "
-                   "one by one")
+                   "example), which is not a sum of trees; "
+                   "its members can be forests and trees, or be saved one by one")
     parts = [part.among(outputs, count, weight)
              for (outputs, count, part), weight in zip(members, np.divide(weights, np.sum(weights)))]
     return Sum(sum(part.base for part in parts), [tree for part in parts for tree in part.trees])
@@ -744,8 +744,8 @@ def as_sum(model, view):
         members = [as_sum(member, view) for member in model.estimators_]
         link, count = members[0].link, sum(len(member.base) for member in members)
         if any(member.link != link for member in members) or link in (None, LINKS["MultinomialLogit"]):
-            refuse(model, "its targets have different links, or three classes each; save its estimators_ one "
-                   "by one")
+            refuse(model, "its targets have different links, or three classes each; "
+                   "save its estimators_ one by one")
         ends = np.cumsum([len(member.base) for member in members])
         parts = [member.among(range(end - len(member.base), end), count)
                  for member, end in zip(members, ends)]
@@ -1001,8 +1001,8 @@ class Table:
         elif isinstance(marker, (bool, np.bool_, int, float, np.number)):
             self.numbers_apart.setdefault(column, set()).add(float(marker))
         else:
-            refuse(transformer, f"missing_values={marker!r} is a {type(marker).__name__}; expected a number, "
-                   "a word, None, NaN or pandas.NA")
+            refuse(transformer, f"missing_values={marker!r} is a {type(marker).__name__}; "
+                   "expected a number, a word, None, NaN or pandas.NA")
 
     def settle(self, views):
         """All encoders, and all views of models, are known."""
@@ -1214,8 +1214,8 @@ class Learnt:
                         return self.learn_categories()
                 if answers[column] is None and tried[column]:
                     refuse("a pipeline", f"it refuses categories of {table.name(column)} that one of its "
-                           f"encoders knows ({view.problem}); if encoders of a column differ, set "
-                           "handle_unknown")
+                           f"encoders knows ({view.problem}); "
+                           "if encoders of a column differ, set handle_unknown")
                 extra = [self.special[column, kind] for kind in table.texts.get(column, ())]
                 own = answers[column] if tried[column] else np.zeros((0, len(view.own[column])))
                 self.known[column] = np.vstack([own, *extra]) if extra else own
@@ -1666,8 +1666,8 @@ def document_and_cells(
 def written(model, method=None):
     if count_of(model) is None:
         refuse_unknown(model, kind_of(model), known_reason_only=True)
-        refuse(model, "it is not fitted (a search needs refit=True), or does not have its number of columns "
-               "(n_features_in_)")
+        refuse(model, "it is not fitted (a search needs refit=True), "
+               "or does not have its number of columns (n_features_in_)")
     table = Table(model, method)
     whole = as_sum(model, View(table))
     if method is not None and whole.names is None:
