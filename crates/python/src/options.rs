@@ -1,13 +1,13 @@
 //! Options of an explainer, as the Python layer passes them.
 
-use apportion::options::{OptionError, Options, Structure};
+use apportion::options::{Options, Structure};
 use apportion::trees::Settings;
 use apportion::values::InteractionIndex;
 use apportion::{Background, ExplainError, Explainer, GameExplainer, Method, Partition, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 
-use crate::errors::{of_options, of_playing, usage};
+use crate::errors::{of_options, usage};
 use crate::value::{RequestedGraph, structure};
 
 /// Options, by their names in Python.

@@ -81,7 +81,7 @@ fn record<'c, W: Write>(
     table: &mut ::csv::Writer<W>,
     cells: impl IntoIterator<Item = Cow<'c, str>>,
 ) -> io::Result<()> {
-    Ok(table.write_record(cells.into_iter().map(|cell| cell.into_owned())).map_err(of_csv)?)
+    table.write_record(cells.into_iter().map(|cell| cell.into_owned())).map_err(of_csv)
 }
 
 /// Unwraps the I/O error of an error of the crate csv.
