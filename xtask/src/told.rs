@@ -33,7 +33,7 @@ pub fn line(program: &str, arguments: &[&str]) -> Result<String> {
     line_in(Path::new("."), program, arguments)
 }
 
-/// Same as [`line`], run in the given directory.
+/// Same as [`line()`], run in the given directory.
 ///
 /// # Errors
 ///

@@ -102,7 +102,7 @@ impl Hierarchy {
     /// let hierarchy = Hierarchy::from_parents(3, &[Some(4), Some(3), Some(3), Some(4), None])?;
     /// assert_eq!(hierarchy.children(hierarchy.root()), [0, 4]);
     /// let refused = Hierarchy::from_parents(2, &[Some(2), Some(3), Some(3), Some(2)]).unwrap_err();
-    /// assert!(refused.to_string().contains("node 3 is in itself"));
+    /// assert!(refused.to_string().contains("node 3 contains itself"));
     /// # Ok::<(), apportion_games::GameError>(())
     /// ```
     ///
