@@ -909,7 +909,7 @@ fn a_column_or_an_output_may_be_of_a_dataset_that_is_not_there() {
     let diabetes = DIABETES.replace("xtask/lab/data", &data);
     let two = one.replacen("dataset = [", &format!("dataset = [\"{diabetes}\", "), 1);
     for (text, wanted) in [
-        (&one, "\"region\" is not a column"),
+        (&one, "unknown column \"region\" in the ignored columns"),
         (&two, "no output 3"),
         (&two.replace("output = 3\n", ""), "\"region\", which none"),
     ] {
@@ -933,7 +933,7 @@ fn what_is_wrong_with_a_paper_is_said_before_anything_is_run() {
         ("name = \"a\"\ncitation = \"b\"\nbibtex = \"c\"\n".to_owned(), "fig1", "has no artefact \"fig1\""),
         (paper(""), "fig2", "has no artefact \"fig2\"; it has fig1"),
         (paper("budget = [3]\n"), "fig1", "unexpected argument '--budget'"),
-        (paper("missing = [-9]\ntarget = \"none\"\n"), "fig1", "--target \"none\" is not a column"),
+        (paper("missing = [-9]\ntarget = \"none\"\n"), "fig1", "unknown column \"none\" in the target"),
         // The last artefact is validated as well.
         (
             paper(
