@@ -124,7 +124,7 @@ fn vocabularies_that_are_none_or_do_not_fit_are_refused() {
     refused(&["does not fit the model", "3", "20"], b"<pad>\n<unk>\ngood\n");
     refused(&["\"good\"", "2", "4"], b"<pad>\n<unk>\ngood\nbad\ngood\n");
     refused(&["line 2"], b"<pad>\n<unk>\n\ngood\n");
-    refused(&["no tokens"], b"");
+    refused(&["vocabulary is empty"], b"");
     refused(&["UTF-8", "line 1"], b"good\n\xff\n");
     // Words that it lacks have no token to stand in for them.
     let numbered: String = (0..20).map(|id| format!("w{id}\n")).collect();
