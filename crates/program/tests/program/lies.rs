@@ -75,8 +75,14 @@ fn the_number_of_outputs_is_that_of_the_first_answer() {
 fn an_answer_to_nothing_is_refused_with_the_next_batch() {
     let twice = "[ $batch -gt 2 ] && { echo; echo 1; }; echo";
     let program = start(&shell("echo 1", twice), &options()).unwrap();
-    assert_eq!(predictions(&program, &[0.0; 2]).unwrap(), [1.0]);
-    let error = predictions(&program, &[0.0; 4]).unwrap_err();
+    // A fast program is caught in the same batch already.
+    let error = match predictions(&program, &[0.0; 2]) {
+        Ok(first) => {
+            assert_eq!(first, [1.0]);
+            predictions(&program, &[0.0; 4]).unwrap_err()
+        }
+        Err(error) => error,
+    };
     assert!(matches!(error, ProgramError::Unasked { .. } | ProgramError::RowCount { .. }), "{error}");
 }
 

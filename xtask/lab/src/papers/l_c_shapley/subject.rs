@@ -52,9 +52,7 @@ pub(super) struct Subject {
     /// Number of test samples in figures of the preset paper.
     explained: usize,
     inputs: Inputs,
-    /// Outputs (logits) of the model for each test sample.
-    outputs: Vec<Vec<f64>>,
-    /// A hash of all test samples and their predictions.
+    /// A hash of all test samples and the model.
     pub(super) fingerprint: String,
 }
 
@@ -197,7 +195,7 @@ static ON_TEXTS: [(&KnownTexts, Reading, Kind); 3] = [
             title: "character CNN",
             printed: "0.901 (AG news, 120 000 texts to train on)",
             given: Some((AG_NEWS_BAG, "mean of embeddings")),
-            explained: 1_000,
+            explained: 200,
         },
     ),
     (
@@ -209,7 +207,7 @@ static ON_TEXTS: [(&KnownTexts, Reading, Kind); 3] = [
             title: "LSTM",
             printed: "0.708 (Yahoo! Answers)",
             given: None,
-            explained: 1_000,
+            explained: 200,
         },
     ),
 ];
@@ -235,7 +233,7 @@ static ON_IMAGES: [(&KnownImages, Kind); 2] = [
             title: "CNN",
             printed: "0.961",
             given: None,
-            explained: 50,
+            explained: 20,
         },
     ),
 ];
@@ -307,6 +305,8 @@ struct Had {
     model: AnyModel,
     trained: Option<(Entry, &'static str)>,
     explained: usize,
+    /// A hash of the file of the network, or `None` for embedded models.
+    file: Option<String>,
 }
 
 /// Returns the network trained by us, otherwise the one in the data directory, otherwise `None`. Missing ones
@@ -320,9 +320,10 @@ fn network(
 ) -> Result<Option<Had>> {
     match session.library.trained(wanted).and_then(|network| loaded(&network, wanted)) {
         Ok((model, entry)) => {
-            let (name, title, parameters) = (kind.name, kind.title, entry.parameters);
+            let (name, title, parameters, file) =
+                (kind.name, kind.title, entry.parameters, Some(entry.file.sha256.clone()));
             let (trained, explained) = (Some((entry, kind.printed)), kind.explained);
-            return Ok(Some(Had { name, title, parameters, model, trained, explained }));
+            return Ok(Some(Had { name, title, parameters, model, trained, explained, file }));
         }
         Err(why) => found.skip(session, kind.network, &why),
     }
@@ -332,8 +333,8 @@ fn network(
         return Ok(None);
     };
     let model = networks::network(&bytes).with_context(|| format!("the network of {name}"))?;
-    let (parameters, explained) = (bytes.len() / 4, kind.explained);
-    Ok(Some(Had { name, title, parameters, model, trained: None, explained }))
+    let (parameters, explained, file) = (bytes.len() / 4, kind.explained, Some(sha256(&bytes)));
+    Ok(Some(Had { name, title, parameters, model, trained: None, explained, file }))
 }
 
 /// Loads a network trained by us as a model, with its index entry.
@@ -358,6 +359,7 @@ fn embedded_texts() -> Result<Subject> {
         model: Box::new(model),
         trained: None,
         explained: usize::MAX,
+        file: None,
     };
     Subject::of_texts(had, "Embedded sentences", set, Reading::AllTokens, true)
 }
@@ -371,6 +373,7 @@ fn embedded_images() -> Result<Subject> {
         model: Box::new(SmallNetwork::embedded()?),
         trained: None,
         explained: usize::MAX,
+        file: None,
     };
     Subject::of_images(had, "Digits 3/8, 8 × 8", train.len(), test, train.mean(), true)
 }
@@ -410,9 +413,8 @@ impl Subject {
         inputs: Inputs,
         is_embedded: bool,
     ) -> Result<Self> {
-        let Had { name, title: model_title, parameters, model, trained, explained } = had;
-        let (outputs, fingerprint) = (Vec::new(), String::new());
-        Self {
+        let Had { name, title: model_title, parameters, model, trained, explained, file } = had;
+        let mut subject = Self {
             name,
             title,
             model_title,
@@ -424,29 +426,26 @@ impl Subject {
             is_embedded,
             explained,
             inputs,
-            outputs,
-            fingerprint,
-        }
-        .with_outputs()
+            fingerprint: String::new(),
+        };
+        subject.fingerprint = subject.hash(file)?;
+        Ok(subject)
     }
 
-    /// Computes the predictions for all test samples.
-    fn with_outputs(mut self) -> Result<Self> {
-        let indices: Vec<usize> = (0..self.len()).collect();
-        let all = parallel::try_map(&indices, |&index| -> Result<_> {
-            let row = self.row(index)?;
-            let outputs = predict(self.model.as_ref(), &row, 1)?;
-            Ok((row, outputs))
-        })?;
+    /// Returns a hash of all test samples and the model: its file, or its predictions if it is embedded, as
+    /// those of a large network would take minutes.
+    fn hash(&self, file: Option<String>) -> Result<String> {
         let mut bytes = Vec::new();
-        for (row, outputs) in all {
-            for number in row.iter().chain(&outputs) {
-                bytes.extend_from_slice(&number.to_bits().to_le_bytes());
-            }
-            self.outputs.push(outputs);
+        for index in 0..self.len() {
+            let row = self.row(index)?;
+            let outputs = match file {
+                Some(_) => Vec::new(),
+                None => predict(self.model.as_ref(), &row, 1)?,
+            };
+            bytes.extend(row.iter().chain(&outputs).flat_map(|number| number.to_bits().to_le_bytes()));
         }
-        self.fingerprint = sha256(&bytes)[..16].to_owned();
-        Ok(self)
+        bytes.extend(file.into_iter().flat_map(String::into_bytes));
+        Ok(sha256(&bytes)[..16].to_owned())
     }
 
     /// Returns a digest of a test sample and its game.
@@ -506,15 +505,15 @@ impl Subject {
 
     /// Returns the predicted class of a test sample.
     pub(super) fn class(&self, index: usize) -> Result<usize> {
-        Ok(Outputs::Logits.predicted_class(&self.outputs[index])?)
+        let outputs = predict(self.model.as_ref(), &self.row(index)?, 1)?;
+        Ok(Outputs::Logits.predicted_class(&outputs)?)
     }
 
     /// Returns the share of correctly predicted test samples.
     pub(super) fn accuracy(&self) -> Result<f64> {
-        let mut right = 0;
-        for index in 0..self.len() {
-            right += usize::from(self.class(index)? == self.target(index));
-        }
+        let indices: Vec<usize> = (0..self.len()).collect();
+        let is_right = |&index: &usize| Ok::<_, anyhow::Error>(self.class(index)? == self.target(index));
+        let right = parallel::try_map(&indices, is_right)?.into_iter().filter(|&right| right).count();
         Ok(right as f64 / self.len() as f64)
     }
 
