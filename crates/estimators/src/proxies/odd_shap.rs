@@ -2,8 +2,8 @@
 //!
 //! # Source
 //!
-//! Fumagalli, Witter and Musco, *OddSHAP*, ICML 2026 (arXiv 2602.01399), Algorithm 1. Unspecified settings
-//! are the defaults of LightGBM.
+//! Fumagalli, Butler, Kang, Ramchandran and Witter, *OddSHAP*, ICML 2026 (arXiv 2602.01399), Algorithm 1.
+//! Unspecified settings are the defaults of LightGBM.
 //!
 //! # Notation
 //!

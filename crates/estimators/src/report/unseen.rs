@@ -27,7 +27,6 @@
 //! - A quarter of a draw of the size of the values is added for means, and a sixth for regressions, whose
 //!   draws inform all values. A regression in which nothing varied adds a whole draw of the size of the
 //!   largest value, `max_j |φ̃_j| / f`, to each value.
-//!   the size of the largest value, `max_j |φ̃_j| / f`, for each value.
 //!
 //! Only exact values get an error of exactly zero. If there is no scale at all, because every observed number
 //! is zero, the estimate has no standard errors.

@@ -50,10 +50,13 @@ pub enum Accounting {
 ///
 /// Standard errors are those of the mean, from the sample variance of a player's contributions. Often all
 /// observed contributions of a player are equal (those to the empty coalition always are) although others are
-/// possible. So one more contribution of the typical size among all players is added:
+/// possible, so half a contribution of the typical size is added, and a quarter of one of the size of the
+/// values:
 ///
 /// ```text
-/// V_i = (D_i + D/(M − n)) / (k_i (k_i − 1)),   D_i = Σ_j (x_ij − φ̃_i)²,   D = Σ_i D_i
+/// V_i = Σ_j (x_ij − φ̃_i)² / (k_i (k_i − 1)) + ½ (R_i² + R² exp(−e_i²)) + ‖φ̃‖² / (n (4 k_i)²)
+///
+/// R_i² = Σ_j c_ij⁴ / Σ_j c_ij²,   e_i = (Σ_j c_ij²)² / Σ_j c_ij⁴,   c_ij = (x_ij − φ̃_i)/k_i,   R² as R_i², over all players
 /// ```
 ///
 /// The errors of different players are independent. The degrees of freedom are the minimum of `k_i − 1`.

@@ -62,10 +62,9 @@ pub enum LocalMethod {
 /// distinct. A budget for all coalitions of all neighbourhoods gives [exact](OnGraph) values.
 ///
 /// **Standard errors** are those of each player's own draws, independent of the others; zero for enumerated
-/// players. For contributions they are `sqrt((D_i + D / Σ_j (r_j − 1)) / (r_i (r_i − 1)))`, where D_i is the
-/// sum of squared deviations of the r_i draws (pairs) and D = Σ_i D_i, as in
-/// [`MonteCarlo`](crate::MonteCarlo); there are no standard errors if some player has fewer than 4 draws. For
-/// regressions they are those of the regression.
+/// players. For contributions they are the errors of the mean of r_i draws (pairs) with the allowance of
+/// [`MonteCarlo`](crate::MonteCarlo) for contributions that were not drawn; there are no standard errors if
+/// some player has fewer than 4 draws. For regressions they are those of the regression.
 ///
 /// **Choice of method.** Contributions with their complements are exact for interactions of two players, from
 /// the first draw on, and are not affected by the contributions of the other players in a neighbourhood. The
