@@ -48,7 +48,7 @@ pub(crate) fn may_be_missing(text: &str) -> bool {
 /// The advice for a word that may stand for a missing value; nothing for other words, which would be lost by it.
 pub(crate) fn mark_as_missing(text: &str) -> String {
     if may_be_missing(text) {
-        format!("; if it stands for a missing value, pass --missing {}", shown(text))
+        format!(" (if it is a missing value, pass --missing {})", shown(text))
     } else {
         String::new()
     }
@@ -58,47 +58,41 @@ pub(crate) fn mark_as_missing(text: &str) -> String {
 /// whether a model decides what numbers mean.
 pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> String {
     let given = shown(text);
-    let trained = if is_of_a_model { ", as the model was trained" } else { "" };
+    let trained = if is_of_a_model { ", as in training" } else { "" };
     if let Some(infinite) = infinite(text) {
-        return format!("is {given}, an infinite number; write it as {infinite}");
+        return format!("{given} is not a supported spelling of infinity; write {infinite}");
     }
     if let Some(plain) = without_marks(text, decimal_comma) {
         let plain = shown(&plain);
-        return format!(
-            "is {given}, a number with marks between thousands; write it without them, as in {plain}"
-        );
+        return format!("{given} contains thousands separators; write {plain}");
     }
     if let Some([percent, share]) = percentage(text, decimal_comma) {
-        return format!("is {given}, a percentage; write {percent} or {share}{trained}");
+        return format!("{given} is a percentage; write {percent} or {share}{trained}");
     }
     if let Some(amount) = amount(text, decimal_comma) {
-        return format!("is {given}, an amount of money; write the number alone, as in {amount}");
+        return format!("{given} is an amount of money; write {amount}");
     }
     if is_date(text) {
         let how = if is_of_a_model {
-            "write the number that the model was trained on, such as the days since a date"
+            "write the number that the model was trained on, e.g. the days since a fixed date"
         } else {
-            "write a number, such as the days since a date"
+            "write a number, e.g. the days since a fixed date"
         };
-        return format!("is {given}, a date or time; {how}");
+        return format!("{given} is a date or time; {how}");
     }
     if let Some((plain, unit)) = with_unit(text, decimal_comma) {
-        return format!(
-            "is {given}, a number with the unit {}; write the number alone, as in {plain}",
-            shown(unit)
-        );
+        return format!("{given} contains the unit {}; write {plain}", shown(unit));
     }
     let known = if is_of_a_model { ", and the model has no categories for this column" } else { "" };
     let lower = text.to_lowercase();
     let encode = match YES_AND_NO.iter().find(|pair| pair.contains(&lower.as_str())) {
         Some([yes, no]) => {
-            format!("write numbers for its words{trained}, such as 1 for {yes:?} and 0 for {no:?}")
+            format!("encode it as a number{trained}, e.g. 1 for {yes:?} and 0 for {no:?}")
         }
-        None => format!("write a number for each of its words{trained}"),
+        None => format!("encode it as a number{trained}"),
     };
-    let explain =
-        if is_of_a_model { ", or explain the program that encodes them with --predict" } else { "" };
-    format!("is {given}, which is not a number{known}; {encode}{explain}{}", mark_as_missing(text))
+    let explain = if is_of_a_model { ", or explain the program that encodes it with --predict" } else { "" };
+    format!("{given} is not numeric{known}; {encode}{explain}{}", mark_as_missing(text))
 }
 
 /// How an infinite number is written that other programs write otherwise.
@@ -180,39 +174,33 @@ mod tests {
     #[test]
     fn what_a_cell_says_is_kept() {
         for (cell, says) in [
-            ("71.2%", "a percentage; write 71.2 or 0.712, as the model was trained"),
+            ("71.2%", "a percentage; write 71.2 or 0.712, as in training"),
             ("5 %", "a percentage; write 5 or 0.05"),
             ("-0.5%", "write -0.5 or -0.005"),
             ("1,234%", "write 1234 or 12.34"),
-            ("$5", "an amount of money; write the number alone, as in 5"),
-            ("-$1,234.50", "as in -1234.50"),
-            ("12 €", "as in 12"),
-            ("USD 7.5", "as in 7.5"),
-            ("1 234", "marks between thousands; write it without them, as in \"1234\""),
-            ("12cm", "a number with the unit \"cm\"; write the number alone, as in 12"),
-            ("36.6 °C", "with the unit \"°C\"; write the number alone, as in 36.6"),
+            ("$5", "an amount of money; write 5"),
+            ("-$1,234.50", "write -1234.50"),
+            ("12 €", "write 12"),
+            ("USD 7.5", "write 7.5"),
+            ("1 234", "thousands separators; write \"1234\""),
+            ("12cm", "contains the unit \"cm\"; write 12"),
+            ("36.6 °C", "contains the unit \"°C\"; write 36.6"),
             ("2024-01-31", "a date or time; write the number that the model was trained on"),
             ("31.1.2024", "a date or time"),
             ("1/31/24 12:30", "a date or time"),
             ("2024-01-31T12:30:00.5Z", "a date or time"),
             ("12:30", "a date or time"),
-            ("∞", "an infinite number; write it as inf"),
-            ("-1.#INF", "an infinite number; write it as -inf"),
-            (
-                "yes",
-                "which is not a number, and the model has no categories for this column; write numbers for its words",
-            ),
-            ("No", "such as 1 for \"yes\" and 0 for \"no\""),
-            (
-                "tall",
-                "write a number for each of its words, as the model was trained, or explain the program",
-            ),
-            ("Unknown", "; if it stands for a missing value, pass --missing \"Unknown\""),
+            ("∞", "spelling of infinity; write inf"),
+            ("-1.#INF", "spelling of infinity; write -inf"),
+            ("yes", "is not numeric, and the model has no categories for this column; encode it as a number"),
+            ("No", "e.g. 1 for \"yes\" and 0 for \"no\""),
+            ("tall", "; encode it as a number, as in training, or explain the program that encodes it"),
+            ("Unknown", "(if it is a missing value, pass --missing \"Unknown\")"),
             ("-", "pass --missing \"-\""),
             ("#DIV/0!", "pass --missing"),
         ] {
             let said = describe(cell, false, true);
-            assert!(said.starts_with(&format!("is {cell:?}, ")) && said.contains(says), "{cell}: {said}");
+            assert!(said.starts_with(&format!("{cell:?} ")) && said.contains(says), "{cell}: {said}");
             let is_marker = ["Unknown", "-", "#DIV/0!"].contains(&cell);
             assert_eq!(said.contains("--missing"), is_marker, "{said}");
             assert!(!said.contains("empty") && !said.contains("--ignore"), "{said}");
@@ -221,7 +209,7 @@ mod tests {
         assert!(!describe("tall", false, false).contains("the model"));
         for cell in ["10.12", "a-b-c", "1-2", "12-", "v1.2", "%", "$", "cm"] {
             let said = describe(cell, false, true);
-            assert!(said.contains("which is not a number"), "{said}");
+            assert!(said.contains("is not numeric"), "{said}");
         }
     }
 }

@@ -48,7 +48,8 @@ impl Allowance {
         let packed = self.packed.load(Ordering::Relaxed);
         if bytes > packed.saturating_mul(RATIO).max(SMALL) {
             let problem = format!(
-                "missing values that take {bytes} bytes are announced in {packed} bytes; the file is damaged, or they are to be left out"
+                "missing values of {bytes} bytes are declared in {packed} bytes; the file is corrupt, or the \
+                 column must be removed"
             );
             return Err(RowsError::damaged(problem));
         }

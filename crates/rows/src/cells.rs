@@ -200,23 +200,22 @@ impl<'a> Feature<'a> {
             CellError::NotANumber { text } => describe(text, self.decimal_comma, self.is_of_a_model),
             CellError::DecimalMark { text } => self.other_mark(text),
             CellError::Inexact => format!(
-                "{error}; if the column names the rows, pass it as --id, if it is not a feature, as --ignore, and otherwise convert it as in training"
+                "{error}; pass the column to --id if it identifies rows, to --ignore if it is not a feature, \
+                 or convert it as in training"
             ),
             CellError::Overflow { .. } => {
                 format!("{error}; scale the column as in training, or write inf if it is infinite")
             }
             CellError::UnknownCategory { word, nearest, categories } => {
                 let meant = match nearest {
-                    Some(category) => format!("the nearest is {category:?}"),
-                    None => format!("there are {}", list_of_categories(categories)),
+                    Some(category) => format!("did you mean {category:?}?"),
+                    None => format!("categories seen in training: {}", list_of_categories(categories)),
                 };
                 let mark = mark_as_missing(word);
-                format!(
-                    "{error}; {meant}: write the category as in training, as the model predicts nothing for others{mark}"
-                )
+                format!("{error}; {meant}{mark}")
             }
             CellError::TextAmongNumbers { .. } => {
-                format!("{error}; if all of its cells are texts, move such a row to the top of the rows file")
+                format!("{error}; if the column contains text, move such a row to the top of the rows file")
             }
         }
     }
@@ -230,20 +229,19 @@ impl<'a> Feature<'a> {
     /// What is wrong with a text that is a number with the other decimal mark.
     fn other_mark(&self, text: &str) -> String {
         let thousands = match without_marks(text, self.decimal_comma) {
-            Some(plain) => format!("; where the mark stands between thousands, write {}", shown(&plain)),
+            Some(plain) => format!("; if it separates thousands, write {}", shown(&plain)),
             None => String::new(),
         };
         let given = shown(text);
         if self.decimal_comma {
             let meant = shown(&text.replacen('.', ",", 1));
             format!(
-                "is {given}, and with --decimal-comma no number has a point; write {meant}, or leave the option out{thousands}"
+                "{given} uses a decimal point, but --decimal-comma is set; write {meant}, or remove \
+                 --decimal-comma{thousands}"
             )
         } else {
             let meant = shown(&text.replacen(',', ".", 1));
-            format!(
-                "is {given}: write decimal points, as in {meant}, or say that there are commas by --decimal-comma{thousands}"
-            )
+            format!("{given} uses a decimal comma; write {meant}, or pass --decimal-comma{thousands}")
         }
     }
 
@@ -374,14 +372,18 @@ impl<'a> Feature<'a> {
     /// What the reader of the results should know of the cells.
     pub fn note(&self) -> Option<String> {
         let (cells, first) = self.unknown.as_ref()?;
-        let (cells, are) =
-            if *cells == 1 { ("1 cell".to_owned(), "is") } else { (format!("{cells} cells"), "are") };
+        let (cells, categories) = if *cells == 1 {
+            ("1 cell".to_owned(), "an unknown category is")
+        } else {
+            (format!("{cells} cells"), "unknown categories are")
+        };
         let taken = match self.words.map(Words::unknown) {
-            Some(UnknownWord::NoCategory) => "as none of them",
+            Some(UnknownWord::NoCategory) => "as not matching any category",
             _ => "as missing",
         };
         Some(format!(
-            "column {:?}: {cells} {are} no category of the model and taken {taken}, as its library does; the first is {first:?}",
+            "column {:?}: {cells} with {categories} treated {taken}, as in the library of the model; the \
+             first is {first:?}",
             self.name
         ))
     }
@@ -416,7 +418,7 @@ pub(crate) fn weight(number: Option<f64>, place: impl Fn() -> String) -> Result<
         Some(weight) if weight.is_finite() && weight >= 0.0 => Ok(weight),
         _ => Err(RowsError::Cell {
             place: place(),
-            problem: "is no weight; a row weighs a finite number that is not negative".to_owned(),
+            problem: "invalid weight; expected a finite number ≥ 0".to_owned(),
         }),
     }
 }
@@ -501,20 +503,13 @@ mod tests {
             assert_eq!(text(&mut plain, cell).unwrap(), -1.0, "{cell}");
         }
         for (cell, says) in [
-            ("tall", "\"tall\", which is not a number, and the model has no categories"),
-            ("1,5", "write decimal points, as in \"1.5\""),
-            (
-                "1,234",
-                "write decimal points, as in \"1.234\", or say that there are commas by --decimal-comma; where the mark",
-            ),
-            ("1,234", "stands between thousands, write \"1234\""),
-            (
-                "1,234.5",
-                "is \"1,234.5\", a number with marks between thousands; write it without them, as in \"1234.5\"",
-            ),
-            ("1e999", "is \"1e999\", which is beyond the largest number of float64"),
-            ("-1.8e308", "is \"-1.8e308\", which is beyond the largest number"),
-            ("71.2%", "is \"71.2%\", a percentage; write 71.2 or 0.712, as the model was trained"),
+            ("tall", "\"tall\" is not numeric, and the model has no categories"),
+            ("1,5", "\"1,5\" uses a decimal comma; write \"1.5\", or pass --decimal-comma"),
+            ("1,234", "write \"1.234\", or pass --decimal-comma; if it separates thousands, write \"1234\""),
+            ("1,234.5", ": \"1,234.5\" contains thousands separators; write \"1234.5\""),
+            ("1e999", ": \"1e999\" overflows float64"),
+            ("-1.8e308", ": \"-1.8e308\" overflows float64"),
+            ("71.2%", ": \"71.2%\" is a percentage; write 71.2 or 0.712, as in training"),
         ] {
             let message = text(&mut plain, cell).unwrap_err().to_string();
             assert!(message.starts_with(&place()) && message.contains(says), "{message}");
@@ -565,7 +560,7 @@ mod tests {
         assert_eq!(of(12).text("late").unwrap(), 0.0);
         let feature = of(10);
         let message = feature.in_words(&of(10).text("x").unwrap_err());
-        assert!(message.contains("a text in a column whose first rows hold numbers"), "{message}");
+        assert!(message.contains("is text in a column whose first rows contain numbers"), "{message}");
     }
 
     #[test]
@@ -590,18 +585,15 @@ mod tests {
             assert_eq!(text(&mut plain, cell).unwrap(), wanted, "{cell}");
         }
         for (cell, says) in [
-            ("1.5", "is \"1.5\", and with --decimal-comma no number has a point; write \"1,5\""),
+            ("1.5", "\"1.5\" uses a decimal point, but --decimal-comma is set; write \"1,5\""),
             (
                 "1.234",
-                "write \"1,234\", or leave the option out; where the mark stands between thousands, write \"1234\"",
+                "write \"1,234\", or remove --decimal-comma; if it separates thousands, write \"1234\"",
             ),
-            (
-                "1.234,5",
-                "is \"1.234,5\", a number with marks between thousands; write it without them, as in \"1234,5\"",
-            ),
-            ("1,2,3", "is \"1,2,3\", which is not a number"),
-            (",", "is \",\", which is not a number"),
-            ("9007199254740993", "is a whole number beyond 2^53"),
+            ("1.234,5", "\"1.234,5\" contains thousands separators; write \"1234,5\""),
+            ("1,2,3", "\"1,2,3\" is not numeric"),
+            (",", "\",\" is not numeric"),
+            ("9007199254740993", "integer beyond 2^53"),
         ] {
             let message = text(&mut plain, cell).unwrap_err().to_string();
             assert!(message.contains(says), "{message}");
@@ -624,7 +616,7 @@ mod tests {
         {
             for feature in [&mut plain, &mut of_words] {
                 let message = text(feature, cell).unwrap_err().to_string();
-                assert!(message.contains("is a whole number beyond 2^53"), "{message}");
+                assert!(message.contains("integer beyond 2^53"), "{message}");
             }
         }
         for (cell, wanted) in [
@@ -688,11 +680,11 @@ mod tests {
             feature.number(0.0).unwrap_err(),
             feature.boolean(false).unwrap_err(),
         ] {
-            assert!(message.to_string().contains("no category of this column"), "{message}");
+            assert!(message.to_string().starts_with("unknown category"), "{message}");
         }
         let error = feature.text("Rod").unwrap_err();
         let message = feature.in_words(&error);
-        assert!(message.contains("the nearest is \"red\"") && !message.contains("--missing"), "{message}");
+        assert!(message.contains("did you mean \"red\"?") && !message.contains("--missing"), "{message}");
         let error = feature.text("unknown").unwrap_err();
         let message = feature.in_words(&error);
         assert!(message.contains("pass --missing \"unknown\""), "{message}");
@@ -709,7 +701,7 @@ mod tests {
             assert_eq!(text(&mut feature, cell).unwrap(), -1.0);
         }
         let note = feature.note().unwrap();
-        assert!(note.contains("\"colour\": 3 cells are no category") && note.contains("\"green\""), "{note}");
+        assert!(note.contains("\"colour\": 3 cells with unknown") && note.contains("\"green\""), "{note}");
     }
 
     #[test]
@@ -719,6 +711,6 @@ mod tests {
         assert_eq!(feature.text("green").unwrap(), Words::NO_CATEGORY);
         assert_eq!(feature.number(4.0).unwrap(), Words::NO_CATEGORY);
         let note = feature.note().unwrap();
-        assert!(note.contains("2 cells are no category") && note.contains("as none of them"), "{note}");
+        assert!(note.contains("2 cells with unknown") && note.contains("not matching any"), "{note}");
     }
 }

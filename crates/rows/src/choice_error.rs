@@ -121,7 +121,8 @@ impl ChoiceError {
         match self {
             Self::DuplicateName { columns: [first, second], name } => {
                 format!(
-                    "duplicate column name {name:?} (columns {first} and {second}); give each column a unique name"
+                    "duplicate column name {name:?} (columns {first} and {second}); give each column a \
+                     unique name"
                 )
             }
             Self::UnknownColumn { used_as, name: column, nearest, columns } => {
@@ -133,7 +134,8 @@ impl ChoiceError {
             }
             Self::InvalidIndex { used_as, index, columns } => {
                 format!(
-                    "unknown column {index:?} in {}; the {columns} columns have no names, expected an index below {columns}",
+                    "unknown column {index:?} in {}; the {columns} columns have no names, expected an index \
+                     below {columns}",
                     name(*used_as)
                 )
             }
@@ -171,14 +173,15 @@ impl ChoiceError {
                     _ => String::new(),
                 };
                 format!(
-                    "{found} {columns}{target} {lack} {} of the {expected} features of {named_by}: {}{remedy}",
+                    "{found} {columns}{target} {lack} {} of the {expected} features of {named_by}: \
+                     {}{remedy}",
                     missing.len(),
                     listed(missing)
                 )
             }
             Self::OtherNames { column, feature, named_by } => format!(
-                "no column has the name of a feature of {named_by}: found {column:?}, expected {feature:?}, and so on; rename the columns, \
-                 or pass a matrix without names to use its columns in order"
+                "no column has the name of a feature of {named_by}: found {column:?}, expected {feature:?}, \
+                 and so on; rename the columns, or pass a matrix without names to use its columns in order"
             ),
         }
     }

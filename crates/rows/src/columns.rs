@@ -71,12 +71,13 @@ fn note(choice: &Choice, header: &[String], wanted: &Wanted<'_>) -> Option<Strin
     if let (true, [first, ..], Some([of_first, ..])) = (choice.in_order, &choice.features[..], wanted.names) {
         let first = &header[*first];
         return Some(format!(
-            "no column has the name of a feature of {named_by}; columns are taken in order, {first:?} as {of_first:?} and so on"
+            "no column is named like a feature of {named_by}; using columns in order, {first:?} as \
+             {of_first:?} and so on"
         ));
     }
     let left_out: Vec<&str> = choice.left_out.iter().map(|&column| header[column].as_str()).collect();
     (!left_out.is_empty())
-        .then(|| format!("columns that are not features of {named_by} are left out: {}", list(&left_out)))
+        .then(|| format!("ignored columns that are not features of {named_by}: {}", list(&left_out)))
 }
 
 #[cfg(test)]
@@ -92,7 +93,7 @@ mod tests {
             Chosen::by_name(&strings(&header), &wanted).unwrap().notes.join("; ")
         };
         let left_out = note(["id", "b", "target"], &["b"]);
-        assert_eq!(left_out, "columns that are not features of the model are left out: \"id\"");
+        assert_eq!(left_out, "ignored columns that are not features of the model: \"id\"");
         assert!(note(["age", "target", "bmi"], &["f0", "f1"]).contains("\"age\" as \"f0\""));
         assert_eq!(note(["age", "target", "bmi"], &["bmi", "age"]), "");
     }

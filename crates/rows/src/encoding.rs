@@ -26,7 +26,7 @@ impl Endian {
             Self::Little => "UTF-16LE",
             Self::Big => "UTF-16BE",
         };
-        format!("the text is encoded in {name} and was decoded from there")
+        format!("the text was decoded from {name}")
     }
 }
 
@@ -99,7 +99,7 @@ impl<R: Read> Utf16<R> {
 }
 
 fn damaged() -> std::io::Error {
-    std::io::Error::other(RowsError::damaged("the text in UTF-16 is truncated or damaged; save it as UTF-8"))
+    std::io::Error::other(RowsError::damaged("the UTF-16 text is truncated or corrupt; save it as UTF-8"))
 }
 
 impl<R: Read> Read for Utf16<R> {
@@ -128,8 +128,8 @@ pub(crate) fn not_utf_8(text: &[u8]) -> String {
     };
     let text: String = text.iter().map(letter).collect();
     format!(
-        "is not encoded in UTF-8; if it reads {} (Windows-1252 or Latin-1), convert the file by iconv -f WINDOWS-1252 -t UTF-8, and \
-         otherwise from the encoding that it has",
+        "not encoded in UTF-8; if it should read {} (Windows-1252 or Latin-1), convert the file with iconv \
+         -f WINDOWS-1252 -t UTF-8, otherwise from its actual encoding",
         shown(text.trim_matches(['\r', '\n']))
     )
 }
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn other_encodings_are_named_with_the_text_that_they_would_be() {
         for (bytes, says) in [
-            (&b"gr\xf6\xdfe,alter\r\n"[..], "if it reads \"größe,alter\" (Windows-1252 or Latin-1)"),
+            (&b"gr\xf6\xdfe,alter\r\n"[..], "if it should read \"größe,alter\" (Windows-1252 or Latin-1)"),
             (b"\x80 5", "\"€ 5\""),
             (b"caf\xe9", "iconv -f WINDOWS-1252 -t UTF-8"),
         ] {

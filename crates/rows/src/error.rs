@@ -4,9 +4,10 @@ use crate::choice_error::ChoiceError;
 
 /// What can be read: the end of messages about files that cannot.
 #[cfg(feature = "columnar")]
-const KNOWN: &str = "CSV with a header, a .npy matrix, Parquet or Arrow, plain or packed by gzip or zstd";
+const KNOWN: &str =
+    "CSV with a header, a .npy matrix, Parquet or Arrow, optionally compressed with gzip or zstd";
 #[cfg(not(feature = "columnar"))]
-const KNOWN: &str = "CSV with a header, or a .npy matrix, plain or packed by gzip or zstd";
+const KNOWN: &str = "CSV with a header or a .npy matrix, optionally compressed with gzip or zstd";
 
 /// Why rows could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -24,10 +25,10 @@ pub enum RowsError {
     #[error(transparent)]
     Io(std::io::Error),
     /// A file without content.
-    #[error("the file is empty; give {KNOWN}")]
+    #[error("the file is empty; expected {KNOWN}")]
     Empty,
     /// Content of a format that is not read here.
-    #[error("this is {what}; {remedy}give {KNOWN}")]
+    #[error("unsupported file format ({what}); {remedy}expected {KNOWN}")]
     Format {
         /// The format, or how the file begins.
         what: String,
@@ -42,7 +43,8 @@ pub enum RowsError {
     },
     /// Packed content that takes more memory than its size lets expect.
     #[error(
-        "{packed} bytes hold {unpacked} bytes or more, over {ratio} times as many; where that is so, allow it by --unpacked-limit BYTES"
+        "{packed} bytes expand to {unpacked} bytes or more, at least {ratio} times as many; if this is \
+         expected, pass --unpacked-limit BYTES"
     )]
     TooLarge {
         /// Bytes read.
@@ -53,9 +55,7 @@ pub enum RowsError {
         ratio: u64,
     },
     /// A first line that can be cut in several ways.
-    #[error(
-        "cannot tell what separates the cells of {header:?}: it could be {candidates}; say which by --separator C (tab is written tab)"
-    )]
+    #[error("ambiguous delimiter in the header {header:?}: {candidates}; set it with --separator C (or tab)")]
     Separator {
         /// The beginning of the first line.
         header: String,
@@ -72,7 +72,7 @@ pub enum RowsError {
         problem: String,
     },
     /// A cell that cannot be used.
-    #[error("{place} {problem}")]
+    #[error("{place}: {problem}")]
     Cell {
         /// Its row and column.
         place: String,

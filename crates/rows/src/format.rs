@@ -51,30 +51,27 @@ pub(crate) fn format(start: &[u8]) -> Result<Format> {
         start if start.starts_with(b"ARROW1\0\0") => Ok(Format::ArrowFile),
         // A message: a mark, and the length of its head, which is a multiple of eight.
         [0xff, 0xff, 0xff, 0xff, length, ..] if length % 8 == 0 => Ok(Format::ArrowStream),
-        [b'P', b'A', b'R', b'E', ..] if is_binary => refuse("an encrypted Parquet file", "decrypt it; "),
-        [b'F', b'E', b'A', b'1', ..] if is_binary => refuse(
-            "a Feather file of version 1",
-            "write it anew as version 2 (pyarrow.feather.write_feather); ",
-        ),
+        [b'P', b'A', b'R', b'E', ..] if is_binary => refuse("encrypted Parquet", "decrypt it; "),
+        [b'F', b'E', b'A', b'1', ..] if is_binary => {
+            refuse("Feather version 1", "rewrite it as version 2 (pyarrow.feather.write_feather); ")
+        }
         [b'P', b'K', 3, 4, ..] => {
-            refuse("a zip archive (.npz or .xlsx?)", "unpack it, or save the sheet as CSV; ")
+            refuse("zip archive, e.g. .npz or .xlsx", "extract it, or save the sheet as CSV; ")
         }
-        [0xd0, 0xcf, 0x11, 0xe0, ..] => refuse("an Excel file (.xls)", "save the sheet as CSV; "),
-        [b'B', b'Z', b'h', ..] if is_binary => refuse("a file packed by bzip2", "unpack it; "),
-        [0xfd, b'7', b'z', b'X', b'Z', ..] => refuse("a file packed by xz", "unpack it; "),
-        [0x04, 0x22, 0x4d, 0x18, ..] => refuse("a file packed by lz4", "unpack it; "),
-        [0x89, b'H', b'D', b'F', ..] => refuse("an HDF5 file", "convert it; "),
-        start if start.starts_with(b"SQLite format 3\0") => {
-            refuse("an SQLite database", "export the table; ")
-        }
-        [b'O', b'b', b'j', 1, ..] => refuse("an Avro file", "convert it; "),
-        [b'O', b'R', b'C', ..] if is_binary => refuse("an ORC file", "convert it; "),
+        [0xd0, 0xcf, 0x11, 0xe0, ..] => refuse("Excel .xls", "save the sheet as CSV; "),
+        [b'B', b'Z', b'h', ..] if is_binary => refuse("bzip2", "decompress it; "),
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => refuse("xz", "decompress it; "),
+        [0x04, 0x22, 0x4d, 0x18, ..] => refuse("lz4", "decompress it; "),
+        [0x89, b'H', b'D', b'F', ..] => refuse("HDF5", "convert it; "),
+        start if start.starts_with(b"SQLite format 3\0") => refuse("SQLite database", "export the table; "),
+        [b'O', b'b', b'j', 1, ..] => refuse("Avro", "convert it; "),
+        [b'O', b'R', b'C', ..] if is_binary => refuse("ORC", "convert it; "),
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => {
-            refuse("text in UTF-32", "convert it by iconv -f UTF-32 -t UTF-8; ")
+            refuse("text in UTF-32", "convert it with iconv -f UTF-32 -t UTF-8; ")
         }
-        [0x80, 2..=5, ..] => refuse("a pickle of Python", "save the table by to_csv or to_parquet; "),
-        start if packing(start).is_some() => refuse("a packed file inside of a packed file", "unpack it; "),
-        [b'{', b'"', ..] | [b'[', b'{' | b'[', ..] => refuse("a JSON document", "convert it; "),
+        [0x80, 2..=5, ..] => refuse("Python pickle", "save the table with to_csv or to_parquet; "),
+        start if packing(start).is_some() => refuse("compressed twice", "decompress it once; "),
+        [b'{', b'"', ..] | [b'[', b'{' | b'[', ..] => refuse("JSON", "convert it; "),
         start => match utf_16(start) {
             Some(endian) => Ok(Format::Utf16(endian)),
             None if start.contains(&0) => Err(RowsError::Format { what: unknown(start), remedy: "" }),
@@ -86,7 +83,7 @@ pub(crate) fn format(start: &[u8]) -> Result<Format> {
 /// How a file of no known format begins.
 fn unknown(start: &[u8]) -> String {
     let shown: String = start.iter().take(8).map(|byte| format!("{byte:02x} ")).collect();
-    format!("no format of rows known here, nor text (it starts with the bytes {})", shown.trim_end())
+    format!("starts with the bytes {}", shown.trim_end())
 }
 
 #[cfg(test)]
@@ -100,10 +97,10 @@ mod tests {
             (b"FEA1\0\0", "write_feather"),
             (b"\xff\xfe\0\0a\0\0\0", "iconv -f UTF-32 -t UTF-8"),
             (b"BZh91AY\x01", "bzip2"),
-            (b"{\"a\": 1}", "a JSON document"),
+            (b"{\"a\": 1}", "JSON"),
             (b"\x80\x04\x95", "pickle"),
             (b"a,b\0", "61 2c 62 00"),
-            (b"\x1f\x8b\x08", "inside of a packed file"),
+            (b"\x1f\x8b\x08", "compressed twice"),
             (b"", "empty"),
         ] {
             let message = format(start).unwrap_err().to_string();

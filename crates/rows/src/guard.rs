@@ -38,7 +38,7 @@ pub(crate) fn guarded<T>(what: &str, decode: impl FnOnce() -> Result<T>) -> Resu
     result.unwrap_or_else(|panic| match panic.downcast::<OfTheReceiver>() {
         // Not one of a decoder: it goes on its way.
         Ok(panic) => std::panic::resume_unwind(panic.0),
-        Err(_) => Err(RowsError::damaged(format!("the {what} is damaged"))),
+        Err(_) => Err(RowsError::damaged(format!("the {what} is corrupt"))),
     })
 }
 
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn a_panic_of_a_decoder_is_an_error_and_one_of_a_receiver_remains() {
         let error = guarded::<()>("Parquet file", || panic!("index out of bounds")).unwrap_err();
-        assert_eq!(error.to_string(), "the Parquet file is damaged");
+        assert_eq!(error.to_string(), "the Parquet file is corrupt");
         assert_eq!(guarded("Parquet file", || Ok(unguarded(|| 3))).unwrap(), 3);
         let panic = catch_unwind(|| {
             let _ = guarded::<()>("Parquet file", || unguarded(|| std::panic::resume_unwind(Box::new(7))));

@@ -129,13 +129,13 @@ fn unpack_and_read(
         None => read(bytes, file, &start, wanted, receive),
         Some(Packing::Gzip) => {
             let packed = Packed { bytes, allowance: allowance.clone() };
-            let damaged = "the gzipped data is truncated or damaged";
+            let damaged = "the gzip data is truncated or corrupt";
             let unpacked = Unpacked { bytes: MultiGzDecoder::new(packed), allowance, damaged };
             read_unpacked(unpacked, wanted, receive)
         }
         Some(Packing::Zstd) => guarded("zstd data", || {
             let packed = Packed { bytes, allowance: allowance.clone() };
-            let damaged = "the zstd data is truncated or damaged";
+            let damaged = "the zstd data is truncated or corrupt";
             read_unpacked(Unpacked { bytes: Frames::new(packed), allowance, damaged }, wanted, receive)
         }),
     }
@@ -188,14 +188,14 @@ fn read(
         #[cfg(feature = "columnar")]
         Format::ArrowStream => crate::columnar::arrow::read_stream(&mut bytes, wanted, receive),
         #[cfg(not(feature = "columnar"))]
-        Format::Parquet => not_built("a Parquet file"),
+        Format::Parquet => not_built("Parquet"),
         #[cfg(not(feature = "columnar"))]
-        Format::ArrowFile | Format::ArrowStream => not_built("an Arrow file"),
+        Format::ArrowFile | Format::ArrowStream => not_built("Arrow"),
     }
 }
 
 #[cfg(not(feature = "columnar"))]
 fn not_built(what: &str) -> Result<table::Read> {
-    let remedy = "it is read where this was built with the feature columnar; ";
+    let remedy = "rebuild with the feature columnar; ";
     Err(RowsError::Format { what: what.to_owned(), remedy })
 }

@@ -44,9 +44,7 @@ impl<R: BufRead> Frames<R> {
     fn end(&mut self) -> io::Result<()> {
         self.is_inside = false;
         match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {
-            (Some(stored), Some(found)) if stored != found => {
-                Err(io::Error::other("the check sum is another one"))
-            }
+            (Some(stored), Some(found)) if stored != found => Err(io::Error::other("checksum mismatch")),
             _ => Ok(()),
         }
     }

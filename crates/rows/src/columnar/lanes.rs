@@ -80,13 +80,13 @@ impl<'w> Lanes<'w> {
     pub(crate) fn refusal(&self, lane: usize, what: &str) -> RowsError {
         let name = &self.header[self.columns[lane]];
         if self.is_of_ids(lane) {
-            let problem = format!(
-                "--id {name:?}: the column is {what}, which is not read as an id; convert it to text"
-            );
+            let problem =
+                format!("column {name:?} contains {what}, which cannot be used as --id; convert it to text");
             return RowsError::columns(problem);
         }
         RowsError::columns(format!(
-            "column {name:?} is {what}, which is neither a number nor a word; convert it as in training, or leave it out by --ignore {name:?} if it is not a feature"
+            "column {name:?} contains {what}, not numbers or categories; convert it as in training, or pass \
+             --ignore {name:?} if it is not a feature"
         ))
     }
 
@@ -132,7 +132,7 @@ impl<'w> Lanes<'w> {
     /// What is to be told of all rows, of which there must be one.
     pub(crate) fn finish(self) -> Result<Read> {
         if self.rows == 0 && !self.features.is_empty() {
-            return Err(RowsError::row("there are no rows in the file; give at least one"));
+            return Err(RowsError::row("no rows in the file; expected at least one"));
         }
         Ok(self.chosen.told(&self.header, &self.features))
     }
@@ -228,28 +228,27 @@ impl Lane<'_, '_> {
 
 #[cold]
 fn no_number(place: String) -> RowsError {
-    let problem = "is a date or a time, which is neither a number nor a word; convert the column as in training, or leave it out by \
-                   --ignore if it is not a feature";
+    let problem = "dates and times are not numbers or categories; convert the column as in training, or pass \
+                   it to --ignore if it is not a feature";
     RowsError::Cell { place, problem: problem.to_owned() }
 }
 
 #[cold]
 fn too_long(place: String) -> RowsError {
-    let problem =
-        "is a decimal of more than 38 digits, which is not read as an id; convert the column to text";
+    let problem = "decimals of more than 38 digits cannot be used as --id; convert the column to text";
     RowsError::Cell { place, problem: problem.to_owned() }
 }
 
 #[cold]
 fn announced_too_many() -> RowsError {
-    RowsError::damaged("more rows are announced than there can be; the file is damaged")
+    RowsError::damaged("more rows are declared than possible; the file is corrupt")
 }
 
 #[cold]
 fn too_many(place: String) -> RowsError {
     RowsError::Cell {
         place,
-        problem: "is beyond the rows that were announced; the file is damaged".to_owned(),
+        problem: "cell beyond the declared number of rows; the file is corrupt".to_owned(),
     }
 }
 

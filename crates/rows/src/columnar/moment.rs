@@ -40,8 +40,8 @@ impl Unit {
     /// What a column of such counts is.
     pub(crate) fn of_column(self) -> &'static str {
         match self {
-            Self::Days => "of dates",
-            Self::Seconds { .. } => "of times",
+            Self::Days => "dates",
+            Self::Seconds { .. } => "times",
         }
     }
 }

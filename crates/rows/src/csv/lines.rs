@@ -41,7 +41,7 @@ pub(super) fn check_cells(line: &[u8], separator: u8) -> Result<()> {
     let cells = 1 + line.iter().filter(ends_a_cell).count();
     match cells > MAX_COLUMNS {
         true => Err(RowsError::columns(format!(
-            "a line has {cells} cells, and a table may have at most {MAX_COLUMNS} columns"
+            "a line has {cells} fields; a table can have at most {MAX_COLUMNS} columns"
         ))),
         false => Ok(()),
     }
@@ -175,7 +175,7 @@ mod tests {
         ] {
             let refused = check_cells(text.as_bytes(), separator).err().map(|error| error.to_string());
             assert_eq!(refused.is_some(), is_refused, "{:?}", &text[..10]);
-            let says = "cells, and a table may have at most 1048576 columns";
+            let says = "fields; a table can have at most 1048576 columns";
             assert!(refused.is_none_or(|refused| refused.contains(says)));
         }
     }

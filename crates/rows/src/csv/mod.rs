@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
         check_cells(header, separator)?;
         check_quotes(header, separator, comments)?;
         if std::str::from_utf8(header).is_err() {
-            return Err(RowsError::damaged(format!("the header {}", not_utf_8(header))));
+            return Err(RowsError::damaged(format!("the header is {}", not_utf_8(header))));
         }
         check_line_end(header, separator)?;
         let header = separator::cells(header, separator);
@@ -82,9 +82,7 @@ impl<'a> Reader<'a> {
         let mut chosen = Chosen::by_name(&header, wanted)?;
         if comments > 0 {
             let lines = if comments == 1 { "1 line".to_owned() } else { format!("{comments} lines") };
-            chosen
-                .notes
-                .insert(0, format!("{lines} above the header begin with # and are skipped as comments"));
+            chosen.notes.insert(0, format!("{lines} above the header skipped as comments (#)"));
         }
         let names = chosen.columns.iter().map(|&column| header[column].clone());
         let features = Feature::all(names, wanted);
@@ -148,13 +146,13 @@ impl<'a> Reader<'a> {
             if header.len() == 1 && begins_with_empty_line(&bytes[..end], start) {
                 // The CSV grammar skips an empty line; in a file of one column it may be meant as a missing cell.
                 return Err(RowsError::row(format!(
-                    "there is an empty line before {}; write a missing cell of a single column as \"\"",
+                    "empty line before {}; write a missing cell of a single column as \"\"",
                     place()
                 )));
             }
             if record.len() != header.len() {
                 return Err(RowsError::row(format!(
-                    "{} has {} cells, and the header has {}{}",
+                    "{} has {} fields, expected {} as in the header{}",
                     place(),
                     record.len(),
                     header.len(),
@@ -192,7 +190,7 @@ impl<'a> Reader<'a> {
     /// What is to be told of all rows, of which there must be one.
     fn finish(self) -> Result<Read> {
         if self.rows == 0 {
-            return Err(RowsError::row("there are no rows below the header; give at least one"));
+            return Err(RowsError::row("no rows below the header; expected at least one"));
         }
         Ok(self.chosen.told(&self.header, &self.features))
     }
@@ -202,16 +200,14 @@ impl<'a> Reader<'a> {
 fn hint(record: &::csv::ByteRecord, wanted: usize, separator: u8) -> &'static str {
     match separator {
         _ if record.get(0).is_some_and(|cell| cell.starts_with(b"#")) => {
-            "; if the line is a comment, remove it: only comments above the header are skipped"
+            "; if the line is a comment, remove it (only comments above the header are skipped)"
         }
-        _ if wanted == 1 => {
-            "; if the first line is a title, remove it or begin it with #, so that the first line has the names of the columns"
-        }
+        _ if wanted == 1 => "; if the first line is a title, remove it or start it with #",
         b',' if record.len() == 2 * wanted => {
-            "; are there decimal commas? Write decimal points, or quote the cells and give --decimal-comma"
+            "; if numbers have decimal commas, write points, or quote the fields and pass --decimal-comma"
         }
-        b',' => "; put a cell that holds a comma into quotes, or say what separates cells by --separator",
-        _ => "; where that does not separate cells, say what does by --separator",
+        b',' => "; quote fields that contain the delimiter, or set --separator",
+        _ => "; if the delimiter is wrong, set --separator",
     }
 }
 
@@ -244,7 +240,7 @@ fn check_quotes(text: &[u8], separator: u8, lines_before: usize) -> Result<()> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     match open_quote(text, separator) {
         Some(quote) => Err(RowsError::row(format!(
-            "line {}: a quote is opened and never closed; close it, or double it (\"\") where it belongs to the text",
+            "line {}: unclosed quote; close it, or double it (\"\") if it is part of the text",
             lines_before + 1 + line_feeds(&text[..quote])
         ))),
         None => Ok(()),
@@ -260,7 +256,7 @@ fn check_line_end(header: &[u8], separator: u8) -> Result<()> {
         .from_reader(header);
     if reader.byte_records().nth(1).is_some() {
         return Err(RowsError::row(
-            "the header ends in a carriage return without a line feed; write the file with lines that end in a line feed (\\n or \\r\\n)",
+            "the header ends with a carriage return without a line feed; end lines with \\n or \\r\\n",
         ));
     }
     Ok(())
@@ -277,7 +273,7 @@ fn check_header(header: &[String], wanted: &Wanted<'_>) -> Result<()> {
     };
     if are_numbers && !are_counted() && !are_wanted() {
         return Err(RowsError::row(
-            "the first line holds numbers only; give a header with the names of the columns",
+            "the first line contains numbers only; add a header with the column names",
         ));
     }
     Ok(())
@@ -325,9 +321,9 @@ mod tests {
     #[test]
     fn text_and_overflow_are_refused_by_row_line_and_column() {
         for (cell, says) in [
-            ("abc", "\"abc\", which is not a number"),
-            ("1e999", "is \"1e999\", which is beyond the largest number"),
-            ("71.2%", "is \"71.2%\", a percentage"),
+            ("abc", "\"abc\" is not numeric"),
+            ("1e999", "\"1e999\" overflows float64"),
+            ("71.2%", "\"71.2%\" is a percentage"),
         ] {
             for (end, line) in [("\n", 3), ("\r\n", 3), ("\n\n", 5)] {
                 let message = refusal(&["a,b", "1,2", &format!("3,{cell}"), ""].join(end));
@@ -339,8 +335,10 @@ mod tests {
 
     #[test]
     fn ragged_rows_are_refused_by_row_and_line() {
-        assert!(refusal("a,b\n1,2\n3\n").contains("row 1 (line 3) has 1 cells, and the header has 2"));
-        assert!(refusal("a,b\n1,2,3\n").contains("row 0 (line 2) has 3 cells"));
+        assert!(
+            refusal("a,b\n1,2\n3\n").contains("row 1 (line 3) has 1 fields, expected 2 as in the header")
+        );
+        assert!(refusal("a,b\n1,2,3\n").contains("row 0 (line 2) has 3 fields"));
     }
 
     #[test]
@@ -384,7 +382,7 @@ mod tests {
             ("a,b\n\u{feff}\"1,2\n3,4\n", 2),
         ] {
             let message = table(text.as_bytes(), &wanted).unwrap_err().to_string();
-            let place = format!("line {line}: a quote is opened and never closed");
+            let place = format!("line {line}: unclosed quote");
             assert!(message.starts_with(&place), "{text:?}: {message}");
         }
         let text = "a,b,note\r\n1,2,\"x\r\ny\"\r\n3,4,5\" pipe\r\n5,6,\"\"\"\"";
@@ -394,7 +392,7 @@ mod tests {
     #[test]
     fn lines_that_end_in_a_carriage_return_alone_are_refused() {
         for text in ["a,b\r1,2\r3,4\r", "a,b\r1,2\n3,4\n"] {
-            assert!(refusal(text).contains("the header ends in a carriage return without a line feed"));
+            assert!(refusal(text).contains("the header ends with a carriage return without a line feed"));
         }
         assert_eq!(table(b"\"a\rx\",b\r\r\n1,2\r\r\n", &two()).unwrap().1, [1.0, 2.0]);
         assert!(refusal("a,b\r").contains("no rows"));
@@ -410,12 +408,12 @@ mod tests {
             "{message}"
         );
         let message = refused(b"a,b\n1,caf\xe9\n", &two());
-        let place = "row 0 (line 2), column 1 \"b\" is not encoded in UTF-8; if it reads \"café\"";
+        let place = "row 0 (line 2), column 1 \"b\": not encoded in UTF-8; if it should read \"café\"";
         assert!(message.starts_with(place) && message.contains("iconv -f WINDOWS-1252"), "{message}");
         let with_id = Wanted { id: Some("who"), ..two() };
         let message = refused(b"a,b,who\n1,2,Zo\xeb\n", &with_id);
         assert!(
-            message.contains("column 2 \"who\" is not encoded in UTF-8; if it reads \"Zoë\""),
+            message.contains("column 2 \"who\": not encoded in UTF-8; if it should read \"Zoë\""),
             "{message}"
         );
         // A column that is not wanted may hold anything.
@@ -451,7 +449,7 @@ mod tests {
         assert!(message.contains("row 1 (line 5)"), "{message}");
         let message = read_all("a,b\n1,2\n# the end\n").unwrap_err().to_string();
         assert!(
-            message.contains("row 1 (line 3) has 1 cells") && message.contains("is a comment"),
+            message.contains("row 1 (line 3) has 1 fields") && message.contains("is a comment"),
             "{message}"
         );
         let one = Wanted { count: Some(1), ..two() };

@@ -77,8 +77,7 @@ fn read_header(bytes: &mut dyn BufRead) -> Result<Header> {
         [2, _] => (read(4)?, false),
         [3, _] => (read(4)?, true),
         [major, minor] => {
-            let problem =
-                format!("version {major}.{minor} of the .npy format is not known; versions 1 to 3 are");
+            let problem = format!("unsupported .npy version {major}.{minor}; expected version 1, 2 or 3");
             return Err(RowsError::damaged(problem));
         }
         _ => return Err(cut()),
@@ -86,12 +85,13 @@ fn read_header(bytes: &mut dyn BufRead) -> Result<Header> {
     let length = length.iter().rev().fold(0, |length, &byte| length << 8 | u64::from(byte));
     let header = read(length)?;
     let header = match is_utf8 {
-        true => String::from_utf8(header).map_err(|_| RowsError::damaged("the .npy header is not text"))?,
+        true => {
+            String::from_utf8(header).map_err(|_| RowsError::damaged("the .npy header is not valid UTF-8"))?
+        }
         // Latin-1, of which every byte is a character.
         false => header.into_iter().map(char::from).collect(),
     };
-    Header::parse(&header)
-        .map_err(|problem| RowsError::damaged(format!("the .npy header cannot be understood: {problem}")))
+    Header::parse(&header).map_err(|problem| RowsError::damaged(format!("invalid .npy header: {problem}")))
 }
 
 /// What the header says, and which columns are wanted.
@@ -108,31 +108,32 @@ impl Matrix {
     fn new(header: &Header, wanted: &Wanted<'_>) -> Result<Self> {
         let &[rows, columns] = header.shape.as_slice() else {
             return Err(RowsError::columns(format!(
-                "the array has {} dimensions; give a matrix of rows × features",
+                "expected a 2-D array of rows × features, found {} dimensions",
                 header.shape.len()
             )));
         };
         let Some(kind) = Kind::named(&header.descr) else {
             return Err(RowsError::columns(format!(
-                "the .npy file holds {}, which is no kind of number read here; convert it to float64 (\"<f8\")",
+                "dtype {} is not supported in .npy files; convert it to float64 (\"<f8\")",
                 shown(&header.descr)
             )));
         };
         if rows.checked_mul(columns).and_then(|count| count.checked_mul(kind.width)).is_none() {
             return Err(RowsError::damaged(format!(
-                "{rows} × {columns} numbers of {} bytes are announced; the file is truncated or damaged",
+                "the header declares {rows} × {columns} numbers of {} bytes; the file is truncated or \
+                 corrupt",
                 kind.width
             )));
         }
         if rows == 0 || columns == 0 {
             return Err(RowsError::row(format!(
-                "the matrix is {rows} × {columns}; give at least one row and one column"
+                "the matrix is empty ({rows} × {columns}); expected at least one row and one column"
             )));
         }
         // Any number can be announced, and columns are counted out.
         if columns > MAX_COLUMNS {
             return Err(RowsError::columns(format!(
-                "{columns} columns are announced, and at most {MAX_COLUMNS} are read"
+                "the matrix has {columns} columns; a table can have at most {MAX_COLUMNS} columns"
             )));
         }
         let chosen = Chosen::by_position(columns, wanted)?;
@@ -153,7 +154,8 @@ impl Matrix {
             return Ok(());
         }
         Err(RowsError::damaged(format!(
-            "{rows} × {columns} numbers of {width} bytes are announced, and {given} bytes are there; the file is truncated or damaged"
+            "expected {rows} × {columns} numbers of {width} bytes, found {given} bytes; the file is \
+             truncated or corrupt"
         )))
     }
 
@@ -196,7 +198,8 @@ impl Matrix {
         RowsError::Cell {
             place: format!("row {row}, column {column}"),
             problem: format!(
-                "is a whole number of type {:?} beyond 2^53, which is not exact as float64; convert it, or leave the column out by --ignore",
+                "integer of type {:?} beyond 2^53 is not exact as float64; convert it, or pass the column to \
+                 --ignore",
                 self.descr
             ),
         }
@@ -291,18 +294,18 @@ mod tests {
             assert!(values(&bytes[..end]).is_err(), "cut at {end}");
         }
         bytes.push(0);
-        assert!(refusal(&bytes).contains("truncated or damaged"));
+        assert!(refusal(&bytes).contains("truncated or corrupt"));
     }
 
     #[test]
     fn lengths_that_lie_are_refused() {
         let huge = format!("({0}, {0})", usize::MAX);
-        assert!(refusal(&file(2, &header("<f8", "False", &huge), &[])).contains("truncated or damaged"));
+        assert!(refusal(&file(2, &header("<f8", "False", &huge), &[])).contains("truncated or corrupt"));
         let many = format!("(2, {})", u32::MAX);
         assert!(refusal(&file(2, &header("<f8", "False", &many), &[])).contains("at most 1048576"));
         for order in ["False", "True"] {
             let rows = format!("({}, 2)", 1u64 << 50);
-            assert!(refusal(&file(1, &header("<f8", order, &rows), &[0; 64])).contains("64 bytes are there"));
+            assert!(refusal(&file(1, &header("<f8", order, &rows), &[0; 64])).contains("found 64 bytes"));
         }
         let mut long = file(2, "", &[]);
         long[8..12].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -314,17 +317,17 @@ mod tests {
     fn what_is_no_matrix_of_exact_numbers_is_refused_with_what_to_do() {
         let data = doubles(&[1.0, 2.0]);
         assert!(refusal(&file(1, &header("|O", "False", "(1, 2)"), &data)).contains("convert it"));
-        assert!(refusal(&file(1, &header("<f8", "False", "(2,)"), &data)).contains("1 dimensions"));
+        assert!(refusal(&file(1, &header("<f8", "False", "(2,)"), &data)).contains("found 1 dimensions"));
         assert!(refusal(&file(9, "", &[])).contains("version 9.0"));
-        assert!(refusal(&file(1, "{'descr': [('a', '<f8')]}", &[])).contains("cannot be understood"));
+        assert!(refusal(&file(1, "{'descr': [('a', '<f8')]}", &[])).contains("invalid .npy header"));
         // Names of columns are in Latin-1, but in version 3.
         let named = "{'descr': [('größe', '<f8')], 'fortran_order': False, 'shape': (2,)}";
         let latin_1: Vec<u8> = named.chars().map(|letter| u32::from(letter) as u8).collect();
         for bytes in [file(1, &latin_1, &[]), file(2, &latin_1, &[]), file(3, named, &[])] {
             let message = refusal(&bytes);
-            assert!(message.contains("cannot be understood") && message.contains("größe"), "{message}");
+            assert!(message.contains("invalid .npy header") && message.contains("größe"), "{message}");
         }
-        assert!(refusal(&file(3, &latin_1, &[])).contains("is not text"));
+        assert!(refusal(&file(3, &latin_1, &[])).contains("is not valid UTF-8"));
         let large: Vec<u8> = [1u64, u64::MAX].iter().flat_map(|number| number.to_le_bytes()).collect();
         let message = refusal(&file(1, &header("<u8", "False", "(1, 2)"), &large));
         assert!(message.contains("row 0, column 1") && message.contains("beyond 2^53"), "{message}");

@@ -65,7 +65,7 @@ fn a_quote_that_is_never_closed_is_refused_far_into_a_stream() {
     for opened in ["7,8,\"oops", "7,8,\"oops\"\"", "\"7,8,oops"] {
         for rest in ["", "\n", &"\n9,1,fine".repeat(100_000)] {
             let message = told(&read(format!("{text}{opened}{rest}").as_bytes(), &two()).unwrap_err());
-            assert!(message.contains("line 200002: a quote is opened and never closed"), "{message}");
+            assert!(message.contains("line 200002: unclosed quote"), "{message}");
         }
     }
 }
@@ -111,11 +111,11 @@ fn what_is_packed_too_well_is_refused_until_it_is_allowed() {
 
 #[test]
 fn packed_content_that_is_cut_off_is_refused() {
-    for (packed, says) in [(bytes("table.csv.gz"), "gzipped data"), (bytes("table.csv.zst"), "zstd data")] {
+    for (packed, says) in [(bytes("table.csv.gz"), "gzip data"), (bytes("table.csv.zst"), "zstd data")] {
         for end in [4, 40, packed.len() / 2, packed.len() - 1] {
             let wanted = Wanted { ignored: vec!["x"], ..Wanted::default() };
             let message = told(&read(&packed[..end], &wanted).unwrap_err());
-            assert!(message.contains(says) && message.contains("truncated or damaged"), "{end}: {message}");
+            assert!(message.contains(says) && message.contains("truncated or corrupt"), "{end}: {message}");
         }
     }
 }

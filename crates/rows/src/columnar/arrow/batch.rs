@@ -28,7 +28,7 @@ pub(super) struct Batch<'a> {
 }
 
 pub(super) fn damaged() -> RowsError {
-    RowsError::damaged("the Arrow data are damaged")
+    RowsError::damaged("the Arrow data is corrupt")
 }
 
 impl<'a> Batch<'a> {
@@ -40,7 +40,7 @@ impl<'a> Batch<'a> {
                 1 => Codec::Zstd,
                 other => {
                     return Err(RowsError::damaged(format!(
-                        "the Arrow data are packed in a way ({other}) that is not known"
+                        "unknown Arrow compression codec {other}; write the data with lz4 or zstd"
                     )));
                 }
             },
@@ -192,7 +192,7 @@ fn signed(bytes: &[u8]) -> i64 {
 
 fn text(bytes: Option<&[u8]>) -> Result<Cell<'_>> {
     let text = std::str::from_utf8(bytes.ok_or_else(damaged)?);
-    text.map(Cell::Text).map_err(|_| RowsError::damaged("there are bytes that are no text in UTF-8"))
+    text.map(Cell::Text).map_err(|_| RowsError::damaged("a text is not valid UTF-8"))
 }
 
 /// The text of a view: its length, and the text itself or where it is.

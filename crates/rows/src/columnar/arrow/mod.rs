@@ -79,7 +79,7 @@ fn read_messages(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Rec
     allowance.read(first.bytes());
     let root = first.root()?;
     let schema = root.table(2).filter(|_| root.u8(1) == SCHEMA);
-    let schema = schema.ok_or_else(|| RowsError::damaged("the Arrow data do not begin with a schema"))?;
+    let schema = schema.ok_or_else(|| RowsError::damaged("the Arrow data does not begin with a schema"))?;
     let mut table = Columns::new(&schema, root.i16(0), first.head.len(), wanted)?;
     while let Some(message) = Message::read(bytes)? {
         allowance.read(message.bytes());
@@ -149,7 +149,7 @@ impl Message {
 }
 
 fn truncated() -> RowsError {
-    RowsError::damaged("the Arrow data are truncated")
+    RowsError::damaged("the Arrow data is truncated")
 }
 
 /// The next `length` bytes, or as many as there are.
@@ -345,15 +345,15 @@ mod tests {
     fn rows_that_are_announced_and_not_there_take_no_memory_whatever_the_limit() {
         for rows in [1 << 40, i64::MAX] {
             let says = refusal(vec![of_nothing()], ROWS, batch(rows, 1, 0));
-            assert!(says.contains("announced in"), "{says}");
+            assert!(says.contains("declared in"), "{says}");
             let says = refusal(vec![of_nothing(), of_numbers()], ROWS, batch(rows, 2, 2));
-            assert!(says.contains("damaged") || says.contains("announced"), "{says}");
+            assert!(says.contains("corrupt") || says.contains("declared"), "{says}");
             let index = vec![(0, Put::Int(8)), (1, Put::Byte(1))];
             let mut words = of_nothing();
             words.push((4, Put::Table(vec![(0, Put::Long(7)), (1, Put::Table(index))])));
             let dictionary = vec![(0, Put::Long(7)), (1, Put::Table(batch(rows, 1, 0)))];
             let says = refusal(vec![words], DICTIONARY, dictionary);
-            assert!(says.contains("announced in"), "{says}");
+            assert!(says.contains("declared in"), "{says}");
         }
     }
 }

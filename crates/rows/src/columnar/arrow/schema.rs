@@ -7,7 +7,7 @@ use crate::columnar::moment::Unit;
 use crate::error::{Result, RowsError};
 
 /// What is said of a column of durations.
-pub(crate) const DURATIONS: &str = "of durations";
+pub(crate) const DURATIONS: &str = "durations";
 /// Columns inside of each other.
 const DEPTH: usize = 32;
 
@@ -77,14 +77,14 @@ impl Kind {
             }
             20 => Self::Text { offset: 8 },
             24 => Self::TextView,
-            4 | 19 => other("of bytes", 3),
+            4 | 19 => other("bytes", 3),
             // The units: 0 for days, 1 for milliseconds, which is the default.
             8 => match described?.i16_or(0, 1) {
                 0 => Self::Moment { bytes: 4, unit: Unit::Days },
                 1 => Self::Moment { bytes: 8, unit: Unit::Days },
                 _ => return None,
             },
-            9 => other("of times of day", 2),
+            9 => other("times of day", 2),
             10 => {
                 let described = described?;
                 // The units: 0 for seconds, and each one that follows is a thousandth of the one before.
@@ -92,16 +92,16 @@ impl Kind {
                 let is_utc = described.text(1).is_some_and(|zone| !zone.is_empty());
                 Self::Moment { bytes: 8, unit: Unit::Seconds { digits, is_utc } }
             }
-            11 => other("of intervals", 2),
-            15 => other("of bytes", 2),
+            11 => other("intervals", 2),
+            15 => other("bytes", 2),
             18 => other(DURATIONS, 2),
-            12 | 17 | 21 => other("nested", 2),
-            13 | 16 => other("nested", 1),
+            12 | 17 | 21 => other("nested values", 2),
+            13 | 16 => other("nested values", 1),
             // The modes: 0 for sparse, 1 for dense.
-            14 => other("a union", 1 + old + usize::from(described?.i16(0) == 1)),
-            22 => other("run-end encoded", 0),
-            23 => Self::Other { what: "of bytes", buffers: 2, has_more: true },
-            25 | 26 => other("nested", 3),
+            14 => other("unions", 1 + old + usize::from(described?.i16(0) == 1)),
+            22 => other("run-end encoded values", 0),
+            23 => Self::Other { what: "bytes", buffers: 2, has_more: true },
+            25 | 26 => other("nested values", 3),
             _ => return None,
         })
     }
@@ -136,16 +136,14 @@ fn integer(described: &Table<'_>) -> Option<Kind> {
 /// The columns that a schema describes.
 pub(super) fn fields(schema: &Table<'_>, version: i16, message: usize) -> Result<Vec<Field>> {
     if schema.i16(0) != 0 {
-        return Err(RowsError::columns(
-            "the Arrow data are in big-endian order, which is not read; write them anew",
-        ));
+        return Err(RowsError::columns("big-endian Arrow data is not supported; write it as little-endian"));
     }
     // No message has room for more, unless it says the same twice.
     let mut left = message / 8;
     let all = |tables: Vec<Table<'_>>| {
         tables.iter().map(|field| self::field(field, version, 0, &mut left)).collect()
     };
-    schema.tables(1).and_then(all).ok_or_else(|| RowsError::damaged("the Arrow schema is damaged"))
+    schema.tables(1).and_then(all).ok_or_else(|| RowsError::damaged("the Arrow schema is corrupt"))
 }
 
 fn field(described: &Table<'_>, version: i16, depth: usize, left: &mut usize) -> Option<Field> {

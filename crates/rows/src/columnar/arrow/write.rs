@@ -132,7 +132,7 @@ impl ArrowColumn {
         let mut column = Self::float64(numbers);
         assert!(
             length > 0 && column.rows.is_multiple_of(length.into()),
-            "{} numbers are not lists of {length}",
+            "{} numbers cannot be split into lists of {length}",
             column.rows
         );
         column.rows /= usize::from(length);
@@ -292,12 +292,14 @@ impl<W: Write> ArrowWriter<W> {
         {
             let given: Vec<_> = columns.iter().map(|column| (column.kind, column.rows)).collect();
             return Err(invalid(format!(
-                "columns of kinds and lengths {given:?} are given; as many rows of each of {:?} are wanted",
+                "expected columns of equal length and kinds {:?}, got kinds and lengths {given:?}",
                 self.kinds
             )));
         }
         if columns.iter().any(|column| column.texts.len() > i32::MAX as usize) {
-            return Err(invalid("texts of 2 GiB or more are given as one batch; write fewer rows at a time"));
+            return Err(invalid(
+                "the texts of a batch must be shorter than 2 GiB; write fewer rows at a time",
+            ));
         }
         let buffers: Vec<&[u8]> = columns.iter().flat_map(ArrowColumn::buffers).collect();
         let (mut spans, mut body) = (Vec::with_capacity(2 * buffers.len()), 0);

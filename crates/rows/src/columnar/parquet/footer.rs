@@ -14,7 +14,7 @@ const DEPTH: usize = 64;
 
 /// Reads it, after a look at what it claims.
 pub(super) fn read(file: &Content) -> Result<ParquetMetaData> {
-    let cut = || RowsError::damaged("the Parquet file is truncated: it does not end as one");
+    let cut = || RowsError::damaged("the Parquet file is truncated: the magic bytes at its end are missing");
     let end = file.end((MAGIC.len() + 4) as u64)?;
     let (_, length) = end.strip_suffix(MAGIC).and_then(|rest| rest.split_last_chunk()).ok_or_else(cut)?;
     let end = file.len() - end.len() as u64;
@@ -25,7 +25,7 @@ pub(super) fn read(file: &Content) -> Result<ParquetMetaData> {
     let footer = kept(&footer, field).ok_or_else(damaged)?;
     check(&footer).ok_or_else(damaged)?;
     ParquetMetaDataReader::decode_metadata(&footer)
-        .map_err(|error| RowsError::damaged(format!("the Parquet file is damaged: {error}")))
+        .map_err(|error| RowsError::damaged(format!("the Parquet file is corrupt: {error}")))
 }
 
 /// The fields of a footer that are read, by the numbers on the way to them. Source: Apache Parquet, "parquet.thrift", `FileMetaData`.

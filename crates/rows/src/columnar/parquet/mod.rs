@@ -85,7 +85,7 @@ fn leaves(contents: &ParquetMetaData, lanes: &Lanes<'_>) -> Result<Vec<usize>> {
     }
     let durations = durations::find(contents);
     let leaf = |(lane, &column): (usize, &usize)| {
-        let leaf = leaf_of[column].ok_or_else(|| lanes.refusal(lane, "nested"))?;
+        let leaf = leaf_of[column].ok_or_else(|| lanes.refusal(lane, "nested values"))?;
         let kind = match durations.iter().any(|name| name == roots[column].name()) {
             true => Err(DURATIONS),
             false => kind(&schema.column(leaf), &roots[column]),
@@ -118,14 +118,14 @@ enum Kind {
 fn kind(column: &ColumnDescriptor, root: &Type) -> std::result::Result<Kind, &'static str> {
     use parquet::basic::Type as Physical;
     if !root.is_primitive() || column.max_rep_level() > 0 {
-        return Err("nested");
+        return Err("nested values");
     }
     let is_text = matches!(column.physical_type(), Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY);
     match column.logical_type_ref() {
         Some(LogicalType::Decimal(decimal)) => return Ok(Kind::Decimal(decimal.scale)),
         Some(LogicalType::Integer(integer)) if !integer.is_signed => return Ok(Kind::Unsigned),
         Some(LogicalType::Date) => return Ok(Kind::Moment(Unit::Days)),
-        Some(LogicalType::Time(_)) => return Err("of times of day"),
+        Some(LogicalType::Time(_)) => return Err("times of day"),
         Some(LogicalType::Timestamp(times)) => {
             let digits = match times.unit {
                 TimeUnit::MILLIS => 3,
@@ -134,7 +134,7 @@ fn kind(column: &ColumnDescriptor, root: &Type) -> std::result::Result<Kind, &'s
             };
             return Ok(Kind::Moment(Unit::Seconds { digits, is_utc: times.is_adjusted_to_u_t_c }));
         }
-        Some(LogicalType::Uuid) => return Err("of UUIDs"),
+        Some(LogicalType::Uuid) => return Err("UUIDs"),
         Some(LogicalType::Float16) => return Ok(Kind::Half),
         _ => {}
     }
@@ -145,14 +145,14 @@ fn kind(column: &ColumnDescriptor, root: &Type) -> std::result::Result<Kind, &'s
             _,
         ) => Ok(Kind::Unsigned),
         (ConvertedType::DATE, _) => Ok(Kind::Moment(Unit::Days)),
-        (ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS, _) => Err("of times of day"),
+        (ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS, _) => Err("times of day"),
         // Without a logical type times are those of Greenwich.
         (ConvertedType::TIMESTAMP_MILLIS, _) => Ok(Kind::Moment(Unit::Seconds { digits: 3, is_utc: true })),
         (ConvertedType::TIMESTAMP_MICROS, _) => Ok(Kind::Moment(Unit::Seconds { digits: 6, is_utc: true })),
         // Of which zone they are depends on the writer.
         (_, Physical::INT96) => Ok(Kind::Moment(Unit::Seconds { digits: 9, is_utc: false })),
-        (ConvertedType::INTERVAL, _) => Err("of intervals"),
-        (_, Physical::FIXED_LEN_BYTE_ARRAY) => Err("of bytes"),
+        (ConvertedType::INTERVAL, _) => Err("intervals"),
+        (_, Physical::FIXED_LEN_BYTE_ARRAY) => Err("bytes"),
         _ if is_text => Ok(Kind::Plain),
         _ => Ok(Kind::Integer),
     }
@@ -173,7 +173,8 @@ impl Column {
         // Checked before for the root of the file.
         let kind = kind(&column, &column.self_type_ptr()).map_err(|_| damaged())?;
         if chunk.file_path().is_some() {
-            let problem = format!("column {:?} is in another file; write the table into one", column.name());
+            let problem =
+                format!("column {:?} is stored in another file; write the table to one file", column.name());
             return Err(RowsError::columns(problem));
         }
         let offsets = [Some(chunk.data_page_offset()), chunk.dictionary_page_offset()];
@@ -228,8 +229,7 @@ impl Column {
             }
             (ColumnReader::ByteArrayColumnReader(reader), _) => to.read(reader, |value| {
                 let text = std::str::from_utf8(value.data());
-                text.map(Cell::Text)
-                    .map_err(|_| RowsError::damaged("there are bytes that are no text in UTF-8"))
+                text.map(Cell::Text).map_err(|_| RowsError::damaged("a text is not valid UTF-8"))
             }),
             (ColumnReader::FixedLenByteArrayColumnReader(reader), Kind::Half) => {
                 to.read(reader, |value| match *value.as_bytes() {
@@ -301,9 +301,9 @@ fn of_parquet(error: ParquetError) -> RowsError {
     match error {
         ParquetError::External(inner) => match inner.downcast() {
             Ok(error) => *error,
-            Err(error) => RowsError::damaged(format!("the Parquet file is damaged: {error}")),
+            Err(error) => RowsError::damaged(format!("the Parquet file is corrupt: {error}")),
         },
-        error => RowsError::damaged(format!("the Parquet file is damaged: {error}")),
+        error => RowsError::damaged(format!("the Parquet file is corrupt: {error}")),
     }
 }
 
@@ -317,8 +317,7 @@ fn codec(chunk: &ColumnChunkMetaData) -> Result<Codec> {
         Compression::LZ4_RAW => Codec::Lz4Block,
         Compression::LZ4 => Codec::Lz4Hadoop,
         other => {
-            let problem =
-                format!("the Parquet file is packed by {other:?}, which is not read; write it by zstd");
+            let problem = format!("Parquet compression {other:?} is not supported; write the file with zstd");
             return Err(RowsError::columns(problem));
         }
     })

@@ -237,7 +237,8 @@ impl Pages {
                 if number > u64::from(count) { Err(damaged()) } else { Ok(()) }
             }
             Encoding::DELTA_BYTE_ARRAY => Err(RowsError::columns(format!(
-                "column {:?} is stored by DELTA_BYTE_ARRAY, which is not read; write it plain or with a dictionary",
+                "encoding DELTA_BYTE_ARRAY of column {:?} is not supported; write it plain or with a \
+                 dictionary",
                 self.column.name()
             ))),
             _ => Ok(()),
@@ -260,11 +261,13 @@ fn unsigned(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 pub(super) fn damaged() -> RowsError {
-    RowsError::damaged("the Parquet file is damaged")
+    RowsError::damaged("the Parquet file is corrupt")
 }
 
 fn unknown_encoding(number: i64) -> RowsError {
-    RowsError::damaged(format!("encoding {number} of Parquet is not known or not read; write the file anew"))
+    RowsError::damaged(format!(
+        "Parquet encoding {number} is not supported; rewrite the file with another one"
+    ))
 }
 
 fn size(number: i64) -> Result<usize> {
