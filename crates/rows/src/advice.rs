@@ -1,11 +1,11 @@
-//! What a cell is that is not a number, and what to do about it without losing what it says.
+//! Descriptions of cells that are not numbers, with advice that does not lose their information.
 
 use crate::nearest::shown;
 use crate::number::number;
 use crate::thousands::without_marks;
 
-/// Words that people write for missing values, in lower case, besides those that are read as missing. They may mean something else, so the
-/// user decides.
+/// Common markers of missing values, in lower case, besides those that are read as missing. They may have
+/// another meaning, so the user decides.
 const LIKELY_MISSING: [&str; 24] = [
     "-",
     "--",
@@ -33,19 +33,20 @@ const LIKELY_MISSING: [&str; 24] = [
     "#name?",
 ];
 
-/// Signs and codes of currencies.
+/// Currency signs and codes.
 const CURRENCIES: [&str; 14] =
     ["$", "€", "£", "¥", "₹", "₽", "₩", "US$", "USD", "EUR", "GBP", "CHF", "JPY", "CNY"];
 
 /// Pairs of words for true and false, in lower case.
 const YES_AND_NO: [[&str; 2]; 5] = [["yes", "no"], ["y", "n"], ["t", "f"], ["on", "off"], ["ja", "nein"]];
 
-/// Whether people write this word for a missing value.
+/// Returns whether a text is a common marker of missing values.
 pub(crate) fn may_be_missing(text: &str) -> bool {
     LIKELY_MISSING.contains(&text.to_lowercase().as_str())
 }
 
-/// The advice for a word that may stand for a missing value; nothing for other words, which would be lost by it.
+/// Returns advice for a text that may be a missing value. Empty for other texts: their information would be
+/// lost.
 pub(crate) fn mark_as_missing(text: &str) -> String {
     if may_be_missing(text) {
         format!(" (if it is a missing value, pass --missing {})", shown(text))
@@ -54,8 +55,8 @@ pub(crate) fn mark_as_missing(text: &str) -> String {
     }
 }
 
-/// Describes a text that is not a number, and how to write what it says: the predicate of a sentence about the cell. `is_of_a_model` is
-/// whether a model decides what numbers mean.
+/// Describes a text that is not a number, and how to write it instead. `is_of_a_model` is whether the numbers
+/// are inputs of a model.
 pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> String {
     let given = shown(text);
     let trained = if is_of_a_model { ", as in training" } else { "" };
@@ -95,7 +96,7 @@ pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> 
     format!("{given} is not numeric{known}; {encode}{explain}{}", mark_as_missing(text))
 }
 
-/// How an infinite number is written that other programs write otherwise.
+/// Returns the supported spelling of an infinite number in another spelling.
 fn infinite(text: &str) -> Option<&'static str> {
     match text {
         "∞" | "+∞" | "1.#INF" | "+1.#INF" => Some("inf"),
@@ -104,7 +105,7 @@ fn infinite(text: &str) -> Option<&'static str> {
     }
 }
 
-/// A number as it is written without marks between thousands.
+/// Returns the text of a finite number without thousands separators.
 fn plain(text: &str, decimal_comma: bool) -> Option<String> {
     let text = text.trim();
     match number(text, decimal_comma) {
@@ -113,16 +114,16 @@ fn plain(text: &str, decimal_comma: bool) -> Option<String> {
     }
 }
 
-/// The number before the sign, and that number over a hundred.
+/// Returns the number before a percent sign, and a hundredth of it.
 fn percentage(text: &str, decimal_comma: bool) -> Option<[String; 2]> {
     let percent = plain(text.strip_suffix('%')?, decimal_comma)?;
-    // The decimal point moves: a division would round.
+    // Shift the decimal point, because a division would round.
     let share: f64 = format!("{}e-2", percent.replacen(',', ".", 1)).parse().ok()?;
     let share = share.to_string();
     Some([percent, if decimal_comma { share.replacen('.', ",", 1) } else { share }])
 }
 
-/// The number of an amount of money.
+/// Returns the number in an amount of money.
 fn amount(text: &str, decimal_comma: bool) -> Option<String> {
     let (sign, unsigned) = match text.strip_prefix(['-', '−']) {
         Some(rest) => ("-", rest.trim_start()),
@@ -133,7 +134,7 @@ fn amount(text: &str, decimal_comma: bool) -> Option<String> {
     Some(format!("{sign}{number}"))
 }
 
-/// A number followed by letters.
+/// Splits a number from the unit that follows it.
 fn with_unit(text: &str, decimal_comma: bool) -> Option<(String, &str)> {
     let is_of_unit =
         |letter: char| letter.is_alphabetic() || matches!(letter, '°' | '/' | '²' | '³' | '"' | '\'');
@@ -144,7 +145,7 @@ fn with_unit(text: &str, decimal_comma: bool) -> Option<(String, &str)> {
     (!unit.is_empty()).then_some(()).and(plain(number, decimal_comma)).map(|number| (number, unit))
 }
 
-/// Whether a text is made as dates and times are: groups of digits between the marks of dates, at least three of them, or a time of day.
+/// Returns whether a text has the form of a date, a time, or both: three groups of digits, or a time of day.
 fn is_date(text: &str) -> bool {
     let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, ""));
     let groups = |text: &str, marks: &[char]| -> Option<usize> {

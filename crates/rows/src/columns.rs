@@ -13,15 +13,15 @@ pub(crate) const MAX_COLUMNS: usize = 1 << 20;
 /// The columns that were chosen.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Chosen {
-    /// Index in the file of each feature.
+    /// The index of each feature in the file.
     pub(crate) columns: Vec<usize>,
-    /// Index in the file of the column that says which row it is.
+    /// The index of the ID column in the file.
     pub(crate) id: Option<usize>,
-    /// Index in the file of the column of weights.
+    /// The index of the weight column in the file.
     pub(crate) weight: Option<usize>,
-    /// Which of the columns that were named the file does not have.
+    /// Specified columns that the file does not have.
     pub(crate) absent: Vec<String>,
-    /// What the reader of the results should know.
+    /// Notes for the user.
     pub(crate) notes: Vec<String>,
 }
 
@@ -38,13 +38,13 @@ impl Chosen {
         Ok(choose(Header::Count(count), wanted)?.into())
     }
 
-    /// An empty block of these columns, of a file whose columns have these `names`.
+    /// Creates an empty block for these columns; `names` are the column names of the file.
     pub(crate) fn block(&self, names: Option<&[String]>) -> Block {
         let named = |names: &[String]| self.columns.iter().map(|&column| names[column].clone()).collect();
         Block { names: names.map(named), columns: self.columns.len(), ..Block::default() }
     }
 
-    /// What is to be told of all rows, where the columns of these `names` held the `features`.
+    /// Returns the information about all rows once the `features` were read from columns with these `names`.
     pub(crate) fn told(self, names: &[String], features: &[Feature<'_>]) -> Read {
         let name = |column: usize| names[column].clone();
         let notes = self.notes.into_iter().chain(features.iter().filter_map(Feature::note)).collect();
@@ -65,7 +65,7 @@ impl From<Choice> for Chosen {
     }
 }
 
-/// Returns what users should know about the choice.
+/// Returns a note for the user about the choice.
 fn note(choice: &Choice, header: &[String], wanted: &Wanted<'_>) -> Option<String> {
     let named_by = wanted.named_by;
     if let (true, [first, ..], Some([of_first, ..])) = (choice.in_order, &choice.features[..], wanted.names) {

@@ -1,22 +1,22 @@
-//! What a file is, found from how it begins.
+//! Detection of file formats from the first bytes.
 
 use crate::encoding::{Endian, utf_16};
 use crate::error::{Result, RowsError};
 use crate::{npy, zstd};
 
-/// Bytes that tell what a file is.
+/// The number of bytes that determine the format.
 pub(crate) const ENOUGH: usize = 512;
-/// Bytes that tell that it is a stream of Arrow.
+/// The number of bytes that identify an Arrow stream.
 pub(crate) const ARROW_ENOUGH: usize = 8;
 
-/// How content may be packed.
+/// A compression of whole files.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Packing {
     Gzip,
     Zstd,
 }
 
-/// How rows may be written down.
+/// A file format.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Format {
     Csv,
@@ -28,28 +28,28 @@ pub(crate) enum Format {
     ArrowStream,
 }
 
-/// How content that begins so is packed, if it is.
+/// Returns the compression of content from its first bytes.
 pub(crate) fn packing(start: &[u8]) -> Option<Packing> {
     match start {
         [0x1f, 0x8b, ..] => Some(Packing::Gzip),
         start if start.starts_with(zstd::MAGIC) => Some(Packing::Zstd),
-        // A frame to be skipped.
+        // A skippable frame.
         [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Packing::Zstd),
         _ => None,
     }
 }
 
-/// The format of content that begins so; an error that names it where it is not read.
+/// Returns the format of content from its first bytes. For other formats, the error names the format.
 pub(crate) fn format(start: &[u8]) -> Result<Format> {
     let refuse = |what: &str, remedy: &'static str| Err(RowsError::Format { what: what.to_owned(), remedy });
-    // Names of columns may begin as a format does whose first bytes are letters.
+    // The names of columns may begin like the magic bytes of formats that are letters.
     let is_binary = start.iter().any(|&byte| byte < b'\t');
     match start {
         [] => Err(RowsError::Empty),
         start if start.starts_with(npy::MAGIC) => Ok(Format::Npy),
         [b'P', b'A', b'R', b'1', ..] if is_binary => Ok(Format::Parquet),
         start if start.starts_with(b"ARROW1\0\0") => Ok(Format::ArrowFile),
-        // A message: a mark, and the length of its head, which is a multiple of eight.
+        // A message begins with a marker and the length of its metadata, which is a multiple of eight.
         [0xff, 0xff, 0xff, 0xff, length, ..] if length % 8 == 0 => Ok(Format::ArrowStream),
         [b'P', b'A', b'R', b'E', ..] if is_binary => refuse("encrypted Parquet", "decrypt it; "),
         [b'F', b'E', b'A', b'1', ..] if is_binary => {
@@ -80,7 +80,7 @@ pub(crate) fn format(start: &[u8]) -> Result<Format> {
     }
 }
 
-/// How a file of no known format begins.
+/// Describes a file of an unknown format by its first bytes.
 fn unknown(start: &[u8]) -> String {
     let shown: String = start.iter().take(8).map(|byte| format!("{byte:02x} ")).collect();
     format!("starts with the bytes {}", shown.trim_end())
