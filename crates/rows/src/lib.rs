@@ -7,7 +7,7 @@
 //! let wanted = Wanted { names: Some(&names), named_by: "the model", id: Some("who"), ..Wanted::default() };
 //! let file = "who;smoker;age\nann;True;41\nbob;False;NA\n";
 //! let table = Source::stream("patients.csv", file.as_bytes()).read(&wanted)?;
-//! assert_eq!(table.row(0), [41.0, 1.0]); // in the order that is wanted
+//! assert_eq!(table.row(0), [41.0, 1.0]); // in the order of the model
 //! assert!(table.row(1)[0].is_nan()); // missing
 //! assert_eq!(table.ids.unwrap().values, ["ann", "bob"]);
 //! # Ok::<(), apportion_rows::RowsError>(())

@@ -1,5 +1,5 @@
-//! CSV with a header. A UTF-8 byte order mark and CRLF line ends are tolerated; fields may be quoted. Only the columns that are wanted
-//! need be numbers or categories.
+//! CSV with a header. A UTF-8 byte order mark and CRLF line ends are accepted, and fields may be quoted. Only
+//! the columns that are read must contain numbers or categories.
 
 mod comments;
 mod lines;
@@ -19,7 +19,7 @@ use crate::wanted::Wanted;
 
 use lines::{BYTE_ORDER_MARK, Pieces, check_cells, line_ends, open_quote, split_header};
 
-/// Reads a text piece by piece: memory does not grow with the number of rows.
+/// Reads a text in pieces. Memory does not grow with the number of rows.
 pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
     let mut pieces = Pieces::new(bytes);
     let comments = comments::find(pieces.beginning()?, wanted)?;
@@ -34,7 +34,7 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
                 (reader.insert(Reader::new(header, separator, wanted, comments.lines)?), rows)
             }
         };
-        // Only a piece with that many separators may have a row of too many cells.
+        // Only a piece with this many delimiters can contain a row with too many fields.
         if rows.iter().filter(|&&byte| byte == separator).count() >= MAX_COLUMNS {
             let mut start = 0;
             for end in line_ends(rows, separator).chain([rows.len()]) {
@@ -54,7 +54,7 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
     reader.ok_or(RowsError::Empty)?.finish()
 }
 
-/// Reads rows that come in pieces.
+/// Reads rows from pieces of a text.
 struct Reader<'a> {
     header: Vec<String>,
     separator: u8,
@@ -62,13 +62,13 @@ struct Reader<'a> {
     chosen: Chosen,
     features: Vec<Feature<'a>>,
     block: Block,
-    /// Rows and lines read so far, the header among the lines.
+    /// The numbers of rows and lines read so far. Lines include the header.
     rows: usize,
     lines: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// For the rows below `header`, above which there are so many lines of comments.
+    /// Creates a reader for the rows below `header`, which follows `comments` lines of comments.
     fn new(header: &[u8], separator: u8, wanted: &Wanted<'a>, comments: usize) -> Result<Self> {
         let lines = comments + line_feeds(header);
         check_cells(header, separator)?;
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         Ok(Self { header, separator, decimal_comma, chosen, features, block, rows: 0, lines })
     }
 
-    /// Finds out what the columns are whose texts are kept, from the first rows.
+    /// Determines the kinds of the columns whose texts are stored, from the first rows.
     fn survey(&self, bytes: &[u8]) {
         let kept: Vec<usize> =
             (0..self.features.len()).filter(|&feature| self.features[feature].keeps_texts()).collect();
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
             .flexible(true)
             .delimiter(self.separator)
             .from_reader(bytes);
-        // What is wrong with a row is said when it is read.
+        // Errors in rows are reported when the rows are read.
         for record in reader.byte_records().map_while(::std::result::Result::ok) {
             for (&feature, survey) in kept.iter().zip(&mut surveys) {
                 let cell = record.get(self.chosen.columns[feature]).unwrap_or_default();
@@ -118,9 +118,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Appends the next rows, which `bytes` hold whole, to the block.
+    /// Appends the rows in `bytes` to the block.
     fn read(&mut self, bytes: &[u8]) -> Result<()> {
-        // Flexible, so that the message on a ragged row is ours.
+        // Flexible, so that this crate reports rows of another length.
         let mut reader = ::csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -138,13 +138,14 @@ impl<'a> Reader<'a> {
                 Err(error) => return Err(RowsError::row(format!("row {row}: {error}"))),
             }
             let start = std::mem::replace(&mut end, reader.position().byte() as usize);
-            // An open quote takes all that follows, and rows come whole: only the last of them can have one.
+            // An open quote extends to the end of the piece, so only the last row can have one.
             if end == bytes.len() {
                 check_quotes(&bytes[start..], self.separator, lines_before + line_feeds(&bytes[..start]))?;
             }
             let place = || format!("row {row} (line {})", lines_before + last_line(&bytes[..end]));
             if header.len() == 1 && begins_with_empty_line(&bytes[..end], start) {
-                // The CSV grammar skips an empty line; in a file of one column it may be meant as a missing cell.
+                // The CSV grammar skips empty lines, but in a file with one column they may be meant as
+                // missing cells.
                 return Err(RowsError::row(format!(
                     "empty line before {}; write a missing cell of a single column as \"\"",
                     place()
@@ -187,7 +188,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What is to be told of all rows, of which there must be one.
+    /// Returns the information about all rows, or an error if there are none.
     fn finish(self) -> Result<Read> {
         if self.rows == 0 {
             return Err(RowsError::row("no rows below the header; expected at least one"));
@@ -196,7 +197,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What may be behind a row with too many cells.
+/// Returns advice for a row with too many or too few fields.
 fn hint(record: &::csv::ByteRecord, wanted: usize, separator: u8) -> &'static str {
     match separator {
         _ if record.get(0).is_some_and(|cell| cell.starts_with(b"#")) => {
@@ -211,7 +212,7 @@ fn hint(record: &::csv::ByteRecord, wanted: usize, separator: u8) -> &'static st
     }
 }
 
-/// The refusal of a cell that is not in UTF-8.
+/// Returns the error for a cell that is not in UTF-8.
 fn other_encoding(cell: &[u8], place: String) -> RowsError {
     RowsError::Cell { place, problem: not_utf_8(cell) }
 }
@@ -220,13 +221,14 @@ fn line_feeds(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte == b'\n').count()
 }
 
-/// Number of the last line of `text`, from 1.
+/// Returns the number of the last line of `text`, from 1.
 fn last_line(text: &[u8]) -> usize {
     let end = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(0);
     1 + line_feeds(&text[..end])
 }
 
-/// Whether the record at `start` follows an empty line. The reader leaves the second byte of CRLF to the next record.
+/// Returns whether the record at `start` follows an empty line. The reader counts the second byte of CRLF to
+/// the next record.
 fn begins_with_empty_line(text: &[u8], start: usize) -> bool {
     let record = &text[start..];
     let record =
@@ -234,9 +236,9 @@ fn begins_with_empty_line(text: &[u8], start: usize) -> bool {
     matches!(record.first(), Some(b'\r' | b'\n'))
 }
 
-/// Refuses a text that ends within quotes, which follows so many lines.
+/// Rejects a text that ends within quotes; `lines_before` lines precede it.
 fn check_quotes(text: &[u8], separator: u8, lines_before: usize) -> Result<()> {
-    // The reader takes a mark for no part of the first field.
+    // The CSV reader removes a byte order mark before the first field.
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     match open_quote(text, separator) {
         Some(quote) => Err(RowsError::row(format!(
@@ -247,7 +249,8 @@ fn check_quotes(text: &[u8], separator: u8, lines_before: usize) -> Result<()> {
     }
 }
 
-/// Refuses a header behind which the reader sees another row: it takes a carriage return alone for the end of a line.
+/// Rejects a header in which the CSV reader finds a second row, because it accepts a single carriage return
+/// as the end of a line.
 fn check_line_end(header: &[u8], separator: u8) -> Result<()> {
     let mut reader = ::csv::ReaderBuilder::new()
         .has_headers(false)
@@ -262,10 +265,10 @@ fn check_line_end(header: &[u8], separator: u8) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a first line that looks like data.
+/// Rejects a first line that consists of numbers.
 fn check_header(header: &[String], wanted: &Wanted<'_>) -> Result<()> {
     let are_numbers = header.iter().all(|name| name.parse::<f64>().is_ok());
-    // A data frame without names of columns is written with 0, 1, 2 … as the header.
+    // Data frames without column names are written with the header 0, 1, 2, …
     let are_counted = || header.iter().enumerate().all(|(index, name)| *name == index.to_string());
     let are_wanted = || {
         let cells: HashSet<&String> = header.iter().collect();
@@ -287,7 +290,7 @@ mod tests {
         Wanted { named_by: "the model", count: Some(2), ..Wanted::default() }
     }
 
-    /// The names and values of a whole text.
+    /// Returns the names and values of a whole text.
     fn table(text: &[u8], wanted: &Wanted<'_>) -> Result<(Vec<String>, Vec<f64>)> {
         let mut values = Vec::new();
         let read = read(&mut &text[..], wanted, &mut |block| {
@@ -371,7 +374,7 @@ mod tests {
         let wanted = Wanted { names: Some(&names), ..two() };
         for (text, line) in [
             ("a,b,note\n1,2,ok\n3,4,\"oops\n5,6,fine\n7,8,fine\n", 3),
-            // Before what it swallowed is taken for a cell, or missed in the row.
+            // Report the quote, not the cell or the short row that results from it.
             ("a,b\n1,\"2\n", 2),
             ("a,b\n1,\"2", 2),
             ("a,b\n1,2\n\"3,4\n5,6\n", 3),
@@ -416,7 +419,7 @@ mod tests {
             message.contains("column 2 \"who\": not encoded in UTF-8; if it should read \"Zoë\""),
             "{message}"
         );
-        // A column that is not wanted may hold anything.
+        // Columns that are not read may contain anything.
         let names = ["a", "b"].map(str::to_owned);
         let named = Wanted { names: Some(&names), ..two() };
         assert_eq!(table(b"a,b,who\n1,2,Zo\xeb\n", &named).unwrap().1, [1.0, 2.0]);

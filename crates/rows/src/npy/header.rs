@@ -2,10 +2,10 @@
 
 use crate::nearest::shown;
 
-/// What the header says.
+/// The contents of the header.
 #[derive(Debug, PartialEq)]
 pub(super) struct Header {
-    /// The type of the numbers.
+    /// The dtype of the numbers.
     pub(super) descr: String,
     pub(super) fortran_order: bool,
     pub(super) shape: Vec<usize>,
@@ -18,7 +18,7 @@ fn fail<T>(problem: String) -> Parsed<T> {
 }
 
 impl Header {
-    /// Reads the dictionary; else what is wrong with it.
+    /// Parses the dictionary, or returns the problem.
     pub(super) fn parse(text: &str) -> Parsed<Self> {
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
         let mut cursor = Cursor { rest: text };
@@ -45,7 +45,7 @@ impl Header {
     }
 }
 
-/// What is left of a header to read.
+/// The remainder of a header.
 struct Cursor<'a> {
     rest: &'a str,
 }

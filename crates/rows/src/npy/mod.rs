@@ -1,8 +1,9 @@
-//! Matrices in NumPy's `.npy` format, versions 1 to 3: all kinds of numbers, in C or Fortran order. They have no names, and hold codes of
-//! categories.
+//! Matrices in NumPy's `.npy` format, versions 1 to 3, with all numeric types, in C or Fortran order. They
+//! have no column names, and contain the codes of categories.
 //!
-//! A file is six bytes of magic, two of version, the length of the header (two bytes little-endian in version 1, four in 2 and 3),
-//! the header, and the numbers. Source: *NumPy Reference*, "The NPY format". Every length is checked before it is used.
+//! A file consists of six magic bytes, two bytes of version, the length of the header (two bytes in version
+//! 1, four in versions 2 and 3, little-endian), the header, and the numbers. Source: *NumPy Reference*, "The
+//! NPY format". Every length is checked before it is used.
 
 mod header;
 mod numbers;
@@ -22,13 +23,13 @@ use numbers::Kind;
 #[cfg(feature = "columnar")]
 pub(crate) use numbers::half;
 
-/// The first bytes of every such file.
+/// The magic bytes at the start of a file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Bytes of numbers that are read at a time.
+/// The number of bytes that are read at a time.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// Reads a matrix in blocks. In Fortran order it is one: rows are all over the file.
+/// Reads a matrix in blocks. In Fortran order it is one block, because each row is spread over the file.
 pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
     let header = read_header(bytes)?;
     let matrix = Matrix::new(&header, wanted)?;
@@ -63,7 +64,7 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
     Ok(Read { names: None, id: None, columns: columns.len(), absent, notes })
 }
 
-/// The text of the header. What follows it stays where it is.
+/// Reads the header, without consuming what follows it.
 fn read_header(bytes: &mut dyn BufRead) -> Result<Header> {
     let cut = || RowsError::damaged("the .npy header is truncated");
     let mut read = |length: u64| -> Result<Vec<u8>> {
@@ -88,13 +89,13 @@ fn read_header(bytes: &mut dyn BufRead) -> Result<Header> {
         true => {
             String::from_utf8(header).map_err(|_| RowsError::damaged("the .npy header is not valid UTF-8"))?
         }
-        // Latin-1, of which every byte is a character.
+        // In Latin-1, every byte is a character.
         false => header.into_iter().map(char::from).collect(),
     };
     Header::parse(&header).map_err(|problem| RowsError::damaged(format!("invalid .npy header: {problem}")))
 }
 
-/// What the header says, and which columns are wanted.
+/// A matrix: its shape and type, and the columns that are read.
 struct Matrix {
     rows: usize,
     columns: usize,
@@ -130,7 +131,7 @@ impl Matrix {
                 "the matrix is empty ({rows} × {columns}); expected at least one row and one column"
             )));
         }
-        // Any number can be announced, and columns are counted out.
+        // The header can declare any number of columns, and a list of them is allocated.
         if columns > MAX_COLUMNS {
             return Err(RowsError::columns(format!(
                 "the matrix has {columns} columns; a table can have at most {MAX_COLUMNS} columns"
@@ -147,7 +148,7 @@ impl Matrix {
         })
     }
 
-    /// Refuses another number of bytes than the matrix has.
+    /// Checks that the file has exactly the bytes of the matrix.
     fn check_bytes(&self, given: u64) -> Result<()> {
         let Self { rows, columns, kind: Kind { width, .. }, .. } = self;
         if (rows * columns * width) as u64 == given {
@@ -159,7 +160,8 @@ impl Matrix {
         )))
     }
 
-    /// Appends the wanted columns of `rows`, whose numbers `data` begins with; all of the matrix in Fortran order.
+    /// Appends the chosen columns of `rows`, whose numbers start at the beginning of `data`; in Fortran
+    /// order, `data` is the whole matrix.
     fn read(
         &self,
         data: &[u8],
@@ -214,7 +216,7 @@ mod tests {
         Wanted { named_by: "the model", count: Some(2), ..Wanted::default() }
     }
 
-    /// All values, and how many blocks they came in.
+    /// Returns all values, and the number of blocks.
     fn values(bytes: &[u8]) -> Result<(Vec<f64>, usize)> {
         let (mut values, mut blocks) = (Vec::new(), 0);
         read(&mut &bytes[..], &two(), &mut |block| {
@@ -320,7 +322,7 @@ mod tests {
         assert!(refusal(&file(1, &header("<f8", "False", "(2,)"), &data)).contains("found 1 dimensions"));
         assert!(refusal(&file(9, "", &[])).contains("version 9.0"));
         assert!(refusal(&file(1, "{'descr': [('a', '<f8')]}", &[])).contains("invalid .npy header"));
-        // Names of columns are in Latin-1, but in version 3.
+        // Column names are in Latin-1, except in version 3.
         let named = "{'descr': [('größe', '<f8')], 'fortran_order': False, 'shape': (2,)}";
         let latin_1: Vec<u8> = named.chars().map(|letter| u32::from(letter) as u8).collect();
         for bytes in [file(1, &latin_1, &[]), file(2, &latin_1, &[]), file(3, named, &[])] {

@@ -1,10 +1,10 @@
-//! The same rows from files of every format.
+//! Files of all formats with the same rows.
 
 use apportion_rows::{Source, Wanted};
 
 use crate::common::{Asked, FEATURES, bits, bytes, path, read, told};
 
-/// Files with all features of the table.
+/// Compressed text files with all features of the table.
 const WHOLE: [&str; 2] = ["table.csv.gz", "table.csv.zst"];
 #[cfg(feature = "columnar")]
 const COLUMNAR: [&str; 13] = [
@@ -173,7 +173,7 @@ fn a_text_in_utf_16_is_the_same_table_with_a_note() {
     }
 }
 
-/// An infinite value is a number of every format, in every column without categories.
+/// Infinite values are numbers in every format and in every column without categories.
 #[test]
 fn infinite_numbers_are_read() {
     let (infinite, wanted) = (f64::INFINITY, Wanted::default());

@@ -1,4 +1,4 @@
-//! Decimals, days and times as ids: every digit, as text.
+//! Decimals, dates and times as IDs: texts with all digits.
 
 use std::sync::Arc;
 
@@ -81,7 +81,7 @@ fn days_times_and_durations_are_no_features_and_some_are_no_ids() {
             assert!(message.contains(says) && !message.contains("--ignore"), "{name}: {message}");
         }
     }
-    // As a number it is rounded as any other.
+    // As a feature it is rounded, like any other number.
     let names = ["decimal60".to_owned()];
     FILES
         .iter()
@@ -104,7 +104,7 @@ fn decimals_of_any_bytes_and_times_of_96_bits_are_ids() {
     write::<FixedLenByteArrayType>(&mut group, &short);
     let long = 1_234_567_890_123_456_789_012i128.to_be_bytes();
     write::<ByteArrayType>(&mut group, &[long.to_vec(), vec![0xfb]].map(ByteArray::from));
-    // The nanoseconds of a day, the low bits first, and the Julian day.
+    // The nanoseconds of a day, lowest bits first, and the Julian day.
     let nanos = 43_200_000_000_001u64;
     write::<Int96Type>(
         &mut group,

@@ -1,4 +1,4 @@
-//! Rows in blocks, from pipes and from what is packed too well.
+//! Rows in blocks, from pipes, and from highly compressed files.
 
 use std::io::Read;
 
@@ -16,7 +16,7 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// A reader that gives a byte at a time, as a slow pipe does.
+/// Reads one byte at a time, like a slow pipe.
 struct Slow<'a>(&'a [u8]);
 
 impl Read for Slow<'_> {
@@ -120,7 +120,7 @@ fn packed_content_that_is_cut_off_is_refused() {
     }
 }
 
-/// A reader that gives some bytes, and fails where more are asked for.
+/// Reads some bytes and then fails instead of returning the end.
 #[cfg(feature = "columnar")]
 struct NoMore<'a>(&'a [u8]);
 
@@ -142,7 +142,7 @@ fn batches_of_an_arrow_stream_are_handed_over_as_they_come() {
     let mut writer = ArrowWriter::stream(Vec::new(), [("y", ArrowKind::Float64)], &[]).unwrap();
     writer.write(&[ArrowColumn::float64([1.5])]).unwrap();
     let begun = std::mem::take(writer.sink());
-    // A message of one row is short.
+    // A message with one row is short.
     assert!(begun.len() < 512, "{}", begun.len());
     let mut values = Vec::new();
     let read = Source::stream("a pipe", NoMore(&begun)).each_block(&Wanted::default(), |block| {

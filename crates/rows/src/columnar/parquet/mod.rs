@@ -1,4 +1,4 @@
-//! Parquet: groups of rows, each with its columns in pages.
+//! Parquet: row groups whose columns are divided into pages.
 
 mod durations;
 mod footer;
@@ -30,14 +30,14 @@ use crate::wanted::Wanted;
 use pages::{Pages, damaged};
 pub use write::{ParquetColumn, ParquetKind, ParquetWriter};
 
-/// Numbers that are read at a time: as many as are near at hand while columns become rows.
+/// The number of values that are read at a time. They should fit into the cache while columns become rows.
 const BLOCK: usize = 1 << 15;
 
-/// Reads a file in blocks of rows. Of each wanted column a few pages are in memory.
+/// Reads a file in blocks of rows, with a few pages of each column in memory.
 pub(crate) fn read(file: Content, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
     let allowance = Allowance::new(wanted.unpacked_limit);
     allowance.read(file.len());
-    // The decoders check most of what a file says, and panic at some of the rest.
+    // The decoders check most of a file, but panic for some corrupt files.
     guarded("Parquet file", || read_groups(&file, &allowance, wanted, receive))
 }
 
@@ -75,7 +75,8 @@ fn read_groups(
     lanes.finish()
 }
 
-/// The leaf of each lane among those of the file: a wanted column must be one, of values that can be numbers or words.
+/// Returns the index of the schema leaf for each lane. Fails if a column is nested, or its values are not
+/// numbers or texts.
 fn leaves(contents: &ParquetMetaData, lanes: &Lanes<'_>) -> Result<Vec<usize>> {
     let schema = contents.file_metadata().schema_descr();
     let roots = schema.root_schema().get_fields();
@@ -101,11 +102,11 @@ fn leaves(contents: &ParquetMetaData, lanes: &Lanes<'_>) -> Result<Vec<usize>> {
     lanes.columns().iter().enumerate().map(leaf).collect()
 }
 
-/// What the values of a column are.
+/// The type of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Integer,
-    /// Whole numbers without a sign, in the bits of others.
+    /// Unsigned integers, stored in the bits of signed ones.
     Unsigned,
     Plain,
     /// In units of 10^−scale.
@@ -114,7 +115,7 @@ enum Kind {
     Moment(Unit),
 }
 
-/// The kind of a column; else what it is instead.
+/// Returns the type of a column, or the name of its unsupported type.
 fn kind(column: &ColumnDescriptor, root: &Type) -> std::result::Result<Kind, &'static str> {
     use parquet::basic::Type as Physical;
     if !root.is_primitive() || column.max_rep_level() > 0 {
@@ -146,10 +147,10 @@ fn kind(column: &ColumnDescriptor, root: &Type) -> std::result::Result<Kind, &'s
         ) => Ok(Kind::Unsigned),
         (ConvertedType::DATE, _) => Ok(Kind::Moment(Unit::Days)),
         (ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS, _) => Err("times of day"),
-        // Without a logical type times are those of Greenwich.
+        // Converted types, which are older than logical ones, are in UTC.
         (ConvertedType::TIMESTAMP_MILLIS, _) => Ok(Kind::Moment(Unit::Seconds { digits: 3, is_utc: true })),
         (ConvertedType::TIMESTAMP_MICROS, _) => Ok(Kind::Moment(Unit::Seconds { digits: 6, is_utc: true })),
-        // Of which zone they are depends on the writer.
+        // The time zone of INT96 depends on the writer.
         (_, Physical::INT96) => Ok(Kind::Moment(Unit::Seconds { digits: 9, is_utc: false })),
         (ConvertedType::INTERVAL, _) => Err("intervals"),
         (_, Physical::FIXED_LEN_BYTE_ARRAY) => Err("bytes"),
@@ -158,10 +159,10 @@ fn kind(column: &ColumnDescriptor, root: &Type) -> std::result::Result<Kind, &'s
     }
 }
 
-/// A column of a group of rows.
+/// A column of a row group.
 struct Column {
     kind: Kind,
-    /// The level of a value that is not missing; 0 where none can be.
+    /// The definition level of values that are not missing; 0 if none can be missing.
     level: i16,
     reader: ColumnReader,
     levels: Vec<i16>,
@@ -170,7 +171,7 @@ struct Column {
 impl Column {
     fn new(chunk: &ColumnChunkMetaData, file: &Content, allowance: &Allowance) -> Result<Self> {
         let column = chunk.column_descr_ptr();
-        // Checked before for the root of the file.
+        // The column was checked already, as a child of the schema's root.
         let kind = kind(&column, &column.self_type_ptr()).map_err(|_| damaged())?;
         if chunk.file_path().is_some() {
             let problem =
@@ -195,7 +196,7 @@ impl Column {
         Ok(Self { kind, level, reader: get_column_reader(column, Box::new(pages)), levels: Vec::new() })
     }
 
-    /// Puts the values of the next rows where they belong.
+    /// Reads the cells of the next rows into the lane.
     fn read(&mut self, rows: usize, lane: Lane<'_, '_>) -> Result<()> {
         let Self { kind, level, reader, levels } = self;
         let mut to = Rows { rows, level: *level, levels, lane };
@@ -256,7 +257,7 @@ fn decimal<'a>(bytes: &[u8], scale: i32) -> Result<Cell<'a>> {
     decimal::read(bytes.iter().copied(), scale).map(Cell::from).ok_or_else(damaged)
 }
 
-/// The next rows of a column, and where they go.
+/// The next rows of a column, and their lane.
 struct Rows<'r, 'l, 'w> {
     rows: usize,
     level: i16,
@@ -280,7 +281,7 @@ impl Rows<'_, '_, '_> {
         if values.len() == rows {
             return values.iter().try_for_each(|value| self.lane.put(cell(value)?));
         }
-        // A page may hold fewer values than it says.
+        // A page may contain fewer values than it declares.
         if self.levels.len() != rows {
             return Err(damaged());
         }
@@ -296,7 +297,7 @@ impl Rows<'_, '_, '_> {
     }
 }
 
-/// An error of this crate that went through a decoder, or one of the decoder.
+/// Extracts an error of this crate that passed through a decoder; other errors are those of the decoder.
 fn of_parquet(error: ParquetError) -> RowsError {
     match error {
         ParquetError::External(inner) => match inner.downcast() {
