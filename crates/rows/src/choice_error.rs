@@ -111,7 +111,8 @@ impl ChoiceError {
     /// use apportion_rows::{ColumnUse, Header, Wanted, choose};
     ///
     /// let header = ["age", "income", "notes"].map(String::from);
-    /// let error = choose(Header::Names(&header), &Wanted { count: Some(2), ..Wanted::default() }).unwrap_err();
+    /// let wanted = Wanted { count: Some(2), ..Wanted::default() };
+    /// let error = choose(Header::Names(&header), &wanted).unwrap_err();
     /// assert_eq!(error.to_string(), "expected 2 feature columns, found 3 (\"age\", \"income\", \"notes\")");
     /// let message = error.in_words(|of| (of == ColumnUse::Ignored).then_some("--ignore"));
     /// assert!(message.ends_with("; list the others in --ignore"));

@@ -81,7 +81,7 @@ fn days_times_and_durations_are_no_features_and_some_are_no_ids() {
             assert!(message.contains(says) && !message.contains("--ignore"), "{name}: {message}");
         }
     }
-    // As a feature it is rounded, like any other number.
+    // Features are rounded, like any other number.
     let names = ["decimal60".to_owned()];
     FILES
         .iter()

@@ -128,7 +128,7 @@ struct NoMore<'a>(&'a [u8]);
 impl Read for NoMore<'_> {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         match self.0.read(into) {
-            Ok(0) => Err(std::io::Error::other("more was asked for")),
+            Ok(0) => Err(std::io::Error::other("read past the end")),
             read => read,
         }
     }
@@ -150,5 +150,5 @@ fn batches_of_an_arrow_stream_are_handed_over_as_they_come() {
         Ok::<_, RowsError>(())
     });
     assert_eq!(values, [1.5]);
-    assert!(told(&read.unwrap_err()).contains("more was asked for"));
+    assert!(told(&read.unwrap_err()).contains("read past the end"));
 }

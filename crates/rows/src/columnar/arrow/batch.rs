@@ -70,7 +70,7 @@ impl<'a> Batch<'a> {
 
     /// Returns a buffer, decompressed.
     fn buffer(&self, index: usize) -> Result<Cow<'a, [u8]>> {
-        // Columns of views can declare so many buffers that the index overflows.
+        // Columns of views can declare enough buffers for the index to overflow.
         let part = |index: Option<usize>| usize::try_from(*self.buffers.get(index?)?).ok();
         let place = index.checked_mul(2);
         let bytes = part(place)

@@ -194,7 +194,8 @@ fn bit(bits: &mut Vec<u8>, index: usize, set: bool) {
 /// writer.write(&[ArrowColumn::float64([41.0, f64::NAN]), ArrowColumn::text([Some("ann"), Some("bob")])])?;
 /// let bytes = writer.finish()?;
 /// # use apportion_rows::{Source, Wanted};
-/// # let table = Source::stream("rows", &bytes[..]).read(&Wanted { id: Some("who"), ..Wanted::default() }).unwrap();
+/// # let wanted = Wanted { id: Some("who"), ..Wanted::default() };
+/// # let table = Source::stream("rows", &bytes[..]).read(&wanted).unwrap();
 /// # assert_eq!((table.values[0], table.values[1].is_nan()), (41.0, true));
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -331,7 +332,7 @@ impl<W: Write> ArrowWriter<W> {
         &mut self.sink
     }
 
-    /// Writes the end. Without it, readers cannot tell whether a stream is complete, and cannot read a file.
+    /// Writes the end. Without it, readers cannot detect the end of a stream, and cannot read a file.
     ///
     /// # Errors
     ///

@@ -48,7 +48,8 @@ pub enum ParquetKind {
 /// writer.write(&[ParquetColumn::Float64(vec![41.0, f64::NAN]), ParquetColumn::Text(names)])?;
 /// let bytes = writer.finish()?;
 /// # use apportion_rows::{Source, Wanted};
-/// # let table = Source::stream("rows", &bytes[..]).read(&Wanted { id: Some("who"), ..Wanted::default() }).unwrap();
+/// # let wanted = Wanted { id: Some("who"), ..Wanted::default() };
+/// # let table = Source::stream("rows", &bytes[..]).read(&wanted).unwrap();
 /// # assert_eq!((table.values[0], table.values[1].is_nan()), (41.0, true));
 /// # Ok::<(), std::io::Error>(())
 /// ```
