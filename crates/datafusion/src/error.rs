@@ -66,7 +66,7 @@ pub enum BatchError {
     },
     /// A cell is neither a number nor a category.
     #[error(
-        "{place} {problem}; pass the number or category that the model was trained on, or leave the value \
+        "{place}: {problem}; pass the number or category that the model was trained on, or leave the value \
          missing"
     )]
     Cell {

@@ -1,7 +1,11 @@
-//! How long files of rows take to read: `cargo run --release -p apportion-rows --features columnar --example reading -- FILE…`
+//! Measures how long files of rows take to read:
 //!
-//! `tests/fixtures/tables.py --big FOLDER` writes files of 100 000 rows × 30 features. Prints the median of seven times, and
-//! megabytes of f64 for each second.
+//! ```text
+//! cargo run --release -p apportion-rows --features columnar --example reading -- FILE…
+//! ```
+//!
+//! `tests/fixtures/tables.py --big DIRECTORY` writes files of 100,000 rows × 30 features. Prints the median
+//! of seven times, and megabytes of f64 per second.
 
 use std::error::Error;
 use std::path::Path;

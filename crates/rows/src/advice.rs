@@ -1,11 +1,11 @@
-//! What a cell is that is not a number, and what to do about it without losing what it says.
+//! Descriptions of cells that are not numbers, with advice that does not lose their information.
 
 use crate::nearest::shown;
 use crate::number::number;
 use crate::thousands::without_marks;
 
-/// Words that people write for missing values, in lower case, besides those that are read as missing. They may mean something else, so the
-/// user decides.
+/// Common markers of missing values, in lower case, besides those that are read as missing. They may have
+/// another meaning, so the user decides.
 const LIKELY_MISSING: [&str; 24] = [
     "-",
     "--",
@@ -33,75 +33,70 @@ const LIKELY_MISSING: [&str; 24] = [
     "#name?",
 ];
 
-/// Signs and codes of currencies.
+/// Currency signs and codes.
 const CURRENCIES: [&str; 14] =
     ["$", "€", "£", "¥", "₹", "₽", "₩", "US$", "USD", "EUR", "GBP", "CHF", "JPY", "CNY"];
 
 /// Pairs of words for true and false, in lower case.
 const YES_AND_NO: [[&str; 2]; 5] = [["yes", "no"], ["y", "n"], ["t", "f"], ["on", "off"], ["ja", "nein"]];
 
-/// Whether people write this word for a missing value.
+/// Returns whether a text is a common marker of missing values.
 pub(crate) fn may_be_missing(text: &str) -> bool {
     LIKELY_MISSING.contains(&text.to_lowercase().as_str())
 }
 
-/// The advice for a word that may stand for a missing value; nothing for other words, which would be lost by it.
+/// Returns advice for a text that may be a missing value. Empty for other texts: their information would be
+/// lost.
 pub(crate) fn mark_as_missing(text: &str) -> String {
     if may_be_missing(text) {
-        format!("; if it stands for a missing value, pass --missing {}", shown(text))
+        format!(" (if it is a missing value, pass --missing {})", shown(text))
     } else {
         String::new()
     }
 }
 
-/// Describes a text that is not a number, and how to write what it says: the predicate of a sentence about the cell. `is_of_a_model` is
-/// whether a model decides what numbers mean.
+/// Describes a text that is not a number, and how to write it instead. `is_of_a_model` is whether the numbers
+/// are inputs of a model.
 pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> String {
     let given = shown(text);
-    let trained = if is_of_a_model { ", as the model was trained" } else { "" };
+    let trained = if is_of_a_model { ", as in training" } else { "" };
     if let Some(infinite) = infinite(text) {
-        return format!("is {given}, an infinite number; write it as {infinite}");
+        return format!("{given} is not a supported spelling of infinity; write {infinite}");
     }
     if let Some(plain) = without_marks(text, decimal_comma) {
         let plain = shown(&plain);
-        return format!(
-            "is {given}, a number with marks between thousands; write it without them, as in {plain}"
-        );
+        return format!("{given} contains thousands separators; write {plain}");
     }
     if let Some([percent, share]) = percentage(text, decimal_comma) {
-        return format!("is {given}, a percentage; write {percent} or {share}{trained}");
+        return format!("{given} is a percentage; write {percent} or {share}{trained}");
     }
     if let Some(amount) = amount(text, decimal_comma) {
-        return format!("is {given}, an amount of money; write the number alone, as in {amount}");
+        return format!("{given} is an amount of money; write {amount}");
     }
     if is_date(text) {
         let how = if is_of_a_model {
-            "write the number that the model was trained on, such as the days since a date"
+            "write the number that the model was trained on, e.g. the days since a fixed date"
         } else {
-            "write a number, such as the days since a date"
+            "write a number, e.g. the days since a fixed date"
         };
-        return format!("is {given}, a date or time; {how}");
+        return format!("{given} is a date or time; {how}");
     }
     if let Some((plain, unit)) = with_unit(text, decimal_comma) {
-        return format!(
-            "is {given}, a number with the unit {}; write the number alone, as in {plain}",
-            shown(unit)
-        );
+        return format!("{given} contains the unit {}; write {plain}", shown(unit));
     }
     let known = if is_of_a_model { ", and the model has no categories for this column" } else { "" };
     let lower = text.to_lowercase();
     let encode = match YES_AND_NO.iter().find(|pair| pair.contains(&lower.as_str())) {
         Some([yes, no]) => {
-            format!("write numbers for its words{trained}, such as 1 for {yes:?} and 0 for {no:?}")
+            format!("encode it as a number{trained}, e.g. 1 for {yes:?} and 0 for {no:?}")
         }
-        None => format!("write a number for each of its words{trained}"),
+        None => format!("encode it as a number{trained}"),
     };
-    let explain =
-        if is_of_a_model { ", or explain the program that encodes them with --predict" } else { "" };
-    format!("is {given}, which is not a number{known}; {encode}{explain}{}", mark_as_missing(text))
+    let explain = if is_of_a_model { ", or explain the program that encodes it with --predict" } else { "" };
+    format!("{given} is not numeric{known}; {encode}{explain}{}", mark_as_missing(text))
 }
 
-/// How an infinite number is written that other programs write otherwise.
+/// Returns the supported spelling of an infinite number in another spelling.
 fn infinite(text: &str) -> Option<&'static str> {
     match text {
         "∞" | "+∞" | "1.#INF" | "+1.#INF" => Some("inf"),
@@ -110,7 +105,7 @@ fn infinite(text: &str) -> Option<&'static str> {
     }
 }
 
-/// A number as it is written without marks between thousands.
+/// Returns the text of a finite number without thousands separators.
 fn plain(text: &str, decimal_comma: bool) -> Option<String> {
     let text = text.trim();
     match number(text, decimal_comma) {
@@ -119,16 +114,16 @@ fn plain(text: &str, decimal_comma: bool) -> Option<String> {
     }
 }
 
-/// The number before the sign, and that number over a hundred.
+/// Returns the number before a percent sign, and a hundredth of it.
 fn percentage(text: &str, decimal_comma: bool) -> Option<[String; 2]> {
     let percent = plain(text.strip_suffix('%')?, decimal_comma)?;
-    // The decimal point moves: a division would round.
+    // Shift the decimal point, because a division would round.
     let share: f64 = format!("{}e-2", percent.replacen(',', ".", 1)).parse().ok()?;
     let share = share.to_string();
     Some([percent, if decimal_comma { share.replacen('.', ",", 1) } else { share }])
 }
 
-/// The number of an amount of money.
+/// Returns the number in an amount of money.
 fn amount(text: &str, decimal_comma: bool) -> Option<String> {
     let (sign, unsigned) = match text.strip_prefix(['-', '−']) {
         Some(rest) => ("-", rest.trim_start()),
@@ -139,7 +134,7 @@ fn amount(text: &str, decimal_comma: bool) -> Option<String> {
     Some(format!("{sign}{number}"))
 }
 
-/// A number followed by letters.
+/// Splits a number from the unit that follows it.
 fn with_unit(text: &str, decimal_comma: bool) -> Option<(String, &str)> {
     let is_of_unit =
         |letter: char| letter.is_alphabetic() || matches!(letter, '°' | '/' | '²' | '³' | '"' | '\'');
@@ -150,7 +145,7 @@ fn with_unit(text: &str, decimal_comma: bool) -> Option<(String, &str)> {
     (!unit.is_empty()).then_some(()).and(plain(number, decimal_comma)).map(|number| (number, unit))
 }
 
-/// Whether a text is made as dates and times are: groups of digits between the marks of dates, at least three of them, or a time of day.
+/// Returns whether a text has the form of a date, a time, or both: three groups of digits, or a time of day.
 fn is_date(text: &str) -> bool {
     let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, ""));
     let groups = |text: &str, marks: &[char]| -> Option<usize> {
@@ -180,39 +175,33 @@ mod tests {
     #[test]
     fn what_a_cell_says_is_kept() {
         for (cell, says) in [
-            ("71.2%", "a percentage; write 71.2 or 0.712, as the model was trained"),
+            ("71.2%", "a percentage; write 71.2 or 0.712, as in training"),
             ("5 %", "a percentage; write 5 or 0.05"),
             ("-0.5%", "write -0.5 or -0.005"),
             ("1,234%", "write 1234 or 12.34"),
-            ("$5", "an amount of money; write the number alone, as in 5"),
-            ("-$1,234.50", "as in -1234.50"),
-            ("12 €", "as in 12"),
-            ("USD 7.5", "as in 7.5"),
-            ("1 234", "marks between thousands; write it without them, as in \"1234\""),
-            ("12cm", "a number with the unit \"cm\"; write the number alone, as in 12"),
-            ("36.6 °C", "with the unit \"°C\"; write the number alone, as in 36.6"),
+            ("$5", "an amount of money; write 5"),
+            ("-$1,234.50", "write -1234.50"),
+            ("12 €", "write 12"),
+            ("USD 7.5", "write 7.5"),
+            ("1 234", "thousands separators; write \"1234\""),
+            ("12cm", "contains the unit \"cm\"; write 12"),
+            ("36.6 °C", "contains the unit \"°C\"; write 36.6"),
             ("2024-01-31", "a date or time; write the number that the model was trained on"),
             ("31.1.2024", "a date or time"),
             ("1/31/24 12:30", "a date or time"),
             ("2024-01-31T12:30:00.5Z", "a date or time"),
             ("12:30", "a date or time"),
-            ("∞", "an infinite number; write it as inf"),
-            ("-1.#INF", "an infinite number; write it as -inf"),
-            (
-                "yes",
-                "which is not a number, and the model has no categories for this column; write numbers for its words",
-            ),
-            ("No", "such as 1 for \"yes\" and 0 for \"no\""),
-            (
-                "tall",
-                "write a number for each of its words, as the model was trained, or explain the program",
-            ),
-            ("Unknown", "; if it stands for a missing value, pass --missing \"Unknown\""),
+            ("∞", "spelling of infinity; write inf"),
+            ("-1.#INF", "spelling of infinity; write -inf"),
+            ("yes", "is not numeric, and the model has no categories for this column; encode it as a number"),
+            ("No", "e.g. 1 for \"yes\" and 0 for \"no\""),
+            ("tall", "; encode it as a number, as in training, or explain the program that encodes it"),
+            ("Unknown", "(if it is a missing value, pass --missing \"Unknown\")"),
             ("-", "pass --missing \"-\""),
             ("#DIV/0!", "pass --missing"),
         ] {
             let said = describe(cell, false, true);
-            assert!(said.starts_with(&format!("is {cell:?}, ")) && said.contains(says), "{cell}: {said}");
+            assert!(said.starts_with(&format!("{cell:?} ")) && said.contains(says), "{cell}: {said}");
             let is_marker = ["Unknown", "-", "#DIV/0!"].contains(&cell);
             assert_eq!(said.contains("--missing"), is_marker, "{said}");
             assert!(!said.contains("empty") && !said.contains("--ignore"), "{said}");
@@ -221,7 +210,7 @@ mod tests {
         assert!(!describe("tall", false, false).contains("the model"));
         for cell in ["10.12", "a-b-c", "1-2", "12-", "v1.2", "%", "$", "cm"] {
             let said = describe(cell, false, true);
-            assert!(said.contains("which is not a number"), "{said}");
+            assert!(said.contains("is not numeric"), "{said}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How much packed content may unpack to.
+//! Limits for the size of decompressed content.
 
 use std::io::{BufRead, Read};
 use std::sync::Arc;
@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Result, RowsError};
 
-/// Bytes unpacked for each byte packed that are taken without asking. Tables seldom pack to less than a tenth.
+/// The accepted number of decompressed bytes per compressed byte. Tables rarely compress to less than a
+/// tenth.
 const RATIO: u64 = 200;
-/// Bytes that are taken however few they were packed into.
+/// The number of decompressed bytes that is always accepted.
 const SMALL: u64 = 256 << 20;
 
-/// How much may be unpacked, and how much was: shared by all who read a file.
+/// The limit for decompressed bytes and the number so far, shared by all readers of a file.
 #[derive(Debug, Clone)]
 pub(crate) struct Allowance {
     limit: Option<u64>,
@@ -20,17 +21,17 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// Up to `limit` bytes in all; where that is not given, as many as the packed bytes allow.
+    /// Allows `limit` bytes in total; for `None`, an amount that depends on the compressed bytes.
     pub(crate) fn new(limit: Option<u64>) -> Self {
         Self { limit, packed: Arc::default(), unpacked: Arc::default() }
     }
 
-    /// So many bytes were read.
+    /// Counts compressed bytes that were read.
     pub(crate) fn read(&self, bytes: u64) {
         add(&self.packed, bytes);
     }
 
-    /// Refuses to unpack so many bytes where that is beyond what is allowed.
+    /// Counts decompressed bytes. Fails if they exceed the limit.
     pub(crate) fn unpack(&self, bytes: u64) -> Result<()> {
         let (packed, unpacked) = (self.packed.load(Ordering::Relaxed), add(&self.unpacked, bytes));
         let most = self.limit.unwrap_or_else(|| packed.saturating_mul(RATIO).max(SMALL));
@@ -41,14 +42,15 @@ impl Allowance {
         }
     }
 
-    /// Refuses so many bytes for values that no byte of the file is behind, as those that are all missing, where that is much. No limit
-    /// allows them: a few digits can announce any number.
+    /// Checks the size of values that take no bytes in the file, such as missing ones. No limit of the user
+    /// allows more, because a few digits can declare any number of them.
     #[cfg(feature = "columnar")]
     pub(crate) fn of_nothing(&self, bytes: u64) -> Result<()> {
         let packed = self.packed.load(Ordering::Relaxed);
         if bytes > packed.saturating_mul(RATIO).max(SMALL) {
             let problem = format!(
-                "missing values that take {bytes} bytes are announced in {packed} bytes; the file is damaged, or they are to be left out"
+                "missing values of {bytes} bytes are declared in {packed} bytes; the file is corrupt, or the \
+                 column must be removed"
             );
             return Err(RowsError::damaged(problem));
         }
@@ -56,14 +58,14 @@ impl Allowance {
     }
 }
 
-/// Adds to a number, which ends at the largest one.
+/// Adds to a number, saturating, and returns the sum.
 fn add(number: &AtomicU64, more: u64) -> u64 {
     let sum = number.load(Ordering::Relaxed).saturating_add(more);
     number.store(sum, Ordering::Relaxed);
     sum
 }
 
-/// Packed bytes, counted as they are read.
+/// Counts compressed bytes as they are read.
 pub(crate) struct Packed<R> {
     pub(crate) bytes: R,
     pub(crate) allowance: Allowance,
@@ -88,11 +90,11 @@ impl<R: BufRead> BufRead for Packed<R> {
     }
 }
 
-/// Bytes that a decompressor gives, counted as they come; its faults are those of the file.
+/// Counts the bytes that a decompressor returns, and maps its errors to those of the file.
 pub(crate) struct Unpacked<R> {
     pub(crate) bytes: R,
     pub(crate) allowance: Allowance,
-    /// What is said where they are damaged.
+    /// The message for corrupt data.
     pub(crate) damaged: &'static str,
 }
 

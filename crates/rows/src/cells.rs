@@ -1,13 +1,13 @@
-//! How the cells of a feature become numbers: what is missing, what is a category, what is refused.
+//! Conversion of the cells of a feature to numbers: missing values, categories, invalid cells.
 //!
-//! | the cell | of a feature with categories | of any other feature |
+//! | the cell | feature with categories | any other feature |
 //! |---|---|---|
 //! | equals a sentinel | missing | missing |
-//! | a word | the code of that category; else missing, if it is a usual word for that; else the code of the number or boolean that it reads as; else unknown | the number it reads as; missing; `True` is 1 and `False` 0; else refused |
-//! | a number | the code of that category; else that of the word it is written as; else unknown | itself |
-//! | true or false | the code of that word, as Python writes it; else of 1 or 0; else unknown | 1 or 0 |
+//! | a text | the code of that category; otherwise missing, if it is a usual marker of missing values; otherwise the code of the number or boolean that it parses as; otherwise unknown | the number that it parses as; missing; `True` is 1 and `False` 0; otherwise an error |
+//! | a number | the code of that category; otherwise that of its text; otherwise unknown | the number |
+//! | a boolean | the code of its text as Python writes it; otherwise of 1 or 0; otherwise unknown | 1 or 0 |
 //!
-//! A matrix without names holds codes: it goes by [`Feature::code`].
+//! A matrix without column names contains codes, which [`Feature::code`] reads.
 
 use apportion_models::{Category, UnknownWord, Words};
 
@@ -21,13 +21,13 @@ use crate::texts::{Kind, Survey, Texts};
 use crate::thousands::without_marks;
 use crate::wanted::{Sentinel, Wanted};
 
-/// The words that stand for a missing value where no category is called so: those of pandas, and `?`.
+/// The markers of missing values, unless they are categories: those of pandas, and `?`.
 const MISSING: [&str; 20] = [
     "#N/A N/A", "#N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
     "NA", "NULL", "NaN", "NaT", "None", "n/a", "nan", "null", "?",
 ];
 
-/// The number of a cell, or what is wrong with it.
+/// The number of a cell, or the reason why it cannot be used.
 type CellResult = std::result::Result<f64, Box<CellError>>;
 
 #[cold]
@@ -35,7 +35,7 @@ fn refused(error: CellError) -> CellResult {
     Err(Box::new(error))
 }
 
-/// How the cells of one feature become numbers: NaN where a value is missing, the code of a category where the feature has categories.
+/// Converts the cells of a feature to numbers: NaN for missing values, codes for categories.
 ///
 /// ```
 /// use apportion_models::{Category, UnknownWord, Words};
@@ -55,18 +55,18 @@ pub struct Feature<'a> {
     words: Option<&'a Words>,
     sentinels: &'a [Sentinel],
     decimal_comma: bool,
-    /// Where texts that are not numbers go, and the number of the feature there.
+    /// The store for texts that are not numbers, and the index of the feature in it.
     texts: Option<(&'a Texts, usize)>,
-    /// As the file calls it; its number where there are no names.
+    /// The name in the file, or the index if columns have no names.
     name: String,
-    /// Whether a model wants it.
+    /// Whether this is a feature of a model.
     is_of_a_model: bool,
-    /// Cells that are no known category, and the first of them.
+    /// The number of cells with unknown categories, and the first such cell.
     unknown: Option<(usize, String)>,
 }
 
 impl<'a> Feature<'a> {
-    /// A feature of a model with this name, and its categories, if it has some.
+    /// Creates a feature of a model with a name, and with its categories, if it is categorical.
     pub fn new(name: impl Into<String>, words: Option<&'a Words>) -> Self {
         Self {
             words,
@@ -79,7 +79,7 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// The features of `wanted`, which the file calls `names`.
+    /// Creates the features of `wanted`, whose names in the file are `names`.
     pub(crate) fn all(names: impl IntoIterator<Item = String>, wanted: &Wanted<'a>) -> Vec<Self> {
         let feature = |(feature, name)| Self {
             words: wanted.words_of(feature),
@@ -93,11 +93,11 @@ impl<'a> Feature<'a> {
         names.into_iter().enumerate().map(feature).collect()
     }
 
-    /// The number of a cell of text.
+    /// Returns the number of a text cell.
     ///
     /// # Errors
     ///
-    /// If it is neither a number nor one of the categories.
+    /// If the cell is neither a number nor one of the categories.
     #[inline]
     pub fn text(&mut self, cell: &str) -> CellResult {
         let text = cell.trim();
@@ -114,12 +114,12 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Returns whether the texts of the cells are kept.
+    /// Returns whether the texts of the cells are stored.
     pub(crate) fn keeps_texts(&self) -> bool {
         self.words.is_none() && self.texts.is_some()
     }
 
-    /// Takes a cell into the survey of its column.
+    /// Adds a cell to the survey of its column.
     pub(crate) fn survey(&self, cell: &str, survey: &mut Survey) {
         let text = cell.trim();
         if !(text.is_empty() || MISSING.contains(&text) || self.is_sentinel(text)) {
@@ -127,14 +127,14 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Decides what the cells of the column are.
+    /// Determines the kind of the column from a survey, if texts are stored.
     pub(crate) fn decide(&self, survey: &Survey) {
         if let (Some((texts, feature)), Some(kind)) = (self.texts, survey.kind()) {
             texts.decide(feature, kind);
         }
     }
 
-    /// A cell whose text is kept.
+    /// Converts a cell whose text is stored.
     fn kept(&self, texts: &Texts, feature: usize, cell: &str) -> CellResult {
         let text = cell.trim();
         if text.is_empty() || self.is_sentinel(text) {
@@ -151,7 +151,7 @@ impl<'a> Feature<'a> {
             (Kind::Texts, _) => Ok(texts.code(feature, cell)),
             (Kind::Numbers, _) if is_missing => Ok(f64::NAN),
             (Kind::Numbers, Some(number)) => {
-                // The mark of the file may not be that of the program.
+                // Programs may not read decimal commas, so only spellings with a point are stored.
                 if !self.decimal_comma {
                     texts.spell(feature, number, text);
                 }
@@ -161,13 +161,14 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// The number of a moment, whose text is kept.
+    /// Converts a moment, whose text is stored.
     #[cfg(feature = "columnar")]
     pub(crate) fn moment(&mut self, text: &str) -> CellResult {
         self.text(text)
     }
 
-    /// A cell of a feature without categories that reads as a number whose whole neighbours are not all in f64, or as NaN.
+    /// Converts a cell of a feature without categories that parses as NaN, or as a number so large that f64
+    /// does not represent all integers near it.
     #[cold]
     fn large(&self, text: &str, value: f64) -> CellResult {
         if is_rounded(text, value) && !self.is_sentinel_number(value) {
@@ -179,7 +180,7 @@ impl<'a> Feature<'a> {
         Ok(self.code(value))
     }
 
-    /// A cell of a feature without categories that does not read as a number.
+    /// Converts a cell of a feature without categories that does not parse as a number.
     #[cold]
     fn no_number(&self, text: &str) -> CellResult {
         if text.is_empty() || self.is_sentinel(text) || MISSING.contains(&text) {
@@ -193,61 +194,59 @@ impl<'a> Feature<'a> {
         refused(if has_other_mark { CellError::DecimalMark { text } } else { CellError::NotANumber { text } })
     }
 
-    /// An error of a cell in the words of the command: what is wrong, and what to do.
+    /// Formats an error in the terms of the command: the problem, and what to do.
     #[cold]
     pub(crate) fn in_words(&self, error: &CellError) -> String {
         match error {
             CellError::NotANumber { text } => describe(text, self.decimal_comma, self.is_of_a_model),
             CellError::DecimalMark { text } => self.other_mark(text),
             CellError::Inexact => format!(
-                "{error}; if the column names the rows, pass it as --id, if it is not a feature, as --ignore, and otherwise convert it as in training"
+                "{error}; pass the column to --id if it identifies rows, to --ignore if it is not a feature, \
+                 or convert it as in training"
             ),
             CellError::Overflow { .. } => {
                 format!("{error}; scale the column as in training, or write inf if it is infinite")
             }
             CellError::UnknownCategory { word, nearest, categories } => {
                 let meant = match nearest {
-                    Some(category) => format!("the nearest is {category:?}"),
-                    None => format!("there are {}", list_of_categories(categories)),
+                    Some(category) => format!("did you mean {category:?}?"),
+                    None => format!("categories seen in training: {}", list_of_categories(categories)),
                 };
                 let mark = mark_as_missing(word);
-                format!(
-                    "{error}; {meant}: write the category as in training, as the model predicts nothing for others{mark}"
-                )
+                format!("{error}; {meant}{mark}")
             }
             CellError::TextAmongNumbers { .. } => {
-                format!("{error}; if all of its cells are texts, move such a row to the top of the rows file")
+                format!("{error}; if the column contains text, move such a row to the top of the rows file")
             }
         }
     }
 
-    /// The error of a cell that stands at `place`.
+    /// Returns the error for the cell at `place`.
     #[cold]
     pub(crate) fn at(&self, place: String, error: &CellError) -> RowsError {
         RowsError::Cell { place, problem: self.in_words(error) }
     }
 
-    /// What is wrong with a text that is a number with the other decimal mark.
+    /// Describes a text that is a number with the other decimal mark.
     fn other_mark(&self, text: &str) -> String {
         let thousands = match without_marks(text, self.decimal_comma) {
-            Some(plain) => format!("; where the mark stands between thousands, write {}", shown(&plain)),
+            Some(plain) => format!("; if it separates thousands, write {}", shown(&plain)),
             None => String::new(),
         };
         let given = shown(text);
         if self.decimal_comma {
             let meant = shown(&text.replacen('.', ",", 1));
             format!(
-                "is {given}, and with --decimal-comma no number has a point; write {meant}, or leave the option out{thousands}"
+                "{given} uses a decimal point, but --decimal-comma is set; write {meant}, or remove \
+                 --decimal-comma{thousands}"
             )
         } else {
             let meant = shown(&text.replacen(',', ".", 1));
-            format!(
-                "is {given}: write decimal points, as in {meant}, or say that there are commas by --decimal-comma{thousands}"
-            )
+            format!("{given} uses a decimal comma; write {meant}, or pass --decimal-comma{thousands}")
         }
     }
 
-    /// A cell of text of a feature with categories.
+    /// Converts a text cell of a feature with categories.
     fn word(&mut self, cell: &str, text: &str) -> CellResult {
         let Some(words) = self.words else { return Ok(f64::NAN) };
         if self.is_sentinel(text) {
@@ -269,11 +268,11 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// The number of a cell that is a number, of a column that has a name.
+    /// Returns the number of a numeric cell in a column with a name.
     ///
     /// # Errors
     ///
-    /// If it is not one of the categories.
+    /// If the number is not one of the categories.
     #[inline]
     pub fn number(&mut self, value: f64) -> CellResult {
         let Some(words) = self.words else {
@@ -284,7 +283,7 @@ impl<'a> Feature<'a> {
         }
         let by_text = || {
             let text = format!("{value}");
-            // As Python writes a whole number that is a float.
+            // Python writes whole floats with `.0`.
             words.code_of_text(&text).or_else(|| words.code_of_text(&format!("{text}.0")))
         };
         match words.code_of_number(value).or_else(by_text) {
@@ -293,11 +292,11 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// The number of a cell that is a whole number, of a column that has a name.
+    /// Returns the number of an integer cell in a column with a name.
     ///
     /// # Errors
     ///
-    /// If it is not exact as f64, or not one of the categories.
+    /// If the integer is not exact as f64, or not one of the categories.
     pub fn whole(&mut self, value: i128) -> CellResult {
         match exact(value) {
             Some(value) => self.number(value),
@@ -305,11 +304,11 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// The number of a cell that is true or false.
+    /// Returns the number of a boolean cell.
     ///
     /// # Errors
     ///
-    /// If it is not one of the categories.
+    /// If the boolean is not one of the categories.
     pub fn boolean(&mut self, value: bool) -> CellResult {
         let number = f64::from(u8::from(value));
         let Some(words) = self.words else {
@@ -319,7 +318,7 @@ impl<'a> Feature<'a> {
             });
         };
         let texts = if value { ["True", "true", "TRUE"] } else { ["False", "false", "FALSE"] };
-        // As a text that Python writes has it.
+        // Prefer the spelling of Python.
         let code = words.code_of_text(texts[0]).or_else(|| words.code_of_number(number));
         match code.or_else(|| texts.iter().find_map(|text| words.code_of_text(text))) {
             Some(code) => Ok(code),
@@ -327,14 +326,14 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Returns the number of a cell that is a number, of a column of texts.
+    /// Returns the code of a numeric cell if the column is text.
     fn text_of_number(&self, value: f64) -> Option<f64> {
         let (texts, feature) = self.texts.filter(|(texts, feature)| texts.is_text(*feature))?;
         let is_missing = value.is_nan() || self.is_sentinel_number(value);
         Some(if is_missing { f64::NAN } else { texts.code(feature, &value.to_string()) })
     }
 
-    /// A number that is taken as it is: a feature without categories, or a code.
+    /// Returns a number unchanged, or NaN for a sentinel: for features without categories, and for codes.
     #[inline]
     pub(crate) fn code(&self, value: f64) -> f64 {
         if self.is_sentinel_number(value) { f64::NAN } else { value }
@@ -352,13 +351,13 @@ impl<'a> Feature<'a> {
         })
     }
 
-    /// A cell that is no category of the model.
+    /// Handles a cell that is not a category of the model.
     #[cold]
     fn unknown(&mut self, words: &Words, word: &str) -> CellResult {
         let taken_for = match words.unknown() {
             UnknownWord::Missing => Some(f64::NAN),
             UnknownWord::NoCategory => Some(Words::NO_CATEGORY),
-            // What is not known here may not be guessed.
+            // Do not guess for variants added later.
             _ => None,
         };
         if let Some(code) = taken_for {
@@ -371,23 +370,27 @@ impl<'a> Feature<'a> {
         refused(CellError::UnknownCategory { word: word.to_owned(), nearest, categories })
     }
 
-    /// What the reader of the results should know of the cells.
+    /// Returns a note for the user about unknown categories, if there were any.
     pub fn note(&self) -> Option<String> {
         let (cells, first) = self.unknown.as_ref()?;
-        let (cells, are) =
-            if *cells == 1 { ("1 cell".to_owned(), "is") } else { (format!("{cells} cells"), "are") };
+        let (cells, categories) = if *cells == 1 {
+            ("1 cell".to_owned(), "an unknown category is")
+        } else {
+            (format!("{cells} cells"), "unknown categories are")
+        };
         let taken = match self.words.map(Words::unknown) {
-            Some(UnknownWord::NoCategory) => "as none of them",
+            Some(UnknownWord::NoCategory) => "as not matching any category",
             _ => "as missing",
         };
         Some(format!(
-            "column {:?}: {cells} {are} no category of the model and taken {taken}, as its library does; the first is {first:?}",
+            "column {:?}: {cells} with {categories} treated {taken}, as in the library of the model; the \
+             first is {first:?}",
             self.name
         ))
     }
 }
 
-/// The number that a text is, if nothing of the text is lost by it: not of codes with leading zeros, nor where the number is rounded.
+/// Returns the number that a text represents without loss: `None` for leading zeros, rounding and overflow.
 fn exact_number(text: &str, decimal_comma: bool) -> Option<f64> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text).as_bytes();
     let has_leading_zero = matches!(digits, [b'0', second, ..] if second.is_ascii_digit());
@@ -395,7 +398,8 @@ fn exact_number(text: &str, decimal_comma: bool) -> Option<f64> {
     (!has_leading_zero && !is_rounded(text, value) && !is_overflow(text, value)).then_some(value)
 }
 
-/// Whether a text is a whole number, written without point or exponent, and `value`, which it reads as, another one.
+/// Returns whether a text is an integer without point or exponent that differs from `value`, its parsed
+/// value.
 fn is_rounded(text: &str, value: f64) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     value.abs() >= ALL_EXACT as f64
@@ -405,23 +409,23 @@ fn is_rounded(text: &str, value: f64) -> bool {
             .any(|exact| exact == digits.trim_start_matches('0'))
 }
 
-/// Whether a text has digits and reads as infinite.
+/// Returns whether a text has digits but parses as infinite.
 fn is_overflow(text: &str, value: f64) -> bool {
     value.is_infinite() && text.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// What a cell of the column of weights holds, where it holds a `number`.
+/// Returns the weight of a row, or an error if the `number` of its cell is not a valid weight.
 pub(crate) fn weight(number: Option<f64>, place: impl Fn() -> String) -> Result<f64> {
     match number {
         Some(weight) if weight.is_finite() && weight >= 0.0 => Ok(weight),
         _ => Err(RowsError::Cell {
             place: place(),
-            problem: "is no weight; a row weighs a finite number that is not negative".to_owned(),
+            problem: "invalid weight; expected a finite number ≥ 0".to_owned(),
         }),
     }
 }
 
-/// A category as text.
+/// Returns a category as text.
 fn in_words(category: &Category) -> String {
     match category {
         Category::Text(text) => text.clone(),
@@ -433,7 +437,7 @@ fn list_of_categories(texts: &[String]) -> String {
     crate::nearest::list(&texts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// `True` and `False` as numbers.
+/// Returns 1 for `True` and 0 for `False`, in any case.
 fn boolean(text: &str) -> Option<f64> {
     if text.eq_ignore_ascii_case("true") {
         Some(1.0)
@@ -472,7 +476,7 @@ mod tests {
         }
     }
 
-    /// A cell of text as a number; −1 where it is missing.
+    /// Returns the number of a text cell, or −1 if it is missing.
     fn text(feature: &mut Feature<'_>, cell: &str) -> Result<f64> {
         let found = feature.text(cell);
         found
@@ -501,20 +505,13 @@ mod tests {
             assert_eq!(text(&mut plain, cell).unwrap(), -1.0, "{cell}");
         }
         for (cell, says) in [
-            ("tall", "\"tall\", which is not a number, and the model has no categories"),
-            ("1,5", "write decimal points, as in \"1.5\""),
-            (
-                "1,234",
-                "write decimal points, as in \"1.234\", or say that there are commas by --decimal-comma; where the mark",
-            ),
-            ("1,234", "stands between thousands, write \"1234\""),
-            (
-                "1,234.5",
-                "is \"1,234.5\", a number with marks between thousands; write it without them, as in \"1234.5\"",
-            ),
-            ("1e999", "is \"1e999\", which is beyond the largest number of float64"),
-            ("-1.8e308", "is \"-1.8e308\", which is beyond the largest number"),
-            ("71.2%", "is \"71.2%\", a percentage; write 71.2 or 0.712, as the model was trained"),
+            ("tall", "\"tall\" is not numeric, and the model has no categories"),
+            ("1,5", "\"1,5\" uses a decimal comma; write \"1.5\", or pass --decimal-comma"),
+            ("1,234", "write \"1.234\", or pass --decimal-comma; if it separates thousands, write \"1234\""),
+            ("1,234.5", ": \"1,234.5\" contains thousands separators; write \"1234.5\""),
+            ("1e999", ": \"1e999\" overflows float64"),
+            ("-1.8e308", ": \"-1.8e308\" overflows float64"),
+            ("71.2%", ": \"71.2%\" is a percentage; write 71.2 or 0.712, as in training"),
         ] {
             let message = text(&mut plain, cell).unwrap_err().to_string();
             assert!(message.starts_with(&place()) && message.contains(says), "{message}");
@@ -537,7 +534,7 @@ mod tests {
             texts.with_text(number, value, &mut |text| told = text.to_owned());
             told
         };
-        // Words, dates, codes, identifiers beyond 2^53, and what else is text.
+        // Words, dates, codes, identifiers beyond 2^53, and other texts.
         for (number, cells) in [
             &["Rome", "Oslo", "NA", "Rome"][..],
             &["2024-01-31", "31.1.2024", "2024-01-31", "None"],
@@ -561,11 +558,11 @@ mod tests {
         assert_eq!([1.0, 0.0].map(|value| told(11, value)), ["True", "False"]);
         assert_eq!(survey(12, &["", "NA"]), [-1.0, -1.0]);
         assert!(!(10..13).any(|number| texts.is_text(number)));
-        // A column in which nothing was decided becomes what its first cell is.
+        // The first cell determines the kind of a column that had only missing values.
         assert_eq!(of(12).text("late").unwrap(), 0.0);
         let feature = of(10);
         let message = feature.in_words(&of(10).text("x").unwrap_err());
-        assert!(message.contains("a text in a column whose first rows hold numbers"), "{message}");
+        assert!(message.contains("is text in a column whose first rows contain numbers"), "{message}");
     }
 
     #[test]
@@ -590,18 +587,15 @@ mod tests {
             assert_eq!(text(&mut plain, cell).unwrap(), wanted, "{cell}");
         }
         for (cell, says) in [
-            ("1.5", "is \"1.5\", and with --decimal-comma no number has a point; write \"1,5\""),
+            ("1.5", "\"1.5\" uses a decimal point, but --decimal-comma is set; write \"1,5\""),
             (
                 "1.234",
-                "write \"1,234\", or leave the option out; where the mark stands between thousands, write \"1234\"",
+                "write \"1,234\", or remove --decimal-comma; if it separates thousands, write \"1234\"",
             ),
-            (
-                "1.234,5",
-                "is \"1.234,5\", a number with marks between thousands; write it without them, as in \"1234,5\"",
-            ),
-            ("1,2,3", "is \"1,2,3\", which is not a number"),
-            (",", "is \",\", which is not a number"),
-            ("9007199254740993", "is a whole number beyond 2^53"),
+            ("1.234,5", "\"1.234,5\" contains thousands separators; write \"1234,5\""),
+            ("1,2,3", "\"1,2,3\" is not numeric"),
+            (",", "\",\" is not numeric"),
+            ("9007199254740993", "integer beyond 2^53"),
         ] {
             let message = text(&mut plain, cell).unwrap_err().to_string();
             assert!(message.contains(says), "{message}");
@@ -609,7 +603,7 @@ mod tests {
         let mut of_words = Feature { decimal_comma: true, ..feature(Some(&known), &[]) };
         assert_eq!([text(&mut of_words, "2,5").unwrap(), text(&mut of_words, "1.5").unwrap()], [1.0, 0.0]);
         assert!(text(&mut of_words, "2.5").is_err() && text(&mut of_words, "1,5").is_err());
-        // A number that is none in text has no mark.
+        // The decimal comma only applies to text.
         assert_eq!(plain.number(1.5).unwrap(), 1.5);
     }
 
@@ -624,7 +618,7 @@ mod tests {
         {
             for feature in [&mut plain, &mut of_words] {
                 let message = text(feature, cell).unwrap_err().to_string();
-                assert!(message.contains("is a whole number beyond 2^53"), "{message}");
+                assert!(message.contains("integer beyond 2^53"), "{message}");
             }
         }
         for (cell, wanted) in [
@@ -632,7 +626,7 @@ mod tests {
             ("-9007199254740992", -9007199254740992.0),
             ("009007199254740994", 9007199254740994.0),
             ("18446744073709551616", 18446744073709551616.0),
-            // As programs write the number nearest to it.
+            // The shortest spelling of the nearest double is accepted.
             ("123456789012345680000", 123456789012345680000.0),
             ("9007199254740993.0", 9007199254740992.0),
             ("9007199254740993e0", 9007199254740992.0),
@@ -688,11 +682,11 @@ mod tests {
             feature.number(0.0).unwrap_err(),
             feature.boolean(false).unwrap_err(),
         ] {
-            assert!(message.to_string().contains("no category of this column"), "{message}");
+            assert!(message.to_string().starts_with("unknown category"), "{message}");
         }
         let error = feature.text("Rod").unwrap_err();
         let message = feature.in_words(&error);
-        assert!(message.contains("the nearest is \"red\"") && !message.contains("--missing"), "{message}");
+        assert!(message.contains("did you mean \"red\"?") && !message.contains("--missing"), "{message}");
         let error = feature.text("unknown").unwrap_err();
         let message = feature.in_words(&error);
         assert!(message.contains("pass --missing \"unknown\""), "{message}");
@@ -709,7 +703,7 @@ mod tests {
             assert_eq!(text(&mut feature, cell).unwrap(), -1.0);
         }
         let note = feature.note().unwrap();
-        assert!(note.contains("\"colour\": 3 cells are no category") && note.contains("\"green\""), "{note}");
+        assert!(note.contains("\"colour\": 3 cells with unknown") && note.contains("\"green\""), "{note}");
     }
 
     #[test]
@@ -719,6 +713,6 @@ mod tests {
         assert_eq!(feature.text("green").unwrap(), Words::NO_CATEGORY);
         assert_eq!(feature.number(4.0).unwrap(), Words::NO_CATEGORY);
         let note = feature.note().unwrap();
-        assert!(note.contains("2 cells are no category") && note.contains("as none of them"), "{note}");
+        assert!(note.contains("2 cells with unknown") && note.contains("not matching any"), "{note}");
     }
 }

@@ -1,10 +1,10 @@
-//! The choice of the columns of a table that are the features, and their order.
+//! Chooses the columns of a table that are the features, and their order.
 //!
 //! If the names of the features are known and the table has all of them, columns are chosen by name: their
-//! order does not matter, and other columns are left out. If the names are not known, the table has no names,
-//! or either only numbers its columns, the columns are used in order, and their number must be that of the
-//! features. A table with other names, or with some but not all, is an error: guessing would give wrong
-//! results without a sign.
+//! order does not matter, and other columns are ignored. If the names are not known, the table has no names,
+//! or the names on either side are just numbers, the columns are used in order, and their number must be that
+//! of the features. A table with other names, or with only some of them, is an error: guessing would silently
+//! give wrong results.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,36 +12,36 @@ use crate::choice_error::{ChoiceError, ColumnUse};
 use crate::nearest::nearest;
 use crate::wanted::Wanted;
 
-/// The column that is set aside by default.
+/// The target by default.
 const DEFAULT_TARGET: &str = "target";
 
 /// The columns of a table.
 #[derive(Debug, Clone, Copy)]
 pub enum Header<'a> {
-    /// Their names.
+    /// Column names.
     Names(&'a [String]),
-    /// For each column its name, and after it other names under which the model's library may store it.
+    /// For each column its name, followed by other names under which the model's library may store it.
     Spellings(&'a [Vec<String>]),
-    /// The number of columns without names.
+    /// The number of columns, without names.
     Count(usize),
 }
 
-/// Indices of the columns that were chosen.
+/// Indices of the chosen columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Choice {
     /// The column of each feature.
     pub features: Vec<usize>,
-    /// The column that names each row.
+    /// The column that identifies the rows.
     pub id: Option<usize>,
     /// The column of weights.
     pub weight: Option<usize>,
-    /// The columns that are neither features nor named for another use.
+    /// The columns that are neither features nor specified for another use.
     pub left_out: Vec<usize>,
-    /// Named columns (target, id, ignored ones) that do not exist, if they need not.
+    /// Specified columns (target, ID, ignored) that do not exist, if they are optional.
     pub absent: Vec<String>,
-    /// Whether columns are used in order although the features have names, because one side only numbers its
-    /// columns.
+    /// Whether columns are used in order although the features have names, because the names on one side are
+    /// just numbers.
     pub in_order: bool,
 }
 
@@ -89,7 +89,7 @@ fn by_name(header: &[&str], spellings: &[Vec<String>], wanted: &Wanted<'_>) -> R
             false => Ok(column),
         }
     };
-    // Only background files need weights.
+    // Weights are optional: only background files need them.
     let weight = wanted.weight.and_then(|given| position(given, header));
     let target = match wanted.target {
         Some(given) => find(ColumnUse::Target, given)?,
@@ -146,20 +146,20 @@ fn by_position(count: usize, wanted: &Wanted<'_>) -> Result<Choice, ChoiceError>
     Ok(Choice { features, id, weight, absent, ..Choice::default() })
 }
 
-/// Returns whether pandas stores the index of a data frame in a column of this name, in formats without an
+/// Returns whether this is the name under which pandas stores the index of a data frame in formats without an
 /// index.
 fn is_index(name: &str) -> bool {
     let level = name.strip_prefix("__index_level_").and_then(|rest| rest.strip_suffix("__"));
     level.is_some_and(|level| level.parse::<u32>().is_ok())
 }
 
-/// Returns the index of a column, by name, else by index.
+/// Returns the index of a column given by name, otherwise by index.
 fn position(given: &str, header: &[&str]) -> Option<usize> {
     let named = header.iter().position(|&name| name == given);
     named.or_else(|| given.parse().ok().filter(|&index: &usize| index < header.len()))
 }
 
-/// Rejects two columns of the same name.
+/// Rejects duplicate names.
 fn check_names(header: &[&str]) -> Result<(), ChoiceError> {
     let mut first = HashMap::new();
     for (column, &name) in header.iter().enumerate() {
@@ -178,16 +178,16 @@ fn owned<'n>(names: impl Iterator<Item = &'n &'n str>) -> Vec<String> {
 struct Columns<'a> {
     /// Names of all columns.
     header: &'a [&'a str],
-    /// Other names of each column, after its own; empty if there are none.
+    /// Other names of each column, following its own name; empty if there are none.
     spellings: &'a [Vec<String>],
-    /// Indices of the columns that are not set aside.
+    /// Indices of the columns that are available as features.
     rest: Vec<usize>,
-    /// Index of the target.
+    /// The index of the target.
     target: Option<usize>,
 }
 
 impl Columns<'_> {
-    /// Chooses all columns if their number is that of the features.
+    /// Chooses all available columns if their number is that of the features.
     fn all(self, wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
         match wanted.feature_count() {
             Some(expected) if expected != self.rest.len() => Err(ChoiceError::Count {
@@ -200,8 +200,8 @@ impl Columns<'_> {
         }
     }
 
-    /// Chooses the columns that are named as the features, or all of them in order if no column is and either
-    /// side only numbers its columns.
+    /// Chooses the columns with the names of the features. Uses all columns in order if none has such a name
+    /// and the names on either side are just numbers.
     fn by_known_names(self, names: &[String], wanted: &Wanted<'_>) -> Result<Choice, ChoiceError> {
         let columns: Vec<&str> = self.rest.iter().map(|&column| self.header[column]).collect();
         let others = |place: usize| {
@@ -248,9 +248,10 @@ impl Columns<'_> {
     }
 }
 
-/// Returns the place of each name among `columns`: of the column with that name; else of the only other
-/// column that has it as another spelling. Spellings of a column are the `others`, its name without
-/// surrounding blanks and, if names are `rewritten`, its name as LightGBM [stores](lightgbm_name) it.
+/// Returns the position of each name among `columns`: that of the column with the name, otherwise that of the
+/// only other column with the name among its spellings. The spellings of a column are its `others`, its name
+/// without surrounding whitespace and, if names are `rewritten`, its name as stored by
+/// [LightGBM](lightgbm_name).
 fn match_names<'n>(
     columns: &[&'n str],
     others: impl Fn(usize) -> &'n [String],
@@ -265,7 +266,7 @@ fn match_names<'n>(
         return found;
     }
     let taken: HashSet<usize> = found.iter().copied().flatten().collect();
-    // A spelling of two columns is the name of neither.
+    // A spelling shared by two columns is ambiguous.
     let mut owner: HashMap<String, Option<usize>> = HashMap::new();
     for (place, &column) in columns.iter().enumerate().filter(|(place, _)| !taken.contains(place)) {
         let mut spellings = vec![column.to_owned(), column.trim().to_owned()];
@@ -284,8 +285,8 @@ fn match_names<'n>(
     found
 }
 
-/// Returns whether names only number the columns, as libraries and readers of tables do if there are no
-/// names: `f0`, `f1`, …; `Column_0`; `0`; `x1`, `x2`, …
+/// Returns whether names are just numbers, as generated by libraries and readers for tables without names:
+/// `f0`, `f1`, …; `Column_0`; `0`; `x1`, `x2`, …
 pub fn are_numbered<'n>(names: impl Iterator<Item = &'n str> + Clone) -> bool {
     let begin_with = |prefix: &str, first: usize| {
         names.clone().enumerate().all(|(place, name)| {
@@ -298,7 +299,7 @@ pub fn are_numbered<'n>(names: impl Iterator<Item = &'n str> + Clone) -> bool {
         .any(|first| name.strip_suffix(&first.to_string()).is_some_and(|prefix| begin_with(prefix, *first)))
 }
 
-/// Returns a name as LightGBM stores it: white space and the punctuation of JSON become underscores.
+/// Returns a name as stored by LightGBM: whitespace and the punctuation of JSON become underscores.
 ///
 /// ```
 /// assert_eq!(apportion_rows::lightgbm_name("Annual Income, k$"), "Annual_Income__k$");

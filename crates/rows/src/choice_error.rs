@@ -1,4 +1,4 @@
-//! Why the columns of a table cannot be the features.
+//! Errors of choosing the features among the columns of a table.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use crate::nearest::list;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ColumnUse {
-    /// The target of the model, set aside.
+    /// The target of the model.
     Target,
-    /// The name of each row.
+    /// The identifiers of rows.
     Id,
-    /// Left out.
+    /// Columns to ignore.
     Ignored,
 }
 
@@ -26,7 +26,7 @@ impl fmt::Display for ColumnUse {
     }
 }
 
-/// Why no columns can be chosen as the features.
+/// Reasons why the features cannot be chosen among the columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChoiceError {
@@ -34,84 +34,85 @@ pub enum ChoiceError {
     DuplicateName {
         /// Indices of the columns.
         columns: [usize; 2],
-        /// Their name.
+        /// The name.
         name: String,
     },
-    /// A column that was named for another use does not exist.
+    /// A column specified for another use does not exist.
     UnknownColumn {
         /// Its use.
         used_as: ColumnUse,
-        /// The given name.
+        /// The name specified.
         name: String,
-        /// The column that was probably meant.
+        /// The most similar column, if any is similar.
         nearest: Option<String>,
         /// All columns.
         columns: Vec<String>,
     },
-    /// Columns without names have no column of the given index.
+    /// The table has no column names, and no column of the index specified.
     InvalidIndex {
         /// The use of the column.
         used_as: ColumnUse,
-        /// The given index.
+        /// The index specified.
         index: String,
-        /// Number of columns.
+        /// The number of columns.
         columns: usize,
     },
     /// A column to ignore is a feature.
     IgnoredFeature {
-        /// Its name.
+        /// The name.
         name: String,
-        /// The owner of the features (see [`Wanted::named_by`](crate::Wanted::named_by)).
+        /// The source of the features (see [`Wanted::named_by`](crate::Wanted::named_by)).
         named_by: String,
     },
-    /// The number of columns is not the number of features.
+    /// The number of columns differs from the number of features.
     Count {
-        /// Number of features.
+        /// The number of features.
         expected: usize,
-        /// Number of columns that can be features.
+        /// The number of columns that can be features.
         found: usize,
-        /// Their names; empty if columns have no names.
+        /// The names of these columns; empty if columns have no names.
         names: Vec<String>,
-        /// The target that was set aside, with its name if columns have names.
+        /// The target that was excluded, with its name if columns have names.
         target: Option<Option<String>>,
     },
-    /// Features have no column of their name.
+    /// Some features have no column of the same name.
     MissingFeatures {
-        /// Number of features.
+        /// The number of features.
         expected: usize,
-        /// Number of columns that can be features.
+        /// The number of columns that can be features.
         found: usize,
-        /// Number of columns that are named as a feature.
+        /// The number of columns that have the name of a feature.
         matched: usize,
         /// The features without a column.
         missing: Vec<String>,
-        /// A missing feature and the column that is probably meant.
+        /// A missing feature and the most similar column.
         misspelt: Option<(String, String)>,
-        /// The target that was set aside.
+        /// The target that was excluded.
         target: Option<String>,
-        /// The owner of the features.
+        /// The source of the features.
         named_by: String,
     },
-    /// There are as many columns as features, and no name in common.
+    /// There are as many columns as features, but no common name.
     OtherNames {
         /// The first column.
         column: String,
         /// The first feature.
         feature: String,
-        /// The owner of the features.
+        /// The source of the features.
         named_by: String,
     },
 }
 
 impl ChoiceError {
-    /// Returns the message in the words of a caller whose users know the uses of columns by the names of
-    /// options. `option` returns the name of the option for a use, and `None` if there is no such option.
+    /// Formats the message for users who specify the uses of columns by options. `option` returns the name of
+    /// the option for a use, or `None` if there is none.
     ///
     /// ```
     /// use apportion_rows::{ColumnUse, Header, Wanted, choose};
     ///
     /// let header = ["age", "income", "notes"].map(String::from);
-    /// let error = choose(Header::Names(&header), &Wanted { count: Some(2), ..Wanted::default() }).unwrap_err();
+    /// let wanted = Wanted { count: Some(2), ..Wanted::default() };
+    /// let error = choose(Header::Names(&header), &wanted).unwrap_err();
     /// assert_eq!(error.to_string(), "expected 2 feature columns, found 3 (\"age\", \"income\", \"notes\")");
     /// let message = error.in_words(|of| (of == ColumnUse::Ignored).then_some("--ignore"));
     /// assert!(message.ends_with("; list the others in --ignore"));
@@ -121,7 +122,8 @@ impl ChoiceError {
         match self {
             Self::DuplicateName { columns: [first, second], name } => {
                 format!(
-                    "duplicate column name {name:?} (columns {first} and {second}); give each column a unique name"
+                    "duplicate column name {name:?} (columns {first} and {second}); give each column a \
+                     unique name"
                 )
             }
             Self::UnknownColumn { used_as, name: column, nearest, columns } => {
@@ -133,7 +135,8 @@ impl ChoiceError {
             }
             Self::InvalidIndex { used_as, index, columns } => {
                 format!(
-                    "unknown column {index:?} in {}; the {columns} columns have no names, expected an index below {columns}",
+                    "unknown column {index:?} in {}; the {columns} columns have no names, expected an index \
+                     below {columns}",
                     name(*used_as)
                 )
             }
@@ -171,14 +174,15 @@ impl ChoiceError {
                     _ => String::new(),
                 };
                 format!(
-                    "{found} {columns}{target} {lack} {} of the {expected} features of {named_by}: {}{remedy}",
+                    "{found} {columns}{target} {lack} {} of the {expected} features of {named_by}: \
+                     {}{remedy}",
                     missing.len(),
                     listed(missing)
                 )
             }
             Self::OtherNames { column, feature, named_by } => format!(
-                "no column has the name of a feature of {named_by}: found {column:?}, expected {feature:?}, and so on; rename the columns, \
-                 or pass a matrix without names to use its columns in order"
+                "no column has the name of a feature of {named_by}: found {column:?}, expected {feature:?}, \
+                 and so on; rename the columns, or pass a matrix without names to use its columns in order"
             ),
         }
     }

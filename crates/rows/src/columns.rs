@@ -13,15 +13,15 @@ pub(crate) const MAX_COLUMNS: usize = 1 << 20;
 /// The columns that were chosen.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Chosen {
-    /// Index in the file of each feature.
+    /// The index of each feature in the file.
     pub(crate) columns: Vec<usize>,
-    /// Index in the file of the column that says which row it is.
+    /// The index of the ID column in the file.
     pub(crate) id: Option<usize>,
-    /// Index in the file of the column of weights.
+    /// The index of the weight column in the file.
     pub(crate) weight: Option<usize>,
-    /// Which of the columns that were named the file does not have.
+    /// Specified columns that the file does not have.
     pub(crate) absent: Vec<String>,
-    /// What the reader of the results should know.
+    /// Notes for the user.
     pub(crate) notes: Vec<String>,
 }
 
@@ -38,13 +38,13 @@ impl Chosen {
         Ok(choose(Header::Count(count), wanted)?.into())
     }
 
-    /// An empty block of these columns, of a file whose columns have these `names`.
+    /// Creates an empty block for these columns; `names` are the column names of the file.
     pub(crate) fn block(&self, names: Option<&[String]>) -> Block {
         let named = |names: &[String]| self.columns.iter().map(|&column| names[column].clone()).collect();
         Block { names: names.map(named), columns: self.columns.len(), ..Block::default() }
     }
 
-    /// What is to be told of all rows, where the columns of these `names` held the `features`.
+    /// Returns the information about all rows once the `features` were read from columns with these `names`.
     pub(crate) fn told(self, names: &[String], features: &[Feature<'_>]) -> Read {
         let name = |column: usize| names[column].clone();
         let notes = self.notes.into_iter().chain(features.iter().filter_map(Feature::note)).collect();
@@ -65,18 +65,19 @@ impl From<Choice> for Chosen {
     }
 }
 
-/// Returns what users should know about the choice.
+/// Returns a note for the user about the choice.
 fn note(choice: &Choice, header: &[String], wanted: &Wanted<'_>) -> Option<String> {
     let named_by = wanted.named_by;
     if let (true, [first, ..], Some([of_first, ..])) = (choice.in_order, &choice.features[..], wanted.names) {
         let first = &header[*first];
         return Some(format!(
-            "no column has the name of a feature of {named_by}; columns are taken in order, {first:?} as {of_first:?} and so on"
+            "no column is named like a feature of {named_by}; using columns in order, {first:?} as \
+             {of_first:?} and so on"
         ));
     }
     let left_out: Vec<&str> = choice.left_out.iter().map(|&column| header[column].as_str()).collect();
     (!left_out.is_empty())
-        .then(|| format!("columns that are not features of {named_by} are left out: {}", list(&left_out)))
+        .then(|| format!("ignored columns that are not features of {named_by}: {}", list(&left_out)))
 }
 
 #[cfg(test)]
@@ -92,7 +93,7 @@ mod tests {
             Chosen::by_name(&strings(&header), &wanted).unwrap().notes.join("; ")
         };
         let left_out = note(["id", "b", "target"], &["b"]);
-        assert_eq!(left_out, "columns that are not features of the model are left out: \"id\"");
+        assert_eq!(left_out, "ignored columns that are not features of the model: \"id\"");
         assert!(note(["age", "target", "bmi"], &["f0", "f1"]).contains("\"age\" as \"f0\""));
         assert_eq!(note(["age", "target", "bmi"], &["bmi", "age"]), "");
     }

@@ -1,11 +1,11 @@
-//! Encodings of text other than UTF-8: UTF-16 is decoded, others are named.
+//! Text encodings other than UTF-8: decodes UTF-16, and suggests the encoding of other texts.
 
 use std::io::Read;
 
 use crate::error::RowsError;
 use crate::nearest::shown;
 
-/// The order of the two bytes of a unit of UTF-16.
+/// The byte order of UTF-16.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Endian {
     Little,
@@ -20,21 +20,21 @@ impl Endian {
         }
     }
 
-    /// What the reader of the results should know of a text that was decoded.
+    /// Returns the note for the user about a decoded text.
     pub(crate) fn note(self) -> String {
         let name = match self {
             Self::Little => "UTF-16LE",
             Self::Big => "UTF-16BE",
         };
-        format!("the text is encoded in {name} and was decoded from there")
+        format!("the text was decoded from {name}")
     }
 }
 
-/// The fewest bytes from which UTF-16 is recognized without a byte order mark.
+/// The minimum number of bytes to recognize UTF-16 without a byte order mark.
 const ENOUGH: usize = 8;
 
-/// The order of bytes of a text in UTF-16 that begins so; nothing for other content. Without a byte order mark, most units must be ASCII,
-/// as in a table of numbers.
+/// Returns the byte order of a UTF-16 text from its first bytes; `None` for other content. Without a byte
+/// order mark, most units must be ASCII, as in a table of numbers.
 pub(crate) fn utf_16(start: &[u8]) -> Option<Endian> {
     match start {
         [0xff, 0xfe, 0, 0, ..] => return None,
@@ -51,18 +51,18 @@ pub(crate) fn utf_16(start: &[u8]) -> Option<Endian> {
     })
 }
 
-/// UTF-8 from a text in UTF-16.
+/// Converts UTF-16 to UTF-8.
 pub(crate) struct Utf16<R> {
     bytes: R,
     endian: Endian,
-    /// Bytes that were read and not decoded: half a unit, or the first of a pair of units.
+    /// Bytes that are not decoded yet: half a unit, or the first unit of a surrogate pair.
     rest: Vec<u8>,
-    /// What was decoded and not handed over, from `at` on.
+    /// Decoded text; the part from `at` on is not returned yet.
     text: Vec<u8>,
     at: usize,
 }
 
-/// Bytes that are decoded at a time.
+/// The number of bytes that are decoded at a time.
 const PIECE: u64 = 1 << 16;
 
 impl<R: Read> Utf16<R> {
@@ -70,7 +70,7 @@ impl<R: Read> Utf16<R> {
         Self { bytes, endian, rest: Vec::new(), text: Vec::new(), at: 0 }
     }
 
-    /// Decodes the next bytes; nothing is left to hand over at the end.
+    /// Decodes the next bytes. The text is empty at the end.
     fn decode(&mut self) -> std::io::Result<()> {
         self.text.clear();
         self.at = 0;
@@ -99,7 +99,7 @@ impl<R: Read> Utf16<R> {
 }
 
 fn damaged() -> std::io::Error {
-    std::io::Error::other(RowsError::damaged("the text in UTF-16 is truncated or damaged; save it as UTF-8"))
+    std::io::Error::other(RowsError::damaged("the UTF-16 text is truncated or corrupt; save it as UTF-8"))
 }
 
 impl<R: Read> Read for Utf16<R> {
@@ -114,13 +114,13 @@ impl<R: Read> Read for Utf16<R> {
     }
 }
 
-/// Characters of the bytes 0x80 to 0x9f in Windows-1252; those of the others are their numbers in Unicode.
+/// The characters of the bytes 0x80 to 0x9f in Windows-1252. Other bytes are their own code points.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
     '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// Describes a text that is not in UTF-8, and how to convert it: the predicate of a sentence about the text.
+/// Describes a text that is not in UTF-8, and how to convert it.
 pub(crate) fn not_utf_8(text: &[u8]) -> String {
     let letter = |&byte: &u8| match byte {
         0x80..0xa0 => WINDOWS_1252[usize::from(byte - 0x80)],
@@ -128,8 +128,8 @@ pub(crate) fn not_utf_8(text: &[u8]) -> String {
     };
     let text: String = text.iter().map(letter).collect();
     format!(
-        "is not encoded in UTF-8; if it reads {} (Windows-1252 or Latin-1), convert the file by iconv -f WINDOWS-1252 -t UTF-8, and \
-         otherwise from the encoding that it has",
+        "not encoded in UTF-8; if it should read {} (Windows-1252 or Latin-1), convert the file with iconv \
+         -f WINDOWS-1252 -t UTF-8, otherwise from its actual encoding",
         shown(text.trim_matches(['\r', '\n']))
     )
 }
@@ -157,7 +157,7 @@ mod tests {
                 Utf16::new(&bytes[..], endian).read_to_string(&mut decoded).unwrap();
                 assert_eq!(decoded, text);
             }
-            // Pairs of units, and units, are cut at every place.
+            // Cut the text between units and within surrogate pairs.
             let text = "😀é,a\n".repeat(50_000);
             let mut decoded = String::new();
             let bytes = encoded(&text, endian);
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn other_encodings_are_named_with_the_text_that_they_would_be() {
         for (bytes, says) in [
-            (&b"gr\xf6\xdfe,alter\r\n"[..], "if it reads \"größe,alter\" (Windows-1252 or Latin-1)"),
+            (&b"gr\xf6\xdfe,alter\r\n"[..], "if it should read \"größe,alter\" (Windows-1252 or Latin-1)"),
             (b"\x80 5", "\"€ 5\""),
             (b"caf\xe9", "iconv -f WINDOWS-1252 -t UTF-8"),
         ] {

@@ -1,93 +1,93 @@
-//! What can go wrong when rows are read.
+//! The error type of reading rows.
 
 use crate::choice_error::ChoiceError;
 
-/// What can be read: the end of messages about files that cannot.
+/// The supported formats, for messages about other files.
 #[cfg(feature = "columnar")]
-const KNOWN: &str = "CSV with a header, a .npy matrix, Parquet or Arrow, plain or packed by gzip or zstd";
+const KNOWN: &str =
+    "CSV with a header, a .npy matrix, Parquet or Arrow, optionally compressed with gzip or zstd";
 #[cfg(not(feature = "columnar"))]
-const KNOWN: &str = "CSV with a header, or a .npy matrix, plain or packed by gzip or zstd";
+const KNOWN: &str = "CSV with a header or a .npy matrix, optionally compressed with gzip or zstd";
 
-/// Why rows could not be read.
+/// Reasons why rows could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RowsError {
-    /// Which rows they were.
+    /// The name of the file, around the error itself.
     #[error("cannot read rows from {name}")]
     In {
-        /// The file, or what it was called.
+        /// The path of the file, or the name of the stream.
         name: String,
-        /// What is wrong with them.
+        /// The error.
         source: Box<RowsError>,
     },
     /// The file could not be opened or read.
     #[error(transparent)]
     Io(std::io::Error),
-    /// A file without content.
-    #[error("the file is empty; give {KNOWN}")]
+    /// The file is empty.
+    #[error("the file is empty; expected {KNOWN}")]
     Empty,
-    /// Content of a format that is not read here.
-    #[error("this is {what}; {remedy}give {KNOWN}")]
+    /// The format is not supported.
+    #[error("unsupported file format ({what}); {remedy}expected {KNOWN}")]
     Format {
-        /// The format, or how the file begins.
+        /// The format, or the first bytes of the file.
         what: String,
-        /// How to get from there to what can be read; may be empty.
+        /// How to convert the file, ending with `; `; may be empty.
         remedy: &'static str,
     },
-    /// Content that begins as a format, and does not go on as one.
+    /// The file begins like a supported format but is not valid.
     #[error("{problem}")]
     Damaged {
-        /// What was found and what was wanted.
+        /// The problem: the value found and the value expected.
         problem: String,
     },
-    /// Packed content that takes more memory than its size lets expect.
+    /// The decompressed content is much larger than the file.
     #[error(
-        "{packed} bytes hold {unpacked} bytes or more, over {ratio} times as many; where that is so, allow it by --unpacked-limit BYTES"
+        "{packed} bytes expand to {unpacked} bytes or more, at least {ratio} times as many; if this is \
+         expected, pass --unpacked-limit BYTES"
     )]
     TooLarge {
-        /// Bytes read.
+        /// The number of bytes read.
         packed: u64,
-        /// Bytes they unpack to, as far as it was found out.
+        /// The number of decompressed bytes so far.
         unpacked: u64,
-        /// Bytes unpacked for each byte packed that are taken without asking.
+        /// The quotient of the two, rounded down.
         ratio: u64,
     },
-    /// A first line that can be cut in several ways.
-    #[error(
-        "cannot tell what separates the cells of {header:?}: it could be {candidates}; say which by --separator C (tab is written tab)"
-    )]
+    /// The delimiter cannot be detected from the first lines.
+    #[error("ambiguous delimiter in the header {header:?}: {candidates}; set it with --separator C (or tab)")]
     Separator {
         /// The beginning of the first line.
         header: String,
-        /// What it could be.
+        /// The possible delimiters.
         candidates: String,
     },
     /// The columns cannot be the features.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
-    /// Columns that cannot be read.
+    /// The columns cannot be read.
     #[error("{problem}")]
     Columns {
-        /// What is there, what is wanted, and what to do.
+        /// The problem, and what to do.
         problem: String,
     },
-    /// A cell that cannot be used.
-    #[error("{place} {problem}")]
+    /// A cell cannot be used.
+    #[error("{place}: {problem}")]
     Cell {
-        /// Its row and column.
+        /// The row and the column.
         place: String,
-        /// What it holds, what is wanted, and what to do.
+        /// The problem, and what to do.
         problem: String,
     },
-    /// A row that cannot be used.
+    /// A row cannot be used.
     #[error("{problem}")]
     Row {
-        /// Which row, what it holds and what is wanted.
+        /// The row, the problem, and what to do.
         problem: String,
     },
 }
 
-/// A result of this crate.
+/// The result type of this crate.
 pub(crate) type Result<T> = std::result::Result<T, RowsError>;
 
 impl RowsError {
@@ -105,7 +105,7 @@ impl RowsError {
 }
 
 impl From<std::io::Error> for RowsError {
-    /// The error of this crate that went through a reader, or that of the system.
+    /// Extracts an error of this crate that passed through a reader; other errors become [`RowsError::Io`].
     fn from(error: std::io::Error) -> Self {
         match error.downcast() {
             Ok(inner) => inner,

@@ -1,9 +1,10 @@
-//! Which whole numbers are exact as 64-bit floating-point numbers.
+//! Integers that are exact as 64-bit floating-point numbers.
 
-/// All whole numbers up to here are.
+/// All integers up to this one are exact.
 pub(crate) const ALL_EXACT: u64 = 1 << 53;
 
-/// A whole number as f64, if it is one of f64: if it has at most 53 bits between its first and its last one.
+/// Returns an integer as f64 if it is exact, i.e. if it has at most 53 bits between the highest and the
+/// lowest one.
 ///
 /// ```
 /// assert_eq!(apportion_rows::exact((1 << 53) + 2), Some(9007199254740994.0));

@@ -1,22 +1,22 @@
-//! What a file is, found from how it begins.
+//! Detection of file formats from the first bytes.
 
 use crate::encoding::{Endian, utf_16};
 use crate::error::{Result, RowsError};
 use crate::{npy, zstd};
 
-/// Bytes that tell what a file is.
+/// The number of bytes that determine the format.
 pub(crate) const ENOUGH: usize = 512;
-/// Bytes that tell that it is a stream of Arrow.
+/// The number of bytes that identify an Arrow stream.
 pub(crate) const ARROW_ENOUGH: usize = 8;
 
-/// How content may be packed.
+/// A compression of whole files.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Packing {
     Gzip,
     Zstd,
 }
 
-/// How rows may be written down.
+/// A file format.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Format {
     Csv,
@@ -28,53 +28,50 @@ pub(crate) enum Format {
     ArrowStream,
 }
 
-/// How content that begins so is packed, if it is.
+/// Returns the compression of content from its first bytes.
 pub(crate) fn packing(start: &[u8]) -> Option<Packing> {
     match start {
         [0x1f, 0x8b, ..] => Some(Packing::Gzip),
         start if start.starts_with(zstd::MAGIC) => Some(Packing::Zstd),
-        // A frame to be skipped.
+        // A skippable frame.
         [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Packing::Zstd),
         _ => None,
     }
 }
 
-/// The format of content that begins so; an error that names it where it is not read.
+/// Returns the format of content from its first bytes. For other formats, the error names the format.
 pub(crate) fn format(start: &[u8]) -> Result<Format> {
     let refuse = |what: &str, remedy: &'static str| Err(RowsError::Format { what: what.to_owned(), remedy });
-    // Names of columns may begin as a format does whose first bytes are letters.
+    // The names of columns may begin like the magic bytes of formats that are letters.
     let is_binary = start.iter().any(|&byte| byte < b'\t');
     match start {
         [] => Err(RowsError::Empty),
         start if start.starts_with(npy::MAGIC) => Ok(Format::Npy),
         [b'P', b'A', b'R', b'1', ..] if is_binary => Ok(Format::Parquet),
         start if start.starts_with(b"ARROW1\0\0") => Ok(Format::ArrowFile),
-        // A message: a mark, and the length of its head, which is a multiple of eight.
+        // A message begins with a marker and the length of its metadata, which is a multiple of eight.
         [0xff, 0xff, 0xff, 0xff, length, ..] if length % 8 == 0 => Ok(Format::ArrowStream),
-        [b'P', b'A', b'R', b'E', ..] if is_binary => refuse("an encrypted Parquet file", "decrypt it; "),
-        [b'F', b'E', b'A', b'1', ..] if is_binary => refuse(
-            "a Feather file of version 1",
-            "write it anew as version 2 (pyarrow.feather.write_feather); ",
-        ),
+        [b'P', b'A', b'R', b'E', ..] if is_binary => refuse("encrypted Parquet", "decrypt it; "),
+        [b'F', b'E', b'A', b'1', ..] if is_binary => {
+            refuse("Feather version 1", "rewrite it as version 2 (pyarrow.feather.write_feather); ")
+        }
         [b'P', b'K', 3, 4, ..] => {
-            refuse("a zip archive (.npz or .xlsx?)", "unpack it, or save the sheet as CSV; ")
+            refuse("zip archive, e.g. .npz or .xlsx", "extract it, or save the sheet as CSV; ")
         }
-        [0xd0, 0xcf, 0x11, 0xe0, ..] => refuse("an Excel file (.xls)", "save the sheet as CSV; "),
-        [b'B', b'Z', b'h', ..] if is_binary => refuse("a file packed by bzip2", "unpack it; "),
-        [0xfd, b'7', b'z', b'X', b'Z', ..] => refuse("a file packed by xz", "unpack it; "),
-        [0x04, 0x22, 0x4d, 0x18, ..] => refuse("a file packed by lz4", "unpack it; "),
-        [0x89, b'H', b'D', b'F', ..] => refuse("an HDF5 file", "convert it; "),
-        start if start.starts_with(b"SQLite format 3\0") => {
-            refuse("an SQLite database", "export the table; ")
-        }
-        [b'O', b'b', b'j', 1, ..] => refuse("an Avro file", "convert it; "),
-        [b'O', b'R', b'C', ..] if is_binary => refuse("an ORC file", "convert it; "),
+        [0xd0, 0xcf, 0x11, 0xe0, ..] => refuse("Excel .xls", "save the sheet as CSV; "),
+        [b'B', b'Z', b'h', ..] if is_binary => refuse("bzip2", "decompress it; "),
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => refuse("xz", "decompress it; "),
+        [0x04, 0x22, 0x4d, 0x18, ..] => refuse("lz4", "decompress it; "),
+        [0x89, b'H', b'D', b'F', ..] => refuse("HDF5", "convert it; "),
+        start if start.starts_with(b"SQLite format 3\0") => refuse("SQLite database", "export the table; "),
+        [b'O', b'b', b'j', 1, ..] => refuse("Avro", "convert it; "),
+        [b'O', b'R', b'C', ..] if is_binary => refuse("ORC", "convert it; "),
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => {
-            refuse("text in UTF-32", "convert it by iconv -f UTF-32 -t UTF-8; ")
+            refuse("text in UTF-32", "convert it with iconv -f UTF-32 -t UTF-8; ")
         }
-        [0x80, 2..=5, ..] => refuse("a pickle of Python", "save the table by to_csv or to_parquet; "),
-        start if packing(start).is_some() => refuse("a packed file inside of a packed file", "unpack it; "),
-        [b'{', b'"', ..] | [b'[', b'{' | b'[', ..] => refuse("a JSON document", "convert it; "),
+        [0x80, 2..=5, ..] => refuse("Python pickle", "save the table with to_csv or to_parquet; "),
+        start if packing(start).is_some() => refuse("compressed twice", "decompress it once; "),
+        [b'{', b'"', ..] | [b'[', b'{' | b'[', ..] => refuse("JSON", "convert it; "),
         start => match utf_16(start) {
             Some(endian) => Ok(Format::Utf16(endian)),
             None if start.contains(&0) => Err(RowsError::Format { what: unknown(start), remedy: "" }),
@@ -83,10 +80,10 @@ pub(crate) fn format(start: &[u8]) -> Result<Format> {
     }
 }
 
-/// How a file of no known format begins.
+/// Describes a file of an unknown format by its first bytes.
 fn unknown(start: &[u8]) -> String {
     let shown: String = start.iter().take(8).map(|byte| format!("{byte:02x} ")).collect();
-    format!("no format of rows known here, nor text (it starts with the bytes {})", shown.trim_end())
+    format!("starts with the bytes {}", shown.trim_end())
 }
 
 #[cfg(test)]
@@ -100,10 +97,10 @@ mod tests {
             (b"FEA1\0\0", "write_feather"),
             (b"\xff\xfe\0\0a\0\0\0", "iconv -f UTF-32 -t UTF-8"),
             (b"BZh91AY\x01", "bzip2"),
-            (b"{\"a\": 1}", "a JSON document"),
+            (b"{\"a\": 1}", "JSON"),
             (b"\x80\x04\x95", "pickle"),
             (b"a,b\0", "61 2c 62 00"),
-            (b"\x1f\x8b\x08", "inside of a packed file"),
+            (b"\x1f\x8b\x08", "compressed twice"),
             (b"", "empty"),
         ] {
             let message = format(start).unwrap_err().to_string();

@@ -1,8 +1,8 @@
-//! Panics of the decoders of others, as errors.
+//! Turns panics of third-party decoders into errors.
 //!
-//! The decoders of Parquet and Zstandard check most of what a damaged file can say, and panic at some of the rest. What they are given here
-//! cannot make them take memory out of proportion, which would abort; a panic in them leaves nothing behind but their own state, which is
-//! thrown away with it.
+//! The decoders of Parquet and Zstandard check most of a file, but panic for some corrupt files. The checks
+//! of this crate keep them from allocating memory out of proportion, which would abort. A panic only leaves
+//! their own state inconsistent, which is discarded.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
@@ -14,9 +14,11 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of this thread, now, would be turned into an error: it is one of a decoder of Parquet or Zstandard at a damaged file.
+/// Returns whether a panic of the current thread would be turned into an error: whether a decoder of Parquet
+/// or Zstandard is running, which may panic for a corrupt file.
 ///
-/// This crate sets no panic hook, so that Rust's own prints a line about such a panic. A program that wants none sets one that asks here:
+/// This crate sets no panic hook, so the default hook prints a line for such a panic. To suppress it, call
+/// this function in a hook:
 ///
 /// ```
 /// let default = std::panic::take_hook();
@@ -30,22 +32,22 @@ pub fn is_guarded() -> bool {
     IS_GUARDED.get()
 }
 
-/// Runs `decode`; its panic is an error that says that the file is damaged.
+/// Runs `decode`. A panic becomes an error for a corrupt file.
 pub(crate) fn guarded<T>(what: &str, decode: impl FnOnce() -> Result<T>) -> Result<T> {
     let was_guarded = IS_GUARDED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(decode));
     IS_GUARDED.set(was_guarded);
     result.unwrap_or_else(|panic| match panic.downcast::<OfTheReceiver>() {
-        // Not one of a decoder: it goes on its way.
+        // The panic is not one of a decoder.
         Ok(panic) => std::panic::resume_unwind(panic.0),
-        Err(_) => Err(RowsError::damaged(format!("the {what} is damaged"))),
+        Err(_) => Err(RowsError::damaged(format!("the {what} is corrupt"))),
     })
 }
 
-/// The panic of who receives rows.
+/// A panic of the receiver of rows.
 struct OfTheReceiver(Box<dyn std::any::Any + Send>);
 
-/// Runs what is no decoder's inside of [`guarded`]: its panic is told, and remains one.
+/// Runs code other than a decoder's inside [`guarded`]: its panics are reported and remain panics.
 pub(crate) fn unguarded<T>(receive: impl FnOnce() -> T) -> T {
     let was_guarded = IS_GUARDED.replace(false);
     let result = catch_unwind(AssertUnwindSafe(receive));
@@ -64,7 +66,7 @@ mod tests {
     #[test]
     fn a_panic_of_a_decoder_is_an_error_and_one_of_a_receiver_remains() {
         let error = guarded::<()>("Parquet file", || panic!("index out of bounds")).unwrap_err();
-        assert_eq!(error.to_string(), "the Parquet file is damaged");
+        assert_eq!(error.to_string(), "the Parquet file is corrupt");
         assert_eq!(guarded("Parquet file", || Ok(unguarded(|| 3))).unwrap(), 3);
         let panic = catch_unwind(|| {
             let _ = guarded::<()>("Parquet file", || unguarded(|| std::panic::resume_unwind(Box::new(7))));

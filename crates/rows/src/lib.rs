@@ -1,4 +1,4 @@
-//! Rows of features as they are stored, encoded as a model wants them.
+//! Reads rows of features from files and encodes them as inputs of a model.
 //!
 //! ```
 //! use apportion_rows::{Source, Wanted};
@@ -7,28 +7,28 @@
 //! let wanted = Wanted { names: Some(&names), named_by: "the model", id: Some("who"), ..Wanted::default() };
 //! let file = "who;smoker;age\nann;True;41\nbob;False;NA\n";
 //! let table = Source::stream("patients.csv", file.as_bytes()).read(&wanted)?;
-//! assert_eq!(table.row(0), [41.0, 1.0]); // in the order that is wanted
+//! assert_eq!(table.row(0), [41.0, 1.0]); // in the order of the model
 //! assert!(table.row(1)[0].is_nan()); // missing
 //! assert_eq!(table.ids.unwrap().values, ["ann", "bob"]);
 //! # Ok::<(), apportion_rows::RowsError>(())
 //! ```
 //!
-//! | item | what it is |
+//! | item | description |
 //! |---|---|
-//! | [`Source`] | a file or stream of rows, in any format known here |
-//! | [`Wanted`], [`Sentinel`] | which columns are the features, and what their cells mean |
-//! | [`Table`], [`Ids`] | the rows as numbers, and which is which |
-//! | [`Texts`] | cells as the file has them, for a program that predicts from texts |
-//! | [`Block`] | rows on their way, for who takes them block by block |
-//! | [`choose`], [`Choice`], [`ChoiceError`] | which columns are the features, for tables that others read |
-//! | [`Feature`], [`CellError`] | how cells become numbers, for who has columns in memory |
-//! | [`is_guarded`] | whether a panic would be turned into an error, for who sets a panic hook |
-//! | [`RowsError`] | what was given, what is wanted, what to do |
+//! | [`Source`] | a file or stream of rows, in any supported format |
+//! | [`Wanted`], [`Sentinel`] | which columns are the features, and how to interpret their cells |
+//! | [`Table`], [`Ids`] | the rows as numbers, with their IDs |
+//! | [`Texts`] | cells as they occur in the file, for a program that predicts from texts |
+//! | [`Block`] | some of the rows, to process a file block by block |
+//! | [`choose`], [`Choice`], [`ChoiceError`] | the choice of columns, also for tables read by other code |
+//! | [`Feature`], [`CellError`] | the conversion of cells to numbers, also for columns in memory |
+//! | [`is_guarded`] | whether a panic would be turned into an error, for panic hooks |
+//! | [`RowsError`] | errors: the problem, and what to do |
 //!
-//! In files with names of columns a cell of a feature with categories (`apportion_models::Words`) is a category as the table holds it: a
-//! word, a number or a boolean. A matrix without names holds their codes.
+//! In files with column names, the cell of a categorical feature (`apportion_models::Words`) contains the
+//! category: a text, a number or a boolean. A matrix without names contains codes.
 //!
-//! Feature `columnar`: Parquet and Arrow, and `ArrowWriter`, which writes streams and files of Arrow.
+//! The feature `columnar` adds Parquet and Arrow, and `ArrowWriter` and `ParquetWriter`, which write them.
 
 mod advice;
 mod allowance;
@@ -71,7 +71,7 @@ pub use table::{Block, Ids, Table};
 pub use texts::Texts;
 pub use wanted::{Sentinel, Wanted};
 
-/// The example of the README is a test.
+/// Compiles and runs the example of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

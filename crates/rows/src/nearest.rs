@@ -1,9 +1,9 @@
-//! The name that was probably meant, and names in messages.
+//! The most similar of several names, and the formatting of names in messages.
 
-/// The name of `names` that takes the fewest changes of a character to become `given`, letters of either case being one; none where
-/// more than a third of the characters would change.
+/// Returns the name with the smallest edit distance to `given`, ignoring case; `None` if more than a third of
+/// the characters differ.
 pub(crate) fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    /// Characters beyond which names are not compared, and names beyond which no more are: messages may not take long.
+    /// Maximum number of characters and of names that are compared, to limit the time for a message.
     const LONG: usize = 200;
     const MANY: usize = 5000;
     let lower = |name: &str| name.chars().take(LONG).flat_map(char::to_lowercase).collect::<String>();
@@ -17,7 +17,7 @@ pub(crate) fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>)
     (3 * changes <= length).then_some(name)
 }
 
-/// Names in quotes, the first few of many.
+/// Returns the first few names in quotes.
 pub(crate) fn list(names: &[&str]) -> String {
     const SHOWN: usize = 8;
     let mut text = names.iter().take(SHOWN).map(|name| shown(name)).collect::<Vec<_>>().join(", ");
@@ -27,7 +27,8 @@ pub(crate) fn list(names: &[&str]) -> String {
     text
 }
 
-/// A text in quotes, of a long one the beginning: where a quote is missing, a cell goes on to the next.
+/// Returns a text in quotes. Long texts are truncated: with a missing quote, a cell includes those that
+/// follow it.
 pub(crate) fn shown(text: &str) -> String {
     const SHOWN: usize = 100;
     match text.char_indices().nth(SHOWN) {

@@ -1,6 +1,6 @@
-//! Numbers in texts.
+//! Parsing of numbers.
 
-/// The number that a text is, written with a comma for the point where `decimal_comma` says so.
+/// Parses a number, which has a decimal comma if `decimal_comma` is set.
 #[inline]
 pub(crate) fn number(text: &str, decimal_comma: bool) -> Option<f64> {
     if !decimal_comma {
@@ -9,6 +9,6 @@ pub(crate) fn number(text: &str, decimal_comma: bool) -> Option<f64> {
     if text.contains('.') {
         return None;
     }
-    // A second comma stays, and is no part of a number.
+    // A second comma remains and makes the number invalid.
     text.replacen(',', ".", 1).parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Where rows are read from: a file, or whatever gives bytes.
+//! Sources of rows: files and other readers.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
@@ -18,24 +18,25 @@ use crate::wanted::Wanted;
 use crate::zstd::Frames;
 use crate::{csv, npy};
 
-/// Bytes that are read at a time.
+/// The number of bytes that are read at a time.
 const PIECE: usize = 1 << 20;
 
-/// Rows as they are stored: CSV with a header or a `.npy` matrix, with the feature `columnar` Parquet and Arrow as well (files and
-/// streams; Feather is one of them), plain or packed by gzip or zstd. What they are is found from the content, never from a name.
+/// A source of rows: CSV with a header or a `.npy` matrix, with the feature `columnar` also Parquet and Arrow
+/// (files, including Feather, and streams); uncompressed, or compressed with gzip or zstd. The format is
+/// detected from the content, not from the name.
 pub struct Source<'a> {
     name: String,
     bytes: Box<dyn BufRead + 'a>,
-    /// The file, where it is one that can be read at any place.
+    /// The file, if it supports random access.
     file: Option<File>,
 }
 
 impl<'a> Source<'a> {
-    /// The rows of a file.
+    /// Opens a file.
     ///
     /// # Errors
     ///
-    /// [`RowsError::In`] where it cannot be opened.
+    /// [`RowsError::In`] if the file cannot be opened.
     pub fn open(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         let open = || -> std::io::Result<_> {
@@ -51,17 +52,17 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The rows that `bytes` hold, which messages call `name`.
+    /// Reads rows from `bytes`. Messages call them `name`.
     pub fn stream(name: &str, bytes: impl Read + 'a) -> Self {
         Self { name: name.to_owned(), bytes: Box::new(BufReader::with_capacity(PIECE, bytes)), file: None }
     }
 
-    /// Reads what is wanted of all rows.
+    /// Reads all rows.
     ///
     /// # Errors
     ///
-    /// [`RowsError::In`] around what is wrong: see there. Content that is damaged in any way is an error, never a panic, and takes
-    /// memory in proportion to its size alone (see [`Wanted::unpacked_limit`]).
+    /// [`RowsError::In`] around the error itself. A corrupt file is an error, never a panic, and memory is
+    /// proportional to its size (see [`Wanted::unpacked_limit`]).
     pub fn read(self, wanted: &Wanted<'_>) -> Result<Table> {
         let (mut values, mut ids, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         let read = self.hand_over(wanted, &mut |block| {
@@ -77,16 +78,17 @@ impl<'a> Source<'a> {
         Ok(Table { names, columns, values, ids, weights, absent, notes })
     }
 
-    /// Hands rows over in blocks, as they are read. Returns what the reader of results should know.
+    /// Calls `receive` with blocks of rows as they are read. Returns notes for the user.
     ///
-    /// A stream of Arrow is handed over batch by batch as it comes, without a wait for more.
+    /// The batches of an Arrow stream are passed on one by one, without waiting for more.
     ///
-    /// Memory does not grow with the number of rows, but for `.npy` in Fortran order, whose rows are all over the file, and for what is
-    /// Parquet or an Arrow file and comes packed or as a stream: their table of contents is at their end.
+    /// Memory does not grow with the number of rows, except for `.npy` in Fortran order, where each row is
+    /// spread over the file, and for Parquet and Arrow files that are compressed as a whole or read from a
+    /// stream, because their metadata is at the end.
     ///
     /// # Errors
     ///
-    /// As [`Source::read`]; what `receive` says ends the reading and is returned as it is.
+    /// The same as [`Source::read`]. An error of `receive` stops the reading and is returned unchanged.
     pub fn each_block<E: From<RowsError>>(
         self,
         wanted: &Wanted<'_>,
@@ -105,7 +107,7 @@ impl<'a> Source<'a> {
 
     fn hand_over(self, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<table::Read> {
         let Self { name, bytes, file } = self;
-        // Not a matter of the decoders that are guarded.
+        // The receiver is not one of the guarded decoders.
         let mut receive = |block: &mut Block| unguarded(|| receive(block));
         unpack_and_read(bytes, file, wanted, &mut receive)
             .map_err(|source| RowsError::In { name, source: Box::new(source) })
@@ -129,13 +131,13 @@ fn unpack_and_read(
         None => read(bytes, file, &start, wanted, receive),
         Some(Packing::Gzip) => {
             let packed = Packed { bytes, allowance: allowance.clone() };
-            let damaged = "the gzipped data is truncated or damaged";
+            let damaged = "the gzip data is truncated or corrupt";
             let unpacked = Unpacked { bytes: MultiGzDecoder::new(packed), allowance, damaged };
             read_unpacked(unpacked, wanted, receive)
         }
         Some(Packing::Zstd) => guarded("zstd data", || {
             let packed = Packed { bytes, allowance: allowance.clone() };
-            let damaged = "the zstd data is truncated or damaged";
+            let damaged = "the zstd data is truncated or corrupt";
             read_unpacked(Unpacked { bytes: Frames::new(packed), allowance, damaged }, wanted, receive)
         }),
     }
@@ -147,7 +149,8 @@ fn read_unpacked(bytes: impl Read, wanted: &Wanted<'_>, receive: &mut Receive<'_
     read(Cursor::new(start.clone()).chain(bytes), None, &start, wanted, receive)
 }
 
-/// The first bytes; of a stream of Arrow, whose writer may wait for an answer to its first batch, no more than tell what it is.
+/// Reads the first bytes. For an Arrow stream, only reads as many as are needed to recognize it, because its
+/// writer may wait for a response to the first batch.
 fn beginning(bytes: &mut dyn BufRead) -> Result<Vec<u8>> {
     let mut start = Vec::new();
     bytes.take(ARROW_ENOUGH as u64).read_to_end(&mut start)?;
@@ -157,7 +160,7 @@ fn beginning(bytes: &mut dyn BufRead) -> Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Reads content that begins with `start` and is not packed; `file` is where it can be read at any place.
+/// Reads content that begins with `start` and is not compressed; `file` gives random access to it.
 fn read(
     mut bytes: impl BufRead,
     file: Option<File>,
@@ -188,14 +191,14 @@ fn read(
         #[cfg(feature = "columnar")]
         Format::ArrowStream => crate::columnar::arrow::read_stream(&mut bytes, wanted, receive),
         #[cfg(not(feature = "columnar"))]
-        Format::Parquet => not_built("a Parquet file"),
+        Format::Parquet => not_built("Parquet"),
         #[cfg(not(feature = "columnar"))]
-        Format::ArrowFile | Format::ArrowStream => not_built("an Arrow file"),
+        Format::ArrowFile | Format::ArrowStream => not_built("Arrow"),
     }
 }
 
 #[cfg(not(feature = "columnar"))]
 fn not_built(what: &str) -> Result<table::Read> {
-    let remedy = "it is read where this was built with the feature columnar; ";
+    let remedy = "rebuild with the feature columnar; ";
     Err(RowsError::Format { what: what.to_owned(), remedy })
 }

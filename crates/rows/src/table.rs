@@ -1,68 +1,68 @@
-//! Rows in memory.
+//! Tables of rows in memory.
 
-/// Rows × features, row-major, in the order of the wanted features.
+/// Rows × features, row-major, with the features in the requested order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
-    /// Names of the features as the file has them, where it has a header.
+    /// The names of the features in the file, if it has a header.
     pub names: Option<Vec<String>>,
-    /// Number of features.
+    /// The number of features.
     pub columns: usize,
-    /// The numbers; NaN where a cell is missing. A category is its code.
+    /// The values; NaN for missing cells, codes for categories.
     pub values: Vec<f64>,
-    /// What says which row each is, where that was asked for.
+    /// The IDs of the rows, if requested.
     pub ids: Option<Ids>,
-    /// What each row weighs, finite and not negative, where that was asked for.
+    /// The weights of the rows, finite and not negative, if requested.
     pub weights: Option<Vec<f64>>,
-    /// Which of the columns that were named (target, id, ignored ones) the file does not have, where they need not be there.
+    /// Specified columns (target, ID, ignored) that the file does not have, if they are optional.
     pub absent: Vec<String>,
-    /// What the reader of the results should know: columns left out, names that differ, unknown categories.
+    /// Notes for the user: ignored columns, different names, unknown categories.
     pub notes: Vec<String>,
 }
 
-/// The column that says which row is which.
+/// The column that identifies the rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ids {
-    /// Its name, where the file has a header.
+    /// The name, if the file has a header.
     pub name: Option<String>,
-    /// Its cell in each row, as text.
+    /// The cell of each row, as text.
     pub values: Vec<String>,
 }
 
 impl Table {
-    /// Number of rows, at least one.
+    /// Returns the number of rows. A table that was read has at least one.
     pub fn len(&self) -> usize {
         self.values.len() / self.columns.max(1)
     }
 
-    /// Whether there is no row; a table that was read has one.
+    /// Returns whether there are no rows, which never holds for a table that was read.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Row `index`.
+    /// Returns a row.
     pub fn row(&self, index: usize) -> &[f64] {
         &self.values[index * self.columns..(index + 1) * self.columns]
     }
 
-    /// The rows of the given indices, one after the other.
+    /// Returns the rows with the given indices, concatenated.
     pub fn gather(&self, rows: &[usize]) -> Vec<f64> {
         rows.iter().flat_map(|&row| self.row(row)).copied().collect()
     }
 }
 
-/// Rows that follow each other, on their way from a reader. Who receives them may take values and ids out.
+/// Consecutive rows, passed to a receiver, which may take values and IDs out.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Block {
-    /// Names of the features as the file has them, where it has a header.
+    /// The names of the features in the file, if it has a header.
     pub names: Option<Vec<String>>,
-    /// Number of features.
+    /// The number of features.
     pub columns: usize,
     /// Rows × features, row-major.
     pub values: Vec<f64>,
-    /// What says which row each is; empty where that was not asked for.
+    /// The IDs of the rows; empty if not requested.
     pub ids: Vec<String>,
-    /// What each row weighs, finite and not negative; empty where that was not asked for.
+    /// The weights of the rows, finite and not negative; empty if not requested.
     pub weights: Vec<f64>,
 }
 
@@ -74,19 +74,19 @@ impl Block {
     }
 }
 
-/// Where rows go, block by block: false where no more are wanted.
+/// Receives blocks of rows. Returns `false` to stop.
 pub(crate) type Receive<'a> = dyn FnMut(&mut Block) -> bool + 'a;
 
-/// What a reader tells of all rows.
+/// The information about all rows that a reader returns at the end.
 pub(crate) struct Read {
-    /// Names of the features, where the file has a header.
+    /// The names of the features, if the file has a header.
     pub(crate) names: Option<Vec<String>>,
-    /// Name of the column of ids, where the file has a header.
+    /// The name of the ID column, if the file has a header.
     pub(crate) id: Option<String>,
-    /// Number of features.
+    /// The number of features.
     pub(crate) columns: usize,
-    /// Which of the columns that were named the file does not have.
+    /// Specified columns that the file does not have.
     pub(crate) absent: Vec<String>,
-    /// What the reader of the results should know.
+    /// Notes for the user.
     pub(crate) notes: Vec<String>,
 }

@@ -1,25 +1,26 @@
-//! The cells of features as text, for a program that predicts from the cells as the file has them.
+//! Cells of features as texts, for a program that predicts from the cells as they occur in the file.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// The most numbers of a column whose spelling is kept, so that memory does not grow with the rows of a file.
+/// Maximum number of numbers per column whose spelling is stored, so that memory does not grow with the
+/// number of rows.
 const MAX_SPELLINGS: usize = 1 << 16;
 
-/// What the cells of a column are.
+/// The kind of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Numbers, true and false: each is itself, and its spelling is kept.
+    /// Numbers and booleans: values are the numbers, and their spelling is stored.
     Numbers,
-    /// Words, dates, numbers with leading zeros: each distinct text has a code.
+    /// Words, dates, numbers with leading zeros: values are codes of the distinct texts.
     Texts,
 }
 
-/// The texts of the features of all files of one run: [`Wanted::texts`](crate::Wanted::texts).
+/// The texts of the features in all files of a run, for [`Wanted::texts`](crate::Wanted::texts).
 ///
-/// A column of text, in which some cell of the first rows is not a number, has the code of its text for each cell: 0, 1, 2, … in the order in
-/// which they come. Any other column has numbers, and the first spelling of each is kept if it is not the shortest (`1.50`, `True`), for up
-/// to 65,536 numbers.
+/// If some cell of the first rows is not a number, the column contains text, and its values are the codes 0,
+/// 1, 2, … of the texts in order of appearance. Any other column contains numbers, and the first spelling of
+/// each is stored if it is not the shortest (`1.50`, `True`), for up to 65,536 numbers.
 #[derive(Debug, Default)]
 pub struct Texts {
     columns: RwLock<Vec<Column>>,
@@ -30,12 +31,12 @@ struct Column {
     kind: Option<Kind>,
     codes: HashMap<String, usize>,
     texts: Vec<String>,
-    /// By the bits of a number.
+    /// Keyed by the bits of the number.
     spellings: HashMap<u64, String>,
 }
 
 impl Texts {
-    /// Nothing is left half done where a thread panics, so that the columns can be used.
+    /// Ignores poisoning: a panic cannot leave the columns inconsistent.
     fn read(&self) -> RwLockReadGuard<'_, Vec<Column>> {
         self.columns.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -48,17 +49,18 @@ impl Texts {
         columns
     }
 
-    /// Returns whether the cells of a feature are texts, so that its numbers are codes.
+    /// Returns whether a feature contains text, so that its values are codes.
     pub fn is_text(&self, feature: usize) -> bool {
         self.kind(feature) == Some(Kind::Texts)
     }
 
-    /// Returns the texts of a feature by their codes; none for a feature of numbers.
+    /// Returns the texts of a feature in the order of their codes; empty for a feature of numbers.
     pub fn list(&self, feature: usize) -> Vec<String> {
         self.read().get(feature).map(|column| column.texts.clone()).unwrap_or_default()
     }
 
-    /// Calls `with` with the text of a value of a feature; returns `false` if the value has no text but that of the number.
+    /// Calls `with` with the stored text of a value of a feature. Returns `false` if no text is stored for
+    /// it.
     pub fn with_text(&self, feature: usize, value: f64, with: &mut dyn FnMut(&str)) -> bool {
         let columns = self.read();
         let Some(column) = columns.get(feature) else { return false };
@@ -75,12 +77,12 @@ impl Texts {
         self.read().get(feature)?.kind
     }
 
-    /// Decides what a column is, unless that was decided before; returns the decision.
+    /// Sets the kind of a column unless it is set already. Returns the kind.
     pub(crate) fn decide(&self, feature: usize, kind: Kind) -> Kind {
         *self.write(feature)[feature].kind.get_or_insert(kind)
     }
 
-    /// Returns the code of a text, a new one if it is new.
+    /// Returns the code of a text, adding the text if it is new.
     pub(crate) fn code(&self, feature: usize, text: &str) -> f64 {
         let known = |column: &Column| column.codes.get(text).copied();
         if let Some(code) = self.read().get(feature).and_then(known) {
@@ -95,7 +97,7 @@ impl Texts {
         code as f64
     }
 
-    /// Keeps how a number is spelled, unless another spelling of it was kept before.
+    /// Stores the spelling of a number unless another one is stored already.
     pub(crate) fn spell(&self, feature: usize, value: f64, text: &str) {
         let bits = value.to_bits();
         if text == value.to_string()
@@ -110,7 +112,7 @@ impl Texts {
     }
 }
 
-/// What a column is, found from its first cells.
+/// Determines the kind of a column from its first cells.
 #[derive(Default)]
 pub(crate) struct Survey {
     spellings: HashMap<u64, String>,
@@ -119,7 +121,7 @@ pub(crate) struct Survey {
 }
 
 impl Survey {
-    /// Takes a cell in that is not missing: its text, and the number that it is, if it is one.
+    /// Adds a cell that is not missing: its text, and its number, if it is one.
     pub(crate) fn add(&mut self, text: &str, number: Option<f64>) {
         let Some(number) = number else {
             self.is_text = true;
@@ -127,13 +129,13 @@ impl Survey {
         };
         self.has_numbers = true;
         if !self.is_text && self.spellings.len() < MAX_SPELLINGS {
-            // A number that is spelled in two ways may be a code, of which each is another.
+            // A number with two spellings may be a code, for which they differ.
             let spelling = self.spellings.entry(number.to_bits()).or_insert_with(|| text.to_owned());
             self.is_text = spelling != text;
         }
     }
 
-    /// What the column is; nothing if all cells were missing.
+    /// Returns the kind of the column; `None` if all cells are missing.
     pub(crate) fn kind(&self) -> Option<Kind> {
         match (self.is_text, self.has_numbers) {
             (true, _) => Some(Kind::Texts),

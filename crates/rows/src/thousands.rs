@@ -1,11 +1,13 @@
-//! Numbers with marks between thousands: refused, as a mark may as well be a decimal one, but known for what they are.
+//! Numbers with thousands separators. They are errors, because a separator may also be a decimal mark, but
+//! messages recognize them.
 
-/// What stands between thousands where people write numbers.
+/// The thousands separators in use.
 const MARKS: [char; 8] = [',', '.', '\'', '’', '_', ' ', '\u{a0}', '\u{202f}'];
 
-/// The number without its marks, with a decimal comma where `decimal_comma` says so; nothing for a text that is no such number.
+/// Removes the thousands separators from a number, and gives it a decimal comma if `decimal_comma` is set.
+/// Returns `None` for other texts.
 ///
-/// Groups have three digits, or two before the last between commas, as in India.
+/// Groups have three digits; with commas, those before the last one may have two, as in India.
 pub(crate) fn without_marks(text: &str, decimal_comma: bool) -> Option<String> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let sign = &text[..text.len() - unsigned.len()];

@@ -1,4 +1,4 @@
-//! What is wanted of a file of rows.
+//! Options for reading a file of rows.
 
 use std::convert::Infallible;
 use std::str::FromStr;
@@ -7,70 +7,76 @@ use apportion_models::Words;
 
 use crate::texts::Texts;
 
-/// What is wanted of a file of rows. The default wants all columns but one named `target`, and any number of them.
+/// Options for reading a file of rows. By default, all columns except one named `target` are features.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted<'a> {
-    /// The names of the features, where they are known.
+    /// The names of the features, if known.
     pub names: Option<&'a [String]>,
-    /// Whose names they are, for messages: `the model`, or for a background `the rows file`.
+    /// The source of the names, for messages: `the model`, or `the rows file` for a background.
     pub named_by: &'a str,
-    /// Whether `names` may have underscores where the table has characters that their library does not store (LightGBM: blanks and
-    /// those that JSON gives a meaning).
+    /// Whether `names` may contain underscores for characters that the library of the model does not store
+    /// (LightGBM: whitespace and the punctuation of JSON).
     pub names_are_rewritten: bool,
-    /// Number of features. Where it is `None`: as many as there are `names`, or any number without them.
+    /// The number of features. Defaults to the number of `names`; without names, any number is accepted.
     pub count: Option<usize>,
-    /// The categories of each feature, where it has some; may be shorter than the features.
+    /// The categories of each feature, if it has some; may be shorter than the list of features.
     pub words: Vec<Option<&'a Words>>,
-    /// Where texts go that are not numbers, of features without categories. Where it is `None`, they are refused.
+    /// The store for texts that are not numbers, for features without categories. Without it, such texts are
+    /// errors.
     pub texts: Option<&'a Texts>,
-    /// The column to set aside, by name or by index; the one named `target`, if there is one, where it is `None`.
+    /// The target, by name or index, which is excluded. Defaults to the column named `target`, if there is
+    /// one.
     pub target: Option<&'a str>,
-    /// Whether columns are kept that are otherwise set aside by their names alone: `target`, and the index of a
-    /// data frame of pandas.
+    /// Whether to keep columns that are excluded by default because of their names: `target`, and the index
+    /// of a pandas data frame.
     pub keeps_all: bool,
-    /// The column that says which row it is, by name or by index: set aside, unless it is a feature as well, and handed over as text.
-    /// That of a decimal has all of its digits, that of a day or a time is by ISO 8601.
+    /// The column that identifies the rows, by name or index. It is excluded unless it is a feature, too, and
+    /// returned as text: decimals with all of their digits, dates and times in ISO 8601.
     pub id: Option<&'a str>,
-    /// The column that says how much each row weighs, by name or by index: set aside, unless it is a feature as well, and handed over as
-    /// numbers.
+    /// The column of row weights, by name or index. It is excluded unless it is a feature, too, and returned
+    /// as numbers.
     pub weight: Option<&'a str>,
-    /// Columns to leave out, by name or by index.
+    /// Columns to ignore, by name or index.
     pub ignored: Vec<&'a str>,
-    /// Whether the columns that `target`, `id` and `ignored` name must be there; one of weights need not.
+    /// Whether the columns specified by `target`, `id` and `ignored` must exist. The weight column is always
+    /// optional.
     pub named_columns_required: bool,
-    /// What stands for a missing value, beside an empty cell and the usual words.
+    /// Values that represent a missing value, in addition to empty cells and the usual markers.
     pub missing: &'a [Sentinel],
-    /// Whether numbers in text are written with a comma, as in 1,5. A point is refused then: it may stand between thousands.
+    /// Whether numbers in text have a decimal comma, as in 1,5. A decimal point is then an error, because it
+    /// may separate thousands.
     pub decimal_comma: bool,
-    /// What separates the cells of a text; found from the text where it is `None`.
+    /// The delimiter of text files. Detected by default.
     pub separator: Option<u8>,
-    /// Bytes that packed content may unpack to. Where it is `None`: 200 times what is packed, or 256 MiB where that is more.
+    /// The maximum number of decompressed bytes. Defaults to 200 times the compressed bytes, at least 256
+    /// MiB.
     pub unpacked_limit: Option<u64>,
 }
 
 impl<'a> Wanted<'a> {
-    /// How many features there are, by `count` or by `names`; none where neither is known.
+    /// Returns the number of features from `count` or `names`; `None` if neither is set.
     pub(crate) fn feature_count(&self) -> Option<usize> {
         self.count.or(self.names.map(<[String]>::len))
     }
 
-    /// The columns that are named for another use than as features, but that of weights.
+    /// Returns the columns specified for uses other than as features, except for the weight column.
     pub(crate) fn named_columns(&self) -> impl Iterator<Item = &'a str> {
         self.target.into_iter().chain(self.id).chain(self.ignored.iter().copied())
     }
 
-    /// The categories of a feature.
+    /// Returns the categories of a feature.
     pub(crate) fn words_of(&self, feature: usize) -> Option<&'a Words> {
         self.words.get(feature).copied().flatten()
     }
 }
 
-/// A value that stands for a missing one. A number is compared as a number (−999 is −999.0), anything else as text.
+/// A value that represents a missing value. Numbers are compared as numbers (−999 equals −999.0), anything
+/// else as text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sentinel {
     /// A number.
     Number(f64),
-    /// A word.
+    /// A text.
     Text(String),
 }
 

@@ -1,14 +1,14 @@
-//! Zstandard: frames that follow each other, those to be skipped among them.
+//! Zstandard: decompresses concatenated frames, including skippable ones.
 
 use std::io::{self, BufRead, Read};
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// The first bytes of a frame.
+/// The magic bytes of a frame.
 pub(crate) const MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
-/// Unpacks all frames of `source`. A frame takes at most 128 MiB of memory.
+/// Decompresses all frames of `source`. A frame takes at most 128 MiB of memory.
 pub(crate) struct Frames<R> {
     source: R,
     decoder: FrameDecoder,
@@ -20,7 +20,7 @@ impl<R: BufRead> Frames<R> {
         Self { source, decoder: FrameDecoder::new(), is_inside: false }
     }
 
-    /// Goes on to the next frame, if there is one.
+    /// Starts the next frame. Returns `false` at the end.
     fn begin(&mut self) -> io::Result<bool> {
         while !self.source.fill_buf()?.is_empty() {
             match self.decoder.reset(&mut self.source) {
@@ -40,13 +40,11 @@ impl<R: BufRead> Frames<R> {
         Ok(false)
     }
 
-    /// Compares the sum of the frame's bytes with the one that was stored.
+    /// Compares the stored checksum of the frame with that of its content.
     fn end(&mut self) -> io::Result<()> {
         self.is_inside = false;
         match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {
-            (Some(stored), Some(found)) if stored != found => {
-                Err(io::Error::other("the check sum is another one"))
-            }
+            (Some(stored), Some(found)) if stored != found => Err(io::Error::other("checksum mismatch")),
             _ => Ok(()),
         }
     }
@@ -79,10 +77,10 @@ impl<R: BufRead> Read for Frames<R> {
 mod tests {
     use super::*;
 
-    /// A frame of one raw block without a check sum.
+    /// Returns a frame with one raw block and no checksum.
     fn frame(content: &[u8]) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
-        // A single segment, whose length takes one byte; then the last block, raw.
+        // A single segment with a length of one byte, followed by the last block, which is raw.
         bytes.extend([0x20, content.len() as u8]);
         bytes.extend(&(((content.len() as u32) << 3) | 1).to_le_bytes()[..3]);
         bytes.extend(content);

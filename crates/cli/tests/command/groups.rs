@@ -305,6 +305,6 @@ fn lines_of_more_cells_than_a_table_may_have_columns_are_refused() {
         let output = run(&["groups".to_owned(), "--rows".to_owned(), path.to_str().unwrap().to_owned()]);
         assert_eq!(output.status.code(), Some(1));
         let message = String::from_utf8(output.stderr).unwrap();
-        assert!(message.contains("cells, and a table may have at most 1048576 columns"), "{message}");
+        assert!(message.contains("fields; a table can have at most 1048576 columns"), "{message}");
     }
 }

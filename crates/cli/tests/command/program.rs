@@ -312,7 +312,7 @@ fn a_program_reads_the_cells_as_the_file_has_them() {
     write("background.csv", &[["Rome", "7", "x", "cheap", "True"]]);
     let (_, told) = case.failure("explain", OF_TEXTS, &[]);
     assert!(
-        told.contains("\"price\" is \"cheap\", a text in a column whose first rows hold numbers"),
+        told.contains("\"price\": \"cheap\" is text in a column whose first rows contain numbers"),
         "{told}"
     );
 }

@@ -1,4 +1,4 @@
-//! Streams of Arrow.
+//! Arrow streams.
 
 #![no_main]
 
@@ -14,11 +14,11 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
             .iter()
             .map(|name| (name.as_str(), ArrowKind::Float64))
             .chain([("who wrote", ArrowKind::Text)]);
-        let mut writer = ArrowWriter::stream(Vec::new(), kinds, &[]).expect("memory takes it");
+        let mut writer = ArrowWriter::stream(Vec::new(), kinds, &[]).expect("writing to memory succeeds");
         let column = |column| ArrowColumn::float64((0..table.len()).map(|row| table.row(row)[column]));
         let ids = ArrowColumn::text((0..table.len()).map(|_| Some("we")));
         let columns: Vec<ArrowColumn> = (0..table.columns).map(column).chain([ids]).collect();
-        writer.write(&columns).expect("columns of one length");
-        check::reads_back(&table, &writer.finish().expect("memory takes it"));
+        writer.write(&columns).expect("columns of equal length");
+        check::reads_back(&table, &writer.finish().expect("writing to memory succeeds"));
     }
 });

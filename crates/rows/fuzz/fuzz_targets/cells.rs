@@ -1,6 +1,6 @@
-//! Mutations of tables of text: one cell takes the place of another, so that the text mostly stays a table.
+//! Mutations of text tables that replace one cell by another, so that the text mostly remains a table.
 
-/// Cells that mean something: numbers at the ends, what is missing, booleans, words, quotes, separators and line ends.
+/// Special cells: extreme numbers, missing values, booleans, categories, quotes, delimiters and line ends.
 const CELLS: [&str; 40] = [
     "0",
     "1",
@@ -44,7 +44,7 @@ const CELLS: [&str; 40] = [
     ";",
 ];
 
-/// Every other time what libFuzzer does, else another cell for one of the cells.
+/// Replaces one of the cells for odd seeds; otherwise calls the mutator of libFuzzer.
 pub fn mutate(text: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
     let random = seed as usize;
     if random.is_multiple_of(2) || size == 0 {

@@ -1,4 +1,4 @@
-//! What the targets of rows do with their bytes.
+//! The checks that all targets share.
 
 use std::io::{Read, Write};
 use std::panic::set_hook;
@@ -7,10 +7,11 @@ use std::sync::{LazyLock, Once};
 use apportion_models::{Category, UnknownWord, Words};
 use apportion_rows::{RowsError, Sentinel, Source, Table, Wanted};
 
-/// Names of columns of the fixtures, those with categories at the end.
+/// The names of the columns of the fixtures; those with categories are at the end.
 const OF_FIXTURES: [&str; 13] =
     ["money", "f64", "f32", "f16", "i8", "i64", "u16", "u32", "flag", "colour", "category", "large", "code"];
-/// Bytes up to which rows are also read byte by byte: that is slow, and does not hang on their number.
+/// Maximum number of bytes that are also read in small pieces. This is slow, and what it tests does not
+/// depend on the size.
 const MOST_SLOWLY: usize = 4096;
 
 struct Known {
@@ -37,11 +38,13 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
         colours: Words::new(colours, UnknownWord::Missing),
         codes: Words::new([7.0, 5.0, 6.0].map(Category::Number).to_vec(), UnknownWord::Refused),
         others: Words::new(mixed, UnknownWord::NoCategory),
-        missing: ["-999", "unknown", "1e3"].map(|text| text.parse().expect("any text is one")).to_vec(),
+        missing: ["-999", "unknown", "1e3"]
+            .map(|text| text.parse().expect("any text is a sentinel"))
+            .to_vec(),
     }
 });
 
-/// What may be wanted of a file, each option in some of it.
+/// Returns options for reading; each option is set in some of them.
 pub fn wanted() -> Vec<Wanted<'static>> {
     let known = &*KNOWN;
     let words = |feature| match feature {
@@ -104,8 +107,8 @@ pub fn wanted() -> Vec<Wanted<'static>> {
     ]
 }
 
-/// Reading never panics, and gives the same rows at once, in blocks, from a slow pipe, and from a file where `is_columnar`, of which parts
-/// are read by their place. Returns the rows where all columns are wanted.
+/// Checks that reading does not panic, and that it gives the same rows at once, in blocks, from a slow pipe
+/// and, for columnar formats, from a file read in parts. Returns the rows with the default options.
 pub fn check(bytes: &[u8], is_columnar: bool) -> Option<Table> {
     tell_own_panics();
     let mut first = None;
@@ -115,17 +118,18 @@ pub fn check(bytes: &[u8], is_columnar: bool) -> Option<Table> {
         same(&at_once, &in_blocks, "in blocks");
         if bytes.len() <= MOST_SLOWLY {
             let slowly = Source::stream("bytes", Slow(bytes)).read(wanted);
-            // Of two faults of packed data, how much of it comes at once decides which is met first.
+            // For compressed data with two errors, the sizes of the pieces determine which one is found
+            // first.
             let are_refused = at_once.is_err() && slowly.is_err();
             if !(is_packed(bytes) && are_refused && (is_damaged(&at_once) || is_damaged(&slowly))) {
                 same(&at_once, &slowly, "slowly");
             }
         }
         if is_columnar && index < 2 {
-            let mut file = tempfile::NamedTempFile::new().expect("a folder for what passes");
+            let mut file = tempfile::NamedTempFile::new().expect("a temporary directory");
             file.write_all(bytes).expect("room for a file");
             let source = Source::open(file.path()).expect("a file that was written");
-            // A message names the file, which has another name each time.
+            // Messages contain the name of the file, which differs each time.
             let from_file = source.read(wanted).map_err(told);
             same(&at_once.as_ref().map_err(told).cloned(), &from_file, "from a file");
         }
@@ -137,11 +141,10 @@ pub fn check(bytes: &[u8], is_columnar: bool) -> Option<Table> {
     first
 }
 
-/// A panic of a decoder of others is an error to the crate; one in the crate itself is not to hide among them.
+/// Panics of third-party decoders are errors of the crate; abort for panics of the crate itself.
 fn tell_own_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // The crate has put its own hook by then.
         let _ = Source::stream("bytes", &[0x28, 0xb5, 0x2f, 0xfd][..]).read(&Wanted::default());
         set_hook(Box::new(|panic| {
             let file = panic.location().map_or("", |location| location.file());
@@ -176,24 +179,24 @@ fn by_blocks(source: Source<'_>, wanted: &Wanted<'_>) -> Result<Table, RowsError
 fn same<E: std::fmt::Debug>(one: &Result<Table, E>, other: &Result<Table, E>, how: &str) {
     match (one, other) {
         (Ok(one), Ok(other)) => {
-            assert!(bits(&one.values) == bits(&other.values), "other values {how}");
+            assert!(bits(&one.values) == bits(&other.values), "different values {how}");
             let ids = |table: &Table| table.ids.as_ref().map(|ids| ids.values.clone());
-            assert!(ids(one) == ids(other) && one.weights == other.weights, "other ids or weights {how}");
-            assert!(one.notes == other.notes, "other notes {how}");
-            // Without rows no block tells what they are of.
+            assert!(ids(one) == ids(other) && one.weights == other.weights, "different IDs or weights {how}");
+            assert!(one.notes == other.notes, "different notes {how}");
+            // Without rows, no block contains the names.
             assert!(
                 one.values.is_empty() || (one.names == other.names && one.columns == other.columns),
                 "{how}"
             );
         }
         (Err(one), Err(other)) => assert_eq!(format!("{one:?}"), format!("{other:?}"), "{how}"),
-        _ => panic!("read in one way, and not {how}: {one:?}, {other:?}"),
+        _ => panic!("only one of two ways succeeds, {how}: {one:?}, {other:?}"),
     }
 }
 
-/// Whether bytes begin as gzip or zstd does.
+/// Returns whether bytes begin like gzip or zstd.
 pub fn is_packed(bytes: &[u8]) -> bool {
-    // The last is a frame of zstd that is skipped.
+    // The last one is a skippable frame of zstd.
     bytes.starts_with(b"\x1f\x8b")
         || bytes.starts_with(b"\x28\xb5\x2f\xfd")
         || bytes.get(1..4) == Some(b"\x2a\x4d\x18")
@@ -203,7 +206,7 @@ fn is_damaged(read: &Result<Table, RowsError>) -> bool {
     read.as_ref().is_err_and(|error| told(error).starts_with("Damaged"))
 }
 
-/// The cause, without the name of the file.
+/// Returns the cause, without the name of the file.
 fn told(error: impl std::borrow::Borrow<RowsError>) -> String {
     match error.borrow() {
         RowsError::In { source, .. } => format!("{source:?}"),
@@ -211,12 +214,12 @@ fn told(error: impl std::borrow::Borrow<RowsError>) -> String {
     }
 }
 
-/// What every table is.
+/// Checks the invariants of a table.
 fn sound(table: &Table, wanted: &Wanted<'_>) {
     assert!(table.columns == 0 || table.values.len().is_multiple_of(table.columns));
     let rows = table.len();
     if table.columns > 0 {
-        assert!(rows > 0, "no rows were read as rows");
+        assert!(rows > 0, "a table without rows");
         assert!(table.ids.as_ref().is_none_or(|ids| ids.values.len() == rows));
         assert!(table.weights.as_ref().is_none_or(|weights| weights.len() == rows));
     }
@@ -226,12 +229,12 @@ fn sound(table: &Table, wanted: &Wanted<'_>) {
     assert!(table.names.as_ref().is_none_or(|names| names.len() == table.columns));
 }
 
-/// Numbers that can be compared.
+/// Returns the bits of values, with the same bits for all NaN, so that they can be compared.
 pub fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| if value.is_nan() { u64::MAX } else { value.to_bits() }).collect()
 }
 
-/// A reader that gives a few bytes at a time, as a slow pipe does.
+/// Reads a few bytes at a time, like a slow pipe.
 struct Slow<'a>(&'a [u8]);
 
 impl Read for Slow<'_> {
@@ -241,11 +244,11 @@ impl Read for Slow<'_> {
     }
 }
 
-/// The names of a table as columns of any format may be called, and the table, where it is small: to be written and read again.
+/// Returns the names of a table that is small enough to write, if every format can store them.
 #[allow(dead_code, reason = "not every target writes")]
 pub fn writable(table: &Table) -> Option<Vec<String>> {
     let names = table.names.clone()?;
-    // Names are trimmed in texts; a target and an index would be set aside.
+    // Names in texts are trimmed, and a target and an index would be excluded.
     let is_plain = |name: &String| {
         name.trim() == name
             && name != "target"
@@ -256,22 +259,22 @@ pub fn writable(table: &Table) -> Option<Vec<String>> {
     (table.columns > 0 && table.values.len() <= 10_000 && names.iter().all(is_plain)).then_some(names)
 }
 
-/// Rows come back as they were written.
+/// Checks that rows are read as they were written.
 #[allow(dead_code, reason = "not every target writes")]
 pub fn reads_back(table: &Table, written: &[u8]) {
     let wanted = Wanted { id: Some("who wrote"), named_columns_required: true, ..Wanted::default() };
-    let again = Source::stream("written", written).read(&wanted).expect("rows that were written are read");
-    assert!(bits(&again.values) == bits(&table.values), "other values than were written");
+    let again = Source::stream("written", written).read(&wanted).expect("written rows are readable");
+    assert!(bits(&again.values) == bits(&table.values), "values differ from those written");
     assert_eq!(again.names, table.names);
 }
 
-/// Packing changes nothing, but for the limit of what is unpacked.
-#[allow(dead_code, reason = "not every target packs")]
+/// Checks that compression changes nothing, except for the limit of decompressed bytes.
+#[allow(dead_code, reason = "not every target compresses")]
 pub fn packed_is_plain(plain: &[u8], packed: &[u8]) {
     for wanted in wanted().iter().filter(|wanted| wanted.unpacked_limit.is_none()) {
         let of_plain = Source::stream("bytes", plain).read(wanted).map_err(told);
         let of_packed = Source::stream("bytes", packed).read(wanted).map_err(told);
-        // How much is packed is part of that message.
+        // The message contains the compressed size.
         let is_limit =
             |read: &Result<Table, String>| read.as_ref().is_err_and(|error| error.starts_with("TooLarge"));
         if !is_limit(&of_plain) || !is_limit(&of_packed) {

@@ -21,7 +21,7 @@ libfuzzer_sys::fuzz_mutator!(|bytes: &mut [u8], size: usize, most: usize, seed: 
     cells::mutate(bytes, size, most, seed)
 });
 
-/// The table as a text, its names in quotes.
+/// Returns the table as text, with the names in quotes.
 fn written(table: &Table, names: &[String], separator: &str, ends: &str) -> String {
     let mut text = "who wrote".to_owned();
     for name in names {

@@ -1,4 +1,4 @@
-//! Rows packed by gzip: the bytes as they are, and packed by a sound writer, which must change nothing.
+//! Rows compressed with gzip: the input itself, and the input compressed, which must not change the result.
 
 #![no_main]
 
@@ -11,15 +11,17 @@ use flate2::read::GzEncoder;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     check::check(bytes, false);
-    // What is packed itself is refused inside.
+    // Content that is compressed twice is an error.
     if check::is_packed(bytes) {
         return;
     }
-    // In two members, as programs that append leave them.
+    // Two members, as written by programs that append.
     let (first, second) = bytes.split_at(bytes.len() / 2);
     let mut packed = Vec::new();
     for part in [first, second] {
-        GzEncoder::new(part, Compression::fast()).read_to_end(&mut packed).expect("memory takes it");
+        GzEncoder::new(part, Compression::fast())
+            .read_to_end(&mut packed)
+            .expect("writing to memory succeeds");
     }
     check::packed_is_plain(bytes, &packed);
 });

@@ -1,4 +1,4 @@
-//! Matrices of NumPy, as they are and behind a sound header for them.
+//! NumPy matrices: the input itself, and the input as numbers after a valid header.
 
 #![no_main]
 
@@ -6,7 +6,7 @@ mod check;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     check::check(bytes, false);
-    // What the header says is tried with numbers that it announces.
+    // Test the reader with as many numbers as the header declares.
     let Some((&kind, numbers)) = bytes.split_first() else { return };
     let (descr, width) = [
         ("<f8", 8),
@@ -43,5 +43,5 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         .collect();
     let by_columns = read("True", &by_columns);
     let bits = |table: &Option<apportion_rows::Table>| table.as_ref().map(|table| check::bits(&table.values));
-    assert!(bits(&by_rows) == bits(&by_columns), "another matrix in Fortran order");
+    assert!(bits(&by_rows) == bits(&by_columns), "the matrix differs in Fortran order");
 });

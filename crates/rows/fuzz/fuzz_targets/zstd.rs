@@ -1,13 +1,14 @@
-//! Rows packed by zstd: the bytes as they are, and in frames of raw blocks, which must change nothing.
+//! Rows compressed with zstd: the input itself, and the input in frames of raw blocks, which must not change
+//! the result.
 
 #![no_main]
 
 mod check;
 
-/// A frame of one raw block without a check sum.
+/// Returns a frame with one raw block and no checksum.
 fn frame(content: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0x28, 0xb5, 0x2f, 0xfd];
-    // A single segment, whose length takes four bytes; then the last block, raw.
+    // A single segment with a length of four bytes, followed by the last block, which is raw.
     bytes.push(0xa0);
     bytes.extend((content.len() as u32).to_le_bytes());
     bytes.extend(&(((content.len() as u32) << 3) | 1).to_le_bytes()[..3]);
@@ -17,7 +18,7 @@ fn frame(content: &[u8]) -> Vec<u8> {
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     check::check(bytes, false);
-    // What is packed itself is refused inside.
+    // Content that is compressed twice is an error.
     if check::is_packed(bytes) {
         return;
     }

@@ -1,4 +1,4 @@
-//! The ways in which the parts of columnar files are packed. Each part says what it unpacks to, and must keep it.
+//! Compression codecs of columnar files. The decompressed size is known in advance and checked.
 
 use std::io::{Cursor, Read};
 
@@ -6,7 +6,7 @@ use crate::allowance::Allowance;
 use crate::error::{Result, RowsError};
 use crate::zstd::Frames;
 
-/// A way to pack bytes.
+/// A compression codec.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Codec {
     Plain,
@@ -17,19 +17,19 @@ pub(crate) enum Codec {
     /// One block without a frame.
     Lz4Block,
     Lz4Frame,
-    /// Blocks behind their lengths, as Hadoop has them; or one of the above.
+    /// Blocks with their lengths, as written by Hadoop; some writers use this name for the formats above.
     Lz4Hadoop,
 }
 
 impl Codec {
-    /// The `size` bytes that were packed.
+    /// Decompresses content to `size` bytes.
     pub(crate) fn unpack(self, packed: &[u8], size: usize, allowance: &Allowance) -> Result<Vec<u8>> {
         allowance.unpack(size as u64)?;
-        let damaged = || RowsError::damaged("packed data in the file is truncated or damaged");
+        let damaged = || RowsError::damaged("compressed data in the file is truncated or corrupt");
         let unpacked = match self {
             Self::Plain => Some(packed.to_vec()),
             Self::Snappy => {
-                // It says its size as well.
+                // Snappy stores the size, too.
                 if snap::raw::decompress_len(packed).map_err(|_| damaged())? != size {
                     return Err(damaged());
                 }
@@ -49,14 +49,14 @@ impl Codec {
     }
 }
 
-/// All that `reader` gives, and no more than one byte beyond `size`.
+/// Reads all of `reader`, but at most one byte more than `size`.
 fn whole(reader: impl Read, size: usize) -> Option<Vec<u8>> {
     let mut unpacked = Vec::new();
     reader.take(size as u64 + 1).read_to_end(&mut unpacked).ok()?;
     Some(unpacked)
 }
 
-/// Blocks, each behind the bytes that it unpacks to and the bytes that it has, with the high byte first.
+/// Decompresses blocks, each prefixed with its decompressed and its compressed size, both big-endian.
 fn hadoop(packed: &[u8], size: usize) -> Option<Vec<u8>> {
     let mut packed = Cursor::new(packed);
     let mut unpacked = Vec::new();
@@ -87,7 +87,7 @@ mod tests {
         let snappy = snap::raw::Encoder::new().compress_vec(&text).unwrap();
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(&text).unwrap();
-        // A block of LZ4 that is one run of literals.
+        // An LZ4 block that consists of one literal.
         let short = b"fourteen bytes";
         let block = [&[0xe0][..], short].concat();
         let framed = [&14u32.to_be_bytes()[..], &15u32.to_be_bytes(), &block].concat();

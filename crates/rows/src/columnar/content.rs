@@ -1,4 +1,5 @@
-//! Content whose table of contents is at its end, read at any place: bytes in memory, or a file of which only what is asked for is.
+//! Content with random access, for formats with metadata at the end: bytes in memory, or a file that is read
+//! in parts.
 
 use std::fs::File;
 use std::io::{BufRead, Read as _, Seek as _, SeekFrom};
@@ -9,7 +10,7 @@ use bytes::Bytes;
 
 use crate::error::Result;
 
-/// Content that can be read at any place. A copy is of the same content.
+/// Content with random access. Clones share it.
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
     Memory(Bytes),
@@ -17,7 +18,7 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// All that `bytes` hold.
+    /// Reads all of `bytes` into memory.
     pub(crate) fn read(bytes: &mut dyn BufRead) -> Result<Self> {
         let mut content = Vec::new();
         bytes.read_to_end(&mut content)?;
@@ -36,14 +37,14 @@ impl Content {
         }
     }
 
-    /// The bytes of a range; none where it is not within the content.
+    /// Returns the bytes of a range; `None` if it is out of bounds.
     pub(crate) fn slice(&self, range: Range<u64>) -> Result<Option<Bytes>> {
         if range.start > range.end || range.end > self.len() {
             return Ok(None);
         }
         let Ok(length) = usize::try_from(range.end - range.start) else { return Ok(None) };
         Ok(Some(match self {
-            // Within the length, which is a number of bytes in memory.
+            // The cast is lossless, because the range is within the content.
             Self::Memory(bytes) => bytes.slice(range.start as usize..range.end as usize),
             Self::File(file, _) => {
                 let mut file = &**file;
@@ -55,7 +56,7 @@ impl Content {
         }))
     }
 
-    /// The last bytes, at most so many.
+    /// Returns the last `most` bytes, or all if there are fewer.
     pub(crate) fn end(&self, most: u64) -> Result<Bytes> {
         let length = self.len();
         Ok(self.slice(length - most.min(length)..length)?.unwrap_or_default())

@@ -1,32 +1,32 @@
-//! Decimals: whole numbers in units of 10^−scale.
+//! Decimals: integers in units of 10^−scale.
 
-/// A decimal of at most 38 digits, and some of 39.
+/// A decimal of at most 38 digits, or 39 within 128 bits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Decimal {
-    /// How many units.
+    /// The number of units.
     pub(crate) number: i128,
     pub(crate) scale: i32,
 }
 
-/// What there is of a decimal that was read.
+/// A decimal that was read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Known {
     Whole(Decimal),
-    /// Of one beyond 128 bits: the nearest of f64, or one beside it.
+    /// A decimal beyond 128 bits, rounded to the nearest f64 or a neighbour of it.
     Rounded(f64),
 }
 
-/// Places before or behind the digits that are written out as zeros: more than any decimal of 256 bits has.
+/// Maximum number of zeros written before or after the digits; no 256-bit decimal needs more.
 const MOST_ZEROS: u32 = 80;
 
 impl Decimal {
-    /// The nearest of f64, or one beside it.
+    /// Returns the nearest f64 or a neighbour of it.
     #[inline]
     pub(crate) fn rounded(self) -> f64 {
         self.number as f64 / 10f64.powi(self.scale)
     }
 
-    /// All of its digits, as many behind the point as the scale says.
+    /// Returns all digits, with as many decimals as the scale.
     pub(crate) fn text(self) -> String {
         let Self { number, scale } = self;
         let zeros = scale.unsigned_abs();
@@ -44,7 +44,7 @@ impl Decimal {
     }
 }
 
-/// A number in two's complement, the high bytes first; none where there is no byte.
+/// Reads a big-endian number in two's complement; `None` without bytes.
 pub(crate) fn read(mut bytes: impl ExactSizeIterator<Item = u8> + Clone, scale: i32) -> Option<Known> {
     let start = bytes.next()?.cast_signed();
     let decimal = |number| Known::Whole(Decimal { number, scale });
@@ -94,7 +94,7 @@ mod tests {
             let wanted = Known::Whole(Decimal { number, scale: 2 });
             let bytes = number.to_be_bytes();
             assert_eq!(of_bytes(&bytes, 2), wanted);
-            // Bytes of the sign alone, more and fewer.
+            // With more and fewer bytes of sign extension.
             let sign = if number < 0 { 0xff } else { 0 };
             assert_eq!(of_bytes(&[&[sign; 16][..], &bytes].concat(), 2), wanted);
             if i16::try_from(number).is_ok() {

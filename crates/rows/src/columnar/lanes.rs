@@ -1,4 +1,4 @@
-//! Where the cells of columns go: beside each other into rows.
+//! Assembles rows from the cells of columns.
 
 use super::decimal::{Decimal, Known};
 use super::moment::Moment;
@@ -11,7 +11,7 @@ use crate::number::number;
 use crate::table::{Block, Read, Receive};
 use crate::wanted::Wanted;
 
-/// A cell as its column holds it.
+/// A cell as stored in its column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Cell<'a> {
     Missing,
@@ -22,7 +22,7 @@ pub(crate) enum Cell<'a> {
     LongDecimal(f64),
     Boolean(bool),
     Text(&'a str),
-    /// Of an id, or of a feature whose texts are kept.
+    /// For IDs, and for features whose texts are stored.
     Moment(Moment),
 }
 
@@ -35,18 +35,18 @@ impl From<Known> for Cell<'_> {
     }
 }
 
-/// The wanted columns of a file, and the rows that are made of them.
+/// The columns of a file that are read, and the rows assembled from them.
 pub(crate) struct Lanes<'w> {
     header: Vec<String>,
     chosen: Chosen,
     features: Vec<Feature<'w>>,
     decimal_comma: bool,
-    /// Index in the file of each column that is read: of the features, then of the ids and of the weights.
+    /// Indices in the file of the columns that are read: the features, the IDs, and the weights.
     columns: Vec<usize>,
     block: Block,
-    /// Numbers of the rows that were begun, for which there is room once there is a cell.
+    /// The size of the current block of rows. It is allocated when the first cell arrives.
     announced: usize,
-    /// Rows handed over so far.
+    /// The number of rows passed on so far.
     rows: usize,
 }
 
@@ -61,37 +61,39 @@ impl<'w> Lanes<'w> {
         Ok(Self { header, chosen, features, decimal_comma, columns, block, announced: 0, rows: 0 })
     }
 
-    /// Index in the file of the column of each lane.
+    /// Returns the index in the file of the column of each lane.
     pub(crate) fn columns(&self) -> &[usize] {
         &self.columns
     }
 
-    /// Whether a lane is of the ids.
+    /// Returns whether a lane contains the IDs.
     fn is_of_ids(&self, lane: usize) -> bool {
         lane == self.features.len() && self.chosen.id.is_some()
     }
 
-    /// Whether the cells of a lane may be days and times: those of ids, and of features whose texts are kept.
+    /// Returns whether the cells of a lane may be dates and times, as for IDs and for features whose texts
+    /// are stored.
     pub(crate) fn takes_moments(&self, lane: usize) -> bool {
         self.is_of_ids(lane) || self.features.get(lane).is_some_and(Feature::keeps_texts)
     }
 
-    /// What is said of a column that is neither numbers nor words.
+    /// Returns the error for a column whose values are not numbers or categories.
     pub(crate) fn refusal(&self, lane: usize, what: &str) -> RowsError {
         let name = &self.header[self.columns[lane]];
         if self.is_of_ids(lane) {
-            let problem = format!(
-                "--id {name:?}: the column is {what}, which is not read as an id; convert it to text"
-            );
+            let problem =
+                format!("column {name:?} contains {what}, which cannot be used as --id; convert it to text");
             return RowsError::columns(problem);
         }
         RowsError::columns(format!(
-            "column {name:?} is {what}, which is neither a number nor a word; convert it as in training, or leave it out by --ignore {name:?} if it is not a feature"
+            "column {name:?} contains {what}, not numbers or categories; convert it as in training, or pass \
+             --ignore {name:?} if it is not a feature"
         ))
     }
 
-    /// Begins so many rows, for which `allowance` is asked. There is no room made for them before the first cell: any number of rows can be
-    /// announced, and whoever has a cell has looked whether the file has that many.
+    /// Starts a block of `rows` rows, within the `allowance`. Memory is only allocated at the first cell: a
+    /// file can declare any number of rows, but a reader that has a cell has checked that the file contains
+    /// them.
     pub(crate) fn begin(&mut self, rows: usize, allowance: &Allowance) -> Result<()> {
         allowance.unpack(self.bytes_of(rows))?;
         self.announced = rows.checked_mul(self.features.len()).ok_or_else(announced_too_many)?;
@@ -99,13 +101,13 @@ impl<'w> Lanes<'w> {
         Ok(())
     }
 
-    /// Bytes that so many rows take in memory.
+    /// Returns the number of bytes that `rows` rows take in memory.
     pub(crate) fn bytes_of(&self, rows: usize) -> u64 {
         let numbers = (rows as u64).saturating_mul(self.columns.len().max(1) as u64);
         numbers.saturating_mul(8)
     }
 
-    /// The way of the cells of a lane into the rows that were begun.
+    /// Returns the writer for the cells of a lane in the current block.
     pub(crate) fn lane(&mut self, lane: usize) -> Lane<'_, 'w> {
         let (column, width) = (self.columns[lane], self.features.len());
         let place = Place { first_row: self.rows, column, name: &self.header[column] };
@@ -121,24 +123,24 @@ impl<'w> Lanes<'w> {
         Lane { place, to, row: 0 }
     }
 
-    /// Hands the rows over; false where no more are wanted.
+    /// Passes the rows on. Returns `false` if the receiver stopped.
     pub(crate) fn hand_over(&mut self, receive: &mut Receive<'_>) -> bool {
-        // Where no column has a cell, all are missing.
+        // If no column has a cell, all are missing.
         self.block.values.resize(self.announced, f64::NAN);
         self.rows += self.block.values.len() / self.features.len().max(1);
         self.block.values.is_empty() || receive(&mut self.block)
     }
 
-    /// What is to be told of all rows, of which there must be one.
+    /// Returns the information about all rows, or an error if there are none.
     pub(crate) fn finish(self) -> Result<Read> {
         if self.rows == 0 && !self.features.is_empty() {
-            return Err(RowsError::row("there are no rows in the file; give at least one"));
+            return Err(RowsError::row("no rows in the file; expected at least one"));
         }
         Ok(self.chosen.told(&self.header, &self.features))
     }
 }
 
-/// Where a column is, for messages.
+/// The position of a column, for messages.
 struct Place<'l> {
     first_row: usize,
     column: usize,
@@ -166,16 +168,16 @@ enum To<'l, 'w> {
     },
 }
 
-/// The way of the cells of one column.
+/// Writes the cells of one column into the rows.
 pub(crate) struct Lane<'l, 'w> {
     place: Place<'l>,
     to: To<'l, 'w>,
-    /// Cells so far.
+    /// The number of cells so far.
     row: usize,
 }
 
 impl Lane<'_, '_> {
-    /// Puts the next cell into its row.
+    /// Writes the next cell.
     #[inline]
     pub(crate) fn put(&mut self, cell: Cell<'_>) -> Result<()> {
         let (row, place) = (self.row, || self.place.of(self.row));
@@ -228,28 +230,27 @@ impl Lane<'_, '_> {
 
 #[cold]
 fn no_number(place: String) -> RowsError {
-    let problem = "is a date or a time, which is neither a number nor a word; convert the column as in training, or leave it out by \
-                   --ignore if it is not a feature";
+    let problem = "dates and times are not numbers or categories; convert the column as in training, or pass \
+                   it to --ignore if it is not a feature";
     RowsError::Cell { place, problem: problem.to_owned() }
 }
 
 #[cold]
 fn too_long(place: String) -> RowsError {
-    let problem =
-        "is a decimal of more than 38 digits, which is not read as an id; convert the column to text";
+    let problem = "decimals of more than 38 digits cannot be used as --id; convert the column to text";
     RowsError::Cell { place, problem: problem.to_owned() }
 }
 
 #[cold]
 fn announced_too_many() -> RowsError {
-    RowsError::damaged("more rows are announced than there can be; the file is damaged")
+    RowsError::damaged("more rows are declared than possible; the file is corrupt")
 }
 
 #[cold]
 fn too_many(place: String) -> RowsError {
     RowsError::Cell {
         place,
-        problem: "is beyond the rows that were announced; the file is damaged".to_owned(),
+        problem: "cell beyond the declared number of rows; the file is corrupt".to_owned(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Formats that hold a table column by column: Parquet and Arrow.
+//! Formats that store a table column by column: Parquet and Arrow.
 
 pub(crate) mod arrow;
 mod codec;

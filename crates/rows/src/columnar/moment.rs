@@ -1,35 +1,35 @@
-//! Days and times as text, by ISO 8601: 2024-01-31, 2024-01-31T12:00:00.123.
+//! Dates and times as text in ISO 8601: 2024-01-31, 2024-01-31T12:00:00.123.
 
 use std::fmt;
 
 const NANOS_OF_A_DAY: i64 = 86_400_000_000_000;
-/// The Julian day on which 1970 began.
+/// The Julian day number of 1 January 1970.
 const JULIAN_DAY_OF_1970: i64 = 2_440_588;
 
-/// A day, or a time of one.
+/// A date, or a date with a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Moment {
-    /// Days since 1970 began.
+    /// Days since 1 January 1970.
     day: i64,
-    /// Since the day began.
+    /// Nanoseconds since midnight.
     nanos: i64,
     shown: Shown,
 }
 
-/// What is said of a moment.
+/// The parts of a moment that are formatted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Shown {
     Day,
     Time,
-    /// The time, which is that of Greenwich.
+    /// The time, in UTC.
     TimeUtc,
 }
 
-/// What a column counts from the beginning of 1970 on.
+/// The unit in which a column counts from the start of 1970.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Unit {
     Days,
-    /// Seconds, or what has so many digits behind their point.
+    /// Fractions of a second with this many decimal digits.
     Seconds {
         digits: u32,
         is_utc: bool,
@@ -37,11 +37,11 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// What a column of such counts is.
+    /// Returns the name of the values of a column in messages.
     pub(crate) fn of_column(self) -> &'static str {
         match self {
-            Self::Days => "of dates",
-            Self::Seconds { .. } => "of times",
+            Self::Days => "dates",
+            Self::Seconds { .. } => "times",
         }
     }
 }
@@ -57,7 +57,7 @@ impl Moment {
         Self { day: count.div_euclid(a_day), nanos: count.rem_euclid(a_day) * nanos, shown }
     }
 
-    /// A Julian day and what has passed of it, counted from midnight on.
+    /// Creates a moment from a Julian day and the nanoseconds since its midnight.
     pub(crate) fn of_julian_day(day: u32, nanos: i64) -> Self {
         let day = i64::from(day) - JULIAN_DAY_OF_1970 + nanos.div_euclid(NANOS_OF_A_DAY);
         Self { day, nanos: nanos.rem_euclid(NANOS_OF_A_DAY), shown: Shown::Time }
@@ -81,9 +81,11 @@ impl fmt::Display for Moment {
     }
 }
 
-/// Year, month and day of a day since 1970 began. Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+/// Returns the year, month and day for a number of days since 1 January 1970. Source: Howard Hinnant,
+/// "chrono-Compatible Low-Level Date Algorithms".
 fn date(day: i64) -> (i128, i128, i128) {
-    // Years begin in March here, so that a leap day is the last of its year. They repeat every 400.
+    // Years begin in March here, so that a leap day is the last day of its year. The calendar repeats every
+    // 400 years.
     let day = i128::from(day) + 719_468;
     let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -119,7 +121,7 @@ mod tests {
         ] {
             assert_eq!(text(day), wanted);
         }
-        // Each day is the one before it, and a day.
+        // Each date is the successor of the previous one.
         let (mut last, lengths) = (date(-800_000), [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]);
         for number in -799_999..800_000 {
             let (year, month, day) = last;

@@ -1,4 +1,4 @@
-//! Lines above the header that begin with `#`.
+//! Comment lines above the header, which begin with `#`.
 
 use super::lines::split_header;
 use super::separator;
@@ -6,16 +6,17 @@ use crate::error::Result;
 use crate::number::number;
 use crate::wanted::Wanted;
 
-/// Where the header begins: behind the comments, of which there are so many lines.
+/// The position of the header: the bytes and lines of the comments above it.
 pub(super) struct Comments {
     pub(super) bytes: usize,
     pub(super) lines: usize,
 }
 
-/// Finds the comments at the beginning of a text.
+/// Finds the comments at the start of a text.
 ///
-/// All lines that begin with `#` before the first that does not are comments. The last of them may as well be the header, as in `#id,age`:
-/// it is the header if it has as many cells as the line below, unless that is a header by its names or its words.
+/// Comments are the lines before the first one that does not begin with `#`. The last of them may be the
+/// header, as in `#id,age`: it is if it has as many fields as the line below, unless the names or texts of
+/// the line below show that this is the header.
 pub(super) fn find(text: &[u8], wanted: &Wanted<'_>) -> Result<Comments> {
     let mut lines = vec![0];
     let mut rest = text;
@@ -30,7 +31,7 @@ pub(super) fn find(text: &[u8], wanted: &Wanted<'_>) -> Result<Comments> {
         return Ok(comments(0));
     }
     let last = &text[lines[block - 1]..];
-    // Where nothing tells what separates the cells of the lines below, the last line may be the header that does.
+    // If the lines below do not determine the delimiter, the last line may be the header that does.
     let Ok(separator) = separator::find(rest, wanted) else { return Ok(comments(block - 1)) };
     let cells = |text: &[u8]| separator::cells(split_header(text, separator).0, separator);
     let (marked, below) = (cells(last), cells(rest));
@@ -76,7 +77,7 @@ mod tests {
             assert_eq!(found.lines, lines, "{text:?}");
             assert_eq!(text[..found.bytes].matches('\n').count(), lines, "{text:?}");
         }
-        // Names that are wanted decide.
+        // The expected names take precedence.
         let names = ["city", "land"].map(str::to_owned);
         let wanted = Wanted { names: Some(&names), ..Wanted::default() };
         assert_eq!(find(b"#x,y\ncity,land\nRome,Italy\n", &wanted).unwrap().lines, 1);

@@ -1,24 +1,24 @@
-//! A text cut where lines end.
+//! Splits a text into lines.
 
 use std::io::{BufRead, Read};
 
 use crate::columns::MAX_COLUMNS;
 use crate::error::{Result, RowsError};
 
-/// What a text may begin with, which is no part of its first name.
+/// The UTF-8 byte order mark, which is not part of the first name.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Bytes that are read at a time, and rows are cut from.
+/// The number of bytes that are read at a time and then split into rows.
 const PIECE: usize = 1 << 20;
 
-/// The first line that is not empty, and what follows it.
+/// Splits a text after its first line that is not empty.
 pub(super) fn split_header(text: &[u8], separator: u8) -> (&[u8], &[u8]) {
     let empty = text.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
     let end = line_ends(&text[empty..], separator).next();
     text.split_at(end.map_or(text.len(), |end| empty + end))
 }
 
-/// Where lines end: behind each line feed outside of quotes. The text begins outside of them.
+/// Returns the ends of lines: the positions after line feeds outside quotes. The text begins outside quotes.
 pub(super) fn line_ends(text: &[u8], separator: u8) -> impl Iterator<Item = usize> {
     let mut at = At::FieldStart;
     text.iter().enumerate().filter_map(move |(index, &byte)| {
@@ -27,9 +27,10 @@ pub(super) fn line_ends(text: &[u8], separator: u8) -> impl Iterator<Item = usiz
     })
 }
 
-/// Refuses a line of more cells than a table may have columns, before anything is allocated for each. It may have a line feed at its end.
+/// Rejects a line with more fields than a table can have columns, before memory is allocated for each. The
+/// line may end with a line feed.
 pub(super) fn check_cells(line: &[u8], separator: u8) -> Result<()> {
-    // Without quotes there are as many cells as separators, and one more.
+    // Without quotes, the number of fields is one more than that of delimiters.
     if line.iter().filter(|&&byte| byte == separator).count() < MAX_COLUMNS {
         return Ok(());
     }
@@ -41,14 +42,14 @@ pub(super) fn check_cells(line: &[u8], separator: u8) -> Result<()> {
     let cells = 1 + line.iter().filter(ends_a_cell).count();
     match cells > MAX_COLUMNS {
         true => Err(RowsError::columns(format!(
-            "a line has {cells} cells, and a table may have at most {MAX_COLUMNS} columns"
+            "a line has {cells} fields; a table can have at most {MAX_COLUMNS} columns"
         ))),
         false => Ok(()),
     }
 }
 
-/// Where the quote is that is open at the end of a text, which begins outside of quotes. The reader of CSV takes such an end for that of
-/// the cell.
+/// Returns the position of a quote that is still open at the end of a text, which begins outside quotes. The
+/// CSV reader would end the field there without an error.
 pub(super) fn open_quote(text: &[u8], separator: u8) -> Option<usize> {
     let (mut at, mut opened) = (At::FieldStart, 0);
     for (index, &byte) in text.iter().enumerate() {
@@ -60,18 +61,18 @@ pub(super) fn open_quote(text: &[u8], separator: u8) -> Option<usize> {
     (at == At::Quotes).then_some(opened)
 }
 
-/// Where in a line of CSV a byte is.
+/// The state of the parser within a line of CSV.
 #[derive(Clone, Copy, PartialEq)]
 enum At {
     FieldStart,
     BareField,
     Quotes,
-    /// Behind a quote that ends them, unless another follows.
+    /// After a quote that ends the quotes unless another quote follows.
     QuoteInQuotes,
 }
 
 impl At {
-    /// Where it goes on behind a byte.
+    /// Returns the state after a byte.
     fn behind(self, byte: u8, separator: u8) -> Self {
         match (self, byte) {
             (Self::FieldStart | Self::QuoteInQuotes, b'"') => Self::Quotes,
@@ -79,15 +80,15 @@ impl At {
             (Self::Quotes, _) => Self::Quotes,
             (_, b'\r' | b'\n') => Self::FieldStart,
             (_, byte) if byte == separator => Self::FieldStart,
-            // A quote inside of a bare field is a character as any other.
+            // A quote within an unquoted field is an ordinary character.
             _ => Self::BareField,
         }
     }
 }
 
-/// Where the last line ends.
+/// Returns the end of the last complete line.
 fn last_line_end(text: &[u8], separator: u8) -> Option<usize> {
-    // Without quotes every line feed ends one.
+    // Without quotes, every line feed ends a line.
     if text.contains(&b'"') {
         line_ends(text, separator).last()
     } else {
@@ -95,15 +96,15 @@ fn last_line_end(text: &[u8], separator: u8) -> Option<usize> {
     }
 }
 
-/// Whether there is nothing but line ends: no header can be split off.
+/// Returns whether a text consists of line ends, so that it contains no header.
 fn is_empty_text(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b'\r' | b'\n'))
 }
 
-/// A text in pieces of whole lines.
+/// Reads a text in pieces of whole lines.
 pub(super) struct Pieces<'a> {
     bytes: &'a mut dyn BufRead,
-    /// What is read, and not handed over yet.
+    /// Bytes that were read but not returned yet.
     rest: Vec<u8>,
 }
 
@@ -112,7 +113,8 @@ impl<'a> Pieces<'a> {
         Self { bytes, rest: Vec::new() }
     }
 
-    /// The beginning of the text, which stays where it is, but for the mark: behind it a quote begins a field as anywhere.
+    /// Returns the start of the text without consuming it. The byte order mark is removed, so that a quote
+    /// after it begins a field.
     pub(super) fn beginning(&mut self) -> Result<&[u8]> {
         if self.rest.is_empty() {
             (&mut *self.bytes).take(PIECE as u64).read_to_end(&mut self.rest)?;
@@ -123,12 +125,12 @@ impl<'a> Pieces<'a> {
         Ok(&self.rest)
     }
 
-    /// Leaves out bytes of the [beginning](Self::beginning).
+    /// Skips bytes of the [start](Self::beginning).
     pub(super) fn skip(&mut self, bytes: usize) {
         self.rest.drain(..bytes);
     }
 
-    /// The next piece: whole lines. `None` at the end.
+    /// Returns the next piece, which consists of whole lines, or `None` at the end.
     pub(super) fn next(&mut self, separator: u8) -> Result<Option<Vec<u8>>> {
         let mut piece = std::mem::take(&mut self.rest);
         loop {
@@ -137,7 +139,7 @@ impl<'a> Pieces<'a> {
                 self.rest = piece.split_off(end);
                 return Ok(Some(piece));
             }
-            // As much again, so that a long line is looked through a few times only.
+            // Double the piece, so that a long line is only scanned a few times.
             let more = PIECE.max(piece.len()) as u64;
             if (&mut *self.bytes).take(more).read_to_end(&mut piece)? == 0 {
                 return Ok((!piece.is_empty()).then_some(piece));
@@ -155,7 +157,7 @@ mod tests {
         let text = b"a,\"x\ny\"\n1,2\"\n\"3\"\"\n\",4\r\n5";
         assert_eq!(line_ends(text, b',').collect::<Vec<_>>(), [8, 13, 23]);
         assert_eq!(last_line_end(text, b','), Some(23));
-        // Behind a semicolon a quote begins a field where that is the separator alone.
+        // After a semicolon, a quote begins a field only if the semicolon is the delimiter.
         let text = b"a;\"x\n1;2\"\n";
         assert_eq!(last_line_end(text, b';'), Some(10));
         assert_eq!(line_ends(text, b',').collect::<Vec<_>>(), [5, 10]);
@@ -175,7 +177,7 @@ mod tests {
         ] {
             let refused = check_cells(text.as_bytes(), separator).err().map(|error| error.to_string());
             assert_eq!(refused.is_some(), is_refused, "{:?}", &text[..10]);
-            let says = "cells, and a table may have at most 1048576 columns";
+            let says = "fields; a table can have at most 1048576 columns";
             assert!(refused.is_none_or(|refused| refused.contains(says)));
         }
     }

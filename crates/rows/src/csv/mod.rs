@@ -1,5 +1,5 @@
-//! CSV with a header. A UTF-8 byte order mark and CRLF line ends are tolerated; fields may be quoted. Only the columns that are wanted
-//! need be numbers or categories.
+//! CSV with a header. A UTF-8 byte order mark and CRLF line ends are accepted, and fields may be quoted. Only
+//! the columns that are read must contain numbers or categories.
 
 mod comments;
 mod lines;
@@ -19,7 +19,7 @@ use crate::wanted::Wanted;
 
 use lines::{BYTE_ORDER_MARK, Pieces, check_cells, line_ends, open_quote, split_header};
 
-/// Reads a text piece by piece: memory does not grow with the number of rows.
+/// Reads a text in pieces. Memory does not grow with the number of rows.
 pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
     let mut pieces = Pieces::new(bytes);
     let comments = comments::find(pieces.beginning()?, wanted)?;
@@ -34,7 +34,7 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
                 (reader.insert(Reader::new(header, separator, wanted, comments.lines)?), rows)
             }
         };
-        // Only a piece with that many separators may have a row of too many cells.
+        // Only a piece with this many delimiters can contain a row with too many fields.
         if rows.iter().filter(|&&byte| byte == separator).count() >= MAX_COLUMNS {
             let mut start = 0;
             for end in line_ends(rows, separator).chain([rows.len()]) {
@@ -54,7 +54,7 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
     reader.ok_or(RowsError::Empty)?.finish()
 }
 
-/// Reads rows that come in pieces.
+/// Reads rows from pieces of a text.
 struct Reader<'a> {
     header: Vec<String>,
     separator: u8,
@@ -62,19 +62,19 @@ struct Reader<'a> {
     chosen: Chosen,
     features: Vec<Feature<'a>>,
     block: Block,
-    /// Rows and lines read so far, the header among the lines.
+    /// The numbers of rows and lines read so far. Lines include the header.
     rows: usize,
     lines: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// For the rows below `header`, above which there are so many lines of comments.
+    /// Creates a reader for the rows below `header`, which follows `comments` lines of comments.
     fn new(header: &[u8], separator: u8, wanted: &Wanted<'a>, comments: usize) -> Result<Self> {
         let lines = comments + line_feeds(header);
         check_cells(header, separator)?;
         check_quotes(header, separator, comments)?;
         if std::str::from_utf8(header).is_err() {
-            return Err(RowsError::damaged(format!("the header {}", not_utf_8(header))));
+            return Err(RowsError::damaged(format!("the header is {}", not_utf_8(header))));
         }
         check_line_end(header, separator)?;
         let header = separator::cells(header, separator);
@@ -82,9 +82,7 @@ impl<'a> Reader<'a> {
         let mut chosen = Chosen::by_name(&header, wanted)?;
         if comments > 0 {
             let lines = if comments == 1 { "1 line".to_owned() } else { format!("{comments} lines") };
-            chosen
-                .notes
-                .insert(0, format!("{lines} above the header begin with # and are skipped as comments"));
+            chosen.notes.insert(0, format!("{lines} above the header skipped as comments (#)"));
         }
         let names = chosen.columns.iter().map(|&column| header[column].clone());
         let features = Feature::all(names, wanted);
@@ -93,7 +91,7 @@ impl<'a> Reader<'a> {
         Ok(Self { header, separator, decimal_comma, chosen, features, block, rows: 0, lines })
     }
 
-    /// Finds out what the columns are whose texts are kept, from the first rows.
+    /// Determines the kinds of the columns whose texts are stored, from the first rows.
     fn survey(&self, bytes: &[u8]) {
         let kept: Vec<usize> =
             (0..self.features.len()).filter(|&feature| self.features[feature].keeps_texts()).collect();
@@ -106,7 +104,7 @@ impl<'a> Reader<'a> {
             .flexible(true)
             .delimiter(self.separator)
             .from_reader(bytes);
-        // What is wrong with a row is said when it is read.
+        // Errors in rows are reported when the rows are read.
         for record in reader.byte_records().map_while(::std::result::Result::ok) {
             for (&feature, survey) in kept.iter().zip(&mut surveys) {
                 let cell = record.get(self.chosen.columns[feature]).unwrap_or_default();
@@ -120,9 +118,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Appends the next rows, which `bytes` hold whole, to the block.
+    /// Appends the rows in `bytes` to the block.
     fn read(&mut self, bytes: &[u8]) -> Result<()> {
-        // Flexible, so that the message on a ragged row is ours.
+        // Flexible, so that this crate reports rows of another length.
         let mut reader = ::csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -140,21 +138,22 @@ impl<'a> Reader<'a> {
                 Err(error) => return Err(RowsError::row(format!("row {row}: {error}"))),
             }
             let start = std::mem::replace(&mut end, reader.position().byte() as usize);
-            // An open quote takes all that follows, and rows come whole: only the last of them can have one.
+            // An open quote extends to the end of the piece, so only the last row can have one.
             if end == bytes.len() {
                 check_quotes(&bytes[start..], self.separator, lines_before + line_feeds(&bytes[..start]))?;
             }
             let place = || format!("row {row} (line {})", lines_before + last_line(&bytes[..end]));
             if header.len() == 1 && begins_with_empty_line(&bytes[..end], start) {
-                // The CSV grammar skips an empty line; in a file of one column it may be meant as a missing cell.
+                // The CSV grammar skips empty lines, but in a file with one column they may be meant as
+                // missing cells.
                 return Err(RowsError::row(format!(
-                    "there is an empty line before {}; write a missing cell of a single column as \"\"",
+                    "empty line before {}; write a missing cell of a single column as \"\"",
                     place()
                 )));
             }
             if record.len() != header.len() {
                 return Err(RowsError::row(format!(
-                    "{} has {} cells, and the header has {}{}",
+                    "{} has {} fields, expected {} as in the header{}",
                     place(),
                     record.len(),
                     header.len(),
@@ -189,33 +188,31 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What is to be told of all rows, of which there must be one.
+    /// Returns the information about all rows, or an error if there are none.
     fn finish(self) -> Result<Read> {
         if self.rows == 0 {
-            return Err(RowsError::row("there are no rows below the header; give at least one"));
+            return Err(RowsError::row("no rows below the header; expected at least one"));
         }
         Ok(self.chosen.told(&self.header, &self.features))
     }
 }
 
-/// What may be behind a row with too many cells.
+/// Returns advice for a row with too many or too few fields.
 fn hint(record: &::csv::ByteRecord, wanted: usize, separator: u8) -> &'static str {
     match separator {
         _ if record.get(0).is_some_and(|cell| cell.starts_with(b"#")) => {
-            "; if the line is a comment, remove it: only comments above the header are skipped"
+            "; if the line is a comment, remove it (only comments above the header are skipped)"
         }
-        _ if wanted == 1 => {
-            "; if the first line is a title, remove it or begin it with #, so that the first line has the names of the columns"
-        }
+        _ if wanted == 1 => "; if the first line is a title, remove it or start it with #",
         b',' if record.len() == 2 * wanted => {
-            "; are there decimal commas? Write decimal points, or quote the cells and give --decimal-comma"
+            "; if numbers have decimal commas, write points, or quote the fields and pass --decimal-comma"
         }
-        b',' => "; put a cell that holds a comma into quotes, or say what separates cells by --separator",
-        _ => "; where that does not separate cells, say what does by --separator",
+        b',' => "; quote fields that contain the delimiter, or set --separator",
+        _ => "; if the delimiter is wrong, set --separator",
     }
 }
 
-/// The refusal of a cell that is not in UTF-8.
+/// Returns the error for a cell that is not in UTF-8.
 fn other_encoding(cell: &[u8], place: String) -> RowsError {
     RowsError::Cell { place, problem: not_utf_8(cell) }
 }
@@ -224,13 +221,14 @@ fn line_feeds(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| byte == b'\n').count()
 }
 
-/// Number of the last line of `text`, from 1.
+/// Returns the number of the last line of `text`, from 1.
 fn last_line(text: &[u8]) -> usize {
     let end = text.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(0);
     1 + line_feeds(&text[..end])
 }
 
-/// Whether the record at `start` follows an empty line. The reader leaves the second byte of CRLF to the next record.
+/// Returns whether the record at `start` follows an empty line. The reader counts the second byte of CRLF to
+/// the next record.
 fn begins_with_empty_line(text: &[u8], start: usize) -> bool {
     let record = &text[start..];
     let record =
@@ -238,20 +236,21 @@ fn begins_with_empty_line(text: &[u8], start: usize) -> bool {
     matches!(record.first(), Some(b'\r' | b'\n'))
 }
 
-/// Refuses a text that ends within quotes, which follows so many lines.
+/// Rejects a text that ends within quotes; `lines_before` lines precede it.
 fn check_quotes(text: &[u8], separator: u8, lines_before: usize) -> Result<()> {
-    // The reader takes a mark for no part of the first field.
+    // The CSV reader removes a byte order mark before the first field.
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     match open_quote(text, separator) {
         Some(quote) => Err(RowsError::row(format!(
-            "line {}: a quote is opened and never closed; close it, or double it (\"\") where it belongs to the text",
+            "line {}: unclosed quote; close it, or double it (\"\") if it is part of the text",
             lines_before + 1 + line_feeds(&text[..quote])
         ))),
         None => Ok(()),
     }
 }
 
-/// Refuses a header behind which the reader sees another row: it takes a carriage return alone for the end of a line.
+/// Rejects a header in which the CSV reader finds a second row, because it accepts a single carriage return
+/// as the end of a line.
 fn check_line_end(header: &[u8], separator: u8) -> Result<()> {
     let mut reader = ::csv::ReaderBuilder::new()
         .has_headers(false)
@@ -260,16 +259,16 @@ fn check_line_end(header: &[u8], separator: u8) -> Result<()> {
         .from_reader(header);
     if reader.byte_records().nth(1).is_some() {
         return Err(RowsError::row(
-            "the header ends in a carriage return without a line feed; write the file with lines that end in a line feed (\\n or \\r\\n)",
+            "the header ends with a carriage return without a line feed; end lines with \\n or \\r\\n",
         ));
     }
     Ok(())
 }
 
-/// Refuses a first line that looks like data.
+/// Rejects a first line that consists of numbers.
 fn check_header(header: &[String], wanted: &Wanted<'_>) -> Result<()> {
     let are_numbers = header.iter().all(|name| name.parse::<f64>().is_ok());
-    // A data frame without names of columns is written with 0, 1, 2 … as the header.
+    // Data frames without column names are written with the header 0, 1, 2, …
     let are_counted = || header.iter().enumerate().all(|(index, name)| *name == index.to_string());
     let are_wanted = || {
         let cells: HashSet<&String> = header.iter().collect();
@@ -277,7 +276,7 @@ fn check_header(header: &[String], wanted: &Wanted<'_>) -> Result<()> {
     };
     if are_numbers && !are_counted() && !are_wanted() {
         return Err(RowsError::row(
-            "the first line holds numbers only; give a header with the names of the columns",
+            "the first line contains numbers only; add a header with the column names",
         ));
     }
     Ok(())
@@ -291,7 +290,7 @@ mod tests {
         Wanted { named_by: "the model", count: Some(2), ..Wanted::default() }
     }
 
-    /// The names and values of a whole text.
+    /// Returns the names and values of a whole text.
     fn table(text: &[u8], wanted: &Wanted<'_>) -> Result<(Vec<String>, Vec<f64>)> {
         let mut values = Vec::new();
         let read = read(&mut &text[..], wanted, &mut |block| {
@@ -325,9 +324,9 @@ mod tests {
     #[test]
     fn text_and_overflow_are_refused_by_row_line_and_column() {
         for (cell, says) in [
-            ("abc", "\"abc\", which is not a number"),
-            ("1e999", "is \"1e999\", which is beyond the largest number"),
-            ("71.2%", "is \"71.2%\", a percentage"),
+            ("abc", "\"abc\" is not numeric"),
+            ("1e999", "\"1e999\" overflows float64"),
+            ("71.2%", "\"71.2%\" is a percentage"),
         ] {
             for (end, line) in [("\n", 3), ("\r\n", 3), ("\n\n", 5)] {
                 let message = refusal(&["a,b", "1,2", &format!("3,{cell}"), ""].join(end));
@@ -339,8 +338,10 @@ mod tests {
 
     #[test]
     fn ragged_rows_are_refused_by_row_and_line() {
-        assert!(refusal("a,b\n1,2\n3\n").contains("row 1 (line 3) has 1 cells, and the header has 2"));
-        assert!(refusal("a,b\n1,2,3\n").contains("row 0 (line 2) has 3 cells"));
+        assert!(
+            refusal("a,b\n1,2\n3\n").contains("row 1 (line 3) has 1 fields, expected 2 as in the header")
+        );
+        assert!(refusal("a,b\n1,2,3\n").contains("row 0 (line 2) has 3 fields"));
     }
 
     #[test]
@@ -373,7 +374,7 @@ mod tests {
         let wanted = Wanted { names: Some(&names), ..two() };
         for (text, line) in [
             ("a,b,note\n1,2,ok\n3,4,\"oops\n5,6,fine\n7,8,fine\n", 3),
-            // Before what it swallowed is taken for a cell, or missed in the row.
+            // Report the quote, not the cell or the short row that results from it.
             ("a,b\n1,\"2\n", 2),
             ("a,b\n1,\"2", 2),
             ("a,b\n1,2\n\"3,4\n5,6\n", 3),
@@ -384,7 +385,7 @@ mod tests {
             ("a,b\n\u{feff}\"1,2\n3,4\n", 2),
         ] {
             let message = table(text.as_bytes(), &wanted).unwrap_err().to_string();
-            let place = format!("line {line}: a quote is opened and never closed");
+            let place = format!("line {line}: unclosed quote");
             assert!(message.starts_with(&place), "{text:?}: {message}");
         }
         let text = "a,b,note\r\n1,2,\"x\r\ny\"\r\n3,4,5\" pipe\r\n5,6,\"\"\"\"";
@@ -394,7 +395,7 @@ mod tests {
     #[test]
     fn lines_that_end_in_a_carriage_return_alone_are_refused() {
         for text in ["a,b\r1,2\r3,4\r", "a,b\r1,2\n3,4\n"] {
-            assert!(refusal(text).contains("the header ends in a carriage return without a line feed"));
+            assert!(refusal(text).contains("the header ends with a carriage return without a line feed"));
         }
         assert_eq!(table(b"\"a\rx\",b\r\r\n1,2\r\r\n", &two()).unwrap().1, [1.0, 2.0]);
         assert!(refusal("a,b\r").contains("no rows"));
@@ -410,15 +411,15 @@ mod tests {
             "{message}"
         );
         let message = refused(b"a,b\n1,caf\xe9\n", &two());
-        let place = "row 0 (line 2), column 1 \"b\" is not encoded in UTF-8; if it reads \"café\"";
+        let place = "row 0 (line 2), column 1 \"b\": not encoded in UTF-8; if it should read \"café\"";
         assert!(message.starts_with(place) && message.contains("iconv -f WINDOWS-1252"), "{message}");
         let with_id = Wanted { id: Some("who"), ..two() };
         let message = refused(b"a,b,who\n1,2,Zo\xeb\n", &with_id);
         assert!(
-            message.contains("column 2 \"who\" is not encoded in UTF-8; if it reads \"Zoë\""),
+            message.contains("column 2 \"who\": not encoded in UTF-8; if it should read \"Zoë\""),
             "{message}"
         );
-        // A column that is not wanted may hold anything.
+        // Columns that are not read may contain anything.
         let names = ["a", "b"].map(str::to_owned);
         let named = Wanted { names: Some(&names), ..two() };
         assert_eq!(table(b"a,b,who\n1,2,Zo\xeb\n", &named).unwrap().1, [1.0, 2.0]);
@@ -451,7 +452,7 @@ mod tests {
         assert!(message.contains("row 1 (line 5)"), "{message}");
         let message = read_all("a,b\n1,2\n# the end\n").unwrap_err().to_string();
         assert!(
-            message.contains("row 1 (line 3) has 1 cells") && message.contains("is a comment"),
+            message.contains("row 1 (line 3) has 1 fields") && message.contains("is a comment"),
             "{message}"
         );
         let one = Wanted { count: Some(1), ..two() };

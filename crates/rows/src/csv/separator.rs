@@ -1,4 +1,4 @@
-//! What separates the cells of a text: found from its first line, and where that is not enough from the lines below it.
+//! Detects the delimiter from the first line and, if that is ambiguous, from the lines below it.
 
 use std::collections::HashSet;
 
@@ -7,18 +7,18 @@ use crate::choice::lightgbm_name;
 use crate::error::{Result, RowsError};
 use crate::wanted::Wanted;
 
-/// What may separate cells, and what each is called.
+/// The possible delimiters with their names.
 const CANDIDATES: [(u8, &str); 4] = [(b',', "comma"), (b';', "semicolon"), (b'\t', "tab"), (b'|', "pipe")];
-/// Lines that are looked at, and bytes of them.
+/// Maximum number of lines that are compared, and of their bytes.
 const LINES: usize = 50;
 const BYTES: usize = 1 << 16;
 
-/// The separator of a text with this beginning.
+/// Returns the delimiter of a text that starts with `beginning`:
 ///
-/// 1. The one that is given.
-/// 2. The one that cuts the first line into cells of which most are names that are wanted.
-/// 3. The only one that cuts the first line at all, or a comma where none does.
-/// 4. The only one that cuts the first lines into equally many cells.
+/// 1. the delimiter specified by the user;
+/// 2. otherwise the one that splits the first line into the most fields with expected names;
+/// 3. otherwise the only one that splits the first line, or a comma if none does;
+/// 4. otherwise the only one that splits the first lines into the same number of fields each.
 pub(super) fn find(beginning: &[u8], wanted: &Wanted<'_>) -> Result<u8> {
     if let Some(given) = wanted.separator {
         return Ok(given);
@@ -54,7 +54,7 @@ pub(super) fn find(beginning: &[u8], wanted: &Wanted<'_>) -> Result<u8> {
     }
 }
 
-/// How many cells of the header are names that are wanted or set aside.
+/// Returns the number of header fields that are names of features or of other specified columns.
 pub(super) fn known(header: &[String], wanted: &Wanted<'_>) -> usize {
     let names =
         wanted.names.unwrap_or_default().iter().map(String::as_str).chain(wanted.ignored.iter().copied());
@@ -66,11 +66,11 @@ pub(super) fn known(header: &[String], wanted: &Wanted<'_>) -> usize {
     header.iter().filter(is_known).count()
 }
 
-/// Whether the first lines have as many cells each.
+/// Returns whether the first lines all have the same number of fields.
 fn is_even(text: &[u8], separator: u8) -> bool {
     let text = &text[..text.len().min(BYTES)];
     let mut start = 0;
-    // The last line may be cut.
+    // The last line of the prefix may be truncated.
     let lines = line_ends(text, separator).take(LINES).map(|end| {
         let line = &text[start..end];
         start = end;
@@ -85,7 +85,7 @@ fn is_even(text: &[u8], separator: u8) -> bool {
     }
 }
 
-/// The cells of a line; none where it is not text.
+/// Returns the fields of a line; empty if it is not UTF-8.
 pub(super) fn cells(line: &[u8], separator: u8) -> Vec<String> {
     let line = line.strip_prefix(super::lines::BYTE_ORDER_MARK).unwrap_or(line);
     let mut reader = ::csv::ReaderBuilder::new().has_headers(false).delimiter(separator).from_reader(line);
@@ -116,7 +116,7 @@ mod tests {
             ("\u{feff}\"x;y\",z\n1,2\n", b','),
             ("a\n1\n", b','),
             ("", b','),
-            // Both cut the header; one alone the rows as well.
+            // Both split the header, but only one splits the rows.
             ("income; k$,age\n1,2\n3,4\n", b','),
             ("a,1;b\n\"x\n,\";2\n", b';'),
         ] {

@@ -2,10 +2,10 @@
 
 use crate::nearest::shown;
 
-/// What the header says.
+/// The contents of the header.
 #[derive(Debug, PartialEq)]
 pub(super) struct Header {
-    /// The type of the numbers.
+    /// The dtype of the numbers.
     pub(super) descr: String,
     pub(super) fortran_order: bool,
     pub(super) shape: Vec<usize>,
@@ -18,7 +18,7 @@ fn fail<T>(problem: String) -> Parsed<T> {
 }
 
 impl Header {
-    /// Reads the dictionary; else what is wrong with it.
+    /// Parses the dictionary, or returns the problem.
     pub(super) fn parse(text: &str) -> Parsed<Self> {
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
         let mut cursor = Cursor { rest: text };
@@ -38,14 +38,14 @@ impl Header {
             }
         }
         Ok(Self {
-            descr: descr.ok_or_else(|| "there is no \"descr\"".to_owned())?,
-            fortran_order: fortran_order.ok_or_else(|| "there is no \"fortran_order\"".to_owned())?,
-            shape: shape.ok_or_else(|| "there is no \"shape\"".to_owned())?,
+            descr: descr.ok_or_else(|| "missing key \"descr\"".to_owned())?,
+            fortran_order: fortran_order.ok_or_else(|| "missing key \"fortran_order\"".to_owned())?,
+            shape: shape.ok_or_else(|| "missing key \"shape\"".to_owned())?,
         })
     }
 }
 
-/// What is left of a header to read.
+/// The remainder of a header.
 struct Cursor<'a> {
     rest: &'a str,
 }
@@ -61,7 +61,7 @@ impl<'a> Cursor<'a> {
         if self.accept(token) {
             Ok(())
         } else {
-            fail(format!("{token:?} is wanted before {}", shown(self.rest)))
+            fail(format!("expected {token:?} before {}", shown(self.rest)))
         }
     }
 
@@ -70,7 +70,7 @@ impl<'a> Cursor<'a> {
         if quote == '\'' {
             self.expect(quote)?;
         }
-        let (text, rest) = self.rest.split_once(quote).ok_or_else(|| "a string does not end".to_owned())?;
+        let (text, rest) = self.rest.split_once(quote).ok_or_else(|| "unterminated string".to_owned())?;
         self.rest = rest;
         Ok(text)
     }
@@ -83,7 +83,7 @@ impl<'a> Cursor<'a> {
                 return Ok(value);
             }
         }
-        fail(format!("True or False is wanted before {}", shown(text)))
+        fail(format!("expected True or False before {}", shown(text)))
     }
 
     fn tuple(&mut self) -> Parsed<Vec<usize>> {
@@ -93,7 +93,7 @@ impl<'a> Cursor<'a> {
             let text = self.rest.trim_start();
             let (digits, rest) =
                 text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
-            numbers.push(digits.parse().map_err(|_| format!("a length is wanted before {}", shown(text)))?);
+            numbers.push(digits.parse().map_err(|_| format!("expected a length before {}", shown(text)))?);
             self.rest = rest;
             if !self.accept(',') {
                 self.expect(')')?;
@@ -124,13 +124,13 @@ mod tests {
     #[test]
     fn what_is_no_such_dictionary_is_refused() {
         for (text, says) in [
-            ("", "'{' is wanted"),
-            ("{'descr': '<f8'}", "there is no"),
-            ("{'descr': [('a', '<f8')]}", "is wanted"),
-            ("{'descr': '<f8", "does not end"),
+            ("", "expected '{'"),
+            ("{'descr': '<f8'}", "missing key"),
+            ("{'descr': [('a', '<f8')]}", "expected"),
+            ("{'descr': '<f8", "unterminated"),
             ("{'other': 1}", "unknown key"),
             ("{'fortran_order': 1}", "True or False"),
-            ("{'shape': (99999999999999999999999, 2)}", "a length is wanted"),
+            ("{'shape': (99999999999999999999999, 2)}", "expected a length"),
         ] {
             let problem = Header::parse(text).unwrap_err();
             assert!(problem.contains(says), "{text}: {problem}");

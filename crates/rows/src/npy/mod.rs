@@ -1,8 +1,9 @@
-//! Matrices in NumPy's `.npy` format, versions 1 to 3: all kinds of numbers, in C or Fortran order. They have no names, and hold codes of
-//! categories.
+//! Matrices in NumPy's `.npy` format, versions 1 to 3, with all numeric types, in C or Fortran order. They
+//! have no column names, and contain the codes of categories.
 //!
-//! A file is six bytes of magic, two of version, the length of the header (two bytes little-endian in version 1, four in 2 and 3),
-//! the header, and the numbers. Source: *NumPy Reference*, "The NPY format". Every length is checked before it is used.
+//! A file consists of six magic bytes, two bytes of version, the length of the header (two bytes in version
+//! 1, four in versions 2 and 3, little-endian), the header, and the numbers. Source: *NumPy Reference*, "The
+//! NPY format". Every length is checked before it is used.
 
 mod header;
 mod numbers;
@@ -22,13 +23,13 @@ use numbers::Kind;
 #[cfg(feature = "columnar")]
 pub(crate) use numbers::half;
 
-/// The first bytes of every such file.
+/// The magic bytes at the start of a file.
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Bytes of numbers that are read at a time.
+/// The number of bytes that are read at a time.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// Reads a matrix in blocks. In Fortran order it is one: rows are all over the file.
+/// Reads a matrix in blocks. In Fortran order it is one block, because each row is spread over the file.
 pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
     let header = read_header(bytes)?;
     let matrix = Matrix::new(&header, wanted)?;
@@ -63,7 +64,7 @@ pub(crate) fn read(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut R
     Ok(Read { names: None, id: None, columns: columns.len(), absent, notes })
 }
 
-/// The text of the header. What follows it stays where it is.
+/// Reads the header, without consuming what follows it.
 fn read_header(bytes: &mut dyn BufRead) -> Result<Header> {
     let cut = || RowsError::damaged("the .npy header is truncated");
     let mut read = |length: u64| -> Result<Vec<u8>> {
@@ -77,8 +78,7 @@ fn read_header(bytes: &mut dyn BufRead) -> Result<Header> {
         [2, _] => (read(4)?, false),
         [3, _] => (read(4)?, true),
         [major, minor] => {
-            let problem =
-                format!("version {major}.{minor} of the .npy format is not known; versions 1 to 3 are");
+            let problem = format!("unsupported .npy version {major}.{minor}; expected version 1, 2 or 3");
             return Err(RowsError::damaged(problem));
         }
         _ => return Err(cut()),
@@ -86,15 +86,16 @@ fn read_header(bytes: &mut dyn BufRead) -> Result<Header> {
     let length = length.iter().rev().fold(0, |length, &byte| length << 8 | u64::from(byte));
     let header = read(length)?;
     let header = match is_utf8 {
-        true => String::from_utf8(header).map_err(|_| RowsError::damaged("the .npy header is not text"))?,
-        // Latin-1, of which every byte is a character.
+        true => {
+            String::from_utf8(header).map_err(|_| RowsError::damaged("the .npy header is not valid UTF-8"))?
+        }
+        // In Latin-1, every byte is a character.
         false => header.into_iter().map(char::from).collect(),
     };
-    Header::parse(&header)
-        .map_err(|problem| RowsError::damaged(format!("the .npy header cannot be understood: {problem}")))
+    Header::parse(&header).map_err(|problem| RowsError::damaged(format!("invalid .npy header: {problem}")))
 }
 
-/// What the header says, and which columns are wanted.
+/// A matrix: its shape and type, and the columns that are read.
 struct Matrix {
     rows: usize,
     columns: usize,
@@ -108,31 +109,32 @@ impl Matrix {
     fn new(header: &Header, wanted: &Wanted<'_>) -> Result<Self> {
         let &[rows, columns] = header.shape.as_slice() else {
             return Err(RowsError::columns(format!(
-                "the array has {} dimensions; give a matrix of rows × features",
+                "expected a 2-D array of rows × features, found {} dimensions",
                 header.shape.len()
             )));
         };
         let Some(kind) = Kind::named(&header.descr) else {
             return Err(RowsError::columns(format!(
-                "the .npy file holds {}, which is no kind of number read here; convert it to float64 (\"<f8\")",
+                "dtype {} is not supported in .npy files; convert it to float64 (\"<f8\")",
                 shown(&header.descr)
             )));
         };
         if rows.checked_mul(columns).and_then(|count| count.checked_mul(kind.width)).is_none() {
             return Err(RowsError::damaged(format!(
-                "{rows} × {columns} numbers of {} bytes are announced; the file is truncated or damaged",
+                "the header declares {rows} × {columns} numbers of {} bytes; the file is truncated or \
+                 corrupt",
                 kind.width
             )));
         }
         if rows == 0 || columns == 0 {
             return Err(RowsError::row(format!(
-                "the matrix is {rows} × {columns}; give at least one row and one column"
+                "the matrix is empty ({rows} × {columns}); expected at least one row and one column"
             )));
         }
-        // Any number can be announced, and columns are counted out.
+        // The header can declare any number of columns, and a list of them is allocated.
         if columns > MAX_COLUMNS {
             return Err(RowsError::columns(format!(
-                "{columns} columns are announced, and at most {MAX_COLUMNS} are read"
+                "the matrix has {columns} columns; a table can have at most {MAX_COLUMNS} columns"
             )));
         }
         let chosen = Chosen::by_position(columns, wanted)?;
@@ -146,18 +148,20 @@ impl Matrix {
         })
     }
 
-    /// Refuses another number of bytes than the matrix has.
+    /// Checks that the file has exactly the bytes of the matrix.
     fn check_bytes(&self, given: u64) -> Result<()> {
         let Self { rows, columns, kind: Kind { width, .. }, .. } = self;
         if (rows * columns * width) as u64 == given {
             return Ok(());
         }
         Err(RowsError::damaged(format!(
-            "{rows} × {columns} numbers of {width} bytes are announced, and {given} bytes are there; the file is truncated or damaged"
+            "expected {rows} × {columns} numbers of {width} bytes, found {given} bytes; the file is \
+             truncated or corrupt"
         )))
     }
 
-    /// Appends the wanted columns of `rows`, whose numbers `data` begins with; all of the matrix in Fortran order.
+    /// Appends the chosen columns of `rows`, whose numbers start at the beginning of `data`; in Fortran
+    /// order, `data` is the whole matrix.
     fn read(
         &self,
         data: &[u8],
@@ -196,7 +200,8 @@ impl Matrix {
         RowsError::Cell {
             place: format!("row {row}, column {column}"),
             problem: format!(
-                "is a whole number of type {:?} beyond 2^53, which is not exact as float64; convert it, or leave the column out by --ignore",
+                "integer of type {:?} beyond 2^53 is not exact as float64; convert it, or pass the column to \
+                 --ignore",
                 self.descr
             ),
         }
@@ -211,7 +216,7 @@ mod tests {
         Wanted { named_by: "the model", count: Some(2), ..Wanted::default() }
     }
 
-    /// All values, and how many blocks they came in.
+    /// Returns all values, and the number of blocks.
     fn values(bytes: &[u8]) -> Result<(Vec<f64>, usize)> {
         let (mut values, mut blocks) = (Vec::new(), 0);
         read(&mut &bytes[..], &two(), &mut |block| {
@@ -291,18 +296,18 @@ mod tests {
             assert!(values(&bytes[..end]).is_err(), "cut at {end}");
         }
         bytes.push(0);
-        assert!(refusal(&bytes).contains("truncated or damaged"));
+        assert!(refusal(&bytes).contains("truncated or corrupt"));
     }
 
     #[test]
     fn lengths_that_lie_are_refused() {
         let huge = format!("({0}, {0})", usize::MAX);
-        assert!(refusal(&file(2, &header("<f8", "False", &huge), &[])).contains("truncated or damaged"));
+        assert!(refusal(&file(2, &header("<f8", "False", &huge), &[])).contains("truncated or corrupt"));
         let many = format!("(2, {})", u32::MAX);
         assert!(refusal(&file(2, &header("<f8", "False", &many), &[])).contains("at most 1048576"));
         for order in ["False", "True"] {
             let rows = format!("({}, 2)", 1u64 << 50);
-            assert!(refusal(&file(1, &header("<f8", order, &rows), &[0; 64])).contains("64 bytes are there"));
+            assert!(refusal(&file(1, &header("<f8", order, &rows), &[0; 64])).contains("found 64 bytes"));
         }
         let mut long = file(2, "", &[]);
         long[8..12].copy_from_slice(&u32::MAX.to_le_bytes());
@@ -314,17 +319,17 @@ mod tests {
     fn what_is_no_matrix_of_exact_numbers_is_refused_with_what_to_do() {
         let data = doubles(&[1.0, 2.0]);
         assert!(refusal(&file(1, &header("|O", "False", "(1, 2)"), &data)).contains("convert it"));
-        assert!(refusal(&file(1, &header("<f8", "False", "(2,)"), &data)).contains("1 dimensions"));
+        assert!(refusal(&file(1, &header("<f8", "False", "(2,)"), &data)).contains("found 1 dimensions"));
         assert!(refusal(&file(9, "", &[])).contains("version 9.0"));
-        assert!(refusal(&file(1, "{'descr': [('a', '<f8')]}", &[])).contains("cannot be understood"));
-        // Names of columns are in Latin-1, but in version 3.
+        assert!(refusal(&file(1, "{'descr': [('a', '<f8')]}", &[])).contains("invalid .npy header"));
+        // Column names are in Latin-1, except in version 3.
         let named = "{'descr': [('größe', '<f8')], 'fortran_order': False, 'shape': (2,)}";
         let latin_1: Vec<u8> = named.chars().map(|letter| u32::from(letter) as u8).collect();
         for bytes in [file(1, &latin_1, &[]), file(2, &latin_1, &[]), file(3, named, &[])] {
             let message = refusal(&bytes);
-            assert!(message.contains("cannot be understood") && message.contains("größe"), "{message}");
+            assert!(message.contains("invalid .npy header") && message.contains("größe"), "{message}");
         }
-        assert!(refusal(&file(3, &latin_1, &[])).contains("is not text"));
+        assert!(refusal(&file(3, &latin_1, &[])).contains("is not valid UTF-8"));
         let large: Vec<u8> = [1u64, u64::MAX].iter().flat_map(|number| number.to_le_bytes()).collect();
         let message = refusal(&file(1, &header("<u8", "False", "(1, 2)"), &large));
         assert!(message.contains("row 0, column 1") && message.contains("beyond 2^53"), "{message}");

@@ -1,13 +1,13 @@
-//! The kinds of numbers that a `.npy` file may hold, each as f64.
+//! The numeric types of `.npy` files, converted to f64.
 
 use crate::exact::exact;
 
-/// How the bytes of one number are read.
+/// A numeric type.
 #[derive(Clone, Copy)]
 pub(super) struct Kind {
-    /// Bytes of a number.
+    /// The number of bytes.
     pub(super) width: usize,
-    /// The number that these bytes are; none where f64 does not have it.
+    /// Reads a number; `None` if it is not exact as f64.
     pub(super) read: fn(&[u8]) -> Option<f64>,
 }
 
@@ -27,7 +27,7 @@ macro_rules! kind {
 }
 
 impl Kind {
-    /// The kind with this name of NumPy: the order of bytes, a letter, the width.
+    /// Returns the type with a dtype string: byte order, letter, width.
     pub(super) fn named(descr: &str) -> Option<Self> {
         Some(match descr {
             "|b1" | "<b1" | ">b1" | "b1" | "?" | "|?" => {
@@ -58,7 +58,7 @@ impl Kind {
     }
 }
 
-/// A number of IEEE 754 binary16: a sign, five bits of exponent, ten of fraction.
+/// Reads a number of IEEE 754 binary16: a sign bit, five bits of exponent, ten of fraction.
 pub(crate) fn half(bits: u16) -> f64 {
     let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
     let magnitude = match exponent {

@@ -1,17 +1,17 @@
-//! The table of the fixtures, and what is wanted of it.
+//! The table of the fixtures, and the options for reading it.
 
 use std::path::PathBuf;
 
 use apportion_models::{Category, UnknownWord, Words};
 use apportion_rows::{RowsError, Source, Table, Wanted};
 
-/// The features that are taken from the table, those with categories at the end.
+/// The features of the table; those with categories are at the end.
 pub(crate) const FEATURES: [&str; 13] =
     ["money", "f64", "f32", "f16", "i8", "i64", "u16", "u32", "flag", "colour", "category", "large", "code"];
-/// Which of them have the categories of colours.
+/// The features whose categories are colours.
 const COLOURS: std::ops::Range<usize> = 9..12;
 
-/// What is wanted of every file.
+/// The names and categories that the options borrow.
 pub(crate) struct Asked {
     names: Vec<String>,
     colours: Words,
@@ -30,7 +30,7 @@ impl Asked {
         }
     }
 
-    /// The first `features` of them.
+    /// Returns the options for the first `features` features.
     pub(crate) fn wanted(&self, features: usize) -> Wanted<'_> {
         let words = |feature| match feature {
             feature if COLOURS.contains(&feature) => Some(&self.colours),
@@ -60,12 +60,12 @@ pub(crate) fn read(bytes: &[u8], wanted: &Wanted<'_>) -> Result<Table, RowsError
     Source::stream("these rows", bytes).read(wanted)
 }
 
-/// Numbers that can be compared.
+/// Returns the bits of values, with the same bits for all NaN, so that they can be compared.
 pub(crate) fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| if value.is_nan() { u64::MAX } else { value.to_bits() }).collect()
 }
 
-/// An error with all of its causes.
+/// Formats an error with all of its causes.
 pub(crate) fn told(error: &RowsError) -> String {
     let mut told = error.to_string();
     let mut source = std::error::Error::source(error);

@@ -1,10 +1,10 @@
-//! The same rows from files of every format.
+//! Files of all formats with the same rows.
 
 use apportion_rows::{Source, Wanted};
 
 use crate::common::{Asked, FEATURES, bits, bytes, path, read, told};
 
-/// Files with all features of the table.
+/// Compressed text files with all features of the table.
 const WHOLE: [&str; 2] = ["table.csv.gz", "table.csv.zst"];
 #[cfg(feature = "columnar")]
 const COLUMNAR: [&str; 13] = [
@@ -90,7 +90,7 @@ fn weights_are_numbers_of_every_format_and_set_aside_unless_they_are_a_feature()
     for cell in ["", "-1", "inf", "NaN", "heavy"] {
         let refused = read(format!("a,w\n1,1\n2,{cell}\n").as_bytes(), &all).unwrap_err();
         let said = told(&refused);
-        assert!(said.contains("row 1") && said.contains("is no weight"), "{said}");
+        assert!(said.contains("row 1") && said.contains("invalid weight"), "{said}");
     }
 }
 
@@ -119,12 +119,12 @@ fn polars_and_other_encodings_give_the_same_rows_but_for_columns_they_lack() {
 #[cfg(feature = "columnar")]
 #[test]
 fn columns_that_are_neither_numbers_nor_words_are_refused_by_name() {
-    for (column, says) in [("day", "of dates"), ("list", "nested"), ("group", "nested")] {
+    for (column, says) in [("day", "dates"), ("list", "nested values"), ("group", "nested values")] {
         let names = [column.to_owned()];
         for name in ["snappy.parquet", "plain.arrow", "stream.arrows"] {
             let wanted = Wanted { names: Some(&names), named_by: "the model", ..Wanted::default() };
             let message = told(&read(&bytes(name), &wanted).unwrap_err());
-            assert!(message.contains(&format!("column {column:?} is {says}")), "{name}: {message}");
+            assert!(message.contains(&format!("column {column:?} contains {says}")), "{name}: {message}");
             assert!(message.contains("--ignore"), "{message}");
         }
     }
@@ -173,7 +173,7 @@ fn a_text_in_utf_16_is_the_same_table_with_a_note() {
     }
 }
 
-/// An infinite value is a number of every format, in every column without categories.
+/// Infinite values are numbers in every format and in every column without categories.
 #[test]
 fn infinite_numbers_are_read() {
     let (infinite, wanted) = (f64::INFINITY, Wanted::default());
@@ -194,6 +194,6 @@ fn infinite_numbers_are_read() {
     }
     for cell in ["1e400", "-1e309", "179769313486231580793e300"] {
         let message = told(&read(format!("a,b\n1,{cell}\n").as_bytes(), &wanted).unwrap_err());
-        assert!(message.contains("beyond the largest number of float64"), "{message}");
+        assert!(message.contains("overflows float64"), "{message}");
     }
 }

@@ -1,4 +1,4 @@
-//! Decimals, days and times as ids: every digit, as text.
+//! Decimals, dates and times as IDs: texts with all digits.
 
 use std::sync::Arc;
 
@@ -54,29 +54,26 @@ fn decimals_are_the_features_of_the_text() {
 #[test]
 fn days_times_and_durations_are_no_features_and_some_are_no_ids() {
     for (column, says) in [
-        ("day", "of dates"),
-        ("day64", "of dates"),
-        ("category", "of dates"),
-        ("s", "of times"),
-        ("us", "of times"),
-        ("hour", "of times of day"),
-        ("duration", "of durations"),
+        ("day", "dates"),
+        ("day64", "dates"),
+        ("category", "dates"),
+        ("s", "times"),
+        ("us", "times"),
+        ("hour", "times of day"),
+        ("duration", "durations"),
     ] {
         let names = [column.to_owned()];
         for name in FILES {
             let message = told(&read(&bytes(name), &features(&names)).unwrap_err());
-            let wanted = format!("column {column:?} is {says}, which is neither a number nor a word");
+            let wanted = format!("column {column:?} contains {says}, not numbers or categories");
             assert!(message.contains(&wanted) && message.contains("--ignore"), "{name}: {message}");
         }
     }
     let names = ["x".to_owned()];
     for (column, says) in [
-        (
-            "hour",
-            "--id \"hour\": the column is of times of day, which is not read as an id; convert it to text",
-        ),
-        ("duration", "--id \"duration\": the column is of durations, which is not read as an id"),
-        ("decimal60", "row 0, column 12 \"decimal60\" is a decimal of more than 38 digits"),
+        ("hour", "column \"hour\" contains times of day, which cannot be used as --id; convert it to text"),
+        ("duration", "column \"duration\" contains durations, which cannot be used as --id"),
+        ("decimal60", "row 0, column 12 \"decimal60\": decimals of more than 38 digits cannot be used"),
     ] {
         let wanted = Wanted { id: Some(column), ..features(&names) };
         for name in FILES {
@@ -84,7 +81,7 @@ fn days_times_and_durations_are_no_features_and_some_are_no_ids() {
             assert!(message.contains(says) && !message.contains("--ignore"), "{name}: {message}");
         }
     }
-    // As a number it is rounded as any other.
+    // Features are rounded, like any other number.
     let names = ["decimal60".to_owned()];
     FILES
         .iter()
@@ -107,7 +104,7 @@ fn decimals_of_any_bytes_and_times_of_96_bits_are_ids() {
     write::<FixedLenByteArrayType>(&mut group, &short);
     let long = 1_234_567_890_123_456_789_012i128.to_be_bytes();
     write::<ByteArrayType>(&mut group, &[long.to_vec(), vec![0xfb]].map(ByteArray::from));
-    // The nanoseconds of a day, the low bits first, and the Julian day.
+    // The nanoseconds of a day, lowest bits first, and the Julian day.
     let nanos = 43_200_000_000_001u64;
     write::<Int96Type>(
         &mut group,
@@ -129,7 +126,7 @@ fn decimals_of_any_bytes_and_times_of_96_bits_are_ids() {
         assert_eq!((table.values, table.weights), (vec![1.0, 2.0], Some(vec![0.05, 655.36])));
     }
     let names = ["old".to_owned()];
-    assert!(told(&read(&file, &features(&names)).unwrap_err()).contains("\"old\" is of times"));
+    assert!(told(&read(&file, &features(&names)).unwrap_err()).contains("\"old\" contains times"));
 }
 
 fn write<T: DataType>(group: &mut SerializedRowGroupWriter<'_, &mut Vec<u8>>, cells: &[T::T]) {

@@ -1,4 +1,4 @@
-//! Rows in every format and packing: the same numbers from all, and errors from what is damaged.
+//! Rows in every format and compression: the same numbers from each, and errors for corrupt files.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

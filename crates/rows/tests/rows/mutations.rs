@@ -1,4 +1,4 @@
-//! Files with bytes changed at random: an error or rows, and never a panic, an abort, or memory out of proportion.
+//! Randomly changed files give an error or rows, but never a panic, an abort, or memory out of proportion.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use apportion_rows::{Source, Wanted};
 
 use crate::common::{Asked, FEATURES, bytes};
 
-/// SplitMix64: the same changes at every run.
+/// SplitMix64, which makes the same changes in every run.
 struct Draws(u64);
 
 impl Draws {
@@ -19,7 +19,7 @@ impl Draws {
     }
 }
 
-/// Changes a few bytes, or takes some out, doubles some, or cuts the end off.
+/// Changes, removes or repeats a few bytes, or truncates the file.
 fn mutate(bytes: &mut Vec<u8>, draws: &mut Draws) {
     for _ in 0..=draws.below(4) {
         let at = draws.below(bytes.len().max(1)).min(bytes.len().saturating_sub(1));
@@ -31,7 +31,7 @@ fn mutate(bytes: &mut Vec<u8>, draws: &mut Draws) {
                 let part = bytes[at..end].to_vec();
                 bytes.splice(at..at, part);
             }
-            // Numbers that claim much.
+            // Numbers that declare large sizes.
             3 => bytes[at..end].fill(0xff),
             4 => bytes[at..end].fill(0x7f),
             5 => bytes[at..end].fill(0),
@@ -63,7 +63,7 @@ fn survives(names: &[&str], count: usize) {
     survives_as(names, count, |name, _| asked.wanted(features(name)));
 }
 
-/// Where what is wanted of a file may depend on the change of it.
+/// Like [`survives`], with options that may depend on the index of the change.
 fn survives_as<'a>(names: &[&str], count: usize, wanted: impl Fn(&str, usize) -> Wanted<'a>) {
     let mut draws = Draws(19);
     let mut read = 0;
@@ -82,7 +82,7 @@ fn survives_as<'a>(names: &[&str], count: usize, wanted: impl Fn(&str, usize) ->
             }
         }
     }
-    // Some changes matter to no reader.
+    // Some changes affect no reader.
     assert!(read > 0 && read < names.len() * count, "{read}");
 }
 

@@ -1,4 +1,4 @@
-//! Rows in blocks, from pipes and from what is packed too well.
+//! Rows in blocks, from pipes, and from highly compressed files.
 
 use std::io::Read;
 
@@ -16,7 +16,7 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// A reader that gives a byte at a time, as a slow pipe does.
+/// Reads one byte at a time, like a slow pipe.
 struct Slow<'a>(&'a [u8]);
 
 impl Read for Slow<'_> {
@@ -65,7 +65,7 @@ fn a_quote_that_is_never_closed_is_refused_far_into_a_stream() {
     for opened in ["7,8,\"oops", "7,8,\"oops\"\"", "\"7,8,oops"] {
         for rest in ["", "\n", &"\n9,1,fine".repeat(100_000)] {
             let message = told(&read(format!("{text}{opened}{rest}").as_bytes(), &two()).unwrap_err());
-            assert!(message.contains("line 200002: a quote is opened and never closed"), "{message}");
+            assert!(message.contains("line 200002: unclosed quote"), "{message}");
         }
     }
 }
@@ -111,16 +111,16 @@ fn what_is_packed_too_well_is_refused_until_it_is_allowed() {
 
 #[test]
 fn packed_content_that_is_cut_off_is_refused() {
-    for (packed, says) in [(bytes("table.csv.gz"), "gzipped data"), (bytes("table.csv.zst"), "zstd data")] {
+    for (packed, says) in [(bytes("table.csv.gz"), "gzip data"), (bytes("table.csv.zst"), "zstd data")] {
         for end in [4, 40, packed.len() / 2, packed.len() - 1] {
             let wanted = Wanted { ignored: vec!["x"], ..Wanted::default() };
             let message = told(&read(&packed[..end], &wanted).unwrap_err());
-            assert!(message.contains(says) && message.contains("truncated or damaged"), "{end}: {message}");
+            assert!(message.contains(says) && message.contains("truncated or corrupt"), "{end}: {message}");
         }
     }
 }
 
-/// A reader that gives some bytes, and fails where more are asked for.
+/// Reads some bytes and then fails instead of returning the end.
 #[cfg(feature = "columnar")]
 struct NoMore<'a>(&'a [u8]);
 
@@ -128,7 +128,7 @@ struct NoMore<'a>(&'a [u8]);
 impl Read for NoMore<'_> {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         match self.0.read(into) {
-            Ok(0) => Err(std::io::Error::other("more was asked for")),
+            Ok(0) => Err(std::io::Error::other("read past the end")),
             read => read,
         }
     }
@@ -142,7 +142,7 @@ fn batches_of_an_arrow_stream_are_handed_over_as_they_come() {
     let mut writer = ArrowWriter::stream(Vec::new(), [("y", ArrowKind::Float64)], &[]).unwrap();
     writer.write(&[ArrowColumn::float64([1.5])]).unwrap();
     let begun = std::mem::take(writer.sink());
-    // A message of one row is short.
+    // A message with one row is short.
     assert!(begun.len() < 512, "{}", begun.len());
     let mut values = Vec::new();
     let read = Source::stream("a pipe", NoMore(&begun)).each_block(&Wanted::default(), |block| {
@@ -150,5 +150,5 @@ fn batches_of_an_arrow_stream_are_handed_over_as_they_come() {
         Ok::<_, RowsError>(())
     });
     assert_eq!(values, [1.5]);
-    assert!(told(&read.unwrap_err()).contains("more was asked for"));
+    assert!(told(&read.unwrap_err()).contains("read past the end"));
 }

@@ -1,4 +1,4 @@
-//! What is written in Arrow is read as it was, whatever the number of rows and batches.
+//! Arrow data that is written is read back unchanged, for any number of rows and batches.
 
 use apportion_rows::{ArrowColumn, ArrowKind, ArrowWriter, Wanted};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ const COLUMNS: [(&str, ArrowKind); 5] = [
     ("flag", ArrowKind::Boolean),
 ];
 
-/// Rows in batches of the given sizes: a number, a text, a list, an integer, a boolean each.
+/// Creates batches of the given sizes; each row has a number, a text, a list, an integer and a boolean.
 fn batches(sizes: &[usize], numbers: &mut impl Iterator<Item = f64>) -> Vec<[ArrowColumn; 5]> {
     let batch = |&size: &usize| {
         let ids: Vec<String> = (0..size).map(|row| "ü".repeat(row % 5)).collect();
@@ -42,7 +42,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn rows_come_back_with_their_bits(
-        numbers in prop::collection::vec(prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::SUBNORMAL, 300),
+        numbers in prop::collection::vec(
+            prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::SUBNORMAL,
+            300,
+        ),
         holes in prop::collection::vec(any::<bool>(), 300),
         sizes in prop::collection::vec(0usize..70, 1..5),
         file in any::<bool>(),
@@ -53,8 +56,13 @@ proptest! {
         prop_assume!(rows > 0);
         let bytes = written(file, &batches(&sizes, &mut numbers.iter().copied()));
         let names = ["flag", "number", "count"].map(str::to_owned);
-        let wanted =
-            Wanted { names: Some(&names), named_by: "the test", id: Some("who, ünd why"), ignored: vec!["list"], ..Wanted::default() };
+        let wanted = Wanted {
+            names: Some(&names),
+            named_by: "the test",
+            id: Some("who, ünd why"),
+            ignored: vec!["list"],
+            ..Wanted::default()
+        };
         let table = read(&bytes, &wanted).unwrap();
         let mut numbers = numbers.iter();
         let expected: Vec<f64> = sizes

@@ -1,4 +1,4 @@
-//! The cells of a batch: columns of equal length in buffers.
+//! The cells of a batch: columns of equal length, stored in buffers.
 
 use std::borrow::Cow;
 
@@ -14,13 +14,13 @@ use crate::npy::half;
 
 const MILLISECONDS_OF_A_DAY: i64 = 86_400_000;
 
-/// A batch of rows, or of the values of a dictionary.
+/// A batch of rows, or of the entries of a dictionary.
 pub(super) struct Batch<'a> {
     body: &'a [u8],
     pub(super) rows: usize,
-    /// Length and missing values of each column.
+    /// The length and the number of missing values of each column.
     nodes: Vec<i64>,
-    /// Start and length of each buffer.
+    /// The start and the length of each buffer.
     buffers: Vec<i64>,
     more: Vec<i64>,
     codec: Codec,
@@ -28,7 +28,7 @@ pub(super) struct Batch<'a> {
 }
 
 pub(super) fn damaged() -> RowsError {
-    RowsError::damaged("the Arrow data are damaged")
+    RowsError::damaged("the Arrow data is corrupt")
 }
 
 impl<'a> Batch<'a> {
@@ -40,7 +40,7 @@ impl<'a> Batch<'a> {
                 1 => Codec::Zstd,
                 other => {
                     return Err(RowsError::damaged(format!(
-                        "the Arrow data are packed in a way ({other}) that is not known"
+                        "unknown Arrow compression codec {other}; write the data with lz4 or zstd"
                     )));
                 }
             },
@@ -56,21 +56,21 @@ impl<'a> Batch<'a> {
         })
     }
 
-    /// Where the parts of each of `fields` are.
+    /// Returns the position of each of `fields` in the batch.
     pub(super) fn spans(&self, fields: &[Field]) -> Result<Vec<Span>> {
         let mut at = Span { node: 0, buffers: 0..0 };
         let mut more = self.more.iter().copied();
         fields.iter().map(|field| field.span(&mut at, &mut more).ok_or_else(damaged)).collect()
     }
 
-    /// All of it, where it has a single column.
+    /// Returns the position of the only column of a dictionary batch.
     pub(super) fn only_column(&self) -> Span {
         Span { node: 0, buffers: 0..self.buffers.len() / 2 }
     }
 
-    /// A buffer, unpacked.
+    /// Returns a buffer, decompressed.
     fn buffer(&self, index: usize) -> Result<Cow<'a, [u8]>> {
-        // Views can announce so many buffers that those behind them have no number.
+        // Columns of views can declare enough buffers for the index to overflow.
         let part = |index: Option<usize>| usize::try_from(*self.buffers.get(index?)?).ok();
         let place = index.checked_mul(2);
         let bytes = part(place)
@@ -82,7 +82,7 @@ impl<'a> Batch<'a> {
         }
         let (size, packed) = bytes.split_first_chunk().ok_or_else(damaged)?;
         match i64::from_le_bytes(*size) {
-            // It would not have become shorter.
+            // The writer stores a buffer uncompressed if compression would not shrink it.
             -1 => Ok(Cow::Borrowed(packed)),
             size => {
                 let size = usize::try_from(size).map_err(|_| damaged())?;
@@ -91,7 +91,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Tells `visit` the cells of the column at `span`.
+    /// Calls `visit` with the cells of the column at `span`.
     pub(super) fn cells(
         &self,
         kind: Kind,
@@ -148,7 +148,7 @@ impl<'a> Batch<'a> {
             }
             Kind::Text { offset } => {
                 let texts = next()?;
-                // Of no rows there may be no offset.
+                // Without rows, the buffer of offsets may be empty.
                 if self.rows == 0 {
                     return Ok(());
                 }
@@ -175,7 +175,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// A number of one to eight bytes, the low ones first.
+/// Reads an integer of one to eight bytes, little-endian.
 fn integer(bytes: &[u8], is_signed: bool) -> i128 {
     if is_signed { i128::from(signed(bytes)) } else { i128::from(unsigned(bytes)) }
 }
@@ -185,17 +185,18 @@ fn unsigned(bytes: &[u8]) -> u64 {
 }
 
 fn signed(bytes: &[u8]) -> i64 {
-    // The bits above the highest one are as that one.
+    // Extend the sign bit.
     let shift = 64 - 8 * bytes.len() as u32;
     (unsigned(bytes) << shift).cast_signed() >> shift
 }
 
 fn text(bytes: Option<&[u8]>) -> Result<Cell<'_>> {
     let text = std::str::from_utf8(bytes.ok_or_else(damaged)?);
-    text.map(Cell::Text).map_err(|_| RowsError::damaged("there are bytes that are no text in UTF-8"))
+    text.map(Cell::Text).map_err(|_| RowsError::damaged("a text is not valid UTF-8"))
 }
 
-/// The text of a view: its length, and the text itself or where it is.
+/// Returns the text of a view, which contains its length, followed by a short text itself or the position of
+/// a long one.
 fn view<'v>(view: &'v [u8], texts: &'v [Cow<'_, [u8]>]) -> Option<&'v [u8]> {
     let number = |at: usize| -> Option<usize> {
         let bytes: [u8; 4] = view.get(at..at + 4)?.try_into().ok()?;
@@ -210,7 +211,7 @@ fn view<'v>(view: &'v [u8], texts: &'v [Cow<'_, [u8]>]) -> Option<&'v [u8]> {
     }
 }
 
-/// Numbers of the same width side by side.
+/// Numbers of the same width in a buffer.
 struct Wide<'b> {
     bytes: &'b [u8],
     width: usize,
@@ -228,7 +229,7 @@ impl<'b> Wide<'b> {
     }
 }
 
-/// Bits, the low ones of a byte first.
+/// A bitmap, with the lowest bit of each byte first.
 struct Bits<'b>(&'b [u8]);
 
 impl<'b> Bits<'b> {
@@ -242,7 +243,7 @@ impl<'b> Bits<'b> {
     }
 }
 
-/// Which rows have a value: all, where there are no bits.
+/// The rows that have a value; all rows if there is no bitmap.
 struct Present<'b>(Option<Bits<'b>>);
 
 impl<'b> Present<'b> {

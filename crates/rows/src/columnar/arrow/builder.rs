@@ -1,7 +1,7 @@
-//! FlatBuffers, written as far as the messages of Arrow are made of them.
+//! Writes FlatBuffers, to the extent that Arrow messages require.
 //!
-//! Every field of a table takes a slot of eight bytes, and every part begins at a multiple of eight, so that all is aligned without
-//! bookkeeping. Source: FlatBuffers, "Internals".
+//! Every field of a table takes eight bytes, and every part begins at a multiple of eight, so that everything
+//! is aligned without bookkeeping. Source: FlatBuffers, "Internals".
 
 /// The value of a field.
 pub(super) enum Value {
@@ -12,17 +12,17 @@ pub(super) enum Value {
     Text(String),
     Table(Fields),
     Tables(Vec<Fields>),
-    /// A vector of structures of `width` numbers each.
+    /// A vector of structs of `width` numbers each.
     Numbers {
         width: usize,
         numbers: Vec<i64>,
     },
 }
 
-/// The fields of a table, each with its number.
+/// The fields of a table with their numbers.
 pub(super) type Fields = Vec<(u16, Value)>;
 
-/// The message that is a table, a multiple of eight bytes.
+/// Returns a message with the given root table. Its length is a multiple of eight bytes.
 pub(super) fn message(root: &Fields) -> Vec<u8> {
     let mut message = vec![0; 8];
     let at = table(&mut message, root);
@@ -31,10 +31,10 @@ pub(super) fn message(root: &Fields) -> Vec<u8> {
     message
 }
 
-/// Appends a table and all that it points to; where the table is.
+/// Appends a table and everything that it refers to. Returns its position.
 fn table(message: &mut Vec<u8>, fields: &Fields) -> usize {
     align(message);
-    // The list of ways from the table to its fields comes before it.
+    // The vtable precedes the table. It contains the offsets of the fields in the table.
     let list = message.len();
     let slots = fields.iter().map(|&(field, _)| field + 1).max().unwrap_or(0);
     let list_bytes = 4 + 2 * slots;
@@ -56,7 +56,7 @@ fn table(message: &mut Vec<u8>, fields: &Fields) -> usize {
     at
 }
 
-/// Writes a value into its slot, or appends it and writes the way there.
+/// Writes a scalar into its field, or appends any other value and writes the offset to it.
 fn put(message: &mut Vec<u8>, slot: usize, value: &Value) {
     let mut scalar = |bytes: &[u8]| message[slot..slot + bytes.len()].copy_from_slice(bytes);
     match value {
@@ -92,7 +92,8 @@ fn put(message: &mut Vec<u8>, slot: usize, value: &Value) {
     }
 }
 
-/// Appends the length of a vector, so that its elements begin at a multiple of eight; where the vector is.
+/// Appends the length of a vector, aligned so that its elements begin at a multiple of eight. Returns the
+/// position of the vector.
 fn length(message: &mut Vec<u8>, length: usize) -> usize {
     align(message);
     message.extend([0; 4]);
@@ -100,7 +101,7 @@ fn length(message: &mut Vec<u8>, length: usize) -> usize {
     message.len() - 4
 }
 
-/// Writes the way from `from` to `to`.
+/// Writes the offset from `from` to `to`.
 fn point(message: &mut [u8], from: usize, to: usize) {
     message[from..from + 4].copy_from_slice(&((to - from) as u32).to_le_bytes());
 }

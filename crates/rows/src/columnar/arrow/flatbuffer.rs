@@ -1,21 +1,21 @@
-//! FlatBuffers, as far as the messages of Arrow are made of them.
+//! Reads FlatBuffers, to the extent that Arrow messages require.
 //!
-//! A table begins with the way back to its list of fields, which has for each the way from the table to its value, or 0 where that is
-//! the default. Vectors and texts begin with their length. Source: FlatBuffers, "Internals". Every offset is checked before it is
-//! followed.
+//! A table begins with the offset back to its vtable, which contains the offset of each field in the table,
+//! or 0 for the default value. Vectors and strings begin with their length. Source: FlatBuffers, "Internals".
+//! Every offset is checked before it is followed.
 
-/// A table inside of a message.
+/// A table in a message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Table<'a> {
     message: &'a [u8],
     at: usize,
-    /// Where its list of fields begins, and its bytes.
+    /// The position of the vtable, and its length in bytes.
     fields: usize,
     length: usize,
 }
 
 impl<'a> Table<'a> {
-    /// The table that a message is.
+    /// Returns the root table of a message.
     pub(super) fn root(message: &'a [u8]) -> Option<Self> {
         Self::at(message, u32_at(message, 0)? as usize)
     }
@@ -28,7 +28,7 @@ impl<'a> Table<'a> {
         Some(Self { message, at, fields, length })
     }
 
-    /// Where the value of a field is; none where it is the default.
+    /// Returns the position of the value of a field; `None` if it has the default value.
     fn position(&self, field: usize) -> Option<usize> {
         let slot = 4 + 2 * field;
         if slot + 2 > self.length {
@@ -64,7 +64,7 @@ impl<'a> Table<'a> {
         self.value(field).map_or(0, i64::from_le_bytes)
     }
 
-    /// Where the value is that a field points to.
+    /// Returns the position that a field refers to.
     fn target(&self, field: usize) -> Option<usize> {
         let position = self.position(field)?;
         position.checked_add(u32_at(self.message, position)? as usize)
@@ -74,7 +74,8 @@ impl<'a> Table<'a> {
         Self::at(self.message, self.target(field)?)
     }
 
-    /// The elements of a vector, each of `width` bytes; empty where there is none.
+    /// Returns the position and the bytes of the elements of a vector, `width` bytes each; empty if there is
+    /// no vector.
     fn elements(&self, field: usize, width: usize) -> Option<(usize, &'a [u8])> {
         let Some(target) = self.target(field) else { return Some((0, &[])) };
         let length = u32_at(self.message, target)? as usize;
@@ -87,7 +88,7 @@ impl<'a> Table<'a> {
         std::str::from_utf8(self.elements(field, 1)?.1).ok()
     }
 
-    /// A vector of tables.
+    /// Reads a vector of tables.
     pub(super) fn tables(&self, field: usize) -> Option<Vec<Self>> {
         let (start, elements) = self.elements(field, 4)?;
         let table = |index: usize| {
@@ -97,7 +98,7 @@ impl<'a> Table<'a> {
         (0..elements.len() / 4).map(table).collect()
     }
 
-    /// A vector of numbers, or of pairs of them one after the other where `width` is 2.
+    /// Reads a vector of structs of `width` numbers each, concatenated.
     pub(super) fn numbers(&self, field: usize, width: usize) -> Option<Vec<i64>> {
         let (_, elements) = self.elements(field, 8 * width)?;
         let (numbers, _) = elements.as_chunks();
@@ -117,10 +118,10 @@ fn u32_at(message: &[u8], at: usize) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// A table whose field 0 is 7 (u8), field 1 the default, field 2 a text, field 3 a vector of two numbers.
+    /// A table with the fields 0: 7 (u8), 1: the default, 2: a string, 3: a vector of two numbers.
     fn message() -> Vec<u8> {
-        let mut message = vec![16, 0, 0, 0]; // the way to the table
-        message.extend([12, 0, 16, 0, 4, 0, 0, 0, 8, 0, 12, 0]); // its fields: at 4, none, at 8, at 12
+        let mut message = vec![16, 0, 0, 0]; // the offset of the table
+        message.extend([12, 0, 16, 0, 4, 0, 0, 0, 8, 0, 12, 0]); // the vtable: fields at 4, none, at 8, at 12
         message.extend(12i32.to_le_bytes()); // the table, at 16
         message.extend([7, 0, 0, 0]);
         message.extend(8u32.to_le_bytes()); // from 24 to 32

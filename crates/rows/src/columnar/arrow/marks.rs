@@ -1,13 +1,13 @@
-//! What tells the parts of Arrow data apart.
+//! Markers in Arrow data.
 
-/// The first bytes of a file, and the last.
+/// The magic bytes at the start and the end of a file.
 pub(super) const MAGIC: &[u8] = b"ARROW1";
-/// What a message begins with, since version 0.15 of the format.
+/// The marker at the start of a message, since version 0.15 of the format.
 pub(super) const MARK: u32 = u32::MAX;
 
-/// The message describes the columns.
+/// The message type of a schema.
 pub(super) const SCHEMA: u8 = 1;
-/// The message has values that columns refer to.
+/// The message type of a dictionary batch.
 pub(super) const DICTIONARY: u8 = 2;
-/// The message has a batch of rows.
+/// The message type of a batch of rows.
 pub(super) const ROWS: u8 = 3;

@@ -1,7 +1,9 @@
-//! Arrow: messages with a schema, dictionaries and batches of rows, as a stream or in a file (Feather, version 2).
+//! Arrow: messages with a schema, dictionaries and batches of rows, in a stream or a file (Feather, version
+//! 2).
 //!
-//! Messages are read here and not by the crate `arrow-ipc`: it takes the crates of arrow's arrays and kernels, which take longer to build
-//! than all else that reads rows, and makes room for what a message claims. Source: Apache Arrow, "Arrow Columnar Format", "IPC".
+//! This module does not use the crate `arrow-ipc`: it depends on the crates for arrays and kernels, which
+//! take longer to build than the rest of this crate, and it allocates memory for declared lengths without
+//! checking them. Source: Apache Arrow, "Arrow Columnar Format", "IPC".
 
 mod batch;
 mod builder;
@@ -30,7 +32,7 @@ pub(crate) use schema::DURATIONS;
 use schema::{Field, Kind};
 pub use write::{ArrowColumn, ArrowKind, ArrowWriter};
 
-/// Reads a file by the table of contents at its end, batch by batch.
+/// Reads a file by the footer, batch by batch.
 pub(crate) fn read_file(file: Content, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
     guarded("Arrow file", || read_contents(&file, wanted, receive))
 }
@@ -47,7 +49,7 @@ fn read_contents(file: &Content, wanted: &Wanted<'_>, receive: &mut Receive<'_>)
     let footer = Table::root(&contents).ok_or_else(damaged)?;
     let schema = footer.table(1).ok_or_else(damaged)?;
     let mut table = Columns::new(&schema, footer.i16(0), contents.len(), wanted)?;
-    // Of each message where it is, and the bytes of its head and of its body.
+    // A block is the position of a message, and the lengths of its metadata and its body.
     for blocks in [2, 3] {
         for block in footer.numbers(blocks, 3).ok_or_else(damaged)?.chunks_exact(3) {
             let number = |place: usize| u64::try_from(block[place]).map_err(|_| damaged());
@@ -63,13 +65,13 @@ fn read_contents(file: &Content, wanted: &Wanted<'_>, receive: &mut Receive<'_>)
     table.lanes.finish()
 }
 
-/// Reads a stream, batch by batch: memory does not grow with their number.
+/// Reads a stream batch by batch. Memory does not grow with their number.
 pub(crate) fn read_stream(
     bytes: &mut dyn BufRead,
     wanted: &Wanted<'_>,
     receive: &mut Receive<'_>,
 ) -> Result<Read> {
-    // Of the decoders of packed buffers one may panic at what is damaged.
+    // The decompressor of zstd may panic for corrupt data.
     guarded("Arrow data", || read_messages(bytes, wanted, receive))
 }
 
@@ -79,7 +81,7 @@ fn read_messages(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Rec
     allowance.read(first.bytes());
     let root = first.root()?;
     let schema = root.table(2).filter(|_| root.u8(1) == SCHEMA);
-    let schema = schema.ok_or_else(|| RowsError::damaged("the Arrow data do not begin with a schema"))?;
+    let schema = schema.ok_or_else(|| RowsError::damaged("the Arrow data does not begin with a schema"))?;
     let mut table = Columns::new(&schema, root.i16(0), first.head.len(), wanted)?;
     while let Some(message) = Message::read(bytes)? {
         allowance.read(message.bytes());
@@ -90,7 +92,7 @@ fn read_messages(bytes: &mut dyn BufRead, wanted: &Wanted<'_>, receive: &mut Rec
     table.lanes.finish()
 }
 
-/// The columns of durations in a table that is described by a message; none where it is no such description.
+/// Returns the columns of durations in a table described by a message; `None` if the message is not a schema.
 pub(crate) fn durations(description: &[u8]) -> Option<Vec<String>> {
     let message = Message::read(&mut &description[..]).ok()??;
     let root = message.root().ok()?;
@@ -100,14 +102,14 @@ pub(crate) fn durations(description: &[u8]) -> Option<Vec<String>> {
     Some(fields.into_iter().filter(is_one).map(|field| field.name).collect())
 }
 
-/// A message: a description, and the buffers that it describes.
+/// A message: metadata, and the buffers that it describes.
 struct Message {
     head: Vec<u8>,
     body: Vec<u8>,
 }
 
 impl Message {
-    /// The next message; none at the end of the stream.
+    /// Reads the next message; `None` at the end of the stream.
     fn read(bytes: &mut dyn BufRead) -> Result<Option<Self>> {
         let mut word = || -> Result<Option<u32>> {
             let word = exactly(bytes, 4)?;
@@ -117,7 +119,7 @@ impl Message {
                 _ => Err(truncated()),
             }
         };
-        // Before the mark there was only the length.
+        // Before the marker was introduced, messages began with the length.
         let length = match word()? {
             Some(MARK) => word()?.ok_or_else(truncated)?,
             Some(length) => length,
@@ -149,24 +151,24 @@ impl Message {
 }
 
 fn truncated() -> RowsError {
-    RowsError::damaged("the Arrow data are truncated")
+    RowsError::damaged("the Arrow data is truncated")
 }
 
-/// The next `length` bytes, or as many as there are.
+/// Reads the next `length` bytes, or all if there are fewer.
 fn exactly(bytes: &mut dyn BufRead, length: u64) -> Result<Vec<u8>> {
     let mut read = Vec::new();
     bytes.take(length).read_to_end(&mut read)?;
     Ok(read)
 }
 
-/// A table as far as it was read.
+/// The state of reading a table.
 struct Columns<'w> {
     fields: Vec<Field>,
     lanes: Lanes<'w>,
     dictionaries: HashMap<i64, Vec<Value>>,
 }
 
-/// A value of a dictionary.
+/// A dictionary entry.
 enum Value {
     Missing,
     Float(f64),
@@ -207,7 +209,7 @@ impl Value {
 }
 
 impl<'w> Columns<'w> {
-    /// The columns that a schema in a message of so many bytes describes.
+    /// Creates the columns of a schema. `message` is the length of the schema's message in bytes.
     fn new(schema: &Table<'_>, version: i16, message: usize, wanted: &Wanted<'w>) -> Result<Self> {
         let fields = schema::fields(schema, version, message)?;
         let lanes = Lanes::new(fields.iter().map(|field| field.name.clone()).collect(), wanted)?;
@@ -223,7 +225,7 @@ impl<'w> Columns<'w> {
         Ok(Self { fields, lanes, dictionaries: HashMap::new() })
     }
 
-    /// Reads a message; false where no more are wanted.
+    /// Reads a message. Returns `false` if the receiver stopped.
     fn message(
         &mut self,
         message: &Message,
@@ -256,12 +258,12 @@ impl<'w> Columns<'w> {
         allowance: &Allowance,
     ) -> Result<()> {
         let of_number = |field: &&Field| field.dictionary.is_some_and(|(other, _)| other == number);
-        // Dictionaries of what is inside of a column that is not read are not, either.
+        // Skip dictionaries of nested columns, which are not read.
         let Some(kind) = self.fields.iter().find(of_number).map(|field| field.kind) else { return Ok(()) };
         if matches!(kind, Kind::Other { .. }) {
             return Ok(());
         }
-        // Values in memory.
+        // Count the entries, which are stored in memory. Missing values take no bytes in the file.
         if kind == Kind::Null {
             allowance.of_nothing((batch.rows as u64).saturating_mul(size_of::<Value>() as u64))?;
         }
@@ -280,7 +282,7 @@ impl<'w> Columns<'w> {
         let Self { fields, lanes, dictionaries } = self;
         let spans = batch.spans(fields)?;
         lanes.begin(batch.rows, allowance)?;
-        // A column that is missing everywhere has no buffer that tells whether there are so many rows: others come first.
+        // A column of type null has no buffers that could confirm the number of rows, so read it last.
         let (of_nothing, others): (Vec<_>, Vec<_>) =
             lanes.columns().iter().copied().enumerate().partition(|&(_, column)| {
                 fields[column].kind == Kind::Null && fields[column].dictionary.is_none()
@@ -314,7 +316,7 @@ mod tests {
     use super::builder::{Fields, Value as Put};
     use super::*;
 
-    /// A column of nothing but missing values, which has no buffers.
+    /// A column of type null, which has no buffers.
     fn of_nothing() -> Fields {
         vec![(0, Put::Text("a".to_owned())), (1, Put::Byte(1)), (2, Put::Byte(1)), (3, Put::Table(vec![]))]
     }
@@ -324,7 +326,7 @@ mod tests {
         vec![(0, Put::Text("b".to_owned())), (1, Put::Byte(1)), (2, Put::Byte(3)), (3, Put::Table(double))]
     }
 
-    /// A batch of so many rows, as each of its columns says, without a byte.
+    /// A batch that declares a number of rows for each column but has an empty body.
     fn batch(rows: i64, columns: usize, buffers: usize) -> Fields {
         vec![
             (0, Put::Long(rows)),
@@ -345,15 +347,15 @@ mod tests {
     fn rows_that_are_announced_and_not_there_take_no_memory_whatever_the_limit() {
         for rows in [1 << 40, i64::MAX] {
             let says = refusal(vec![of_nothing()], ROWS, batch(rows, 1, 0));
-            assert!(says.contains("announced in"), "{says}");
+            assert!(says.contains("declared in"), "{says}");
             let says = refusal(vec![of_nothing(), of_numbers()], ROWS, batch(rows, 2, 2));
-            assert!(says.contains("damaged") || says.contains("announced"), "{says}");
+            assert!(says.contains("corrupt") || says.contains("declared"), "{says}");
             let index = vec![(0, Put::Int(8)), (1, Put::Byte(1))];
             let mut words = of_nothing();
             words.push((4, Put::Table(vec![(0, Put::Long(7)), (1, Put::Table(index))])));
             let dictionary = vec![(0, Put::Long(7)), (1, Put::Table(batch(rows, 1, 0)))];
             let says = refusal(vec![words], DICTIONARY, dictionary);
-            assert!(says.contains("announced in"), "{says}");
+            assert!(says.contains("declared in"), "{says}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The columns of a table in Arrow, and how each is laid out in buffers.
+//! The columns of an Arrow schema and their buffers.
 //!
 //! Source: Apache Arrow, `Schema.fbs` and "Arrow Columnar Format".
 
@@ -6,23 +6,23 @@ use super::flatbuffer::Table;
 use crate::columnar::moment::Unit;
 use crate::error::{Result, RowsError};
 
-/// What is said of a column of durations.
-pub(crate) const DURATIONS: &str = "of durations";
-/// Columns inside of each other.
+/// The name of the values of a duration column in messages.
+pub(crate) const DURATIONS: &str = "durations";
+/// Maximum nesting depth of columns.
 const DEPTH: usize = 32;
 
-/// A column, or one inside of another.
+/// A column, or a child of a nested column.
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) name: String,
-    /// What its values are; of a dictionary those of the dictionary.
+    /// The type of the values; for a dictionary, that of its entries.
     pub(super) kind: Kind,
-    /// Where its cells are indices into a dictionary: the dictionary's number, and what the indices are.
+    /// For a dictionary-encoded column, the number of the dictionary and the type of the indices.
     pub(super) dictionary: Option<(i64, Kind)>,
     children: Vec<Self>,
 }
 
-/// What the values of a column are.
+/// The type of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Null,
@@ -38,18 +38,18 @@ pub(super) enum Kind {
         bytes: usize,
         scale: i32,
     },
-    /// Texts between offsets of so many bytes.
+    /// Texts with offsets of `offset` bytes.
     Text {
         offset: usize,
     },
-    /// Texts of which the short ones are in place.
+    /// Texts of which short ones are stored inline.
     TextView,
-    /// Counts of days or of parts of a second; days in 8 bytes are counted in milliseconds.
+    /// Counts of days or of fractions of a second; with 8 bytes, days are counted in milliseconds.
     Moment {
         bytes: usize,
         unit: Unit,
     },
-    /// What is not read, by name, with its buffers, and whether it has as many more as a message says.
+    /// An unsupported type: its name, its number of buffers, and whether the batch declares additional ones.
     Other {
         what: &'static str,
         buffers: usize,
@@ -61,7 +61,7 @@ impl Kind {
     fn read(field: &Table<'_>, version: i16) -> Option<Self> {
         let (number, described) = (field.u8(2), field.table(3));
         let other = |what, buffers| Self::Other { what, buffers, has_more: false };
-        // Before version 5 (4 when counted from 0) unions had a map of what is missing.
+        // Before version 5 of the format (4 if counted from 0), unions had a validity bitmap.
         let old = usize::from(version < 4);
         Some(match number {
             1 => Self::Null,
@@ -77,36 +77,36 @@ impl Kind {
             }
             20 => Self::Text { offset: 8 },
             24 => Self::TextView,
-            4 | 19 => other("of bytes", 3),
-            // The units: 0 for days, 1 for milliseconds, which is the default.
+            4 | 19 => other("bytes", 3),
+            // Units: 0 for days, 1 (the default) for milliseconds.
             8 => match described?.i16_or(0, 1) {
                 0 => Self::Moment { bytes: 4, unit: Unit::Days },
                 1 => Self::Moment { bytes: 8, unit: Unit::Days },
                 _ => return None,
             },
-            9 => other("of times of day", 2),
+            9 => other("times of day", 2),
             10 => {
                 let described = described?;
-                // The units: 0 for seconds, and each one that follows is a thousandth of the one before.
+                // Units: 0 for seconds, 1 for milliseconds, 2 for microseconds, 3 for nanoseconds.
                 let digits = 3 * u32::try_from(described.i16(0)).ok().filter(|&unit| unit <= 3)?;
                 let is_utc = described.text(1).is_some_and(|zone| !zone.is_empty());
                 Self::Moment { bytes: 8, unit: Unit::Seconds { digits, is_utc } }
             }
-            11 => other("of intervals", 2),
-            15 => other("of bytes", 2),
+            11 => other("intervals", 2),
+            15 => other("bytes", 2),
             18 => other(DURATIONS, 2),
-            12 | 17 | 21 => other("nested", 2),
-            13 | 16 => other("nested", 1),
-            // The modes: 0 for sparse, 1 for dense.
-            14 => other("a union", 1 + old + usize::from(described?.i16(0) == 1)),
-            22 => other("run-end encoded", 0),
-            23 => Self::Other { what: "of bytes", buffers: 2, has_more: true },
-            25 | 26 => other("nested", 3),
+            12 | 17 | 21 => other("nested values", 2),
+            13 | 16 => other("nested values", 1),
+            // Modes: 0 for sparse, 1 for dense.
+            14 => other("unions", 1 + old + usize::from(described?.i16(0) == 1)),
+            22 => other("run-end encoded values", 0),
+            23 => Self::Other { what: "bytes", buffers: 2, has_more: true },
+            25 | 26 => other("nested values", 3),
             _ => return None,
         })
     }
 
-    /// Its buffers, and whether it has as many more as a message says.
+    /// Returns the number of buffers, and whether the batch declares additional ones.
     fn buffers(self) -> (usize, bool) {
         match self {
             Self::Null => (0, false),
@@ -133,19 +133,17 @@ fn integer(described: &Table<'_>) -> Option<Kind> {
     Some(Kind::Integer { bytes, signed: described.u8(1) != 0 })
 }
 
-/// The columns that a schema describes.
+/// Returns the columns of a schema.
 pub(super) fn fields(schema: &Table<'_>, version: i16, message: usize) -> Result<Vec<Field>> {
     if schema.i16(0) != 0 {
-        return Err(RowsError::columns(
-            "the Arrow data are in big-endian order, which is not read; write them anew",
-        ));
+        return Err(RowsError::columns("big-endian Arrow data is not supported; write it as little-endian"));
     }
-    // No message has room for more, unless it says the same twice.
+    // A message cannot contain more fields, unless it refers to the same bytes twice.
     let mut left = message / 8;
     let all = |tables: Vec<Table<'_>>| {
         tables.iter().map(|field| self::field(field, version, 0, &mut left)).collect()
     };
-    schema.tables(1).and_then(all).ok_or_else(|| RowsError::damaged("the Arrow schema is damaged"))
+    schema.tables(1).and_then(all).ok_or_else(|| RowsError::damaged("the Arrow schema is corrupt"))
 }
 
 fn field(described: &Table<'_>, version: i16, depth: usize, left: &mut usize) -> Option<Field> {
@@ -155,7 +153,7 @@ fn field(described: &Table<'_>, version: i16, depth: usize, left: &mut usize) ->
     }
     let dictionary = match described.table(4) {
         None => None,
-        // Without a type of their own indices are of 32 bits.
+        // Indices without a type have 32 bits.
         Some(encoding) => Some((
             encoding.i64(0),
             match encoding.table(1) {
@@ -176,17 +174,18 @@ fn field(described: &Table<'_>, version: i16, depth: usize, left: &mut usize) ->
     })
 }
 
-/// Where the parts of a column are in a batch.
+/// The position of a column in a batch.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Span {
-    /// Its place among the lengths.
+    /// The index of its length and number of missing values.
     pub(super) node: usize,
-    /// The buffers that it has.
+    /// The indices of its buffers.
     pub(super) buffers: std::ops::Range<usize>,
 }
 
 impl Field {
-    /// Goes on over the parts of this column and all inside of it; none where there are not as many of `more` as it takes.
+    /// Advances `at` past this column and its children, and returns the position of the column; `None` if
+    /// `more` has too few numbers of additional buffers.
     pub(super) fn span(&self, at: &mut Span, more: &mut impl Iterator<Item = i64>) -> Option<Span> {
         let (buffers, has_more) = if self.dictionary.is_some() { (2, false) } else { self.kind.buffers() };
         let own = at.buffers.end..at.buffers.end.checked_add(buffers)?;
@@ -196,7 +195,7 @@ impl Field {
         };
         let span = Span { node: at.node, buffers: own.clone() };
         *at = Span { node: at.node + 1, buffers: own };
-        // The children of what is in a dictionary are in its batch.
+        // The children of dictionary entries are part of the dictionary batch.
         if self.dictionary.is_none() {
             for child in &self.children {
                 child.span(at, more)?;

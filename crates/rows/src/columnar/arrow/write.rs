@@ -1,8 +1,8 @@
-//! Arrow, written: batches of rows as a stream, or as a file (Feather, version 2), which is the stream between two marks with a table of
-//! contents at its end.
+//! Writes batches of rows as an Arrow stream or file (Feather, version 2). A file consists of the stream
+//! between magic bytes, with a footer.
 //!
-//! Written here and not by the crate `arrow-ipc`, for the reasons that hold for reading. Source: Apache Arrow, "Arrow Columnar Format",
-//! "IPC"; `Schema.fbs`, `Message.fbs` and `File.fbs`.
+//! This module does not use the crate `arrow-ipc`, for the same reasons as the reader. Source: Apache Arrow,
+//! "Arrow Columnar Format", "IPC"; `Schema.fbs`, `Message.fbs` and `File.fbs`.
 
 use std::io::{self, Write};
 
@@ -11,32 +11,32 @@ use super::marks::{MAGIC, MARK, ROWS, SCHEMA};
 
 /// Version 5 of the format, counted from 0.
 const VERSION: i16 = 4;
-/// The schema says that numbers are little-endian.
+/// The endianness of numbers in the schema.
 const LITTLE_ENDIAN: i16 = 0;
-/// The end of a stream: a message without a head.
+/// The end of a stream: a message without metadata.
 const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 
-/// What the cells of a column are.
+/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArrowKind {
-    /// Numbers of 64 bits.
+    /// 64-bit floating-point numbers.
     Float64,
-    /// Integers of 64 bits.
+    /// 64-bit integers.
     Int64,
-    /// True or false.
+    /// Booleans.
     Boolean,
     /// Texts.
     Text,
-    /// Lists of so many numbers of 64 bits each.
+    /// Lists of this many 64-bit floating-point numbers each.
     Float64List(u16),
 }
 
 impl ArrowKind {
-    /// Its number among the types, and the type itself.
+    /// Returns the number of the type, and its fields.
     fn described(self) -> (u8, Fields) {
         match self {
-            // The precisions: 0 for half, 1 for single, 2 for double.
+            // Precisions: 0 for half, 1 for single, 2 for double.
             Self::Float64 => (3, vec![(0, Value::Short(2))]),
             Self::Int64 => (2, vec![(0, Value::Int(64)), (1, Value::Byte(1))]),
             Self::Boolean => (6, vec![]),
@@ -61,17 +61,17 @@ impl ArrowKind {
     }
 }
 
-/// The cells of a column in a batch of rows, as Arrow lays them out.
+/// The cells of a column in a batch of rows, in the layout of Arrow.
 #[derive(Debug, Clone)]
 pub struct ArrowColumn {
     kind: ArrowKind,
     rows: usize,
     missing: usize,
-    /// Which cells are there, a bit each.
+    /// The validity bitmap.
     present: Vec<u8>,
-    /// Numbers, or the ends of texts.
+    /// Numbers, or the offsets of texts.
     values: Vec<u8>,
-    /// Texts one after the other.
+    /// Concatenated texts.
     texts: Vec<u8>,
 }
 
@@ -80,7 +80,7 @@ impl ArrowColumn {
         Self { kind, rows: 0, missing: 0, present: Vec::new(), values: Vec::new(), texts: Vec::new() }
     }
 
-    /// Of numbers; NaN is a missing cell.
+    /// Creates a column of floating-point numbers. NaN is a missing cell.
     pub fn float64(cells: impl IntoIterator<Item = f64>) -> Self {
         let mut column = Self::new(ArrowKind::Float64);
         for cell in cells {
@@ -90,7 +90,7 @@ impl ArrowColumn {
         column
     }
 
-    /// Of integers.
+    /// Creates a column of integers.
     pub fn int64(cells: impl IntoIterator<Item = i64>) -> Self {
         let mut column = Self::new(ArrowKind::Int64);
         for cell in cells {
@@ -100,7 +100,7 @@ impl ArrowColumn {
         column
     }
 
-    /// Of booleans.
+    /// Creates a column of booleans.
     pub fn boolean(cells: impl IntoIterator<Item = bool>) -> Self {
         let mut column = Self::new(ArrowKind::Boolean);
         for cell in cells {
@@ -110,29 +110,29 @@ impl ArrowColumn {
         column
     }
 
-    /// Of texts; `None` is a missing cell.
+    /// Creates a column of texts. `None` is a missing cell.
     pub fn text<'a>(cells: impl IntoIterator<Item = Option<&'a str>>) -> Self {
         let mut column = Self::new(ArrowKind::Text);
         column.values.extend([0; 4]);
         for cell in cells {
             column.texts.extend(cell.unwrap_or_default().as_bytes());
-            // Where that is too much for 32 bits, the batch is refused.
+            // Texts whose length overflows 32 bits are rejected when the batch is written.
             column.values.extend((column.texts.len() as u32).to_le_bytes());
             column.cell(cell.is_some());
         }
         column
     }
 
-    /// Of lists of `length` numbers each, one after the other; NaN is a missing number.
+    /// Creates a column of lists from their concatenated numbers, `length` each. NaN is a missing number.
     ///
     /// # Panics
     ///
-    /// If `length` is 0, or the last list too short.
+    /// If `length` is 0, or does not divide the number of numbers.
     pub fn float64_list(length: u16, numbers: impl IntoIterator<Item = f64>) -> Self {
         let mut column = Self::float64(numbers);
         assert!(
             length > 0 && column.rows.is_multiple_of(length.into()),
-            "{} numbers are not lists of {length}",
+            "{} numbers cannot be split into lists of {length}",
             column.rows
         );
         column.rows /= usize::from(length);
@@ -146,17 +146,17 @@ impl ArrowColumn {
         self.rows += 1;
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether there is no row.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Length and missing cells of the column, and of what is inside of it.
+    /// Returns the length and the number of missing cells of the column, followed by those of its child.
     fn nodes(&self) -> Vec<i64> {
         let (rows, missing) = (self.rows as i64, self.missing as i64);
         match self.kind {
@@ -175,7 +175,7 @@ impl ArrowColumn {
     }
 }
 
-/// Sets bit `index`, the next one.
+/// Appends bit `index` to the bitmap.
 fn bit(bits: &mut Vec<u8>, index: usize, set: bool) {
     if index.is_multiple_of(8) {
         bits.push(0);
@@ -183,7 +183,8 @@ fn bit(bits: &mut Vec<u8>, index: usize, set: bool) {
     bits[index / 8] |= u8::from(set) << (index % 8);
 }
 
-/// Writes batches of rows as an Arrow stream or file: each as it comes, so that memory does not grow with their number.
+/// Writes batches of rows as an Arrow stream or file, each at once, so that memory does not grow with their
+/// number.
 ///
 /// ```
 /// use apportion_rows::{ArrowColumn, ArrowKind, ArrowWriter};
@@ -193,7 +194,8 @@ fn bit(bits: &mut Vec<u8>, index: usize, set: bool) {
 /// writer.write(&[ArrowColumn::float64([41.0, f64::NAN]), ArrowColumn::text([Some("ann"), Some("bob")])])?;
 /// let bytes = writer.finish()?;
 /// # use apportion_rows::{Source, Wanted};
-/// # let table = Source::stream("rows", &bytes[..]).read(&Wanted { id: Some("who"), ..Wanted::default() }).unwrap();
+/// # let wanted = Wanted { id: Some("who"), ..Wanted::default() };
+/// # let table = Source::stream("rows", &bytes[..]).read(&wanted).unwrap();
 /// # assert_eq!((table.values[0], table.values[1].is_nan()), (41.0, true));
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -201,20 +203,20 @@ fn bit(bits: &mut Vec<u8>, index: usize, set: bool) {
 pub struct ArrowWriter<W> {
     sink: W,
     kinds: Vec<ArrowKind>,
-    /// Of a file, what its table of contents says.
+    /// The contents of the footer, if this is a file.
     contents: Option<Contents>,
 }
 
 #[derive(Debug)]
 struct Contents {
     schema: Schema,
-    /// Bytes written.
+    /// The number of bytes written.
     at: usize,
-    /// Of each batch where it is, and the bytes of its head and of its body.
+    /// For each batch its position, and the lengths of its metadata and its body.
     batches: Vec<i64>,
 }
 
-/// The columns, and what else is said of the table.
+/// The columns and the metadata of a table.
 #[derive(Debug)]
 struct Schema {
     columns: Vec<(String, ArrowKind)>,
@@ -242,11 +244,11 @@ impl Schema {
 }
 
 impl<W: Write> ArrowWriter<W> {
-    /// A stream of rows with these columns; `metadata` are keys and values that say more of the table.
+    /// Starts a stream of rows with these columns and this key-value metadata.
     ///
     /// # Errors
     ///
-    /// Those of `sink`.
+    /// Errors of `sink`.
     pub fn stream<'a>(
         sink: W,
         columns: impl IntoIterator<Item = (&'a str, ArrowKind)>,
@@ -255,11 +257,11 @@ impl<W: Write> ArrowWriter<W> {
         Self::begin(sink, Schema::new(columns, metadata), false)
     }
 
-    /// A file of rows with these columns; `metadata` are keys and values that say more of the table.
+    /// Starts a file of rows with these columns and this key-value metadata.
     ///
     /// # Errors
     ///
-    /// Those of `sink`.
+    /// Errors of `sink`.
     pub fn file<'a>(
         sink: W,
         columns: impl IntoIterator<Item = (&'a str, ArrowKind)>,
@@ -279,12 +281,12 @@ impl<W: Write> ArrowWriter<W> {
         Ok(Self { sink, kinds, contents })
     }
 
-    /// Writes a batch of rows, a column for each of the table's.
+    /// Writes a batch of rows: all columns, in their order.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::InvalidInput`] for columns that are not those of the table or of unequal length, and for texts of 2 GiB or
-    /// more; those of the sink.
+    /// [`io::ErrorKind::InvalidInput`] for columns of other kinds or unequal length, and for 2 GiB of text or
+    /// more; errors of the sink.
     pub fn write(&mut self, columns: &[ArrowColumn]) -> io::Result<()> {
         let rows = columns.first().map_or(0, ArrowColumn::len);
         if !columns.iter().map(|column| column.kind).eq(self.kinds.iter().copied())
@@ -292,12 +294,14 @@ impl<W: Write> ArrowWriter<W> {
         {
             let given: Vec<_> = columns.iter().map(|column| (column.kind, column.rows)).collect();
             return Err(invalid(format!(
-                "columns of kinds and lengths {given:?} are given; as many rows of each of {:?} are wanted",
+                "expected columns of equal length and kinds {:?}, got kinds and lengths {given:?}",
                 self.kinds
             )));
         }
         if columns.iter().any(|column| column.texts.len() > i32::MAX as usize) {
-            return Err(invalid("texts of 2 GiB or more are given as one batch; write fewer rows at a time"));
+            return Err(invalid(
+                "the texts of a batch must be shorter than 2 GiB; write fewer rows at a time",
+            ));
         }
         let buffers: Vec<&[u8]> = columns.iter().flat_map(ArrowColumn::buffers).collect();
         let (mut spans, mut body) = (Vec::with_capacity(2 * buffers.len()), 0);
@@ -323,16 +327,16 @@ impl<W: Write> ArrowWriter<W> {
         Ok(())
     }
 
-    /// Where batches go: to flush it, so that what reads a stream sees them now.
+    /// Returns the sink, e.g. to flush it so that readers of a stream receive the batch at once.
     pub fn sink(&mut self) -> &mut W {
         &mut self.sink
     }
 
-    /// Writes the end. Without it a stream is not known to be whole, and a file cannot be read.
+    /// Writes the end. Without it, readers cannot detect the end of a stream, and cannot read a file.
     ///
     /// # Errors
     ///
-    /// Those of the sink, which is flushed.
+    /// Errors of the sink, which is flushed.
     pub fn finish(mut self) -> io::Result<W> {
         self.sink.write_all(&END)?;
         if let Some(Contents { schema, batches, .. }) = self.contents {
@@ -351,7 +355,7 @@ impl<W: Write> ArrowWriter<W> {
     }
 }
 
-/// The head of a message whose body has so many bytes.
+/// Returns the metadata of a message whose body has `body` bytes.
 pub(super) fn message(kind: u8, described: Fields, body: usize) -> Vec<u8> {
     let described = builder::message(&vec![
         (0, Value::Short(VERSION)),

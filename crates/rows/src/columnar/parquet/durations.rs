@@ -1,5 +1,5 @@
-//! Columns of durations, which Parquet has no type for: they are whole numbers, and Arrow's description of the table, which its writers
-//! put into the file, says what they are.
+//! Detects columns of durations. Parquet has no type for them and stores integers, but writers that use Arrow
+//! add its schema to the file, which has the type.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,10 +7,10 @@ use parquet::file::metadata::ParquetMetaData;
 
 use crate::columnar::arrow;
 
-/// The key of Arrow's description: a message with a schema, in Base64.
+/// The metadata key of the Arrow schema, which is a message in Base64.
 const KEY: &str = "ARROW:schema";
 
-/// Names of the columns of durations, as far as the file tells. A description that is damaged tells nothing: all is read without it.
+/// Returns the names of the duration columns. An invalid Arrow schema is ignored.
 pub(super) fn find(contents: &ParquetMetaData) -> Vec<String> {
     let entries = contents.file_metadata().key_value_metadata().map(Vec::as_slice).unwrap_or_default();
     let text = entries.iter().find(|entry| entry.key == KEY).and_then(|entry| entry.value.as_deref());

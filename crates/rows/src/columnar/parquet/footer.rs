@@ -1,4 +1,4 @@
-//! The table of contents at the end of a Parquet file.
+//! The footer of a Parquet file.
 
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
@@ -7,47 +7,52 @@ use super::thrift::{Kind, kept, walk};
 use crate::columnar::Content;
 use crate::error::{Result, RowsError};
 
-/// The last bytes of every such file.
+/// The magic bytes at the end of a file.
 const MAGIC: &[u8] = b"PAR1";
-/// Groups inside of each other in a table.
+/// Maximum nesting depth of groups in the schema.
 const DEPTH: usize = 64;
 
-/// Reads it, after a look at what it claims.
+/// Reads the footer and checks what it declares.
 pub(super) fn read(file: &Content) -> Result<ParquetMetaData> {
-    let cut = || RowsError::damaged("the Parquet file is truncated: it does not end as one");
+    let cut = || RowsError::damaged("the Parquet file is truncated: the magic bytes at its end are missing");
     let end = file.end((MAGIC.len() + 4) as u64)?;
     let (_, length) = end.strip_suffix(MAGIC).and_then(|rest| rest.split_last_chunk()).ok_or_else(cut)?;
     let end = file.len() - end.len() as u64;
     let start = end.checked_sub(u64::from(u32::from_le_bytes(*length))).ok_or_else(damaged)?;
     let footer = file.slice(start..end)?.ok_or_else(damaged)?;
-    // The decoder takes a field for what its number says, whatever its type is, and takes no bytes for the booleans of a list that it skips: a short
-    // file can have it count to two thousand million, any number of times. So it is given what it needs, each field of its type.
+    // The decoder identifies fields by their number alone, ignoring their type, and consumes no bytes for the
+    // booleans of lists that it skips: a short file can make it count to two billion, any number of times. So
+    // it only gets the fields that it needs, each with its type.
     let footer = kept(&footer, field).ok_or_else(damaged)?;
     check(&footer).ok_or_else(damaged)?;
     ParquetMetaDataReader::decode_metadata(&footer)
-        .map_err(|error| RowsError::damaged(format!("the Parquet file is damaged: {error}")))
+        .map_err(|error| RowsError::damaged(format!("the Parquet file is corrupt: {error}")))
 }
 
-/// The fields of a footer that are read, by the numbers on the way to them. Source: Apache Parquet, "parquet.thrift", `FileMetaData`.
+/// Returns the type of a field of the footer that is read, given its path. Source: Apache Parquet,
+/// "parquet.thrift", `FileMetaData`.
 fn field(path: &[i16]) -> Option<Kind> {
     Some(match path {
-        // The version, rows, the tree of columns, groups of rows, and what writers put beside.
+        // Version, number of rows, schema, row groups, and key-value metadata.
         [1 | 3] => Kind::Integer,
         [2 | 4 | 5] => Kind::Structures,
-        // An element of the tree: its type, length, repetition, name, number of children, converted type, scale, precision, logical type.
+        // A schema element: type, length, repetition, name, number of children, converted type, scale,
+        // precision, logical type.
         [2, 1..=3 | 5..=8] => Kind::Integer,
         [2, 4] => Kind::Text,
-        // Of logical types decimals have a scale and a precision, times whether they are of Greenwich and their unit, integers bits and a sign.
+        // Logical types: scale and precision of decimals; UTC flag and unit of times; bits and sign of
+        // integers.
         [2, 10] | [2, 10, _] => Kind::Structure,
         [2, 10, 5, 1 | 2] => Kind::Integer,
         [2, 10, 7 | 8, 1] => Kind::Boolean,
         [2, 10, 7 | 8, 2] | [2, 10, 7 | 8, 2, _] => Kind::Structure,
         [2, 10, 10, 1] => Kind::Byte,
         [2, 10, 10, 2] => Kind::Boolean,
-        // A group of rows: its columns, bytes, rows.
+        // A row group: columns, bytes, rows.
         [4, 1] => Kind::Structures,
         [4, 2 | 3] => Kind::Integer,
-        // A column there: another file, its place, and about its pages their type, encodings, codec, values, bytes and places.
+        // A column chunk: file path and offset, and in its metadata type, encodings, codec, values, sizes and
+        // offsets.
         [4, 1, 1] => Kind::Text,
         [4, 1, 2] => Kind::Integer,
         [4, 1, 3] => Kind::Structure,
@@ -58,12 +63,13 @@ fn field(path: &[i16]) -> Option<Kind> {
     })
 }
 
-/// Walks through the tree of the columns, in which no group may be deeper than [`DEPTH`] or have more columns than there are.
+/// Checks the tree of the schema: no group is nested deeper than [`DEPTH`] or has more children than there
+/// are elements.
 fn check(footer: &[u8]) -> Option<()> {
-    // Elements of the tree in their order, each with the number below it.
+    // The number of children of each schema element.
     let mut below: Vec<i64> = Vec::new();
     walk(footer, &mut |path, value| match path {
-        // A name, which each has, and the number behind it.
+        // Every element has a name, which precedes the number of children.
         [2, 4] => below.push(0),
         [2, 5] => {
             if let Some(last) = below.last_mut() {
@@ -100,12 +106,13 @@ mod tests {
     fn fields_that_are_not_read_are_not_given_to_the_decoder() {
         let (version, rows, columns) = ([0x15, 0x04], [0x16, 0x06], [0x19, 0x1c, 0x48, 1, b'a', 0x00]);
         let plain = [&version[..], &columns, &rows, &[0x00]].concat();
-        // A list of three booleans, which the decoder takes for one of none and goes on at its first byte, and a structure.
+        // A list of three booleans, which the decoder takes for empty, so that it continues at their first
+        // byte; and a struct.
         let more = [&plain[..plain.len() - 1], &[0xf9, 0x31, 0x59, 0xf1, 0xff, 0x1c, 0x16, 0x02, 0x00, 0x00]]
             .concat();
         assert_eq!(kept(&more, field), kept(&plain, field));
         assert!(kept(&plain, field).is_some());
-        // A text for the version, behind which the decoder would read on in the text.
+        // A text as the version; the decoder would continue within the text.
         assert_eq!(kept(&[0x18, 3, 0x19, 0xf1, 0xff, 0x00], field), None);
     }
 }

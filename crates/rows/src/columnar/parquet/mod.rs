@@ -1,4 +1,4 @@
-//! Parquet: groups of rows, each with its columns in pages.
+//! Parquet: row groups whose columns are divided into pages.
 
 mod durations;
 mod footer;
@@ -30,14 +30,14 @@ use crate::wanted::Wanted;
 use pages::{Pages, damaged};
 pub use write::{ParquetColumn, ParquetKind, ParquetWriter};
 
-/// Numbers that are read at a time: as many as are near at hand while columns become rows.
+/// The number of values that are read at a time. They should fit into the cache while columns become rows.
 const BLOCK: usize = 1 << 15;
 
-/// Reads a file in blocks of rows. Of each wanted column a few pages are in memory.
+/// Reads a file in blocks of rows, with a few pages of each column in memory.
 pub(crate) fn read(file: Content, wanted: &Wanted<'_>, receive: &mut Receive<'_>) -> Result<Read> {
     let allowance = Allowance::new(wanted.unpacked_limit);
     allowance.read(file.len());
-    // The decoders check most of what a file says, and panic at some of the rest.
+    // The decoders check most of a file, but panic for some corrupt files.
     guarded("Parquet file", || read_groups(&file, &allowance, wanted, receive))
 }
 
@@ -75,7 +75,8 @@ fn read_groups(
     lanes.finish()
 }
 
-/// The leaf of each lane among those of the file: a wanted column must be one, of values that can be numbers or words.
+/// Returns the index of the schema leaf for each lane. Fails if a column is nested, or its values are not
+/// numbers or texts.
 fn leaves(contents: &ParquetMetaData, lanes: &Lanes<'_>) -> Result<Vec<usize>> {
     let schema = contents.file_metadata().schema_descr();
     let roots = schema.root_schema().get_fields();
@@ -85,7 +86,7 @@ fn leaves(contents: &ParquetMetaData, lanes: &Lanes<'_>) -> Result<Vec<usize>> {
     }
     let durations = durations::find(contents);
     let leaf = |(lane, &column): (usize, &usize)| {
-        let leaf = leaf_of[column].ok_or_else(|| lanes.refusal(lane, "nested"))?;
+        let leaf = leaf_of[column].ok_or_else(|| lanes.refusal(lane, "nested values"))?;
         let kind = match durations.iter().any(|name| name == roots[column].name()) {
             true => Err(DURATIONS),
             false => kind(&schema.column(leaf), &roots[column]),
@@ -101,11 +102,11 @@ fn leaves(contents: &ParquetMetaData, lanes: &Lanes<'_>) -> Result<Vec<usize>> {
     lanes.columns().iter().enumerate().map(leaf).collect()
 }
 
-/// What the values of a column are.
+/// The type of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Integer,
-    /// Whole numbers without a sign, in the bits of others.
+    /// Unsigned integers, stored in the bits of signed ones.
     Unsigned,
     Plain,
     /// In units of 10^−scale.
@@ -114,18 +115,18 @@ enum Kind {
     Moment(Unit),
 }
 
-/// The kind of a column; else what it is instead.
+/// Returns the type of a column, or the name of its unsupported type.
 fn kind(column: &ColumnDescriptor, root: &Type) -> std::result::Result<Kind, &'static str> {
     use parquet::basic::Type as Physical;
     if !root.is_primitive() || column.max_rep_level() > 0 {
-        return Err("nested");
+        return Err("nested values");
     }
     let is_text = matches!(column.physical_type(), Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY);
     match column.logical_type_ref() {
         Some(LogicalType::Decimal(decimal)) => return Ok(Kind::Decimal(decimal.scale)),
         Some(LogicalType::Integer(integer)) if !integer.is_signed => return Ok(Kind::Unsigned),
         Some(LogicalType::Date) => return Ok(Kind::Moment(Unit::Days)),
-        Some(LogicalType::Time(_)) => return Err("of times of day"),
+        Some(LogicalType::Time(_)) => return Err("times of day"),
         Some(LogicalType::Timestamp(times)) => {
             let digits = match times.unit {
                 TimeUnit::MILLIS => 3,
@@ -134,7 +135,7 @@ fn kind(column: &ColumnDescriptor, root: &Type) -> std::result::Result<Kind, &'s
             };
             return Ok(Kind::Moment(Unit::Seconds { digits, is_utc: times.is_adjusted_to_u_t_c }));
         }
-        Some(LogicalType::Uuid) => return Err("of UUIDs"),
+        Some(LogicalType::Uuid) => return Err("UUIDs"),
         Some(LogicalType::Float16) => return Ok(Kind::Half),
         _ => {}
     }
@@ -145,23 +146,23 @@ fn kind(column: &ColumnDescriptor, root: &Type) -> std::result::Result<Kind, &'s
             _,
         ) => Ok(Kind::Unsigned),
         (ConvertedType::DATE, _) => Ok(Kind::Moment(Unit::Days)),
-        (ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS, _) => Err("of times of day"),
-        // Without a logical type times are those of Greenwich.
+        (ConvertedType::TIME_MILLIS | ConvertedType::TIME_MICROS, _) => Err("times of day"),
+        // Converted types, which are older than logical ones, are in UTC.
         (ConvertedType::TIMESTAMP_MILLIS, _) => Ok(Kind::Moment(Unit::Seconds { digits: 3, is_utc: true })),
         (ConvertedType::TIMESTAMP_MICROS, _) => Ok(Kind::Moment(Unit::Seconds { digits: 6, is_utc: true })),
-        // Of which zone they are depends on the writer.
+        // The time zone of INT96 depends on the writer.
         (_, Physical::INT96) => Ok(Kind::Moment(Unit::Seconds { digits: 9, is_utc: false })),
-        (ConvertedType::INTERVAL, _) => Err("of intervals"),
-        (_, Physical::FIXED_LEN_BYTE_ARRAY) => Err("of bytes"),
+        (ConvertedType::INTERVAL, _) => Err("intervals"),
+        (_, Physical::FIXED_LEN_BYTE_ARRAY) => Err("bytes"),
         _ if is_text => Ok(Kind::Plain),
         _ => Ok(Kind::Integer),
     }
 }
 
-/// A column of a group of rows.
+/// A column of a row group.
 struct Column {
     kind: Kind,
-    /// The level of a value that is not missing; 0 where none can be.
+    /// The definition level of values that are not missing; 0 if none can be missing.
     level: i16,
     reader: ColumnReader,
     levels: Vec<i16>,
@@ -170,10 +171,11 @@ struct Column {
 impl Column {
     fn new(chunk: &ColumnChunkMetaData, file: &Content, allowance: &Allowance) -> Result<Self> {
         let column = chunk.column_descr_ptr();
-        // Checked before for the root of the file.
+        // The column was checked already, as a child of the schema's root.
         let kind = kind(&column, &column.self_type_ptr()).map_err(|_| damaged())?;
         if chunk.file_path().is_some() {
-            let problem = format!("column {:?} is in another file; write the table into one", column.name());
+            let problem =
+                format!("column {:?} is stored in another file; write the table to one file", column.name());
             return Err(RowsError::columns(problem));
         }
         let offsets = [Some(chunk.data_page_offset()), chunk.dictionary_page_offset()];
@@ -194,7 +196,7 @@ impl Column {
         Ok(Self { kind, level, reader: get_column_reader(column, Box::new(pages)), levels: Vec::new() })
     }
 
-    /// Puts the values of the next rows where they belong.
+    /// Reads the cells of the next rows into the lane.
     fn read(&mut self, rows: usize, lane: Lane<'_, '_>) -> Result<()> {
         let Self { kind, level, reader, levels } = self;
         let mut to = Rows { rows, level: *level, levels, lane };
@@ -228,8 +230,7 @@ impl Column {
             }
             (ColumnReader::ByteArrayColumnReader(reader), _) => to.read(reader, |value| {
                 let text = std::str::from_utf8(value.data());
-                text.map(Cell::Text)
-                    .map_err(|_| RowsError::damaged("there are bytes that are no text in UTF-8"))
+                text.map(Cell::Text).map_err(|_| RowsError::damaged("a text is not valid UTF-8"))
             }),
             (ColumnReader::FixedLenByteArrayColumnReader(reader), Kind::Half) => {
                 to.read(reader, |value| match *value.as_bytes() {
@@ -256,7 +257,7 @@ fn decimal<'a>(bytes: &[u8], scale: i32) -> Result<Cell<'a>> {
     decimal::read(bytes.iter().copied(), scale).map(Cell::from).ok_or_else(damaged)
 }
 
-/// The next rows of a column, and where they go.
+/// The next rows of a column, and their lane.
 struct Rows<'r, 'l, 'w> {
     rows: usize,
     level: i16,
@@ -280,7 +281,7 @@ impl Rows<'_, '_, '_> {
         if values.len() == rows {
             return values.iter().try_for_each(|value| self.lane.put(cell(value)?));
         }
-        // A page may hold fewer values than it says.
+        // A page may contain fewer values than it declares.
         if self.levels.len() != rows {
             return Err(damaged());
         }
@@ -296,14 +297,14 @@ impl Rows<'_, '_, '_> {
     }
 }
 
-/// An error of this crate that went through a decoder, or one of the decoder.
+/// Extracts an error of this crate that passed through a decoder; other errors are those of the decoder.
 fn of_parquet(error: ParquetError) -> RowsError {
     match error {
         ParquetError::External(inner) => match inner.downcast() {
             Ok(error) => *error,
-            Err(error) => RowsError::damaged(format!("the Parquet file is damaged: {error}")),
+            Err(error) => RowsError::damaged(format!("the Parquet file is corrupt: {error}")),
         },
-        error => RowsError::damaged(format!("the Parquet file is damaged: {error}")),
+        error => RowsError::damaged(format!("the Parquet file is corrupt: {error}")),
     }
 }
 
@@ -317,8 +318,7 @@ fn codec(chunk: &ColumnChunkMetaData) -> Result<Codec> {
         Compression::LZ4_RAW => Codec::Lz4Block,
         Compression::LZ4 => Codec::Lz4Hadoop,
         other => {
-            let problem =
-                format!("the Parquet file is packed by {other:?}, which is not read; write it by zstd");
+            let problem = format!("Parquet compression {other:?} is not supported; write the file with zstd");
             return Err(RowsError::columns(problem));
         }
     })

@@ -1,7 +1,7 @@
-//! The pages of a column in Parquet: looked at, unpacked, and handed to the decoders of the crate `parquet`.
+//! Reads, checks and decompresses the pages of a Parquet column for the decoders of the crate `parquet`.
 //!
-//! Those believe what a page says of itself. So no page goes there that claims more values than it has bytes for, or more bytes than
-//! [`Allowance`] has.
+//! The decoders trust the sizes that a page declares. So they only get pages that declare no more values than
+//! their bytes can contain, and no more bytes than [`Allowance`] permits.
 
 use std::ops::Range;
 
@@ -17,21 +17,21 @@ use crate::columnar::Content;
 use crate::columnar::codec::Codec;
 use crate::error::{Result, RowsError};
 
-/// The pages of a column in a group of rows, in their order.
+/// The pages of a column in a row group, in order.
 pub(super) struct Pages {
     pub(super) file: Content,
-    /// Where those that are still to come are in the file.
+    /// The range of the remaining pages in the file.
     pub(super) chunk: Range<u64>,
-    /// What is in memory of these, from the first on.
+    /// The part of this range that is in memory, from its start.
     pub(super) window: Bytes,
     pub(super) codec: Codec,
     pub(super) column: ColumnDescPtr,
     pub(super) allowance: Allowance,
-    /// Values that are still to come.
+    /// The number of remaining values.
     pub(super) values: u64,
 }
 
-/// What the head of a page says; −1 where it says nothing.
+/// A page header; −1 for missing fields.
 #[derive(Debug, Clone, Copy)]
 struct Head {
     kind: i64,
@@ -48,7 +48,8 @@ struct Head {
     is_packed: bool,
 }
 
-/// Bytes of a file that are read at a time: more than most pages have, and little where there are many columns.
+/// The number of bytes that are read at a time: more than the size of most pages, but little for many
+/// columns.
 const WINDOW: usize = 1 << 18;
 
 const DATA: i64 = 0;
@@ -56,7 +57,7 @@ const DICTIONARY: i64 = 2;
 const DATA_V2: i64 = 3;
 
 impl Head {
-    /// The head that `bytes` begin with, and its length.
+    /// Reads the page header at the start of `bytes`. Returns it with its length.
     fn read(bytes: &[u8]) -> Option<(Self, usize)> {
         let mut head = Self {
             kind: -1,
@@ -107,13 +108,13 @@ impl Pages {
                 DATA => return self.data(head, &data).map(Some),
                 DATA_V2 => return self.data_v2(head, &data).map(Some),
                 DICTIONARY => return self.dictionary(head, &data).map(Some),
-                // Of indexes there is nothing to read.
+                // Skip index pages.
                 _ => {}
             }
         }
     }
 
-    /// The head of the next page, and its length.
+    /// Reads the next page header. Returns it with its length.
     fn head(&mut self) -> Result<(Head, usize)> {
         let mut bytes = WINDOW;
         loop {
@@ -121,7 +122,7 @@ impl Pages {
             if let Some(read) = Head::read(&self.window) {
                 return Ok(read);
             }
-            // Statistics can be long.
+            // Statistics can make headers long.
             if self.window.len() < bytes {
                 return Err(damaged());
             }
@@ -129,7 +130,7 @@ impl Pages {
         }
     }
 
-    /// Sees to so many bytes being in memory, or all that are left.
+    /// Ensures that the next `bytes` bytes are in memory, or all remaining ones.
     fn look_at(&mut self, bytes: usize) -> Result<()> {
         if self.window.len() < bytes && (self.window.len() as u64) < self.chunk.end - self.chunk.start {
             let end = self.chunk.start.saturating_add(bytes.max(WINDOW) as u64).min(self.chunk.end);
@@ -144,7 +145,7 @@ impl Pages {
         let encoding = encoding(head.encoding)?;
         let levels = match (self.column.max_def_level(), head.levels) {
             (0, _) => 0,
-            // Their length is before them.
+            // The levels are prefixed with their length in bytes.
             (_, 3) => {
                 let length: [u8; 4] =
                     buf.get(..4).and_then(|bytes| bytes.try_into().ok()).ok_or_else(damaged)?;
@@ -169,7 +170,7 @@ impl Pages {
         let levels = levels.ok_or_else(damaged)?;
         let unpacked = size(head.unpacked)?.checked_sub(levels).ok_or_else(damaged)?;
         let values = match head.is_packed && self.codec != Codec::Plain {
-            // A page of missing values alone.
+            // All values are missing.
             true if unpacked == 0 => Bytes::new(),
             true => self.unpack(&packed.slice(levels..), unpacked)?,
             false => packed.slice(levels..),
@@ -203,7 +204,7 @@ impl Pages {
         if width == 0 || num_values as usize > buf.len() / width {
             return Err(damaged());
         }
-        // A value in memory.
+        // Count 32 bytes of memory per value.
         self.allowance.unpack(u64::from(num_values) * 32)?;
         let encoding = encoding(head.encoding)?;
         Ok(Page::DictionaryPage { buf, num_values, encoding, is_sorted: false })
@@ -217,17 +218,17 @@ impl Pages {
         }
     }
 
-    /// The values of a page, which are some of those to come.
+    /// Returns the number of values of a page, and subtracts it from the remaining ones.
     fn count(&mut self, head: Head) -> Result<u32> {
         let values = small(head.values)?;
         self.values = self.values.checked_sub(u64::from(values)).ok_or_else(damaged)?;
         Ok(values)
     }
 
-    /// Refuses values that decoders would make room for by what the page says.
+    /// Rejects values for which a decoder would allocate memory by the declared count.
     fn check(&self, encoding: Encoding, values: &[u8], count: u32) -> Result<()> {
         match encoding {
-            // They begin with the size of blocks, the parts of a block, and the count.
+            // The values start with the block size, the number of miniblocks, and the count.
             Encoding::DELTA_LENGTH_BYTE_ARRAY => {
                 let mut rest = values;
                 let mut number = 0;
@@ -237,7 +238,8 @@ impl Pages {
                 if number > u64::from(count) { Err(damaged()) } else { Ok(()) }
             }
             Encoding::DELTA_BYTE_ARRAY => Err(RowsError::columns(format!(
-                "column {:?} is stored by DELTA_BYTE_ARRAY, which is not read; write it plain or with a dictionary",
+                "encoding DELTA_BYTE_ARRAY of column {:?} is not supported; write it plain or with a \
+                 dictionary",
                 self.column.name()
             ))),
             _ => Ok(()),
@@ -245,7 +247,7 @@ impl Pages {
     }
 }
 
-/// Seven bits at a time, the low ones first.
+/// Reads a variable-length integer: seven bits per byte, the lowest first.
 fn unsigned(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
@@ -260,11 +262,13 @@ fn unsigned(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 pub(super) fn damaged() -> RowsError {
-    RowsError::damaged("the Parquet file is damaged")
+    RowsError::damaged("the Parquet file is corrupt")
 }
 
 fn unknown_encoding(number: i64) -> RowsError {
-    RowsError::damaged(format!("encoding {number} of Parquet is not known or not read; write the file anew"))
+    RowsError::damaged(format!(
+        "Parquet encoding {number} is not supported; rewrite the file with another one"
+    ))
 }
 
 fn size(number: i64) -> Result<usize> {
@@ -302,7 +306,7 @@ impl PageReader for Pages {
         Self::next(self).map_err(|error| ParquetError::External(Box::new(error)))
     }
 
-    // Asked for where records are skipped or lists are read: neither is.
+    // Only called to skip records or to read lists, which this crate does not do.
     fn peek_next_page(&mut self) -> ParquetResult<Option<PageMetadata>> {
         Err(ParquetError::NYI("pages are read in their order".to_owned()))
     }

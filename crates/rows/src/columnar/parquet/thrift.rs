@@ -1,22 +1,23 @@
-//! Thrift's compact protocol, as far as it takes to look at what a Parquet file claims before anyone believes it.
+//! Thrift's compact protocol, to the extent required to check a Parquet file before decoding it.
 //!
-//! A structure is a list of fields, each with its number and type. Source: Apache Thrift, "Thrift Compact protocol".
+//! A struct is a list of fields with their numbers and types. Source: Apache Thrift, "Thrift Compact
+//! protocol".
 
-/// Structures and lists inside of each other.
+/// Maximum nesting depth of structs and lists.
 const DEPTH: usize = 32;
 
-/// Walks through the structure that `bytes` begin with. `visit` is told the numbers of the fields on the way to each number, boolean,
-/// text and list, and the number itself, 0 or 1, the length of the text, or of the list. Returns the bytes of the structure; none
-/// where it is cut off or no structure.
+/// Walks through the struct at the start of `bytes`. Calls `visit` with the path of each number, boolean,
+/// text and list (the field numbers that lead to it), and with its value: the number, 0 or 1, or the length.
+/// Returns the length of the struct; `None` if it is truncated or invalid.
 ///
-/// A list is never longer than the bytes that are left.
+/// Lists are never longer than the remaining bytes.
 pub(super) fn walk(bytes: &[u8], visit: &mut dyn FnMut(&[i16], i64)) -> Option<usize> {
     let mut walk = Walk { bytes, at: 0, path: Vec::new(), visit };
     walk.structure()?;
     Some(walk.at)
 }
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Boolean,
@@ -28,10 +29,11 @@ pub(super) enum Kind {
     Integers,
 }
 
-/// The structure that `bytes` begin with, without the fields that `keep` has no kind for. `keep` is told the numbers of the fields on the way to each.
-/// None where the structure is cut off or is none, and where a field that is kept is of another kind.
+/// Returns the struct at the start of `bytes` without the fields for whose path `keep` returns `None`.
+/// Returns `None` if the struct is truncated or invalid, or if a field has another type than `keep` returns.
 ///
-/// A reader that knows these fields by their numbers reads what is returned as it is written, whatever else there was.
+/// A reader that identifies these fields by number reads the result correctly, whatever the other fields
+/// were.
 pub(super) fn kept(bytes: &[u8], keep: fn(&[i16]) -> Option<Kind>) -> Option<Vec<u8>> {
     let walk = Walk { bytes, at: 0, path: Vec::new(), visit: &mut |_, _| {} };
     let mut excerpt = Excerpt { walk, keep, kept: Vec::new() };
@@ -91,7 +93,8 @@ impl Excerpt<'_> {
         (0..length).try_for_each(|_| self.structure())
     }
 
-    /// The head of a field: its kind, and its number, if it can as the step from that before.
+    /// Writes the header of a field: its type, and its number, as a difference from the previous one if
+    /// possible.
     fn head(&mut self, last: i16, number: i16, kind: u8) {
         match number.checked_sub(last).and_then(|step| u8::try_from(step).ok()) {
             Some(step @ 1..=15) => self.kept.push(step << 4 | kind),
@@ -134,7 +137,8 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// The number and the type of the field after that of number `last`; nothing at the end of a structure.
+    /// Reads the number and the type of the next field; `last` is the number of the previous one. Returns
+    /// `Some(None)` at the end of a struct.
     fn field(&mut self, last: i16) -> Option<Option<(i16, u8)>> {
         let head = self.byte()?;
         if head == 0 {
@@ -147,7 +151,7 @@ impl Walk<'_> {
         Some(Some((number, head & 15)))
     }
 
-    /// A value of a type. Booleans are their type, but in lists, where they are a byte.
+    /// Reads a value of a type. The type of a boolean field is its value; booleans in lists take a byte.
     fn value(&mut self, kind: u8, is_in_list: bool) -> Option<()> {
         match kind {
             1 | 2 if is_in_list => {
@@ -171,7 +175,7 @@ impl Walk<'_> {
             }
             9 | 10 => self.list()?,
             12 => self.structure()?,
-            // Maps are in no structure of Parquet.
+            // Parquet uses no maps.
             _ => return None,
         }
         Some(())
@@ -186,7 +190,7 @@ impl Walk<'_> {
         self.elements(length, kind)
     }
 
-    /// How many elements a list has, and of what type.
+    /// Reads the length of a list, and the type of its elements.
     fn list_head(&mut self) -> Option<(u64, u8)> {
         let head = self.byte()?;
         let length = match head >> 4 {
@@ -198,7 +202,7 @@ impl Walk<'_> {
 
     fn elements(&mut self, length: u64, kind: u8) -> Option<()> {
         for _ in 0..length {
-            // A list of lists is deeper by one, whatever its field.
+            // Nested lists increase the depth, which the path limits.
             self.path.push(0);
             let path = self.path.len();
             if kind == 12 {
@@ -226,7 +230,7 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// Seven bits at a time, the low ones first.
+    /// Reads a variable-length integer: seven bits per byte, the lowest first.
     fn unsigned(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
@@ -239,7 +243,7 @@ impl Walk<'_> {
         None
     }
 
-    /// With the sign in the lowest bit.
+    /// Reads a signed integer, with the sign in the lowest bit (zigzag).
     fn signed(&mut self) -> Option<i64> {
         let number = self.unsigned()?;
         Some((number >> 1).cast_signed() ^ -((number & 1).cast_signed()))
@@ -250,7 +254,7 @@ impl Walk<'_> {
 mod tests {
     use super::*;
 
-    /// A number and the way to it.
+    /// The path and the value.
     type Told = (Vec<i16>, i64);
 
     fn told(bytes: &[u8]) -> Option<(usize, Vec<Told>)> {
@@ -265,9 +269,9 @@ mod tests {
             0x15, 0x03, // 1: −2
             0x11, // 2: true
             0x28, 2, b'a', b'b', // 4: a text
-            0x1c, 0x16, 0x80, 0x02, 0x00, // 5: a structure, with 1: 128
+            0x1c, 0x16, 0x80, 0x02, 0x00, // 5: a struct with 1: 128
             0x19, 0x25, 0x02, 0x04, // 6: the list 1, 2
-            0x19, 0x1c, 0x15, 0x06, 0x00, // 7: a list of a structure, with 1: 3
+            0x19, 0x1c, 0x15, 0x06, 0x00, // 7: a list of one struct with 1: 3
             0x00, 0xff,
         ];
         let wanted = [
@@ -303,10 +307,10 @@ mod tests {
             0x15, 0x03, // 1: −2
             0x11, 0x13, 0xff, // 2: true, 3: −1
             0x18, 1, b'a', // 4: a text
-            0x1c, 0x16, 0x02, 0x00, // 5: a structure, with a number that is not kept
+            0x1c, 0x16, 0x02, 0x00, // 5: a struct with a number that is skipped
             0x19, 0x25, 0x02, 0x04, // 6: the list 1, 2
-            0x19, 0x2c, 0x15, 0x06, 0x00, 0x00, // 7: a list of two structures, the first with 1: 3
-            0x29, 0xf1, 0x03, 0x01, 0x02, 0x01, // 9: three booleans, not kept
+            0x19, 0x2c, 0x15, 0x06, 0x00, 0x00, // 7: a list of two structs, the first with 1: 3
+            0x29, 0xf1, 0x03, 0x01, 0x02, 0x01, // 9: three booleans that are skipped
             0x08, 0xd8, 0x04, 1, b'b', // 300: a text
             0x00, 0xff,
         ];
@@ -319,7 +323,8 @@ mod tests {
         for end in 0..bytes.len() - 1 {
             assert_eq!(kept(&bytes[..end], keep), None, "cut at {end}");
         }
-        // A text for a number, numbers that are texts, one structure for several, a longer list than there are bytes.
+        // A text instead of a number, texts instead of numbers, one struct instead of a list, a list longer
+        // than the bytes.
         for bytes in
             [&[0x18, 1, b'a', 0x00][..], &[0x69, 0x18, 1, b'a', 0x00], &[0x7c, 0x00, 0x00], &[0x79, 0xfc, 99]]
         {
@@ -330,10 +335,10 @@ mod tests {
     #[test]
     fn numbers_of_fields_are_written_as_they_are() {
         let keep = |_: &[i16]| Some(Kind::Text);
-        // −2, 32767 and 1, each by its own number, and texts of no letter.
+        // The fields −2, 32767 and 1, each with its full number, and empty texts.
         let fields = [0x08, 0x03, 0x00, 0x08, 0xfe, 0xff, 0x03, 0x00, 0x08, 0x02, 0x00, 0x00];
         assert_eq!(kept(&fields, keep), Some(fields.to_vec()));
-        // A step beyond 32767.
+        // A difference that leads beyond 32767.
         assert_eq!(kept(&[0x08, 0xfe, 0xff, 0x03, 0x00, 0x18, 0x00, 0x00], keep), None);
     }
 

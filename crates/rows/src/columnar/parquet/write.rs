@@ -1,4 +1,4 @@
-//! Parquet, written: a group of rows at a time, as it comes.
+//! Writes Parquet files row group by row group.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -11,33 +11,33 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-/// The cells of a column in a group of rows.
+/// The cells of a column in a row group.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ParquetColumn {
-    /// Numbers of 64 bits; NaN is a missing cell.
+    /// 64-bit floating-point numbers. NaN is a missing cell.
     Float64(Vec<f64>),
-    /// Integers of 64 bits.
+    /// 64-bit integers.
     Int64(Vec<i64>),
-    /// Texts; `None` is a missing cell.
+    /// Texts. `None` is a missing cell.
     Text(Vec<Option<String>>),
 }
 
-/// What the cells of a column are.
+/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParquetKind {
-    /// Numbers of 64 bits.
+    /// 64-bit floating-point numbers.
     Float64,
-    /// Integers of 64 bits.
+    /// 64-bit integers.
     Int64,
     /// Texts.
     Text,
 }
 
-/// Writes a Parquet file group by group: memory does not grow with their number.
+/// Writes a Parquet file row group by row group. Memory does not grow with their number.
 ///
-/// Numbers are plain and not packed: those of results hardly pack, and take longer than the disk does.
+/// Values are not compressed: those of results hardly compress, and compression takes longer than the disk.
 ///
 /// ```
 /// use apportion_rows::{ParquetColumn, ParquetKind, ParquetWriter};
@@ -48,7 +48,8 @@ pub enum ParquetKind {
 /// writer.write(&[ParquetColumn::Float64(vec![41.0, f64::NAN]), ParquetColumn::Text(names)])?;
 /// let bytes = writer.finish()?;
 /// # use apportion_rows::{Source, Wanted};
-/// # let table = Source::stream("rows", &bytes[..]).read(&Wanted { id: Some("who"), ..Wanted::default() }).unwrap();
+/// # let wanted = Wanted { id: Some("who"), ..Wanted::default() };
+/// # let table = Source::stream("rows", &bytes[..]).read(&wanted).unwrap();
 /// # assert_eq!((table.values[0], table.values[1].is_nan()), (41.0, true));
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -57,11 +58,11 @@ pub struct ParquetWriter<W: Write + Send> {
 }
 
 impl<W: Write + Send> ParquetWriter<W> {
-    /// Begins a file with columns of these names and kinds, and with `metadata` by key.
+    /// Starts a file with columns of these names and types, and with key-value `metadata`.
     ///
     /// # Errors
     ///
-    /// What `out` says.
+    /// Errors of `out`.
     pub fn new<'a>(
         out: W,
         fields: impl IntoIterator<Item = (&'a str, ParquetKind)>,
@@ -90,11 +91,11 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(Self { file: file.map_err(of_parquet)? })
     }
 
-    /// Writes a group of rows: all columns, in their order and of the same length.
+    /// Writes a row group: all columns, in their order and of equal length.
     ///
     /// # Errors
     ///
-    /// What the place says that is written to, and columns that are not those of the file.
+    /// Errors of the writer, and columns that do not match those of the file.
     pub fn write(&mut self, columns: &[ParquetColumn]) -> io::Result<()> {
         self.group(columns).map_err(of_parquet)
     }
@@ -129,17 +130,17 @@ impl<W: Write + Send> ParquetWriter<W> {
         group.close().map(drop)
     }
 
-    /// Ends the file.
+    /// Finishes the file.
     ///
     /// # Errors
     ///
-    /// What the place says that is written to.
+    /// Errors of the writer.
     pub fn finish(self) -> io::Result<W> {
         self.file.into_inner().map_err(of_parquet)
     }
 }
 
-/// The failure of the place that is written to, without a shell around it.
+/// Extracts the error of the writer from the error of the encoder.
 fn of_parquet(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
