@@ -1,11 +1,12 @@
-//! Tells the program which commit it is built of: `APPORTION_COMMIT` where that is set, else what cargo wrote into the package, else what
-//! git says of the workspace. Without any of them the command is built all the same.
+//! Passes the commit of the source to the program: `APPORTION_COMMIT` if it is set, else the commit that
+//! cargo wrote into the package, else the one that git reports for the workspace. The build also succeeds
+//! without any of them.
 
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// What cargo writes into a package of a repository.
+/// The file that cargo adds to packages made from a repository.
 const PACKAGED: &str = ".cargo_vcs_info.json";
 
 fn main() {
@@ -26,7 +27,8 @@ fn packaged() -> Option<String> {
     Some(commit.to_owned())
 }
 
-/// The commit of the workspace that this crate is in; of no repository that merely holds a copy of the package.
+/// Returns the commit of the workspace of this crate. A repository that merely contains a copy of the package
+/// does not count.
 fn of_repository() -> Option<String> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if !workspace.join(".git").exists() {
@@ -37,7 +39,7 @@ fn of_repository() -> Option<String> {
         let text = String::from_utf8(output.stdout).ok()?;
         output.status.success().then(|| text.trim().to_owned())
     };
-    // A line for every commit that is checked out.
+    // The log gets a line whenever another commit is checked out.
     let log = git(&["rev-parse", "--path-format=absolute", "--git-path", "logs/HEAD"])?;
     if Path::new(&log).exists() {
         println!("cargo:rerun-if-changed={log}");

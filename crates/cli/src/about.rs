@@ -1,4 +1,4 @@
-//! What results say of what was explained, beside what was asked for.
+//! The part of the results that describes what was explained, apart from the options.
 
 use apportion::Ensemble;
 use apportion::trees::Link;
@@ -9,7 +9,8 @@ use crate::background;
 use crate::input::Input;
 use crate::rounds;
 
-/// What is divided, where that is not the margin of the whole model, and against what, where the options do not say.
+/// Returns the explained output, if it is not the margin of the whole model, and the background, if the
+/// options do not determine it.
 pub(crate) fn about(args: &Explain, game: Game, input: &Input) -> Vec<(&'static str, Value)> {
     let model = input.model.trees();
     let link = || ("output", json!(model.and_then(Ensemble::link).map(Link::name)));
@@ -23,7 +24,7 @@ pub(crate) fn about(args: &Explain, game: Game, input: &Input) -> Vec<(&'static 
     output.into_iter().chain(rounds).chain(background).collect()
 }
 
-/// The facts of a heading, in the order of results.
+/// Returns the facts of a heading, in the order of results.
 pub(crate) fn facts(
     same_as: Option<String>,
     budget: Option<usize>,
@@ -38,7 +39,7 @@ pub(crate) fn facts(
     named(facts.into_iter().chain(about))
 }
 
-/// Facts with names of their own.
+/// Converts the names of facts to owned strings.
 pub(crate) fn named(facts: impl IntoIterator<Item = (&'static str, Value)>) -> Vec<(String, Value)> {
     facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

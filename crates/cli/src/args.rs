@@ -1,4 +1,4 @@
-//! What may be written after the commands on rows.
+//! The command-line arguments of the commands on rows.
 
 use std::path::PathBuf;
 
@@ -173,7 +173,7 @@ pub(crate) struct Explain {
     pub(crate) output: Output,
 }
 
-/// How the exact oracle of trees computes.
+/// Settings of the exact method for trees.
 #[derive(Debug, Args)]
 pub(crate) struct Engine {
     /// How exact values of trees are computed: auto takes the least time, tree by tree; tables (values of all patterns of decisions, looked
@@ -188,7 +188,7 @@ pub(crate) struct Engine {
     pub(crate) precision: PrecisionOption,
 }
 
-/// A kernel, or the choice of one.
+/// A kernel, or the automatic choice of one.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum KernelOption {
     Auto,
@@ -199,14 +199,14 @@ pub(crate) enum KernelOption {
     Masks,
 }
 
-/// The numbers in tables.
+/// The number type of tables.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum PrecisionOption {
     F64,
     F32,
 }
 
-/// A seed, in digits.
+/// Parses a seed.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
 }
@@ -214,16 +214,16 @@ pub(crate) fn seed(text: &str) -> Result<u64, String> {
 /// The form of interactions.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Interactions {
-    /// The index of each pair; values on the diagonal.
+    /// The interaction index of each pair, with the values on the diagonal.
     Index,
-    /// As shap and XGBoost have it: rows sum to the values.
+    /// The convention of shap and XGBoost: each row of the matrix sums to the value of its feature.
     Remainder,
-    /// An index of coalitions.
+    /// An interaction index for coalitions of several sizes.
     Of(InteractionIndex),
 }
 
 impl Interactions {
-    /// The form of a matrix.
+    /// Returns the content of the diagonal of a matrix.
     pub(crate) fn diagonal(&self) -> Diagonal {
         match self {
             Self::Remainder => Diagonal::Remainder,
@@ -243,7 +243,7 @@ fn interactions(text: &str) -> Result<Interactions, String> {
     }
 }
 
-/// An accuracy in place of a budget.
+/// A requested accuracy, instead of a budget.
 #[derive(Debug, Args)]
 pub(crate) struct Accuracy {
     /// Stop where the error is small enough: a share of the norm of the values (0.01), or as --relative-to and --error say. --budget is
@@ -269,7 +269,7 @@ pub(crate) struct Accuracy {
     pub(crate) range: Option<f64>,
 }
 
-/// What a tolerance is a share of.
+/// The reference of a relative tolerance.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum RelativeTo {
     /// The Euclidean norm of the values.
@@ -280,7 +280,7 @@ pub(crate) enum RelativeTo {
     Nothing,
 }
 
-/// How the error of all players is measured.
+/// The norm of the errors of all players.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Error {
     /// The Euclidean norm of all errors.
@@ -321,7 +321,7 @@ pub(crate) struct FindGroups {
 }
 
 impl Inspect {
-    /// The model that is named as one.
+    /// Returns the model that `--model` specifies.
     pub(crate) fn model_file(&self) -> Option<ModelFile> {
         let path = self.model.clone()?;
         Some(ModelFile { path, reading: self.reading.clone() })
@@ -394,7 +394,7 @@ pub(crate) struct Inspect {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// A model, and how much of it.
+/// A model file, and which part of it is used.
 #[derive(Debug, Args)]
 pub(crate) struct ModelFile {
     /// Model file: XGBoost (JSON, UBJ), LightGBM (text), CatBoost (cbm, JSON), scikit-learn (ONNX, or the JSON of the Python package's apportion.scikit_learn_to_json), treelite (JSON); plain or gzipped
@@ -405,7 +405,7 @@ pub(crate) struct ModelFile {
     pub(crate) reading: Reading,
 }
 
-/// How a model file is read.
+/// Settings for reading a model file.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Reading {
     /// Rounds of boosting to use: K (the first K), A..B (from A to B − 1, counted from 0), or all. A round is what the library adds at a
@@ -419,7 +419,7 @@ pub(crate) struct Reading {
     pub(crate) most_features: Option<usize>,
 }
 
-/// What predicts rows: a model file, or a program.
+/// The model: a file or a program.
 #[derive(Debug, Args)]
 pub(crate) struct Predictor {
     /// Model file: XGBoost (JSON, UBJ), LightGBM (text), CatBoost (cbm, JSON), scikit-learn (ONNX, or the JSON of the Python package's apportion.scikit_learn_to_json), treelite (JSON); plain or gzipped. With the feature networks a neural network (ONNX), too
@@ -445,7 +445,7 @@ pub(crate) struct Predictor {
 }
 
 impl Predictor {
-    /// The output of a neural network that is named.
+    /// Returns the output of a neural network that the options name.
     pub(crate) fn output(&self) -> Option<&str> {
         #[cfg(feature = "networks")]
         return self.model_output.as_deref();
@@ -491,7 +491,7 @@ pub(crate) struct Output {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// How many players are told of a row.
+/// Parses the number of features shown per row.
 fn top(text: &str) -> Result<usize, String> {
     text.parse()
         .ok()

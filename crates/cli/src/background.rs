@@ -1,4 +1,4 @@
-//! The background: what a feature is where it is absent.
+//! The background: the rows that replace absent features.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -17,21 +17,22 @@ use crate::input::{Input, digest_of_file};
 use crate::messages;
 use crate::rows::{self, Table};
 
-/// Rows of the data, row-major, with their weights if they have some.
+/// Rows of the data, row-major, with their weights, if any.
 pub(crate) struct Data {
     pub(crate) values: Vec<f64>,
     pub(crate) weights: Option<Vec<f64>>,
 }
 
-/// What results say of the rows that absent features come from.
+/// The description of the background in results.
 pub(crate) struct Described {
-    /// How many there are, where they are at hand.
+    /// The number of rows, unless only a compiled file is at hand.
     rows: Option<usize>,
     digest: String,
 }
 
 impl Described {
-    /// Rows as they are used: in the order of the features, words as codes; after them their weights, where they have some.
+    /// Describes rows as they are used: in the order of the features, with categories as codes. Weights, if
+    /// any, are part of the digest, after the rows.
     pub(crate) fn of_rows(rows: Rows<'_>, weights: Option<&[f64]>) -> Self {
         let digest = match weights {
             None => digest::of_numbers(rows.values()),
@@ -40,7 +41,7 @@ impl Described {
         Self { rows: Some(rows.len()), digest }
     }
 
-    /// Rows whose numbers stand for texts, which are described by what the texts are, and not by their codes.
+    /// Describes rows whose numbers stand for texts. The digest depends on the texts, not on their codes.
     pub(crate) fn of_texts(rows: Rows<'_>, weights: Option<&[f64]>, texts: &Texts) -> Self {
         let mut told = Vec::with_capacity(rows.values().len());
         for row in rows.iter() {
@@ -53,31 +54,31 @@ impl Described {
         Self::of_rows(Rows::new(&told, rows.columns()), weights)
     }
 
-    /// A file that stands for rows.
+    /// Describes a file that replaces rows.
     pub(crate) fn of_file(path: &Path) -> Result<Self> {
         Ok(Self { rows: None, digest: digest_of_file(path)? })
     }
 
-    /// By name, for results.
+    /// Returns the facts for results, by name.
     pub(crate) fn about(&self) -> Vec<(&'static str, Value)> {
         let rows = self.rows.map(|rows| ("background_rows", json!(rows)));
         rows.into_iter().chain([("background_digest", json!(self.digest))]).collect()
     }
 }
 
-/// The most rows of the rows file that are a background where none is named.
+/// The maximum number of rows drawn from the rows file, if no background is specified.
 const SAMPLE: usize = 100;
 
-/// The background of the marginal game that the options ask for.
+/// Returns the background that the options specify for the marginal game.
 ///
 /// | `--background` | `--background-select` | background | data of conditional games, and for groups |
 /// |---|---|---|---|
-/// | none | none | [`SAMPLE`] rows of the rows file at most | the whole rows file |
-/// | `mean` | none | one row: the mean of each column of the whole rows file | refused for conditional games; for groups the whole rows file |
-/// | a file | none | all its rows | the same |
-/// | a file | given | those of its rows | the same |
-/// | none | given | those rows of the rows file | the same |
-/// | `mean` | given | refused: it could mean two things | refused |
+/// | – | – | at most [`SAMPLE`] rows of the rows file | the whole rows file |
+/// | `mean` | – | one row, the column means of the rows file | the rows file for groups; else an error |
+/// | a file | – | all its rows | the same |
+/// | a file | given | the selected rows of the file | the same |
+/// | – | given | the selected rows of the rows file | the same |
+/// | `mean` | given | an error, because it is ambiguous | an error |
 pub(crate) fn background(args: &Explain, input: &Input) -> Result<Background> {
     if asks_for_the_mean(args) && args.background_select.is_none() {
         if args.input.columns.weights.is_some() {
@@ -101,7 +102,7 @@ fn weighted(data: Data, columns: usize) -> Result<Background> {
     })
 }
 
-/// A sample of the rows file.
+/// Draws a sample of the rows file.
 fn sample(args: &Explain, input: &Input) -> Result<Background> {
     let count = row_count(input)?;
     if count == 1 {
@@ -127,7 +128,7 @@ fn sample(args: &Explain, input: &Input) -> Result<Background> {
     weighted(Data { values, weights }, input.columns)
 }
 
-/// The weights that were read, which there must be where they were asked for.
+/// Returns an error if `--weights` was specified and the file has no such column.
 fn checked_weights(weights: Option<Vec<f64>>, args: &Explain, path: &Path) -> Result<Option<Vec<f64>>> {
     match &args.input.columns.weights {
         Some(column) if weights.is_none() => {
@@ -138,7 +139,7 @@ fn checked_weights(weights: Option<Vec<f64>>, args: &Explain, path: &Path) -> Re
     }
 }
 
-/// The number of rows in the rows file.
+/// Returns the number of rows in the rows file.
 fn row_count(input: &Input) -> Result<usize> {
     let mut count = 0;
     input.each(|rows, _| {
@@ -148,7 +149,7 @@ fn row_count(input: &Input) -> Result<usize> {
     Ok(count)
 }
 
-/// The background in words, where the options do not say it.
+/// Describes the background in words, if the options do not determine it.
 pub(crate) fn in_words(args: &Explain, game: Game, input: &Input) -> Option<String> {
     let names_rows = args.background.is_some() || args.background_select.is_some();
     match game {
@@ -167,7 +168,8 @@ fn sample_in_words(args: &Explain, count: usize) -> String {
     }
 }
 
-/// The model with the covers of the rows that the options name, for the path-dependent game; `None` where they name none.
+/// Returns the model with the cover of the specified background rows, for the path-dependent game, or `None`
+/// if the options do not specify any.
 pub(crate) fn counted(args: &Explain, input: &Input) -> Result<Option<(Ensemble, Described)>> {
     let Some(Data { values, weights }) = rows_asked_for(args, input)? else {
         if args.input.columns.weights.is_some() {
@@ -186,14 +188,14 @@ pub(crate) fn counted(args: &Explain, input: &Input) -> Result<Option<(Ensemble,
     Ok(Some((counted.context("the background cannot be used")?, Described::of_rows(rows, weights))))
 }
 
-/// A background that was compiled for `model`.
+/// Reads a background that was compiled for `model`.
 pub(crate) fn compiled(path: &Path, model: &Ensemble) -> Result<CompiledBackground> {
     let says = || format!("cannot read the compiled background {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
     CompiledBackground::read(&bytes, model).with_context(says)
 }
 
-/// The data that the law of a conditional game is fitted on.
+/// Returns the data for fitting the distribution of a conditional game.
 pub(crate) fn data(args: &Explain, game: Game, input: &Input) -> Result<Data> {
     if asks_for_the_mean(args) {
         let says = "the law of --game {} is fitted on rows, not on their mean; leave --background out to use the rows file";
@@ -209,7 +211,7 @@ pub(crate) fn data(args: &Explain, game: Game, input: &Input) -> Result<Data> {
     }
 }
 
-/// The data in which groups are found, where all rows count the same.
+/// Returns the data for finding groups; all rows have the same weight there.
 pub(crate) fn data_for_groups(args: &Explain, input: &Input) -> Result<Vec<f64>> {
     refuse_texts("--groups auto", "groups of your own, as in --groups 'a,b;c'", input)?;
     match rows_asked_for(args, input)? {
@@ -222,7 +224,7 @@ fn asks_for_the_mean(args: &Explain) -> bool {
     args.background.as_deref() == Some(Path::new("mean"))
 }
 
-/// The rows that `--background` and `--background-select` name, where they name any.
+/// Returns the rows that `--background` and `--background-select` specify, if any.
 fn rows_asked_for(args: &Explain, input: &Input) -> Result<Option<Data>> {
     let file = args.background.as_deref().filter(|&given| given != Path::new("mean"));
     if asks_for_the_mean(args) && args.background_select.is_some() {
@@ -260,7 +262,8 @@ fn read(path: &Path, input: &Input) -> Result<Table> {
     Ok(table)
 }
 
-/// The means, unless they mean nothing: a number between two categories is none. Where no row has such a value, a note says so.
+/// Returns the column means. Categories have no mean, so they are an error; a mean that is unlike every row
+/// gets a note.
 fn checked_means(input: &Input) -> Result<Vec<f64>> {
     let listed = |features: &[usize]| {
         let names = features.iter().map(|&feature| format!("{:?}", input.features[feature]));
@@ -292,7 +295,8 @@ fn checked_means(input: &Input) -> Result<Vec<f64>> {
     Ok(means)
 }
 
-/// Whether a mean is unlike all values of its column: between two of them, or no whole number where all are.
+/// Returns whether a mean is unlike all values of its column: between the only two values, or fractional
+/// although all values are integers.
 fn is_odd(table: &Table, column: usize, mean: f64) -> bool {
     let cells =
         table.values.iter().skip(column).step_by(table.columns).copied().filter(|cell| !cell.is_nan());
@@ -308,7 +312,7 @@ fn is_odd(table: &Table, column: usize, mean: f64) -> bool {
     is_two_valued || all_whole && mean.fract() != 0.0
 }
 
-/// The mean of each column, missing cells left out; missing where all cells are.
+/// Returns the mean of each column without its missing cells; NaN if all cells are missing.
 fn means(table: &Table) -> Vec<f64> {
     (0..table.columns)
         .map(|column| {
@@ -319,7 +323,7 @@ fn means(table: &Table) -> Vec<f64> {
         .collect()
 }
 
-/// A sum whose rounding error grows with the logarithm of the length.
+/// Sums with a rounding error that grows with the logarithm of the length.
 fn pairwise_sum(numbers: &[f64]) -> f64 {
     match numbers.len() {
         0..=32 => numbers.iter().sum(),
@@ -330,7 +334,7 @@ fn pairwise_sum(numbers: &[f64]) -> f64 {
     }
 }
 
-/// Refuses cells that are texts, which a program reads, for `what` computes with numbers.
+/// Returns an error if cells are texts (for a program), because `what` computes with numbers.
 pub(crate) fn refuse_texts(what: &str, instead: &str, input: &Input) -> Result<()> {
     let texts = if input.model.texts().is_some() { input.model.categorical_features() } else { Vec::new() };
     match texts.first() {

@@ -1,4 +1,4 @@
-//! Follows the runs of rows: shows how far they are, keeps their checkpoint, and stops them when they are interrupted.
+//! Observes the explanation of rows: shows the progress, saves the checkpoint, and stops after an interrupt.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -11,14 +11,14 @@ use indicatif::ProgressBar;
 
 use crate::interrupt;
 
-/// The runs of all rows.
+/// The observer of all rows.
 pub(crate) struct Runs<'a> {
     progress: &'a ProgressBar,
     file: CheckpointFile,
 }
 
 impl<'a> Runs<'a> {
-    /// Returns the runs of `key`, resumed from the checkpoint in `resume` if there is one.
+    /// Returns the observer for runs of `key`, resumed from the checkpoint in `resume` if there is one.
     pub(crate) fn new(
         key: &Key,
         resume: Option<&Path>,
@@ -33,12 +33,12 @@ impl<'a> Runs<'a> {
         Ok(Self { progress, file: CheckpointFile::open(key, resume, destination, every)? })
     }
 
-    /// Returns the rows that earlier runs have finished.
+    /// Returns the rows that earlier runs finished.
     pub(crate) fn finished_rows(&self) -> impl Iterator<Item = (usize, &Explanation)> {
         self.file.finished_rows()
     }
 
-    /// Writes the checkpoint as it is by now.
+    /// Writes the checkpoint in its current state.
     pub(crate) fn keep(&self) -> Result<(), FileError> {
         self.file.write()
     }

@@ -38,7 +38,8 @@ impl Classes {
     ///
     /// # Errors
     ///
-    /// A [`Usage`] for a class that the model does not have, and for the first of two classes that share a margin.
+    /// A [`Usage`] for a class that the model does not have, and for the first of two classes that share a
+    /// margin.
     pub(crate) fn output(&self, class: Option<&str>) -> Result<Option<usize>> {
         let Some(class) = class else { return Ok(None) };
         let place = self.place("--class", class)?;
@@ -73,12 +74,13 @@ impl Classes {
     ///
     /// # Errors
     ///
-    /// As [`of_rows`](Self::of_rows).
+    /// Same as for [`of_rows`](Self::of_rows).
     pub(crate) fn output_of_rows(&self, space: &Space) -> Result<Option<usize>> {
         Ok(self.of_rows(space)?.filter(|_| self.outputs > 1))
     }
 
-    /// Returns the place of a class: by its name, or by its number if no name is a number, which it could be mistaken for.
+    /// Returns the index of a class: by name, or by number, unless some names are numbers and could be
+    /// confused with it.
     fn place(&self, option: &str, class: &str) -> Result<usize> {
         let count = if self.are_two { 2 } else { self.outputs };
         let number = || class.parse().ok().filter(|&place: &usize| place < count);

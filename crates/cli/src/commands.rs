@@ -62,7 +62,7 @@ mod tests {
         }
     }
 
-    /// Lines and columns of a screen.
+    /// The lines and columns of a screen.
     const SCREEN: (usize, usize) = (48, 100);
 
     #[test]

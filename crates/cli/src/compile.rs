@@ -1,4 +1,5 @@
-//! `apportion compile-background`: what the trees of a model ask of a background, answered once.
+//! `apportion compile-background`: compiles a background for the trees of a model, once for many
+//! explanations.
 
 use anyhow::{Context, Result};
 use apportion::Rows;

@@ -1,4 +1,4 @@
-//! What a file holds, whatever it is: rows, a compiled background, results of this command, a checkpoint, a model.
+//! The contents of a file of any kind: rows, a compiled background, results, a checkpoint, a model.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -22,14 +22,14 @@ use crate::model::{self, AnyModel};
 use crate::output::Format;
 use crate::rows;
 
-/// Bytes that tell what a file is.
+/// The number of bytes that identify the kind of a file.
 const ENOUGH: usize = 512;
-/// Different numbers of a column that are told apart.
+/// The maximum number of distinct values that are counted per column.
 const MOST_DISTINCT: usize = 10_000;
 
 type Facts = Vec<(&'static str, Value)>;
 
-/// What `file` holds.
+/// Returns the contents of `file`.
 pub(crate) fn facts(file: &Path, args: &Inspect) -> Result<Facts> {
     if rows::is_standard_input(file) {
         return of_rows(file, args);
@@ -49,7 +49,7 @@ pub(crate) fn facts(file: &Path, args: &Inspect) -> Result<Facts> {
     if start.starts_with(b"{\"value\":") || start.starts_with(b"{\"outputs\":") {
         let mut bytes = BufReader::new(File::open(file).with_context(says)?);
         let facts = of_results(&mut bytes).with_context(says)?;
-        // JSON is one object; of JSON lines what follows the first are rows.
+        // JSON is a single object. JSON lines have one line per row after the first.
         let rows = bytes.split(b'\n').map_while(Result::ok).filter(|line| !line.is_empty()).count();
         let of_lines = (rows > 0).then(|| ("rows", json!(rows)));
         return Ok(facts.into_iter().chain(of_lines).collect());
@@ -63,12 +63,13 @@ pub(crate) fn facts(file: &Path, args: &Inspect) -> Result<Facts> {
     of_model_or_rows(file, args)
 }
 
-/// The facts of a file that is `what`.
+/// Returns the facts of a file of this kind.
 fn kind(what: &str, facts: Facts) -> Facts {
     std::iter::once(("kind", json!(what))).chain(facts).collect()
 }
 
-/// Whether content that begins so can be nothing but rows: no model, and nothing packed, which may be either.
+/// Returns whether a file that starts with these bytes can only contain rows. A model is excluded, and so is
+/// compressed data, which could be either.
 fn are_rows(start: &[u8]) -> bool {
     let begins = |with: &[u8]| start.starts_with(with);
     if begins(b"\x93NUMPY") || begins(b"PAR1") || begins(b"ARROW1") || begins(b"\xff\xff\xff\xff") {
@@ -78,7 +79,7 @@ fn are_rows(start: &[u8]) -> bool {
     is_text && !begins(b"{") && !begins(b"[") && !begins(b"tree") && !begins(b"CBM1") && !begins(b"\x1f\x8b")
 }
 
-/// A file that is a model, or else rows.
+/// Reads the file as a model, or else as rows.
 fn of_model_or_rows(file: &Path, args: &Inspect) -> Result<Facts> {
     #[cfg(feature = "networks")]
     if let Some(facts) = of_network(file)? {
@@ -103,7 +104,7 @@ fn of_model_or_rows(file: &Path, args: &Inspect) -> Result<Facts> {
     })
 }
 
-/// A neural network, where the file is one. A file that is none, or cannot be read, is for others to judge.
+/// Returns the facts of a neural network, or `None` if the file is not one or cannot be read.
 #[cfg(feature = "networks")]
 pub(crate) fn of_network(file: &Path) -> Result<Option<Facts>> {
     let Ok(network) = apportion_onnx::NetworkOptions::new().from_path(file) else { return Ok(None) };
@@ -140,7 +141,7 @@ fn of_compiled(bytes: &[u8]) -> Result<Facts> {
     ))
 }
 
-/// Results in JSON: what was asked for, and how many rows there are.
+/// Returns the facts of results in JSON: the settings, and the number of rows.
 fn of_results(bytes: impl Read) -> Result<Facts> {
     #[derive(Deserialize)]
     struct Results {
@@ -187,7 +188,7 @@ fn of_results(bytes: impl Read) -> Result<Facts> {
     Ok(kind(what, facts.into_iter().filter(|(_, value)| !value.is_null()).collect()))
 }
 
-/// The length of a list, without its entries.
+/// The length of a list; its entries are skipped.
 struct Count(usize);
 
 impl<'de> Deserialize<'de> for Count {
@@ -212,7 +213,7 @@ impl<'de> Deserialize<'de> for Count {
     }
 }
 
-/// Whether content begins with the header of results in CSV.
+/// Returns whether a file starts with the header of results in CSV.
 fn is_header_of_results(start: &[u8]) -> bool {
     let header = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let cells: Vec<&[u8]> = header.trim_ascii_end().split(|&byte| byte == b',').collect();
@@ -222,7 +223,7 @@ fn is_header_of_results(start: &[u8]) -> bool {
     after_output.is_some_and(|cells| cells.starts_with(&[b"base", b"prediction"]))
 }
 
-/// Results in CSV.
+/// Returns the facts of results in CSV.
 fn of_lines_of_results(bytes: impl BufRead) -> Result<Facts> {
     let mut table = csv::ReaderBuilder::new().flexible(false).from_reader(bytes);
     let header = table.headers()?.clone();
@@ -256,7 +257,7 @@ fn of_lines_of_results(bytes: impl BufRead) -> Result<Facts> {
     ))
 }
 
-/// One column of rows.
+/// Statistics of one column.
 #[derive(Clone)]
 struct Column {
     missing: u64,
@@ -275,14 +276,14 @@ impl Column {
             return;
         }
         if self.distinct.len() <= MOST_DISTINCT {
-            // Both zeros are one number.
+            // Adding 0 turns −0 into 0, so that both count as one value.
             self.distinct.insert((number + 0.0).to_bits());
         }
         self.least = self.least.min(number);
         self.largest = self.largest.max(number);
     }
 
-    /// Different numbers, where they are not too many to be told apart.
+    /// Returns the number of distinct values, unless there are too many to count.
     fn distinct(&self) -> Option<usize> {
         Some(self.distinct.len()).filter(|&count| count <= MOST_DISTINCT)
     }
@@ -309,7 +310,8 @@ impl Column {
     }
 }
 
-/// Rows: how many, and what is in their columns. With a model they are what it would see of them.
+/// Returns the facts of rows: how many there are, and statistics of the columns. With a model, only its
+/// features, in its encoding.
 fn of_rows(file: &Path, args: &Inspect) -> Result<Facts> {
     let model = args
         .model_file()

@@ -1,4 +1,4 @@
-//! `apportion explain`: the contributions of the features to each prediction.
+//! `apportion explain`: attributions of the features for each prediction.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     note_what_it_reduces_to(&value);
     let classes = input.model.classes();
     let of_model = Classes::new(&input.model);
-    // Of several losses that of the rows' class.
+    // If there are several losses, only that of the specified class is explained.
     let class = of_model.output(args.class.as_deref())?.or(of_model.output_of_rows(&args.space)?);
     let game = game::chosen(args, &input.model);
     let Asked { explainer, background } = explainer(args, &options, game, &input)?;
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     let explainer = options.explainer(explainer, value.clone()).map_err(usage)?;
     let pool = threads::pool(&args.threads)?;
     let loaded = Instant::now();
-    // The oracle is made here, with the threads that were asked for.
+    // Planning builds the oracle, so it runs in the pool.
     let (count, first) = batches.sample();
     let plan = pool.install(|| explainer.plan(count, first))?;
     let (method, budget) = plan::agreed(&plan, &value, args.budget, (input.columns, "features"))?;
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     };
     let (mut warnings, mut before) = (Warnings::default(), 0);
     let outputs = input.model.outputs();
-    // The method whose draws were the same, once rows were explained.
+    // The method with the same estimator and draws, if any; known once rows have been explained.
     let same_as = OnceLock::new();
     let results = |first: &results::Batch| -> Result<Values> {
         let mut about = about(args, game, &input);
@@ -208,7 +208,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     progress.finish_and_clear();
     warnings.say();
     input.model.note_restarts();
-    // What was explained is kept where writing it has failed, too.
+    // Save the finished rows even if writing the results failed.
     if let Some(runs) = &runs {
         runs.keep()?;
     }
@@ -220,7 +220,7 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
     Ok(())
 }
 
-/// All files that are read.
+/// Returns the paths of all input files.
 fn inputs(args: &Explain) -> Vec<&Path> {
     let graph = args.graph.as_ref().and_then(GraphOption::path);
     let groups = match &args.groups {
@@ -232,7 +232,7 @@ fn inputs(args: &Explain) -> Vec<&Path> {
     model_and_rows.into_iter().chain(background).chain([graph, groups]).flatten().collect()
 }
 
-/// Runs of a batch, of which so many rows came before.
+/// The observer of a batch that starts after `before` rows.
 struct Later<'a, 'r> {
     follow: &'a Runs<'r>,
     before: usize,
@@ -260,7 +260,7 @@ impl Follow for Later<'_, '_> {
     }
 }
 
-/// Keeps what was done until a run failed, and says why it did.
+/// Saves the rows finished before a failure, and returns the error to report.
 fn interrupted(args: &Explain, runs: &Runs<'_>, error: ExplainError) -> anyhow::Error {
     let was_interrupted = interrupt::was_interrupted();
     if let Err(error) = runs.keep() {
@@ -275,7 +275,7 @@ fn interrupted(args: &Explain, runs: &Runs<'_>, error: ExplainError) -> anyhow::
     }
 }
 
-/// A bar of so many rows; where their number is not known, a count of them.
+/// Returns a progress bar for this number of rows, or a counter if the number is unknown.
 fn progress(rows: Option<usize>) -> ProgressBar {
     match rows {
         Some(rows) => ProgressBar::new(rows as u64),
@@ -283,7 +283,8 @@ fn progress(rows: Option<usize>) -> ProgressBar {
     }
 }
 
-/// Where the checkpoint goes, which is no other file of this run. The one that is resumed may be written over.
+/// Returns the destination of the checkpoint, which must not be another file of this run. The checkpoint that
+/// is resumed may be overwritten.
 fn checkpoint_destination(
     args: &Explain,
     inputs: &[&Path],
@@ -299,8 +300,8 @@ fn checkpoint_destination(
     Ok(Some(destination))
 }
 
-/// Returns what the answer depends on, which a checkpoint has to agree with. The options are those of the run:
-/// the game, the method, the budget and the groups that were chosen.
+/// Returns everything that determines the results; a checkpoint can be resumed only with the same key.
+/// `options` contains the chosen game, method, budget and groups.
 fn key(args: &Explain, options: &Options, input: &Input) -> Result<Key> {
     let or = |text: Option<String>, otherwise: &str| text.unwrap_or_else(|| otherwise.to_owned());
     let background = match args.background.as_deref().or(args.background_compiled.as_deref()) {
@@ -348,24 +349,25 @@ fn key(args: &Explain, options: &Options, input: &Input) -> Result<Key> {
     })
 }
 
-/// Returns what is known of a program from its command: the digest of the command, which may contain secrets, and those of the files that it names.
+/// Identifies a program by its command: the digest of the command, which may contain secrets, and the digests
+/// of the files named in it.
 fn program(command: &str) -> String {
     let files = digest::of_files_in(command).into_iter().map(|(name, digest)| format!(", {name} {digest}"));
     format!("program {}{}", digest::of_bytes(command.as_bytes()), files.collect::<String>())
 }
 
-/// Explanations in a checkpoint that are compared with a program before they are used: the files that its command names may not be all that
-/// it depends on.
+/// Explanations in a checkpoint that are compared with the current program before they are reused. The
+/// program may depend on more than the files named in its command.
 struct Stored<'a> {
     rows: Vec<(usize, &'a Explanation)>,
-    /// Whether the base value has been compared, which takes a prediction for each row of the background.
+    /// Whether the base value has been compared, which takes a prediction for each background row.
     has_base: bool,
 }
 
 impl<'a> Stored<'a> {
-    /// Rows that are compared.
+    /// The number of rows to compare.
     const ROWS: usize = 20;
-    /// How far predictions may differ, relative to the larger one: some programs add in any order.
+    /// The maximum difference of predictions, relative to the larger one. Some programs sum in varying order.
     const TOLERANCE: f64 = 1e-9;
 
     fn new(runs: Option<&'a Runs<'_>>, input: &Input) -> Self {
@@ -376,7 +378,7 @@ impl<'a> Stored<'a> {
         Self { rows, has_base: false }
     }
 
-    /// Compares those of the rows of a batch, which `before` rows come before.
+    /// Compares the stored rows in a batch that starts after `before` rows.
     fn check(
         &mut self,
         args: &Explain,
@@ -414,7 +416,7 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// Options as data, in a line.
+/// Formats options as data, on one line.
 fn in_words(options: &impl Serialize) -> Result<String> {
     Ok(match serde_json::to_value(options)? {
         serde_json::Value::String(name) => name,
@@ -422,13 +424,13 @@ fn in_words(options: &impl Serialize) -> Result<String> {
     })
 }
 
-/// The bar of runs of which each may take long.
+/// Returns the style of the progress bar for runs in which a single row may take long.
 fn style_of_runs(rows: Option<usize>) -> Result<ProgressStyle> {
     let of = if rows.is_some() { " of {len}" } else { "" };
     Ok(ProgressStyle::with_template(&format!("{{bar:30}} row {{pos}}{of}, {{elapsed}}: {{msg}}"))?)
 }
 
-/// Refuses options that contradict each other, before anything is read.
+/// Returns an error for options that contradict each other, before anything is read.
 fn check(args: &Explain, options: &Options) -> Result<()> {
     let refuse = |says: String| Err(Usage(says).into());
     input::check(&args.input, args.output.format)?;
@@ -492,7 +494,8 @@ fn check(args: &Explain, options: &Options) -> Result<()> {
     }
 }
 
-/// Refuses inputs that can be read only once: nobody could tell later whether a run was of them.
+/// Returns an error for inputs that can be read only once: a resumed run could not verify that they are the
+/// same.
 fn check_files(inputs: &[&Path]) -> Result<()> {
     let is_file = |path: &Path| std::fs::metadata(path).map_or(true, |metadata| metadata.is_file());
     match inputs.iter().find(|path| !is_file(path)) {
@@ -505,7 +508,7 @@ fn check_files(inputs: &[&Path]) -> Result<()> {
     }
 }
 
-/// Refuses options of the tree engine where it does not play.
+/// Returns an error for options of the tree method if it is not used or does not support them.
 fn check_engine(args: &Explain, options: &Options, game: Game) -> Result<()> {
     let asks_oracle = matches!(args.method, Method::Auto | Method::Tree)
         && matches!(game, Game::Marginal | Game::PathDependent)
@@ -551,7 +554,7 @@ fn check_engine(args: &Explain, options: &Options, game: Game) -> Result<()> {
     }
 }
 
-/// Refuses a method that cannot compute the value.
+/// Returns an error for a method that cannot compute the value.
 pub(crate) fn check_method(method: Method, value: &Value) -> Result<()> {
     if method.computes(value) {
         return Ok(());
@@ -560,7 +563,7 @@ pub(crate) fn check_method(method: Method, value: &Value) -> Result<()> {
     Err(Usage(format!("--method {method}, --value {}: {error}", value.concept())).into())
 }
 
-/// Says on standard error where the groups make no difference.
+/// Prints a note if the groups make no difference.
 fn note_what_it_reduces_to(value: &Value) {
     let Some(partition) = value.groups() else { return };
     let reduced = value.reduces_to();
@@ -581,7 +584,7 @@ fn note_what_it_reduces_to(value: &Value) {
     }
 }
 
-/// The features of each player: of quotient values players are the groups.
+/// Returns the features of each player. For quotient values, the players are the groups.
 fn members(value: &Value, features: usize) -> Vec<Vec<usize>> {
     match value {
         Value::Quotient(_, groups) => groups.groups().to_vec(),

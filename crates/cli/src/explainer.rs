@@ -1,4 +1,4 @@
-//! From the options to an explainer.
+//! Builds an explainer from the options.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::failure::Usage;
 use crate::input::{Input, refuse_infinite};
 use crate::option_error::usage;
 
-/// The explainer that the options ask for, and the rows that absent features come from, where there are any.
+/// The configured explainer, and a description of its background, if it has one.
 pub(crate) struct Asked<'a> {
     pub(crate) explainer: Explainer<'a>,
     pub(crate) background: Option<Described>,
 }
 
-/// The explainer of the model in the game that the options ask for.
+/// Builds the explainer of the model in this game.
 pub(crate) fn explainer<'a>(
     args: &Explain,
     options: &Options,
@@ -115,13 +115,13 @@ pub(crate) fn explainer<'a>(
     Ok(Asked { explainer: explainer.settings(options.engine.settings()), background: described })
 }
 
-/// The model whose outputs are what it loses on rows of a class.
+/// Returns the model with its loss on rows of a class as its output.
 fn with_loss(model: &Ensemble, args: &Explain, input: &Input) -> Result<Ensemble> {
     let place = Classes::new(&input.model).of_rows(&args.space)?.unwrap_or_default();
     model.clone().with_loss(place as f64).with_context(|| format!("--output {}", args.space))
 }
 
-/// Refuses options that another model than trees has no answer to.
+/// Returns an error for options that only apply to trees.
 fn refuse_what_is_of_trees(args: &Explain, options: &Options, game: Game, input: &Input) -> Result<()> {
     let given = [
         (game == Game::PathDependent, "--game path-dependent"),

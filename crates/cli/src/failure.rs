@@ -1,11 +1,12 @@
-//! How failures leave the program: a line on standard error and an exit status.
+//! Reporting of failures: a line on standard error and an exit status.
 
 use std::error::Error;
 use std::fmt;
 
 use apportion_files::FileError;
 
-/// A request that makes no sense whatever the files hold: exit status 2, as for a misspelt option.
+/// A request that is invalid regardless of the contents of files. The exit status is 2, as for an unknown
+/// option.
 #[derive(Debug)]
 pub(crate) struct Usage(pub(crate) String);
 
@@ -17,7 +18,7 @@ impl fmt::Display for Usage {
 
 impl Error for Usage {}
 
-/// 2 for a request that makes no sense, 1 for anything else.
+/// Returns the exit status: 2 for an invalid request, 1 for any other error.
 pub(crate) fn exit_status(error: &anyhow::Error) -> u8 {
     let is_usage = |cause: &(dyn Error + 'static)| {
         cause.is::<Usage>() || cause.downcast_ref::<FileError>().is_some_and(FileError::is_usage)
@@ -25,7 +26,7 @@ pub(crate) fn exit_status(error: &anyhow::Error) -> u8 {
     if error.chain().any(is_usage) { 2 } else { 1 }
 }
 
-/// The error and its causes on one line. A cause that the error before it has quoted already is not said twice.
+/// Formats an error and its causes on one line, skipping causes that were already quoted.
 pub(crate) fn line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain() {

@@ -1,4 +1,4 @@
-//! Rows on their way in: a thread reads them while others work.
+//! Reading of rows on a separate thread, in parallel with the computation.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use crate::messages;
 use crate::model::AnyModel;
 use crate::rows::{self, Columns, Ids, Table, Wanted};
 
-/// Blocks that wait to be taken.
+/// The maximum number of blocks that wait in the channel.
 const WAITING: usize = 2;
 
-/// What comes from the thread.
+/// A message from the reading thread.
 enum Message {
     Rows(Block),
     Failed(Error),
-    /// All rows were read, of which this is to be told.
+    /// All rows have been read. Contains notes for the user.
     End(Vec<String>),
 }
 
-/// A file of rows, or standard input, that is being read.
+/// A file of rows, or standard input, while it is being read.
 pub(crate) struct Feed {
     messages: Receiver<Message>,
     name: String,
@@ -32,7 +32,8 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    /// Starts to read the columns that a model expects, or all columns if there is no model yet, with their `texts`.
+    /// Starts to read the columns that a model expects, or all columns, with their `texts`, if there is no
+    /// model yet.
     pub(crate) fn new(
         path: &Path,
         model: Option<&Arc<AnyModel>>,
@@ -47,7 +48,7 @@ impl Feed {
                 Ok(notes) => Message::End(notes),
                 Err(error) => Message::Failed(error),
             };
-            // Where nobody waits for it, nothing is lost.
+            // If the receiver is gone, the result is no longer needed.
             let _ = sender.send(last);
         })?;
         let name = path.display().to_string();
@@ -60,19 +61,19 @@ impl Feed {
         })
     }
 
-    /// Whether there is nothing more to come.
+    /// Returns whether all rows have been received.
     pub(crate) fn is_at_end(&self) -> bool {
         self.is_at_end
     }
 
-    /// The first rows.
+    /// Reads the first rows.
     pub(crate) fn begin(&mut self) -> Result<Table> {
         let mut table = Table::default();
         self.fill(&mut table, 1)?;
         Ok(table)
     }
 
-    /// Appends rows to a table until it has so many, or there are no more.
+    /// Appends rows to a table until it has this many, or there are no more.
     pub(crate) fn fill(&mut self, table: &mut Table, rows: usize) -> Result<()> {
         while !self.is_at_end && (table.columns == 0 || table.values.len() / table.columns < rows) {
             match self.messages.recv()? {
@@ -104,7 +105,7 @@ impl Feed {
     }
 }
 
-/// Reads all rows and sends them; returns what is to be told of them.
+/// Reads all rows and sends them. Returns notes for the user.
 fn read(
     path: &Path,
     model: Option<&AnyModel>,
@@ -117,7 +118,7 @@ fn read(
         None => Wanted { texts: Some(texts), ..columns.all() },
     };
     rows::each_block(path, &wanted, |block| {
-        // The first one says which columns there are.
+        // Taking the block also takes the names and the number of columns, which only the first block needs.
         sender.send(Message::Rows(std::mem::take(block))).map_err(|_| anyhow!("nobody takes the rows"))
     })
 }

@@ -1,4 +1,4 @@
-//! Which game is played, where the options leave it open.
+//! The choice of the game, if the options do not specify it.
 
 use crate::args::{Explain, Game};
 use crate::background;
@@ -6,9 +6,9 @@ use crate::input::Input;
 use crate::messages;
 use crate::model::AnyModel;
 
-/// The game that the options ask for; `None` where it is up to the model.
+/// Returns the game that the options specify, or `None` if it depends on the model.
 ///
-/// A background of rows is for the marginal game, and so are outputs behind a link.
+/// Background rows and outputs after the link function imply the marginal game.
 pub(crate) fn asked(args: &Explain) -> Option<Game> {
     let names_background =
         args.background.is_some() || args.background_select.is_some() || args.background_compiled.is_some();
@@ -16,15 +16,15 @@ pub(crate) fn asked(args: &Explain) -> Option<Game> {
     args.game.or(is_marginal.then_some(Game::Marginal))
 }
 
-/// The game that is played. Where the options ask for none, it is the path-dependent one, which libraries of trees play, if the model
-/// has the covers of its training.
+/// Returns the game to use. The default is the path-dependent game, as in the libraries of tree ensembles, if
+/// the model stores the cover of its training data, and the marginal game otherwise.
 pub(crate) fn chosen(args: &Explain, model: &AnyModel) -> Game {
     let has_covers = || model.trees().is_some_and(|trees| trees.check_covers().is_ok());
     let by_the_model = || if has_covers() { Game::PathDependent } else { Game::Marginal };
     asked(args).unwrap_or_else(by_the_model)
 }
 
-/// Says on standard error what the options leave open: the game, or the background.
+/// Prints a note about the default that was chosen: the game, or the background.
 pub(crate) fn note_what_was_chosen(args: &Explain, game: Game, input: &Input) {
     match (asked(args), game) {
         (None, Game::PathDependent) => messages::note(

@@ -1,4 +1,4 @@
-//! Graphs of features: typed, or in a file.
+//! Graphs of features: from the command line or a file.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -8,10 +8,10 @@ use apportion::options::{self, OptionError};
 
 use crate::option_error::usage;
 
-/// The graph of features that is requested, not yet compared with them.
+/// The requested graph of features, before it is checked against their names.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum GraphOption {
-    /// Words.
+    /// Given on the command line.
     Words(options::GraphOption),
     /// A file with an edge on each line.
     File(PathBuf),
@@ -37,7 +37,8 @@ impl GraphOption {
         }
     }
 
-    /// Returns the graph of the features with these `names`: words as given, a file as the graph in it.
+    /// Returns the graph of the features with these `names`. A graph from the command line is returned
+    /// unchanged; a file is read.
     pub(crate) fn read(&self, names: &[String]) -> Result<options::GraphOption> {
         let path = match self {
             Self::Words(graph) => return Ok(graph.clone()),

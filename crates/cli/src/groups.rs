@@ -1,4 +1,4 @@
-//! Groups of features: typed, in a file, or found in data.
+//! Groups of features: from the command line, from a file, or found in data.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -14,16 +14,16 @@ use crate::failure::Usage;
 use crate::groups_file;
 use crate::option_error::usage;
 
-/// The groups of features that are requested, not yet compared with them.
+/// The requested groups of features, before they are checked against their names.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Groups {
-    /// Words.
+    /// Given on the command line.
     Words(options::Groups),
     /// A list in a JSON file.
     File(PathBuf),
 }
 
-/// How groups are found in data.
+/// Settings for finding groups in data.
 #[derive(Debug, Args)]
 pub(crate) struct Clustering {
     /// How dependence is measured to find groups: spearman, mutual-information[=BINS], nearest-neighbours[=K] (mutual information by
@@ -90,7 +90,7 @@ impl Groups {
         groups.map_err(usage)?.context("groups are found in data")
     }
 
-    /// Returns the same groups if there are no groups within them.
+    /// Returns the groups, or an error if they are nested.
     pub(crate) fn partition(
         &self,
         names: &[String],
@@ -107,7 +107,7 @@ impl Groups {
     }
 }
 
-/// Returns the groups of a value, if it has some, each with its features and the groups in it.
+/// Returns the groups of a value, if it has some, with their features and subgroups.
 pub(crate) fn members(value: &Value) -> Option<Vec<Member>> {
     let group =
         |features: &Vec<usize>| Member::Group(features.iter().map(|&one| Member::Player(one)).collect());
@@ -115,7 +115,7 @@ pub(crate) fn members(value: &Value) -> Option<Vec<Member>> {
     groups.or_else(|| value.hierarchy().map(options::members))
 }
 
-/// Groups with the names of their features, as results have them.
+/// Replaces features by their names, as in results.
 pub(crate) fn named(groups: &[Member], features: &[String]) -> Vec<apportion_results::Member> {
     let member = |member: &Member| match member {
         Member::Player(feature) => apportion_results::Member::Feature(features[*feature].clone()),
@@ -124,7 +124,7 @@ pub(crate) fn named(groups: &[Member], features: &[String]) -> Vec<apportion_res
     groups.iter().map(member).collect()
 }
 
-/// The name of each group: those of its features, as they are typed.
+/// Returns the name of each group: the names of its features, as on the command line.
 pub(crate) fn names_of_groups(groups: &[Vec<usize>], features: &[String]) -> Vec<String> {
     let name = |group: &Vec<usize>| {
         group.iter().map(|&feature| features[feature].as_str()).collect::<Vec<_>>().join(",")
@@ -132,7 +132,7 @@ pub(crate) fn names_of_groups(groups: &[Vec<usize>], features: &[String]) -> Vec
     groups.iter().map(name).collect()
 }
 
-/// Groups of the columns of `data` that depend on each other.
+/// Finds groups of dependent columns in `data`.
 pub(crate) fn find(
     what: FindGroups,
     clustering: &Clustering,

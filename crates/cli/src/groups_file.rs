@@ -1,5 +1,5 @@
-//! Groups of features as a JSON file lists them: `{"GROUP": ["FEATURE", …], …}` or `[["FEATURE", …], …]`, groups within groups alike:
-//! `{"GROUP": {"GROUP": ["FEATURE", …], …}, …}`.
+//! Groups of features in a JSON file: `{"GROUP": ["FEATURE", …], …}` or `[["FEATURE", …], …]`. Nested groups
+//! have the same form: `{"GROUP": {"GROUP": ["FEATURE", …], …}, …}`.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use apportion::games::Member;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// The groups of the file, in its order, with the features, names or numbers as text, and the groups in them.
+/// Reads the groups in the order of the file. Features are names, or numbers as text.
 pub(crate) fn read(path: &Path) -> Result<Vec<Member<String>>> {
     let says = || format!("cannot read the groups {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
@@ -19,7 +19,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Member<String>>> {
     Ok(groups)
 }
 
-/// The groups of either form. The names of groups are for who reads the file.
+/// Groups in either form. Their names are only for the reader of the file.
 struct Listed(Vec<Member<String>>);
 
 impl<'de> Deserialize<'de> for Listed {
@@ -48,7 +48,7 @@ impl<'de> Deserialize<'de> for Listed {
     }
 }
 
-/// Groups by name, of which each is there once.
+/// Reads groups by name; names must be unique.
 fn named<'de, A: MapAccess<'de>>(mut map: A) -> Result<Vec<Member<String>>, A::Error> {
     let (mut names, mut groups) = (BTreeSet::new(), Vec::new());
     while let Some((name, Group(group))) = map.next_entry::<String, Group>()? {
@@ -62,7 +62,7 @@ fn named<'de, A: MapAccess<'de>>(mut map: A) -> Result<Vec<Member<String>>, A::E
     Ok(groups)
 }
 
-/// What a group has: a list of features and groups, or groups by name.
+/// The members of a group: a list of features and subgroups, or subgroups by name.
 struct Group(Vec<Member<String>>);
 
 impl<'de> Deserialize<'de> for Group {
@@ -76,7 +76,7 @@ impl<'de> Deserialize<'de> for Group {
     }
 }
 
-/// A feature, or a group.
+/// A feature or a group.
 struct Entry(Member<String>);
 
 impl<'de> Deserialize<'de> for Entry {

@@ -1,17 +1,18 @@
-//! What `-h` and `--help` show: options under headings, `-h` those on one screen that are asked for most, in a line each.
+//! The layout of `-h` and `--help`: options under headings. `-h` fits on a screen and shows the most common
+//! options on one line each.
 //!
-//! What an option is in full stands where it is declared.
+//! The full description of an option is at its declaration.
 
 use clap::{Arg, Command};
 
-/// Commands whose options do not fit on a screen.
+/// The commands whose options do not fit on a screen.
 pub(crate) const LONG: [&str; 5] = ["explain", "explain-text", "explain-image", "groups", "predict"];
 
-/// An option by its id, and its line in `-h`.
+/// The id of an option, and its line in `-h`.
 pub(crate) type Entry = (&'static str, Option<&'static str>);
 
-/// Headings with their options, in the order of help. One that `-h` of a long command shows has a line of its own there, with the values
-/// that it takes; the others are told by `--help`.
+/// The headings with their options, in the order of help. An option with a text here is shown by `-h` of the
+/// commands in [`LONG`], on one line with its values; the others are shown by `--help` only.
 #[rustfmt::skip]
 pub(crate) const HEADINGS: &[(&str, &[Entry])] = &[
     ("Input", &[
@@ -109,16 +110,16 @@ pub(crate) const HEADINGS: &[(&str, &[Entry])] = &[
     ]),
 ];
 
-/// Which help is asked for.
+/// The extent of the help.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Extent {
-    /// `-h`, in which an option says its values in its own words.
+    /// `-h`, in which the text of an option includes its values.
     Short,
-    /// All else.
+    /// `--help` and everything else.
     Long,
 }
 
-/// The definition of the command, with its help arranged.
+/// Arranges the help of the command.
 pub(crate) fn arrange(whole: Command, extent: Extent) -> Command {
     let names: Vec<String> = whole.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     names.into_iter().fold(whole, |command, name| {
@@ -135,7 +136,7 @@ pub(crate) fn arrange(whole: Command, extent: Extent) -> Command {
     })
 }
 
-/// An option under its heading, which is short in `-h` of a long command.
+/// Puts an option under its heading, with its short line for `-h` of a long command.
 fn arranged(option: Arg, is_long: bool, extent: Extent) -> Arg {
     let of = |(heading, options): &(&'static str, &'static [Entry])| {
         let place = options.iter().position(|(id, _)| *id == option.get_id().as_str())?;

@@ -1,4 +1,4 @@
-//! `apportion explain --interactions=INDEX --order S`: what coalitions of features contribute together, by an interaction index.
+//! `apportion explain --interactions=INDEX --order S`: interaction indices of coalitions of features.
 
 use std::time::Instant;
 
@@ -22,10 +22,10 @@ use crate::input::{Batch, Batches, Input};
 use crate::timings::Timings;
 use crate::{game, stream, threads};
 
-/// The order where none is given.
+/// The default order.
 const ORDER: usize = 2;
 
-/// The index of coalitions that is asked for, and its order; none where a matrix of pairs is, or values are.
+/// Returns the requested interaction index and its order, or `None` for a matrix of pairs or for values.
 pub(crate) fn asked(args: &Explain) -> Result<Option<(InteractionIndex, usize)>> {
     let refuse = |says: &str| Err(Usage(format!("--interactions: {says}")).into());
     let order = args.order.unwrap_or(ORDER);
@@ -53,7 +53,8 @@ pub(crate) fn asked(args: &Explain) -> Result<Option<(InteractionIndex, usize)>>
     }
 }
 
-/// At most so many coalitions of up to `order` features are told for each of the features.
+/// Returns an upper bound on the number of coalitions of up to `order` features, divided by the number of
+/// features.
 pub(crate) fn coalitions_of_one(features: usize, order: usize) -> usize {
     let of_size =
         |size: usize| (1..=size).fold(1.0, |ways, k| ways * (features as f64 - k as f64 + 1.0) / k as f64);
@@ -61,7 +62,7 @@ pub(crate) fn coalitions_of_one(features: usize, order: usize) -> usize {
     (all.min(MOST_INTERACTIONS as f64) / features.max(1) as f64).ceil() as usize
 }
 
-/// Refuses what does not go together, before anything is read.
+/// Returns an error for options that cannot be combined, before anything is read.
 pub(crate) fn check(args: &Explain) -> Result<()> {
     let refuse = |says: &str| Err(Usage(format!("--interactions: {says}")).into());
     let samples = args.accuracy.until.is_some();
@@ -88,7 +89,7 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
     }
 }
 
-/// Explains the rows that are meant, and writes the indices.
+/// Explains the selected rows and writes the indices.
 pub(crate) fn run(
     (args, options, index, order): (&Explain, &Options, &InteractionIndex, usize),
     input: &Input,
@@ -102,7 +103,7 @@ pub(crate) fn run(
     let find = |groups: &Groups| groups.partition(features, &args.clustering, data);
     let partition = args.groups.as_ref().map(find).transpose()?;
     let players = partition.as_ref().map_or(input.columns, Partition::len);
-    // Weights that do not fit the players, and orders that cannot be, before any work.
+    // Check the weights and the order for this number of players before any work.
     index.weights(order, players).map_err(|error| Usage(format!("--interactions {index}: {error}")))?;
     let outputs = input.model.outputs();
     let classes = input.model.classes();
@@ -157,7 +158,8 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// The numbers of all rows, which have the same coalitions. The empty one is among them where it has an index of its own.
+/// Collects the numbers of all rows, which have the same coalitions. The empty coalition is included if it
+/// has a separate index.
 fn block(found: &[Interactions]) -> results::Batch {
     let mut block = results::Batch::default();
     let has_own_constant = found.iter().any(|row| row.constant() != row.base());
@@ -171,7 +173,7 @@ fn block(found: &[Interactions]) -> results::Batch {
         if has_own_constant {
             block.values.extend(row.constant());
         }
-        // What has no error is exact; so is the index of the empty coalition.
+        // An index without an error is exact, and so is the index of the empty coalition.
         block.std_errors.resize(block.values.len(), 0.0);
         block.values.extend(row.values());
         block.std_errors.extend(row.std_errors().unwrap_or_default());
@@ -199,7 +201,7 @@ mod tests {
         };
         let estimates = [found(0.0).with_std_errors(vec![0.5, 0.25]), found(0.0)];
         assert_eq!(block(&estimates).std_errors, [0.5, 0.25, 0.0, 0.0]);
-        // The empty coalition has an index of its own.
+        // The empty coalition has a separate index.
         let with_constants = [found(7.0), found(7.0).with_std_errors(vec![0.5, 0.25])];
         let block = block(&with_constants);
         assert_eq!(block.std_errors, [0.0, 0.0, 0.0, 0.0, 0.5, 0.25]);

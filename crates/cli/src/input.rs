@@ -1,4 +1,4 @@
-//! What `explain` and `predict` read: a model, and the rows that fit it, however many there are.
+//! The input of `explain` and `predict`: a model, and rows for it, of any number.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -17,11 +17,11 @@ use crate::output::Format;
 use crate::rows::{self, Columns, Ids, Table, Wanted};
 use crate::select::Selection;
 
-/// Numbers of a batch of rows, with what is computed of them: some 32 MB. A row's values do not depend on who reads how much at a time,
-/// so this is a constant.
+/// The size of a batch in numbers, including the results of its rows: about 32 MB. A constant, so that the
+/// values of a row cannot depend on how the rows are read.
 const BATCH: usize = 1 << 22;
 
-/// Refuses what does not go together, before anything is read.
+/// Returns an error for options that cannot be combined, before anything is read.
 pub(crate) fn check(args: &args::Input, format: Format) -> Result<()> {
     if args.columns.id.is_some() && format.is_of_numbers_alone() {
         let says = "--format npy and npz hold numbers, and no --id; leave one of them out";
@@ -30,22 +30,23 @@ pub(crate) fn check(args: &args::Input, format: Format) -> Result<()> {
     Ok(())
 }
 
-/// A model, and what is known of the rows for it.
+/// A model, and the properties of the rows for it.
 pub(crate) struct Input {
     pub(crate) model: Arc<AnyModel>,
-    /// Number of features.
+    /// The number of features.
     pub(crate) columns: usize,
-    /// Names of the features.
+    /// The names of the features.
     pub(crate) features: Vec<String>,
-    /// Names of the features as the file of rows has them.
+    /// The names of the features in the rows file.
     names: Option<Vec<String>>,
-    /// All rows of the file, where they are one batch.
+    /// All rows of the file, if they fit into one batch.
     table: Option<Table>,
     path: PathBuf,
     meaning: Columns,
 }
 
-/// Refuses rows with an infinite value that the model computes with, by the names of row and feature: `name` has that of a row.
+/// Returns an error for an infinite value that the model cannot handle. The error names the feature and the
+/// row, which `name` formats.
 pub(crate) fn refuse_infinite(input: &Input, rows: Rows<'_>, name: impl Fn(usize) -> String) -> Result<()> {
     let Some(trees) = input.model.trees() else { return Ok(()) };
     let Err(GameError::InfiniteInput { column, value, reason, .. }) = trees.check_rows(rows, "row") else {
@@ -55,7 +56,7 @@ pub(crate) fn refuse_infinite(input: &Input, rows: Rows<'_>, name: impl Fn(usize
     bail!("{} has the value {value} in {:?}, and {reason}", name(row), input.features[column])
 }
 
-/// Returns the digest of a file, or an error that names it.
+/// Returns the digest of a file, or an error that contains its path.
 pub(crate) fn digest_of_file(path: &Path) -> Result<String> {
     digest::of_file(path).with_context(|| format!("cannot read {}", path.display()))
 }
@@ -63,34 +64,34 @@ pub(crate) fn digest_of_file(path: &Path) -> Result<String> {
 /// Rows that are explained together.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// Index of each in the file.
+    /// The index of each row in the file.
     pub(crate) rows: Vec<u64>,
-    /// What the file calls each, where that was asked for.
+    /// The ID of each row, if requested.
     pub(crate) ids: Option<Vec<String>>,
     /// Rows × features.
     pub(crate) values: Vec<f64>,
 }
 
-/// The rows that are meant, batch by batch.
+/// The selected rows, batch by batch.
 pub(crate) struct Batches {
     columns: usize,
-    /// Rows of a batch.
+    /// The maximum number of rows in a batch.
     size: usize,
-    /// Rows that were read and not handed over yet: from `start` on.
+    /// Rows that have been read; those before `start` have been returned.
     table: Table,
     start: usize,
-    /// Rows of the file before those of the table.
+    /// The number of rows of the file before the table.
     before: usize,
     feed: Feed,
-    /// The rows that are meant, where not all are.
+    /// The selected rows; `None` for all.
     selection: Option<Selection>,
     path: PathBuf,
     model: Arc<AnyModel>,
 }
 
 impl Input {
-    /// Reads the model and begins with the rows that the options name. `numbers` says how many numbers are computed of a row with so
-    /// many features.
+    /// Reads the model and the first rows. `numbers` returns how many numbers are computed per row, given the
+    /// model and the number of features.
     pub(crate) fn read(
         args: &args::Input,
         numbers: impl FnOnce(&AnyModel, usize) -> usize,
@@ -102,7 +103,7 @@ impl Input {
         let columns = table.columns;
         let model = match read {
             Some(model) => model,
-            // The rows say what a program reads.
+            // The features of a program are the columns of the rows.
             None => {
                 let first = Rows::try_new(&table.values, columns)?;
                 Arc::new(AnyModel::Program(Box::new(args.model.program.start(
@@ -113,7 +114,7 @@ impl Input {
             }
         };
         let size = (BATCH / numbers(&model, columns).saturating_add(columns).max(1)).max(1);
-        // One row more tells whether there are others.
+        // One more row shows whether there is another batch.
         feed.fill(&mut table, size + 1)?;
         let names = table.names.clone();
         let features = model.names(names.as_deref(), columns);
@@ -126,7 +127,7 @@ impl Input {
         if let (Some(selection), None) = (&selection, &whole)
             && !selection.is_increasing()
         {
-            // Rows that are wanted in another order than they come in, or twice, are kept.
+            // A selection that repeats or reorders rows needs all of them in memory.
             feed.fill(&mut table, usize::MAX)?;
         }
         let batches = Batches {
@@ -144,7 +145,7 @@ impl Input {
         Ok((Self { model, columns, features, names, table: whole, path, meaning }, batches))
     }
 
-    /// All rows of the file; they are read into memory, where they are not there.
+    /// Returns all rows of the file, and reads them again if they are not in memory.
     pub(crate) fn whole(&self) -> Result<Cow<'_, Table>> {
         match &self.table {
             Some(table) => Ok(Cow::Borrowed(table)),
@@ -154,7 +155,7 @@ impl Input {
         }
     }
 
-    /// Hands all rows of the file over, piece by piece, with their weights, where they have some.
+    /// Passes all rows of the file to `receive` in pieces, with their weights, if any.
     pub(crate) fn each(&self, mut receive: impl FnMut(Rows<'_>, &[f64]) -> Result<()>) -> Result<()> {
         if let Some(table) = &self.table {
             let weights = table.weights.as_deref().unwrap_or_default();
@@ -167,7 +168,8 @@ impl Input {
         Ok(())
     }
 
-    /// What other files of rows must hold. They need not have the target of the rows, nor the order of their columns.
+    /// Returns the requirements for other files of rows. They do not need the target, nor the same order of
+    /// columns.
     pub(crate) fn wanted_of_others(&self) -> Result<Wanted<'_>> {
         let of_model = self.model.wanted(&self.meaning)?;
         let (names, named_by) = match of_model.names {
@@ -189,7 +191,7 @@ impl Input {
 }
 
 impl Batches {
-    /// How many rows there are, where all have been read.
+    /// Returns the number of rows, if all have been read.
     pub(crate) fn count(&self) -> Option<usize> {
         let all = self.table.len();
         match &self.selection {
@@ -199,19 +201,20 @@ impl Batches {
         }
     }
 
-    /// How many rows each batch but the last has, if there are several. All of them are computed in the same way: the values of a row do not
-    /// depend on the batch that it is in.
+    /// Returns the number of rows in each batch except the last, if there are several. All batches are
+    /// computed in the same way, so that the values of a row do not depend on its batch.
     pub(crate) fn rows_of_each(&self) -> Option<usize> {
         self.count().is_none_or(|count| count > self.size).then_some(self.size)
     }
 
-    /// How many rows the first batch has, and one of them.
+    /// Returns the number of rows in the first batch, and one row as a sample.
     pub(crate) fn sample(&self) -> (usize, Rows<'_>) {
         let rows = Rows::new(&self.table.values, self.columns);
         (self.count().unwrap_or(self.size).min(self.size), rows.slice(0..rows.len().min(1)))
     }
 
-    /// The next rows; none after the last, when the model has passed its check at the end of a run.
+    /// Returns the next batch. After the last one, checks the model with [`AnyModel::finish`] and returns
+    /// `None`.
     pub(crate) fn next(&mut self) -> Result<Option<Batch>> {
         let next = self.next_rows()?;
         if next.is_none() {
@@ -235,7 +238,7 @@ impl Batches {
             }
             let end = self.table.len().min(self.start + self.size);
             if self.start == end {
-                // Of a selection some may have been beyond the end.
+                // Rows of the selection may lie beyond the end of the file.
                 if let Some(selection) = &self.selection {
                     selection.rows(self.before + self.table.len(), "--select", &self.name())?;
                 }
@@ -253,7 +256,7 @@ impl Batches {
         }
     }
 
-    /// Rows that are all in memory, in the order in which they are wanted.
+    /// Returns the next rows in the order of the selection; all rows are in memory.
     fn next_in_any_order(&mut self, rows: &[usize]) -> Result<Option<Batch>> {
         let rows = &rows[self.start.min(rows.len())..];
         let rows = rows[..rows.len().min(self.size)].to_vec();
@@ -271,7 +274,7 @@ impl Batches {
         }
     }
 
-    /// Lets go of the rows that were handed over.
+    /// Drops the rows that have been returned.
     fn forget(&mut self) {
         let start = std::mem::take(&mut self.start);
         self.table.values.drain(..start * self.columns);

@@ -1,4 +1,4 @@
-//! `apportion inspect`: what a file holds; of a model also what the engine would do with it.
+//! `apportion inspect`: the contents of a file, and for a model also how the engine would explain it.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Inspect) -> Result<()> {
     destination.write(|out| Facts(facts).write(args.format, out))
 }
 
-/// What a model file holds, and what explaining it against the `background` would take.
+/// Returns the contents of a model file, and the plan for explaining it with this `background`.
 fn of_model(file: &ModelFile, background: Option<&Path>) -> Result<Vec<(&'static str, Value)>> {
     #[cfg(feature = "networks")]
     if let Some(facts) = contents::of_network(&file.path)? {

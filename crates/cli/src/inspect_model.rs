@@ -1,4 +1,4 @@
-//! What a tree ensemble holds, and what the engine would do with it.
+//! The contents of a tree ensemble, and how the engine would explain it.
 
 use std::path::Path;
 
@@ -12,12 +12,12 @@ use crate::model::AnyModel;
 use crate::rounds;
 use crate::rows::{self, Columns};
 
-/// Numbers of rows for which plans are told: one, a small table, many.
+/// The numbers of rows to plan for: one, a small table, many.
 const ROWS: [usize; 3] = [1, 1000, 100_000];
-/// Rows of the background that stand for those to be explained, where a plan wants to see some.
+/// The number of background rows that serve as a sample of the rows to explain.
 const SAMPLE: usize = 1000;
 
-/// What an ensemble holds, and what explaining by it alone would take.
+/// Returns the contents of an ensemble, and the plans for the path-dependent game, if it is supported.
 pub(crate) fn of_ensemble(model: &Ensemble) -> Result<Vec<(&'static str, Value)>> {
     let mut facts = facts(model);
     if let Ok(oracle) = PathDependentOracle::new(model) {
@@ -54,7 +54,7 @@ fn facts(model: &Ensemble) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What Shapley values against a background would take, which comes as rows or compiled.
+/// Returns the plans for Shapley values with a background, given as rows or compiled.
 pub(crate) fn against(model: &Ensemble, path: &Path) -> Result<Value> {
     let says = || format!("cannot read the background {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
@@ -63,7 +63,7 @@ pub(crate) fn against(model: &Ensemble, path: &Path) -> Result<Value> {
     let wanted = any.wanted(&columns)?;
     if CompiledBackground::is_one(&bytes) {
         let background = CompiledBackground::read(&bytes, model).with_context(says)?;
-        // A plan without the walk does not look at the rows, only at their number.
+        // With a compiled background, the plan depends on the number of rows only, not on their values.
         let rows = vec![0.0; model.feature_count()];
         return plans(model, &InterventionalOracle::from_compiled(model, background)?, &rows);
     }
@@ -73,7 +73,8 @@ pub(crate) fn against(model: &Ensemble, path: &Path) -> Result<Value> {
     plans(model, &oracle, &table.values[..sample * table.columns])
 }
 
-/// Plans for so many rows as [`ROWS`] says, which `sample` stands for: `1000 rows: tables 96, masks 4 trees, about 12 ms`.
+/// Formats the plans for each number of rows in [`ROWS`], represented by `sample`, e.g. `1000 rows: tables
+/// for 96, masks for 4 trees; about 12 ms`.
 fn plans(model: &Ensemble, oracle: &dyn Exact, sample: &[f64]) -> Result<Value> {
     let sample = Rows::new(sample, model.feature_count());
     let words = ROWS.map(|rows| -> Result<String> {
@@ -86,7 +87,7 @@ fn plans(model: &Ensemble, oracle: &dyn Exact, sample: &[f64]) -> Result<Value> 
     Ok(json!(words.into_iter().collect::<Result<Vec<_>>>()?))
 }
 
-/// A duration to two digits, with its unit.
+/// Formats a duration with two digits and a unit.
 fn duration(seconds: f64) -> String {
     let (number, unit) = match seconds {
         s if s < 1e-3 => (s * 1e6, "µs"),

@@ -1,4 +1,4 @@
-//! `apportion explain --interactions`: what pairs of features contribute together.
+//! `apportion explain --interactions`: interactions of pairs of features.
 
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ use crate::pictures::Wanted;
 use crate::timings::Timings;
 use crate::{game, stream, threads};
 
-/// Refuses what does not go together, before anything is read.
+/// Returns an error for options that cannot be combined, before anything is read.
 pub(crate) fn check(args: &Explain) -> Result<()> {
     let refuse = |says: &str| Err(Usage(format!("--interactions: {says}")).into());
     let samples = args.accuracy.until.is_some() || args.budget.is_some();
@@ -54,7 +54,7 @@ fn not_of_pairs() -> Usage {
     )
 }
 
-/// Explains the rows that are meant, and writes the matrices.
+/// Explains the selected rows and writes the matrices.
 pub(crate) fn run(
     (args, options, form): (&Explain, &Options, &args::Interactions),
     input: &Input,

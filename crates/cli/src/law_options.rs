@@ -1,9 +1,9 @@
-//! What may be said of the law of a conditional game.
+//! Options of the distribution of a conditional game.
 
 use apportion::options::Bandwidth;
 use clap::{Args, ValueEnum};
 
-/// What is said of the law of a conditional game.
+/// The options of the distribution of a conditional game.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LawOptions {
     /// Rows per coalition in a conditional game: as many are drawn (gaussian, copula), or at most so many are kept (empirical)
@@ -31,14 +31,14 @@ pub(crate) struct LawOptions {
     pub(crate) fallback: Option<FallbackOption>,
 }
 
-/// As what an empirical law was published.
+/// The published variant of the empirical distribution.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Variant {
     Paper,
     Shapr,
 }
 
-/// What is said of a coalition that no row agrees on.
+/// The value of a coalition for which no row matches.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum FallbackOption {
     Refuse,

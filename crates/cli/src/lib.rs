@@ -1,22 +1,26 @@
 //! The `apportion` command: explains, predicts and inspects saved models.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | `commands`, `args`, `select`, `options`, `help` | what may be written on the command line |
+//! | `commands`, `args`, `law_options`, `select`, `options`, `help` | the command line |
 //! | `explain`, `interactions`, `indices`, `compile`, `find_groups`, `predict` | the commands on rows |
-//! | `inspect`, `contents` | what files of any kind hold |
-//! | `pictures` | results to look at: figures, and a report |
-//! | `methods`, `manual`, `version` | what it says of itself |
-//! | `media` | `explain-text` and `explain-image`, with the feature `networks`; `without_networks` says how to get it |
-//! | `input`, `feed`, `model`, `program`, `rows`, `background`, `groups`, `groups_file`, `graph`, `explainer` | what they read, and make of it |
-//! | `plan` | the budget beside what would be done |
-//! | `stream`, `class` | from rows to results, batch by batch |
-//! | `checkpoint`, `interrupt`, `warnings`, `threads`, `timings`, `failure`, `messages` | how they run, stop, go on, for how long, and how they fail |
-//! | `output` | what they write, and where |
+//! | `inspect`, `inspect_model`, `contents` | the contents of files of any kind |
+//! | `pictures` | figures and reports |
+//! | `methods`, `manual`, `version` | information about the command |
+//! | `media` | `explain-text` and `explain-image`, with the feature `networks` |
+//! | `without_networks` | the error of these commands without that feature |
+//! | `input`, `feed`, `model`, `program`, `rows`, `background` | the model and the rows |
+//! | `groups`, `groups_file`, `graph` | groups and graphs of features |
+//! | `explainer`, `game`, `plan` | the choice of game, method and budget |
+//! | `stream`, `class`, `about` | from rows to results, batch by batch |
+//! | `checkpoint`, `interrupt`, `warnings`, `threads`, `timings` | the run |
+//! | `failure`, `messages`, `option_error`, `panics` | errors, warnings and notes |
+//! | `output` | the formats of results |
 //!
-//! Exit status 0 where all went well, 1 where something failed or not all could be written, 2 where the request makes no sense.
+//! The exit status is 0 for success, 1 if something failed or not everything could be written, and 2 for an
+//! invalid request.
 //!
-//! The program is [`run`], so that others can have the command in them: the Python package does.
+//! The command is the function [`run`], so that other programs can contain it; the Python package does.
 //!
 //! ```
 //! assert_eq!(apportion_cli::run(["apportion", "--version"]), 0);
@@ -84,8 +88,9 @@ use pictures::Report;
 #[cfg(not(feature = "networks"))]
 use without_networks as media;
 
-/// Runs the command with these arguments, the name of the program first, and tells its exit status. What it says goes to standard output and
-/// standard error; an interrupt ends the process where it has nothing to keep.
+/// Runs the command with these arguments, starting with the name of the program, and returns its exit status.
+/// Results go to standard output, messages to standard error. An interrupt ends the process, unless a
+/// checkpoint must be written first.
 pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     panics::leave_out_guarded();
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
@@ -103,7 +108,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
             }
             command => command,
         },
-        // Help is a result, too: where it cannot be written, that is no success.
+        // Help is a result, too, so a failure to write it is an error.
         Err(error) => {
             let is_written = error.print().and_then(|()| io::stdout().flush()).is_ok();
             let status = u8::try_from(error.exit_code()).unwrap_or(1);
@@ -116,7 +121,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     if let Some(status) = interrupt::status() {
         return status;
     }
-    // Whoever closed standard output has seen enough, but not all.
+    // A closed standard output, as after `| head`, needs no message, but is not a success.
     if !apportion_files::is_closed_pipe(error.as_ref()) {
         messages::error(failure::line(&error));
     }
@@ -140,7 +145,7 @@ fn run_command(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// The examples of the README are tests.
+/// Tests the examples of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -7,10 +7,11 @@ fn main() -> ExitCode {
     ExitCode::from(apportion_cli::run(std::env::args_os()))
 }
 
-/// Lets a write beyond the limit of file sizes (`ulimit -f`) fail, which is reported, instead of ending the process, which leaves a part of a file.
+/// Makes a write beyond the limit on file sizes (`ulimit -f`) fail, so that the error is reported. By
+/// default, the process is killed and leaves a partial file.
 #[cfg(unix)]
 fn report_limits_of_file_sizes() {
-    // Without it the process ends as it would have.
+    // Without the handler, the default behaviour remains.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default());
 }
 

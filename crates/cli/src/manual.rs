@@ -1,4 +1,5 @@
-//! `apportion completions` and `apportion man`: what shells and manuals know of the command, made of its definition.
+//! `apportion completions` and `apportion man`: shell completions and manual pages, generated from the
+//! definition of the command.
 
 use anyhow::Result;
 use apportion_files::Destination;
@@ -7,7 +8,7 @@ use clap_complete::Shell;
 
 use crate::failure::Usage;
 
-/// The name of the program, by which shells know what is completed.
+/// The name of the program in shells.
 const NAME: &str = "apportion";
 
 #[derive(Debug, Args)]
@@ -30,9 +31,9 @@ pub(crate) fn completions(args: &Completions, mut command: clap::Command) -> Res
     Destination::Standard.write(|out| Ok(out.write_all(&script)?))
 }
 
-/// Writes a page of the manual of the command and those that are `all` in it, in roff.
+/// Writes the manual page of the command `all` or of one of its subcommands, in roff.
 pub(crate) fn man(args: &Man, mut all: clap::Command) -> Result<()> {
-    // Names and usages of commands are those that are typed.
+    // Fills in the full names and usages of the subcommands.
     all.build();
     let command = match &args.command {
         None => all,

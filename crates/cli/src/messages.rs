@@ -1,26 +1,27 @@
-//! What the command says on standard error: a line each, in which nothing commands the terminal.
+//! Messages on standard error, one line each. Control characters are escaped, so that they cannot control the
+//! terminal.
 
 use std::fmt::Display;
 use std::io::{self, Write};
 
 use apportion_results::shown::shown;
 
-/// Something that the user may want to know.
+/// Prints a note: information that may be of interest.
 pub(crate) fn note(says: impl Display) {
     line("note", says);
 }
 
-/// Something that is less than what was asked for.
+/// Prints a warning: a result that falls short of the request.
 pub(crate) fn warning(says: impl Display) {
     line("warning", says);
 }
 
-/// Why there is no result.
+/// Prints an error: the reason why there is no result.
 pub(crate) fn error(says: impl Display) {
     line("error", says);
 }
 
-/// Where standard error is closed or full, nobody can be told: that is no failure of the work.
+/// Prints a line. Errors are ignored: if standard error is closed or full, the work itself has not failed.
 fn line(kind: &str, says: impl Display) {
     let _ = writeln!(io::stderr(), "{kind}: {}", shown(&says.to_string()));
 }

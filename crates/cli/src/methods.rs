@@ -1,4 +1,4 @@
-//! Methods on the command line: their names, and `apportion methods`, the list of them.
+//! The methods on the command line: their names, and `apportion methods`, which lists them.
 
 use anyhow::Result;
 use apportion::games::Graph;
@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::failure::Usage;
 
-/// Kinds of values that tell what a method computes, as they are typed, and one of each kind.
+/// The kinds of values in the list, as on the command line, with an example of each kind.
 const KINDS: [(&str, &str); 17] = [
     ("shapley", "shapley"),
     ("banzhaf", "banzhaf"),
@@ -36,7 +36,7 @@ pub(crate) struct Methods {
     value: Option<SolutionConcept>,
 }
 
-/// The method of this name.
+/// Parses the name of a method.
 pub(crate) fn method(name: &str) -> Result<Method, String> {
     name.parse::<Method>().map_err(|error| error.to_string())
 }
@@ -56,7 +56,8 @@ pub(crate) fn run(args: &Methods) -> Result<()> {
     Destination::Standard.write(|out| Ok(out.write_all(list.as_bytes())?))
 }
 
-/// The value of four players in two groups, or on a line: which methods compute it does not hang on that.
+/// Returns an example with four players, in two groups or on a line. Which methods compute a value does not
+/// depend on these.
 fn example(concept: &SolutionConcept) -> Result<Value> {
     let groups = match concept.needs_partition() {
         true => Some(Partition::new(4, vec![vec![0, 1], vec![2, 3]])?),
@@ -67,19 +68,19 @@ fn example(concept: &SolutionConcept) -> Result<Value> {
         .map_err(|error| Usage(format!("--value {concept}: {error}")))?)
 }
 
-/// A value of each kind.
+/// Returns an example of each kind of value.
 fn examples() -> Result<Vec<(&'static str, Value)>> {
     KINDS.into_iter().map(|(kind, of_it)| Ok((kind, example(&of_it.parse()?)?))).collect()
 }
 
-/// The kinds of those of `values` that `method` computes.
+/// Returns the kinds of `values` that `method` computes.
 fn computed(method: Method, values: &[(&'static str, Value)]) -> String {
     let names: Vec<&str> =
         values.iter().filter(|(_, value)| method.computes(value)).map(|(kind, _)| *kind).collect();
     if names.len() == values.len() { "every value".to_owned() } else { names.join(", ") }
 }
 
-/// A line for each method, and one below it with the values that it computes.
+/// Formats each method on a line, followed by a line with the values that it computes.
 fn lines(methods: impl Iterator<Item = (Method, Option<String>)>) -> String {
     let width = Method::all().map(|method| method.name().len()).max().unwrap_or_default();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The model behind a command.
+//! The model of a command.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,19 +18,19 @@ use crate::program::Running;
 use crate::rounds;
 use crate::rows::{Columns, Wanted};
 
-/// What is explained, of whatever kind.
+/// A model of any kind.
 pub(crate) enum AnyModel {
-    /// An ensemble of trees, or what is read as one; its inside is known.
+    /// A tree ensemble, or a model that can be read as one. Its structure is known.
     Trees(Box<Ensemble>),
     /// A neural network.
     #[cfg(feature = "networks")]
     Network(Box<Network>),
-    /// A program that is asked.
+    /// An external program.
     Program(Box<Running>),
 }
 
 impl AnyModel {
-    /// As a model that predicts rows.
+    /// Returns the model as a predictor of rows.
     pub(crate) fn as_model(&self) -> &(dyn Model + '_) {
         match self {
             Self::Trees(ensemble) => &**ensemble,
@@ -40,7 +40,7 @@ impl AnyModel {
         }
     }
 
-    /// The ensemble, where it is one.
+    /// Returns the tree ensemble, if it is one.
     pub(crate) fn trees(&self) -> Option<&Ensemble> {
         match self {
             Self::Trees(ensemble) => Some(ensemble),
@@ -50,7 +50,7 @@ impl AnyModel {
         }
     }
 
-    /// The ensemble, which `what` is of alone.
+    /// Returns the tree ensemble, or an error that `what` requires one.
     pub(crate) fn ensemble(&self, what: &str) -> Result<&Ensemble> {
         let instead = match what {
             "--interactions" => ", or name an index, which any model has: --interactions=shapley --order 2",
@@ -61,7 +61,7 @@ impl AnyModel {
         Ok(self.trees().ok_or_else(says)?)
     }
 
-    /// The number of outputs.
+    /// Returns the number of outputs.
     pub(crate) fn outputs(&self) -> usize {
         self.as_model().outputs()
     }
@@ -74,7 +74,7 @@ impl AnyModel {
         }
     }
 
-    /// Tells how often a program had to be started again.
+    /// Prints a note if a program had to be restarted.
     pub(crate) fn note_restarts(&self) {
         let Self::Program(running) = self else { return };
         match running.program.restarts() {
@@ -88,7 +88,7 @@ impl AnyModel {
         }
     }
 
-    /// The names of the outputs, if the model stores them.
+    /// Returns the names of the outputs, if the model stores them.
     pub(crate) fn classes(&self) -> Option<Vec<String>> {
         match self {
             Self::Program(running) => running.classes.clone(),
@@ -96,12 +96,12 @@ impl AnyModel {
         }
     }
 
-    /// The number of features, where the model says it.
+    /// Returns the number of features, if the model determines it.
     pub(crate) fn feature_count(&self) -> Option<usize> {
         self.as_model().features()
     }
 
-    /// The names of the features, where the model says them.
+    /// Returns the names of the features, if the model stores them.
     pub(crate) fn feature_names(&self) -> Option<&[String]> {
         match self {
             Self::Program(running) => running.names.as_deref(),
@@ -109,7 +109,7 @@ impl AnyModel {
         }
     }
 
-    /// The texts of the rows that a program reads, which numbers of rows stand for.
+    /// Returns the texts that the numbers in rows stand for, if the model is a program.
     pub(crate) fn texts(&self) -> Option<&Arc<Texts>> {
         match self {
             Self::Program(running) => Some(&running.texts),
@@ -117,7 +117,7 @@ impl AnyModel {
         }
     }
 
-    /// The features that are categories.
+    /// Returns the categorical features.
     pub(crate) fn categorical_features(&self) -> Vec<usize> {
         if let Some(texts) = self.texts() {
             return (0..self.feature_count().unwrap_or_default())
@@ -127,12 +127,12 @@ impl AnyModel {
         self.trees().map(Ensemble::categorical_features).unwrap_or_default()
     }
 
-    /// The words of a feature, where it has some.
+    /// Returns the categories of a feature, if it has some.
     fn words(&self, feature: usize) -> Option<&Words> {
         self.trees()?.words(feature)
     }
 
-    /// What a file of rows must hold.
+    /// Returns the requirements for a file of rows.
     pub(crate) fn wanted<'a>(&'a self, columns: &'a Columns) -> Result<Wanted<'a>> {
         let count = self.feature_count();
         ensure!(count != Some(0), "the model has no features; there is nothing to read rows for");
@@ -148,8 +148,8 @@ impl AnyModel {
         })
     }
 
-    /// The names of the features: the model's, else those of the rows, else f0, f1, … A name that the model's library has rewritten is
-    /// as the rows have it.
+    /// Returns the names of the features: from the model, or else from the rows, or else f0, f1, … If the
+    /// library has rewritten a name for the model, the name in the rows is used.
     pub(crate) fn names(&self, of_rows: Option<&[String]>, columns: usize) -> Vec<String> {
         match (self.feature_names(), of_rows) {
             (Some(names), Some(own)) if names.len() == own.len() => {
@@ -165,7 +165,7 @@ impl AnyModel {
         }
     }
 
-    /// The categories of a feature by their codes, as far as the model names them.
+    /// Returns the categories of a feature by their codes, as far as the model stores them.
     pub(crate) fn categories(&self, feature: usize) -> Vec<String> {
         let name = |category: &Category| match category {
             Category::Text(text) => text.clone(),
@@ -179,14 +179,14 @@ impl AnyModel {
             Category::Text(text) => words.code_of_text(text),
             Category::Number(number) => words.code_of_number(*number),
         };
-        // Where words are hashed, a code tells no word.
+        // If categories are hashed, a code does not determine the category.
         let are_in_order =
             words.list().iter().enumerate().all(|(place, word)| code(word) == Some(place as f64));
         if are_in_order { words.list().iter().map(name).collect() } else { Vec::new() }
     }
 }
 
-/// Reads a model file; none where a program is in its place, which is started when the rows are known.
+/// Reads a model file, or returns `None` for a program, which is started once the rows are known.
 pub(crate) fn read(predictor: &Predictor) -> Result<Option<AnyModel>> {
     let Some(path) = &predictor.path else { return Ok(None) };
     let read = read_trees_of(path, &predictor.reading);
@@ -210,12 +210,12 @@ pub(crate) fn read(predictor: &Predictor) -> Result<Option<AnyModel>> {
     Ok(Some(AnyModel::Trees(Box::new(read?))))
 }
 
-/// Whether a file is sound ONNX of another kind.
+/// Returns whether a file is valid ONNX, but neither a tree ensemble nor a linear model.
 fn is_other_onnx(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(ModelError::OtherOnnx { .. }))
 }
 
-/// Reads a neural network of rows of numbers.
+/// Reads a neural network for rows of numbers.
 #[cfg(feature = "networks")]
 fn read_network(path: &Path, predictor: &Predictor) -> Result<AnyModel> {
     let options = predictor.model_output.iter().fold(NetworkOptions::new(), NetworkOptions::output);
@@ -231,7 +231,7 @@ fn read_network(path: &Path, predictor: &Predictor) -> Result<AnyModel> {
     Ok(AnyModel::Network(Box::new(network)))
 }
 
-/// Reads a tree ensemble, or the rounds of boosting of it that were asked for.
+/// Reads a tree ensemble, or the specified boosting rounds of it.
 pub(crate) fn read_trees(file: &ModelFile) -> Result<Ensemble> {
     read_trees_of(&file.path, &file.reading)
 }
@@ -251,7 +251,7 @@ fn read_trees_of(path: &Path, Reading { trees, most_features }: &Reading) -> Res
     Ok(model)
 }
 
-/// The texts of the rows that a program reads, as results take them.
+/// The texts of the rows for a program, for use in results.
 #[derive(Debug)]
 pub(crate) struct TextsOfRows(pub(crate) Arc<Texts>);
 

@@ -1,4 +1,4 @@
-//! Errors of options, with the names of the command.
+//! Errors of options, worded with the names of the command-line options.
 
 use anyhow::Error;
 use apportion::options::OptionError;
@@ -6,7 +6,7 @@ use apportion::plots;
 
 use crate::failure::Usage;
 
-/// Words an error of options with those of the command.
+/// Words an error of options for the command line.
 pub(crate) fn usage(error: OptionError) -> Error {
     let says = match error {
         OptionError::Distribution { game, source } => {

@@ -1,4 +1,4 @@
-//! Options of the command as options of the library.
+//! Conversion of command-line options to those of the library.
 
 use anyhow::Result;
 use apportion::options::Options;
@@ -8,7 +8,7 @@ use crate::args::{Accuracy, Explain};
 use crate::option_error::usage;
 
 impl Explain {
-    /// Returns the options of the explainer. Groups and graphs are not yet compared with the features.
+    /// Returns the options of the explainer. Groups and graphs are not yet checked against the features.
     pub(crate) fn options(&self) -> Result<Options> {
         let mut options = Options::default();
         options.value = self.value.clone();
@@ -21,7 +21,7 @@ impl Explain {
         set(&mut options, "kernel", Some(self.engine.kernel))?;
         set(&mut options, "precision", Some(self.engine.precision))?;
         let law = &self.law;
-        // At most 2^24.
+        // The value is at most 2^24, so the cast is lossless.
         options.distribution.draws = law.draws.map(|draws| draws as usize);
         options.distribution.bandwidth = law.bandwidth;
         options.distribution.share = law.share;
@@ -43,7 +43,7 @@ impl Accuracy {
     }
 }
 
-/// Sets an option to one of a few words.
+/// Sets an option that has a fixed set of values.
 fn set(options: &mut Options, name: &str, word: Option<impl ValueEnum>) -> Result<()> {
     match word.and_then(|word| word.to_possible_value()) {
         Some(word) => options.set(name, word.get_name()).map_err(usage),
@@ -57,7 +57,7 @@ mod tests {
     use crate::commands::Cli;
     use clap::CommandFactory;
 
-    /// Options of `explain` that say what is read and written, not what is computed.
+    /// Options of `explain` that concern input, output and the run, and are not options of the library.
     const OF_FILES: [&str; 41] = [
         "model",
         "trees",
@@ -110,7 +110,7 @@ mod tests {
         for name in &names {
             assert!(Options::NAMES.contains(name) || OF_FILES.contains(name), "{name}");
         }
-        // The kernel is chosen for all rows of a file, and features that cannot matter are left out.
+        // The command chooses the kernel for all rows of a file, and always omits features without effect.
         let of_others = ["rows", "keep-null-players"];
         for name in Options::NAMES.iter().filter(|name| !of_others.contains(name)) {
             assert!(names.contains(name), "{name}");

@@ -1,9 +1,9 @@
-//! Panics that are not printed: those of decoders at damaged files, which are errors of their own.
+//! Suppression of panic messages for panics that become errors, as of decoders on corrupt files.
 
 use std::panic::{set_hook, take_hook};
 use std::sync::Once;
 
-/// Leaves out the lines that Rust prints about a panic which becomes an error.
+/// Silences the message of a panic that is turned into an error.
 pub(crate) fn leave_out_guarded() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

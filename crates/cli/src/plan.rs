@@ -1,4 +1,4 @@
-//! The budget that was asked for beside what would be done.
+//! Checks the requested budget against the plan.
 
 use anyhow::{Result, bail};
 use apportion::samplers::most_rows;
@@ -6,11 +6,12 @@ use apportion::{Budget, Method, Plan, Value};
 
 use crate::messages;
 
-/// The method that will be used, and the evaluations that it may use for each row: none where it takes what it needs.
+/// Returns the method to use, and its maximum number of evaluations per row, or `None` if it takes as many as
+/// it needs.
 ///
 /// # Errors
 ///
-/// For a budget that is too small for the method, or beyond all memory.
+/// The budget is too small for the method, or too large for memory.
 pub(crate) fn agreed(
     plan: &Plan,
     value: &Value,

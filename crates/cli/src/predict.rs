@@ -1,4 +1,4 @@
-//! `apportion predict`: raw margins, before any link, or the outputs behind it.
+//! `apportion predict`: margins, or outputs after the link function.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::input::{self, Batch, Input, refuse_infinite};
 use crate::stream;
 use crate::threads;
 
-/// Rows that one thread predicts at a time, at least.
+/// The minimum number of rows that a thread predicts at a time.
 const BLOCK: usize = 256;
 
 pub(crate) fn run(args: &Predict) -> Result<()> {

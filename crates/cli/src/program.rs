@@ -1,4 +1,4 @@
-//! A program in the place of a model: `--predict 'COMMAND'`.
+//! A program instead of a model file: `--predict 'COMMAND'`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::failure::Usage;
 use crate::interrupt;
 use crate::messages;
 
-/// A program, and how it is asked.
+/// The program, and how it is called.
 #[derive(Debug, Args)]
 pub(crate) struct ProgramArgs {
     /// A program in place of a model: a command for the shell, such as 'python3 server.py'. It is started once; it reads rows on its
@@ -56,7 +56,7 @@ pub(crate) struct ProgramArgs {
     workers: u16,
 }
 
-/// What a program reads and writes.
+/// The format of the program's input and output.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 enum ProgramFormat {
     /// Lines of text.
@@ -71,7 +71,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "a number of seconds is wanted, at least 0.001".to_owned())
 }
 
-/// The texts of a feature of the files of rows.
+/// The texts of one feature.
 #[derive(Debug)]
 struct TextsOf {
     texts: Arc<Texts>,
@@ -88,19 +88,20 @@ impl apportion_program::Texts for TextsOf {
     }
 }
 
-/// A program that runs.
+/// A running program.
 pub(crate) struct Running {
     pub(crate) program: Program,
-    /// The names of the columns that it reads, where the rows have some.
+    /// The names of the columns, if the rows have a header.
     pub(crate) names: Option<Vec<String>>,
-    /// The texts of the rows, which the program reads.
+    /// The texts in the rows, which the program reads.
     pub(crate) texts: Arc<Texts>,
-    /// What its outputs are called, where it says so of several.
+    /// The names of its outputs, if there are several and it names them.
     pub(crate) classes: Option<Vec<String>>,
 }
 
 impl ProgramArgs {
-    /// Starts the program for rows of these names of columns, of which `rows` has one, and whose numbers stand for these texts.
+    /// Starts the program for rows with these column names, whose numbers stand for these texts. `rows` must
+    /// contain at least one of them.
     pub(crate) fn start(
         &self,
         names: Option<Vec<String>>,

@@ -1,8 +1,8 @@
-//! `--trees`: which rounds of boosting are used.
+//! `--trees`: the boosting rounds to use.
 
 use apportion::{Ensemble, Rounds};
 
-/// `all`, or how many from the first on (`50`), or a range without its end (`10..50`).
+/// Parses `all`, the number of first rounds (`50`), or a range without its end (`10..50`).
 pub(crate) fn rounds(text: &str) -> Result<Rounds, String> {
     let number = |text: &str| text.trim().parse::<usize>().ok();
     let range = match text.split_once("..") {
@@ -17,7 +17,8 @@ pub(crate) fn rounds(text: &str) -> Result<Rounds, String> {
     }
 }
 
-/// The rounds that are used, in words, where those are not all of the file: `0..13 of 60, up to the best one (best_iteration)`.
+/// Describes the rounds in use, if they are not all rounds of the file: `0..13 of 60, up to the best one
+/// (best_iteration)`.
 pub(crate) fn in_words(model: &Ensemble) -> Option<String> {
     let (used, count) = (model.rounds(), model.round_count());
     let why = match model.best_round_count() {

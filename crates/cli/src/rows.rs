@@ -1,4 +1,4 @@
-//! Rows on the command line: where they come from, and what is said of their columns.
+//! Rows on the command line: their source, and the options for their columns.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,10 +13,10 @@ use crate::failure::Usage;
 
 pub(crate) use apportion_rows::{Ids, Table, Wanted};
 
-/// What stands for standard input.
+/// The path that stands for standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// What the columns of files of rows mean.
+/// The options for the columns of rows.
 #[derive(Debug, Clone, Default, Args, Serialize)]
 pub(crate) struct Columns {
     /// Column to set aside, by name or index [default: the one named target, where there is one]
@@ -57,7 +57,7 @@ pub(crate) struct Columns {
     unpacked_limit: Option<u64>,
 }
 
-/// Names as they are typed in one argument.
+/// Names in a single argument.
 #[derive(Debug, Clone, Serialize)]
 struct Names(Vec<String>);
 
@@ -85,7 +85,7 @@ fn separator(text: &str) -> Result<u8, String> {
 }
 
 impl Columns {
-    /// All columns but those that are set aside.
+    /// Returns the options for reading all columns, except those that are set aside.
     pub(crate) fn all(&self) -> Wanted<'_> {
         Wanted {
             target: self.target.as_deref(),
@@ -102,12 +102,12 @@ impl Columns {
     }
 }
 
-/// Reads the features that `wanted` asks for from a file, or from standard input if the path is `-`.
+/// Reads the specified features from a file, or from standard input if the path is `-`.
 pub(crate) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Table> {
     open(path)?.read(wanted).map_err(|error| in_words(error.into()))
 }
 
-/// Reads the same, and passes the rows on in blocks. Returns what the reader of results should know.
+/// Reads the same in blocks. Returns notes for the user.
 pub(crate) fn each_block(
     path: &Path,
     wanted: &Wanted<'_>,
@@ -128,7 +128,7 @@ fn open(path: &Path) -> Result<Source<'static>> {
     Ok(Source::stream("standard input", std::io::stdin().lock()))
 }
 
-/// Names options of the command in an error of choosing columns.
+/// Adds the names of the command-line options to an error about the choice of columns.
 fn in_words(error: Error) -> Error {
     let with_options = |error: &ChoiceError| RowsError::Columns {
         problem: error.in_words(|of| match of {

@@ -1,4 +1,4 @@
-//! Lists of rows as they are typed: `3,17` or `0,5-9`, both ends included, in the order given.
+//! Selections of rows: `3,17` or `0,5-9`, both ends included, in the order given.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,33 +6,33 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 
-/// The rows that were asked for, not yet compared with a count of rows.
+/// The selected rows, before they are checked against the number of rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Selection {
     ranges: Vec<(usize, usize)>,
 }
 
 impl Selection {
-    /// Number of rows.
+    /// Returns the number of selected rows.
     pub(crate) fn len(&self) -> usize {
         self.ranges
             .iter()
             .fold(0, |sum: usize, &(first, last)| sum.saturating_add(last - first).saturating_add(1))
     }
 
-    /// Whether each row comes after those before it.
+    /// Returns whether the rows are in strictly increasing order.
     pub(crate) fn is_increasing(&self) -> bool {
         self.ranges.windows(2).all(|pair| pair[0].1 < pair[1].0)
     }
 
-    /// The rows that are in `range`.
+    /// Returns the selected rows within `range`.
     pub(crate) fn within(&self, range: Range<usize>) -> Vec<usize> {
         let within =
             |&(first, last): &(usize, usize)| first.max(range.start)..last.saturating_add(1).min(range.end);
         self.ranges.iter().flat_map(within).collect()
     }
 
-    /// The rows one by one, each checked to be below `count`, the rows of `what`.
+    /// Returns the selected rows, or an error if one is not below `count`, the number of rows of `what`.
     pub(crate) fn rows(&self, count: usize, option: &str, what: &str) -> Result<Vec<usize>> {
         for &(first, last) in &self.ranges {
             if last >= count {
@@ -47,7 +47,7 @@ impl Selection {
     }
 }
 
-/// As it would be typed.
+/// Formats the selection as on the command line.
 impl fmt::Display for Selection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (first, last)) in self.ranges.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Rows in, results out: batch by batch, one of them being written while the next is computed.
+//! From rows to results, batch by batch: one batch is written while the next is computed.
 
 use std::sync::mpsc::sync_channel;
 use std::thread;
@@ -12,8 +12,8 @@ use rayon::ThreadPool;
 use crate::input::{Batch, Batches};
 use crate::output::{Format, Summary, Text, write_all, writer};
 
-/// Computes each batch of rows by `compute`, and writes what it gives as `format` says. `results` says what holds for all rows, once
-/// the first are known. Returns when the last were computed.
+/// Computes each batch of rows with `compute` and writes the results in this format. `results` creates what
+/// all rows have in common, from the first batch. Returns the time at which the last batch was computed.
 ///
 /// At most three batches are in memory: one being read, one being computed, one being written.
 pub(crate) fn write<R: Text>(
@@ -29,7 +29,7 @@ pub(crate) fn write<R: Text>(
     let results = results(&first)?;
     let (results, out) = (&results, &mut sink);
     let computed = thread::scope(|scope| -> Result<Instant> {
-        // None waits: what is written is one batch behind.
+        // Without a buffer, the writer is at most one batch behind.
         let (sender, blocks) = sync_channel::<results::Batch>(0);
         let written = scope.spawn(move || -> Result<()> {
             let mut writer = writer(format, results, out)?;
@@ -39,7 +39,7 @@ pub(crate) fn write<R: Text>(
             Ok(writer.end()?)
         });
         let next = || -> Result<()> {
-            // Where nobody takes them, writing has failed, and says so below.
+            // If the receiver is gone, writing has failed; the error is reported below.
             let mut is_taken = sender.send(first).is_ok();
             while is_taken && let Some(batch) = batches.next()? {
                 is_taken = sender.send(compute(batch)?).is_ok();
@@ -55,7 +55,7 @@ pub(crate) fn write<R: Text>(
     Ok(computed)
 }
 
-/// As [`write()`], but writes how much each player matters over all rows in place of the rows.
+/// Same as [`write()`], but writes a summary of each player over all rows instead of the rows.
 pub(crate) fn summarize(
     (destination, format): (&Destination, Format),
     batches: &mut Batches,
@@ -76,7 +76,8 @@ pub(crate) fn summarize(
     Ok(computed)
 }
 
-/// Computes each batch of rows by `compute`, which keeps what it needs. Returns when the last were computed.
+/// Computes each batch of rows with `compute`, which stores what it needs. Returns the time at which the last
+/// batch was computed.
 pub(crate) fn each(
     batches: &mut Batches,
     mut compute: impl FnMut(Batch) -> Result<results::Batch>,

@@ -1,4 +1,4 @@
-//! How many threads work.
+//! The number of threads.
 
 use std::env;
 
@@ -9,13 +9,13 @@ use rayon::ThreadPool;
 use crate::args::Threads;
 use crate::failure::Usage;
 
-/// The most threads that can be asked for.
+/// The maximum number of threads.
 const MOST: u16 = 1024;
-/// What rayon takes the number of threads from where no option says it.
+/// The environment variable from which rayon takes the default number of threads.
 const VARIABLE: &str = "RAYON_NUM_THREADS";
 
-/// Refuses a number of threads in the environment that rayon would fail on, or take for another, and a limit of memory
-/// that is not a number.
+/// Returns an error for a number of threads in the environment that rayon would reject or misread, and for an
+/// invalid memory limit.
 pub(crate) fn check_environment() -> Result<()> {
     memory::check_setting().map_err(Usage)?;
     let Some(given) = env::var_os(VARIABLE) else { return Ok(()) };
@@ -30,7 +30,7 @@ pub(crate) fn check_environment() -> Result<()> {
     }
 }
 
-/// The threads that were asked for; 0 stands for those of the environment, else one per core.
+/// Starts the requested number of threads; 0 stands for the number in the environment, or one per core.
 pub(crate) fn pool(threads: &Threads) -> Result<ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads.threads)).build();
     pool.with_context(|| match threads.threads {
@@ -39,7 +39,7 @@ pub(crate) fn pool(threads: &Threads) -> Result<ThreadPool> {
     })
 }
 
-/// Runs `work` on the threads that were asked for.
+/// Runs `work` on the requested number of threads.
 pub(crate) fn run<T: Send>(threads: &Threads, work: impl FnOnce() -> T + Send) -> Result<T> {
     Ok(pool(threads)?.install(work))
 }

@@ -1,11 +1,11 @@
-//! How long a run took.
+//! The duration of a run.
 
 use std::time::Instant;
 
 use anyhow::Result;
 use serde::Serialize;
 
-/// Wall seconds in this process.
+/// Wall-clock seconds in this process.
 #[derive(Serialize)]
 pub(crate) struct Timings {
     load_s: f64,
@@ -14,7 +14,7 @@ pub(crate) struct Timings {
 }
 
 impl Timings {
-    /// The times of a run that ends now.
+    /// Returns the timings of a run that ends now.
     pub(crate) fn of(started: Instant, loaded: Instant, explained: Instant) -> Self {
         let seconds = |from: Instant, to: Instant| (to - from).as_secs_f64();
         Self {
@@ -24,7 +24,7 @@ impl Timings {
         }
     }
 
-    /// Writes them on standard error, one line of JSON.
+    /// Writes the timings to standard error, as one line of JSON.
     pub(crate) fn print(&self) -> Result<()> {
         eprintln!("{}", serde_json::to_string(self)?);
         Ok(())

@@ -1,10 +1,10 @@
-//! What was built: the version, the commit, and what is in it.
+//! The version, the commit and the features of this build.
 
-/// Parts that can be left out when the command is built.
+/// The optional features.
 const FEATURES: [(&str, bool); 2] =
     [("columnar", cfg!(feature = "columnar")), ("networks", cfg!(feature = "networks"))];
 
-/// What `--version` says: the version, the commit, the features.
+/// Returns the text of `--version`: the version, the commit, the features.
 pub(crate) fn long() -> String {
     let features: Vec<&str> = FEATURES.iter().filter(|(_, is_in)| *is_in).map(|(name, _)| *name).collect();
     let features = if features.is_empty() { "none".to_owned() } else { features.join(", ") };

@@ -1,24 +1,24 @@
-//! What a run says on standard error of values that are less than what was asked for.
+//! Warnings about values that fall short of the request.
 
 use apportion::Explanation;
 use apportion::estimators::StopRule;
 
 use crate::messages;
 
-/// What is to be warned of, over all rows.
+/// The warnings over all rows.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings {
     rows: usize,
     undetermined: usize,
-    /// Evaluations, rank and unknowns of the first row whose values were not determined.
+    /// The evaluations, rank and unknowns of the first row whose values were undetermined.
     first: Option<(usize, usize, usize)>,
     inaccurate: usize,
-    /// Why the first run stopped that is not accurate enough.
+    /// The reason why the first run without the requested accuracy stopped.
     stopped_by: Option<StopRule>,
 }
 
 impl Warnings {
-    /// Looks at more rows.
+    /// Adds rows.
     pub(crate) fn add(&mut self, explanations: &[Explanation]) {
         self.rows += explanations.len();
         for Explanation { evaluations, diagnostics, certificate, .. } in explanations {
@@ -37,7 +37,7 @@ impl Warnings {
         }
     }
 
-    /// Says what is to be said.
+    /// Prints the warnings.
     pub(crate) fn say(&self) {
         let rows = self.rows;
         if let Some((evaluations, rank, unknowns)) = self.first {

@@ -1,4 +1,4 @@
-//! `explain-text` and `explain-image` of a command that was built without networks: how to get one with them.
+//! `explain-text` and `explain-image` in a build without networks: an error that says how to build with them.
 
 use std::ffi::OsString;
 

@@ -1,4 +1,5 @@
-//! Checkpoints, as `explain --resume` reads them: the bytes as they are, and where they hold runs, these under sound check sums.
+//! Checkpoints, as read by `explain --resume`: the raw bytes, and if they parse as a checkpoint, also its
+//! runs with a valid checksum.
 
 #![no_main]
 
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// The request: an accuracy, so that runs are followed.
+/// The arguments. An accuracy is requested, so that runs are observed.
 const EXPLAIN: [&str; 18] = [
     "explain",
     "--model",
@@ -37,7 +38,7 @@ const EXPLAIN: [&str; 18] = [
     "--out",
 ];
 
-/// The form of the file.
+/// The format of the file.
 #[derive(Clone, Serialize, Deserialize)]
 struct Stored {
     apportion_checkpoint: u32,
@@ -48,7 +49,7 @@ struct Stored {
     digest: String,
 }
 
-/// What the command writes of a whole run.
+/// The file that the command writes for a complete run.
 static WRITTEN: LazyLock<Stored> = LazyLock::new(|| {
     let checkpoint = [&EXPLAIN[..], &["@out.json", "--checkpoint", "@whole.json"]].concat();
     run(&checkpoint).expect("a run that is sound");
@@ -59,7 +60,7 @@ static WRITTEN: LazyLock<Stored> = LazyLock::new(|| {
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let written = &*WRITTEN;
     resume(bytes);
-    // Another process interrupts nothing here, and writes nothing over what is no checkpoint.
+    // Also try the bytes as the checkpoint file of a new run, which must not overwrite it.
     run(&[&EXPLAIN[..], &["@out.json", "--checkpoint", "@run.json"]].concat());
     let Ok(stored) = serde_json::from_slice::<Stored>(bytes) else { return };
     let begun = stored.begun.into_iter().map(|(row, checkpoint)| (row, sealed(&checkpoint))).collect();
@@ -77,7 +78,7 @@ fn resume(bytes: &[u8]) {
     run(&[&EXPLAIN[..], &["@out.json", "--resume", "@run.json"]].concat());
 }
 
-/// The run with the check sum of what it holds.
+/// Returns the run with the checksum of its content.
 fn sealed(checkpoint: &Checkpoint) -> Checkpoint {
     let mut value = serde_json::to_value(checkpoint).expect("a run is JSON");
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! The command with files in a folder of their own.
+//! Runs the command with files in a separate directory.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
-/// A model of six features, of which two count.
+/// A model with six features; two of them have an effect.
 const MODEL: &str = include_str!("../../../trees/tests/fixtures/tiny.json");
 const ROWS: &str =
     "age,sex,bmi,bp,s1,s2\n0.5,1,20,80,1,0\n1.5,3,,90,2,1\n2,0,31.5,70,3,0\n-1,2.5,25,85,4,1\n";
 
-/// The folder, with a model and rows in it.
+/// The directory, with a model and rows.
 static FOLDER: LazyLock<TempDir> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a folder for what passes");
     let model = MODEL.replace(r#""num_feature":"2""#, r#""num_feature":"6""#);
@@ -20,20 +20,20 @@ static FOLDER: LazyLock<TempDir> = LazyLock::new(|| {
     folder
 });
 
-/// A file in the folder.
+/// Returns the path of a file in the directory.
 pub fn path(name: &str) -> PathBuf {
     FOLDER.path().join(name)
 }
 
-/// The file, with these bytes.
+/// Writes a file with these bytes and returns its path.
 pub fn write(name: &str, bytes: &[u8]) -> PathBuf {
     let path = path(name);
     fs::write(&path, bytes).expect("room for a file");
     path
 }
 
-/// Runs the command; a word that begins with `@` is a file of the folder. Returns what was written to `@out`, or to an ending of it, where
-/// all went well.
+/// Runs the command. A word that starts with `@` is a file in the directory. Returns the content of `@out`,
+/// or of the same name with an extension, if the command succeeds.
 pub fn run(arguments: &[&str]) -> Option<Vec<u8>> {
     let mut out = None;
     let words = arguments.iter().map(|argument| match argument.split_once('@') {

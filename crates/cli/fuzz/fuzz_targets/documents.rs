@@ -1,4 +1,5 @@
-//! What the library reads by serde beside checkpoints: dendrograms, values by their names or laws, and interaction indices.
+//! Other data that the library reads with serde, apart from checkpoints: dendrograms, values by name or
+//! distribution, and interaction indices.
 
 #![no_main]
 
@@ -13,7 +14,7 @@ use serde::de::DeserializeOwned;
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let Some(dendrogram) = again::<Dendrogram>(bytes) {
         let features = dendrogram.features();
-        // A figure has a line for each.
+        // A figure has a line for each feature.
         if features <= 200 {
             dendrogram.to_svg(Some(Cut::Height(0.5))).expect("a height");
             for groups in 1..=features {
@@ -28,7 +29,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     again::<SolutionConcept>(bytes);
     again::<Semivalue>(bytes);
     if let Some(index) = again::<InteractionIndex>(bytes) {
-        // Any numbers of players and coalitions are legal, or refused.
+        // Any numbers of players and coalitions are valid, or an error.
         let _ = index.weights(2, 10);
     }
 });
@@ -37,7 +38,7 @@ libfuzzer_sys::fuzz_mutator!(|bytes: &mut [u8], size: usize, most: usize, seed: 
     texts::mutate(bytes, size, most, seed)
 });
 
-/// What the bytes say, which is read again as it is written.
+/// Parses the bytes, and checks that the value survives being written and parsed again.
 fn again<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(bytes: &[u8]) -> Option<T> {
     let read: T = serde_json::from_slice(bytes).ok()?;
     let written = serde_json::to_vec(&read).expect("it is JSON");

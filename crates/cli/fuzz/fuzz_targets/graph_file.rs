@@ -1,4 +1,4 @@
-//! Edges between features in a file, as `explain` reads them.
+//! Files with edges between features, as read by `explain`.
 
 #![no_main]
 

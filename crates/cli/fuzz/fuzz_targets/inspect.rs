@@ -1,4 +1,5 @@
-//! What `inspect` tells of a file, whatever it is: of results and checkpoints also what others do not read.
+//! Files of any kind, as read by `inspect`, which also reads parts of results and checkpoints that other
+//! commands skip.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Results of `explain` in JSON and JSON lines, as `plot` and `report` read them.
+//! Results of `explain` in JSON and JSON lines, as read by `plot` and `report`.
 
 #![no_main]
 
@@ -28,7 +28,7 @@ const KINDS: [&str; 14] = [
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     write("results.json", bytes);
-    // What cannot be read is tried once.
+    // Results that cannot be read are tried only once.
     let Some(page) = run(&["report", "--in", "@results.json", "--out", "@out.html"]) else { return };
     assert!(page.starts_with(b"<!") && page.trim_ascii_end().ends_with(b"</html>"), "half a page");
     for kind in KINDS {
@@ -38,7 +38,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
                 .expect("numbers behind a figure");
         }
     }
-    // A figure in pixels takes long.
+    // Drawing in pixels is slow, so draw one kind only.
     let kind = KINDS[bytes.len() % KINDS.len()];
     run(&["plot", kind, "--in", "@results.json", "--out", "@out.png", "--width", "280", "--scale", "1"]);
     run(&[

@@ -1,4 +1,4 @@
-//! What may be written after `explain-text` and `explain-image`.
+//! The command-line arguments of `explain-text` and `explain-image`.
 
 use std::path::PathBuf;
 
@@ -114,7 +114,7 @@ pub(crate) struct ExplainImage {
     pub(super) out: Option<PathBuf>,
 }
 
-/// A network, and how to read it.
+/// A network, and settings for reading it.
 #[derive(Debug, Args)]
 pub(super) struct Network {
     /// Model file: a neural network, ONNX
@@ -130,7 +130,7 @@ pub(super) struct Network {
     pub(super) row_shape: Vec<usize>,
 }
 
-/// What is divided, and how.
+/// The value, the method and the game.
 #[derive(Debug, Args)]
 pub(super) struct Division {
     /// The value to compute. From all coalitions: shapley, banzhaf, or another semivalue of `apportion explain`. From coalitions near
@@ -180,7 +180,7 @@ pub(super) struct Division {
     pub(super) timings: bool,
 }
 
-/// What a coalition is worth.
+/// The score of a prediction, which is the value of a coalition.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(super) enum ScoreName {
     /// The outputs of the network as they are.
@@ -193,7 +193,7 @@ pub(super) enum ScoreName {
     ExpectedLogProbability,
 }
 
-/// What the outputs of a network are.
+/// The scale of a network's outputs.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(super) enum OutputsName {
     /// Logits; a single one is that of class 1 of two.
@@ -203,7 +203,7 @@ pub(super) enum OutputsName {
 }
 
 impl ScoreName {
-    /// The name in options and results.
+    /// Returns the name in options and results.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Output => "output",
@@ -214,7 +214,7 @@ impl ScoreName {
     }
 }
 
-/// Where a text is cut into tokens.
+/// The positions at which a text is split into tokens.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(super) enum Split {
     /// At blanks, and at punctuation where that makes tokens of the vocabulary.
@@ -225,7 +225,7 @@ pub(super) enum Split {
     Words,
 }
 
-/// Who plays in a text.
+/// The players of a text.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(super) enum Players {
     /// Every token.
@@ -234,7 +234,7 @@ pub(super) enum Players {
     Words,
 }
 
-/// How results of a text are written.
+/// The format of results for a text.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(super) enum TextFormat {
     /// One JSON object, every number to the last bit.

@@ -1,4 +1,4 @@
-//! What the network says, divided among players: the game, the values, and what is said of them.
+//! Attribution of a network's prediction to players: the game, the values, and their description.
 
 use std::time::Instant;
 
@@ -25,9 +25,8 @@ use crate::timings::Timings;
 use crate::warnings::Warnings;
 
 impl Division {
-    /// Refuses options that contradict each other, before anything is read.
-    ///
-    /// Returns the options of the explainer.
+    /// Returns the options of the explainer, or an error if options contradict each other, before anything is
+    /// read.
     pub(super) fn check(&self) -> Result<Options> {
         let (method, value) = (self.method, &self.value);
         if value.needs_partition() {
@@ -46,7 +45,7 @@ impl Division {
         Ok(options)
     }
 
-    /// The value, of the players whose neighbours are those of `graph`.
+    /// Returns the value for players on this `graph` of neighbours.
     fn value(&self, graph: Graph) -> Result<Value> {
         let graph = self.value.needs_graph().then_some(graph);
         let value = Value::of(self.value.clone(), None, graph).map_err(|error| Usage(error.to_string()))?;
@@ -59,25 +58,27 @@ impl Division {
 pub(super) struct Divided {
     explanation: Explanation,
     method: Method,
-    /// Evaluations that the method was allowed.
+    /// The maximum number of evaluations.
     budget: Option<usize>,
     /// The accuracy at which the run stops.
     until: Option<Until>,
-    /// Outputs of the network.
+    /// The number of outputs of the network.
     outputs: usize,
-    /// The class that was asked for, or that the network predicts.
+    /// The class that the options specify, or that the network predicts.
     class: usize,
     predicted: usize,
     /// The output of the game that pictures show.
     output: usize,
-    /// Whether that output is for the other class: the only one of a network of two classes is for class 1.
+    /// Whether that output belongs to the other class: the single output of a network for two classes is that
+    /// of class 1.
     speaks_against: bool,
     started: Instant,
     loaded: Instant,
     explained: Instant,
 }
 
-/// Divides what `network` says of `masked` among its players, whose neighbours are those of `graph`.
+/// Attributes the prediction of `network` for `masked` to the players, which are neighbours according to
+/// `graph`.
 pub(super) fn divide(
     args: &Division,
     options: &Options,
@@ -140,7 +141,7 @@ pub(super) fn divide(
     })
 }
 
-/// What failed, in the words of the options.
+/// Words an error in terms of the options.
 fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) -> anyhow::Error {
     let value = &args.value;
     let ExplainError::Estimator(error) = error else { return error.into() };
@@ -186,7 +187,7 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
     )
 }
 
-/// What a value on this graph comes to, where that has a plainer name.
+/// Describes the value in simpler terms, if it reduces to another one on this graph.
 fn what_it_reduces_to(value: &GraphValue, graph: &Graph) -> Option<String> {
     let (order, outside, coefficients) = match value.form {
         GraphForm::Local { order, outside } => (order, outside, None),
@@ -209,7 +210,7 @@ fn what_it_reduces_to(value: &GraphValue, graph: &Graph) -> Option<String> {
     if order < diameter.max(1) {
         return None;
     }
-    // Lines, grids and the regions of an image are connected: nobody is beyond the diameter.
+    // Lines, grids and the regions of an image are connected, so the diameter covers all players.
     let semivalue = value.semivalue.clone();
     let comes_to = match coefficients {
         None => format!("{value} values are the {semivalue} values"),
@@ -222,13 +223,13 @@ fn what_it_reduces_to(value: &GraphValue, graph: &Graph) -> Option<String> {
 }
 
 impl Divided {
-    /// The values that pictures show: what speaks for the class.
+    /// Returns the values that pictures show, which are positive if they speak for the class.
     pub(super) fn shown(&self) -> Vec<f64> {
         let values = self.explanation.output(self.output);
         if self.speaks_against { values.into_iter().map(|value| -value).collect() } else { values }
     }
 
-    /// What the colours mean.
+    /// Explains the colours.
     pub(super) fn legend(&self, args: &Division) -> String {
         let whom = match args.score {
             ScoreName::ExpectedLogProbability => "what the model says of all classes".to_owned(),
@@ -252,7 +253,7 @@ impl Divided {
         )
     }
 
-    /// The explanation with what a reader of it must know.
+    /// Returns the explanation, with the facts for its readers.
     pub(super) fn values(
         self,
         args: &Division,
@@ -290,7 +291,7 @@ impl Divided {
         Ok((values, batch))
     }
 
-    /// Writes by `write`, and the times that were asked for.
+    /// Writes the results with `write`, and prints the warnings and the timings, if requested.
     pub(super) fn finish(self, args: &Division, write: impl FnOnce(Self) -> Result<()>) -> Result<()> {
         let (started, loaded, explained) = (self.started, self.loaded, self.explained);
         let mut warnings = Warnings::default();

@@ -1,4 +1,4 @@
-//! `apportion explain-image`: what each pixel or patch of an image contributed to what a network said of it.
+//! `apportion explain-image`: attributions of a network's prediction for an image to pixels or patches.
 
 use std::path::Path;
 use std::time::Instant;
@@ -88,21 +88,23 @@ pub(crate) fn run(args: &ExplainImage) -> Result<()> {
             draw()?;
             return write_all(&destination, args.format, &results, &block, || Ok(()));
         }
-        // The picture once the results are written under another name: neither file appears where the other cannot be written.
+        // The picture is written before the results get their final name, so that neither file appears if the
+        // other cannot be written.
         write_all(&destination, args.format, &results, &block, draw)
     })
 }
 
 fn read(what: &str, path: &Path) -> Result<Image> {
     let image = match Image::from_png_file(path) {
-        // It names the file again.
+        // This variant repeats the path of the file.
         Err(MediaError::File { source, .. }) => Err(source.into()),
         image => image.map_err(anyhow::Error::from),
     };
     image.with_context(|| format!("cannot read {what} {}", path.display()))
 }
 
-/// Where the pixels of `image` are in a row of the network. A flat row does not say how wide images are: the image does.
+/// Returns the position of the image's pixels in a row of the network. A flat row does not determine the
+/// width, so it is taken from the image.
 fn layout(network: &Network, image: &Image) -> Result<Layout> {
     if network.takes_whole_numbers() && network.vocabulary_size().is_some() {
         bail!(
@@ -124,7 +126,7 @@ fn layout(network: &Network, image: &Image) -> Result<Layout> {
     }
 }
 
-/// What black and white are for the network.
+/// Returns the network's values for black and white.
 fn scale(ends: &[f64]) -> Result<PixelScale> {
     let scale = match ends {
         [] => return Ok(PixelScale::default()),
@@ -143,7 +145,7 @@ fn scale(ends: &[f64]) -> Result<PixelScale> {
     scale.map_err(|error| Usage(format!("--pixels: {error}")).into())
 }
 
-/// What stands in for absent pixels.
+/// Returns the replacement for absent pixels.
 fn reference(given: &str) -> Result<Reference> {
     let numbers: Result<Vec<f64>, _> = given.split(',').map(|number| number.trim().parse::<f64>()).collect();
     Ok(match (given, numbers) {

@@ -1,4 +1,4 @@
-//! `apportion explain-text` and `explain-image`: what a network says, divided among words and pixels.
+//! `apportion explain-text` and `explain-image`: attributions of a network's prediction to words or pixels.
 
 pub(crate) mod args;
 mod division;

@@ -1,4 +1,4 @@
-//! The network behind a command.
+//! The network of a command.
 
 use anyhow::{Context, Result};
 use apportion_onnx::{Network, NetworkOptions};

@@ -1,4 +1,4 @@
-//! `apportion explain-text`: what each word of a text contributed to what a network said of it.
+//! `apportion explain-text`: attributions of a network's prediction for a text to its tokens or words.
 
 use std::path::Path;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use super::network;
 use crate::messages;
 use crate::output::{Format, write_all};
 
-/// Unknown words that a note lists.
+/// The maximum number of unknown words in a note.
 const MOST_SHOWN: usize = 8;
 
 pub(crate) fn run(args: &ExplainText) -> Result<()> {
@@ -93,7 +93,8 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
     })
 }
 
-/// Says which tokens the vocabulary lacks, and refuses a text of which it has none.
+/// Returns a note about tokens that are not in the vocabulary, or an error if it contains no token of the
+/// text.
 fn unknown_words(text: &Text, vocabulary: &Vocabulary) -> Result<Option<String>> {
     let mut unknown: Vec<&str> = Vec::new();
     for token in text.tokens().iter().filter(|token| !token.known) {
@@ -118,7 +119,7 @@ fn unknown_words(text: &Text, vocabulary: &Vocabulary) -> Result<Option<String>>
     Ok(Some(format!("not in the vocabulary, and read as {stands_in}: {shown}{more}")))
 }
 
-/// The vocabulary, with the tokens that the options name.
+/// Reads the vocabulary, with the special tokens that the options specify.
 fn vocabulary(args: &ExplainText) -> Result<Vocabulary> {
     let says = || format!("cannot read the vocabulary {}", args.vocab.display());
     let bytes = std::fs::read(&args.vocab).with_context(says)?;
@@ -132,7 +133,7 @@ fn vocabulary(args: &ExplainText) -> Result<Vocabulary> {
     Ok(vocabulary)
 }
 
-/// The text, cut into tokens, in the hands of its players.
+/// Reads the text and splits it into tokens and players.
 fn text(args: &ExplainText, vocabulary: &Vocabulary) -> Result<Text> {
     let source = match (&args.text, &args.text_file) {
         (Some(text), _) => text.clone(),

@@ -1,4 +1,4 @@
-//! The result of `apportion inspect` and `apportion groups`: facts in order, by name.
+//! The result of `apportion inspect` and `apportion groups`: named facts in order.
 
 use std::io::{self, Write};
 
@@ -9,15 +9,15 @@ use serde_json::Value;
 
 use super::format::Format;
 
-/// Maximum number of characters in a line of a list.
+/// The maximum number of characters in a line of a list.
 const MAX_LINE: usize = 100;
 
-/// Facts in order, by name.
+/// Named facts in order.
 #[derive(Debug)]
 pub(crate) struct Facts(pub(crate) Vec<(&'static str, Value)>);
 
 impl Facts {
-    /// Each fact's name and its entries as text without quotes, with `missing` for what is not known.
+    /// Returns the name of each fact and its entries as text without quotes, with `missing` for unknown ones.
     fn lines(&self, missing: &str) -> impl Iterator<Item = (&'static str, Vec<String>)> {
         let text = move |value: &Value| match value {
             Value::Null => missing.to_owned(),
@@ -30,7 +30,7 @@ impl Facts {
         })
     }
 
-    /// Writes them all.
+    /// Writes the facts in this format.
     pub(crate) fn write(&self, format: Format, out: &mut dyn Write) -> Result<()> {
         match format {
             Format::Json | Format::Jsonl => Ok(writeln!(out, "{}", object(&self.0)?)?),
@@ -60,14 +60,14 @@ impl Facts {
         Ok(())
     }
 
-    /// A line per fact; the entries of a list follow each other in the line.
+    /// Writes a line per fact, with the entries of a list as its cells.
     fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut table = csv::WriterBuilder::new().flexible(true).from_writer(out);
         for (name, values) in self.lines("") {
             let cells = values.iter().map(|value| cell_of_text(value).into_owned());
             let written = table.write_record(std::iter::once(name.to_owned()).chain(cells));
             written.map_err(|error| match error.into_kind() {
-                // The failure of the place that is written to, without a shell around it.
+                // Unwrap the I/O error, so that its kind can be recognized.
                 csv::ErrorKind::Io(error) => error,
                 other => io::Error::other(format!("{other:?}")),
             })?;

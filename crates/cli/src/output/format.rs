@@ -1,4 +1,4 @@
-//! The formats, by name.
+//! The formats of results.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use super::text::{Page, Text};
 
-/// The writer of a format, which writes to `out`.
+/// Returns a writer for this format, which writes to `out`.
 pub(crate) fn writer<'a, W: Write + Send + 'a>(
     format: Format,
     results: &'a dyn Text,
@@ -19,7 +19,7 @@ pub(crate) fn writer<'a, W: Write + Send + 'a>(
     }
 }
 
-/// How results are written.
+/// The format of results.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Format {
     /// One JSON object, every number to the last bit.
@@ -46,12 +46,12 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// That for programs; none for reading.
+    /// Returns the machine-readable format, or `None` for tables.
     fn for_programs(self) -> Option<results::Format> {
         Some(match self {
             Self::Json => results::Format::Json,
@@ -69,12 +69,12 @@ impl Format {
         })
     }
 
-    /// Whether facts can be written so.
+    /// Returns whether facts can be written in this format.
     pub(crate) fn is_for_facts(self) -> bool {
         matches!(self, Self::Json | Self::Jsonl | Self::Csv | Self::Table)
     }
 
-    /// Whether it holds numbers alone, and no names of rows.
+    /// Returns whether the format stores only numbers, and no IDs of rows.
     pub(crate) fn is_of_numbers_alone(self) -> bool {
         matches!(self, Self::Npy | Self::Npz)
     }

@@ -1,5 +1,5 @@
-//! What the command writes: kinds of results (those of `apportion-results`, `summary`, `facts`), in the formats of programs, and as people read
-//! them (`text`, `table`). Where they go is a [`Destination`].
+//! The output of the command: results (from `apportion-results`, `summary`, `facts`) in machine-readable
+//! formats, and as text (`text`, `table`). It is written to a [`Destination`].
 
 mod facts;
 mod format;
@@ -16,7 +16,7 @@ pub(crate) use format::{Format, writer};
 pub(crate) use summary::Summary;
 pub(crate) use text::Text;
 
-/// Writes rows that are all known, and does what else is to be done before they are seen.
+/// Writes results that are complete, and calls `before` when they are written, but not yet visible.
 pub(crate) fn write_all(
     destination: &Destination,
     format: Format,
@@ -32,7 +32,8 @@ pub(crate) fn write_all(
     Ok(sink.finish()?)
 }
 
-/// Refuses a standard output that was closed before the command began: the first file that is opened would take its place.
+/// Returns an error if standard output was closed before the command started: the first file to be opened
+/// would get its descriptor.
 #[cfg(unix)]
 pub(crate) fn check_open() -> Result<()> {
     if rustix::io::fcntl_getfd(std::io::stdout()).is_err() {

@@ -1,4 +1,4 @@
-//! The result of `apportion explain --summary`: how much each player matters over all rows.
+//! The result of `apportion explain --summary`: the importance of each player over all rows.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -11,10 +11,11 @@ use serde_json::{Value, json};
 use super::table::{self, Bars, LastColumn, digits};
 use super::text::Text;
 
-/// What is known of one player's values φ over the rows so far.
+/// Running statistics of one player's values φ.
 #[derive(Debug, Clone, Copy)]
 struct Moments {
-    /// The means of |φ| and of φ, and the sum of squared differences of |φ| from its mean (Welford's recursion, which does not cancel).
+    /// The means of |φ| and of φ, and the sum of squared differences of |φ| from its mean, by Welford's
+    /// recursion, which avoids cancellation.
     mean_size: f64,
     mean: f64,
     squares: f64,
@@ -22,7 +23,7 @@ struct Moments {
     greatest: f64,
 }
 
-/// What is told of one player.
+/// The summary of one player.
 #[derive(Debug, Clone, Copy)]
 struct Told {
     player: usize,
@@ -35,18 +36,18 @@ struct Told {
     greatest: f64,
 }
 
-/// Values over all rows, added up in the order of the rows.
+/// The summary of all rows, accumulated in the order of the rows.
 pub(crate) struct Summary<'a> {
     of: &'a Values,
     rows: usize,
     /// Players × outputs.
     moments: Vec<Moments>,
-    /// What is told when all rows are known.
+    /// The lines of the summary, once all rows are known.
     told: Vec<Told>,
 }
 
 impl<'a> Summary<'a> {
-    /// Of no rows yet.
+    /// Creates a summary of no rows.
     pub(crate) fn new(of: &'a Values) -> Self {
         let nothing = Moments {
             mean_size: 0.0,
@@ -74,7 +75,7 @@ impl<'a> Summary<'a> {
         }
     }
 
-    /// All rows were added. The batch stands for the lines of the summary.
+    /// Ends the summary after the last row. The rows of the returned batch are the lines of the summary.
     pub(crate) fn end(&mut self) -> Batch {
         let outputs = self.of.heading.outputs.len();
         let told = |(at, moments): (usize, &Moments)| Told {

@@ -1,14 +1,14 @@
-//! Parts of tables for reading: numbers to six significant digits, bars, aligned columns. Whatever names hold is shown, and commands no
-//! terminal.
+//! Parts of tables for reading: numbers with six significant digits, bars, aligned columns. Control
+//! characters in names are escaped, so that they cannot control the terminal.
 
 use std::io::{self, Write};
 
 use apportion_results::Batch;
 use apportion_results::shown::shown;
 
-/// Characters of the longest bar.
+/// The length of the longest bar in characters.
 const BAR: usize = 24;
-/// The line above what is told of a row, or of one of its outputs where there are several.
+/// Writes the heading of a row, or of one of its outputs if there are several.
 pub(super) fn heading(
     batch: &Batch,
     row: usize,
@@ -24,14 +24,14 @@ pub(super) fn heading(
     writeln!(out, "\nrow {}{id}{name}: base {base}, prediction {prediction}", batch.rows[row])
 }
 
-/// What the last column of a table holds.
+/// The content of the last column of a table.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum LastColumn {
     Numbers,
     Bars,
 }
 
-/// Writes lines of cells under each other: names and bars to the left, numbers to the right.
+/// Writes aligned lines of cells: names and bars to the left, numbers to the right.
 pub(super) fn aligned(lines: &[Vec<String>], last: LastColumn, out: &mut dyn Write) -> io::Result<()> {
     let columns = lines.first().map_or(0, Vec::len);
     let lines: Vec<Vec<_>> = lines.iter().map(|line| line.iter().map(|cell| shown(cell)).collect()).collect();
@@ -50,7 +50,7 @@ pub(super) fn aligned(lines: &[Vec<String>], last: LastColumn, out: &mut dyn Wri
     Ok(())
 }
 
-/// A number to six significant digits.
+/// Formats a number with six significant digits.
 pub(super) fn digits(number: f64) -> String {
     let magnitude = number.abs();
     if number == 0.0 || !number.is_finite() {
@@ -63,16 +63,16 @@ pub(super) fn digits(number: f64) -> String {
     format!("{number:.*}", (6 - before_the_point).max(0) as usize)
 }
 
-/// Bars of blocks, an eighth of a character at a time, all on one scale. Where some are below zero, they go to the left of a line that all
-/// others begin at.
+/// Bars of block characters with a resolution of an eighth of a character, on a common scale. If any value is
+/// negative, bars extend from a zero line to either side.
 pub(super) struct Bars {
-    /// The largest size, which has the longest bar.
+    /// The largest absolute value, which gets the longest bar.
     largest: f64,
     are_below_zero: bool,
 }
 
 impl Bars {
-    /// For these values.
+    /// Creates the scale for these values.
     pub(super) fn of(values: impl IntoIterator<Item = f64>) -> Self {
         values.into_iter().fold(Self { largest: 0.0, are_below_zero: false }, |bars, value| Self {
             largest: bars.largest.max(value.abs()),
@@ -80,7 +80,7 @@ impl Bars {
         })
     }
 
-    /// The bar of a value.
+    /// Returns the bar of a value.
     pub(super) fn bar(&self, value: f64) -> String {
         let room = if self.are_below_zero { BAR / 2 } else { BAR };
         let share = if self.largest > 0.0 { value.abs() / self.largest } else { 0.0 };
@@ -93,13 +93,13 @@ impl Bars {
         if value >= 0.0 {
             return format!("{}│{full}{}", " ".repeat(room), PARTS[rest]);
         }
-        // Of blocks that begin at the right there is the half alone.
+        // For blocks that fill from the right, there is only a half block.
         let half = if rest >= 4 { "▐" } else { "" };
         format!("{:>room$}│", format!("{half}{full}"))
     }
 }
 
-/// Blocks of no to seven eighths of a character, from the left.
+/// Blocks of zero to seven eighths of a character, from the left.
 const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What may be written after `plot` and `report`.
+//! The command-line arguments of `plot` and `report`.
 
 use std::path::PathBuf;
 
@@ -86,7 +86,7 @@ pub(crate) struct Report {
     pub(crate) command: CommandLine,
 }
 
-/// The name of a figure.
+/// Returns a parser for the name of a figure.
 pub(crate) fn kind() -> impl TypedValueParser<Value = Kind> {
     PossibleValuesParser::new(Kind::ALL.map(Kind::name)).try_map(|name| name.parse::<Kind>())
 }

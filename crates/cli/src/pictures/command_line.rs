@@ -1,14 +1,14 @@
-//! The command as it was typed, and as a page shows it.
+//! The command as it was typed, for display in a report.
 
 use std::ffi::OsString;
 
-/// The option whose value is a command line of its own, in which there may be passwords and tokens.
+/// The option whose value is a command line, which may contain passwords and tokens.
 const PREDICT: &str = "--predict";
 
 /// The option that shows the whole command.
 const SHOW: &str = "--show-command";
 
-/// The command of a page.
+/// The command that a report shows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CommandLine {
     pub(crate) text: String,
@@ -16,8 +16,9 @@ pub(crate) struct CommandLine {
     pub(crate) is_abridged: bool,
 }
 
-/// Arguments as they would be typed in a shell of Unix, the name of the program first, without where it is. The command of `--predict` is
-/// reduced to the name of its program, unless the arguments include `--show-command`.
+/// Formats arguments as for a Unix shell. The first one, the name of the program, loses its directory. The
+/// command of `--predict` is reduced to the name of its program, unless the arguments include
+/// `--show-command`.
 pub(crate) fn as_typed(arguments: &[OsString]) -> CommandLine {
     let shows_all = arguments.iter().any(|argument| argument == SHOW);
     let mut line = CommandLine { text: "apportion".to_owned(), is_abridged: false };
@@ -38,7 +39,8 @@ pub(crate) fn as_typed(arguments: &[OsString]) -> CommandLine {
     line
 }
 
-/// The name of the program that a command of the shell starts, without its folder, its arguments and the variables set before it.
+/// Returns the name of the program that a shell command starts, without its directory, its arguments and the
+/// variables set before it.
 fn abridged(command: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-+./".contains(letter);
     let name = words(command).find(|word| !is_assignment(word)).unwrap_or_default();
@@ -46,7 +48,8 @@ fn abridged(command: &str) -> String {
     if name.is_empty() { "…".to_owned() } else { format!("{name} …") }
 }
 
-/// Words of the shell: blanks within quotes, behind backslashes or within brackets do not end them. Quotes stay.
+/// Splits a shell command into words. Blanks within quotes or brackets, or after a backslash, do not end a
+/// word. Quotes are kept.
 fn words(command: &str) -> impl Iterator<Item = &str> {
     let mut rest = command.trim_start();
     std::iter::from_fn(move || {

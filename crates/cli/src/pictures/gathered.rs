@@ -1,17 +1,17 @@
-//! Results as `explain` finds them, gathered to be looked at.
+//! Collects the results of `explain` for figures and reports.
 
 use anyhow::{Context, Result};
 use apportion::plots::{Explained, Gathering};
 use apportion_results::{Batch, Heading};
 
-/// Rows on their way to figures.
+/// Collected rows.
 #[derive(Default)]
 pub(super) struct Gathered {
     gathering: Option<Gathering>,
 }
 
 impl Gathered {
-    /// Adds rows with what they have in common, which is called once.
+    /// Adds rows. `heading` returns what all rows have in common; it is called once.
     pub(super) fn add(&mut self, batch: &Batch, heading: impl FnOnce() -> Result<Heading>) -> Result<()> {
         let gathering = match self.gathering.take() {
             Some(gathering) => gathering,
@@ -24,7 +24,7 @@ impl Gathered {
         Ok(self.gathering.insert(gathering).add(batch.clone())?)
     }
 
-    /// All rows were added.
+    /// Returns the collected results after the last row.
     pub(super) fn end(self) -> Result<Explained> {
         Ok(self.gathering.context("there are no rows")?.end())
     }

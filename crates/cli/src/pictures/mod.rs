@@ -1,4 +1,4 @@
-//! `apportion plot` and `apportion report`: results to look at, from their file or as `explain` finds them.
+//! `apportion plot` and `apportion report`: figures and reports, from a results file or during `explain`.
 
 mod args;
 mod command_line;

@@ -1,4 +1,4 @@
-//! `apportion plot`: a figure of results, from their file.
+//! `apportion plot`: a figure from a results file.
 
 use std::path::Path;
 
@@ -19,17 +19,17 @@ pub(crate) fn run(args: &Plot) -> Result<()> {
     picture.write((args.kind, &options), &explained, f64::from(args.scale), &destination)
 }
 
-/// What a figure is written as.
+/// The format of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Picture {
     Svg,
     Png,
-    /// The numbers behind it.
+    /// The data of the figure.
     Csv,
 }
 
 impl Picture {
-    /// By the ending of the file; SVG to standard output.
+    /// Chooses the format by the extension of the file, and SVG for standard output.
     pub(crate) fn named(out: Option<&Path>) -> Result<Self> {
         let Some(out) = out else { return Ok(Self::Svg) };
         let ending = out.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
@@ -48,7 +48,7 @@ impl Picture {
         }
     }
 
-    /// Lays a figure out and writes it.
+    /// Lays out a figure and writes it.
     pub(crate) fn write(
         self,
         (kind, options): (Kind, &Options),
@@ -70,7 +70,7 @@ impl Picture {
     }
 }
 
-/// Says which letters of a figure are boxes in a PNG.
+/// Prints a note about characters that appear as boxes in a PNG.
 fn note_what_the_font_lacks(scene: &Scene) {
     const SHOWN: usize = 5;
     let letters = scene.letters_without_font();
@@ -88,7 +88,7 @@ fn note_what_the_font_lacks(scene: &Scene) {
     }
 }
 
-/// What the options mean for these results.
+/// Converts the options for these results.
 fn options(args: &Plot, explained: &Explained) -> Result<Options, PlotError> {
     let player = |name: &String| {
         let by_number =
@@ -107,7 +107,7 @@ fn options(args: &Plot, explained: &Explained) -> Result<Options, PlotError> {
     Ok(options)
 }
 
-/// What is asked for and not there is a wrong request; anything else is a failure.
+/// Turns errors about missing rows, features or outputs into usage errors.
 fn asked_wrongly(error: PlotError) -> anyhow::Error {
     match error {
         PlotError::UnknownRow { .. }

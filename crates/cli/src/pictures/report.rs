@@ -1,4 +1,4 @@
-//! `apportion report`: a page of results, from their file or as `explain` finds them.
+//! `apportion report`: a report, from results files or during `explain`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Report) -> Result<()> {
     write_page(&page, &destination)
 }
 
-/// The page that `explain` is asked for, of results that took so long.
+/// Writes the report of `explain`, whose results took this long.
 pub(super) fn write(explained: &Explained, args: &Explain, took: Duration, page: &Destination) -> Result<()> {
     let report = plots::Report::new(explained).seconds(took.as_secs_f64());
     let mut report = with_command(report, &args.command);

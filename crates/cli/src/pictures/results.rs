@@ -1,4 +1,4 @@
-//! Results of `explain` in a file, gathered to be looked at.
+//! Reads the results of `explain` from a file for figures and reports.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,7 +11,8 @@ use apportion_results::ReadError;
 
 use crate::rows;
 
-/// The results in a file: aggregates over all rows, and a sample of them by the seed with that `row` in any case.
+/// Reads results from a file: aggregates over all rows, and a sample of rows drawn with this seed, which
+/// includes `row`.
 pub(super) fn read(path: &Path, seed: u64, row: Option<u64>) -> Result<Explained> {
     let file: Box<dyn Read> = match rows::is_standard_input(path) {
         true => Box::new(io::stdin()),

@@ -1,4 +1,4 @@
-//! What `explain` draws of what it finds, beside or in place of the results.
+//! Figures and reports of `explain`, in addition to the results or instead of them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::args::Explain;
 use crate::failure::Usage;
 use crate::output::Format;
 
-/// Pixels of a PNG to a pixel of a page.
+/// The number of pixels of a PNG per CSS pixel.
 const SCALE: f64 = 2.0;
 
-/// A figure, a page, both or none.
+/// The requested figure and report, if any.
 pub(crate) struct Wanted<'a> {
     figure: Option<(Kind, Picture)>,
     page: Option<Destination>,
@@ -27,7 +27,8 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// What the options ask for, where results and a checkpoint go to these.
+    /// Returns the figure and report that the options specify. Their files must differ from those of the
+    /// results and the checkpoint.
     pub(crate) fn new(
         args: &'a Explain,
         inputs: &[&Path],
@@ -63,12 +64,13 @@ impl<'a> Wanted<'a> {
         Ok(wanted)
     }
 
-    /// Whether results are written: not where there is a figure in their place, nor a page without a file for them.
+    /// Returns whether results are written. A figure replaces them, and so does a report if there is no file
+    /// for them.
     pub(crate) fn are_results_written(&self) -> bool {
         self.figure.is_none() && (self.page.is_none() || self.args.output.out.is_some())
     }
 
-    /// Adds rows; `heading`, which is called once, has what holds for all of them.
+    /// Adds rows. `heading` returns what all rows have in common; it is called once.
     pub(crate) fn add(&mut self, batch: &Batch, heading: impl FnOnce() -> Result<Heading>) -> Result<()> {
         match self.figure.is_some() || self.page.is_some() {
             true => self.gathered.add(batch, heading),
@@ -76,7 +78,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// Draws what is wanted of all rows that were added. They took so long.
+    /// Draws the figure and the report of all rows, which took this long.
     pub(crate) fn draw(self, results: &Destination, took: Duration) -> Result<()> {
         if self.figure.is_none() && self.page.is_none() {
             return Ok(());

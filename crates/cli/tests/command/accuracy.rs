@@ -1,4 +1,4 @@
-//! An accuracy in place of a budget, and runs that are interrupted and resumed.
+//! Runs with a requested accuracy instead of a budget, and runs that are interrupted and resumed.
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,7 @@ fn the_error_is_what_the_certificate_says() {
             wrong += usize::from(norm(&off) > tolerance * norm(&truth));
             evaluations += row["evaluations"].as_u64().unwrap();
         }
-        // One in twenty may be.
+        // With 95% confidence, one in twenty may exceed the tolerance.
         assert!(wrong <= 4, "{method}: {wrong} of 20");
         assert!(evaluations < 20 * 1024, "{method}: nothing was saved");
     }
@@ -102,7 +102,7 @@ fn accuracies_that_mean_nothing_are_refused() {
     }
 }
 
-/// A run of half a second or more: rows against many background rows.
+/// Returns arguments for a run of half a second or more: it has many background rows.
 fn long(more: &[&str]) -> Vec<String> {
     let options = "--select 0-9 --method leverage-shap --until 0.02 --seed 5 --background-select 0-149";
     diabetes(&options.split(' ').chain(more.iter().copied()).collect::<Vec<_>>())
@@ -139,7 +139,7 @@ fn a_run_that_was_killed_resumes_to_the_bytes_of_one_that_was_not() {
     assert!(some_but_not_all > 0);
     assert!(stored(&path).is_some(), "a checkpoint is whole at any time");
     assert_eq!(bytes(&long(&["--resume", file, "--checkpoint", file])), wanted);
-    // What is finished is not explained again.
+    // Finished rows are not explained again.
     let stored = stored(&path).unwrap();
     assert_eq!(stored["finished"].as_object().unwrap().len(), 10);
     assert_eq!(bytes(&long(&["--resume", file])), wanted);
@@ -173,7 +173,7 @@ fn a_run_that_was_killed_resumes_to_the_bytes_of_one_that_was_not() {
     assert!(refused(&long(&["--resume", file])).contains("it was changed after it was written"));
     fs::write(&path, "{}").unwrap();
     assert!(refused(&long(&["--resume", file])).contains("is not a checkpoint"));
-    // An older form may hold anything.
+    // An older format may have any content.
     fs::write(&path, "{\"apportion_checkpoint\":1,\"version\":\"0.1.0\",\"rows\":[]}").unwrap();
     let says = refused(&long(&["--resume", file]));
     assert!(says.contains("was written by version 0.1.0 in format 1"), "{says}");
@@ -231,7 +231,7 @@ fn a_checkpoint_does_not_change_results_of_a_budget() {
             ["--select", "0-2", "--method", method, "--budget", "1024", "--checkpoint", &at(method)];
         let plain = bytes(&diabetes(&options[..6]));
         assert_eq!(bytes(&diabetes(&options)), plain, "{method}");
-        // Again, it would empty what the first run has kept.
+        // A second run must not replace the checkpoint of the first one with an empty one.
         let before = fs::read(at(method)).unwrap();
         let output = run(&diabetes(&options));
         let stderr = String::from_utf8(output.stderr).unwrap();
@@ -312,7 +312,7 @@ fn draws_of_a_conditional_game_are_raised_unless_the_budget_forbids() {
     let raised = explain(&[]);
     assert_eq!(raised["certificate"]["stopped_by"], "tolerance");
     assert!(raised["draws"].as_u64().unwrap() > 100, "{}", raised["draws"]);
-    // All coalitions are 1024.
+    // There are 1024 coalitions in total.
     let short = explain(&["--budget", "1024"]);
     assert_eq!((&short["certificate"]["stopped_by"], &short["draws"]), (&"draws".into(), &100.into()));
 }

@@ -1,4 +1,4 @@
-//! What is played where the options leave it open: the game, and the background.
+//! The default game and the default background.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::support::{NOTE_OF_THE_GAME, fixture, json, numbers, on, run, text};
 const MODEL: &str = "diabetes_xgb.json.gz";
 const ROWS: &str = "diabetes.csv.gz";
 
-/// What a run that must succeed says, and its results.
+/// Runs the command successfully, and returns its messages and its results.
 fn told(arguments: &[String]) -> (String, Value) {
     let output = run(arguments);
     let told = String::from_utf8(output.stderr).unwrap();
@@ -17,14 +17,14 @@ fn told(arguments: &[String]) -> (String, Value) {
     (told, serde_json::from_slice(&output.stdout).unwrap())
 }
 
-/// The refusal of a run, which writes nothing.
+/// Runs the command, which must fail without output, and returns its messages.
 fn refused(arguments: &[String]) -> String {
     let output = run(arguments);
     assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// A model without covers: 3 for `flag` 1, and `number` itself above 2.
+/// A model without cover: 3 if `flag` is 1, plus 5 if `number` is above 2.
 fn without_covers() -> &'static str {
     r#"{"format": "apportion-trees", "version": 1, "width": "double", "features": 2, "feature_names": ["flag", "number"],
         "base_margins": [0], "operator": "<=", "trees": [
@@ -41,7 +41,7 @@ fn without_a_background_the_covers_of_the_model_are_played_and_a_line_says_so() 
     assert_eq!(results, named);
     let named = run(&on("explain", MODEL, ROWS, &["--select", "5", "--game", "path-dependent"]));
     assert!(named.stderr.is_empty());
-    // So are pairs.
+    // The default applies to pairs, too.
     let pairs = ["--select", "5", "--interactions=remainder"];
     assert_eq!(json(&on("explain", MODEL, ROWS, &pairs))["game"], "path-dependent");
 }
@@ -84,7 +84,8 @@ fn a_model_without_covers_is_explained_against_a_sample_of_the_rows() {
         "{note}"
     );
     assert_eq!(results["background"], "all 2 rows of the rows file");
-    // Half of the rows have the flag, and half a large number: a mean between them would have given the flag nothing.
+    // Half of the rows have the flag, and half have a large number. With column means as the background, the
+    // value of the flag would have been 0.
     assert_eq!(numbers(&results["explanations"][0]["values"]), [1.5, 2.5]);
     let (note, results) = told(&explain(&many, &["--seed", "4"]));
     let words = "100 of the 250 rows of the rows file, drawn by seed 4";
@@ -104,7 +105,7 @@ fn a_model_without_covers_is_explained_against_a_sample_of_the_rows() {
     let (_, results) = told(&[&select[..], &["--background".to_owned(), few.clone()]].concat());
     assert_eq!(numbers(&results["explanations"][0]["values"]), [1.5, 2.5]);
 
-    // Covers of rows of one's own make the path-dependent game.
+    // Cover counted on background rows makes the path-dependent game possible.
     let counted = explain(&few, &["--background", &few, "--game", "path-dependent"]);
     let (_, results) = told(&counted);
     assert_eq!(results["game"], "path-dependent");
@@ -125,7 +126,7 @@ fn covers_of_rows_take_the_place_of_those_in_the_model() {
         json(&on("explain", MODEL, ROWS, &[&options[..], more].concat()))
     };
     let values = |more: &[&str]| numbers(&of(more)["explanations"][0]["values"]);
-    // The model was trained on these rows, each of weight 1.
+    // The model was trained on these rows, each with weight 1.
     assert_eq!(values(&["--background", &rows]), values(&[]));
     let few = ["--background-select", "0-99"];
     let (counted, exact) = (values(&few), values(&[&few[..], &["--method", "exact"]].concat()));

@@ -1,4 +1,5 @@
-//! The tree engine as the command has it: every format, pairs of features, kernels, compiled backgrounds, outputs behind the link.
+//! The tree engine in the command: formats, interactions of pairs, kernels, compiled backgrounds, and outputs
+//! after the link function.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ fn shared(folder: &str, name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// What a refused run says, and its exit status.
+/// Runs the command, which must fail, and returns its messages and its exit status.
 fn refusal<S: AsRef<str>>(arguments: &[S]) -> (String, i32) {
     let output = run(arguments);
     assert!(!output.status.success());
@@ -21,7 +22,8 @@ fn refusal<S: AsRef<str>>(arguments: &[S]) -> (String, i32) {
     (String::from_utf8(output.stderr).unwrap(), output.status.code().unwrap())
 }
 
-/// Values of the models of other libraries, against the truth of the data pack, where that is there.
+/// Compares the values of models of other libraries with the reference values of the data pack, if it is
+/// available.
 #[test]
 fn models_of_every_library_have_the_values_of_the_truth() {
     let models = [
@@ -114,7 +116,7 @@ fn interactions_in_the_convention_of_remainders_sum_to_the_values() {
                 assert!((0..100).all(|at| index[at] == index[at % 10 * 10 + at / 10]), "symmetric");
                 some_interact |= (0..100).any(|at| at / 10 != at % 10 && index[at].abs() > 1e-3 * scale);
             }
-            // Against the mean, row 3 is additive.
+            // With the mean as the background, the model is additive for row 3.
             assert!(some_interact, "{game:?}, {value}");
         }
     }
@@ -169,7 +171,7 @@ fn interactions_that_cannot_be_had_are_refused() {
     }
 }
 
-/// The indices of a row by the names of their features.
+/// Returns the indices of a row by the names of their features.
 fn coalitions(results: &Value, row: usize) -> std::collections::BTreeMap<String, f64> {
     let told = results["explanations"][row]["coalitions"].as_array().unwrap();
     let names = |told: &Value| {

@@ -1,4 +1,4 @@
-//! `apportion explain`: that its options mean what they say.
+//! The options of `apportion explain`.
 
 use std::fs;
 
@@ -151,7 +151,7 @@ fn the_seed_changes_an_estimate_and_nothing_else_does() {
     assert_ne!(first["explanations"][0]["values"], other["explanations"][0]["values"]);
 }
 
-/// The model has no names of features: the header of the rows gives them.
+/// The model has no feature names, so they come from the header of the rows.
 #[test]
 fn columns_of_a_background_file_are_matched_by_name() {
     let folder = tempfile::tempdir().unwrap();
@@ -264,7 +264,7 @@ fn a_reader_that_goes_away_ends_the_run_without_a_word_and_with_status_1() {
     }
 }
 
-/// One tree of one split: 1 where a < 2, else 3.
+/// A tree with one split: 1 if a < 2, else 3.
 fn stump_of_one_feature() -> String {
     let mut model: serde_json::Value = serde_json::from_str(&stump_of_two_features()).unwrap();
     let learner = &mut model["learner"];
@@ -281,7 +281,7 @@ fn stump_of_one_feature() -> String {
     model.to_string()
 }
 
-/// One tree of two splits: 1 where a < 2; else 2 where b < 10, else 4.
+/// A tree with two splits: 1 if a < 2, else 2 if b < 10, else 4.
 pub(crate) fn stump_of_two_features() -> String {
     r#"{"version":[3,0,0],"learner":{"attributes":{},"feature_names":["a","b"],"feature_types":["float","float"],
     "gradient_booster":{"name":"gbtree","model":{

@@ -115,7 +115,7 @@ fn what_is_written_as_npy_reads_back_as_rows() {
     assert_eq!(predicted["predictions"].as_array().unwrap().len(), 2);
 }
 
-/// Linear models in ONNX: margins in closed form, probabilities by the method for any model, no covers.
+/// Linear models in ONNX: closed form for margins, model-agnostic methods for probabilities, and no cover.
 #[test]
 fn linear_models_are_explained_predicted_and_inspected() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What is said of games: weighted backgrounds, and the options of conditional laws.
+//! Options of games: weighted backgrounds, and the distributions of conditional games.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::support::{fixture, json, numbers, on, run};
 const MODEL: &str = "iris_xgb_softprob.json.gz";
 const ROWS: &str = "iris.csv";
 
-/// Some rows of the fixture with a weight in a column of its own, and the same rows repeated.
+/// Some rows of the fixture with weights in a separate column, and the same rows repeated.
 struct Backgrounds {
     folder: tempfile::TempDir,
 }
@@ -74,7 +74,7 @@ fn whole_weights_are_repeated_rows_in_every_game() {
             assert!((with - without).abs() < 1e-9, "{options:?}: {with} for {without}");
         }
     }
-    // Selected rows keep their weights; a weight is no part of the game unless it is asked for.
+    // Selected rows keep their weights. The weights only affect the game if they are specified.
     let select = ["--game", "marginal", "--background-select", "1-9", "--background"];
     let with = json(&explain(&[&select[..], &[&weighted, "--weights", "how_often"]].concat()));
     let without = json(&explain(&[&select[..], &[&weighted]].concat()));
@@ -167,7 +167,7 @@ fn options_of_laws_do_what_they_say_and_are_refused_elsewhere() {
         let said = refusal(&explain(&options));
         assert!(said.contains(words), "{options:?}: {said}");
     }
-    // What the laws refuse themselves.
+    // Errors of the distributions themselves.
     for (options, words) in [
         (
             &["--game", "empirical", "--bandwidth", "-1"][..],

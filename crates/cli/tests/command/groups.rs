@@ -81,7 +81,8 @@ fn estimates_of_groups_come_near_the_truth_by_their_standard_errors() {
         let row = &results["explanations"][0];
         assert!(row["evaluations"].as_u64().unwrap() <= budget.parse().unwrap(), "{what}");
         let (values, errors) = (numbers(&row["values"]), numbers(&row["std_errors"]));
-        // The game of the law that the background is a sample of differs from that of the background.
+        // This method estimates the game of the distribution that the background was drawn from, which
+        // differs from the game of the background.
         if method == "product-space-true-marginal" {
             assert!(errors.iter().any(|&error| error > 0.0));
             continue;
@@ -109,7 +110,7 @@ fn groups_are_found_in_the_rows_or_in_the_background() {
     let found = json(&["groups", "--rows", &rows, "--groups", "auto=4", "--format", "json"]);
     assert_eq!(found["groups"], in_all);
     assert_eq!(found["dendrogram"]["merges"].as_array().unwrap().len(), 9);
-    // What it says can be typed.
+    // The option in the output can be passed to the command.
     let typed = found["option"].as_str().unwrap();
     let again = json(&diabetes(&["--select", "3", "--value", "owen", "--groups", typed]));
     assert_eq!(again["groups"], in_all);
@@ -140,7 +141,7 @@ fn conditional_games_are_functions_of_rows_and_seed() {
         assert_eq!(results["game"], game);
         assert_efficient(&results, game);
         assert_eq!(results, explain(&[draws, &["--threads", "1"]].concat()), "{game}");
-        // The law is fitted on the rows file where no data is named.
+        // The distribution is fitted to the rows file if no other data is specified.
         assert_eq!(results, explain(&[draws, &["--background", &rows]].concat()), "{game}");
         if ["gaussian", "copula"].contains(&game) {
             assert_ne!(results, explain(&[draws, &["--seed", "1"]].concat()), "{game}");
@@ -203,12 +204,12 @@ fn the_dendrogram_of_the_data_is_a_hierarchy() {
     let options = ["--select", "3", "--value", "owen", "--groups", "auto=tree", "--background", "mean"];
     let results = json(&diabetes(&options));
     assert_efficient(&results, "auto=tree");
-    // Two members in every group, but for features alone at the top.
+    // Every group has two members, apart from single features at the top level.
     fn is_binary(group: &serde_json::Value) -> bool {
         group.as_array().is_none_or(|members| members.len() <= 2 && members.iter().all(is_binary))
     }
     assert!(is_binary(&results["groups"]), "{}", results["groups"]);
-    // As it is typed in a file.
+    // The groups of the results can be passed as a file.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tree.json");
     fs::write(&path, results["groups"].to_string()).unwrap();
@@ -237,7 +238,7 @@ fn what_is_no_hierarchy_is_refused_with_what_to_do() {
         ),
         ("owen", r#"[[["age","bp"],"sex"],["bmi"]]"#.to_owned(), "list every player, at the top level"),
         ("owen", format!(r#"{{"A":[["age","sex"],[]],"B":{rest}}}"#), "group 0.1 is empty"),
-        // A group is not named in another: it stands in it.
+        // A nested group is written inside the other group; it cannot be referred to by name.
         ("owen", format!(r#"{{"A":["age",["sex"]],"B":["A",{rest}]}}"#), "unknown feature \"A\" in --groups"),
         (
             "two-step",

@@ -1,4 +1,4 @@
-//! `apportion inspect`: what a model file holds.
+//! `apportion inspect`: the contents of a model file.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,5 @@
-//! What the command says of itself: methods, version, completions, manual; and how it ends where nobody can read that.
+//! Information about the command: methods, version, completions and manual pages. Also, how it ends if its
+//! output cannot be written.
 
 use std::fs::File;
 use std::process::Output;
@@ -31,7 +32,7 @@ fn methods_are_listed_with_what_they_compute_and_by_value() {
         names.contains(&"leverage") && names.contains(&"tree") && !names.contains(&"kernel-shap"),
         "{owen}"
     );
-    // What is listed can be asked for, and what is not is refused.
+    // The listed methods are accepted, and others are rejected.
     for method in ["leverage", "kernel-shap"] {
         let options = ["--select", "0", "--value", "owen", "--groups", "age,sex,bmi;bp,s1,s2;s3,s4,s5,s6"];
         let output = run(&diabetes(&[&options[..], &["--method", method]].concat()));
@@ -55,7 +56,7 @@ fn shells_and_manuals_know_every_command_and_option() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = text(&["completions", shell]);
         for word in ["compile-background", "background-select", "kernel-shap-paired"] {
-            // Methods are too many to complete, and have a list of their own.
+            // Methods are too numerous to complete, and are listed by a separate command.
             assert_eq!(script.contains(word), word != "kernel-shap-paired", "{shell}: {word}");
         }
     }
@@ -67,7 +68,7 @@ fn shells_and_manuals_know_every_command_and_option() {
     assert!(String::from_utf8(unknown.stderr).unwrap().contains("expected one of: explain, "));
 }
 
-/// That a value of an environment variable is an error of use, with a message that begins like this.
+/// Checks that a value of an environment variable is a usage error with a message that starts with `error`.
 fn refuses_setting(variable: &str, value: &str, arguments: &[String], error: &str) {
     let output = with(variable, value, arguments);
     let stderr = String::from_utf8(output.stderr).unwrap();
@@ -128,7 +129,7 @@ fn full_outputs_end_with_status_1_and_what_to_do() {
                 "{stderr}"
             );
         }
-        // Where nobody can be told of it, the work is done all the same.
+        // The work is done even if the messages cannot be written.
         let output = std::process::Command::new(&program).args(&arguments).stderr(full()).output().unwrap();
         assert!(output.status.success(), "{arguments:?}");
     }

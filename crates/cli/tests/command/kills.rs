@@ -1,6 +1,7 @@
-//! Runs that are killed at random times: nothing is half written, and nothing is left behind after the next run.
+//! Runs that are killed at random times must not leave partial files, and the next run must clean up after
+//! them.
 //!
-//! `APPORTION_KILLS=20 cargo test -p apportion-cli --test command kills` kills each kind of run as often.
+//! `APPORTION_KILLS=20 cargo test -p apportion-cli --test command kills` kills each kind of run 20 times.
 
 use std::fs;
 use std::path::Path;
@@ -22,18 +23,19 @@ fn finish(arguments: &[String]) {
     assert!(start(arguments).wait().unwrap().success(), "{arguments:?}");
 }
 
-/// How often each kind of run is killed.
+/// Returns how often each kind of run is killed.
 fn kills() -> u32 {
     std::env::var("APPORTION_KILLS").map_or(2, |kills| kills.parse().unwrap())
 }
 
-/// A share of one, another for each draw.
+/// Returns a pseudorandom number from 0 to 1, and advances the state.
 fn random(draw: &mut u64) -> f64 {
     *draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*draw >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Kills runs that write `out`, which `before` or `whole` must be in then, and looks what the next run leaves.
+/// Kills runs that write `out`, which must then contain either `before` or `whole`, and checks the files
+/// after the next run.
 fn kill(arguments: &[String], out: &Path, draw: &mut u64) {
     let folder = out.parent().unwrap();
     let started = Instant::now();

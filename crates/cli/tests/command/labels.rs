@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{assert_close, json, numbers, run};
 
-/// A model of a column with a split for each output, whose margins differ from output to output.
+/// A model with one feature and one split per output, whose margins differ between outputs.
 fn model(outputs: usize, names: Option<(&str, &[&str])>) -> Value {
     let trees: Vec<Value> = (0..outputs)
         .map(|output| {
@@ -25,7 +25,7 @@ fn model(outputs: usize, names: Option<(&str, &[&str])>) -> Value {
     document
 }
 
-/// The arguments that explain rows by a model, with more of them.
+/// Returns the arguments for explaining rows with a model, followed by `more`.
 fn arguments(folder: &Path, model: &Value, command: &str, more: &[&str]) -> Vec<String> {
     let (path, rows) = (folder.join("model.json"), folder.join("rows.csv"));
     fs::write(&path, model.to_string()).unwrap();

@@ -1,7 +1,7 @@
-//! `apportion explain-text`: that the values are those of their definitions, on the networks of the fixtures; and what tests of both
-//! commands share.
+//! `apportion explain-text`: compares values on the networks of the fixtures with their definitions. Also
+//! contains helpers for the tests of both commands.
 //!
-//! Rows are made here by hand, and every coalition of them is asked of the network itself.
+//! The rows are constructed by hand, and the network is evaluated for every coalition.
 
 use apportion::games::{Graph, TabulatedGame};
 use apportion::values::{GraphValue, SolutionConcept};
@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use crate::support::{assert_close, fixture, json, numbers};
 
-/// Single precision: the share of the largest value that an error may have.
+/// The maximum error relative to the largest value, because networks compute in single precision.
 pub(crate) const SINGLE: f64 = 1e-6;
 
-/// Values of every kind: of neighbourhoods, connected coalitions, all coalitions.
+/// Values of all kinds: with neighbourhoods, with connected coalitions, and with all coalitions.
 pub(crate) const VALUES: [&str; 14] = [
     "l-shapley=1",
     "l-shapley=2",
@@ -32,32 +32,32 @@ pub(crate) const VALUES: [&str; 14] = [
     "weighted-banzhaf=0.3",
 ];
 
-/// The arguments of `explain-text` on a network of the fixtures, and more.
+/// Returns the arguments of `explain-text` for a network of the fixtures, followed by `more`.
 pub(crate) fn on_text(model: &str, text: &str, more: &[&str]) -> Vec<String> {
     let (model, vocabulary) = (fixture(model), fixture("words.txt"));
     let arguments = ["explain-text", "--model", &model, "--vocab", &vocabulary, "--text", text];
     [&arguments[..], more].concat().into_iter().map(str::to_owned).collect()
 }
 
-/// The arguments of `explain-image` on a network and an image of the fixtures, and more.
+/// Returns the arguments of `explain-image` for a network and an image of the fixtures, followed by `more`.
 pub(crate) fn on_image(model: &str, image: &str, more: &[&str]) -> Vec<String> {
     let (model, image) = (fixture(model), fixture(image));
     let arguments = ["explain-image", "--model", &model, "--image", &image];
     [&arguments[..], more].concat().into_iter().map(str::to_owned).collect()
 }
 
-/// The results of a run, whose only explanation is `explained`.
+/// Returns the only explanation in the results of a run.
 pub(crate) fn explained(results: &Value) -> &Value {
     assert_eq!(results["explanations"].as_array().unwrap().len(), 1);
     &results["explanations"][0]
 }
 
-/// The largest |number|, for errors relative to it.
+/// Returns the largest absolute value, as the scale of relative errors.
 pub(crate) fn largest(numbers: &[f64]) -> f64 {
     numbers.iter().fold(0.0, |largest, number| largest.max(number.abs()))
 }
 
-/// A game whose players turn features of a row from what they are where absent to what they are where present.
+/// A game whose players switch features of a row from their absent values to their present values.
 pub(crate) struct Masked {
     pub(crate) network: Network,
     pub(crate) present: Vec<f64>,
@@ -67,7 +67,7 @@ pub(crate) struct Masked {
 }
 
 impl Masked {
-    /// What the network says of every coalition, as `score` makes numbers of its outputs.
+    /// Evaluates the network for every coalition, and converts its outputs with `score`.
     pub(crate) fn table(&self, score: impl Fn(&[f64]) -> Vec<f64>) -> TabulatedGame {
         let mut rows = Vec::new();
         for mask in 0..1usize << self.players.len() {
@@ -83,7 +83,7 @@ impl Masked {
     }
 }
 
-/// Checks a run against the definition of `value` on `game`.
+/// Compares a run with the definition of `value` on `game`.
 pub(crate) fn check(arguments: &[String], value: &str, game: &TabulatedGame, graph: &Graph) -> Value {
     let results = json(&[arguments, &["--value".to_owned(), value.to_owned()]].concat());
     let expected = match value.parse().unwrap() {
@@ -106,11 +106,11 @@ pub(crate) fn network(name: &str) -> Network {
     Network::from_path(fixture(name)).unwrap()
 }
 
-/// The ids of "The film was not bad, it was very good.".
+/// The text with the token ids `IDS`.
 const SENTENCE: &str = "The film was not bad, it was very good.";
 const IDS: [f64; 11] = [6.0, 7.0, 9.0, 4.0, 11.0, 3.0, 8.0, 9.0, 15.0, 10.0, 2.0];
 
-/// A text of `ids` before a network of rows of `width`, the tokens of each player given.
+/// A text of `ids` for a network with rows of `width`, with the tokens of each player.
 fn text(name: &str, ids: &[f64], width: usize, players: &[&[usize]]) -> Masked {
     let mut present = ids.to_vec();
     present.resize(width, 0.0);
@@ -208,8 +208,9 @@ fn evaluations_are_counted_once_each() {
     };
     let game = text("words.onnx", &IDS, 12, &slices(&every(11))).table(<[f64]>::to_vec);
     assert_eq!(of("shapley"), 1 << game.players());
-    // All intervals and nothing.
+    // All intervals and the empty coalition.
     assert_eq!(of("myerson"), 11 * 12 / 2 + 1);
-    // Distinct coalitions of three in a row: {}, 11 single, 10 pairs, 9 pairs with a gap, 9 triples; and all players.
+    // The distinct coalitions of three consecutive players: {}, 11 single, 10 pairs, 9 pairs with a gap, 9
+    // triples; and the coalition of all players.
     assert_eq!(of("l-shapley=1"), 1 + 11 + 10 + 9 + 9 + 1);
 }

@@ -1,4 +1,4 @@
-//! `apportion explain-image`: that the values are those of their definitions, on the networks of the fixtures.
+//! `apportion explain-image`: compares values on the networks of the fixtures with their definitions.
 
 use apportion::Rows;
 use apportion::games::{Adjacency, Graph};
@@ -7,7 +7,7 @@ use apportion::media::Image;
 use crate::media::{Masked, SINGLE, VALUES, check, explained, largest, network, on_image};
 use crate::support::{assert_close, fixture, json, numbers};
 
-/// The pixels of an image of the fixtures, as a network that has its channels first takes them.
+/// Returns an image of the fixtures, and its pixels in the order of a network with the channels first.
 fn pixels(name: &str) -> (Image, Vec<f64>) {
     let image = Image::from_png_file(fixture(name)).unwrap();
     let (channels, size) = (image.channels(), image.height() * image.width());
@@ -16,7 +16,7 @@ fn pixels(name: &str) -> (Image, Vec<f64>) {
     (image, row)
 }
 
-/// Patches of an image before a network: the features of each.
+/// Returns the features of each patch of an image.
 fn patches(image: &Image, patch: usize) -> Vec<Vec<usize>> {
     let (rows, columns) = (image.height().div_ceil(patch), image.width().div_ceil(patch));
     let mut players = vec![Vec::new(); rows * columns];
@@ -28,7 +28,7 @@ fn patches(image: &Image, patch: usize) -> Vec<Vec<usize>> {
     players
 }
 
-/// The patches of a digit, absent ones being the mean of its pixels.
+/// The patches of a digit; absent patches get the mean of the image.
 fn digit(patch: usize) -> Masked {
     let (image, present) = pixels("digit.png");
     let mean = present.iter().sum::<f64>() / present.len() as f64;
@@ -38,7 +38,7 @@ fn digit(patch: usize) -> Masked {
 
 #[test]
 fn patches_get_what_the_definitions_say() {
-    // The patches on the right and below are smaller.
+    // The patches at the right and bottom borders are smaller.
     let game = digit(3).table(<[f64]>::to_vec);
     for value in VALUES {
         for (neighbours, adjacency) in [("4", Adjacency::Four), ("8", Adjacency::Eight)] {
@@ -51,7 +51,8 @@ fn patches_get_what_the_definitions_say() {
     }
 }
 
-/// Definition 2 of order 1, for each of 64 pixels: connected coalitions are the pixel with any of its neighbours.
+/// Definition 2 with order 1, for each of 64 pixels: the connected coalitions are the pixel with any subset
+/// of its neighbours.
 #[test]
 fn single_pixels_get_what_the_definition_says() {
     let Masked { network, present, absent, .. } = digit(1);
@@ -118,7 +119,7 @@ fn a_grey_image_goes_into_a_network_of_flat_rows() {
     check(&arguments, "c-shapley=1", &masked.table(<[f64]>::to_vec), &graph);
 }
 
-/// One region is in two parts.
+/// One region consists of two parts.
 #[test]
 fn superpixels_are_players_and_their_borders_the_graph() {
     let labels = [
@@ -135,7 +136,7 @@ fn superpixels_are_players_and_their_borders_the_graph() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("superpixels.png");
     std::fs::write(&path, Image::from_bytes(8, 8, 1, &labels).unwrap().to_png().unwrap()).unwrap();
-    // In the order in which they first appear: 0, 1, 9, 2, 3, 4.
+    // Labels in the order of their first appearance.
     let order = [0, 1, 9, 2, 3, 4];
     let mut masked = digit(4);
     masked.players =
@@ -151,7 +152,7 @@ fn superpixels_are_players_and_their_borders_the_graph() {
     }
 }
 
-/// Logits of a network with one output, the class 1 of two; probabilities of a network with three.
+/// Logits of a network with a single output, for class 1 of two; probabilities of a network with three.
 #[test]
 fn scores_are_those_of_the_classes() {
     let (image, present) = pixels("colours.png");

@@ -1,4 +1,5 @@
-//! Bad input of `apportion explain-text` and `explain-image`: a line that says what to do, and no output.
+//! Invalid input of `apportion explain-text` and `explain-image`: the error message suggests a fix, and
+//! nothing is written.
 
 use std::fs;
 
@@ -8,7 +9,7 @@ use crate::media::{on_image, on_text};
 use crate::refusals::Bench;
 use crate::support::{files, fixture, run};
 
-/// Refuses the arguments, saying all of `says`.
+/// Checks that the arguments are rejected with a message that contains all of `says`.
 fn refuses(bench: &Bench, status: i32, says: &[&str], arguments: &[String]) {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     bench.refuses(status, says, &arguments);
@@ -22,7 +23,7 @@ fn image(bench: &Bench, status: i32, says: &[&str], more: &[&str]) {
     refuses(bench, status, says, &on_image("digits.onnx", "digit.png", more));
 }
 
-/// The digit's network on another file.
+/// Checks that the digits' network rejects another file.
 fn file(bench: &Bench, says: &[&str], path: &str) {
     bench.refuses(1, says, &["explain-image", "--model", &fixture("digits.onnx"), "--image", path]);
 }
@@ -61,7 +62,7 @@ fn files_that_are_no_images_are_refused() {
     let mut damaged = whole.clone();
     damaged[50] ^= 0x55;
     file(&bench, &["cannot read the image", "corrupt"], &bench.file("damaged.png", damaged));
-    // 8 × 8 grey pixels with an alpha channel, the first of them half transparent.
+    // 8 × 8 grey pixels with an alpha channel; the first one is half transparent.
     file(&bench, &["transparent"], &fixture("transparent.png"));
 }
 
@@ -126,7 +127,7 @@ fn vocabularies_that_are_none_or_do_not_fit_are_refused() {
     refused(&["line 2"], b"<pad>\n<unk>\n\ngood\n");
     refused(&["vocabulary is empty"], b"");
     refused(&["UTF-8", "line 1"], b"good\n\xff\n");
-    // Words that it lacks have no token to stand in for them.
+    // This vocabulary has no token for unknown words.
     let numbered: String = (0..20).map(|id| format!("w{id}\n")).collect();
     refused(&["good"], numbered.as_bytes());
     let none = ["explain-text", "--model", &fixture("words.onnx"), "--vocab", "none.txt", "--text", "good"];
@@ -280,7 +281,8 @@ fn places_that_cannot_be_written_are_refused_and_nothing_is_left() {
     assert_eq!(files(bench.outputs.path()), Vec::<String>::new());
 }
 
-/// A device that is always full: neither the picture nor the results appear where the other cannot be written.
+/// On a device that is always full, neither the picture nor the results appear if the other cannot be
+/// written.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_picture_and_results_appear_together() {

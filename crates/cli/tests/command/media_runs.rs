@@ -1,4 +1,4 @@
-//! `apportion explain-text` and `explain-image`: how runs are steered, what they write, and what they say beside it.
+//! `apportion explain-text` and `explain-image`: the options of runs, their output and their messages.
 
 use apportion::media::Image;
 use insta::assert_snapshot;
@@ -21,14 +21,14 @@ fn digit(more: &[&str]) -> Vec<String> {
     on_image("digits.onnx", "digit.png", &[&["--patch", "4", "--value", "c-shapley=1"][..], more].concat())
 }
 
-/// What a run that must succeed says on standard error.
+/// Runs the command successfully, and returns its messages.
 fn said(arguments: &[String]) -> String {
     let output = run(arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// HTML with every title rounded to three digits behind the point.
+/// Rounds every title in HTML to three decimals.
 fn rounded_titles(html: &str) -> String {
     let mut parts = html.split("title=\"");
     let mut out = parts.next().unwrap().to_owned();
@@ -101,20 +101,20 @@ fn npy_holds_the_numbers_of_json() {
     }
 }
 
-/// The scores that the words of a fragment of HTML have.
+/// Returns the scores of the words in a fragment of HTML.
 fn titles(html: &str) -> Vec<f64> {
     html.split("title=\"").skip(1).map(|part| part.split_once('"').unwrap().0.parse().unwrap()).collect()
 }
 
 #[test]
 fn colours_speak_for_the_class_that_was_asked_for() {
-    // Titles have four digits.
+    // Titles have four significant digits.
     let check = |html: &str, expected: Vec<f64>| {
         for (title, expected) in titles(html).into_iter().zip(expected) {
             assert!((title - expected).abs() <= 1e-3 * expected.abs(), "{title}, {expected}");
         }
     };
-    // The one output is that of class 1.
+    // The single output is that of class 1.
     let values = numbers(&explained(&json(&sentence(&[])))["values"]);
     check(&text(&sentence(&["--format", "html", "--class", "1"])), values.clone());
     let negated = values.into_iter().map(|value| -value).collect();
@@ -135,7 +135,7 @@ fn the_overlay_shows_the_signs_of_the_values() {
         let results = json(&digit(&["--overlay", path.to_str().unwrap(), "--class", class]));
         let values = numbers(&explained(&results)["values"]);
         let picture = Image::from_png_file(&path).unwrap();
-        // 8 pixels of 35 and the bar beside them.
+        // 8 pixels, enlarged 35 times, with the colour bar next to them.
         assert_eq!((picture.height(), picture.width(), picture.channels()), (280, 350, 3));
         let most = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
         for (player, value) in values.iter().enumerate() {
@@ -213,7 +213,7 @@ fn a_run_until_an_accuracy_is_certified() {
     let certificate = &explained(&results)["certificate"];
     assert_eq!(certificate["stopped_by"], "tolerance");
     assert!(results["accuracy"].as_str().unwrap().starts_with("Euclidean error 0.05"));
-    // What such runs may take, as the README says.
+    // The default limit of such runs, as documented in the README.
     assert_eq!(results["budget"], 65_536);
     let exact = json(&digit(&["--until", "0.05"]));
     assert_eq!(explained(&exact)["certificate"]["guarantee"], "exact");
@@ -243,7 +243,7 @@ fn notes_say_what_a_value_comes_to() {
     }
 }
 
-/// What notes say of values is so.
+/// Checks the values that the notes mention.
 #[test]
 fn values_beyond_the_diameter_are_those_that_the_note_names() {
     for (value, plainer) in [

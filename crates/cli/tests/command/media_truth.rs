@@ -1,5 +1,6 @@
-//! `apportion explain-text` and `explain-image` on every case of the data pack's networks, against values computed from the definitions in
-//! double precision. Where the pack is not there, nothing is checked here; the networks of the fixtures are.
+//! `apportion explain-text` and `explain-image`: compares every case of the data pack's networks with
+//! reference values, computed from the definitions in double precision. Without the data pack, nothing is
+//! checked here; other tests use the networks of the fixtures.
 
 use std::fs;
 use std::io::Read;
@@ -12,7 +13,7 @@ use serde_json::Value;
 use crate::media::{explained, largest};
 use crate::support::{assert_close, json, numbers};
 
-/// Single precision: the share of the largest value of a case that an error may have.
+/// The maximum error relative to the largest value of a case, because networks compute in single precision.
 const SINGLE: f64 = 1e-6;
 
 fn shared(folder: &str, name: &str) -> String {
@@ -21,7 +22,7 @@ fn shared(folder: &str, name: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// The truth about a model, with its cases; none where there is no pack.
+/// Returns the reference document of a model with its cases; empty without the data pack.
 fn cases(model: &str) -> (Value, Vec<Value>) {
     let Ok(bytes) = fs::read(shared("truth", &format!("{model}.json"))) else { return Default::default() };
     let truth: Value = serde_json::from_slice(&bytes).unwrap();
@@ -29,7 +30,7 @@ fn cases(model: &str) -> (Value, Vec<Value>) {
     (truth, cases)
 }
 
-/// Checks the values of `output` that a run gives.
+/// Compares the values of `output` with the expected ones.
 fn check(arguments: &[&str], value: &str, expected: &Value, output: usize) {
     let results = json(&[arguments, &["--value", value, "--method", "exact"]].concat());
     let row = explained(&results);
@@ -39,7 +40,7 @@ fn check(arguments: &[&str], value: &str, expected: &Value, output: usize) {
     assert_close(&got, &expected, largest(&expected), SINGLE, &format!("{arguments:?}, {value}"));
 }
 
-/// The keys of the truth and the values that they are, up to this order.
+/// Returns the keys of the reference document and the values that they stand for, up to this order.
 fn values(orders: usize) -> Vec<(String, String)> {
     let of_order = |order: usize| {
         [
@@ -91,7 +92,7 @@ fn every_text_gets_its_true_values() {
             for (key, value) in values(3) {
                 check(&arguments, &value, &case[&key], output);
             }
-            // All coalitions of the longest texts take too long to be asked for twice.
+            // Enumerating all coalitions of the longest texts takes too long to do it for both values.
             if tokens.len() < 12 || index.is_multiple_of(2) {
                 check(&arguments, "shapley", &case["shapley_brute_force"], output);
             }
@@ -125,7 +126,7 @@ fn every_digit_gets_its_true_values() {
         for (key, value) in values(2) {
             check(&arguments, &value, &case[&key], 0);
         }
-        // All coalitions of one digit for each.
+        // All coalitions are enumerated for one digit per value.
         match index {
             0 => check(&arguments, "shapley", &case["shapley_brute_force"], 0),
             1 => check(&arguments, "banzhaf", &case["banzhaf_brute_force"], 0),

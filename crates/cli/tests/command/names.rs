@@ -1,4 +1,5 @@
-//! Names of features, ids and files that would command a terminal, a spreadsheet or a browser.
+//! Names of features, ids and files that could control a terminal, run a formula in a spreadsheet, or a
+//! script in a browser.
 
 use serde_json::{Value, json};
 
@@ -9,7 +10,7 @@ use crate::support::{json, run};
 const ESCAPE: &str = "\u{1b}]0;owned\u{7}";
 const FORMULA: &str = "=1+1";
 
-/// A model and rows with such names, and ids.
+/// Returns the paths of a model and rows with such names and ids.
 fn files(bench: &Bench) -> [String; 2] {
     let mut model: Value = serde_json::from_str(&stump_of_two_features()).unwrap();
     model["learner"]["feature_names"] = json!([ESCAPE, FORMULA]);
@@ -47,7 +48,7 @@ fn no_output_and_no_message_commands_a_terminal() {
     assert!(lines.next().unwrap().contains(",\\u{1b}]0;owned\\u{7},'=1+1,"), "{csv}");
     let ids: Vec<&str> = lines.map(|line| line.split(',').next().unwrap()).collect();
     assert_eq!(ids, ["'@SUM(A1)", "-5", "\\u{9b}31m"], "text is no formula, and a number stays one");
-    // For programs names are what they are.
+    // Names are unchanged in machine-readable formats.
     let read = json(&["explain", "--model", &model, "--rows", &rows, "--id", "who"]);
     assert_eq!(read["features"], json!([ESCAPE, FORMULA]));
     for refused in

@@ -1,4 +1,4 @@
-//! Results are drawn, from their file as from a run, and what cannot be drawn is refused.
+//! Figures and reports, from results files and during `explain`, and the errors for invalid requests.
 
 use std::fs;
 use std::io::Write;
@@ -14,7 +14,7 @@ use crate::support::{bytes, fixture, json, numbers, on, run, text};
 const DIABETES: [&str; 2] = ["diabetes_xgb.json.gz", "diabetes.csv.gz"];
 const IRIS: [&str; 2] = ["iris_xgb.json.gz", "iris.csv"];
 
-/// A folder with results of these arguments under `name`.
+/// Writes results with these arguments to the file `name`, and returns its directory and path.
 fn results(of: [&str; 2], name: &str, more: &[&str]) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -29,7 +29,7 @@ fn plot(kind: &str, results: &Path, more: &[&str]) -> Vec<String> {
     arguments.iter().chain(more).map(|&argument| argument.to_owned()).collect()
 }
 
-/// What a refused run says.
+/// Runs the command, which must fail with this exit status, and returns its message.
 fn refused(arguments: &[String], status: i32) -> String {
     let output = run(arguments);
     let says = String::from_utf8(output.stderr).unwrap();
@@ -88,7 +88,8 @@ fn words_classes_and_estimates_are_drawn() {
     let (_other, file) = results(DIABETES, "r.json", &estimated);
     let svg = text(&plot("waterfall", &file, &[]));
     assert!(svg.contains(" ± "), "estimates have their intervals");
-    // Few evaluations: Student's law has fewer degrees of freedom than the normal law takes.
+    // With few evaluations, Student's t distribution applies, with fewer degrees of freedom than for a normal
+    // distribution.
     let degrees =
         json(&on("explain", DIABETES[0], DIABETES[1], &estimated))["explanations"][0]["degrees_of_freedom"]
             .as_f64();
@@ -172,7 +173,7 @@ fn files_that_hold_no_values_of_rows_are_refused() {
         fs::write(&path, wrong).unwrap();
         refused(&plot("bar", &path, &[]), 1);
     }
-    // Numbers of one row do not pass for those of another, nor outputs that have no names for those that have.
+    // Rows must have the right count of numbers, and as many outputs as names.
     let row = |row: usize, base: &str, values: &str| {
         format!("{{\"row\":{row},\"base\":{base},\"prediction\":{base},\"values\":{values}}}")
     };
@@ -284,7 +285,7 @@ fn rows_without_errors_among_others_are_read_as_exact() {
 fn conditions_take_names_in_quotes_and_the_prediction() {
     let (folder, file) = results(DIABETES, "r.json", &["--select", "0-9"]);
     let csv = folder.path().join("numbers.csv");
-    // The number of rows, the mean size and its half width on each line.
+    // Returns the number of rows, the mean absolute value and its half-width from each line.
     let cohorts = |condition: &str| -> Vec<String> {
         bytes(&plot("cohorts", &file, &["--where", condition, "--out", csv.to_str().unwrap()]));
         let numbers = |line: &str| line.rsplit(',').take(3).collect::<Vec<_>>().join(",");
@@ -300,7 +301,7 @@ fn conditions_take_names_in_quotes_and_the_prediction() {
     assert!(numbers[0].ends_with(&format!(",{above}")), "{above}: {numbers:?}");
 }
 
-/// Results of one row of features with these names, the first of which matters most.
+/// Results of one row for features with these names; all but the first have the value 0.
 fn of_features(folder: &Path, names: &[String], value: f64) -> PathBuf {
     let mut values = vec![0.0; names.len()];
     values[0] = value;

@@ -1,4 +1,4 @@
-//! Where results go: descriptors, files that are inputs as well, limits of the system.
+//! Destinations of results: file descriptors, files that are also inputs, and system limits.
 
 #![cfg(unix)]
 
@@ -7,7 +7,8 @@ use std::process::{Command, Output, Stdio};
 
 use crate::support::{files, fixture};
 
-/// Runs the command by a shell that sets up its descriptors and limits: `"$@"` stands for it.
+/// Runs the command in a shell that sets up its descriptors and limits; `"$@"` in the script stands for the
+/// command.
 fn shell(script: &str, directory: &std::path::Path, arguments: &[&str]) -> Output {
     Command::new("sh")
         .args(["-c", script, "sh"])

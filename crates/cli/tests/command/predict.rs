@@ -1,4 +1,4 @@
-//! `apportion predict`: raw margins.
+//! `apportion predict`.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! `--predict`: programs in the place of a model. The children are scripts of the shell, which is everywhere but on Windows.
+//! `--predict`: programs instead of model files. The programs are shell scripts, which do not run on Windows.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{bytes, json, numbers, run, text};
 
-/// A server of a·b + c, with something to do before it answers a batch; `$batch` is the number of that.
+/// A program for a·b + c + d²e, with a command to run before each batch; `$batch` is the number of the batch.
 fn server(before: &str) -> String {
     format!(
         "read header; batch=0; while read count; do batch=$((batch + 1)); {before}; \
@@ -15,7 +15,7 @@ fn server(before: &str) -> String {
     )
 }
 
-/// A folder with rows of whole numbers and a background.
+/// A directory with rows of integers and a background.
 struct Case {
     folder: tempfile::TempDir,
 }
@@ -46,7 +46,7 @@ impl Case {
         arguments
     }
 
-    /// What a run that must fail says, with its exit status.
+    /// Runs the command, which must fail, and returns its exit status and its message.
     fn failure(&self, command: &str, program: &str, more: &[&str]) -> (i32, String) {
         let output = run(&self.arguments(command, program, more));
         assert!(!output.status.success() && output.stdout.is_empty());
@@ -55,7 +55,8 @@ impl Case {
     }
 }
 
-/// Shapley values of a·b + c + d²e against one row: of d and e by the four coalitions of the two.
+/// Returns Shapley values of a·b + c + d²e with a single background row. Those of d and e follow from the
+/// four coalitions of the two.
 fn shapley(x: [f64; 5], z: [f64; 5]) -> [f64; 5] {
     let term = |d: f64, e: f64| d * d * e;
     let half = |gain: f64, other: f64| (gain + other) / 2.0;
@@ -104,7 +105,7 @@ fn batches_workers_and_threads_change_no_byte() {
     ] {
         assert_eq!(explain(more), wanted, "{more:?}");
     }
-    // A process that dies again and again.
+    // A process that dies repeatedly.
     let dying = server("[ $batch = 9 ] && exit 3");
     let estimate = ["--method", "leverage-shap", "--budget", "16", "--seed", "3", "--predict-batch", "5"];
     assert_eq!(bytes(&case.arguments("explain", &dying, &estimate)), wanted);
@@ -153,7 +154,8 @@ fn a_run_whose_program_dies_goes_on_from_its_checkpoint_to_the_same_bytes() {
     for death in
         ["echo 'no memory left' >&2; exit 5", "sleep 1000", "kill -9 $$", "echo oops", "echo 1; echo"]
     {
-        // The same command, which is ill for as long as there is a directory: a file that it names would be a part of it.
+        // The program fails while a directory exists. It cannot depend on a file, because the command must
+        // stay the same for the checkpoint, which also compares the files named in it.
         let program = server(&format!("[ -e {} ] && [ $batch = 20 ] && {{ {death}; }}", ill.display()));
         let wanted = text(&case.arguments("explain", &program, &estimate));
         let checkpoint = case.path("checkpoint");
@@ -173,7 +175,7 @@ fn a_run_whose_program_dies_goes_on_from_its_checkpoint_to_the_same_bytes() {
     }
 }
 
-/// Bytes of a checkpoint.
+/// Returns the size of a checkpoint in bytes.
 fn finished(checkpoint: &Path) -> u64 {
     fs::metadata(checkpoint).map_or(0, |file| file.len())
 }
@@ -190,7 +192,7 @@ fn what_a_program_does_wrong_is_said_in_a_line() {
             "echo loading the model; sleep 1000".to_owned(),
             "line 1 of the program's output is \"loading the model\"",
         ),
-        // Too many answers, or answers before the rows were read: whichever is seen first.
+        // Either too many outputs or outputs before the rows were read, whichever is detected first.
         ("yes ''".to_owned(), "; it must "),
         ("echo nan; echo; sleep 1000".to_owned(), "output 0 of row 0 is NaN"),
     ] {
@@ -226,13 +228,14 @@ fn what_does_not_go_with_a_program_is_refused() {
     assert!(told.contains("--model <FILE>"), "{told}");
 }
 
-/// A server that adds up what it knows of texts: the city, the code, the day, the price and the flag, and a product of the first two.
+/// A program that sums a term for each of the texts city, code, day, price and flag, and a product of the
+/// first two.
 const OF_TEXTS: &str = "read header; while read count; do while [ $count -gt 0 ]; do IFS=, read city code day price flag; \
      v=0; rome=0; [ \"$city\" = Rome ] && rome=1; seven=0; [ \"$code\" = 007 ] && seven=1; v=$((rome + 2 * seven + 32 * rome * seven)); \
      [ \"$day\" = 2024-01-31 ] && v=$((v + 4)); [ \"$price\" = 1.50 ] && v=$((v + 8)); [ \"$flag\" = True ] && v=$((v + 16)); \
      [ \"$city\" = NA ] && v=$((v + 64)); echo $v; count=$((count - 1)); done; echo; done";
 
-/// The same for the texts of a row.
+/// Returns the same for the texts of a row.
 fn of_texts(row: [&str; 5]) -> f64 {
     let is = |at: usize, text: &str| f64::from(u8::from(row[at] == text));
     let (rome, seven) = (is(0, "Rome"), is(1, "007"));
@@ -240,7 +243,7 @@ fn of_texts(row: [&str; 5]) -> f64 {
     sum + 16.0 * is(4, "True") + 64.0 * is(0, "NA")
 }
 
-/// Shapley values of [`of_texts`] by the definition, against the mean of some rows.
+/// Returns Shapley values of [`of_texts`] by definition, with the mean over background rows.
 fn shapley_of_texts(row: [&str; 5], background: &[[&str; 5]]) -> [f64; 5] {
     let worth = |mask: usize| {
         let mixed = |other: &[&str; 5]| {
@@ -248,7 +251,7 @@ fn shapley_of_texts(row: [&str; 5], background: &[[&str; 5]]) -> [f64; 5] {
         };
         background.iter().map(mixed).sum::<f64>() / background.len() as f64
     };
-    // 1 / (5 · C(4, s)) of the other features.
+    // 1 / (5 · C(4, s)) for s other features.
     let weight = [1.0 / 5.0, 1.0 / 20.0, 1.0 / 30.0, 1.0 / 20.0, 1.0 / 5.0];
     std::array::from_fn(|player| {
         let others = (0..32usize).filter(|mask| mask >> player & 1 == 0);
@@ -283,19 +286,19 @@ fn a_program_reads_the_cells_as_the_file_has_them() {
         for (value, wanted) in numbers(&explained["values"]).into_iter().zip(wanted) {
             assert!((value - wanted).abs() < 1e-12, "{row:?}: {value}, not {wanted}");
         }
-        // Words are shown as such, and numbers as numbers.
+        // Texts are shown as texts, and numbers as numbers.
         let price: f64 = row[3].parse().unwrap();
         let flag = f64::from(u8::from(row[4] == "True"));
         assert_eq!(explained["input"], serde_json::json!([row[0], row[1], row[2], price, flag]));
     }
-    // Batches and processes change nothing.
+    // Batches and processes do not affect the results.
     let split = [&exact[..], &["--predict-batch", "3", "--predict-workers", "2"]].concat();
     assert_eq!(json(&case.arguments("explain", OF_TEXTS, &split))["explanations"], results["explanations"]);
     let predicted = text(&case.arguments("predict", OF_TEXTS, &["--format", "csv"]));
     for (line, row) in predicted.lines().skip(1).zip(rows) {
         assert_eq!(line.split(',').nth(1).unwrap().parse::<f64>().unwrap(), of_texts(row), "{row:?}");
     }
-    // The rows that agree with others are known of texts; means and distances are not.
+    // Texts can be compared for equality, but have no means or distances.
     json(&case.arguments("explain", OF_TEXTS, &["--game", "frequency", "--fallback", "marginal"]));
     for (more, says) in [
         (
@@ -308,7 +311,7 @@ fn a_program_reads_the_cells_as_the_file_has_them() {
         let (_, told) = case.failure("explain", OF_TEXTS, more);
         assert!(told.contains(says), "{told}");
     }
-    // What comes in columns of numbers is a number.
+    // A column whose first rows are numbers must not contain texts.
     write("background.csv", &[["Rome", "7", "x", "cheap", "True"]]);
     let (_, told) = case.failure("explain", OF_TEXTS, &[]);
     assert!(
@@ -321,7 +324,7 @@ fn a_program_reads_the_cells_as_the_file_has_them() {
 fn a_program_reads_infinite_values_and_quoted_texts() {
     let case = Case::new();
     fs::write(case.path("rows.csv"), "a,b\n-inf,\"x, y\"\n3,z\n").unwrap();
-    // 1 for each cell that comes as the file has it.
+    // Returns a different number for each row that arrives unchanged.
     let program = "read header; while read count; do while [ $count -gt 0 ]; do read line; v=0; \
                    [ \"$line\" = '-inf,\"x, y\"' ] && v=1; [ \"$line\" = 3,z ] && v=2; echo $v; count=$((count - 1)); done; echo; done";
     let predicted = text(&case.arguments("predict", program, &["--format", "csv"]));
@@ -343,7 +346,8 @@ fn results_of_a_program_hold_no_number_that_is_not_there() {
     assert!(matches!(results["explanations"][0]["base"], Value::Number(_)));
 }
 
-/// A run of a program that hangs at its 20th batch, once it does; its number is in the file `id`.
+/// Starts a run whose program hangs at its 20th batch, and waits until it does. Returns the run and the id of
+/// the program's process, which is in the file `id`.
 #[cfg(unix)]
 fn hanging(case: &Case, more: &[&str]) -> (std::process::Child, String) {
     let id = case.path("id");
@@ -384,7 +388,7 @@ fn an_interrupt_ends_the_program_at_once_and_keeps_what_was_done() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(status), "{stderr}");
         assert!(stderr.contains(says), "{stderr}");
-        // It takes a moment until a process that was ended is gone.
+        // A killed process takes a moment to disappear.
         let gone = (0..500).any(|_| {
             std::thread::sleep(std::time::Duration::from_millis(10));
             !send("0", &id).success()
@@ -406,7 +410,8 @@ fn restarts_are_told() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("started again once"));
 }
 
-/// A server that writes what `more` computes of `$a` once it has read all rows of a batch: `$sum` is the sum of a, `$batch` counts batches.
+/// A program that computes `more` from `$a`, after reading all rows of a batch. `$sum` is the sum of column
+/// a, and `$batch` is the number of the batch.
 fn batchwise(more: &str) -> String {
     format!(
         "read header; batch=0; while read count; do batch=$((batch + 1)); sum=0; all=''; i=0; \
@@ -438,7 +443,7 @@ fn programs_whose_outputs_depend_on_the_batch_are_refused() {
 #[test]
 fn programs_whose_outputs_change_during_a_run_are_refused_at_its_end() {
     let case = Case::new();
-    // Three batches at the start, one of all rows, and one of a single row of it.
+    // There are three batches at the start, one with all rows, and one with a single row.
     let (_, message) = case.failure(
         "predict",
         &batchwise("a + (batch > 5)"),

@@ -1,8 +1,9 @@
-//! The README of the command names every method.
+//! Checks that the README of the command names every method.
 
 use apportion::Method;
 
-/// Whether a text has the name, whole, or its end (`-balanced`) in a line with its beginning.
+/// Returns whether a text contains the whole name, or its ending (`-balanced`) on the same line as its
+/// beginning.
 fn names(readme: &str, name: &str) -> bool {
     readme.contains(&format!("`{name}`"))
         || name.match_indices('-').any(|(at, _)| {

@@ -1,4 +1,5 @@
-//! Bad input: exit status 1 where the files do not fit, 2 where the request makes no sense; a line that says what to do; no output.
+//! Invalid input: the exit status is 1 if files do not fit, and 2 if the request is invalid. The message
+//! suggests a fix, and nothing is written.
 
 use std::fs;
 use std::io::Read;
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use crate::explain::stump_of_two_features;
 use crate::support::{files, fixture, run};
 
-/// A folder of inputs made for one test, and another for what must not be written.
+/// A directory for the inputs of a test, and another one for output that must not appear.
 pub(crate) struct Bench {
     inputs: tempfile::TempDir,
     pub(crate) outputs: tempfile::TempDir,
@@ -26,7 +27,8 @@ impl Bench {
         path.to_str().unwrap().to_owned()
     }
 
-    /// Runs the command with `--out`, checks that it fails with `status`, saying all of `says` in one line, and writes nothing.
+    /// Runs the command with `--out`, and checks that it fails with `status` and a message that contains all
+    /// of `says`, and writes nothing.
     pub(crate) fn refuses(&self, status: i32, says: &[&str], arguments: &[&str]) {
         let out = self.outputs.path().join("results");
         let output = run(&[arguments, &["--out", out.to_str().unwrap()]].concat());
@@ -69,7 +71,7 @@ fn unpacked(name: &str) -> Vec<u8> {
     bytes
 }
 
-/// The model of the fixture, with a change.
+/// Returns the model of the fixture after a change.
 fn changed(change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let mut model = serde_json::from_slice(&unpacked("diabetes_xgb.json.gz")).unwrap();
     change(&mut model);

@@ -1,4 +1,5 @@
-//! Rows as they are stored: the same bytes of results from all formats, columns set aside, standard input, groups with odd names.
+//! Rows in files: identical results for all formats, columns that are set aside, standard input, and groups
+//! with unusual names.
 
 use assert_cmd::Command;
 use serde_json::{Value, json as document_of};
@@ -7,12 +8,12 @@ use crate::explain::stump_of_two_features;
 use crate::refusals::Bench;
 use crate::support::{assert_close, bytes, fixture, json, numbers, run, text};
 
-/// A file of the fixtures of `apportion-rows`.
+/// Returns the path of a fixture of `apportion-rows`.
 fn stored(name: &str) -> String {
     format!("{}/../rows/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The stump with other names.
+/// Returns the stump with other feature names.
 fn stump(names: [&str; 2]) -> String {
     stump_of_two_features().replace(r#"["a","b"]"#, &document_of!(names).to_string())
 }
@@ -21,7 +22,7 @@ fn stump(names: [&str; 2]) -> String {
 fn the_same_rows_give_the_same_bytes_from_every_format() {
     let bench = Bench::new();
     let model = bench.file("model.json", stump(["f32", "f64"]));
-    // The matrix has f64 before f32.
+    // In the matrix, f64 comes before f32.
     let swapped =
         stump(["f64", "f32"]).replace(r#""split_indices":[0,0,1,0,0]"#, r#""split_indices":[1,0,0,0,0]"#);
     let swapped = bench.file("swapped.json", swapped);
@@ -93,7 +94,7 @@ fn ids_are_carried_to_every_format_that_can_hold_them() {
     {
         let arguments = [explained.clone(), vec!["--format".to_owned(), format.to_owned()]].concat();
         let text = text(&arguments);
-        // Only what CSV needs is in quotes.
+        // Only CSV needs quotes.
         assert_eq!(text.contains(says), !says.starts_with('"'), "{text}");
         assert!(format == "table" || text.starts_with("id,row,base"), "{text}");
     }
@@ -195,7 +196,7 @@ fn a_table_with_words_is_predicted_as_its_library_does() {
     let packed = std::fs::File::open(format!("{models}/words.json.gz")).unwrap();
     let document: Value = serde_json::from_reader(flate2::read::GzDecoder::new(packed)).unwrap();
     let columns = document["columns"].as_object().unwrap();
-    // As Python writes it.
+    // Formats a cell as Python does.
     let cell = |value: &Value| match value {
         Value::Null => "NA".to_owned(),
         Value::Bool(value) => if *value { "True" } else { "False" }.to_owned(),
@@ -220,7 +221,7 @@ fn a_table_with_words_is_predicted_as_its_library_does() {
             .collect();
         assert_close(&predicted, &numbers(&document["models"][name]["margins"]), 1.0, 2e-5, model);
     }
-    // XGBoost refuses a word that it does not know, LightGBM takes it as missing.
+    // XGBoost rejects unknown categories; LightGBM treats them as missing.
     let slip = bench.file("slip.csv", csv.replace("Rome", "Roma"));
     let xgb = format!("{models}/words_xgb.json.gz");
     bench.refuses(
@@ -231,7 +232,8 @@ fn a_table_with_words_is_predicted_as_its_library_does() {
     let arguments = ["predict", "--model", &format!("{models}/words_lgbm.txt.gz"), "--rows", &slip];
     let stderr = String::from_utf8(run(&arguments).stderr).unwrap();
     assert!(stderr.contains("column \"city\"") && stderr.contains("the first is \"Roma\""), "{stderr}");
-    // People see, and type, the table's own names and words, which LightGBM's file has with underscores and as codes.
+    // Names and categories are shown and typed as in the table. LightGBM's file has names with underscores,
+    // and codes.
     let groups = "\"Annual Income (k$)\",city;rooms,size,garden,always,share,new";
     let shown = text(
         &[
@@ -258,7 +260,7 @@ fn infinite_values_are_explained_drawn_and_read_back() {
     let bench = Bench::new();
     let model = bench.file("stump.json", crate::explain::stump_of_two_features());
     let rows = bench.file("rows.csv", "a,b\ninf,-inf\n1,inf\n-inf,2\n1e39,1\n5,5\n");
-    // The stump: 1 if a < 2, else 2 if b < 10 and 4 otherwise, and 0.5.
+    // The stump: 0.5, plus 1 if a < 2, else 2 if b < 10, else 4.
     let game = |a: f64, b: f64| {
         0.5 + if a < 2.0 {
             1.0
@@ -292,7 +294,7 @@ fn infinite_values_are_explained_drawn_and_read_back() {
         }
         assert_eq!(explained["explanations"][0]["input"], serde_json::json!(["Infinity", "-Infinity"]));
     }
-    // Every format has them, and figures and reports are drawn of what JSON has.
+    // Every format stores infinite values, and figures and reports can be drawn from JSON.
     let csv = text(&["explain", "--model", &model, "--rows", &rows, "--format", "csv"]);
     assert!(csv.lines().nth(1).unwrap().contains("inf,-inf"), "{csv}");
     let results = bench.file("results.json", bytes(&["explain", "--model", &model, "--rows", &rows]));
@@ -304,7 +306,7 @@ fn infinite_values_are_explained_drawn_and_read_back() {
     let output = run(&["report", "--in", &results, "--out", &page]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(std::fs::read_to_string(&page).unwrap().contains("infinite, and excluded here"));
-    // Games that compute with values say so.
+    // Games that compute with the values report an error.
     for (more, says) in [
         (
             &["--game", "gaussian"][..],

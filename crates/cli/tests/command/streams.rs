@@ -1,4 +1,4 @@
-//! Tables of any length go through in batches, and every format tells the same of them.
+//! Tables of any length are processed in batches, and every format stores the same results.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::support::{bytes, fixture, json, numbers, on, run, text};
 
-/// Rows beyond what is one batch of ten features and an output.
+/// More rows than fit into a batch for ten features and one output.
 const MANY: usize = 215_000;
 
 fn explain(rows: &Path, more: &[&str]) -> Vec<String> {
@@ -21,7 +21,7 @@ fn explain(rows: &Path, more: &[&str]) -> Vec<String> {
     arguments
 }
 
-/// Rows of which each is another, as a matrix.
+/// Writes a matrix of varying rows.
 fn many(path: &Path) {
     let shape = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({MANY}, 10), }}");
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
@@ -39,7 +39,7 @@ fn batches_are_the_same_bytes_however_rows_come_in() {
     many(&rows);
     let whole = bytes(&explain(&rows, &["--format", "csv", "--threads", "1"]));
     assert_eq!(bytes(&explain(&rows, &["--format", "csv", "--threads", "3"])), whole);
-    // A pipe gives as much as it has at a time.
+    // A pipe returns only the available bytes per read.
     let piped = Command::cargo_bin("apportion")
         .unwrap()
         .args(explain(Path::new("-"), &["--format", "csv"]))
@@ -64,7 +64,7 @@ fn batches_are_the_same_bytes_however_rows_come_in() {
             assert!((value - wanted).abs() < 1e-9, "row {row}: {value} and {wanted}");
         }
     }
-    // Selections go through as well, and such as are no more than a look at some rows.
+    // Selections are processed in batches, too, in any order.
     let some = text(&explain(&rows, &["--format", "csv", "--select", "3,209714-209716,214999"]));
     let told: Vec<&str> = some.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();
     assert_eq!(told, ["3", "209714", "209715", "209716", "214999"]);
@@ -92,7 +92,7 @@ fn a_sample_of_more_rows_than_a_batch_is_that_of_all_rows() {
     let sampled = of(&["--select", "5"]);
     assert_eq!(sampled["background"], "100 of the 215000 rows of the rows file, drawn by seed 3");
     assert_eq!(sampled["background_rows"], 100);
-    // The same rows by their numbers.
+    // The same rows, selected by their indices.
     let chosen = apportion::Background::sampled_rows(MANY, 100, 3);
     let chosen: Vec<String> = chosen.iter().map(usize::to_string).collect();
     let named = of(&["--select", "5", "--background-select", &chosen.join(",")]);
@@ -105,7 +105,7 @@ fn read(bytes: &[u8], id: bool) -> Table {
     Source::stream("results", bytes).read(&wanted).unwrap()
 }
 
-/// Numbers that can be compared.
+/// Returns the bits of numbers, for exact comparison.
 fn bits(numbers: &[f64]) -> Vec<u64> {
     numbers.iter().map(|number| number.to_bits()).collect()
 }
@@ -156,7 +156,7 @@ fn every_format_tells_the_same_of_the_same_rows() {
     );
 }
 
-/// What is asked to be estimated, and comes out exact.
+/// Estimates from all coalitions are exact.
 #[test]
 fn errors_of_exact_estimates_are_zero_in_every_format() {
     let of = |more: &[&str]| {
@@ -170,7 +170,7 @@ fn errors_of_exact_estimates_are_zero_in_every_format() {
     }
     for format in ["csv", "parquet", "arrow", "feather"] {
         let table = read(&bytes(&of(&["--format", format])), false);
-        // Row, base, prediction, and for each feature the value, its error and the input.
+        // The columns are row, base, prediction, and the value, the error and the input of each feature.
         let lines: Vec<&[f64]> = table.values.chunks_exact(33).collect();
         assert_eq!(lines.len(), 2, "{format}");
         assert!(lines.iter().all(|line| line[13..23] == [0.0; 10]), "{format}: {lines:?}");
@@ -184,7 +184,7 @@ fn errors_of_exact_estimates_are_zero_in_every_format() {
     assert_eq!((errors.len() - 160) % 64, 0, "nothing but the header stands before the numbers");
     let top = json(&of(&["--top", "2"]));
     assert_eq!(top["explanations"][0]["top"][0]["std_error"], 0.0);
-    // Exact methods have no errors to tell.
+    // Exact methods do not report errors.
     let exact = ["--background", "mean", "--select", "3", "--method", "exact"];
     let exact = json(&on("explain", "diabetes_xgb.json.gz", "diabetes.csv.gz", &exact));
     assert!(exact["explanations"][0].get("std_errors").is_none());

@@ -1,4 +1,4 @@
-//! How the tests run the command and read what it says.
+//! Helpers that run the command and read its output.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -6,7 +6,7 @@ use std::process::Output;
 use assert_cmd::Command;
 use serde_json::Value;
 
-/// A file of `tests/fixtures`.
+/// Returns the path of a file in `tests/fixtures`.
 pub(crate) fn fixture(name: &str) -> String {
     let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests", "fixtures", name].iter().collect();
     path.to_str().unwrap().to_owned()
@@ -18,27 +18,27 @@ pub(crate) fn run<S: AsRef<str>>(arguments: &[S]) -> Output {
     Command::cargo_bin("apportion").unwrap().args(arguments).output().unwrap()
 }
 
-/// What a run says on standard error of a game that nothing asks for.
+/// The start of the note about the default game.
 pub(crate) const NOTE_OF_THE_GAME: &str = "note: the game is path-dependent";
 
-/// What a run that must succeed writes on standard output.
+/// Runs the command successfully, and returns its standard output.
 pub(crate) fn bytes<S: AsRef<str>>(arguments: &[S]) -> Vec<u8> {
     let output = run(arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     output.stdout
 }
 
-/// The same as text.
+/// Same as [`bytes`], as text.
 pub(crate) fn text<S: AsRef<str>>(arguments: &[S]) -> String {
     String::from_utf8(bytes(arguments)).unwrap()
 }
 
-/// The same as JSON.
+/// Same as [`bytes`], parsed as JSON.
 pub(crate) fn json<S: AsRef<str>>(arguments: &[S]) -> Value {
     serde_json::from_slice(&bytes(arguments)).unwrap()
 }
 
-/// The arguments of a command on fixtures, and more.
+/// Returns the arguments of a command on fixtures, followed by `more`.
 pub(crate) fn on(command: &str, model: &str, rows: &str, more: &[&str]) -> Vec<String> {
     let mut arguments = vec![command.to_owned(), "--model".to_owned(), fixture(model)];
     arguments.extend(["--rows".to_owned(), fixture(rows)]);
@@ -46,7 +46,7 @@ pub(crate) fn on(command: &str, model: &str, rows: &str, more: &[&str]) -> Vec<S
     arguments
 }
 
-/// All numbers below `value`, in order.
+/// Returns all numbers within `value`, in order.
 pub(crate) fn numbers(value: &Value) -> Vec<f64> {
     match value {
         Value::Array(entries) => entries.iter().flat_map(numbers).collect(),
@@ -54,10 +54,11 @@ pub(crate) fn numbers(value: &Value) -> Vec<f64> {
     }
 }
 
-/// What ends a number in JSON, CSV and tables.
+/// The characters that end a number in JSON, CSV and tables.
 const DELIMITERS: [char; 8] = [',', ':', ' ', '\n', '[', ']', '{', '}'];
 
-/// Text with every decimal number rounded to three digits behind the point, so that a snapshot does not hang on the last bits.
+/// Rounds every number with a decimal point to three decimals, so that snapshots do not depend on the last
+/// bits.
 pub(crate) fn rounded(text: &str) -> String {
     let mut out = String::new();
     for part in text.split_inclusive(DELIMITERS) {
@@ -95,7 +96,7 @@ pub(crate) fn assert_efficient(results: &Value, what: &str) {
     }
 }
 
-/// The names of the files in a folder.
+/// Returns the names of the files in a directory.
 pub(crate) fn files(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()

@@ -1,5 +1,6 @@
-//! The command on every XGBoost model of the data pack, against values computed from the definitions. Where the pack is not there,
-//! what is checked is that the fixtures explain as the models they were taken from are known to.
+//! Compares the command on every XGBoost model of the data pack with reference values computed from the
+//! definitions. Without the data pack, only the base values and predictions of the fixtures are compared with
+//! known ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use crate::support::{assert_close, assert_efficient, json, numbers, on};
 
-/// The most features for which all coalitions are enumerated here.
+/// The maximum number of features for enumerating all coalitions.
 const ENUMERATED: u64 = 12;
 
 fn shared() -> PathBuf {
@@ -20,7 +21,7 @@ fn read(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// The files that hold games on one XGBoost model.
+/// Returns the reference documents for games on one XGBoost model.
 fn truths() -> Vec<Value> {
     let Ok(folder) = fs::read_dir(shared().join("truth")) else { return Vec::new() };
     let paths = folder.map(|entry| entry.unwrap().path());
@@ -31,7 +32,7 @@ fn truths() -> Vec<Value> {
     paths.iter().map(|path| read(path)).collect()
 }
 
-/// The cases of a file by row, those of several outputs in order.
+/// Returns the cases of a document by row, with the outputs in order.
 fn cases(truth: &Value) -> BTreeMap<u64, Vec<&Value>> {
     let mut rows: BTreeMap<u64, Vec<&Value>> = BTreeMap::new();
     for case in truth["cases"].as_array().unwrap() {
@@ -44,7 +45,7 @@ fn list(rows: impl Iterator<Item = u64>) -> String {
     rows.map(|row| row.to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// Explains and compares; `game` is the name of a game in the truth.
+/// Explains rows and compares the values; `game` is the name of a game in the reference document.
 fn check(
     truth: &Value,
     model: &str,
@@ -100,7 +101,7 @@ fn check_all(method: &str, wanted: impl Fn(&Value) -> bool) {
             let first = cases.iter().take(1).map(|(&row, cases)| (row, cases.clone())).collect();
             for value in ["shapley", "banzhaf"] {
                 check(truth, &model, "interventional_mean", value, method, &cases);
-                // Enumeration against a background set evaluates the model 2^n × 50 times for each row.
+                // Enumeration with a background of 50 rows evaluates the model 2^n × 50 times per row.
                 let few = if method == "exact" { &first } else { &cases };
                 check(truth, &model, "interventional_background", value, method, few);
                 check(truth, &model, "path_dependent", value, method, &cases);
@@ -119,7 +120,7 @@ fn enumeration_equals_the_truth_where_there_are_few_features() {
     check_all("exact", |truth| truth["n_features"].as_u64().unwrap() <= ENUMERATED);
 }
 
-/// The files that hold values of features in groups.
+/// Returns the reference documents for values of features in groups.
 fn group_truths() -> Vec<Value> {
     let names = ["diabetes_xgb_groups.json", "california_xgb_groups.json", "adult_xgb_groups.json"];
     let paths = names.map(|name| shared().join("truth").join(name));
@@ -152,7 +153,7 @@ fn values_of_groups_equal_the_truth_by_the_oracle_and_by_enumeration() {
                 ("quotient-shapley", "quotient_shapley"),
                 ("quotient-banzhaf", "quotient_banzhaf"),
             ] {
-                // Enumeration of all cases takes too long here.
+                // Enumerating all cases would take too long.
                 for method in if index < 2 { &["tree", "exact"][..] } else { &["tree"] } {
                     let mut arguments = vec!["explain", "--model", &model, "--rows", &rows, "--select", &row];
                     arguments.extend(["--value", value, "--groups", &groups, "--method", method]);
@@ -180,7 +181,7 @@ fn values_of_groups_equal_the_truth_by_the_oracle_and_by_enumeration() {
 
 #[test]
 fn bases_and_predictions_of_the_fixtures_are_known() {
-    // Predictions as XGBoost gives them: it adds leaves in float32, hence the tolerance.
+    // The predictions of XGBoost, which sums leaves in float32; hence the tolerance.
     type Known = (&'static str, &'static str, &'static str, &'static [f64], &'static [f64]);
     let known: [Known; 5] = [
         ("iris_xgb.json.gz", "iris.csv", "50", &[1.0006223], &[0.9988986145219598]),

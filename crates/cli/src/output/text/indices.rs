@@ -1,4 +1,4 @@
-//! Interaction indices for reading: those that matter most first.
+//! Interaction indices for reading: the largest first.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use apportion_results::{Batch, Indices};
 use super::Text;
 use crate::output::table::{self, Bars, LastColumn, digits};
 
-/// Coalitions that are shown of a row, those that matter most.
+/// The maximum number of coalitions shown per row.
 const COALITIONS: usize = 30;
 
 impl Text for Indices {

@@ -1,4 +1,4 @@
-//! Interactions of pairs for reading: those that matter most first.
+//! Interactions of pairs for reading: the largest first.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use apportion_results::{Batch, Form, Interactions};
 use super::Text;
 use crate::output::table::{self, Bars, LastColumn, digits};
 
-/// Pairs that are shown of a row, those that matter most.
+/// The maximum number of pairs shown per row.
 const PAIRS: usize = 20;
 
 impl Text for Interactions {

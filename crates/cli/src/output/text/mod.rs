@@ -1,4 +1,4 @@
-//! Results as people read them in a terminal, a file for each kind.
+//! Results as text for a terminal, with a file for each kind.
 
 mod indices;
 mod interactions;
@@ -9,16 +9,16 @@ use std::io::{self, Write};
 
 use apportion_results::{Batch, Results, Writer};
 
-/// Results that people can read.
+/// Results that can be written as text.
 pub(crate) trait Text: Results {
-    /// What stands above all rows.
+    /// Returns the title above all rows.
     fn title(&self) -> String;
 
-    /// Writes some rows.
+    /// Writes rows as text.
     fn text(&self, batch: &Batch, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// A text that is being written.
+/// A writer of text.
 pub(super) struct Page<'a, W> {
     results: &'a dyn Text,
     begun: bool,

@@ -1,4 +1,4 @@
-//! Values of players for reading: those that matter most first, with a bar for each.
+//! Values of players for reading: the largest first, with a bar each.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use apportion_results::{Batch, Certified, Values};
 use super::Text;
 use crate::output::table::{self, Bars, LastColumn, digits};
 
-/// Players that a table shows of a row where no other number is given.
+/// The default number of players shown per row.
 const SHOWN: usize = 20;
 
 impl Text for Values {
@@ -45,7 +45,7 @@ impl Text for Values {
                 let players = self.by_size(batch, line);
                 let bars = Bars::of(players.iter().map(|&player| self.value(batch, line, player)));
                 let shown = self.top.unwrap_or(SHOWN);
-                // A line that says of one player that it is not shown could show it.
+                // A line about a single hidden player would take as much space as the player itself.
                 let shown =
                     if players.len() <= shown + 1 && self.top.is_none() { players.len() } else { shown };
                 let (players, rest) = players.split_at(shown.min(players.len()));
@@ -77,7 +77,7 @@ impl Text for Values {
     }
 }
 
-/// An input of a row as people read it.
+/// Formats an input of a row.
 fn input_shown(values: &Values, batch: &Batch, row: usize, feature: usize) -> String {
     match batch.of_row(&batch.inputs, row)[feature] {
         input if input.is_nan() => "missing".to_owned(),
@@ -85,7 +85,7 @@ fn input_shown(values: &Values, batch: &Batch, row: usize, feature: usize) -> St
     }
 }
 
-/// What is certified of a row after so many evaluations.
+/// Writes the certificate of a row after this number of evaluations.
 fn certificate(
     certified: &Certified,
     evaluations: u64,
