@@ -26,14 +26,15 @@ pub(crate) enum Groups {
 /// How groups are found in data.
 #[derive(Debug, Args)]
 pub(crate) struct Clustering {
-    /// How dependence is measured to find groups: spearman, mutual-information[=BINS], nearest-neighbours[=K] (mutual information by
-    /// nearest neighbours), mic (the maximal information coefficient)
-    /// [default: spearman]
+    /// Dependence measure: spearman, mutual-information[=BINS], nearest-neighbours[=K] or mic [default:
+    /// spearman]
+    ///
+    /// nearest-neighbours estimates mutual information from nearest neighbours; mic is the maximal
+    /// information coefficient.
     #[arg(long, value_name = "MEASURE", value_parser = dependence)]
     pub(crate) dependence: Option<Dependence>,
 
-    /// How the dependence of groups follows from that of features: average, single, complete
-    /// [default: average]
+    /// Linkage, which defines the dependence of groups: average, single or complete [default: average]
     #[arg(long, value_name = "NAME", value_parser = str::parse::<Linkage>)]
     pub(crate) linkage: Option<Linkage>,
 }

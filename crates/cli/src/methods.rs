@@ -31,7 +31,7 @@ const KINDS: [(&str, &str); 17] = [
 
 #[derive(Debug, Args)]
 pub(crate) struct Methods {
-    /// Only those that compute this value, such as owen or beta=4,1
+    /// List only methods that compute this value, e.g. owen or beta=4,1
     #[arg(long, value_parser = str::parse::<SolutionConcept>)]
     value: Option<SolutionConcept>,
 }
