@@ -273,7 +273,7 @@ pub(crate) enum PrecisionOption {
 
 /// A seed, in digits.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
+    text.parse().map_err(|_| format!("expected an integer from 0 to {}", u64::MAX))
 }
 
 /// The form of interactions.
@@ -304,7 +304,7 @@ fn interactions(text: &str) -> Result<Interactions, String> {
         name => name
             .parse()
             .map(Interactions::Of)
-            .map_err(|error| format!("expected index, remainder or the name of an index; {error}")),
+            .map_err(|error| format!("expected index, remainder or the name of an interaction index; {error}")),
     }
 }
 
@@ -584,5 +584,5 @@ fn top(text: &str) -> Result<usize, String> {
     text.parse()
         .ok()
         .filter(|&top| top > 0)
-        .ok_or_else(|| "a number of features is wanted, at least 1".to_owned())
+        .ok_or_else(|| "expected an integer ≥ 1".to_owned())
 }

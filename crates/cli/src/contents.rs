@@ -95,7 +95,7 @@ fn of_model_or_rows(file: &Path, args: &Inspect) -> Result<Facts> {
     drop(bytes);
     of_rows(file, args).map_err(|as_rows| {
         anyhow!(
-            "{} is nothing that is known here; as a model: {}; as rows: {}",
+            "{}: unrecognized file format (not a model: {}; not a table: {})",
             file.display(),
             failure::line(&as_model),
             failure::line(&as_rows)

@@ -44,7 +44,7 @@ pub(crate) fn explainer<'a>(
     if matches!(game, Game::Gaussian | Game::Copula | Game::Empirical) {
         refuse_texts(
             &format!("--game {}", game.name()),
-            "--game marginal or --game frequency, which compare cells alone",
+            "--game marginal or --game frequency, which do not compute with cells",
             input,
         )?;
     }

@@ -42,10 +42,10 @@ pub(crate) struct Clustering {
 fn dependence(name: &str) -> Result<Dependence, String> {
     match name.parse() {
         Ok(Dependence::MutualInformation { bins: Some(bins @ 0..=1) }) => {
-            Err(format!("{bins} bins tell nothing; give 2 or more, or leave the number out"))
+            Err(format!("invalid number of bins {bins}: must be at least 2"))
         }
         Ok(Dependence::NearestNeighbours { neighbours: Some(0), .. }) => {
-            Err("there are no 0 nearest neighbours; give 1 or more, or leave the number out".to_owned())
+            Err("invalid number of nearest neighbours 0: must be at least 1".to_owned())
         }
         Ok(dependence) => Ok(dependence),
         Err(error) => Err(error.to_string()),
@@ -101,7 +101,7 @@ impl Groups {
         match self.structure(names, clustering, data)? {
             Structure::Groups(partition) => Ok(partition),
             Structure::Levels(_) => {
-                let says = "--groups: groups within groups are for values of features in groups; give groups of features";
+                let says = "--interactions does not support groups within groups; use --groups without nesting";
                 Err(Usage(says.to_owned()).into())
             }
         }
@@ -145,7 +145,7 @@ pub(crate) fn find(
         _ => None,
     };
     if let Some(count) = count.filter(|count| !(1..=columns).contains(count)) {
-        let says = format!("--groups auto={count}: {columns} features make 1 to {columns} groups");
+        let says = format!("invalid value auto={count} for --groups: the number of groups must be 1 to {columns}, the number of features");
         return Err(Usage(says).into());
     }
     let clustering = FeatureClustering {
@@ -154,5 +154,5 @@ pub(crate) fn find(
         cut: count.map(Cut::Groups),
         ..FeatureClustering::default()
     };
-    clustering.fit(Rows::new(data, columns)).context("no groups can be found in the data")
+    clustering.fit(Rows::new(data, columns)).context("cannot find groups in the data")
 }

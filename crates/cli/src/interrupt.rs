@@ -38,7 +38,7 @@ pub(crate) fn listen() -> Result<()> {
             });
         });
     });
-    listening.context("cannot listen for interruptions")
+    listening.context("cannot install the handler of interrupts")
 }
 
 /// From now on the first interrupt does not end the run at once: it ends after it has kept what was done.

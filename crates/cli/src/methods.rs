@@ -76,7 +76,7 @@ fn examples() -> Result<Vec<(&'static str, Value)>> {
 fn computed(method: Method, values: &[(&'static str, Value)]) -> String {
     let names: Vec<&str> =
         values.iter().filter(|(_, value)| method.computes(value)).map(|(kind, _)| *kind).collect();
-    if names.len() == values.len() { "every value".to_owned() } else { names.join(", ") }
+    if names.len() == values.len() { "all".to_owned() } else { names.join(", ") }
 }
 
 /// A line for each method, and one below it with the values that it computes.
@@ -86,7 +86,7 @@ fn lines(methods: impl Iterator<Item = (Method, Option<String>)>) -> String {
     for (method, values) in methods {
         text.push_str(&format!("{:<width$}  {}\n", method.name(), method.help()));
         if let Some(values) = values {
-            text.push_str(&format!("{:width$}    of {values}\n", ""));
+            text.push_str(&format!("{:width$}    values: {values}\n", ""));
         }
     }
     text

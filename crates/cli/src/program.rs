@@ -74,7 +74,7 @@ enum ProgramFormat {
 
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|seconds| (1e-3..=1e9).contains(seconds));
-    seconds.ok_or_else(|| "a number of seconds is wanted, at least 0.001".to_owned())
+    seconds.ok_or_else(|| "expected a number of seconds ≥ 0.001".to_owned())
 }
 
 /// The texts of a feature of the files of rows.
@@ -116,7 +116,7 @@ impl ProgramArgs {
         interrupt::listen()?;
         let command = self.command.as_deref().unwrap_or_default();
         if rows.is_empty() {
-            return Err(Usage("there are no rows to ask the program for".to_owned()).into());
+            return Err(Usage("--predict requires at least one row in the rows file".to_owned()).into());
         }
         let name = |column: usize| match &names {
             Some(names) => names[column].clone(),

@@ -90,7 +90,7 @@ fn separator(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
         [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Ok(*byte),
-        _ => Err(format!("{text:?} separates no cells; give one character, such as \";\", or tab")),
+        _ => Err(format!("invalid separator {text:?}; expected a single character, such as \";\", or tab")),
     }
 }
 
@@ -132,7 +132,7 @@ fn open(path: &Path) -> Result<Source<'static>> {
         return Ok(Source::open(path)?);
     }
     if IS_READ.swap(true, Ordering::Relaxed) {
-        let says = "standard input (-) can be read once only; give the name of a file for one of them";
+        let says = "standard input (-) can be read only once; pass the path of a file for one of the inputs";
         return Err(Usage(says.to_owned()).into());
     }
     Ok(Source::stream("standard input", std::io::stdin().lock()))
