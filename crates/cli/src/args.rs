@@ -301,10 +301,9 @@ fn interactions(text: &str) -> Result<Interactions, String> {
     match text {
         "index" => Ok(Interactions::Index),
         "remainder" => Ok(Interactions::Remainder),
-        name => name
-            .parse()
-            .map(Interactions::Of)
-            .map_err(|error| format!("expected index, remainder or the name of an interaction index; {error}")),
+        name => name.parse().map(Interactions::Of).map_err(|error| {
+            format!("expected index, remainder or the name of an interaction index; {error}")
+        }),
     }
 }
 
@@ -581,8 +580,5 @@ pub(crate) struct Output {
 
 /// How many players are told of a row.
 fn top(text: &str) -> Result<usize, String> {
-    text.parse()
-        .ok()
-        .filter(|&top| top > 0)
-        .ok_or_else(|| "expected an integer ≥ 1".to_owned())
+    text.parse().ok().filter(|&top| top > 0).ok_or_else(|| "expected an integer ≥ 1".to_owned())
 }

@@ -104,8 +104,8 @@ fn weighted(data: Data, columns: usize) -> Result<Background> {
 fn sample(args: &Explain, input: &Input) -> Result<Background> {
     let count = row_count(input)?;
     if count == 1 {
-        let says = "the rows file has a single row, and with itself as the background every value would be 0; pass \
-                    --background FILE";
+        let says = "the rows file has a single row, and with itself as the background every value would be \
+            0; pass --background FILE";
         return Err(Usage(says.to_owned()).into());
     }
     let chosen = Background::sampled_rows(count, SAMPLE, args.seed);
@@ -130,7 +130,10 @@ fn sample(args: &Explain, input: &Input) -> Result<Background> {
 fn checked_weights(weights: Option<Vec<f64>>, args: &Explain, path: &Path) -> Result<Option<Vec<f64>>> {
     match &args.input.columns.weights {
         Some(column) if weights.is_none() => {
-            let says = format!("unknown column {column:?} in --weights; it is not in the background {}", path.display());
+            let says = format!(
+                "unknown column {column:?} in --weights; it is not in the background {}",
+                path.display()
+            );
             Err(Usage(says).into())
         }
         _ => Ok(weights),
@@ -194,8 +197,8 @@ pub(crate) fn compiled(path: &Path, model: &Ensemble) -> Result<CompiledBackgrou
 /// The data that the law of a conditional game is fitted on.
 pub(crate) fn data(args: &Explain, game: Game, input: &Input) -> Result<Data> {
     if asks_for_the_mean(args) {
-        let says = "--background mean cannot be combined with --game {}, whose distribution is fitted to rows; \
-                    remove --background to use the rows file";
+        let says = "--background mean cannot be combined with --game {}, whose distribution is fitted to \
+            rows; remove --background to use the rows file";
         return Err(Usage(says.replace("{}", game.name())).into());
     }
     match rows_asked_for(args, input)? {
@@ -225,8 +228,8 @@ fn asks_for_the_mean(args: &Explain) -> bool {
 fn rows_asked_for(args: &Explain, input: &Input) -> Result<Option<Data>> {
     let file = args.background.as_deref().filter(|&given| given != Path::new("mean"));
     if asks_for_the_mean(args) && args.background_select.is_some() {
-        let says = "--background mean cannot be combined with --background-select; remove --background to use the \
-                    selected rows";
+        let says = "--background mean cannot be combined with --background-select; remove --background to \
+            use the selected rows";
         return Err(Usage(says.to_owned()).into());
     }
     let read = file.map(|path| read(path, input)).transpose()?;
@@ -268,16 +271,16 @@ fn checked_means(input: &Input) -> Result<Vec<f64>> {
     };
     let categories = input.model.categorical_features();
     if !categories.is_empty() {
-        let says = "--background mean does not support categorical features ({}); pass rows with --background FILE, or \
-                    remove the option";
+        let says = "--background mean does not support categorical features ({}); pass rows with \
+            --background FILE, or remove the option";
         return Err(Usage(says.replace("{}", &listed(&categories))).into());
     }
     let table = &*input.whole()?;
     if let Some(at) = table.values.iter().position(|value| value.is_infinite()) {
         let (row, column) = (at / table.columns, at % table.columns);
         bail!(
-            "--background mean requires finite values, but row {row} has the value {} in {:?}; pass rows with \
-             --background FILE, or remove the option",
+            "--background mean requires finite values, but row {row} has the value {} in {:?}; pass rows \
+             with --background FILE, or remove the option",
             table.values[at],
             input.features[column]
         );
@@ -286,8 +289,8 @@ fn checked_means(input: &Input) -> Result<Vec<f64>> {
     let odd: Vec<usize> = (0..table.columns).filter(|&column| is_odd(table, column, means[column])).collect();
     if !odd.is_empty() {
         messages::note(format_args!(
-            "--background mean: no row has the mean of {}, whose values are integers or only two numbers; use \
-             background rows instead",
+            "--background mean: no row has the mean of {}, whose values are integers or only two numbers; \
+             use background rows instead",
             listed(&odd)
         ));
     }

@@ -305,7 +305,13 @@ impl Column {
             f64::NEG_INFINITY => INFINITE[1].into(),
             number => number.into(),
         };
-        json!({"name": name, "missing": self.missing, "distinct": self.distinct(), "least": known(self.least), "largest": known(self.largest)})
+        json!({
+            "name": name,
+            "missing": self.missing,
+            "distinct": self.distinct(),
+            "least": known(self.least),
+            "largest": known(self.largest)
+        })
     }
 }
 

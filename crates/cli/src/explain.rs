@@ -444,8 +444,8 @@ fn check(args: &Explain, options: &Options) -> Result<()> {
         let given = [(args.summary, "--summary"), (args.top.is_some(), "--top")];
         if let Some((_, option)) = given.into_iter().find(|(is_given, _)| *is_given) {
             return refuse(format!(
-                "{option} cannot be combined with --format npy or npz, which store the values of all rows and \
-                 features"
+                "{option} cannot be combined with --format npy or npz, which store the values of all rows \
+                 and features"
             ));
         }
     }
@@ -518,10 +518,7 @@ fn check_engine(args: &Explain, options: &Options, game: Game) -> Result<()> {
         .into());
     }
     let refusals = [
-        (
-            is_given && !asks_oracle,
-            "--kernel and --precision only apply to --method tree".to_owned(),
-        ),
+        (is_given && !asks_oracle, "--kernel and --precision only apply to --method tree".to_owned()),
         (
             is_compiled && (game != Game::Marginal || !asks_oracle),
             "--background-compiled requires --game marginal and --method tree; otherwise pass rows with \
@@ -530,7 +527,8 @@ fn check_engine(args: &Explain, options: &Options, game: Game) -> Result<()> {
         ),
         (
             is_compiled && args.groups.as_ref().is_some_and(Groups::are_found),
-            "--groups auto cannot be combined with --background-compiled, which stores no rows; list the groups"
+            "--groups auto cannot be combined with --background-compiled, which stores no rows; list the \
+             groups"
                 .to_owned(),
         ),
         (
@@ -539,8 +537,8 @@ fn check_engine(args: &Explain, options: &Options, game: Game) -> Result<()> {
         ),
         (
             game == Game::PathDependent && args.background.as_deref() == Some(Path::new("mean")),
-            "--background mean cannot be combined with --game path-dependent, which counts rows; pass a file, or \
-             remove it"
+            "--background mean cannot be combined with --game path-dependent, which counts rows; pass a \
+             file, or remove it"
                 .to_owned(),
         ),
         (
@@ -582,7 +580,9 @@ fn note_what_it_reduces_to(value: &Value) {
     };
     match reduced {
         Some(semivalue) => {
-            messages::note(format_args!("{what}: {value} values equal the {semivalue} values of the features"));
+            messages::note(format_args!(
+                "{what}: {value} values equal the {semivalue} values of the features"
+            ));
         }
         None if partition.len() == 1 => {
             messages::note(format_args!("{what}, whose value is the prediction minus the base value"));

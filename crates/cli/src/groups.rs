@@ -101,7 +101,8 @@ impl Groups {
         match self.structure(names, clustering, data)? {
             Structure::Groups(partition) => Ok(partition),
             Structure::Levels(_) => {
-                let says = "--interactions does not support groups within groups; use --groups without nesting";
+                let says =
+                    "--interactions does not support groups within groups; use --groups without nesting";
                 Err(Usage(says.to_owned()).into())
             }
         }
@@ -145,7 +146,10 @@ pub(crate) fn find(
         _ => None,
     };
     if let Some(count) = count.filter(|count| !(1..=columns).contains(count)) {
-        let says = format!("invalid value auto={count} for --groups: the number of groups must be 1 to {columns}, the number of features");
+        let says = format!(
+            "invalid value auto={count} for --groups: the number of groups must be 1 to {columns}, the \
+             number of features"
+        );
         return Err(Usage(says).into());
     }
     let clustering = FeatureClustering {

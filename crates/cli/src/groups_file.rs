@@ -15,8 +15,8 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Member<String>>> {
     let bytes = std::fs::read(path).with_context(says)?;
     let Listed(groups) = serde_json::from_slice(&bytes)
         .context(
-            "expected groups as {\"GROUP\": [\"FEATURE\", …], …} or [[\"FEATURE\", …], …], with groups or features \
-             as members",
+            "expected groups as {\"GROUP\": [\"FEATURE\", …], …} or [[\"FEATURE\", …], …], with groups or \
+             features as members",
         )
         .with_context(says)?;
     Ok(groups)
@@ -57,9 +57,7 @@ fn named<'de, A: MapAccess<'de>>(mut map: A) -> Result<Vec<Member<String>>, A::E
     while let Some((name, Group(group))) = map.next_entry::<String, Group>()? {
         groups.push(Member::Group(group));
         if let Some(name) = names.replace(name) {
-            return Err(serde::de::Error::custom(format!(
-                "duplicate group name {name:?}"
-            )));
+            return Err(serde::de::Error::custom(format!("duplicate group name {name:?}")));
         }
     }
     Ok(groups)

@@ -31,12 +31,10 @@ pub(crate) fn asked(args: &Explain) -> Result<Option<(InteractionIndex, usize)>>
     let order = args.order.unwrap_or(ORDER);
     match (&args.interactions, &args.value, args.order) {
         (None, ..) | (Some(args::Interactions::Index | args::Interactions::Remainder), _, None) => Ok(None),
-        (Some(args::Interactions::Remainder), ..) => {
-            refuse(
-                "--interactions=remainder cannot be combined with --order; remove --order, or use \
+        (Some(args::Interactions::Remainder), ..) => refuse(
+            "--interactions=remainder cannot be combined with --order; remove --order, or use \
                  --interactions=k-shapley",
-            )
-        }
+        ),
         (Some(args::Interactions::Of(index)), value, _) => match value {
             SolutionConcept::Semivalue(of) | SolutionConcept::Quotient(of)
                 if *of == apportion::Semivalue::Shapley =>
@@ -44,8 +42,8 @@ pub(crate) fn asked(args: &Explain) -> Result<Option<(InteractionIndex, usize)>>
                 Ok(Some((index.clone(), order)))
             }
             _ => refuse(
-                "--interactions with an index cannot be combined with --value; remove --value (for groups: use \
-                 quotient-shapley)",
+                "--interactions with an index cannot be combined with --value; remove --value (for groups: \
+                 use quotient-shapley)",
             ),
         },
         (Some(args::Interactions::Index), value, _) => match value {
@@ -77,8 +75,8 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
             || args.method == Method::By(&methods::LEARNED_SPECTRUM)) =>
         {
             refuse(
-                "interaction indices require --method tree, exact (all coalitions) or learned-spectrum (estimates); \
-                 remove --method",
+                "interaction indices require --method tree, exact (all coalitions) or learned-spectrum \
+                 (estimates); remove --method",
             )
         }
         () if args.summary => refuse("interaction indices cannot be combined with --summary"),
@@ -90,8 +88,8 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
             refuse("--format npy and npz do not support interaction indices; use json, csv or table")
         }
         () if samples || follows => refuse(
-            "interaction indices are exact, or estimated from --budget evaluations; remove --until, --checkpoint \
-             and --resume",
+            "interaction indices are exact, or estimated from --budget evaluations; remove --until, \
+             --checkpoint and --resume",
         ),
         () => Ok(()),
     }

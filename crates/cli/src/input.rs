@@ -180,8 +180,8 @@ impl Input {
     fn path_to_read_again(&self) -> Result<&PathBuf> {
         if rows::is_standard_input(&self.path) {
             bail!(
-                "standard input contains more rows than are kept in memory, and cannot be read again to find a \
-                 background or groups; pass --background FILE, or read the rows from a file"
+                "standard input contains more rows than are kept in memory, and cannot be read again to find \
+                 a background or groups; pass --background FILE, or read the rows from a file"
             );
         }
         Ok(&self.path)

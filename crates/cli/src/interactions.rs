@@ -37,9 +37,7 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
             "cannot be combined with --summary or --top; use an index to select the strongest with --top: \
                  --interactions=shapley --order 2",
         ),
-        () if samples || follows => {
-            refuse("is exact; remove --budget, --until, --checkpoint and --resume")
-        }
+        () if samples || follows => refuse("is exact; remove --budget, --until, --checkpoint and --resume"),
         () => match args.value {
             SolutionConcept::Semivalue(_) | SolutionConcept::Quotient(_) => Ok(()),
             _ => Err(not_of_pairs().into()),
@@ -49,8 +47,9 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
 
 fn not_of_pairs() -> Usage {
     Usage(
-        "--interactions requires a semivalue of features (shapley, banzhaf, …) or groups (quotient-shapley, …)"
-            .to_owned(),
+        "--interactions requires a semivalue of features (shapley, banzhaf, …) or groups (quotient-shapley, \
+         …)"
+        .to_owned(),
     )
 }
 

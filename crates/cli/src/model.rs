@@ -56,8 +56,7 @@ impl AnyModel {
             "--interactions" => ", or use an index that supports any model: --interactions=shapley --order 2",
             _ => "",
         };
-        let says =
-            || Usage(format!("{what} requires a tree ensemble; remove it{instead}"));
+        let says = || Usage(format!("{what} requires a tree ensemble; remove it{instead}"));
         Ok(self.trees().ok_or_else(says)?)
     }
 
@@ -247,7 +246,10 @@ fn read_trees_of(path: &Path, Reading { trees, most_features }: &Reading) -> Res
         messages::note(format_args!("{}: {note}", path.display()));
     }
     if let (None, Some(rounds)) = (trees, rounds::in_words(&model)) {
-        messages::note(format_args!("{}: using boosting rounds {rounds}; pass --trees all to use all", path.display()));
+        messages::note(format_args!(
+            "{}: using boosting rounds {rounds}; pass --trees all to use all",
+            path.display()
+        ));
     }
     Ok(model)
 }

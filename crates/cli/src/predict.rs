@@ -28,7 +28,8 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
         Space::Margin => None,
         Space::Probability => Some(input.model.ensemble("--output probability")?.linked()?),
         Space::LogLoss(_) => {
-            let says = "predict does not support --output log-loss; use --output probability and take its logarithm";
+            let says =
+                "predict does not support --output log-loss; use --output probability and take its logarithm";
             return Err(Usage(says.to_owned()).into());
         }
     };

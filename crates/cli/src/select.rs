@@ -71,9 +71,7 @@ impl FromStr for Selection {
             match (first.trim().parse(), last.trim().parse()) {
                 (Ok(first), Ok(last)) if first <= last => Ok((first, last)),
                 (Ok(_), Ok(_)) => Err(format!("invalid range {part:?}: the last row is before the first")),
-                _ => Err(format!(
-                    "invalid row or range {part:?}; expected e.g. 3,17 or 5-9, counted from 0"
-                )),
+                _ => Err(format!("invalid row or range {part:?}; expected e.g. 3,17 or 5-9, counted from 0")),
             }
         };
         Ok(Self { ranges: text.split(',').map(range).collect::<Result<_, _>>()? })

@@ -42,20 +42,18 @@ impl Warnings {
         let rows = self.rows;
         if let Some((evaluations, rank, unknowns)) = self.first {
             messages::warning(format_args!(
-                "{} of {rows} rows: {evaluations} evaluations determine only {rank} of {unknowns} unknowns, so the \
-                 values (minimum-norm solution) may be far off; increase --budget (5n or more)",
+                "{} of {rows} rows: {evaluations} evaluations determine only {rank} of {unknowns} unknowns, \
+                 so the values (minimum-norm solution) may be far off; increase --budget (5n or more)",
                 self.undetermined
             ));
         }
         let what = match self.stopped_by {
             None => return,
             Some(StopRule::Draws) => {
-                "because of the sampling error of the draws, and the budget does not allow enough draws; increase \
-                 --budget, --draws or the tolerance"
+                "because of the sampling error of the draws, and the budget does not allow enough draws; \
+                 increase --budget, --draws or the tolerance"
             }
-            Some(StopRule::Looks) => {
-                "within the maximum number of interim checks; increase the tolerance"
-            }
+            Some(StopRule::Looks) => "within the maximum number of interim checks; increase the tolerance",
             Some(StopRule::NoScale) => {
                 "because a relative tolerance is undefined for values that are (nearly) zero or equal; use \
                  --relative-to nothing"

@@ -32,8 +32,8 @@ impl Division {
         let (method, value) = (self.method, &self.value);
         if value.needs_partition() {
             return Err(Usage(format!(
-                "--value {value} requires players in groups, which texts and images do not support; use shapley, \
-                 l-shapley=K, c-shapley=K or myerson"
+                "--value {value} requires players in groups, which texts and images do not support; use \
+                 shapley, l-shapley=K, c-shapley=K or myerson"
             ))
             .into());
         }
@@ -152,18 +152,19 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
     let says = match &error {
         EstimatorError::Budget { actual: given, min: least, players, .. } => {
             return anyhow!(
-                "--budget {given} is too small: {method} needs at least {least} evaluations for the {value} values of {players} players"
+                "--budget {given} is too small: {method} needs at least {least} evaluations for {value} \
+                 values of {players} players"
             );
         }
         EstimatorError::Graph(GraphError::LocalCoalitions { player, nodes, coalitions, limit, .. }) => {
             format!(
-                "at least {coalitions:.3e} coalitions, more than the limit of {limit}: the neighbourhood of player \
-                 {player} alone has {nodes} players and 2^{nodes} coalitions"
+                "at least {coalitions:.3e} coalitions, more than the limit of {limit}: the neighbourhood of \
+                 player {player} alone has {nodes} players and 2^{nodes} coalitions"
             )
         }
         EstimatorError::Graph(GraphError::Neighbourhood { player, size, coalitions, limit, .. }) => format!(
-            "more than the limit of {limit} coalitions: the neighbourhood of player {player}, of {size} players, \
-             alone has at least {coalitions}"
+            "more than the limit of {limit} coalitions: the neighbourhood of player {player}, of {size} \
+             players, alone has at least {coalitions}"
         ),
         EstimatorError::Graph(GraphError::ConnectedCoalitions { at_least, limit, .. }) => format!(
             "more than the limit of {limit} coalitions: the graph has at least {at_least} connected ones"
@@ -187,8 +188,8 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
         format!(", or estimate them with {}", estimates.join(" or "))
     };
     anyhow!(
-        "--value {value} requires {says}; use {smaller}, or fewer players (--patch or --superpixels, for texts \
-         --players words){or_estimate}"
+        "--value {value} requires {says}; use {smaller}, or fewer players (--patch or --superpixels, for \
+         texts --players words){or_estimate}"
     )
 }
 

@@ -116,8 +116,8 @@ fn layout(network: &Network, image: &Image) -> Result<Layout> {
         }
         (&[features], channels) => bail!(
             "the model expects rows of {features} numbers, but the image has {} × {} pixels and channels: \
-             {channels}; use a grey image with as many pixels, or a network whose input is [channels, height, \
-             width]",
+             {channels}; use a grey image with as many pixels, or a network whose input is [channels, \
+             height, width]",
             image.height(),
             image.width()
         ),
@@ -153,8 +153,8 @@ fn reference(given: &str) -> Result<Reference> {
         (_, Ok(numbers)) => match numbers[..] {
             _ if numbers.iter().any(|number| !(0.0..=1.0).contains(number)) => {
                 return Err(Usage(format!(
-                    "invalid value {given} for --reference: numbers must be from 0 (black) to 1 (white), independent of \
-                     --pixels"
+                    "invalid value {given} for --reference: numbers must be from 0 (black) to 1 (white), \
+                     independent of --pixels"
                 ))
                 .into());
             }
@@ -163,8 +163,8 @@ fn reference(given: &str) -> Result<Reference> {
         },
         (path, Err(_)) if !Path::new(path).exists() => {
             return Err(Usage(format!(
-                "invalid value {path:?} for --reference; expected mean, channel-means, a number, one number per \
-                 channel, or a file"
+                "invalid value {path:?} for --reference; expected mean, channel-means, a number, one number \
+                 per channel, or a file"
             ))
             .into());
         }

@@ -29,8 +29,8 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
     let network = network::read(&args.network)?;
     if !network.takes_whole_numbers() {
         bail!(
-            "the model does not accept texts: its input {} expects fractional numbers, not token ids, which are \
-             integers",
+            "the model does not accept texts: its input {} expects fractional numbers, not token ids, which \
+             are integers",
             network.input_name()
         );
     }
@@ -41,8 +41,8 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
     }
     let &[width] = network.row_shape() else {
         bail!(
-            "the model expects rows of shape {:?}, but a text is a row of token ids; use a network whose input is \
-             [batch, tokens]",
+            "the model expects rows of shape {:?}, but a text is a row of token ids; use a network whose \
+             input is [batch, tokens]",
             network.row_shape()
         );
     };
@@ -63,7 +63,13 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
         .iter()
         .map(|token| {
             let (start, end) = (token.range.start, token.range.end);
-            json!({"text": &text.source()[token.range.clone()], "start": start, "end": end, "id": token.id, "known": token.known})
+            json!({
+                "text": &text.source()[token.range.clone()],
+                "start": start,
+                "end": end,
+                "id": token.id,
+                "known": token.known
+            })
         })
         .collect();
     let about =
@@ -112,8 +118,8 @@ fn unknown_words(text: &Text, vocabulary: &Vocabulary) -> Result<Option<String>>
     let more = if unknown.len() > MOST_SHOWN { ", …" } else { "" };
     if text.tokens().iter().all(|token| !token.known) {
         bail!(
-            "the text contains no token of the vocabulary ({shown}{more}); use another --vocab or --split, or \
-             --keep-case if the vocabulary contains capitals"
+            "the text contains no token of the vocabulary ({shown}{more}); use another --vocab or --split, \
+             or --keep-case if the vocabulary contains capitals"
         );
     }
     let stands_in = vocabulary.unknown().and_then(|id| vocabulary.token(id)).unwrap_or_default();

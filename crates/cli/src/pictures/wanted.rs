@@ -51,13 +51,13 @@ impl<'a> Wanted<'a> {
             let format = format.name();
             return Err(Usage(match wanted.figure {
                 Some(_) => format!(
-                    "--format {format} cannot be combined with --plot, which writes a figure instead of results; \
-                     remove --format (the extension of --out sets the format of the figure), or write results \
-                     in JSON and draw them with apportion plot"
+                    "--format {format} cannot be combined with --plot, which writes a figure instead of \
+                     results; remove --format (the extension of --out sets the format of the figure), or \
+                     write results in JSON and draw them with apportion plot"
                 ),
                 None => format!(
-                    "--format {format} with --report requires --out, the file of the results; add --out, or remove \
-                     --format"
+                    "--format {format} with --report requires --out, the file of the results; add --out, or \
+                     remove --format"
                 ),
             })
             .into());
