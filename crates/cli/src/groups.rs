@@ -101,8 +101,7 @@ impl Groups {
         match self.structure(names, clustering, data)? {
             Structure::Groups(partition) => Ok(partition),
             Structure::Levels(_) => {
-                let says =
-                    "--interactions does not support groups within groups; use --groups without nesting";
+                let says = "--interactions does not support nested groups; use a single level of groups";
                 Err(Usage(says.to_owned()).into())
             }
         }

@@ -19,7 +19,7 @@ pub(crate) fn run<S: AsRef<str>>(arguments: &[S]) -> Output {
 }
 
 /// What a run says on standard error of a game that nothing asks for.
-pub(crate) const NOTE_OF_THE_GAME: &str = "note: the game is path-dependent";
+pub(crate) const NOTE_OF_THE_GAME: &str = "note: using the path-dependent game";
 
 /// What a run that must succeed writes on standard output.
 pub(crate) fn bytes<S: AsRef<str>>(arguments: &[S]) -> Vec<u8> {
