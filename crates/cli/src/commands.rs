@@ -14,7 +14,7 @@ use crate::without_networks::{Any as ExplainImage, Any as ExplainText};
 
 /// Explain the predictions of saved models with feature attributions.
 #[derive(Debug, Parser)]
-#[command(name = "apportion", version, long_version = version::long(), about, max_term_width = 110)]
+#[command(name = "apportion", version, long_version = version::long(), max_term_width = 110)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -21,7 +21,8 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
     };
     let format = args.output.format;
     if !format.is_for_facts() {
-        let says = format!("groups does not support --format {}; use json, csv or table", format.name());
+        let says =
+            format!("apportion groups does not support --format {}; use json, csv or table", format.name());
         return Err(Usage(says).into());
     }
     let inputs = [args.rows.as_path()];

@@ -16,7 +16,7 @@ use crate::output::Facts;
 pub(crate) fn run(args: &Inspect) -> Result<()> {
     if !args.format.is_for_facts() {
         let name = args.format.name();
-        let says = format!("inspect does not support --format {name}; use json, csv or table");
+        let says = format!("apportion inspect does not support --format {name}; use json, csv or table");
         return Err(Usage(says).into());
     }
     let inputs = [args.file.as_deref(), args.model.as_deref(), args.background.as_deref()];

@@ -28,8 +28,8 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
         Space::Margin => None,
         Space::Probability => Some(input.model.ensemble("--output probability")?.linked()?),
         Space::LogLoss(_) => {
-            let says =
-                "predict does not support --output log-loss; use --output probability and take its logarithm";
+            let says = "apportion predict does not support --output log-loss; use --output probability and \
+                take its logarithm";
             return Err(Usage(says.to_owned()).into());
         }
     };

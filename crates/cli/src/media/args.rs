@@ -274,6 +274,6 @@ fn neighbours(given: &str) -> Result<u8, String> {
     match given {
         "4" => Ok(4),
         "8" => Ok(8),
-        _ => Err("pixels have 4 or 8 neighbours".to_owned()),
+        _ => Err("expected 4 or 8".to_owned()),
     }
 }
