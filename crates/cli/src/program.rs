@@ -57,7 +57,7 @@ pub(crate) struct ProgramArgs {
     )]
     restarts: u16,
 
-    /// Number of processes of the program that run in parallel, each of which serves one thread
+    /// Number of processes of the program that run in parallel; each serves one thread
     #[arg(id = "predict_workers", long = "predict-workers", default_value_t = 1, requires = "predict", value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
     workers: u16,
 }
