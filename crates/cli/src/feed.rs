@@ -118,6 +118,6 @@ fn read(
     };
     rows::each_block(path, &wanted, |block| {
         // The first one says which columns there are.
-        sender.send(Message::Rows(std::mem::take(block))).map_err(|_| anyhow!("rows are no longer received"))
+        sender.send(Message::Rows(std::mem::take(block))).map_err(|_| anyhow!("nobody takes the rows"))
     })
 }
