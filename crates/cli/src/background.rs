@@ -82,8 +82,7 @@ const SAMPLE: usize = 100;
 pub(crate) fn background(args: &Explain, input: &Input) -> Result<Background> {
     if asks_for_the_mean(args) && args.background_select.is_none() {
         if args.input.columns.weights.is_some() {
-            let says =
-                "--weights says how much rows count, and --background mean is one row; leave one of them out";
+            let says = "--weights cannot be combined with --background mean, which is a single row";
             return Err(Usage(says.to_owned()).into());
         }
         return Ok(Background::baseline(checked_means(input)?)?);
@@ -106,8 +105,8 @@ fn weighted(data: Data, columns: usize) -> Result<Background> {
 fn sample(args: &Explain, input: &Input) -> Result<Background> {
     let count = row_count(input)?;
     if count == 1 {
-        let says = "the rows file has a single row, and against itself every value would be 0: give rows to compare it with by \
-                    --background FILE";
+        let says = "the rows file has a single row, and with itself as the background every value would be \
+            0; pass --background FILE";
         return Err(Usage(says.to_owned()).into());
     }
     let chosen = Background::sampled_rows(count, SAMPLE, args.seed);
@@ -132,7 +131,10 @@ fn sample(args: &Explain, input: &Input) -> Result<Background> {
 fn checked_weights(weights: Option<Vec<f64>>, args: &Explain, path: &Path) -> Result<Option<Vec<f64>>> {
     match &args.input.columns.weights {
         Some(column) if weights.is_none() => {
-            let says = format!("--weights {column:?} is not a column of the background, {}", path.display());
+            let says = format!(
+                "unknown column {column:?} in --weights; it is not in the background {}",
+                path.display()
+            );
             Err(Usage(says).into())
         }
         _ => Ok(weights),
@@ -173,8 +175,7 @@ fn sample_in_words(args: &Explain, count: usize) -> String {
 pub(crate) fn counted(args: &Explain, input: &Input) -> Result<Option<(Ensemble, Described)>> {
     let Some(Data { values, weights }) = rows_asked_for(args, input)? else {
         if args.input.columns.weights.is_some() {
-            let says = "--weights says how much the rows of a background count, and the path-dependent game has none; name one by \
-                        --background FILE";
+            let says = "--weights requires a background with --game path-dependent; pass --background FILE";
             return Err(Usage(says.to_owned()).into());
         }
         return Ok(None);
@@ -185,7 +186,7 @@ pub(crate) fn counted(args: &Explain, input: &Input) -> Result<Option<(Ensemble,
         None => model.with_covers_of(rows),
         Some(weights) => model.with_covers_of_weighted(rows, weights),
     };
-    Ok(Some((counted.context("the background cannot be used")?, Described::of_rows(rows, weights))))
+    Ok(Some((counted.context("cannot use the background")?, Described::of_rows(rows, weights))))
 }
 
 /// Reads a background that was compiled for `model`.
@@ -198,7 +199,8 @@ pub(crate) fn compiled(path: &Path, model: &Ensemble) -> Result<CompiledBackgrou
 /// Returns the data for fitting the distribution of a conditional game.
 pub(crate) fn data(args: &Explain, game: Game, input: &Input) -> Result<Data> {
     if asks_for_the_mean(args) {
-        let says = "the law of --game {} is fitted on rows, not on their mean; leave --background out to use the rows file";
+        let says = "--background mean cannot be combined with --game {}, whose distribution is fitted to \
+            rows; remove --background to use the rows file";
         return Err(Usage(says.replace("{}", game.name())).into());
     }
     match rows_asked_for(args, input)? {
@@ -213,7 +215,7 @@ pub(crate) fn data(args: &Explain, game: Game, input: &Input) -> Result<Data> {
 
 /// Returns the data for finding groups; all rows have the same weight there.
 pub(crate) fn data_for_groups(args: &Explain, input: &Input) -> Result<Vec<f64>> {
-    refuse_texts("--groups auto", "groups of your own, as in --groups 'a,b;c'", input)?;
+    refuse_texts("--groups auto", "explicit groups, e.g. --groups 'a,b;c'", input)?;
     match rows_asked_for(args, input)? {
         Some(data) => Ok(data.values),
         None => Ok(input.whole()?.into_owned().values),
@@ -228,7 +230,8 @@ fn asks_for_the_mean(args: &Explain) -> bool {
 fn rows_asked_for(args: &Explain, input: &Input) -> Result<Option<Data>> {
     let file = args.background.as_deref().filter(|&given| given != Path::new("mean"));
     if asks_for_the_mean(args) && args.background_select.is_some() {
-        let says = "--background mean is the mean of the whole rows file; leave it out to use the rows of --background-select";
+        let says = "--background mean cannot be combined with --background-select; remove --background to \
+            use the selected rows";
         return Err(Usage(says.to_owned()).into());
     }
     let read = file.map(|path| read(path, input)).transpose()?;
@@ -255,7 +258,7 @@ fn rows_asked_for(args: &Explain, input: &Input) -> Result<Option<Data>> {
 
 /// Reads a file of background rows.
 fn read(path: &Path, input: &Input) -> Result<Table> {
-    let table = rows::read(path, &input.wanted_of_others()?).context("the background cannot be used")?;
+    let table = rows::read(path, &input.wanted_of_others()?).context("cannot use the background")?;
     for note in &table.notes {
         messages::note(format_args!("{}: {note}", path.display()));
     }
@@ -271,15 +274,16 @@ fn checked_means(input: &Input) -> Result<Vec<f64>> {
     };
     let categories = input.model.categorical_features();
     if !categories.is_empty() {
-        let says = "--background mean: {} are categories, between which there is no mean; give rows by --background FILE, or leave it out";
+        let says = "--background mean does not support categorical features ({}); pass rows with \
+            --background FILE, or remove the option";
         return Err(Usage(says.replace("{}", &listed(&categories))).into());
     }
     let table = &*input.whole()?;
     if let Some(at) = table.values.iter().position(|value| value.is_infinite()) {
         let (row, column) = (at / table.columns, at % table.columns);
         bail!(
-            "--background mean: row {row} has the value {} in {:?}, of which there is no mean; use rows as the background with --background \
-             FILE, or omit the option",
+            "--background mean requires finite values, but row {row} has the value {} in {:?}; pass rows \
+             with --background FILE, or remove the option",
             table.values[at],
             input.features[column]
         );
@@ -288,7 +292,8 @@ fn checked_means(input: &Input) -> Result<Vec<f64>> {
     let odd: Vec<usize> = (0..table.columns).filter(|&column| is_odd(table, column, means[column])).collect();
     if !odd.is_empty() {
         messages::note(format_args!(
-            "--background mean: no row is like the mean of {}, whose values are whole numbers or two; rows are a better background",
+            "--background mean: no row has the mean of {}, whose values are integers or only two numbers; \
+             use background rows instead",
             listed(&odd)
         ));
     }
@@ -340,7 +345,7 @@ pub(crate) fn refuse_texts(what: &str, instead: &str, input: &Input) -> Result<(
     match texts.first() {
         None => Ok(()),
         Some(&feature) => Err(anyhow!(
-            "{what} computes with numbers, and the cells of {:?} are texts; use {instead}",
+            "{what} requires numbers, but the cells of {:?} are texts; use {instead}",
             input.features[feature]
         )),
     }

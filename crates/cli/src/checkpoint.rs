@@ -59,7 +59,7 @@ impl Follow for Runs<'_> {
 
     fn progress(&self, row: usize, progress: &Progress<'_>) -> ControlFlow<()> {
         let error =
-            progress.error.map_or_else(String::new, |error| format!(", error {error:.2} of the tolerance"));
+            progress.error.map_or_else(String::new, |error| format!(", error {error:.2} × tolerance"));
         self.progress
             .set_message(format!("{} of {} evaluations{error}", progress.evaluations, progress.next_look));
         let is_interrupted = interrupt::was_interrupted();

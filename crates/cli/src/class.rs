@@ -49,7 +49,8 @@ impl Classes {
             (true, _) => {
                 let second = self.names.as_ref().map_or("1", |names| &names[1]);
                 Err(Usage(format!(
-                    "invalid value {class} for --class: the single output of the model is that of class {second}; use --class {second}"
+                    "invalid value {class} for --class: the single output of the model is that of class \
+                     {second}; use --class {second}"
                 ))
                 .into())
             }

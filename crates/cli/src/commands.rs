@@ -12,9 +12,9 @@ use crate::version;
 #[cfg(not(feature = "networks"))]
 use crate::without_networks::{Any as ExplainImage, Any as ExplainText};
 
-/// What each feature contributed to what a saved model said.
+/// Explain the predictions of saved models with feature attributions.
 #[derive(Debug, Parser)]
-#[command(name = "apportion", version, long_version = version::long(), about, max_term_width = 110)]
+#[command(name = "apportion", version, long_version = version::long(), max_term_width = 110)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -22,29 +22,29 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Divide the predictions of rows among their features
+    /// Explain predictions with feature attributions
     Explain(Box<Explain>),
-    /// Divide what a network says of a text among its words
+    /// Explain the output of a neural network for a text
     ExplainText(Box<ExplainText>),
-    /// Divide what a network says of an image among its pixels or patches
+    /// Explain the output of a neural network for an image
     ExplainImage(Box<ExplainImage>),
-    /// Find groups of features that depend on each other, and write their dendrogram
+    /// Find groups of dependent features and their dendrogram
     Groups(FindGroups),
-    /// Sort the rows of a background by what the trees of a model ask of them, for any number of explanations later
+    /// Compile background rows for the trees of a model, to explain with them repeatedly
     CompileBackground(CompileBackground),
-    /// Predict rows: raw margins, or outputs behind the link
+    /// Predict margins, or outputs after the link function
     Predict(Predict),
-    /// Say what a file holds: a model, rows, a compiled background, results, a checkpoint
+    /// Show the contents of a file: a model, rows, a compiled background, results or a checkpoint
     Inspect(Inspect),
-    /// Draw results: a waterfall, a beeswarm, a scatter and more, as SVG or PNG
+    /// Draw figures of results, such as waterfall, beeswarm and scatter plots, as SVG or PNG
     Plot(Box<Plot>),
-    /// Make a page of results, in one file that opens in any browser
+    /// Create an HTML report from results
     Report(Report),
-    /// List the methods, and the values that each computes
+    /// List the methods and the values that each computes
     Methods(Methods),
-    /// Write what completes the command in a shell
+    /// Generate shell completions
     Completions(Completions),
-    /// Write a page of the manual
+    /// Generate a manual page
     Man(Man),
 }
 

@@ -35,15 +35,15 @@ fn compile(model: &AnyModel, args: &CompileBackground) -> Result<CompiledBackgro
         let rows = Rows::new(&block.values, model.feature_count());
         if let Some(column) = args.columns.weights.as_ref().filter(|_| block.weights.is_empty()) {
             let says = format!(
-                "--weights {column:?} is not a column of the background, {}",
+                "unknown column {column:?} in --weights; it is not in the background {}",
                 args.background.display()
             );
             return Err(Usage(says).into());
         }
         let weights = args.columns.weights.is_some().then_some(&block.weights[..]);
         compiler.add(rows, weights).with_context(|| match rows_before {
-            0 => "the background cannot be used".to_owned(),
-            rows => format!("the background cannot be used, rows counted from row {rows} of the file"),
+            0 => "cannot use the background".to_owned(),
+            rows => format!("cannot use the background (rows are counted from row {rows} of the file)"),
         })?;
         rows_before += rows.len();
         Ok(())

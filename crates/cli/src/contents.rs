@@ -96,7 +96,7 @@ fn of_model_or_rows(file: &Path, args: &Inspect) -> Result<Facts> {
     drop(bytes);
     of_rows(file, args).map_err(|as_rows| {
         anyhow!(
-            "{} is nothing that is known here; as a model: {}; as rows: {}",
+            "{}: unrecognized file format (not a model: {}; not a table: {})",
             file.display(),
             failure::line(&as_model),
             failure::line(&as_rows)
@@ -306,7 +306,13 @@ impl Column {
             f64::NEG_INFINITY => INFINITE[1].into(),
             number => number.into(),
         };
-        json!({"name": name, "missing": self.missing, "distinct": self.distinct(), "least": known(self.least), "largest": known(self.largest)})
+        json!({
+            "name": name,
+            "missing": self.missing,
+            "distinct": self.distinct(),
+            "least": known(self.least),
+            "largest": known(self.largest)
+        })
     }
 }
 

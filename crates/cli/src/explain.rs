@@ -268,7 +268,7 @@ fn interrupted(args: &Explain, runs: &Runs<'_>, error: ExplainError) -> anyhow::
     }
     match &args.checkpoint {
         Some(path) if was_interrupted => anyhow!(
-            "interrupted; --resume {} goes on from there, with all other options as they were",
+            "interrupted; pass --resume {} with otherwise the same options to continue",
             path.display()
         ),
         _ => error.into(),
@@ -293,7 +293,7 @@ fn checkpoint_destination(
     let Some(path) = &args.checkpoint else { return Ok(None) };
     let destination = Destination::of_option("--checkpoint", path, inputs)?;
     if destination.is_file_of(results) {
-        return Err(Usage("--checkpoint and --out name the same file; give two".to_owned()).into());
+        return Err(Usage("--checkpoint and --out name the same file; use two files".to_owned()).into());
     }
     let resume = args.resume.as_deref().map(|path| ("--resume", path));
     CheckpointFile::check(&destination, resume)?;
@@ -436,7 +436,7 @@ fn check(args: &Explain, options: &Options) -> Result<()> {
     input::check(&args.input, args.output.format)?;
     if rows::is_standard_input(&args.input.rows) && (args.checkpoint.is_some() || args.resume.is_some()) {
         return refuse(
-            "--rows -: a run can be resumed only with rows that are in a file; give one".to_owned(),
+            "--checkpoint and --resume require rows in a file; pass a path to --rows instead of -".to_owned(),
         );
     }
     if args.checkpoint.is_some() || args.resume.is_some() {
@@ -446,14 +446,15 @@ fn check(args: &Explain, options: &Options) -> Result<()> {
         let given = [(args.summary, "--summary"), (args.top.is_some(), "--top")];
         if let Some((_, option)) = given.into_iter().find(|(is_given, _)| *is_given) {
             return refuse(format!(
-                "{option}: --format npy and npz hold the values of all rows and features, and no {option}; leave one of them out"
+                "{option} cannot be combined with --format npy or npz, which store the values of all rows \
+                 and features"
             ));
         }
     }
     let (method, value, game) = (args.method, &args.value, game::asked(args).unwrap_or(Game::Marginal));
     if method == Method::Tree && !matches!(game, Game::Marginal | Game::PathDependent) {
         return refuse(format!(
-            "--method tree: no oracle plays --game {}; take exact, or a method that samples",
+            "--method tree does not support --game {}; use --method exact or a sampling method",
             game.name()
         ));
     }
@@ -466,14 +467,12 @@ fn check(args: &Explain, options: &Options) -> Result<()> {
     let names_clustering = args.clustering.dependence.is_some() || args.clustering.linkage.is_some();
     let are_groups_found = args.groups.as_ref().is_some_and(Groups::are_found);
     if names_clustering && !are_groups_found {
-        return refuse(
-            "--dependence and --linkage say how --groups auto finds groups; leave them out".to_owned(),
-        );
+        return refuse("--dependence and --linkage require --groups auto".to_owned());
     }
     match (&args.graph, value.needs_graph()) {
         (None, true) => {
             return refuse(format!(
-                "--value {value} is of features on a graph: say which are next to each other by --graph line, --graph \"age,sex;sex,bmi\", …"
+                "--value {value} requires --graph, e.g. --graph line or --graph \"age,sex;sex,bmi\""
             ));
         }
         (Some(_), false) => {
@@ -484,7 +483,7 @@ fn check(args: &Explain, options: &Options) -> Result<()> {
     }
     match (&args.groups, value.needs_partition()) {
         (None, true) => refuse(format!(
-            "--value {value} is of features in groups: say which belong together by --groups \"age,sex;bmi\", or have it found by --groups auto"
+            "--value {value} requires --groups, e.g. --groups \"age,sex;bmi\" or --groups auto"
         )),
         (Some(_), false) => {
             let error = ValueError::NeedlessGroups { value: value.to_string() };
@@ -501,7 +500,7 @@ fn check_files(inputs: &[&Path]) -> Result<()> {
     match inputs.iter().find(|path| !is_file(path)) {
         None => Ok(()),
         Some(path) => Err(Usage(format!(
-            "{}: a run can be resumed only with inputs that are in files, and this is none; save it to a file first",
+            "{}: --checkpoint and --resume require inputs that are regular files; save it to a file first",
             path.display()
         ))
         .into()),
@@ -516,36 +515,45 @@ fn check_engine(args: &Explain, options: &Options, game: Game) -> Result<()> {
     let (is_given, is_compiled) = (options.engine.is_given(), args.background_compiled.is_some());
     let (is_behind_link, space) = (args.space.is_behind_link(), args.space.to_string());
     if args.space.class().is_some() && args.class.is_some() {
-        return Err(Usage(format!("--output {space} says the class of the rows; leave --class out")).into());
+        return Err(Usage(format!(
+            "--class cannot be combined with --output {space}, which sets the class; remove --class"
+        ))
+        .into());
     }
     let refusals = [
-        (
-            is_given && !asks_oracle,
-            "--kernel and --precision say how the tree oracle computes, which is not asked here; leave them out".to_owned(),
-        ),
+        (is_given && !asks_oracle, "--kernel and --precision only apply to --method tree".to_owned()),
         (
             is_compiled && (game != Game::Marginal || !asks_oracle),
-            "--background-compiled has no rows: it is for --game marginal with the method tree; give the rows by --background".to_owned(),
+            "--background-compiled requires --game marginal and --method tree; otherwise pass rows with \
+             --background"
+                .to_owned(),
         ),
         (
             is_compiled && args.groups.as_ref().is_some_and(Groups::are_found),
-            "--groups auto looks at rows, which --background-compiled has none of; name the groups".to_owned(),
+            "--groups auto cannot be combined with --background-compiled, which stores no rows; list the \
+             groups"
+                .to_owned(),
         ),
         (
             is_behind_link && game == Game::PathDependent,
-            format!("--output {space}: what trees expect along their paths is defined for margins only; take --game marginal"),
+            format!("--output {space} is not supported with --game path-dependent; use --game marginal"),
         ),
         (
             game == Game::PathDependent && args.background.as_deref() == Some(Path::new("mean")),
-            "--game path-dependent counts rows, of which --background mean is none; give a file of rows, or leave it out".to_owned(),
+            "--background mean cannot be combined with --game path-dependent, which counts rows; pass a \
+             file, or remove it"
+                .to_owned(),
         ),
         (
             is_behind_link && is_compiled,
-            format!("--output {space} needs the rows of the background; give them by --background"),
+            format!(
+                "--output {space} cannot be combined with --background-compiled, which stores no rows; pass \
+                 them with --background"
+            ),
         ),
         (
             is_behind_link && is_given,
-            format!("--output {space} has one way to be computed; leave --kernel and --precision out"),
+            format!("--kernel and --precision cannot be combined with --output {space}"),
         ),
     ];
     match refusals.into_iter().find(|(is_so, _)| *is_so) {
@@ -569,16 +577,18 @@ fn note_what_it_reduces_to(value: &Value) {
     let reduced = value.reduces_to();
     let value = value.concept();
     let what = if partition.len() == 1 {
-        "all features are one group"
+        "all features are in one group"
     } else {
-        "every feature is a group of its own"
+        "every feature is a separate group"
     };
     match reduced {
         Some(semivalue) => {
-            messages::note(format_args!("{what}: {value} values are the {semivalue} values of the features"));
+            messages::note(format_args!(
+                "{what}: {value} values equal the {semivalue} values of the features"
+            ));
         }
         None if partition.len() == 1 => {
-            messages::note(format_args!("{what}, which gets all of the prediction less the base"));
+            messages::note(format_args!("{what}, whose value is the prediction minus the base value"));
         }
         None => {}
     }

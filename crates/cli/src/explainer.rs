@@ -44,7 +44,7 @@ pub(crate) fn explainer<'a>(
     if matches!(game, Game::Gaussian | Game::Copula | Game::Empirical) {
         refuse_texts(
             &format!("--game {}", game.name()),
-            "--game marginal or --game frequency, which compare cells alone",
+            "--game marginal or --game frequency, which do not compute with cells",
             input,
         )?;
     }
@@ -54,8 +54,8 @@ pub(crate) fn explainer<'a>(
         if let Some(at) = data.values.iter().position(|value| value.is_infinite() && game != Game::Frequency)
         {
             bail!(
-                "row {} of the data has the value {} in {:?}, and --game {} computes means and distances with it; pass a finite number, or use \
-                 --game marginal, which takes infinite values",
+                "row {} of the data has the value {} in {:?}, and --game {} computes means and distances \
+                 with it; pass a finite number, or use --game marginal, which takes infinite values",
                 at / input.columns,
                 data.values[at],
                 input.features[at % input.columns],
@@ -103,7 +103,8 @@ pub(crate) fn explainer<'a>(
         (_, None, Some(_), _) => Explainer::of_outputs(model, background()?)?,
         (_, None, None, Some(path)) => {
             if args.input.columns.weights.is_some() {
-                let says = "--weights is for the rows of a background; those of a compiled one have theirs from compile-background";
+                let says = "--weights cannot be combined with --background-compiled; pass it to \
+                    compile-background instead";
                 return Err(Usage(says.to_owned()).into());
             }
             described = Some(Described::of_file(path)?);
@@ -127,7 +128,7 @@ fn refuse_what_is_of_trees(args: &Explain, options: &Options, game: Game, input:
         (game == Game::PathDependent, "--game path-dependent"),
         (args.space.is_behind_link(), &*format!("--output {}", args.space)),
         (args.background_compiled.is_some(), "--background-compiled"),
-        (options.engine.is_given(), "the choice of a kernel"),
+        (options.engine.is_given(), "a choice of --kernel or --precision"),
         (args.method == Method::Tree, "--method tree"),
     ];
     given

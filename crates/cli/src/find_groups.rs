@@ -16,13 +16,13 @@ use crate::threads;
 pub(crate) fn run(args: &FindGroups) -> Result<()> {
     let Groups::Words(options::Groups::Auto(what @ (Find::Significant | Find::Count(_)))) = args.groups
     else {
-        let says = "apportion groups finds groups: give --groups auto or auto=K";
+        let says = "apportion groups finds groups in the data; use --groups auto or auto=K";
         return Err(Usage(says.to_owned()).into());
     };
     let format = args.output.format;
     if !format.is_for_facts() {
         let says =
-            format!("--format {}: groups are no table of rows; give json, csv or table", format.name());
+            format!("apportion groups does not support --format {}; use json, csv or table", format.name());
         return Err(Usage(says).into());
     }
     let inputs = [args.rows.as_path()];
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         None => None,
     };
     if figure.as_ref().is_some_and(|figure| figure.is_file_of(&destination)) {
-        return Err(Usage("--figure and --out name the same file; give two".to_owned()).into());
+        return Err(Usage("--figure and --out name the same file; use two files".to_owned()).into());
     }
     let table = rows::read(&args.rows, &args.columns.all())?;
     ensure!(table.columns > 0, "{} has no columns to group", args.rows.display());
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         let svg = dendrogram.to_svg(Some(found.cut))?;
         figure
             .write(|out| -> Result<()> { Ok(out.write_all(svg.as_bytes())?) })
-            .context("the figure cannot be written")?;
+            .context("cannot write the figure")?;
     }
     let members: Vec<Vec<&String>> = found
         .partition

@@ -28,12 +28,14 @@ pub(crate) fn chosen(args: &Explain, model: &AnyModel) -> Game {
 pub(crate) fn note_what_was_chosen(args: &Explain, game: Game, input: &Input) {
     match (asked(args), game) {
         (None, Game::PathDependent) => messages::note(
-            "the game is path-dependent, by the covers of the training in the model; --background FILE plays against rows, --game \
-             marginal against a sample of the rows file",
+            "using the path-dependent game (training cover); pass --background FILE or --game marginal for \
+             the marginal game",
         ),
         (_, Game::Marginal) => {
             if let Some(words) = background::in_words(args, game, input) {
-                messages::note(format_args!("the background is {words}; --background FILE names another"));
+                messages::note(format_args!(
+                    "using {words} as the background; pass --background FILE for another one"
+                ));
             }
         }
         _ => {}

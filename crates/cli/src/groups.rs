@@ -26,14 +26,15 @@ pub(crate) enum Groups {
 /// Settings for finding groups in data.
 #[derive(Debug, Args)]
 pub(crate) struct Clustering {
-    /// How dependence is measured to find groups: spearman, mutual-information[=BINS], nearest-neighbours[=K] (mutual information by
-    /// nearest neighbours), mic (the maximal information coefficient)
-    /// [default: spearman]
+    /// Dependence measure: spearman, mutual-information[=BINS], nearest-neighbours[=K] or mic [default:
+    /// spearman]
+    ///
+    /// nearest-neighbours estimates mutual information from nearest neighbours; mic is the maximal
+    /// information coefficient.
     #[arg(long, value_name = "MEASURE", value_parser = dependence)]
     pub(crate) dependence: Option<Dependence>,
 
-    /// How the dependence of groups follows from that of features: average, single, complete
-    /// [default: average]
+    /// Linkage, which defines the dependence of groups: average, single or complete [default: average]
     #[arg(long, value_name = "NAME", value_parser = str::parse::<Linkage>)]
     pub(crate) linkage: Option<Linkage>,
 }
@@ -41,10 +42,10 @@ pub(crate) struct Clustering {
 fn dependence(name: &str) -> Result<Dependence, String> {
     match name.parse() {
         Ok(Dependence::MutualInformation { bins: Some(bins @ 0..=1) }) => {
-            Err(format!("{bins} bins tell nothing; give 2 or more, or leave the number out"))
+            Err(format!("invalid number of bins {bins}: must be at least 2"))
         }
         Ok(Dependence::NearestNeighbours { neighbours: Some(0), .. }) => {
-            Err("there are no 0 nearest neighbours; give 1 or more, or leave the number out".to_owned())
+            Err("invalid number of nearest neighbours 0: must be at least 1".to_owned())
         }
         Ok(dependence) => Ok(dependence),
         Err(error) => Err(error.to_string()),
@@ -100,7 +101,7 @@ impl Groups {
         match self.structure(names, clustering, data)? {
             Structure::Groups(partition) => Ok(partition),
             Structure::Levels(_) => {
-                let says = "--groups: groups within groups are for values of features in groups; give groups of features";
+                let says = "--interactions does not support nested groups; use a single level of groups";
                 Err(Usage(says.to_owned()).into())
             }
         }
@@ -144,7 +145,10 @@ pub(crate) fn find(
         _ => None,
     };
     if let Some(count) = count.filter(|count| !(1..=columns).contains(count)) {
-        let says = format!("--groups auto={count}: {columns} features make 1 to {columns} groups");
+        let says = format!(
+            "invalid value auto={count} for --groups: the number of groups must be 1 to {columns}, the \
+             number of features"
+        );
         return Err(Usage(says).into());
     }
     let clustering = FeatureClustering {
@@ -153,5 +157,5 @@ pub(crate) fn find(
         cut: count.map(Cut::Groups),
         ..FeatureClustering::default()
     };
-    clustering.fit(Rows::new(data, columns)).context("no groups can be found in the data")
+    clustering.fit(Rows::new(data, columns)).context("cannot find groups in the data")
 }

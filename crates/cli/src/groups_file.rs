@@ -14,7 +14,10 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Member<String>>> {
     let says = || format!("cannot read the groups {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
     let Listed(groups) = serde_json::from_slice(&bytes)
-        .context("groups are wanted as {\"GROUP\": [\"FEATURE\", …], …} or [[\"FEATURE\", …], …]; groups may be in the place of features")
+        .context(
+            "expected groups as {\"GROUP\": [\"FEATURE\", …], …} or [[\"FEATURE\", …], …], with groups or \
+             features as members",
+        )
         .with_context(says)?;
     Ok(groups)
 }
@@ -29,7 +32,7 @@ impl<'de> Deserialize<'de> for Listed {
             type Value = Listed;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of groups, or a list of them")
+                f.write_str("an object or a list of groups")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Listed, A::Error> {
@@ -54,9 +57,7 @@ fn named<'de, A: MapAccess<'de>>(mut map: A) -> Result<Vec<Member<String>>, A::E
     while let Some((name, Group(group))) = map.next_entry::<String, Group>()? {
         groups.push(Member::Group(group));
         if let Some(name) = names.replace(name) {
-            return Err(serde::de::Error::custom(format!(
-                "two groups are called {name:?}; give each a name of its own"
-            )));
+            return Err(serde::de::Error::custom(format!("duplicate group name {name:?}")));
         }
     }
     Ok(groups)
@@ -70,7 +71,7 @@ impl<'de> Deserialize<'de> for Group {
         match Entry::deserialize(deserializer)?.0 {
             Member::Group(members) => Ok(Self(members)),
             Member::Player(_) => {
-                Err(serde::de::Error::custom("a feature stands where a group is wanted; put it into a list"))
+                Err(serde::de::Error::custom("expected a group (a list of features), found a single feature"))
             }
         }
     }
@@ -86,7 +87,7 @@ impl<'de> Deserialize<'de> for Entry {
             type Value = Entry;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the name of a feature, its number, or a group")
+                f.write_str("the name of a feature, its index, or a group")
             }
 
             fn visit_str<E>(self, name: &str) -> Result<Entry, E> {
@@ -160,7 +161,7 @@ mod tests {
             "[[true]]",
         ] {
             let message = format!("{:#}", groups(text).unwrap_err());
-            assert!(message.contains("groups are wanted as"), "{text}: {message}");
+            assert!(message.contains("expected groups as"), "{text}: {message}");
         }
         assert!(
             format!("{:#}", read(Path::new("/nowhere/a.json")).unwrap_err())

@@ -27,27 +27,31 @@ const ORDER: usize = 2;
 
 /// Returns the requested interaction index and its order, or `None` for a matrix of pairs or for values.
 pub(crate) fn asked(args: &Explain) -> Result<Option<(InteractionIndex, usize)>> {
-    let refuse = |says: &str| Err(Usage(format!("--interactions: {says}")).into());
+    let refuse = |says: &str| Err(Usage(says.to_owned()).into());
     let order = args.order.unwrap_or(ORDER);
     match (&args.interactions, &args.value, args.order) {
         (None, ..) | (Some(args::Interactions::Index | args::Interactions::Remainder), _, None) => Ok(None),
-        (Some(args::Interactions::Remainder), ..) => {
-            refuse("remainder is a matrix of pairs; leave --order out, or ask for k-shapley")
-        }
+        (Some(args::Interactions::Remainder), ..) => refuse(
+            "--interactions=remainder cannot be combined with --order; remove --order, or use \
+                 --interactions=k-shapley",
+        ),
         (Some(args::Interactions::Of(index)), value, _) => match value {
             SolutionConcept::Semivalue(of) | SolutionConcept::Quotient(of)
                 if *of == apportion::Semivalue::Shapley =>
             {
                 Ok(Some((index.clone(), order)))
             }
-            _ => refuse("the index says what is computed; leave --value out (of groups: quotient-shapley)"),
+            _ => refuse(
+                "--interactions with an index cannot be combined with --value; remove --value (for groups: \
+                 use quotient-shapley)",
+            ),
         },
         (Some(args::Interactions::Index), value, _) => match value {
             SolutionConcept::Semivalue(of) | SolutionConcept::Quotient(of) => {
                 Ok(Some((of.clone().into(), order)))
             }
             _ => refuse(
-                "the index of --value is that of a semivalue (shapley, banzhaf, …), or quotient-NAME of groups",
+                "--order requires a semivalue in --value (shapley, banzhaf, …), or quotient-NAME for groups",
             ),
         },
     }
@@ -64,7 +68,7 @@ pub(crate) fn coalitions_of_one(features: usize, order: usize) -> usize {
 
 /// Returns an error for options that cannot be combined, before anything is read.
 pub(crate) fn check(args: &Explain) -> Result<()> {
-    let refuse = |says: &str| Err(Usage(format!("--interactions: {says}")).into());
+    let refuse = |says: &str| Err(Usage(says.to_owned()).into());
     let samples = args.accuracy.until.is_some();
     let follows = args.checkpoint.is_some() || args.resume.is_some();
     match () {
@@ -72,18 +76,21 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
             || args.method == Method::By(&methods::LEARNED_SPECTRUM)) =>
         {
             refuse(
-                "indices of coalitions are of the methods tree, exact (all coalitions) and learned-spectrum (estimates); leave --method out",
+                "interaction indices require --method tree, exact (all coalitions) or learned-spectrum \
+                 (estimates); remove --method",
             )
         }
-        () if args.summary => refuse("they are told row by row; leave --summary out"),
+        () if args.summary => refuse("interaction indices cannot be combined with --summary"),
         () if args.plot.is_some() || args.report.is_some() => refuse(
-            "figures and reports are of values and of matrices of pairs; leave --plot and --report out, or ask for index",
+            "interaction indices cannot be combined with --plot or --report; remove them, or use \
+             --interactions=index without --order",
         ),
         () if args.output.format.is_of_numbers_alone() => {
-            refuse("coalitions have names; give --format json, csv or table")
+            refuse("--format npy and npz do not support interaction indices; use json, csv or table")
         }
         () if samples || follows => refuse(
-            "they are exact, or of one sample of --budget evaluations: leave accuracy and checkpoints out",
+            "interaction indices are exact, or estimated from --budget evaluations; remove --until, \
+             --checkpoint and --resume",
         ),
         () => Ok(()),
     }

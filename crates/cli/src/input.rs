@@ -24,7 +24,7 @@ const BATCH: usize = 1 << 22;
 /// Returns an error for options that cannot be combined, before anything is read.
 pub(crate) fn check(args: &args::Input, format: Format) -> Result<()> {
     if args.columns.id.is_some() && format.is_of_numbers_alone() {
-        let says = "--format npy and npz hold numbers, and no --id; leave one of them out";
+        let says = "--id cannot be combined with --format npy or npz, which store numbers only";
         return Err(Usage(says.to_owned()).into());
     }
     Ok(())
@@ -182,8 +182,8 @@ impl Input {
     fn path_to_read_again(&self) -> Result<&PathBuf> {
         if rows::is_standard_input(&self.path) {
             bail!(
-                "standard input holds more rows than are kept in memory, and cannot be read twice to find a background or groups in it; \
-                 give --background FILE, or the rows in a file"
+                "standard input contains more rows than are kept in memory, and cannot be read again to find \
+                 a background or groups; pass --background FILE, or read the rows from a file"
             );
         }
         Ok(&self.path)

@@ -16,7 +16,7 @@ use crate::output::Facts;
 pub(crate) fn run(args: &Inspect) -> Result<()> {
     if !args.format.is_for_facts() {
         let name = args.format.name();
-        let says = format!("--format {name}: facts are no table of rows; give json, csv or table");
+        let says = format!("apportion inspect does not support --format {name}; use json, csv or table");
         return Err(Usage(says).into());
     }
     let inputs = [args.file.as_deref(), args.model.as_deref(), args.background.as_deref()];
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Inspect) -> Result<()> {
     let facts = match (&args.file, &args.model_file()) {
         (Some(file), _) => contents::facts(file, args)?,
         (None, Some(model)) => of_model(model, args.background.as_deref())?,
-        (None, None) => return Err(Usage("name a file to look at".to_owned()).into()),
+        (None, None) => return Err(Usage("missing file to inspect; pass its path".to_owned()).into()),
     };
     destination.write(|out| Facts(facts).write(args.format, out))
 }

@@ -22,24 +22,22 @@ use crate::{game, stream, threads};
 
 /// Returns an error for options that cannot be combined, before anything is read.
 pub(crate) fn check(args: &Explain) -> Result<()> {
-    let refuse = |says: &str| Err(Usage(format!("--interactions: {says}")).into());
+    let refuse = |says: &str| Err(Usage(format!("--interactions {says}")).into());
     let samples = args.accuracy.until.is_some() || args.budget.is_some();
     let follows = args.checkpoint.is_some() || args.resume.is_some();
     match () {
         () if !matches!(args.method, Method::Auto | Method::Tree) => refuse(
-            "only the tree oracle computes them; leave --method out, or name an index: --interactions=shapley --order 2",
+            "requires --method tree; remove --method, or use an index: --interactions=shapley --order 2",
         ),
         () if !matches!(args.game, None | Some(Game::Marginal | Game::PathDependent)) => {
-            refuse("they are exact, of --game marginal or path-dependent")
+            refuse("requires --game marginal or path-dependent")
         }
-        () if args.space.is_behind_link() => refuse("they are of margins; leave --output out"),
+        () if args.space.is_behind_link() => refuse("only supports --output margin"),
         () if args.summary || args.top.is_some() => refuse(
-            "they are told whole; leave --summary and --top out, or name an index, of which --top tells the strongest: \
+            "cannot be combined with --summary or --top; use an index to select the strongest with --top: \
                  --interactions=shapley --order 2",
         ),
-        () if samples || follows => {
-            refuse("they are exact and quick: leave budget, accuracy and checkpoints out")
-        }
+        () if samples || follows => refuse("is exact; remove --budget, --until, --checkpoint and --resume"),
         () => match args.value {
             SolutionConcept::Semivalue(_) | SolutionConcept::Quotient(_) => Ok(()),
             _ => Err(not_of_pairs().into()),
@@ -49,8 +47,9 @@ pub(crate) fn check(args: &Explain) -> Result<()> {
 
 fn not_of_pairs() -> Usage {
     Usage(
-        "--interactions: they are of semivalues of features (shapley, banzhaf, …) or of groups (quotient-shapley, …)"
-            .to_owned(),
+        "--interactions requires a semivalue of features (shapley, banzhaf, …) or groups (quotient-shapley, \
+         …)"
+        .to_owned(),
     )
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn listen() -> Result<()> {
             });
         });
     });
-    listening.context("cannot listen for interruptions")
+    listening.context("cannot install the handler of interrupts")
 }
 
 /// From now on, the first interrupt saves the checkpoint before the run ends.

@@ -6,27 +6,34 @@ use clap::{Args, ValueEnum};
 /// The options of the distribution of a conditional game.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LawOptions {
-    /// Rows per coalition in a conditional game: as many are drawn (gaussian, copula), or at most so many are kept (empirical)
-    /// [default: 500]
+    /// Rows per coalition in conditional games [default: 500]
+    ///
+    /// gaussian and copula draw this many rows; empirical keeps at most this many.
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     pub(crate) draws: Option<u64>,
 
-    /// The width of the kernel of --game empirical: a number, or aicc, the one of least AICc for each row and coalition (AICc_full of
-    /// shapr; for at most 2000 rows of data) [default: 0.1]
+    /// Kernel bandwidth of --game empirical: a number, or aicc [default: 0.1]
+    ///
+    /// aicc selects the bandwidth with the smallest AICc for each row and coalition (AICc_full of shapr), for
+    /// at most 2000 rows of data.
     #[arg(long, value_name = "SIGMA|aicc", allow_hyphen_values = true)]
     pub(crate) bandwidth: Option<Bandwidth>,
 
-    /// The share of all weight that the rows kept by --game empirical hold [default: 0.95]
+    /// Share of the total weight that --game empirical keeps [default: 0.95]
     #[arg(long, value_name = "ETA", allow_hyphen_values = true)]
     pub(crate) share: Option<f64>,
 
-    /// How --game empirical was published: paper (distances over the number of features present, ties kept together), or shapr (as that R
-    /// package computes: over its square, ties left out by their place in the data)
+    /// Variant of --game empirical
+    ///
+    /// paper divides distances by the number of present features and keeps ties together. shapr computes the
+    /// same as that R package: it divides by the square, and breaks ties by position in the data.
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) variant: Option<Variant>,
 
-    /// What --game frequency says of a coalition on which no row of the data agrees: refuse (nothing), marginal (the mean over all rows),
-    /// nearest (the rows that agree on the most of its features)
+    /// Fallback of --game frequency for coalitions on which no row of the data agrees
+    ///
+    /// refuse: the run fails. marginal: the mean over all rows. nearest: the mean over the rows that agree in
+    /// the largest number of features.
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) fallback: Option<FallbackOption>,
 }

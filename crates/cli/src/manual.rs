@@ -13,14 +13,14 @@ const NAME: &str = "apportion";
 
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     shell: Shell,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// The command whose page is written, such as explain [default: that of apportion itself]
+    /// Command to document, e.g. explain [default: apportion itself]
     command: Option<String>,
 }
 

@@ -31,7 +31,7 @@ const KINDS: [(&str, &str); 17] = [
 
 #[derive(Debug, Args)]
 pub(crate) struct Methods {
-    /// Only those that compute this value, such as owen or beta=4,1
+    /// List only methods that compute this value, e.g. owen or beta=4,1
     #[arg(long, value_parser = str::parse::<SolutionConcept>)]
     value: Option<SolutionConcept>,
 }
@@ -77,7 +77,7 @@ fn examples() -> Result<Vec<(&'static str, Value)>> {
 fn computed(method: Method, values: &[(&'static str, Value)]) -> String {
     let names: Vec<&str> =
         values.iter().filter(|(_, value)| method.computes(value)).map(|(kind, _)| *kind).collect();
-    if names.len() == values.len() { "every value".to_owned() } else { names.join(", ") }
+    if names.len() == values.len() { "all".to_owned() } else { names.join(", ") }
 }
 
 /// Formats each method on a line, followed by a line with the values that it computes.
@@ -87,7 +87,7 @@ fn lines(methods: impl Iterator<Item = (Method, Option<String>)>) -> String {
     for (method, values) in methods {
         text.push_str(&format!("{:<width$}  {}\n", method.name(), method.help()));
         if let Some(values) = values {
-            text.push_str(&format!("{:width$}    of {values}\n", ""));
+            text.push_str(&format!("{:width$}    values: {values}\n", ""));
         }
     }
     text

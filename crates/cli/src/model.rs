@@ -53,11 +53,10 @@ impl AnyModel {
     /// Returns the tree ensemble, or an error that `what` requires one.
     pub(crate) fn ensemble(&self, what: &str) -> Result<&Ensemble> {
         let instead = match what {
-            "--interactions" => ", or name an index, which any model has: --interactions=shapley --order 2",
+            "--interactions" => ", or use an index that supports any model: --interactions=shapley --order 2",
             _ => "",
         };
-        let says =
-            || Usage(format!("{what} is of tree ensembles, and the model is none; leave it out{instead}"));
+        let says = || Usage(format!("{what} requires a tree ensemble; remove it{instead}"));
         Ok(self.trees().ok_or_else(says)?)
     }
 
@@ -79,10 +78,10 @@ impl AnyModel {
         let Self::Program(running) = self else { return };
         match running.program.restarts() {
             0 => {}
-            1 => messages::note("the program was started again once, as it had died or taken too long"),
+            1 => messages::note("the program was restarted once, after it exited or timed out"),
             restarts => {
                 messages::note(format_args!(
-                    "the program was started again {restarts} times, as it had died or taken too long"
+                    "the program was restarted {restarts} times, after it exited or timed out"
                 ));
             }
         }
@@ -135,7 +134,7 @@ impl AnyModel {
     /// Returns the requirements for a file of rows.
     pub(crate) fn wanted<'a>(&'a self, columns: &'a Columns) -> Result<Wanted<'a>> {
         let count = self.feature_count();
-        ensure!(count != Some(0), "the model has no features; there is nothing to read rows for");
+        ensure!(count != Some(0), "the model has no features; expected at least one");
         let origin = self.trees().map(Ensemble::origin);
         Ok(Wanted {
             names: self.feature_names(),
@@ -194,8 +193,7 @@ pub(crate) fn read(predictor: &Predictor) -> Result<Option<AnyModel>> {
     let read = match read {
         Err(error) if is_other_onnx(&error) => return read_network(path, predictor).map(Some),
         Ok(_) if predictor.model_output.is_some() => {
-            let says =
-                "--model-output names an output of a neural network, and the model is none; leave it out";
+            let says = "--model-output requires a neural network; remove it";
             Err(Usage(says.to_owned()).into())
         }
         read => read,
@@ -203,7 +201,8 @@ pub(crate) fn read(predictor: &Predictor) -> Result<Option<AnyModel>> {
     #[cfg(not(feature = "networks"))]
     let read = read.map_err(|error| match is_other_onnx(&error) {
         true => error.context(
-            "a neural network is read where this was built with networks (cargo install --path crates/cli --features networks)",
+            "neural networks require the build feature networks (cargo install --path crates/cli --features \
+             networks)",
         ),
         false => error,
     });
@@ -223,7 +222,8 @@ fn read_network(path: &Path, predictor: &Predictor) -> Result<AnyModel> {
         options.from_path(path).with_context(|| format!("cannot read the model {}", path.display()))?;
     ensure!(
         network.row_shape().len() == 1 && !network.takes_whole_numbers(),
-        "the network in {} takes rows of {} of shape {:?}, and no table of numbers; explain-text and explain-image are for texts and images",
+        "the network in {} expects rows of {} of shape {:?}, not a table of numbers; use explain-text or \
+         explain-image for texts and images",
         path.display(),
         if network.takes_whole_numbers() { "integers" } else { "numbers" },
         network.row_shape()
@@ -246,7 +246,10 @@ fn read_trees_of(path: &Path, Reading { trees, most_features }: &Reading) -> Res
         messages::note(format_args!("{}: {note}", path.display()));
     }
     if let (None, Some(rounds)) = (trees, rounds::in_words(&model)) {
-        messages::note(format_args!("{}: rounds {rounds}; --trees all uses all", path.display()));
+        messages::note(format_args!(
+            "{}: using boosting rounds {rounds}; pass --trees all to use all",
+            path.display()
+        ));
     }
     Ok(model)
 }

@@ -22,7 +22,7 @@ pub(crate) fn agreed(
     let given = budget.map(|budget| budget.evaluations(players));
     let most = most_rows(players);
     if let Some(given) = given.filter(|&given| given > most) {
-        bail!("--budget {given} is too large: the most is {most} evaluations for {players} {what}");
+        bail!("--budget {given} is too large: the maximum is {most} evaluations for {players} {what}");
     }
     let allowed = match method {
         Method::By(_) => plan.most,
@@ -44,7 +44,7 @@ pub(crate) fn agreed(
     }
     let takes_a_budget = matches!(method, Method::By(_)) || value.graph().is_some();
     if method == Method::Tree && given.is_some() {
-        messages::note(format_args!("--budget is not used: method {method} makes no evaluations"));
+        messages::note(format_args!("--budget is ignored: method {method} makes no evaluations"));
     }
     Ok((method, allowed.filter(|_| takes_a_budget)))
 }

@@ -28,7 +28,8 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
         Space::Margin => None,
         Space::Probability => Some(input.model.ensemble("--output probability")?.linked()?),
         Space::LogLoss(_) => {
-            let says = "--output log-loss is for explain; predict the probability, whose logarithm it is";
+            let says = "apportion predict does not support --output log-loss; use --output probability and \
+                take its logarithm";
             return Err(Usage(says.to_owned()).into());
         }
     };
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
             return Err(anyhow::Error::from_boxed(error).context("the model failed"));
         }
         if let Some(at) = margins.iter().position(|margin| !margin.is_finite()) {
-            bail!("the model says {} for row {}; check the model", margins[at], batch.rows[at / outputs]);
+            bail!("the model predicts {} for row {}; check the model", margins[at], batch.rows[at / outputs]);
         }
         Ok(results::Batch {
             rows: batch.rows,

@@ -16,13 +16,17 @@ use crate::messages;
 /// The program, and how it is called.
 #[derive(Debug, Args)]
 pub(crate) struct ProgramArgs {
-    /// A program in place of a model: a command for the shell, such as 'python3 server.py'. It is started once; it reads rows on its
-    /// standard input, batch after batch, and writes their outputs on its standard output. docs/predict_program.md has servers of ten
-    /// lines for Python, R and Julia. The features are the columns of the rows file
+    /// Program to explain instead of a model: a shell command, e.g. 'python3 server.py'
+    ///
+    /// The program is started once, reads batches of rows from its standard input and writes their outputs to
+    /// its standard output. The features are the columns of the rows file. docs/predict_program.md contains
+    /// servers of ten lines in Python, R and Julia.
     #[arg(id = "predict", long = "predict", value_name = "COMMAND")]
     pub(crate) command: Option<String>,
 
-    /// What the program reads and writes. Arrow costs a tenth of CSV or less
+    /// Format of the rows and outputs that are exchanged with the program
+    ///
+    /// Arrow costs a tenth of CSV or less.
     #[arg(
         id = "predict_format",
         long = "predict-format",
@@ -33,15 +37,17 @@ pub(crate) struct ProgramArgs {
     )]
     format: ProgramFormat,
 
-    /// The most rows of a batch
+    /// Maximum number of rows of a batch
     #[arg(id = "predict_batch", long = "predict-batch", default_value_t = 4096, requires = "predict", value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
     batch: u32,
 
-    /// Seconds that the program may take for a batch, of the first with its start; then it is killed
+    /// Seconds after which a batch times out and the program is killed
+    ///
+    /// For the first batch they include the start of the program.
     #[arg(id = "predict_timeout", long = "predict-timeout", default_value_t = 600.0, requires = "predict", value_name = "S", value_parser = seconds)]
     timeout: f64,
 
-    /// How many times a batch is asked again, of a new process, where one died or took too long
+    /// Number of retries of a batch, each in a new process, if the program exits or times out
     #[arg(
         id = "predict_restarts",
         long = "predict-restarts",
@@ -51,7 +57,7 @@ pub(crate) struct ProgramArgs {
     )]
     restarts: u16,
 
-    /// Processes of the program that run at the same time; each serves one thread
+    /// Number of processes of the program that run in parallel; each serves one thread
     #[arg(id = "predict_workers", long = "predict-workers", default_value_t = 1, requires = "predict", value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
     workers: u16,
 }
@@ -61,14 +67,14 @@ pub(crate) struct ProgramArgs {
 enum ProgramFormat {
     /// Lines of text.
     Csv,
-    /// Streams of Arrow.
+    /// Arrow streams.
     #[cfg(feature = "columnar")]
     Arrow,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|seconds| (1e-3..=1e9).contains(seconds));
-    seconds.ok_or_else(|| "a number of seconds is wanted, at least 0.001".to_owned())
+    seconds.ok_or_else(|| "expected a number of seconds ≥ 0.001".to_owned())
 }
 
 /// The texts of one feature.
@@ -111,7 +117,7 @@ impl ProgramArgs {
         interrupt::listen()?;
         let command = self.command.as_deref().unwrap_or_default();
         if rows.is_empty() {
-            return Err(Usage("there are no rows to ask the program for".to_owned()).into());
+            return Err(Usage("--predict requires at least one row in the rows file".to_owned()).into());
         }
         let name = |column: usize| match &names {
             Some(names) => names[column].clone(),
@@ -126,8 +132,9 @@ impl ProgramArgs {
             .with_context(|| format!("--predict {command:?}"))?;
         if let Some(line) = program.decimal_comma() {
             messages::note(format_args!(
-                "the program returns {} outputs per row, separated by commas, as in {line:?}; if they are numbers with a decimal comma, \
-                 write them with a point, and if not, name the outputs in a first line such as \"# a, b\"",
+                "the program returns {} outputs per row, separated by commas, as in {line:?}; if they are \
+                 numbers with a decimal comma, write them with a point, and if not, name the outputs in a \
+                 first line such as \"# a, b\"",
                 program.output_count()
             ));
         }

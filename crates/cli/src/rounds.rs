@@ -12,8 +12,12 @@ pub(crate) fn rounds(text: &str) -> Result<Rounds, String> {
     };
     match range {
         Some(range) if !range.is_empty() => Ok(Rounds::Within(range)),
-        Some(_) => Err("it has no rounds; give K (the first K), A..B (from A to B − 1), or all".to_owned()),
-        None => Err("not a range of rounds; give K (the first K), A..B (from A to B − 1), or all".to_owned()),
+        Some(_) => {
+            Err("empty range of rounds; expected K (the first K), A..B (from A to B − 1), or all".to_owned())
+        }
+        None => {
+            Err("not a range of rounds; expected K (the first K), A..B (from A to B − 1), or all".to_owned())
+        }
     }
 }
 

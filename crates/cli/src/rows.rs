@@ -19,39 +19,49 @@ const STANDARD_INPUT: &str = "-";
 /// The options for the columns of rows.
 #[derive(Debug, Clone, Default, Args, Serialize)]
 pub(crate) struct Columns {
-    /// Column to set aside, by name or index [default: the one named target, where there is one]
+    /// Target column, by name or index, which is not a feature [default: target, if it exists]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) target: Option<String>,
 
-    /// Column that says which row is which, by name or index: set aside unless it is a feature, and written beside the results
+    /// Column of row identifiers, by name or index
+    ///
+    /// Identifiers are copied to the results. The column is not a feature, unless the model has one of this
+    /// name.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) id: Option<String>,
 
-    /// Column that says how much each row of the background counts, by name or index: of the background file, or of the rows file where
-    /// that is the background. Set aside unless it is a feature. Whole weights are repeated rows; of others their proportion counts
+    /// Column of the weights of background rows, by name or index
+    ///
+    /// The column belongs to the background file, or to the rows file if that is the background. It is not a
+    /// feature, unless the model has one of this name. Integer weights are repetitions of rows; of other
+    /// weights only the proportions matter.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weights: Option<String>,
 
-    /// Columns to leave out, by name or index: "unnamed,notes"; a name that holds a comma in quotes. May be given several times
+    /// Columns to ignore, by name or index: "unnamed,notes"
+    ///
+    /// Quote names that contain a comma. Can be repeated.
     #[arg(long, value_name = "COLUMNS", value_parser = names)]
     ignore: Vec<Names>,
 
-    /// A value that stands for a missing one, such as -999, beside an empty cell and the usual words (NA, NaN, null, None, ?, …). May be
-    /// given several times
+    /// Value that marks missing cells, e.g. -999
+    ///
+    /// Empty cells and the usual words (NA, NaN, null, None, ?, …) are always missing. Can be repeated.
     #[arg(long, value_name = "VALUE", value_parser = sentinel, allow_negative_numbers = true)]
     #[serde(serialize_with = "sentinels")]
     missing: Vec<Sentinel>,
 
-    /// What separates the cells of CSV: one character, or tab [default: comma, semicolon, tab or pipe, as the header tells]
+    /// Delimiter of CSV: one character, or tab [default: comma, semicolon, tab or pipe, detected from the
+    /// header]
     #[arg(long, value_name = "C", value_parser = separator)]
     separator: Option<u8>,
 
-    /// Numbers in text are written with a comma, as in 1,5
+    /// Read numbers with a decimal comma, as in 1,5
     #[arg(long)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     decimal_comma: bool,
 
-    /// Bytes that packed rows may unpack to [default: 200 times their size, at least 256 MiB]
+    /// Maximum number of bytes of decompressed rows [default: 200 times their size, at least 256 MiB]
     #[arg(long, value_name = "BYTES")]
     #[serde(skip)]
     unpacked_limit: Option<u64>,
@@ -80,7 +90,7 @@ fn separator(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
         [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Ok(*byte),
-        _ => Err(format!("{text:?} separates no cells; give one character, such as \";\", or tab")),
+        _ => Err(format!("invalid separator {text:?}; expected a single character, such as \";\", or tab")),
     }
 }
 
@@ -122,7 +132,7 @@ fn open(path: &Path) -> Result<Source<'static>> {
         return Ok(Source::open(path)?);
     }
     if IS_READ.swap(true, Ordering::Relaxed) {
-        let says = "standard input (-) can be read once only; give the name of a file for one of them";
+        let says = "standard input (-) can be read only once; pass the path of a file for one of the inputs";
         return Err(Usage(says.to_owned()).into());
     }
     Ok(Source::stream("standard input", std::io::stdin().lock()))

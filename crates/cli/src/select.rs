@@ -38,7 +38,7 @@ impl Selection {
             if last >= count {
                 let given = first.max(count);
                 bail!(
-                    "{option} names row {given}, and {what} has {count} rows; give rows 0 to {}",
+                    "row {given} in {option} is out of range: {what} has {count} rows; use rows 0 to {}",
                     count - 1
                 );
             }
@@ -70,10 +70,8 @@ impl FromStr for Selection {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             match (first.trim().parse(), last.trim().parse()) {
                 (Ok(first), Ok(last)) if first <= last => Ok((first, last)),
-                (Ok(_), Ok(_)) => Err(format!("the range {part:?} runs backwards")),
-                _ => Err(format!(
-                    "{part:?} is neither a row nor a range; write rows as 3,17 or 5-9, counted from 0"
-                )),
+                (Ok(_), Ok(_)) => Err(format!("invalid range {part:?}: the last row is before the first")),
+                _ => Err(format!("invalid row or range {part:?}; expected e.g. 3,17 or 5-9, counted from 0")),
             }
         };
         Ok(Self { ranges: text.split(',').map(range).collect::<Result<_, _>>()? })
@@ -114,7 +112,7 @@ mod tests {
     fn a_row_beyond_the_count_is_refused_with_the_count() {
         assert_eq!(
             rows("0,150", 150).unwrap_err().to_string(),
-            "--select names row 150, and rows.csv has 150 rows; give rows 0 to 149"
+            "row 150 in --select is out of range: rows.csv has 150 rows; use rows 0 to 149"
         );
         assert!(rows("5-18446744073709551615", 6).unwrap_err().to_string().contains("row 6"));
     }

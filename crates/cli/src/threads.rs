@@ -23,7 +23,8 @@ pub(crate) fn check_environment() -> Result<()> {
     match given.to_str() {
         Some(given) if given.is_empty() || is_number(given) => Ok(()),
         _ => Err(Usage(format!(
-            "{VARIABLE} is {:?}; give a number of threads from 1 to {MOST}, 0 for all cores, or unset it",
+            "invalid value {:?} for {VARIABLE}; expected a number of threads from 1 to {MOST}, or 0 for all \
+             cores",
             given.to_string_lossy()
         ))
         .into()),
@@ -34,8 +35,8 @@ pub(crate) fn check_environment() -> Result<()> {
 pub(crate) fn pool(threads: &Threads) -> Result<ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads.threads)).build();
     pool.with_context(|| match threads.threads {
-        0 => "cannot start a thread for every core; give fewer by --threads".to_owned(),
-        count => format!("cannot start {count} threads; give fewer"),
+        0 => "cannot start a thread for every core; use fewer with --threads".to_owned(),
+        count => format!("cannot start {count} threads; use fewer"),
     })
 }
 

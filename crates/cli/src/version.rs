@@ -8,6 +8,6 @@ const FEATURES: [(&str, bool); 2] =
 pub(crate) fn long() -> String {
     let features: Vec<&str> = FEATURES.iter().filter(|(_, is_in)| *is_in).map(|(name, _)| *name).collect();
     let features = if features.is_empty() { "none".to_owned() } else { features.join(", ") };
-    let commit = option_env!("APPORTION_COMMIT").unwrap_or("not known");
+    let commit = option_env!("APPORTION_COMMIT").unwrap_or("unknown");
     format!("{}\ncommit: {commit}\nfeatures: {features}", env!("CARGO_PKG_VERSION"))
 }

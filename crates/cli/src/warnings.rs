@@ -42,23 +42,26 @@ impl Warnings {
         let rows = self.rows;
         if let Some((evaluations, rank, unknowns)) = self.first {
             messages::warning(format_args!(
-                "{} of {rows} rows: {evaluations} evaluations determine {rank} of {unknowns} unknowns; the values are those of least \
-                 norm and may be far off: give a larger --budget (5n or more)",
+                "{} of {rows} rows: {evaluations} evaluations determine only {rank} of {unknowns} unknowns, \
+                 so the values (minimum-norm solution) may be far off; increase --budget (5n or more)",
                 self.undetermined
             ));
         }
         let what = match self.stopped_by {
             None => return,
             Some(StopRule::Draws) => {
-                "the draws of the game leave a larger error, and the budget does not pay as many as it takes: give a larger --budget, more \
-                 --draws, or a larger tolerance"
+                "because of the sampling error of the draws, and the budget does not allow enough draws; \
+                 increase --budget, --draws or the tolerance"
             }
-            Some(StopRule::Looks) => "the looks were used up: give a larger tolerance",
-            Some(StopRule::NoScale) => "there is nothing for a share to be of: give an absolute tolerance",
-            Some(_) => "the budget was used up: give a larger --budget, or a larger tolerance",
+            Some(StopRule::Looks) => "within the maximum number of interim checks; increase the tolerance",
+            Some(StopRule::NoScale) => {
+                "because a relative tolerance is undefined for values that are (nearly) zero or equal; use \
+                 --relative-to nothing"
+            }
+            Some(_) => "within the budget; increase --budget or the tolerance",
         };
         messages::warning(format_args!(
-            "{} of {rows} rows: the error is not known to be within the tolerance; {what}",
+            "{} of {rows} rows did not reach the tolerance {what}",
             self.inaccurate
         ));
     }

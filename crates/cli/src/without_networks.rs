@@ -26,8 +26,8 @@ pub(crate) fn explain_image(_: &Any) -> Result<()> {
 
 fn refuse(command: &str) -> Result<()> {
     let says = format!(
-        "{command} explains neural networks, and this apportion was built without them; build one with them: \
-         cargo install --path crates/cli --features networks"
+        "{command} requires the build feature networks; install it with: cargo install --path crates/cli \
+         --features networks"
     );
     Err(Usage(says).into())
 }

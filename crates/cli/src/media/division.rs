@@ -31,7 +31,8 @@ impl Division {
         let (method, value) = (self.method, &self.value);
         if value.needs_partition() {
             return Err(Usage(format!(
-                "--value {value} is of players in groups, which texts and images do not have; take shapley, l-shapley=K, c-shapley=K or myerson"
+                "--value {value} requires players in groups, which texts and images do not support; use \
+                 shapley, l-shapley=K, c-shapley=K or myerson"
             ))
             .into());
         }
@@ -97,7 +98,11 @@ pub(super) fn divide(
     let class = args.class.unwrap_or(predicted);
     let classes = kind.classes(outputs.len());
     if class >= classes {
-        return Err(Usage(format!("--class {class}: the model has the classes 0 to {}", classes - 1)).into());
+        return Err(Usage(format!(
+            "invalid value {class} for --class: the model has classes 0 to {}",
+            classes - 1
+        ))
+        .into());
     }
     let game = masked.game(network)?;
     let score = match args.score {
@@ -148,21 +153,22 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
     let says = match &error {
         EstimatorError::Budget { actual: given, min: least, players, .. } => {
             return anyhow!(
-                "--budget {given} is too small: {method} needs at least {least} evaluations for the {value} values of {players} players"
+                "--budget {given} is too small: {method} needs at least {least} evaluations for {value} \
+                 values of {players} players"
             );
         }
         EstimatorError::Graph(GraphError::LocalCoalitions { player, nodes, coalitions, limit, .. }) => {
             format!(
-                "at least {coalitions:.3e} coalitions, more than the {limit} that are allowed; the neighbourhood of player {player} alone has \
-             {nodes} players and 2^{nodes} coalitions"
+                "at least {coalitions:.3e} coalitions, more than the limit of {limit}: the neighbourhood of \
+                 player {player} alone has {nodes} players and 2^{nodes} coalitions"
             )
         }
         EstimatorError::Graph(GraphError::Neighbourhood { player, size, coalitions, limit, .. }) => format!(
-            "more than the {limit} coalitions that are allowed; the neighbourhood of player {player}, of {size} players, alone has at least \
-             {coalitions}"
+            "more than the limit of {limit} coalitions: the neighbourhood of player {player}, of {size} \
+             players, alone has at least {coalitions}"
         ),
         EstimatorError::Graph(GraphError::ConnectedCoalitions { at_least, limit, .. }) => format!(
-            "more than the {limit} coalitions that are allowed: the graph has at least {at_least} connected ones"
+            "more than the limit of {limit} coalitions: the graph has at least {at_least} connected ones"
         ),
         _ => return error.into(),
     };
@@ -180,10 +186,11 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
     let or_estimate = if estimates.is_empty() {
         String::new()
     } else {
-        format!(", or an estimate by {}", estimates.join(" or "))
+        format!(", or estimate them with {}", estimates.join(" or "))
     };
     anyhow!(
-        "--value {value} takes {says}; take {smaller}, or fewer players (by --patch or --superpixels, in texts --players words){or_estimate}"
+        "--value {value} requires {says}; use {smaller}, or fewer players (--patch or --superpixels, for \
+         texts --players words){or_estimate}"
     )
 }
 
@@ -201,10 +208,10 @@ fn what_it_reduces_to(value: &GraphValue, graph: &Graph) -> Option<String> {
         };
         let share = match coefficients {
             None | Some(Coefficients::Neighbourhood | Coefficients::Marginal) => String::new(),
-            Some(Coefficients::Graph) => ", less the larger its number of neighbours".to_owned(),
+            Some(Coefficients::Graph) => ", scaled down by its number of neighbours".to_owned(),
             Some(Coefficients::Printed) => format!(" times {:.4}", value.semivalue.moment(0, 2)),
         };
-        return Some(format!("order 0 looks at each player by itself: {value} is {alone}{share}"));
+        return Some(format!("order 0 treats each player separately: {value} equals {alone}{share}"));
     }
     let diameter = graph.diameter();
     if order < diameter.max(1) {
@@ -213,13 +220,13 @@ fn what_it_reduces_to(value: &GraphValue, graph: &Graph) -> Option<String> {
     // Lines, grids and the regions of an image are connected, so the diameter covers all players.
     let semivalue = value.semivalue.clone();
     let comes_to = match coefficients {
-        None => format!("{value} values are the {semivalue} values"),
+        None => format!("{value} values equal the {semivalue} values"),
         Some(Coefficients::Printed | Coefficients::Marginal) => {
-            format!("order {order} is the same as order {diameter}")
+            format!("order {order} equals order {diameter}")
         }
-        Some(_) => format!("{value} values are the {} values", GraphValue::myerson().of(semivalue)),
+        Some(_) => format!("{value} values equal the {} values", GraphValue::myerson().of(semivalue)),
     };
-    Some(format!("every player reaches all others within distance {diameter}: {comes_to}"))
+    Some(format!("all players are within distance {diameter} of each other: {comes_to}"))
 }
 
 impl Divided {
@@ -232,14 +239,14 @@ impl Divided {
     /// Explains the colours.
     pub(super) fn legend(&self, args: &Division) -> String {
         let whom = match args.score {
-            ScoreName::ExpectedLogProbability => "what the model says of all classes".to_owned(),
-            _ if self.class == self.predicted => format!("class {}, which the model predicts", self.class),
-            _ => format!("class {} (the model predicts {})", self.class, self.predicted),
+            ScoreName::ExpectedLogProbability => "the predictions of all classes".to_owned(),
+            _ if self.class == self.predicted => format!("class {}, the predicted class", self.class),
+            _ => format!("class {} (predicted: {})", self.class, self.predicted),
         };
         let class = self.class;
         let score = match args.score {
             ScoreName::Output if self.outputs > 1 => format!("output {}", self.output),
-            ScoreName::Output => "the output, which is that of class 1".to_owned(),
+            ScoreName::Output => "the output (class 1)".to_owned(),
             ScoreName::LogProbability => format!("the log-probability of class {class}"),
             ScoreName::LogOdds => format!("the log-odds of class {class}"),
             ScoreName::ExpectedLogProbability => "the expected log-probability".to_owned(),
@@ -248,7 +255,8 @@ impl Divided {
         let (base, prediction) =
             (self.explanation.base[self.output], self.explanation.prediction[self.output]);
         format!(
-            "blue speaks for {whom}, red against\n{} {values} of {score}: {base:.4} with no word, {prediction:.4} with all; {} evaluations",
+            "blue supports {whom}, red opposes it\n{} {values} of {score}: base value {base:.4}, prediction \
+             {prediction:.4}; {} evaluations",
             args.value, self.explanation.evaluations
         )
     }

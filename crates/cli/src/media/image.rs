@@ -31,7 +31,7 @@ pub(crate) fn run(args: &ExplainImage) -> Result<()> {
         None => None,
     };
     if picture.as_ref().is_some_and(|picture| picture.is_file_of(&destination)) {
-        return Err(Usage("--overlay and --out name the same file; give two".to_owned()).into());
+        return Err(Usage("--overlay and --out name the same file; use two files".to_owned()).into());
     }
     let reference = reference(&args.reference)?;
     let image = read("the image", &args.image)?;
@@ -108,7 +108,7 @@ fn read(what: &str, path: &Path) -> Result<Image> {
 fn layout(network: &Network, image: &Image) -> Result<Layout> {
     if network.takes_whole_numbers() && network.vocabulary_size().is_some() {
         bail!(
-            "the model takes no images: its input {} is ids of tokens; apportion explain-text explains texts",
+            "the model does not accept images: its input {} contains token ids; use apportion explain-text",
             network.input_name()
         );
     }
@@ -117,12 +117,13 @@ fn layout(network: &Network, image: &Image) -> Result<Layout> {
             Ok(Layout::new(image.height(), image.width(), 1, ChannelOrder::First)?)
         }
         (&[features], channels) => bail!(
-            "the model takes rows of {features} numbers, and the image has {} × {} pixels and channels: {channels}; a flat row can be \
-             told to be a grey image of as many pixels, any other as [channels, height, width]",
+            "the model expects rows of {features} numbers, but the image has {} × {} pixels and channels: \
+             {channels}; use a grey image with as many pixels, or a network whose input is [channels, \
+             height, width]",
             image.height(),
             image.width()
         ),
-        (shape, _) => Layout::from_shape(shape).context("the model takes no images"),
+        (shape, _) => Layout::from_shape(shape).context("the model does not accept images"),
     }
 }
 
@@ -136,7 +137,7 @@ fn scale(ends: &[f64]) -> Result<PixelScale> {
         }
         ends => {
             return Err(Usage(format!(
-                "--pixels takes two numbers, or two for each channel, not {}",
+                "--pixels expects two numbers, or two for each channel, got {}",
                 ends.len()
             ))
             .into());
@@ -154,7 +155,8 @@ fn reference(given: &str) -> Result<Reference> {
         (_, Ok(numbers)) => match numbers[..] {
             _ if numbers.iter().any(|number| !(0.0..=1.0).contains(number)) => {
                 return Err(Usage(format!(
-                    "--reference {given}: numbers are from 0 (black) to 1 (white), whatever --pixels makes of them"
+                    "invalid value {given} for --reference: numbers must be from 0 (black) to 1 (white), \
+                     independent of --pixels"
                 ))
                 .into());
             }
@@ -163,7 +165,8 @@ fn reference(given: &str) -> Result<Reference> {
         },
         (path, Err(_)) if !Path::new(path).exists() => {
             return Err(Usage(format!(
-                "--reference {path:?} is neither mean, channel-means, a number, one for each channel, nor a file"
+                "invalid value {path:?} for --reference; expected mean, channel-means, a number, one number \
+                 per channel, or a file"
             ))
             .into());
         }

@@ -29,18 +29,20 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
     let network = network::read(&args.network)?;
     if !network.takes_whole_numbers() {
         bail!(
-            "the model takes no texts: its input {} takes fractions, and a text is a row of token ids, which are integers",
+            "the model does not accept texts: its input {} expects fractional numbers, not token ids, which \
+             are integers",
             network.input_name()
         );
     }
     if let Some(rows) = network.vocabulary_size() {
         vocabulary
             .check_size(rows)
-            .with_context(|| format!("--vocab {} does not fit the model", args.vocab.display()))?;
+            .with_context(|| format!("--vocab {} does not match the model", args.vocab.display()))?;
     }
     let &[width] = network.row_shape() else {
         bail!(
-            "the model takes rows of shape {:?}, and a text is one row of token ids: give a network whose input is [batch, tokens]",
+            "the model expects rows of shape {:?}, but a text is a row of token ids; use a network whose \
+             input is [batch, tokens]",
             network.row_shape()
         );
     };
@@ -48,7 +50,7 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
     let unknown = unknown_words(&text, &vocabulary)?;
     let masked = text
         .masked(width, vocabulary.padding())
-        .context("the text does not fit the model; --truncate cuts off what it has no room for")?;
+        .context("the text is too long for the model; pass --truncate to truncate it")?;
     let graph = Graph::line(text.players().len());
     let divided = divide(&args.division, &options, &network, &masked, graph, started)?;
     if let Some(unknown) = unknown {
@@ -61,7 +63,13 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
         .iter()
         .map(|token| {
             let (start, end) = (token.range.start, token.range.end);
-            json!({"text": &text.source()[token.range.clone()], "start": start, "end": end, "id": token.id, "known": token.known})
+            json!({
+                "text": &text.source()[token.range.clone()],
+                "start": start,
+                "end": end,
+                "id": token.id,
+                "known": token.known
+            })
         })
         .collect();
     let about =
@@ -111,12 +119,12 @@ fn unknown_words(text: &Text, vocabulary: &Vocabulary) -> Result<Option<String>>
     let more = if unknown.len() > MOST_SHOWN { ", …" } else { "" };
     if text.tokens().iter().all(|token| !token.known) {
         bail!(
-            "the text maps to no token of the vocabulary, which has none of {shown}{more}; give another --vocab or --split, or --keep-case \
-             where it has capitals"
+            "the text contains no token of the vocabulary ({shown}{more}); use another --vocab or --split, \
+             or --keep-case if the vocabulary contains capitals"
         );
     }
     let stands_in = vocabulary.unknown().and_then(|id| vocabulary.token(id)).unwrap_or_default();
-    Ok(Some(format!("not in the vocabulary, and read as {stands_in}: {shown}{more}")))
+    Ok(Some(format!("not in the vocabulary, and replaced by {stands_in}: {shown}{more}")))
 }
 
 /// Reads the vocabulary, with the special tokens that the options specify.

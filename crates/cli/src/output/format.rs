@@ -22,26 +22,26 @@ pub(crate) fn writer<'a, W: Write + Send + 'a>(
 /// The format of results.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Format {
-    /// One JSON object, every number to the last bit.
+    /// A JSON object with exact numbers.
     Json,
-    /// JSON lines: one that says what holds for all rows, then one for each row.
+    /// JSON lines: one with the common information, then one per row.
     Jsonl,
-    /// CSV with a header, every number to the last bit.
+    /// CSV with a header and exact numbers.
     Csv,
-    /// A NumPy array of float64: the values alone.
+    /// A NumPy array of float64 with the values only.
     Npy,
-    /// NumPy's archive of arrays: values, base, inputs and names.
+    /// A NumPy archive of values, base values, inputs and names.
     Npz,
-    /// Parquet, in the columns of CSV.
+    /// Parquet with the columns of CSV.
     #[cfg(feature = "columnar")]
     Parquet,
-    /// An Arrow stream, in the columns of CSV.
+    /// An Arrow stream with the columns of CSV.
     #[cfg(feature = "columnar")]
     Arrow,
-    /// An Arrow file, in the columns of CSV.
+    /// An Arrow file with the columns of CSV.
     #[cfg(feature = "columnar")]
     Feather,
-    /// For reading, rounded to six digits.
+    /// A table for reading, rounded to six digits.
     Table,
 }
 

@@ -40,7 +40,7 @@ impl Picture {
             _ if out == Path::new("-") || out.starts_with("/dev") => Ok(Self::Svg),
             _ => {
                 let says = format!(
-                    "--out {}: figures are .svg or .png, and the numbers behind them .csv",
+                    "unknown file extension in --out {}; expected .svg or .png (figure), or .csv (its data)",
                     out.display()
                 );
                 Err(Usage(says).into())
@@ -82,7 +82,7 @@ fn note_what_the_font_lacks(scene: &Scene) {
     };
     if !letters.is_empty() {
         messages::note(format_args!(
-            "the font of PNG figures lacks {}{more}; write an .svg, whose viewer has fonts of its own",
+            "the font of PNG figures lacks {}{more}; write .svg, which uses the fonts of the viewer",
             first.join(", ")
         ));
     }

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &Report) -> Result<()> {
     let (pairs, values): (Vec<_>, Vec<_>) =
         read.iter().partition(|(_, explained)| explained.heading().interactions.is_some());
     if values.len() > 1 || pairs.len() > 1 {
-        let says = "--in: a page is of one file of results, and one of explain --interactions beside it";
+        let says = "at most one results file and one interactions file can be passed to --in";
         return Err(Usage(says.to_owned()).into());
     }
     let pairs = pairs.first();
@@ -30,7 +30,8 @@ pub(crate) fn run(args: &Report) -> Result<()> {
         && pairs.heading().players != explained.heading().players
     {
         bail!(
-            "{}: interactions are of other features than the values; explain both with the same model",
+            "{}: the features of the interactions differ from those of the values; explain both with the \
+             same model",
             path.display()
         );
     }

@@ -39,7 +39,7 @@ pub(super) fn read(path: &Path, seed: u64, row: Option<u64>) -> Result<Explained
         error => anyhow!(error).context(path.display().to_string()),
     })?;
     let mut gathering = gathering
-        .context("there are no rows in the results; explain one or more")
+        .context("the results contain no rows; explain at least one")
         .with_context(|| path.display().to_string())?;
     for (feature, words) in heading.categories.into_iter().enumerate() {
         gathering.name_words(feature, words);

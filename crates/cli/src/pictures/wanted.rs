@@ -42,7 +42,7 @@ impl<'a> Wanted<'a> {
             page.as_ref().zip(other).is_some_and(|(page, other)| page.is_file_of(other))
         };
         if let Some((option, _)) = others.into_iter().find(|(_, other)| is_page(*other)) {
-            return Err(Usage(format!("--report and {option} name the same file; give two")).into());
+            return Err(Usage(format!("--report and {option} name the same file; use two files")).into());
         }
         let picture = |kind| Ok::<_, anyhow::Error>((kind, Picture::named(args.output.out.as_deref())?));
         let figure = args.plot.map(picture).transpose()?;
@@ -52,11 +52,13 @@ impl<'a> Wanted<'a> {
             let format = format.name();
             return Err(Usage(match wanted.figure {
                 Some(_) => format!(
-                    "--format {format} is of results, and --plot draws a figure in their place: leave --format out (the figure is \
-                     written as the ending of --out says), or write results in JSON and draw them by apportion plot"
+                    "--format {format} cannot be combined with --plot, which writes a figure instead of \
+                     results; remove --format (the extension of --out sets the format of the figure), or \
+                     write results in JSON and draw them with apportion plot"
                 ),
                 None => format!(
-                    "--format {format} is of results, which --report has no file for: give one by --out, or leave --format out"
+                    "--format {format} with --report requires --out, the file of the results; add --out, or \
+                     remove --format"
                 ),
             })
             .into());

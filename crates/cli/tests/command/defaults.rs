@@ -80,7 +80,7 @@ fn a_model_without_covers_is_explained_against_a_sample_of_the_rows() {
     };
     let (note, results) = told(&explain(&few, &[]));
     assert!(
-        note.contains("the background is all 2 rows of the rows file") && note.lines().count() == 1,
+        note.contains("using all 2 rows of the rows file as the background") && note.lines().count() == 1,
         "{note}"
     );
     assert_eq!(results["background"], "all 2 rows of the rows file");
@@ -115,7 +115,7 @@ fn a_model_without_covers_is_explained_against_a_sample_of_the_rows() {
     assert!(message.contains("counts rows"), "{message}");
 
     let (note, _) = told(&explain(&few, &["--background", "mean"]));
-    assert!(note.contains("no row is like the mean of \"flag\", \"number\""), "{note}");
+    assert!(note.contains("no row has the mean of \"flag\", \"number\""), "{note}");
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_mean_of_categories_is_refused() {
     let mean = ["--background", "mean"].map(str::to_owned);
     let message = refused(&[&base[..], &mean].concat());
     assert!(
-        message.contains("\"city\" are categories") && message.contains("--background FILE"),
+        message.contains("categorical features (\"city\")") && message.contains("--background FILE"),
         "{message}"
     );
     assert_eq!(told(&base).1["background"], "all 3 rows of the rows file");

@@ -159,12 +159,12 @@ fn interactions_are_written_in_every_format() {
 #[test]
 fn interactions_that_cannot_be_had_are_refused() {
     for (more, says) in [
-        (&["--method", "exact"][..], "tree oracle"),
+        (&["--method", "exact"][..], "requires --method tree"),
         (&["--game", "gaussian"], "marginal or path-dependent"),
-        (&["--output", "probability"], "of margins"),
-        (&["--until", "0.1", "--method", "tree"], "exact and quick"),
-        (&["--value", "owen", "--groups", "age,sex"], "semivalues"),
-        (&["--value", "l-shapley=1", "--graph", "line"], "semivalues"),
+        (&["--output", "probability"], "only supports --output margin"),
+        (&["--until", "0.1", "--method", "tree"], "is exact; remove --budget"),
+        (&["--value", "owen", "--groups", "age,sex"], "semivalue"),
+        (&["--value", "l-shapley=1", "--graph", "line"], "semivalue"),
     ] {
         let (message, status) = refusal(&on("explain", MODEL, ROWS, &[more, &["--interactions"]].concat()));
         assert!(message.contains(says) && status == 2, "{more:?}: {message}");
@@ -243,12 +243,12 @@ fn indices_that_cannot_be_had_are_refused() {
         (&["--interactions=fsii", "--order", "0"], "1 to 64"),
         (&["--interactions=fsii", "--order", "two"], "--order"),
         (&["--order", "2"], "--interactions"),
-        (&["--interactions=remainder", "--order", "3"], "matrix of pairs"),
-        (&["--interactions=fsii", "--value", "banzhaf"], "leave --value out"),
+        (&["--interactions=remainder", "--order", "3"], "cannot be combined with --order"),
+        (&["--interactions=fsii", "--value", "banzhaf"], "remove --value"),
         (&["--interactions=fsii", "--method", "leverage-shap"], "learned-spectrum"),
         (&["--interactions=fsii", "--format", "npy"], "csv or table"),
         (&["--interactions=fsii", "--summary"], "--summary"),
-        (&["--interactions=fsii", "--until", "0.01"], "leave accuracy"),
+        (&["--interactions=fsii", "--until", "0.01"], "remove --until"),
         (&["--interactions=fsii", "--plot", "bar"], "--plot"),
         (&["--interactions", "--order", "2", "--value", "owen", "--groups", "age,sex"], "semivalue"),
     ] {
@@ -431,7 +431,7 @@ fn outputs_behind_the_link_are_explained_as_they_are() {
         "iris.csv",
         &["--output", "probability", "--game", "path-dependent"],
     ));
-    assert!(message.contains("margins only") && status == 2, "{message}");
+    assert!(message.contains("is not supported with --game path-dependent") && status == 2, "{message}");
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn a_budget_that_does_not_determine_the_values_is_warned_of() {
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
-    assert!(of("10").contains("determine 4 of 9 unknowns"), "{}", of("10"));
+    assert!(of("10").contains("determine only 4 of 9 unknowns"), "{}", of("10"));
     assert_eq!(of("100"), "");
 }
 

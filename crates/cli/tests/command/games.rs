@@ -116,7 +116,7 @@ fn compiled_backgrounds_have_their_weights() {
     }
     let out = files.path("weighted.bg");
     let said = refusal(&explain(&["--background-compiled", &out, "--weights", "how_often"]));
-    assert!(said.contains("from compile-background"), "{said}");
+    assert!(said.contains("pass it to compile-background"), "{said}");
 }
 
 #[test]
@@ -157,9 +157,9 @@ fn options_of_laws_do_what_they_say_and_are_refused_elsewhere() {
             &["--game", "empirical", "--variant", "shapr", "--background", "W", "--weights", "how_often"],
             "--variant shapr does not support weights",
         ),
-        (&["--game", "path-dependent", "--weights", "how_often"], "the path-dependent game has none"),
-        (&["--background", "W", "--weights", "how_oft"], "\"how_oft\" is not a column of the background"),
-        (&["--background", "mean", "--weights", "how_often"], "leave one of them out"),
+        (&["--game", "path-dependent", "--weights", "how_often"], "--weights requires a background"),
+        (&["--background", "W", "--weights", "how_oft"], "unknown column \"how_oft\" in --weights"),
+        (&["--background", "mean", "--weights", "how_often"], "--weights cannot be combined with"),
     ] {
         let weighted = files.path("weighted.csv");
         let options: Vec<&str> =

@@ -157,11 +157,12 @@ fn groups_that_make_no_difference_are_told_of() {
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
-    assert!(note("owen", "auto=1").contains("one group: owen values are the shapley values"));
+    assert!(note("owen", "auto=1").contains("one group: owen values equal the shapley values"));
     assert!(
-        note("banzhaf-owen", "auto=10").contains("of its own: banzhaf-owen values are the banzhaf values")
+        note("banzhaf-owen", "auto=10")
+            .contains("separate group: banzhaf-owen values equal the banzhaf values")
     );
-    assert!(note("quotient-shapley", "auto=1").contains("gets all of the prediction"));
+    assert!(note("quotient-shapley", "auto=1").contains("whose value is the prediction"));
     assert_eq!(note("owen", "auto=3"), "");
 }
 

@@ -23,9 +23,9 @@ fn methods_are_listed_with_what_they_compute_and_by_value() {
         let mut from = all.lines().skip_while(|line| line.split_whitespace().next() != Some(method));
         from.nth(1).unwrap().trim().to_owned()
     };
-    assert_eq!(of("leverage-shap"), "of shapley");
-    assert_eq!(of("exact"), "of every value");
-    assert_eq!(of("nested-permutation"), "of shapley, owen, two-step, quotient-shapley");
+    assert_eq!(of("leverage-shap"), "values: shapley");
+    assert_eq!(of("exact"), "values: all");
+    assert_eq!(of("nested-permutation"), "values: shapley, owen, two-step, quotient-shapley");
     let owen = text(&["methods", "--value", "owen"]);
     let names: Vec<&str> = owen.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert!(
@@ -85,7 +85,7 @@ fn threads_of_the_environment_are_within_the_limit() {
         assert!(output.status.success() && output.stdout == wanted, "{count:?}");
     }
     for count in ["1025", "-1", "two", "99999999999999999999"] {
-        let error = format!("error: RAYON_NUM_THREADS is {count:?}; give a number");
+        let error = format!("error: invalid value {count:?} for RAYON_NUM_THREADS; expected a number");
         refuses_setting("RAYON_NUM_THREADS", count, &arguments, &error);
     }
 }

@@ -69,10 +69,10 @@ fn files_that_are_no_images_are_refused() {
 #[test]
 fn models_that_take_no_images_or_no_texts_are_refused() {
     let bench = Bench::new();
-    let says = &["takes no images", "ids of tokens", "explain-text"];
+    let says = &["does not accept images", "token ids", "explain-text"];
     refuses(&bench, 1, says, &on_image("words.onnx", "digit.png", &[]));
     for model in ["digits.onnx", "flat.onnx", "colours.onnx"] {
-        refuses(&bench, 1, &["takes no texts", "input x", "integers"], &on_text(model, "good", &[]));
+        refuses(&bench, 1, &["does not accept texts", "input x", "integers"], &on_text(model, "good", &[]));
     }
     let trees = fixture("diabetes_xgb_1_7.ubj");
     let says = &["cannot read the model", "ONNX"];
@@ -95,7 +95,7 @@ fn texts_without_tokens_and_those_that_are_too_long_are_refused() {
     for nothing in ["", "   ", "\t\n"] {
         text(&bench, 1, &["contains no tokens", "at least one word"], nothing, &[]);
     }
-    text(&bench, 1, &["maps to no token", "\"xyzzy\", \"plugh\"", "--vocab"], "xyzzy plugh xyzzy", &[]);
+    text(&bench, 1, &["contains no token", "\"xyzzy\", \"plugh\"", "--vocab"], "xyzzy plugh xyzzy", &[]);
     text(&bench, 1, &["20 tokens", "12", "--truncate"], &"good ".repeat(20), &[]);
     let missing = ["explain-text", "--model", &fixture("words.onnx"), "--vocab", &fixture("words.txt")];
     bench.refuses(
@@ -121,8 +121,8 @@ fn vocabularies_that_are_none_or_do_not_fit_are_refused() {
         );
     };
     let words = fs::read_to_string(fixture("words.txt")).unwrap();
-    refused(&["does not fit the model", "21", "20"], format!("{words}more\n").as_bytes());
-    refused(&["does not fit the model", "3", "20"], b"<pad>\n<unk>\ngood\n");
+    refused(&["does not match the model", "21", "20"], format!("{words}more\n").as_bytes());
+    refused(&["does not match the model", "3", "20"], b"<pad>\n<unk>\ngood\n");
     refused(&["\"good\"", "2", "4"], b"<pad>\n<unk>\ngood\nbad\ngood\n");
     refused(&["line 2"], b"<pad>\n<unk>\n\ngood\n");
     refused(&["vocabulary is empty"], b"");
@@ -155,13 +155,18 @@ fn values_and_methods_that_cannot_be_are_refused() {
         (&["l-shapley-permutation", "myerson"], &["--value", "myerson", "--method", "l-shapley-permutation"]),
         (&["on-graph does not compute shapley"], &["--method", "on-graph"]),
         (&["unknown method"], &["--method", "on-graphs"]),
-        (&["--class 2", "0 to 1"], &["--class", "2"]),
+        (&["invalid value 2 for --class", "0 to 1"], &["--class", "2"]),
         (&["--until"], &["--confidence", "0.9"]),
     ] {
         text(&bench, 2, says, "it was good", options);
         image(&bench, 2, says, &[&["--patch", "4"], options].concat());
     }
-    refuses(&bench, 2, &["--class 3", "0 to 2"], &on_text("topics.onnx", "good", &["--class", "3"]));
+    refuses(
+        &bench,
+        2,
+        &["invalid value 3 for --class", "0 to 2"],
+        &on_text("topics.onnx", "good", &["--class", "3"]),
+    );
     text(&bench, 1, &["--outputs", "logits"], "it was bad", &["--outputs", "probabilities"]);
     text(&bench, 1, &["3 players", "4"], "a b c d", &["--value", "size-law=0.2,0.8,0", "--unknown", "plot"]);
 }
@@ -196,7 +201,7 @@ fn budgets_that_are_too_small_are_refused_with_the_least() {
 fn neighbourhoods_that_are_too_large_are_refused_with_what_to_take_instead() {
     let bench = Bench::new();
     let says = [
-        "--value l-shapley=4 takes at least",
+        "--value l-shapley=4 requires at least",
         "16777216",
         "2^",
         "smaller order",
@@ -215,12 +220,12 @@ fn options_of_images_that_make_no_sense_are_refused() {
         (&["--patch"][..], &["--patch", "0"][..]),
         (&["4 or 8"], &["--neighbours", "6"]),
         (&["--patch", "--superpixels"], &["--patch", "2", "--superpixels", "x.png"]),
-        (&["--reference 2", "from 0 (black) to 1 (white)"], &["--reference", "2"]),
-        (&["--reference 0,nan"], &["--reference", "0,nan"]),
-        (&["\"grey\"", "neither mean", "nor a file"], &["--reference", "grey"]),
-        (&["neither mean"], &["--reference", ""]),
+        (&["invalid value 2 for --reference", "from 0 (black) to 1 (white)"], &["--reference", "2"]),
+        (&["invalid value 0,nan for --reference"], &["--reference", "0,nan"]),
+        (&["\"grey\"", "expected mean", "or a file"], &["--reference", "grey"]),
+        (&["expected mean"], &["--reference", ""]),
         (&["--pixels", "two different finite numbers"], &["--pixels", "1,1"]),
-        (&["--pixels", "not 3"], &["--pixels", "0,1,2"]),
+        (&["--pixels", "got 3"], &["--pixels", "0,1,2"]),
     ] {
         image(&bench, 2, says, options);
     }

@@ -225,18 +225,18 @@ fn notes_say_what_a_value_comes_to() {
     assert_eq!(of_text("l-shapley=2"), "");
     assert_eq!(of_text("shapley"), "");
     for (value, says) in [
-        ("l-shapley=0", "l-shapley=0 is v({i}) − v(∅)\n"),
-        ("c-shapley=0", "c-shapley=0 is v({i}) − v(∅)\n"),
+        ("l-shapley=0", "l-shapley=0 equals v({i}) − v(∅)\n"),
+        ("c-shapley=0", "c-shapley=0 equals v({i}) − v(∅)\n"),
         ("l-shapley=0,present", "v(N) − v(N∖{i})\n"),
         ("c-shapley=0,printed", "v({i}) − v(∅) times 0.3333\n"),
-        ("c-shapley=0,graph", "v({i}) − v(∅), less the larger its number of neighbours\n"),
-        ("l-shapley=3", "l-shapley=3 values are the shapley values\n"),
-        ("l-shapley=9,present", "l-shapley=9,present values are the shapley values\n"),
-        ("l-banzhaf=9", "l-banzhaf=9 values are the banzhaf values\n"),
-        ("c-shapley=9", "c-shapley=9 values are the myerson values\n"),
-        ("c-shapley=9,graph", "c-shapley=9,graph values are the myerson values\n"),
-        ("c-banzhaf=9", "c-banzhaf=9 values are the myerson-banzhaf values\n"),
-        ("c-shapley=9,printed", "all others within distance 3: order 9 is the same as order 3\n"),
+        ("c-shapley=0,graph", "v({i}) − v(∅), scaled down by its number of neighbours\n"),
+        ("l-shapley=3", "l-shapley=3 values equal the shapley values\n"),
+        ("l-shapley=9,present", "l-shapley=9,present values equal the shapley values\n"),
+        ("l-banzhaf=9", "l-banzhaf=9 values equal the banzhaf values\n"),
+        ("c-shapley=9", "c-shapley=9 values equal the myerson values\n"),
+        ("c-shapley=9,graph", "c-shapley=9,graph values equal the myerson values\n"),
+        ("c-banzhaf=9", "c-banzhaf=9 values equal the myerson-banzhaf values\n"),
+        ("c-shapley=9,printed", "within distance 3 of each other: order 9 equals order 3\n"),
     ] {
         let note = of_text(value);
         assert!(note.starts_with("note: ") && note.ends_with(says), "{value}: {note}");
@@ -265,10 +265,10 @@ fn values_beyond_the_diameter_are_those_that_the_note_names() {
 #[test]
 fn words_that_are_not_in_the_vocabulary_are_noted() {
     let note = said(&on_text("words.onnx", "a quirky film, a quirky plot indeed", &[]));
-    assert_eq!(note, "note: not in the vocabulary, and read as <unk>: \"quirky\", \"indeed\"\n");
+    assert_eq!(note, "note: not in the vocabulary, and replaced by <unk>: \"quirky\", \"indeed\"\n");
     let many = "good a1 a2 a3 a4 a5 a6 a7 a8 a9";
     let note = said(&on_text("words.onnx", many, &["--unknown", "plot"]));
-    assert!(note.contains("read as plot: \"a1\"") && note.ends_with("\"a8\", …\n"), "{note}");
+    assert!(note.contains("replaced by plot: \"a1\"") && note.ends_with("\"a8\", …\n"), "{note}");
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn endings_say_what_is_written() {
     }
     let out = folder.path().join("figure.pdf");
     let says = refused(&plot("bar", &file, &["--out", out.to_str().unwrap()]), 2);
-    assert!(says.contains("figures are .svg or .png"), "{says}");
+    assert!(says.contains("expected .svg or .png"), "{says}");
     assert!(!out.exists());
 }
 
@@ -342,7 +342,7 @@ fn letters_that_the_font_of_a_png_lacks_are_noted() {
     };
     let note = said("年e\u{301}", "png");
     assert!(
-        note.starts_with("note: the font of PNG figures lacks \"年\", \"\\u{301}\"; write an .svg"),
+        note.starts_with("note: the font of PNG figures lacks \"年\", \"\\u{301}\"; write .svg"),
         "{note}"
     );
     assert_eq!(note.lines().count(), 1);
@@ -356,11 +356,8 @@ fn formats_of_results_that_are_not_written_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("page.html").to_str().unwrap().to_owned();
     for (more, says) in [
-        (&["--plot", "bar", "--format", "csv"][..], "--format csv is of results, and --plot draws a figure"),
-        (
-            &["--report", &page, "--format", "npz"],
-            "--format npz is of results, which --report has no file for",
-        ),
+        (&["--plot", "bar", "--format", "csv"][..], "--format csv cannot be combined with --plot"),
+        (&["--report", &page, "--format", "npz"], "--format npz with --report requires --out"),
     ] {
         let told = refused(&on("explain", DIABETES[0], DIABETES[1], more), 2);
         assert!(told.contains(says), "{told}");
@@ -395,9 +392,9 @@ fn a_report_takes_interactions_of_the_same_features() {
     assert!(fs::read_to_string(&page).unwrap().contains("interactions"));
     fs::remove_file(&page).unwrap();
     let says = refused(&report(&[&values, &others]), 1);
-    assert!(says.contains("other features"), "{says}");
+    assert!(says.contains("differ from those of the values"), "{says}");
     let says = refused(&report(&[&values, &values]), 2);
-    assert!(says.contains("one file of results"), "{says}");
+    assert!(says.contains("at most one results file"), "{says}");
     assert!(!Path::new(&page).exists());
     bytes(&report(&[&pairs]));
 }

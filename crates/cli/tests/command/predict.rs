@@ -68,7 +68,10 @@ fn early_stopping_is_honoured_and_said() {
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
     let (best, note) = predict(&[]);
-    assert!(note.contains("rounds 0..5 of 100, up to the best one (best_iteration); --trees all"), "{note}");
+    assert!(
+        note.contains("rounds 0..5 of 100, up to the best one (best_iteration); pass --trees all"),
+        "{note}"
+    );
     assert_eq!(predict(&["--trees", "5"]), (best.clone(), String::new()));
     let (all, note) = predict(&["--trees", "all"]);
     assert_ne!(all, best);

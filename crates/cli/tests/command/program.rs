@@ -206,15 +206,15 @@ fn what_a_program_does_wrong_is_said_in_a_line() {
 fn what_does_not_go_with_a_program_is_refused() {
     let case = Case::new();
     for (more, says) in [
-        (&["--output", "probability"][..], "--output probability is of tree ensembles"),
-        (&["--game", "path-dependent"], "--game path-dependent is of tree ensembles"),
-        (&["--kernel", "walk"], "is of tree ensembles"),
-        (&["--method", "tree"], "is of tree ensembles"),
-        (&["--interactions"], "--interactions is of tree ensembles"),
+        (&["--output", "probability"][..], "--output probability requires a tree ensemble"),
+        (&["--game", "path-dependent"], "--game path-dependent requires a tree ensemble"),
+        (&["--kernel", "walk"], "requires a tree ensemble"),
+        (&["--method", "tree"], "requires a tree ensemble"),
+        (&["--interactions"], "--interactions requires a tree ensemble"),
         (&["--model", "model.json"], "cannot be used with"),
         (&["--predict-workers", "0"], "0"),
         (&["--predict-batch", "0"], "0"),
-        (&["--predict-timeout", "0"], "at least 0.001"),
+        (&["--predict-timeout", "0"], "≥ 0.001"),
         (&["--predict-format", "xml"], "xml"),
     ] {
         let output = run(&case.arguments("explain", &server(":"), more));
@@ -303,10 +303,10 @@ fn a_program_reads_the_cells_as_the_file_has_them() {
     for (more, says) in [
         (
             &["--game", "gaussian"][..],
-            "--game gaussian computes with numbers, and the cells of \"city\" are texts",
+            "--game gaussian requires numbers, but the cells of \"city\" are texts",
         ),
         (&["--game", "empirical"], "use --game marginal or --game frequency"),
-        (&["--value", "owen", "--groups", "auto"], "--groups auto computes with numbers"),
+        (&["--value", "owen", "--groups", "auto"], "--groups auto requires numbers"),
     ] {
         let (_, told) = case.failure("explain", OF_TEXTS, more);
         assert!(told.contains(says), "{told}");
@@ -373,7 +373,7 @@ fn an_interrupt_ends_the_program_at_once_and_keeps_what_was_done() {
     let case = Case::new();
     let checkpoint = case.path("checkpoint");
     let keep = ["--checkpoint", checkpoint.to_str().unwrap()];
-    for (more, status, says) in [(&[][..], 130, ""), (&keep[..], 1, "error: interrupted; --resume")] {
+    for (more, status, says) in [(&[][..], 130, ""), (&keep[..], 1, "error: interrupted; pass --resume")] {
         let (child, id) = hanging(&case, more);
         let begun = std::time::Instant::now();
         let send = |signal: &str, id: &str| {
@@ -407,7 +407,7 @@ fn restarts_are_told() {
     let output =
         run(&case.arguments("explain", &server(&once), &["--method", "leverage-shap", "--budget", "16"]));
     assert!(output.status.success());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("started again once"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("restarted once"));
 }
 
 /// A program that computes `more` from `$a`, after reading all rows of a batch. `$sum` is the sum of column

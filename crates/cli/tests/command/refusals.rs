@@ -105,8 +105,14 @@ fn groups_that_are_none_are_refused_with_the_features() {
     for (says, options) in [
         (&["auto=11", "1 to 10"][..], &["--value", "owen", "--groups", "auto=11"][..]),
         (&["auto=0", "1 to 10"], &["--value", "owen", "--groups", "auto=0"]),
-        (&["2 or more"], &["--value", "owen", "--groups", "auto", "--dependence", "mutual-information=1"]),
-        (&["1 or more"], &["--value", "owen", "--groups", "auto", "--dependence", "nearest-neighbours=0"]),
+        (
+            &["invalid number of bins 1: must be at least 2"],
+            &["--value", "owen", "--groups", "auto", "--dependence", "mutual-information=1"],
+        ),
+        (
+            &["invalid number of nearest neighbours 0"],
+            &["--value", "owen", "--groups", "auto", "--dependence", "nearest-neighbours=0"],
+        ),
         (&["--groups auto"], &["--value", "owen", "--groups", "0;1,2,3,4,5,6,7,8,9", "--linkage", "single"]),
         (&["--groups auto"], &["--dependence", "spearman"]),
     ] {
@@ -121,8 +127,16 @@ fn groups_that_are_none_are_refused_with_the_features() {
 #[test]
 fn conditional_games_that_cannot_be_are_refused() {
     let bench = Bench::new();
-    bench.refuses_options(2, &["not on their mean"], &["--game", "gaussian", "--background", "mean"]);
-    bench.refuses_options(2, &["no oracle", "gaussian"], &["--game", "gaussian", "--method", "tree"]);
+    bench.refuses_options(
+        2,
+        &["--background mean", "fitted to rows"],
+        &["--game", "gaussian", "--background", "mean"],
+    );
+    bench.refuses_options(
+        2,
+        &["--method tree does not support --game gaussian"],
+        &["--game", "gaussian", "--method", "tree"],
+    );
     bench.refuses_options(2, &["--draws"], &["--draws", "10"]);
     bench.refuses_options(2, &["--draws"], &["--game", "gaussian", "--draws", "0"]);
     bench.refuses_options(2, &["--draws", "16777216"], &["--game", "gaussian", "--draws", "1000000000000"]);
@@ -257,7 +271,11 @@ fn matrices_that_do_not_fit_are_refused() {
 #[test]
 fn a_row_or_target_that_is_not_there_is_refused() {
     let bench = Bench::new();
-    bench.refuses_options(1, &["--select names row 442", "has 442 rows", "0 to 441"], &["--select", "3,442"]);
+    bench.refuses_options(
+        1,
+        &["row 442 in --select is out of range", "has 442 rows", "0 to 441"],
+        &["--select", "3,442"],
+    );
     bench.refuses_options(2, &["'--select <ROWS>'", "\"x\""], &["--select", "x"]);
     bench.refuses_options(
         1,
@@ -288,14 +306,14 @@ fn a_background_that_is_empty_or_does_not_fit_is_refused() {
     bench.refuses_options(1, &["background", "No such file"], &["--background", "none.csv"]);
     bench.refuses_options(
         1,
-        &["--background-select names row 500", "442 rows"],
+        &["row 500 in --background-select is out of range", "442 rows"],
         &["--background-select", "500"],
     );
     let file = fixture("diabetes.csv.gz");
     let options = ["--background", &file, "--background-select", "442"];
-    bench.refuses_options(1, &["--background-select names row 442"], &options);
+    bench.refuses_options(1, &["row 442 in --background-select is out of range"], &options);
     let options = ["--background", "mean", "--background-select", "1"];
-    bench.refuses_options(2, &["--background mean", "leave it out"], &options);
+    bench.refuses_options(2, &["--background mean", "remove --background"], &options);
 }
 
 #[test]
@@ -338,7 +356,7 @@ fn names_that_are_not_known_are_refused() {
     bench.refuses(2, &["--rows"], &["explain", "--model", "model.json"]);
     bench.refuses(
         2,
-        &["npy", "no table of rows"],
+        &["npy", "inspect does not support"],
         &["inspect", "--model", &fixture("iris_xgb.json.gz"), "--format", "npy"],
     );
 }

@@ -19,7 +19,7 @@ pub(crate) fn run<S: AsRef<str>>(arguments: &[S]) -> Output {
 }
 
 /// The start of the note about the default game.
-pub(crate) const NOTE_OF_THE_GAME: &str = "note: the game is path-dependent";
+pub(crate) const NOTE_OF_THE_GAME: &str = "note: using the path-dependent game";
 
 /// Runs the command successfully, and returns its standard output.
 pub(crate) fn bytes<S: AsRef<str>>(arguments: &[S]) -> Vec<u8> {

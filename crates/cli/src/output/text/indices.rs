@@ -46,7 +46,7 @@ impl Text for Indices {
                 }));
                 table::aligned(&lines, LastColumn::Bars, out)?;
                 if hidden > 0 {
-                    writeln!(out, "  and {hidden} coalitions that interact less")?;
+                    writeln!(out, "  and {hidden} coalitions with weaker interactions")?;
                 }
             }
         }

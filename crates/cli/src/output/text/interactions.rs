@@ -42,7 +42,7 @@ impl Text for Interactions {
                 }
                 table::aligned(&lines, LastColumn::Bars, out)?;
                 if hidden > 0 {
-                    writeln!(out, "  and {hidden} pairs that interact less")?;
+                    writeln!(out, "  and {hidden} pairs with weaker interactions")?;
                 }
             }
         }
