@@ -98,12 +98,12 @@ pub use game_explainer::GameExplainer;
 pub use method::Method;
 pub use plan::Plan;
 
-/// The example of the README is a test.
+/// Runs the examples of the README as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// So are the examples of the book's chapter on Rust.
+/// Runs the examples of the book's chapter on Rust as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/book/rust.md")]
 struct Book;
