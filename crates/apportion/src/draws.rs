@@ -145,7 +145,7 @@ impl ErrorOfDraws {
         Ok(Some(Self { parts, of_method, directions: directions.collect(), independent }))
     }
 
-    /// Returns the same errors for a method without error of its own.
+    /// Returns the errors due to the draws alone, as for a method without error.
     pub(crate) fn alone(&self) -> Self {
         let alone = |part: &Parts| Parts { method: 0.0, seen: 0.0, own: 0.0, ..*part };
         Self {

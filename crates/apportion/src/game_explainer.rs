@@ -23,7 +23,7 @@ use crate::plan::Plan;
 /// use apportion::values::{GraphValue, Value};
 /// use apportion::GameExplainer;
 ///
-/// // A hundred players on a line, neighbours of which interact.
+/// // A hundred players on a line; neighbours interact.
 /// let terms = (0..99).map(|player| (vec![player, player + 1], 1.0));
 /// let game = SumOfUnanimity::new(100, 0.0, terms)?;
 /// let explanation = GameExplainer::new().value(Value::on_graph(GraphValue::l_shapley(2), Graph::line(100))).explain(&game)?;

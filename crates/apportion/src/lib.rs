@@ -10,7 +10,7 @@
 //! ```
 //! use apportion::{Background, Budget, Explainer};
 //!
-//! // Any function of a row is a model. This one has 12 features, two of which interact.
+//! // Any function of a row is a model. This one has 12 features; two of them interact.
 //! let model = |row: &[f64]| row.iter().sum::<f64>() + 5.0 * row[0] * row[1];
 //! let background = Background::baseline(vec![0.0; 12])?;
 //! let explanation = Explainer::new(&model, background).budget(Budget::Evaluations(600)).explain(&[1.0; 12])?;

@@ -62,10 +62,10 @@ impl Method {
     /// Returns a description in one line.
     pub fn help(self) -> &'static str {
         match self {
-            Self::Auto => "exact where that is cheap, else the most accurate estimate that there is",
+            Self::Auto => "exact if that is cheap, otherwise the most accurate estimate",
             Self::Tree => "exact values of a tree ensemble, without evaluations",
             Self::Exact => {
-                "all 2^n coalitions, up to 25 players; of values on graphs those that they are made of"
+                "all 2^n coalitions, up to 25 players; for values on graphs, those in their definition"
             }
             Self::By(method) => method.help(),
         }

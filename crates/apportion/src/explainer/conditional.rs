@@ -45,7 +45,7 @@ const TIGHTER: f64 = 0.7;
 /// Minimum fraction of the tolerance to use for the coalitions.
 const TIGHTEST: f64 = 0.2;
 
-/// A number of players with so many coalitions that they do not limit the default budget.
+/// A number of players that have more coalitions than the default budget.
 const MANY_PLAYERS: usize = 30;
 
 /// Minimum evaluations per player for estimating the errors of the draws with another method.

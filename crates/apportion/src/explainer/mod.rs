@@ -127,7 +127,7 @@ impl<'a> Explainer<'a> {
     ///     .explain(&[1.0, 2.0, 4.0])?;
     /// assert!(explanation.values.iter().zip([2.0, 2.0, 4.0]).all(|(got, wanted)| (got - wanted).abs() < 1e-12));
     ///
-    /// // A time series of 50 steps, neighbours of which interact.
+    /// // A time series of 50 steps; neighbouring steps interact.
     /// let model = |row: &[f64]| row.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
     /// let explanation = Explainer::new(&model, Background::baseline(vec![0.0; 50])?)
     ///     .value(Value::on_graph(GraphValue::c_shapley(3), Graph::line(50)))
