@@ -1,14 +1,18 @@
-//! How often intervals hold the truth, and certificates are true, on games that hide what matters from a sample.
+//! Coverage of intervals and correctness of certificates on games that are designed to mislead samples.
 //!
 //! ```console
 //! $ cargo run --release -p apportion --example honesty -- intervals
 //! $ cargo run --release -p apportion --example honesty -- certificates 20 leverage-shap,permutation
 //! ```
 //!
-//! `intervals [SEEDS] [METHODS] [SIZES] [FAMILY]`: coverage of 95 % intervals at 20n evaluations, pooled over players and seeds, and intervals of width
-//! zero beside a wrong value. `certificates [SEEDS] [METHODS] [SIZES] [FAMILY]`: of the runs until an accuracy of 0.1, 0.03 and 0.01 that were
-//! certified, how many are within it. FAMILY is a part of the name of the families to play. `values [SEEDS] [METHODS] [SIZES] [FAMILY]`: the
-//! same for values other than Shapley's, whose truth is by enumeration, until an accuracy of 0.1 and 0.03 at sizes of 8 and 12.
+//! - `intervals [SEEDS] [METHODS] [SIZES] [FAMILY]`: the coverage of 95% intervals at 20n evaluations, pooled
+//!   over players and seeds, and the number of zero-width intervals around a wrong value.
+//! - `certificates [SEEDS] [METHODS] [SIZES] [FAMILY]`: the number of certified runs with a tolerance of 0.1,
+//!   0.03 and 0.01, and how many of them are within the tolerance.
+//! - `values [SEEDS] [METHODS] [SIZES] [FAMILY]`: the same for values other than the Shapley value, compared
+//!   with enumeration, with a tolerance of 0.1 and 0.03, for 8 and 12 players by default.
+//!
+//! FAMILY is a part of the names of the families of games to run.
 
 #![allow(clippy::unwrap_used, reason = "games and budgets are known to be legal")]
 
@@ -21,7 +25,7 @@ use apportion::{Method, Semivalue, SolutionConcept, Value};
 use hard_games::{Known, hard_games, smooth_games};
 use rayon::prelude::*;
 
-/// The sampled methods for Shapley values.
+/// The sampling methods for Shapley values.
 const METHODS: [Method; 20] = [
     Method::By(&methods::LEVERAGE_SHAP),
     Method::By(&methods::LEVERAGE_SHAP_BERNOULLI),
@@ -45,7 +49,7 @@ const METHODS: [Method; 20] = [
     Method::By(&methods::NESTED_PERMUTATION_PLAIN),
 ];
 
-/// A value is right if it is off by no more than rounding.
+/// Returns whether a value is exact up to rounding.
 fn is_right(got: f64, want: f64, scale: f64) -> bool {
     (got - want).abs() <= 1e-9 * scale
 }
@@ -223,7 +227,7 @@ fn values(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
         for &method in methods {
             let mut of_method = (0, 0);
             let cells = games.par_iter().map(|(n, known)| {
-                // Four groups, members far apart.
+                // Four groups, each with members that are far apart.
                 let groups = 4;
                 let partition = (0..groups).map(|group| (group..*n).step_by(groups).collect()).collect();
                 let partition = Partition::new(*n, partition).unwrap();

@@ -1,4 +1,4 @@
-//! What the tests of the explainer stand on: an ensemble, rows for it, and a background.
+//! Shared fixtures of the tests of explainers: an ensemble, its rows and a background.
 
 pub(crate) mod gaussian;
 pub(crate) mod hard_games;
@@ -25,7 +25,7 @@ pub(crate) fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
 }
 
-/// The value of this name, of players in these groups where it needs any.
+/// Returns the value with this name, for these groups if it requires groups.
 pub(crate) fn value_in(name: &str, groups: &Partition) -> Value {
     let concept: SolutionConcept = name.parse().expect("a name");
     let groups = concept.needs_partition().then(|| groups.clone());
