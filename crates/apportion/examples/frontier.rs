@@ -8,7 +8,7 @@
 //! evaluations per player, and a part of the names of the kinds to run. Prints the median of the ratios of
 //! squared errors, their 90% quantile, and the fraction of values within their 95% intervals.
 
-#![allow(clippy::unwrap_used, reason = "an experiment on files that are known")]
+#![allow(clippy::unwrap_used, reason = "an experiment with known files")]
 
 use apportion::estimators::Estimator;
 use apportion::games::{CoalitionView, Coalitions, GameError, Rows};

@@ -14,7 +14,7 @@
 //!
 //! FAMILY is a part of the names of the families of games to run.
 
-#![allow(clippy::unwrap_used, reason = "games and budgets are known to be legal")]
+#![allow(clippy::unwrap_used, reason = "games and budgets are known to be valid")]
 
 #[path = "../tests/apportion/common/hard_games.rs"]
 mod hard_games;
@@ -139,7 +139,8 @@ fn intervals(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
             let share = count.held as f64 / count.intervals.max(1) as f64;
             let each = count.intervals.max(1) as f64;
             println!(
-                "{:36} {name:6} coverage {share:.3}, {} of {} of width zero and wrong, {} without; half width {:.4}, error {:.4}",
+                "{:36} {name:6} coverage {share:.3}, {} of {} with zero width and wrong, {} without; \
+                 half-width {:.4}, error {:.4}",
                 method.name(),
                 count.zero_and_wrong,
                 count.intervals,
@@ -152,7 +153,7 @@ fn intervals(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
             let share = count.held as f64 / count.intervals.max(1) as f64;
             if (share < 0.88 || count.zero_and_wrong > 0) && count.intervals > 0 {
                 println!(
-                    "    {:40} n = {n:3}: {share:.2}, {} of {}; half width {:.4}, error {:.4}",
+                    "    {:40} n = {n:3}: {share:.2}, {} of {}; half-width {:.4}, error {:.4}",
                     known.family,
                     count.zero_and_wrong,
                     count.intervals,
@@ -196,7 +197,7 @@ fn certificates(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
                 })
                 .collect();
             let sum = cells.iter().fold((0, 0), |sum, cell| (sum.0 + cell.0, sum.1 + cell.1));
-            println!("{:36} {tolerance}: {} of {} certificates true", method.name(), sum.1, sum.0);
+            println!("{:36} {tolerance}: {} of {} certificates correct", method.name(), sum.1, sum.0);
             for ((n, known), cell) in games.iter().zip(&cells) {
                 if cell.1 < cell.0 {
                     println!(
@@ -210,7 +211,7 @@ fn certificates(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
         println!("{:36} {} of {} in all", method.name(), of_method.1, of_method.0);
         all = (all.0 + of_method.0, all.1 + of_method.1);
     }
-    println!("{} of {} certificates true", all.1, all.0);
+    println!("{} of {} certificates correct", all.1, all.0);
 }
 
 fn values(methods: &[Method], games: &[(usize, Known)], seeds: u64) {

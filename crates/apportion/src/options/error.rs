@@ -159,10 +159,7 @@ impl OptionError {
                 format!("{}: {source}; available features: {}", option("groups"), listed(features))
             }
             Self::Edge { given } => {
-                format!(
-                    "invalid edge {given:?} in {}; expected two features, as in age,sex;sex,bmi",
-                    option("graph")
-                )
+                format!("invalid edge {given:?} in {}; expected two features, e.g. age,sex", option("graph"))
             }
             Self::Graph(error) => format!("{}: {error}", option("graph")),
             Self::Value(error) => error.to_string(),

@@ -48,7 +48,8 @@ impl FromStr for Groups {
                 let invalid = |_| OptionError::Invalid {
                     option: "groups",
                     problem: format!(
-                        "invalid number of groups {:?}; use auto=K (e.g. auto=3), auto, or auto=tree for groups within groups",
+                        "invalid number of groups {:?}; use auto=K (e.g. auto=3), auto, or auto=tree \
+                         for nested groups",
                         count.trim()
                     ),
                 };

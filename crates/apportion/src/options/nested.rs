@@ -30,7 +30,8 @@ impl<'t> Nested<'t> {
         match self.rest {
             "" => Ok(groups),
             rest => Err(invalid(format!(
-                "invalid groups within groups; expected a comma or semicolon, found {rest:?}, as in \"(a,b;c);d\""
+                "invalid nested groups: expected a comma or semicolon, found {rest:?}; use the form \
+                 \"(a,b;c);d\""
             ))),
         }
     }
@@ -59,7 +60,7 @@ impl<'t> Nested<'t> {
         self.rest = self.rest.trim_start();
         if let Some(rest) = self.rest.strip_prefix('(') {
             if self.depth == MAX_DEPTH {
-                return Err(invalid(format!("groups within groups are limited to a depth of {MAX_DEPTH}")));
+                return Err(invalid(format!("nested groups are limited to a depth of {MAX_DEPTH}")));
             }
             (self.rest, self.depth) = (rest, self.depth + 1);
             let groups = self.groups()?;

@@ -17,7 +17,7 @@ pub(crate) fn flowers() -> Rows<'static> {
 }
 
 pub(crate) fn background() -> Background {
-    Background::rows(vec![5.8, 3.0, 3.7, 1.2, 4.9, 3.1, 1.5, 0.1, 6.5, 2.8, 4.6, 1.5], 4).expect("legal rows")
+    Background::rows(vec![5.8, 3.0, 3.7, 1.2, 4.9, 3.1, 1.5, 0.1, 6.5, 2.8, 4.6, 1.5], 4).expect("valid rows")
 }
 
 pub(crate) fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
