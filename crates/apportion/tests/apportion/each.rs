@@ -99,7 +99,7 @@ fn nothing_is_handed_over_after_a_stop_and_little_is_explained() {
 fn the_first_failing_row_ends_it_after_those_before() {
     let model = |row: &[f64]| if row[0] >= 50.0 && row[0].is_finite() { f64::NAN } else { row[0] };
     let explainer = Explainer::new(&model, Background::baseline(vec![-1.0]).unwrap());
-    // Rows that fail with different messages, the first of which is row 40.
+    // Rows that fail with different messages; the first of them is row 40.
     let mut rows: Vec<f64> = (0..100).map(f64::from).collect();
     rows[40] = f64::INFINITY;
     let mut received = Vec::new();
