@@ -171,7 +171,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<Known> {
         })
         .collect();
     let of = amounts.clone();
-    games.push(hard("additive but for one alone", n, shapley, move |row| {
+    games.push(hard("additive except for one alone", n, shapley, move |row| {
         row.members().map(|player| of[player]).sum::<f64>()
             + 5.0 * indicator(row.size() == 1 && row.contains(0))
     }));
@@ -182,7 +182,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<Known> {
         })
         .collect();
     let of = amounts.clone();
-    games.push(hard("additive but for all without one", n, shapley, move |row| {
+    games.push(hard("additive except for all without one", n, shapley, move |row| {
         row.members().map(|player| of[player]).sum::<f64>()
             + 5.0 * indicator(row.size() + 1 == n && !row.contains(n - 1))
     }));
