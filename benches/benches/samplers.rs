@@ -7,7 +7,7 @@ fn draws(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("draws");
     group.sample_size(10);
     for (players, rows) in [(100, 1_000), (100, 10_000), (1000, 10_000), (10_000, 20_000)] {
-        let law = SizeLaw::leverage(players).expect("a legal number of players");
+        let law = SizeLaw::leverage(players).expect("a valid number of players");
         let pairing = Pairing::Paired;
         let samplers: [(&str, Box<dyn Sampler>); 3] = [
             ("bernoulli", Box::new(Bernoulli { law: law.clone(), pairing, order: Order::Fixed })),
@@ -17,7 +17,7 @@ fn draws(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(rows as u64));
         for (name, sampler) in samplers {
             group.bench_function(BenchmarkId::new(name, format!("n{players}_m{rows}")), |bencher| {
-                bencher.iter(|| sampler.sample(rows, 1).expect("a legal budget"));
+                bencher.iter(|| sampler.sample(rows, 1).expect("a valid budget"));
             });
         }
     }

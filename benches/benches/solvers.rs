@@ -12,19 +12,19 @@ fn solve(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("least-squares");
     group.sample_size(10);
     for (players, rows) in [(20, 2_000), (100, 1_000), (100, 10_000), (1000, 10_000)] {
-        let law = SizeLaw::leverage(players).expect("a legal number of players");
+        let law = SizeLaw::leverage(players).expect("a valid number of players");
         let sample = FixedCounts { law, pairing: Pairing::Paired, order: Order::Fixed }
             .sample(rows, 1)
-            .expect("a legal budget");
+            .expect("a valid budget");
         let sizes = sample.coalitions().sizes().iter().step_by(2).map(|&size| size as usize);
         let weights: Vec<f64> = sizes.map(|size| 1.0 / (size * (players - size)) as f64).collect();
         let design = Design::paired(sample.coalitions(), &weights).expect("a sample of pairs");
         let total = [(players as f64).sqrt()];
         compare(&mut group, "shapley", &design, Constraint::Sum(&total));
 
-        let law = SizeLaw::binomial(players).expect("a legal number of players");
+        let law = SizeLaw::binomial(players).expect("a valid number of players");
         let sample =
-            WithReplacement { law, pairing: Pairing::Paired }.sample(rows, 1).expect("a legal budget");
+            WithReplacement { law, pairing: Pairing::Paired }.sample(rows, 1).expect("a valid budget");
         let weights = vec![1.0; sample.coalitions().len() / 2];
         let design = Design::paired(sample.coalitions(), &weights).and_then(|design| design.centred_at(0.5));
         let design = design.expect("a sample of pairs").with_intercept();

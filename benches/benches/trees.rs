@@ -35,8 +35,8 @@ fn interventional(criterion: &mut Criterion) {
             group.bench_function(id, |bencher| {
                 bencher.iter(|| {
                     let oracle = InterventionalOracle::new(&ensemble, Rows::new(&others, features), None)
-                        .expect("a legal background");
-                    oracle.values(Semivalue::Shapley, Rows::new(&explicands, features)).expect("legal rows")
+                        .expect("a valid background");
+                    oracle.values(Semivalue::Shapley, Rows::new(&explicands, features)).expect("valid rows")
                 });
             });
         }
@@ -57,7 +57,7 @@ fn path_dependent(criterion: &mut Criterion) {
                 let rows = Rows::new(&explicands[..count * features], features);
                 group.throughput(Throughput::Elements(count as u64));
                 group.bench_function(BenchmarkId::new(name, format!("{value}_{count}rows")), |bencher| {
-                    bencher.iter(|| oracle.values(value.clone(), rows).expect("legal rows"));
+                    bencher.iter(|| oracle.values(value.clone(), rows).expect("valid rows"));
                 });
             }
         }
@@ -79,16 +79,16 @@ fn groups(criterion: &mut Criterion) {
             (0..features.div_ceil(5)).map(|first| (first..features).step_by(features.div_ceil(5)).collect());
         let partition = Partition::new(features, members.collect()).expect("all features in groups");
         let interventional = InterventionalOracle::new(&ensemble, Rows::new(&baseline, features), None)
-            .expect("a legal background");
+            .expect("a valid background");
         group.bench_function(BenchmarkId::new(name, "baseline"), |bencher| {
             bencher.iter(|| {
-                interventional.values(Value::owen(partition.clone()), explicands).expect("legal rows")
+                interventional.values(Value::owen(partition.clone()), explicands).expect("valid rows")
             });
         });
         let path_dependent = PathDependentOracle::new(&ensemble).expect("a model with covers");
         group.bench_function(BenchmarkId::new(name, "path-dependent"), |bencher| {
             bencher.iter(|| {
-                path_dependent.values(Value::owen(partition.clone()), explicands).expect("legal rows")
+                path_dependent.values(Value::owen(partition.clone()), explicands).expect("valid rows")
             });
         });
     }

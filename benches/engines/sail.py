@@ -1,11 +1,13 @@
-"""Throughput and memory on Sail, an engine that speaks Spark's protocol, beside one process, and XGBoost's own contributions by the same lines.
+"""Throughput and memory on Sail, compared with a single process and XGBoost's own contributions.
 
     python benches/engines/sail.py [--rows 5000000] [--workers 2] [--folder FOLDER]
 
-A table of 12 columns in Parquet, 100 trees of depth 6 against their covers and against 100 background rows. What is counted is the time from the first row read to the sum of
-the values of a column, or to the summary of all, whose digest is the same for all ways. A line of JSON for each way: rows for each second and core, and the most memory
-of the process; what is above that of `pass`, where the engine hands its rows to Python and back, is ours. Each way runs in a process of its own.
-Needs pysail, pyspark-client, pyarrow, pandas, xgboost, apportion.
+Sail is an engine with Spark's protocol. It explains a Parquet table of 12 columns with 100 trees of depth 6,
+in the path-dependent game and with 100 background rows. The time runs from reading the first row to the sum
+of one column of values, or to the summary of all values, whose digest is the same for all variants. Prints
+one line of JSON per variant: rows per second and core, and the peak memory of the process. Memory beyond that
+of `pass`, in which the engine only passes its rows to Python and back, is due to Apportion. Each variant runs
+in a separate process. Requires pysail, pyspark-client, pyarrow, pandas, xgboost and apportion.
 """
 import argparse
 import hashlib
@@ -21,7 +23,7 @@ WAYS = ("pass", "one process", "one process summary", "sail summary", "sail", "s
 
 
 def made(folder, rows):
-    """The table and the model, made once."""
+    """Returns the paths of the model and the table, which are created if missing."""
     import numpy as np
     import pandas
     import pyarrow
@@ -116,7 +118,7 @@ def once(way, folder, rows, workers):
     seconds = time.perf_counter() - started
     print(json.dumps({"way": way, "rows": rows, "cores": cores, "seconds": round(seconds, 2), "rows per second and core": round(rows / seconds / cores),
                       "megabytes": round(status("VmHWM") / 2**20), "total": total}), flush=True)
-    # The session would wait for its server, which ends with this process.
+    # Exit without closing the session, which would wait for the server in this process.
     os._exit(0)
 
 

@@ -1,10 +1,11 @@
-"""Apache Spark with two executors: the same bytes as one process, also when an executor is killed in the middle, and certificates of a function.
+"""Compares Apache Spark with a single process, byte for byte, even if an executor is killed.
 
     python benches/engines/spark.py [--rows 400000]
 
-Needs a JVM, pyspark, pyarrow, pandas, xgboost and apportion in one environment. Runs Spark in the mode local-cluster: a master, and two executors that are processes of
-their own. The process of one executor gets SIGKILL while rows are explained; Spark runs its tasks again. Prints what was compared, and ends with an error where
-bytes differ.
+Requires a JVM, pyspark, pyarrow, pandas, xgboost and apportion in one environment. Runs Spark in the mode
+local-cluster, with a master and two executors in separate processes. One executor gets SIGKILL while it
+explains rows; Spark repeats its tasks. Compares values and summaries of trees, and certificates of a
+function. Prints each comparison, and exits with an error if bytes differ.
 """
 import argparse
 import hashlib
@@ -33,7 +34,7 @@ def bent(rows):
 
 
 def digest(frame):
-    """Of all bytes of a frame, rows in the order of their ids."""
+    """Returns a hash of all bytes of a frame, with the rows in the order of their IDs."""
     frame = frame.sort_values("id").reset_index(drop=True)
     whole = hashlib.sha256()
     for name in frame.columns:
@@ -43,7 +44,7 @@ def digest(frame):
 
 
 def executors():
-    """Process ids of the executors."""
+    """Returns the process IDs of the executors."""
     listed = subprocess.run(["pgrep", "-f", "CoarseGrainedExecutorBackend"], capture_output=True, text=True, check=False).stdout
     return [int(line) for line in listed.split()]
 
@@ -85,7 +86,7 @@ def main():
 
         def compare(what, found, expected, started):
             same = found == expected
-            print(f"{what}: {'the same bytes' if same else 'OTHER BYTES'} as one process ({expected}), {time.perf_counter() - started:.1f} s", flush=True)
+            print(f"{what}: {'the same bytes' if same else 'DIFFERENT BYTES'} as one process ({expected}), {time.perf_counter() - started:.1f} s", flush=True)
             if not same:
                 problems.append(what)
 
@@ -104,7 +105,7 @@ def main():
         threading.Thread(target=kill_one, args=(2.0,), daemon=True).start()
         started = time.perf_counter()
         got = spark.explain(session.createDataFrame(some).repartition(16), bent, background[:5], **asked).toPandas()
-        compare(f"a function until 5 %, an executor killed: {dict(got.stopped_by.value_counts())}", digest(got), digest(own), started)
+        compare(f"a function with tolerance 5%, an executor killed: {dict(got.stopped_by.value_counts())}", digest(got), digest(own), started)
         stream = session.readStream.schema(frame.schema).parquet(folder)
         started = time.perf_counter()
         query = spark.explain(stream, model, background, keep="id").writeStream.format("memory").queryName("streamed").trigger(availableNow=True).start()

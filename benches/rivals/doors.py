@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Models as people save them and rows as they keep them: what the command says of each, beside what the library says.
+"""Compares the command with the libraries, on models and rows as users typically store them.
 
-    python3 benches/rivals/doors.py BINARY [--rows-as csv|parquet|numbers] [--only xgboost|lightgbm|catboost|scikit_learn]
+    python3 benches/rivals/doors.py BINARY [--rows-as csv|parquet|numbers]
+                                           [--only xgboost|lightgbm|catboost|scikit_learn]
 
-BINARY is the `apportion` command. The interpreter needs pandas and whatever is there of xgboost, lightgbm, catboost, scikit-learn (and pyarrow
-for Parquet); a library that is missing is left out by name. Models are trained on a table with words, booleans, missing values and names with
-blanks, with early stopping, with three classes or targets. `--rows-as numbers` puts codes for words and 0 and 1 for booleans, in a matrix
-without names: what a model says is then seen apart from how rows are read. A line of the table says `agree`, `differ` with the largest difference, or `refused`
-with what the command said. Differences are shares of the largest number. The exit status is 1 where something differs.
+BINARY is the `apportion` command. Requires pandas and any of xgboost, lightgbm, catboost and scikit-learn
+(and pyarrow for Parquet); missing libraries are skipped with a note. Models are trained on a table with text,
+booleans, missing values and names with blanks, with early stopping, and with three classes or targets.
+`--rows-as numbers` replaces text by codes and booleans by 0 and 1, in a matrix without names, to test models
+independently of the reading of rows. Each line of the table contains `agree`, `differ` with the largest
+difference, or `refused` with the error message of the command. Differences are relative to the largest
+number. The exit status is 1 if anything differs.
 """
 import argparse
 import json
@@ -22,14 +25,14 @@ import pandas as pd
 from command import Command, Refused, table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Last, as the folder has a module shap, too.
+# Append the folder, because it contains another module named shap.
 sys.path.append(str(ROOT / "crates/python/python/apportion"))
 ROWS, SHOWN = 600, 40
 NUMBERS, WORDS, FLAG = ["Annual Income (k$)", "age", "Körpergröße"], ["city", "grade"], "is member"
 
 
 def people(seed=0, missing=False):
-    """Numbers under names with blanks and brackets, two columns of words, a boolean."""
+    """Returns a table of numbers under names with blanks and brackets, two text columns and a boolean."""
     random = np.random.default_rng(seed)
     rows = pd.DataFrame({
         "Annual Income (k$)": random.lognormal(3, 0.8, ROWS).round(2),
@@ -71,7 +74,7 @@ def targets(rows):
 
 
 class Case:
-    """A model in a file, the rows it is asked about and what its library says of them."""
+    """A model in a file, its rows, and the results of its library for them."""
 
     def __init__(self, library, what, model, rows, margins, contributions=None, tolerance=(1e-9, 1e-9), options=()):
         self.library, self.what, self.model, self.rows, self.tolerance, self.options = library, what, model, rows, tolerance, options
@@ -137,7 +140,8 @@ def lightgbm_cases(folder):
         if contributions:
             outputs = np.asarray(margins).reshape(SHOWN, -1).shape[1]
             said = np.asarray(model.predict(few, pred_contrib=True)).reshape(SHOWN, outputs, -1)[..., :-1].transpose(0, 2, 1)
-        if model.get_params()["boosting_type"] == "rf":  # raw scores and contributions of a forest are sums, of which its predictions are the mean
+        # Raw scores and contributions of a forest are sums, but its predictions are means.
+        if model.get_params()["boosting_type"] == "rf":
             margins, said = model.predict(few), said / model.n_estimators_
         return Case("LightGBM " + lightgbm.__version__, what, path, few, margins, said)
 
@@ -217,11 +221,12 @@ def scikit_learn_cases(folder):
         try:
             import shap
             values = np.asarray(shap.TreeExplainer(model).shap_values(rows))
-        except Exception:  # it is missing, or does not take the model
+        except Exception:  # shap is missing, or does not support the model
             return None
         return values[:, :, None] if values.ndim == 2 else values
 
-    def case(what, model, rows, margins="predict", tolerance=(1e-9, 1e-6)):  # shap's own sums of scikit-learn's trees are partly in f32
+    # shap computes some sums of scikit-learn's trees in f32.
+    def case(what, model, rows, margins="predict", tolerance=(1e-9, 1e-6)):
         path = folder / (what.replace(" ", "_").replace(",", "") + ".json")
         save(model, path)
         few = rows.head(SHOWN)
@@ -264,7 +269,7 @@ def scikit_learn_cases(folder):
 
 
 def boosted_pipeline(case, columns, kind, library, wanted, rows, margins):
-    """Encoders before boosting of another library; of a classifier the margins."""
+    """A pipeline of encoders and a boosting model of another library; for a classifier with margins."""
     import importlib
 
     from sklearn.impute import SimpleImputer
@@ -280,14 +285,14 @@ def boosted_pipeline(case, columns, kind, library, wanted, rows, margins):
 
 
 def apart(found, wanted):
-    """The largest difference, as a share of the largest number wanted."""
+    """Returns the largest difference, relative to the largest expected number."""
     if found.shape != wanted.shape:
         return np.inf
     return float(np.abs(found - wanted).max() / max(np.abs(wanted).max(), 1e-300))
 
 
 def as_numbers(case):
-    """The rows as the numbers that splits look at."""
+    """Returns the rows as the numbers that the splits compare."""
     rows, words = case.rows, {}
     if case.model.suffix == ".json" and case.library.startswith("scikit"):
         made = json.loads(case.model.read_text())
@@ -309,11 +314,11 @@ def verdict(share, tolerance):
 
 
 def held(command, case):
-    """What the command says of a case: of predictions, of contributions."""
+    """Compares the predictions and the contributions of the command with those of the library."""
     try:
         rows = as_numbers(case) if command.rows_as == "numbers" else case.rows
     except ValueError as problem:
-        return f"no numbers: {problem}", ""
+        return f"not numeric: {problem}", ""
     try:
         predictions = verdict(apart(command.predict(case.model, rows, *case.options), case.margins), case.tolerance[0])
     except Refused as refusal:
@@ -322,7 +327,7 @@ def held(command, case):
         values, bases, sums = command.explain(case.model, rows, *case.options)
         adds = apart(values.sum(axis=1) + bases, sums)
         if case.contributions is None:
-            return predictions, verdict(adds, 1e-9) + ", they add up"
+            return predictions, verdict(adds, 1e-9) + ", sums agree"
         return predictions, verdict(max(apart(values, case.contributions), adds), case.tolerance[1])
     except Refused as refusal:
         return predictions, f"refused: {refusal}"
@@ -347,13 +352,13 @@ def main():
                 for make in made:
                     try:
                         case = make()
-                    except ValueError as problem:  # the script that writes scikit-learn's models says why not
+                    except ValueError as problem:  # the export does not support the model
                         lines.append([library, "", f"not written: {problem}", ""])
                         continue
                     lines.append([case.library, case.what, *held(command, case)])
                     print(*lines[-1], sep=" | ", file=sys.stderr, flush=True)
             except ImportError as problem:
-                lines.append([library, "", f"left out: {problem}", ""])
+                lines.append([library, "", f"skipped: {problem}", ""])
     print(table(lines, ["library", "model and rows", "predictions", "contributions"]))
     differ = sum("differ" in cell for line in lines for cell in line)
     print(f"\n{sum('agree' in line[2] for line in lines)} of {len(lines)} predictions agree; {differ} cells differ")

@@ -1,23 +1,27 @@
 #!/usr/bin/env python3
-"""Times the tree engine beside its rivals, on the same files in one run, and prints ratios.
+"""Times the tree methods and their rivals in one run, on the same files, and prints ratios.
 
-    python3 benches/rivals/engine.py --workdir DIR [--binary target/release/tree_oracle] [--models a,b] [--sections path,one,marginal,banzhaf,interactions]
+    python3 benches/rivals/engine.py --workdir DIR [--binary target/release/tree_oracle] [--models a,b]
+                                     [--sections path,one,marginal,banzhaf,interactions]
                                      [--fasttreeshap PYTHON] [--rounds 3] [--quick] [--out FILE.json]
 
-Trains its models where DIR lacks them: MODEL.json (XGBoost), DATA.X.npy (rows) and DATA.bg.npy (background). The interpreter (3.12 or
-later) needs xgboost 3.4, shap, shapiq 1.8, woodelf_explainer, scikit-learn and pandas; FastTreeSHAP wants one of its own (3.10, numpy < 2).
-Rivals that are missing, or take too long, are left out by name.
+Models that DIR lacks are trained: MODEL.json (XGBoost), DATA.X.npy (rows) and DATA.bg.npy (background).
+Requires Python 3.12 or later with xgboost 3.4, shap, shapiq 1.8, woodelf_explainer, scikit-learn and pandas.
+FastTreeSHAP requires another interpreter (3.10, numpy < 2). Rivals that are missing or take too long are
+skipped with a note.
 
-One thread everywhere. CPU seconds of the timed part: loading is excluded, but whatever a tool derives from the background or the rows is
-counted, as each of our runs begins with a new oracle. Peers and ours follow each other within each round; the least of the rounds counts.
-A rival's rows are as many as take a second or two; but WOODELF, whose cost per row falls with their number, always gets all.
+Everything runs on one thread. Times are CPU seconds of the timed part: loading is excluded, but everything
+derived from the background or the rows is included, because each run of ours creates a new oracle. Rivals and
+Apportion run in turn within each round, and the minimum of the rounds is reported. Rivals explain as many
+rows as take a second or two, except WOODELF, which always explains all rows, because its cost per row
+decreases with their number.
 
-Sections, and what is asked for (ours against the best of the rivals named):
-  path          path-dependent Shapley, 1000 rows: 12 times XGBoost; 20 000 rows: 3.5 times WOODELF and 15 times XGBoost
-  one           one row in one call: at most half the time of the best of all
-  marginal      Shapley against 1 background row: 2 times shap's C code; 100: 50 times the best compiled rival (shap, shapiq), 1000: 250 times;
-                and with 20 000 rows 5 times WOODELF
-  banzhaf       20 times shapiq, path-dependent and against 100 background rows
+Sections, and the required speedups over the rivals named:
+  path          path-dependent Shapley, 1000 rows: 12 times XGBoost; 20,000 rows: 3.5 times WOODELF and 15 times XGBoost
+  one           one row in one call: at most half the time of the best rival
+  marginal      Shapley with 1 background row: 2 times shap's C code; 100: 50 times the best compiled rival (shap,
+                shapiq); 1000: 250 times; and with 20,000 rows 5 times WOODELF
+  banzhaf       20 times shapiq, path-dependent and with 100 background rows
   interactions  path-dependent pairs: 4 times XGBoost
 """
 import argparse
@@ -48,16 +52,16 @@ def parse_arguments():
     parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "target" / "release" / "tree_oracle")
     parser.add_argument("--models", default=MODELS)
     parser.add_argument("--sections", default=SECTIONS)
-    parser.add_argument("--fasttreeshap", help="an interpreter with FastTreeSHAP")
+    parser.add_argument("--fasttreeshap", help="interpreter with FastTreeSHAP")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--quick", action="store_true", help="one round, and no cell that takes minutes")
+    parser.add_argument("--quick", action="store_true", help="a single round, without cells that take minutes")
     parser.add_argument("--out", type=pathlib.Path)
     return parser.parse_args()
 
 
 # ---------------------------------------------------------------------------------------------- models and rows
 def data(name):
-    """Synthetic rows of the shapes of California housing (8 features) and of a wide table (100)."""
+    """Returns synthetic data with the shape of California housing (8 features) or of a wide table (100)."""
     features, rows = {"cal": (8, 26_000), "wide": (100, 26_000)}[name]
     random = np.random.default_rng(7 + features)
     x = random.normal(size=(rows, features))
@@ -85,7 +89,7 @@ def prepare(workdir, model):
 
 
 def rows_of(workdir, model, count):
-    """The rows to explain: the first of a file of 1000, or all of one of 20 000."""
+    """Returns the rows to explain: the first ones of a file of 1000, or all of a file of 20,000."""
     name = model.split("_")[0]
     return np.load(workdir / (f"{name}.X20000.npy" if count > 1000 else f"{name}.X.npy"))[:count]
 
@@ -108,7 +112,7 @@ def xgboost_calls(workdir, model, kind):
     made = {}
 
     def explain(rows):
-        # Not timed in the runs after the first: making the matrix is the caller's.
+        # Create the matrix in the first run only, because that is up to the caller.
         if made.get("rows") is not rows:
             made.update(rows=rows, matrix=xgboost.DMatrix(rows, nthread=1))
         if kind == "predict":
@@ -195,7 +199,10 @@ print(json.dumps(min(times) * 1e6))
 
 # ---------------------------------------------------------------------------------------------- timing
 def cpu_us_per_row(work, rows, least_seconds):
-    """The least CPU time per row of runs that take `least_seconds` in all, after one that is not counted where it is short."""
+    """Returns the minimum CPU time per row of runs that take `least_seconds` in total.
+
+    The first run counts only if it takes longer than that.
+    """
     started = time.process_time()
     work(rows)
     first = time.process_time() - started
@@ -208,7 +215,7 @@ def cpu_us_per_row(work, rows, least_seconds):
 
 
 def rival_us_per_row(work, rows, whole=False):
-    """Of as many rows as take a second or so; of all rows, where that is what the rival is good at."""
+    """Times as many rows as take about a second, or all rows with `whole`."""
     if whole:
         return cpu_us_per_row(work, rows, 0.01)
     count = 1
@@ -243,11 +250,13 @@ class Report:
         self.cells = []
 
     def add(self, model, what, wanted, ours, rivals):
-        """Microseconds per row of ours and of rivals by name; `wanted` times as fast as each that is named in it is asked for."""
+        """Adds the microseconds per row of Apportion and its rivals; `wanted` maps rivals to required
+        speedups.
+        """
         for rival, theirs in rivals.items():
             asked = wanted.get(rival)
             held = None if asked is None else theirs / ours >= asked
-            verdict = {None: "", True: f"  asked for {asked}: holds", False: f"  asked for {asked}: DOES NOT HOLD"}[held]
+            verdict = {None: "", True: f"  required {asked}: met", False: f"  required {asked}: MISSED"}[held]
             print(f"{model:16} {what:34} {rival:14} {theirs:12.2f} us  ours {ours:10.3f} us  {theirs / ours:8.1f} times{verdict}")
             sys.stdout.flush()
             self.cells.append(dict(model=model, what=what, rival=rival, rival_us=theirs, ours_us=ours, ratio=theirs / ours, asked=asked, holds=held))
@@ -260,13 +269,13 @@ def least(rounds, measure):
 def try_rival(name, make):
     try:
         return make()
-    except Exception as problem:  # whatever a rival fails with, the others go on
-        print(f"{name} is left out: {type(problem).__name__}: {problem}", file=sys.stderr)
+    except Exception as problem:  # continue with the other rivals, no matter how one fails
+        print(f"{name} is skipped: {type(problem).__name__}: {problem}", file=sys.stderr)
         return None
 
 
 def together(rounds, ours, rivals):
-    """The least of the rounds, each of which has ours and all rivals in turn."""
+    """Returns the minimum times over the rounds; each round runs Apportion and all rivals in turn."""
     times = {}
     for _ in range(rounds):
         times.setdefault("ours", []).append(ours())
@@ -295,7 +304,7 @@ def run(arguments, model, section, report):
             woodelf = woodelf_calls(workdir, model)
             rivals = {"woodelf": lambda: rival_us_per_row(woodelf, many, whole=True), "xgboost": lambda: rival_us_per_row(contributions, rows)}
             mine, theirs = together(1 if arguments.quick else 2, cpu(20_000), rivals)
-            report.add(model, "path-dependent, 20 000 rows", {"woodelf": 3.5, "xgboost": 15}, mine, theirs)
+            report.add(model, "path-dependent, 20,000 rows", {"woodelf": 3.5, "xgboost": 15}, mine, theirs)
     elif section == "one":
         one = np.ascontiguousarray(rows[:1])
         contributions, shapiq = xgboost_calls(workdir, model, "pred_contribs"), shapiq_calls(workdir, model, "SV")
@@ -325,7 +334,7 @@ def run(arguments, model, section, report):
         if model in ("cal_xgb100_4", "cal_xgb500_6") and not (arguments.quick and not middle):
             woodelf = woodelf_calls(workdir, model, background[:1000])
             mine, theirs = together(1, cpu(20_000, background=background[:1000]), {"woodelf": lambda: rival_us_per_row(woodelf, many, whole=True)})
-            report.add(model, "1000 background rows, 20 000 rows", {"woodelf": 5}, mine, theirs)
+            report.add(model, "1000 background rows, 20,000 rows", {"woodelf": 5}, mine, theirs)
     elif section == "banzhaf":
         shapiq = shapiq_calls(workdir, model, "BV")
         mine, theirs = together(rounds, cpu(1000, value="banzhaf"), {"shapiq": lambda: rival_us_per_row(shapiq, rows)})
@@ -338,7 +347,7 @@ def run(arguments, model, section, report):
         mine, theirs = together(rounds, cpu(1000, options=["--interactions", "value"]), {"xgboost": lambda: rival_us_per_row(pairs, rows)})
         report.add(model, "interactions, path-dependent", {"xgboost": 4}, mine, theirs)
     else:
-        sys.exit(f"unknown section {section!r}; known are {SECTIONS}")
+        sys.exit(f"unknown section {section!r}; expected one of: {SECTIONS}")
 
 
 def main():
@@ -351,7 +360,7 @@ def main():
         for section in arguments.sections.split(","):
             run(arguments, model, section, report)
     judged = [cell for cell in report.cells if cell["holds"] is not None]
-    print(f"{sum(cell['holds'] for cell in judged)} of {len(judged)} hold")
+    print(f"{sum(cell['holds'] for cell in judged)} of {len(judged)} requirements met")
     if arguments.out:
         arguments.out.write_text(json.dumps(report.cells, indent=1))
 

@@ -1,4 +1,4 @@
-"""What `estimators.py` shows of its cells: errors beside those of the reference, coverage, overhead, and whether the demands are met."""
+"""The tables of `estimators.py`: relative errors, coverage, overhead, and whether requirements are met."""
 import collections
 import math
 
@@ -8,12 +8,13 @@ from estimator_runs import REFERENCE, is_rival
 
 # Multiples of the number of players.
 BUDGETS = (2, 3, 5, 10, 20, 50)
-# Relative errors below 1e-8 are of rounding, and all alike: some games are additive, and all regressions are exact on them.
+# Clip relative errors below 1e-8, which are rounding errors: some games are additive, and all regressions are
+# exact on them.
 ROUNDING = 1e-16
 
 
 def ratios(cells, section):
-    """For class, budget and estimator: errors over those of the reference on the same game and seed."""
+    """Returns errors relative to the reference on the same game and seed, by class, budget and estimator."""
     by_game = collections.defaultdict(dict)
     for cell in cells.of(section):
         if "error" in cell:
@@ -33,7 +34,7 @@ def number(value):
 
 
 def best_rival(found, name, times):
-    """The rival with the least median in half of the games at least; (median, name), or None."""
+    """Returns the smallest median of a rival that ran on at least half of the games, and its name."""
     most = max((len(each) for (of, at, _), each in found.items() if (of, at) == (name, times)), default=0)
     told = [(float(np.median(each)), estimator) for (of, at, estimator), each in found.items()
             if (of, at) == (name, times) and is_rival(estimator) and len(each) >= most / 2]
@@ -41,7 +42,7 @@ def best_rival(found, name, times):
 
 
 def over_rivals(cells, section, group, times, method):
-    """The method's error over that of each rival on the same games, medians, of the rivals that run on half of the games at least: (median, name)."""
+    """Returns the median error relative to each rival that ran on at least half of the games."""
     by_game = collections.defaultdict(dict)
     for cell in cells.of(section):
         if cell["class"] in group and cell["times"] == times and "error" in cell:
@@ -58,9 +59,9 @@ def over_rivals(cells, section, group, times, method):
 def show_ratios(cells, section):
     found = ratios(cells, section)
     names = list(dict.fromkeys(name for name, _, _ in found))
-    unit = {"values": "squared error over Leverage SHAP's", "banzhaf": "squared error over Kernel Banzhaf's (without replacement)",
-            "pairs": "squared error over the sum of squares"}[section]
-    print(f"\n## {section}: {unit}; median [90 % quantile]")
+    unit = {"values": "squared error relative to Leverage SHAP", "banzhaf": "squared error relative to Kernel Banzhaf (without replacement)",
+            "pairs": "squared error relative to the sum of squares"}[section]
+    print(f"\n## {section}: {unit}; median [90% quantile]")
     by_estimator = collections.defaultdict(list)
     for cell in cells.of(section):
         by_estimator[cell["class"], cell["estimator"]].append(cell)
@@ -86,7 +87,7 @@ def show_ratios(cells, section):
 
 
 def coverage(cells, section="values"):
-    """Shares of players whose 95 % interval holds the true value: by estimator, and there by class and by budget, with `all` for the pool."""
+    """Returns the coverage of 95% intervals, by estimator, then by class and budget; `all` for the pool."""
     counts = collections.defaultdict(lambda: collections.defaultdict(lambda: [0, 0]))
     for cell in cells.of(section):
         if cell.get("intervals"):
@@ -102,13 +103,13 @@ def show_coverage(cells):
         budgets = [f"all at {times}n" for times in BUDGETS]
         names = ["all", *budgets, *dict.fromkeys(name for each in told.values() for name in each if not name.startswith("all"))]
         if told:
-            print(f"\n## {section}: coverage of 95 % intervals, percent of those that are stated\n")
+            print(f"\n## {section}: coverage of 95% intervals, in percent\n")
             print("| class |" + "".join(f" {estimator} |" for estimator in told) + "\n|---|" + "---|" * len(told))
             for name in (name for name in names if any(name in each for each in told.values())):
                 print(f"| {name} |" + "".join(f" {100 * each[name]:.1f} |" if name in each else " |" for each in told.values()))
 
 
-# The demands: classes by the beginnings of their names, the budget in n, and the largest median
+# The requirements: class names, the budget in multiples of n, and the maximum of the median.
 TREES_FEW, TREES_MANY = ("XGBoost n <= 8", "XGBoost n 10-14", "XGBoost n 16-20"), ("XGBoost n 60-101", "XGBoost n = 241")
 ROWS_FEW, ROWS_MANY, NETWORKS = ("XGBoost n <= 20, 50 rows",), ("XGBoost n >= 60, 50 rows",), ("networks n 10-14",)
 DEMANDS = (
@@ -128,15 +129,15 @@ def verdict(is_met, says):
 
 
 def verdicts(missed, says):
-    """One demand on many cells, with those that miss it."""
+    """Prints one requirement on many cells, with the cells that miss it."""
     verdict(not missed, says + (f", {len(missed)} miss it:" if missed else ""))
     for each in missed:
         print(f"  - {each}")
 
 
 def show_verdicts(cells, method):
-    """Each demand, and whether `method` meets it; a demand that this run says nothing of is not shown."""
-    print(f"\n## Demands, by `{method}`\n")
+    """Prints each requirement, and whether `method` meets it; requirements without data are omitted."""
+    print(f"\n## Requirements for `{method}`\n")
     found = {section: ratios(cells, section) for section in ("values", "banzhaf", "pairs")}
 
     def pooled(section, group, times, estimator):
@@ -149,7 +150,7 @@ def show_verdicts(cells, method):
     at_two = [cell["error"] for cell in cells.of("values")
               if (cell["estimator"], cell["times"]) == (method, 2) and cell["class"] in TREES_MANY + ROWS_MANY and "error" in cell]
     if at_two:
-        verdict(np.median(at_two) <= 0.3, f"squared error over the square of the norm at 2n, n >= 60: median {number(np.median(at_two))}, at most 0.3")
+        verdict(np.median(at_two) <= 0.3, f"squared error relative to the squared norm at 2n, n >= 60: median {number(np.median(at_two))}, at most 0.3")
     for section in ("values", "banzhaf"):
         own = {(name, times): each for (name, times, estimator), each in found[section].items() if estimator == method}
         behind, worse, beside = [], [], 0
@@ -161,18 +162,18 @@ def show_verdicts(cells, method):
             if middle > 1.02 or high > 1.3:
                 worse.append(f"{name}, {times}n: {number(middle)} [{number(high)}]")
         if beside:
-            verdicts(behind, f"{section}, at most 1.1 of the best rival, {beside} cells of class and budget")
+            verdicts(behind, f"{section}, at most 1.1 times the best rival, {beside} cells of class and budget")
         if own and section == "values":
-            verdicts(worse, f"values, at most 1.02 [90 % quantile 1.3] of Leverage SHAP, {len(own)} cells of class and budget")
+            verdicts(worse, f"values, at most 1.02 times [90% quantile 1.3 times] Leverage SHAP, {len(own)} cells of class and budget")
     for group, most in PAIR_DEMANDS:
         beside = over_rivals(cells, "pairs", group, 20, method)
         if beside:
             ratio, rival = max(beside)
-            verdict(ratio <= most, f"pairs, {' + '.join(group)}, 20n: {number(ratio)} of {rival}, at most {most}")
+            verdict(ratio <= most, f"pairs, {' + '.join(group)}, 20n: {number(ratio)} times {rival}, at most {most}")
     if told := coverage(cells).get(method):
-        verdict(0.94 <= told["all"] <= 0.97, f"coverage pooled {100 * told['all']:.1f} %, 94 to 97")
+        verdict(0.94 <= told["all"] <= 0.97, f"pooled coverage {100 * told['all']:.1f}%, required 94% to 97%")
         lowest = min((share, name) for name, share in told.items() if not name.startswith("all"))
-        verdict(lowest[0] >= 0.9, f"coverage of the worst class ({lowest[1]}) {100 * lowest[0]:.1f} %, at least 90")
+        verdict(lowest[0] >= 0.9, f"coverage of the worst class ({lowest[1]}) {100 * lowest[0]:.1f}%, at least 90%")
     seconds = {(cell["estimator"], cell["class"]): cell for cell in cells.of("overhead") if "cpu" in cell}
     for estimator, case, most, memory in OVERHEAD_DEMANDS:
         if cell := seconds.get((estimator.format(method=method), case)):
@@ -194,13 +195,13 @@ def show(cells, methods):
             show_ratios(cells, section)
     show_coverage(cells)
     if cells.of("overhead"):
-        print("\n## overhead: a free game, one thread\n\n| (players, budget) | estimator | CPU s | MB at the highest | |\n|---|---|---|---|---|")
+        print("\n## overhead: a game of negligible cost, one thread\n\n| (players, budget) | estimator | CPU s | peak MB | |\n|---|---|---|---|---|")
         for cell in cells.of("overhead"):
             figures = f"{cell['cpu']:.3f} | {cell['memory'] or math.nan:.0f}" if "cpu" in cell else " | "
             print(f"| {cell['class']} | {cell['estimator']} | {figures} | {cell.get('chose') or cell.get('problem') or ''} |")
     if cells.of("use"):
-        print("\n## use: 50 features, 10 background rows, until the error is 1 % of the norm\n\n"
-              "| estimator | rows | evaluations for each, mean | rows within 1 % | worst error | CPU s for each row, with the model |\n|---|---|---|---|---|---|")
+        print("\n## use: 50 features, 10 background rows, until the error is 1% of the norm\n\n"
+              "| estimator | rows | mean evaluations per row | rows within 1% | largest error | CPU s per row, with the model |\n|---|---|---|---|---|---|")
         for cell in cells.of("use"):
             if "problem" in cell:
                 print(f"| {cell['estimator']} | {cell['problem']} | | | | |")

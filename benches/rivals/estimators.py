@@ -1,25 +1,33 @@
-"""Estimators of any game at equal evaluations: apportion beside shapiq, shap and leverageshap, on the same games and seeds.
+"""Compares estimators for any game at equal evaluations: apportion, shapiq, shap and leverageshap.
 
-    python benches/rivals/estimators.py --out FILE [--data ../shared] [--quick] [--only CLASS] [--section NAME] [--methods NAMES] [--report]
+    python benches/rivals/estimators.py --out FILE [--data ../shared] [--quick] [--only CLASS] [--section NAME]
+                                        [--methods NAMES] [--report]
 
-Sections: `values` (Shapley values), `banzhaf`, `pairs` (Shapley interaction indices of all pairs), `overhead` (CPU time where the game is free), `use` (a
-callable model of 50 features, until the error is 1 %). Without --section all of them run.
+Sections: `values` (Shapley values), `banzhaf`, `pairs` (Shapley interaction indices of all pairs), `overhead`
+(CPU time for a game of negligible cost), `use` (a callable model of 50 features, until the error is 1%). Runs
+all sections by default.
 
-The error of an answer is |found - true|² / |true|². What the tables show is that error over the error of our paired Leverage SHAP on the same game, seed
-and budget: the median over games and seeds, and in brackets the 90 % quantile. Our methods draw the same coalitions for the same seed; the rivals draw
-their own. Banzhaf values are shown over the error of our Kernel Banzhaf without replacement (which is the stricter of the two), pairs as they are.
-Budgets of 2^n and more are left out, for there all of them are exact or could be.
+The error of an estimate is |found - true|² / |true|². The tables show the error relative to that of our
+paired Leverage SHAP for the same game, seed and budget: the median over games and seeds, and the 90% quantile
+in brackets. Our methods draw the same coalitions for the same seed; the rivals draw their own. Errors of
+Banzhaf values are relative to our Kernel Banzhaf without replacement (the more accurate of the two), errors
+of pairs are not relative. Budgets of 2^n and more are skipped, because all estimators are or could be exact
+there.
 
-Games: XGBoost models, of the directory --data (or APPORTION_DATA; models/NAME.json and data/NAME.csv; what is missing is left out, and said) and trained
-here on data that scikit-learn has, with the mean of the data as the single baseline, or with 50 background rows; networks, support vectors and nearest
-neighbours; games of textbooks; games with noise. True values of trees are exact (checked against shap's TreeExplainer in the same run), those of other
-games with up to 14 players are by enumeration, those of larger ones by their closed form. An evaluation is counted once for each coalition that is asked
-for in a run of an estimator; the answers are kept for the other estimators, and the time in which the game answers is no part of the CPU time shown.
+Games: XGBoost models from the directory --data (or APPORTION_DATA; models/NAME.json and data/NAME.csv;
+missing files are skipped with a note), and models trained on data of scikit-learn, with the mean of the data
+as the single baseline, or with 50 background rows; networks, support vector machines and nearest neighbours;
+textbook games; games with noise. True values of trees are exact (compared with shap's TreeExplainer in the
+same run); those of other games come from enumeration for up to 14 players, and from closed forms for more.
+Each distinct coalition that a run of an estimator evaluates counts as one evaluation. Coalition values are
+cached for the other estimators, and the time of the game is excluded from the CPU time.
 
---out keeps one line of JSON for each cell (game, seed, budget, estimator). What is there already is not run again, unless the game, the version of the
-rival or the build of apportion is another one: so the rivals run once, and each build of ours runs anew. --report prints what is kept and runs nothing.
-`leverageshap` is on no registry: clone https://github.com/rtealwitter/leverageshap, install tabulate, and give its directory by --leverageshap.
-Needs shap, shapiq, xgboost, lightgbm, pandas and scikit-learn. All run on one thread.
+--out stores one line of JSON for each cell (game, seed, budget, estimator). Stored cells are not run again
+unless the game, the version of the rival or the build of apportion has changed; so rivals run once, and each
+new build of ours runs again. --report prints the stored cells without running anything. `leverageshap` is not
+on a registry: clone https://github.com/rtealwitter/leverageshap, install tabulate, and pass the directory
+with --leverageshap. Requires shap, shapiq, xgboost, lightgbm, pandas and scikit-learn. Everything runs on one
+thread.
 """
 import os
 
@@ -49,19 +57,19 @@ from estimator_tables import BUDGETS, show
 warnings.simplefilter("ignore")
 
 SECTIONS = ("values", "banzhaf", "pairs", "overhead", "use")
-# A rival is not run at a budget where it would, by its time at a smaller one, need more seconds than this.
+# Skip budgets of a rival that would take more seconds than this, extrapolated from a smaller budget.
 PATIENCE = 30.0
 
 
 class Cells:
-    """What is kept of earlier runs, and what is added: one line of JSON each."""
+    """The cells of earlier runs and of this one: one line of JSON each."""
 
     def __init__(self, path):
         self.path, self.kept = path, {}
         if path and path.exists():
             written = path.read_text()
             if written and not written.endswith("\n"):
-                # A run was killed in the midst of a line.
+                # An earlier run was killed while writing a line.
                 with path.open("a") as file:
                     file.write("\n")
             for line in written.splitlines():
@@ -87,15 +95,17 @@ class Cells:
         return [cell for cell in self.kept.values() if cell["section"] == section]
 
     def drop_other_builds(self):
-        """Forgets cells of ours that another build of apportion made, in this run; the file keeps them."""
+        """Drops cells of other builds of apportion in this run; the file keeps them."""
         others = {key for key, cell in self.kept.items() if cell["section"] != "truth" and not is_rival(cell["estimator"]) and cell["version"] != build()}
         self.kept = {key: cell for key, cell in self.kept.items() if key not in others}
         if others:
-            print(f"{len(others)} cells of other builds of apportion are not shown")
+            print(f"{len(others)} cells of other builds of apportion are omitted")
 
 
 def measured(game, section, run, budget, seed):
-    """One run of an estimator: errors, evaluations, CPU time outside the game, and how many of its intervals hold the truth."""
+    """Runs an estimator: returns errors, evaluations, CPU time without the game, and the coverage of
+    intervals.
+    """
     true = game.truth(section)
     game.ours()
     game.begin()
@@ -109,7 +119,7 @@ def measured(game, section, run, budget, seed):
             told = {"problem": "the values are not finite"}
         elif found.low is not None:
             slack = 1e-9 * np.linalg.norm(true)
-            # Where nothing is known of an error the ends are not finite, and there is no interval.
+            # Infinite ends mean that the error is unknown, and that there is no interval.
             stated = np.isfinite(found.low) & np.isfinite(found.high)
             held = (found.low - slack <= true) & (true <= found.high + slack)
             told |= {"players": len(true), "intervals": int(stated.sum()), "covered": int((held & stated).sum())}
@@ -122,7 +132,7 @@ def measured(game, section, run, budget, seed):
 
 
 def run_games(section, games, runners, cells, seeds, budgets, only, late):
-    """Seeds are the outer loop, that a run cut short has all classes."""
+    """Runs all cells of a section. Seeds are the outer loop, so that an interrupted run has all classes."""
     slow = {}
     for seed in seeds:
         for name, makers in games.classes().items():
@@ -164,7 +174,7 @@ OVERHEAD = ((100, 2_000), (100, 10_000), (300, 3_000), (1_000, 20_000), (10_000,
 
 
 def overhead_once(estimator, players, budget):
-    """In a process of its own: CPU time without that of the game, and the memory at its highest."""
+    """Prints the CPU time without the game and the peak memory; runs in a separate process."""
     random = np.random.default_rng(5)
     weights, pairs = random.normal(size=players), random.choice(players, (players, 2))
     spent = 0.0
@@ -173,7 +183,8 @@ def overhead_once(estimator, players, budget):
         nonlocal spent
         started = time.process_time()
         asked = np.atleast_2d(np.asarray(asked))
-        # Without a second copy of what is asked, which is a gigabyte where players and budget are the largest.
+        # Avoid a copy of the coalitions, which take a gigabyte for the largest numbers of players and
+        # budgets.
         asked = asked if asked.dtype == bool else asked > 0.5
         answers = np.concatenate([part @ weights + (part[:, pairs[:, 0]] & part[:, pairs[:, 1]]).sum(axis=1)
                                   for part in np.array_split(asked, max(1, len(asked) * players // 500_000))])
@@ -188,7 +199,7 @@ def overhead_once(estimator, players, budget):
     spent, started = 0.0, time.process_time()
     found = run(game, budget, 0)
     seconds = time.process_time() - started - spent
-    # The highest that getrusage tells of is that of the parent, where that had more.
+    # Read VmHWM, because getrusage returns the peak of the parent if that is higher.
     status = pathlib.Path("/proc/self/status")
     high = next((line for line in status.read_text().splitlines() if line.startswith("VmHWM")), None) if status.exists() else None
     print(json.dumps({"cpu": seconds, "memory": None if high is None else int(high.split()[1]) / 1024, "chose": found.chose}))
@@ -199,7 +210,7 @@ def run_overhead(cells, methods, is_quick):
     names = [name for name in methods or ("auto", "learned-spectrum", "leverage-shap") if name in known]
     for players, budget in OVERHEAD[:3] if is_quick else OVERHEAD:
         for estimator in [*names, "shapiq OddSHAP"]:
-            # The learned spectrum keeps some numbers for each player and pair: 20 GB where both are the most.
+            # The learned spectrum stores numbers for each player and pair: 20 GB at the maximum of both.
             if estimator.startswith("shapiq") and players > 300 or estimator == "learned-spectrum" and players > 1000:
                 continue
             cell = {"section": "overhead", "class": f"({players}, {budget})", "game": "free", "seed": 0, "times": 0, "estimator": estimator,
@@ -208,17 +219,17 @@ def run_overhead(cells, methods, is_quick):
                 continue
             try:
                 told = subprocess.run([sys.executable, __file__, "--once", estimator, str(players), str(budget)], capture_output=True, text=True, timeout=400)
-                said = told.stderr.strip().splitlines() or [f"ended with {told.returncode}"]
+                said = told.stderr.strip().splitlines() or [f"exit status {told.returncode}"]
                 cells.add(cell | (json.loads(told.stdout.splitlines()[-1]) if told.returncode == 0 else {"problem": said[-1][:200]}))
             except subprocess.TimeoutExpired:
                 cells.add(cell | {"problem": "more than 400 s"})
     print("overhead is done", flush=True)
 
 
-# One real use
+# A realistic use
 
 def run_use(cells, methods, is_quick):
-    """A callable model of 50 features: evaluations for an error of 1 %."""
+    """Runs a callable model of 50 features until the error is 1%."""
     import shap
     import xgboost
 
@@ -267,7 +278,7 @@ def run_use(cells, methods, is_quick):
         needed, started = [], time.process_time()
         for place in range(few):
             np.random.seed(place)
-            # Its user knows no error: this is the first of these budgets at which the true error is small enough.
+            # Use the first of these budgets at which the true error is small enough, which users do not know.
             for times in (5, 10, 20, 50, 100, 200, 500):
                 found = np.reshape(run(rows[place : place + 1], times * players), (1, players))
                 if np.linalg.norm(found[0] - true[place]) <= 0.01 * np.linalg.norm(true[place]):
@@ -281,17 +292,17 @@ def run_use(cells, methods, is_quick):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default=os.environ.get("APPORTION_DATA", "../shared"), help="directory with models/ and data/")
-    parser.add_argument("--out", type=pathlib.Path, help="file of cells, one line of JSON each; it is read, and added to")
-    parser.add_argument("--quick", action="store_true", help="one seed, fewer rows and smaller cases: some minutes")
-    parser.add_argument("--seeds", type=int, help="how many explicands of each model (10; 1 with --quick)")
-    parser.add_argument("--only", help="classes whose name has this in it")
+    parser.add_argument("--out", type=pathlib.Path, help="file of cells, one line of JSON each; new cells are appended")
+    parser.add_argument("--quick", action="store_true", help="one seed, fewer rows and smaller cases; takes a few minutes")
+    parser.add_argument("--seeds", type=int, help="number of rows per model (default: 10, or 1 with --quick)")
+    parser.add_argument("--only", help="run only classes whose name contains this text")
     parser.add_argument("--section", choices=SECTIONS, action="append")
-    parser.add_argument("--methods", help="ours, by name, with commas")
-    parser.add_argument("--ours-only", action="store_true", help="run no rivals; those that are kept are shown")
-    parser.add_argument("--budgets", help="multiples of n, with commas")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="stop, and show what there is")
+    parser.add_argument("--methods", help="methods of apportion, separated by commas")
+    parser.add_argument("--ours-only", action="store_true", help="do not run rivals, but show their stored cells")
+    parser.add_argument("--budgets", help="multiples of n, separated by commas")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after this time and show the results so far")
     parser.add_argument("--leverageshap", help="directory of a clone of rtealwitter/leverageshap")
-    parser.add_argument("--report", action="store_true", help="run nothing")
+    parser.add_argument("--report", action="store_true", help="print the stored cells without running anything")
     parser.add_argument("--once", nargs=3, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.once:
@@ -300,7 +311,7 @@ def main():
     cells, games = Cells(asked.out), Games(asked.data)
     classes = list(games.classes())
     if asked.only and not any(asked.only.lower() in name.lower() for name in classes):
-        parser.error(f"no class has {asked.only!r} in its name; there are {', '.join(classes)}")
+        parser.error(f"no class name contains {asked.only!r}; available classes: {', '.join(classes)}")
     methods = asked.methods.split(",") if asked.methods else None
     budgets = [int(each) for each in asked.budgets.split(",")] if asked.budgets else list(BUDGETS)
     seeds = range(asked.seeds or (1 if asked.quick else 10))
@@ -321,9 +332,9 @@ def main():
             chosen = budgets if section == "values" else [times for times in budgets if times >= 5]
             run_games(section, games, runners, cells, seeds, chosen, asked.only, late)
     if not asked.leverageshap and not asked.report:
-        print("leverageshap is left out: it is on no registry; --leverageshap takes a clone")
+        print("leverageshap is skipped because it is not on a registry; pass a clone with --leverageshap")
     for path in sorted(games.missing):
-        print(f"{path} is missing: its games are left out")
+        print(f"{path} is missing; its games are skipped")
     if not asked.report:
         cells.drop_other_builds()
     show(cells, methods)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes what shap's KernelExplainer does on fixed games, for the test of Optimized Kernel SHAP.
+"""Writes results of shap's KernelExplainer on fixed games, for the test of Optimized Kernel SHAP.
 
-For each case: the subsets that the library drew (in order, repetitions included), and then the rows, weights and values that it made of
-them. Usage: kernel_explainer_fixture.py OUT.json   (needs: shap numpy)
+For each case: the subsets that the library drew (in order, with repetitions), and the rows, weights and
+values that it computed from them. Usage: kernel_explainer_fixture.py OUT.json (requires shap and numpy)
 """
 import json
 import sys

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Times interaction indices of order 3 on trees: Apportion and shapiq, on the same models and rows in one run, and compares what they say.
+"""Times interaction indices of order 3 for trees with Apportion and shapiq, and compares their values.
 
     cargo build --release -p apportion-benches --bin tree_oracle
-    python3 benches/rivals/order_three.py [--binary target/release/tree_oracle] [--rows 20] [--background 50] [--order 3]
+    python3 benches/rivals/order_three.py [--binary target/release/tree_oracle] [--rows 20] [--background 50]
+                                          [--order 3]
 
-The interpreter needs xgboost, numpy and shapiq (1.8). One thread everywhere; microseconds of CPU per row, loading excluded. shapiq explains row by row,
-and so does the column of one row; the other column is of 1000 rows at a time, the rest of its time being what is computed once for all.
+Both run on the same models and rows. Requires xgboost, numpy and shapiq (1.8). Everything runs on one thread;
+times are microseconds of CPU time per row, without loading. shapiq explains one row at a time, and so does
+the column for one row. The other column explains 1000 rows at a time, which shares the computations common to
+all rows.
 """
 import argparse
 import json
@@ -65,7 +68,7 @@ def theirs(options, fitted, rows, index, background):
 
 def main():
     options = parse_arguments()
-    print("game, index, features, trees, depth: us per row of shapiq, ours (1000 rows), ours (one row), largest difference of the first row")
+    print("game, index, features, trees, depth: us per row of shapiq, ours (1000 rows), ours (one row), largest difference in the first row")
     for features, trees, depth in [(10, 100, 4), (20, 100, 6), (60, 300, 6)]:
         fitted, rows = model(features, trees, depth)
         with tempfile.TemporaryDirectory() as folder:

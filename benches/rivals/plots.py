@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Each figure beside shap's of the same values: a page of pairs, and whether both have the same order, the same signs and the same numbers.
+"""Compares each figure with shap's figure of the same values: order, signs and numbers, on a page of pairs.
 
     python3 benches/rivals/plots.py [--out target/rivals/plots.html]
 
-Needs the package `apportion`, shap, scikit-learn and matplotlib. The order of the names is read off shap's axes, and its numbers off the texts
-of its figures; ours are those of the tables behind our figures. Ends with status 1 where they differ.
+Requires the package `apportion`, shap, scikit-learn and matplotlib. The order of names is read from shap's
+axes, and numbers from the texts of its figures; ours come from the tables of our figures. The exit status is
+1 if they differ.
 """
 import argparse
 import base64
@@ -27,16 +28,16 @@ from sklearn.ensemble import RandomForestRegressor
 import apportion
 
 ROW = 3
-# What a reader of ours is told, and a reader of theirs is not.
+# The information that only our figures contain.
 MORE = {
-    "waterfall": "half the width of each value's 95 % interval where it is estimated (drawn as whiskers), and that values are exact where they are",
-    "force": "the intervals of estimated values, and how many blocks have no room for a name",
-    "bar": "the 95 % interval of each mean for rows like these, beyond it the error of the estimates, and the mean size of the rest",
-    "beeswarm": "over how many rows it is, which rows the dots are where there are many, and exact densities of all rows",
-    "scatter": "how the inputs are spread, which feature the colours are of and how much of the spread it tells, intervals of estimated values",
-    "heatmap": "a scale of the predictions, and from which size on colours are full",
-    "decision": "how many of the rows are drawn, and the intervals where values are estimated",
-    "cohorts": "the interval of each mean, and how many rows each cohort has",
+    "waterfall": "the 95% half-width of each estimated value (as whiskers), or a note that values are exact",
+    "force": "intervals of estimated values, and the number of blocks that are too small for a name",
+    "bar": "the 95% interval of each mean over rows, the error of the estimates, and the mean |value| of the remaining features",
+    "beeswarm": "the number of rows, the selection of rows for the dots, and exact densities over all rows",
+    "scatter": "the distribution of the inputs, the feature of the colours and the variance that it explains, and intervals of estimated values",
+    "heatmap": "a scale of the predictions, and the value at which colours saturate",
+    "decision": "the number of rows drawn, and intervals of estimated values",
+    "cohorts": "the interval of each mean, and the size of each cohort",
 }
 
 
@@ -52,7 +53,9 @@ def png(figure):
 
 
 def theirs(draw):
-    """What shap draws: the figure as PNG, the names of its axis from above, its texts, its dots, its bars' lengths, its lines and its picture."""
+    """Draws a figure of shap; returns its PNG, names on the axis from the top, texts, dots, bar lengths and
+    lines.
+    """
     pyplot.close("all")
     pyplot.figure()
     draw()
@@ -69,52 +72,52 @@ def theirs(draw):
 
 
 def lines(figure):
-    """The lines of the table behind a figure of ours."""
+    """Returns the lines of the table of one of our figures."""
     return list(csv.DictReader(io.StringIO(figure._inner.csv())))
 
 
 def orders(figure, names):
-    """The names in the order of our figure: those of its lines, or of its columns."""
+    """Returns the names in the order of our figure: those of its lines, or of its columns."""
     found = [line["feature"] for line in lines(figure) if "feature" in line] or list(lines(figure)[0])
     return [name for name in dict.fromkeys(found) if name in names]
 
 
 def named(labels, names):
-    """The names among labels such as `0.02 = s5`, each once."""
+    """Returns the names in labels such as `0.02 = s5`, each once."""
     found = [name for label in labels for name in names if label == name or label.endswith(f"= {name}")]
     return list(dict.fromkeys(found))
 
 
 def read_off(words, ours):
-    """How many of shap's signed numbers are ours, to the digits that shap shows, and how many there are."""
+    """Returns how many of shap's signed numbers equal ours, to the digits shown, and how many there are."""
     shown = [word for word in words if re.fullmatch(r"[+-]\d+(\.\d+)?", word)]
     near = [any(abs(float(word) - value) <= 0.5 * 10.0 ** -len(word.partition(".")[2]) + 1e-12 for value in ours) for word in shown]
     return sum(near), len(shown)
 
 
 def judge(kind, shown, figure, names):
-    """Whether both are alike, and in words what was compared."""
+    """Compares both figures: returns whether they agree, and a description, for each comparison."""
     table, judged = lines(figure), []
     if kind in ("waterfall", "bar", "beeswarm", "heatmap", "decision", "cohorts"):
         one, other = named(shown["names"], names), orders(figure, names)
-        judged.append((one == other, "the same order" if one == other else f"another order: {one} and {other}"))
+        judged.append((one == other, "the same order" if one == other else f"different orders: {one} and {other}"))
     column = {"waterfall": "value", "bar": "mean |value|", "cohorts": "mean |value|"}.get(kind)
     if column:
         found, count = read_off(shown["texts"], [float(line[column]) for line in table])
-        judged.append((found == count > 0, f"{found} of {count} numbers that are printed there are ours, with their signs"))
+        judged.append((found == count > 0, f"{found} of {count} numbers in shap's figure equal ours, including signs"))
     if kind in ("beeswarm", "scatter"):
         ours = sorted(float(line["value"]) for line in table)
         there = sorted(shown["dots"][:, 0 if kind == "beeswarm" else 1])
         alike = len(ours) == len(there) and np.allclose(ours, there, rtol=0.0, atol=1e-9)
-        judged.append((alike, f"{len(there)} dots there, {len(ours)} here, {'at the same values' if alike else 'at others'}"))
+        judged.append((alike, f"{len(there)} dots in shap's figure, {len(ours)} in ours, at {'the same' if alike else 'different'} values"))
     if kind == "scatter":
         ours = sorted(float(line["input"]) for line in table)
         alike = np.allclose(ours, sorted(shown["dots"][:, 0]), rtol=0.0, atol=1e-9)
-        judged.append((alike, f"{'the same' if alike else 'other'} inputs"))
+        judged.append((alike, f"{'the same' if alike else 'different'} inputs"))
     if kind == "decision":
         ends = np.array(shown["ends"])
         near = [np.abs(ends - float(line["prediction"])).min() < 1e-6 for line in table]
-        judged.append((all(near), f"{sum(near)} of the {len(near)} paths here end where one does there"))
+        judged.append((all(near), f"{sum(near)} of our {len(near)} paths end at the same prediction as one of shap's"))
     return judged
 
 
@@ -145,10 +148,10 @@ def main():
         shown = theirs(draw)
         judged = judge(kind, shown, figure, names)
         is_same &= all(alike for alike, _ in judged)
-        words = "; ".join(said for _, said in judged) or "to be judged by eye"
+        words = "; ".join(said for _, said in judged) or "to be compared visually"
         print(f"{kind}: {words}")
         parts.append(
-            f"<section><h2>{kind}</h2><p>Compared: {html.escape(words)}. Ours says beside it: {html.escape(MORE[kind])}.</p>"
+            f"<section><h2>{kind}</h2><p>Compared: {html.escape(words)}. Only in our figure: {html.escape(MORE[kind])}.</p>"
             f'<div><figure><figcaption>shap {shap.__version__}</figcaption><img alt="{kind} by shap" src="data:image/png;base64,{shown["image"]}"></figure>'
             f"<figure><figcaption>apportion {apportion.__version__}</figcaption>{figure.svg}</figure></div></section>")
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""What it costs to ask a program (`--predict`) beside what its model takes.
+"""Measures the overhead of explaining a program (`--predict`), compared with the time of its model.
 
-    python3 benches/rivals/program.py BINARY [--rows 1000] [--model forest,boosting,perceptron,linear] [--format csv,arrow] [--threads T]
+    python3 benches/rivals/program.py BINARY [--rows 1000] [--model forest,boosting,perceptron,linear]
+                                             [--format csv,arrow] [--threads T]
 
-BINARY is the `apportion` command. The interpreter needs numpy, pandas, pyarrow and scikit-learn. A model of 12 features is explained by
-leverage-shap with 10n evaluations per row against 50 background rows, through the servers of docs/predict_program.md, which measure here
-how long they are in `model.predict`. A line of the table has the rows predicted, the seconds of the model, of the start of the server
-until its first batch, of the whole run, and the overhead: what the run took beside the start and the model, as a share of the model's time.
-The same is told of the processor's time of both processes, which other work on the machine does not change as much.
+BINARY is the `apportion` command. Requires numpy, pandas, pyarrow and scikit-learn. A model of 12 features is
+explained by leverage-shap with 10n evaluations per row and 50 background rows, through the servers of
+docs/predict_program.md, which measure the time in `model.predict` here. Each line of the table contains the
+number of rows predicted, the seconds in the model, the seconds from the start of the server to its first
+batch, the seconds of the whole run, and the overhead: the run without the start and the model, relative to
+the model. The last column is the overhead in CPU time of both processes, which depends less on other load of
+the machine.
 """
 import argparse
 import json
@@ -56,7 +59,7 @@ class Timed:
 
 
 def server(page, heading):
-    """The server of the documentation, which measures its model."""
+    """Returns the server of the documentation, modified to measure its model."""
     code = page.split(f"\n## {heading}\n")[1].split("```python\n")[1].split("\n```")[0]
     return MEASURED + code.replace('joblib.load("model.joblib")', 'Timed(joblib.load("model.joblib"))')
 
@@ -79,7 +82,7 @@ def main():
     names = [f"x{feature}" for feature in range(FEATURES)]
     table = pd.DataFrame(random.normal(size=(max(options.rows, 5000), FEATURES)), columns=names)
     target = table["x0"] * table["x1"] + np.sin(3 * table["x2"]) + table[names[3:]].sum(axis=1)
-    print(f"{'model':>10} {'format':>6} {'rows':>9} {'model s':>8} {'start s':>8} {'run s':>8} {'overhead':>9} {'of processor':>13}")
+    print(f"{'model':>10} {'format':>6} {'rows':>9} {'model s':>8} {'start s':>8} {'run s':>8} {'overhead':>9} {'CPU overhead':>13}")
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         table[: options.rows].to_csv(folder / "rows.csv", index=False)
@@ -101,12 +104,12 @@ def main():
                 told = json.loads((folder / "told.json").read_text())
                 start, model = told["first"] - begun, told["model"]
                 overhead = (run - start - model) / model
-                # Of the processor the start is left out as well: it is busy all the time.
+                # The start is excluded from the CPU time, too, because the CPU is busy throughout.
                 beside = (processor - start - told["model_processor"]) / told["model_processor"]
                 print(f"{name:>10} {form:>6} {told['rows']:>9} {model:8.1f} {start:8.1f} {run:8.1f} {overhead:9.1%} {beside:13.1%}", flush=True)
                 results.add((folder / f"{form}.csv").read_bytes())
             if len(results) > 1:
-                print(f"{name}: the results of the formats differ in bits")
+                print(f"{name}: the results of the two formats are not bitwise identical")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""Runs shap's own tests of its explainers against apportion.shap: the import is changed and nothing else.
+"""Runs shap's own tests of its explainers with apportion.shap; only the import is changed.
 
-    python benches/rivals/shap_suite.py TESTS [--data FOLDER] [--california ROWS.csv] [--files test_tree.py …] [-- PYTEST OPTIONS]
+    python benches/rivals/shap_suite.py TESTS [--data FOLDER] [--california ROWS.csv]
+                                        [--files test_tree.py …] [-- PYTEST OPTIONS]
 
-TESTS is the folder `tests` of a checkout of shap, which is not changed: its files are copied to a temporary folder, and there `import shap`
-becomes `import apportion.shap as shap`. The tests fetch data from the net; where there is none, FOLDER has the files that shap's own `data`
-folder has (adult.data), and ROWS.csv the California housing data with a header and the column `target`. Ranking data is made up.
+TESTS is the folder `tests` of a checkout of shap, which is not changed: its files are copied to a temporary
+folder, in which `import shap` becomes `import apportion.shap as shap`. The tests download data. Without a
+connection, FOLDER provides the files of shap's own `data` folder (adult.data), and ROWS.csv the California
+housing data, with a header and the column `target`. Ranking data is synthetic.
 """
 import argparse
 import pathlib
@@ -15,7 +17,7 @@ import sys
 import tempfile
 
 OFFLINE = '''
-"""Data where there is no net."""
+"""Data without a network connection."""
 import pathlib, shutil
 import numpy as np, pandas as pd, scipy.sparse
 import sklearn.datasets, shap
@@ -56,7 +58,7 @@ def main():
     parser.add_argument("--data", type=pathlib.Path)
     parser.add_argument("--california", type=pathlib.Path)
     parser.add_argument("--files", nargs="+", default=["test_tree.py"])
-    parser.add_argument("--unchanged", action="store_true", help="the same with shap itself")
+    parser.add_argument("--unchanged", action="store_true", help="run the tests with shap itself")
     asked = parser.parse_args(ours)
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder) / "tests"

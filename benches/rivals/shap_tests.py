@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""What shap's own tests of trees check, case by case, of the command.
+"""Repeats the checks of shap's own tests of trees with the command, case by case.
 
     python3 benches/rivals/shap_tests.py BINARY [--only TEXT] [--cases]
 
-BINARY is the `apportion` command. Each case has the name of a test of shap (tests/explainers/test_tree.py, 2026) and checks what that test is
-about on a model trained anew, on data of the same kind that is made here or ships with scikit-learn: values against those of shap's
-TreeExplainer, sums against the library's own predictions, interactions, errors. The table says of each case `agree`, `differ` and who is
-right by enumeration of all coalitions, or `refused` and why; below it the refusals are counted by reason. Values are compared as shares of
-the largest, 1e-6 where the library adds in f64 and 2e-5 where it adds in f32. `--cases` lists the cases. The exit status is 1 where the
-command is wrong.
+BINARY is the `apportion` command. Each case has the name of a test of shap (tests/explainers/test_tree.py,
+2026) and makes the same checks on a newly trained model, with similar synthetic data or data of scikit-learn:
+values compared with shap's TreeExplainer, sums compared with the library's predictions, interactions, errors.
+The table contains `agree`, `differ` with the result of enumerating all coalitions, or `refused` with the
+reason, for each case; below it, refusals are counted by reason. Values are compared relative to the largest:
+within 1e-6 for libraries that sum in f64, and 2e-5 for f32. `--cases` lists the cases. The exit status is 1
+if the command is wrong.
 
-The interpreter needs shap, scikit-learn, pandas, and what is there of xgboost, lightgbm, catboost, ngboost, pyod, scikit-optimize, gpboost.
+Requires shap, scikit-learn and pandas; cases of xgboost, lightgbm, catboost, ngboost, pyod, scikit-optimize
+and gpboost are refused if these are not installed.
 """
 import argparse
 import collections
@@ -27,7 +29,7 @@ from shap_cases.bench import CASES, Bench, Differs
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary", type=pathlib.Path, nargs="?")
-    parser.add_argument("--only", default="", help="cases whose name has this text")
+    parser.add_argument("--only", default="", help="run only cases whose name contains this text")
     parser.add_argument("--cases", action="store_true", help="list the cases")
     given = parser.parse_args()
     order = {name: place for place, name in enumerate(sorted(name for name, _, _ in CASES))}
@@ -51,21 +53,21 @@ def main():
                 verdict = f"{'differ' if difference.is_right else '**differ**'}: {difference}"
                 wrong += not difference.is_right
                 right += difference.is_right
-            except Exception as problem:  # a library that does not train or run here
+            except Exception as problem:  # a library cannot train or run in this environment
                 verdict = f"refused: the case itself fails: {type(problem).__name__}: {problem}"
                 reasons["the case itself fails"] += 1
             lines.append([name, "; ".join([verdict, *bench.notes])])
             print(f"{name}: {lines[-1][1]}", file=sys.stderr, flush=True)
     print(table(lines, ["shap's test", "the command"]))
     agree = sum(line[1].startswith("agree") for line in lines)
-    print(f"\n{agree} of {len(lines)} agree, {right} differ from shap where enumeration is with the command, {wrong} differ otherwise, {sum(reasons.values())} refused:\n")
+    print(f"\n{agree} of {len(lines)} agree, {right} differ from shap but agree with enumeration, {wrong} differ otherwise, {sum(reasons.values())} refused:\n")
     print("\n".join(f"- {count} × {reason}" for reason, count in reasons.most_common()))
     sys.exit(1 if wrong else 0)
 
 
 def reason_of(verdict):
-    """A refusal without what is of its case alone."""
-    for text in ("not a number", "the header lacks", "--missing", "statistics of categories", "path-dependent", "is not installed", "no reader of",
+    """Returns the reason of a refusal, without details of the case."""
+    for text in ("not a number", "the header lacks", "--missing", "statistics of categories", "path-dependent", "is not installed", "are not supported",
                  "approximate", "scikit_learn_to_json"):
         if text in verdict:
             return text

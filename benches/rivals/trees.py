@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Times path-dependent values of tree ensembles: Apportion, XGBoost's pred_contribs and shapiq, on the same files in one run.
+"""Times path-dependent values of Apportion, XGBoost's pred_contribs and shapiq in one run, on the same files.
 
-    python3 benches/rivals/trees.py --workdir DIR [--binary target/release/tree_oracle] [--models a,b] [--rounds 3] [--out FILE.json]
+    python3 benches/rivals/trees.py --workdir DIR [--binary target/release/tree_oracle] [--models a,b] [--rounds 3]
+                                    [--out FILE.json]
 
-DIR holds MODEL.json (XGBoost) and DATA.X.npy (rows), where DATA is MODEL up to the first underscore; and, if there, truth_MODEL.npz with
-`pd_sv` and `pd_bz`, the values of the first rows by enumeration. The interpreter needs xgboost (3.3 or later for its newest algorithm),
-numpy and, for its columns, shapiq (1.8) with scikit-learn; what is missing is left out by name.
+DIR contains MODEL.json (XGBoost) and DATA.X.npy (rows), where DATA is MODEL up to the first underscore; and
+optionally truth_MODEL.npz with `pd_sv` and `pd_bz`, the values of the first rows by enumeration. Requires
+xgboost (3.3 or later for its newest algorithm), numpy and, for its columns, shapiq (1.8) with scikit-learn;
+missing rivals are skipped.
 
-One thread everywhere; CPU seconds of the timed part only (loading excluded), peers and ours in turn within each round, the least of the
-rounds. Two threads are timed by the wall, and tell something on an idle machine only.
+Everything runs on one thread. Times are CPU seconds of the timed part only (without loading): the minimum of
+the rounds. Each round runs the rivals and Apportion in turn. Two threads are timed by wall time, which is
+meaningful on an idle machine only.
 """
 import argparse
 import json
@@ -40,7 +43,7 @@ def parse_arguments():
 
 
 def cpu_us_per_row(work, rows, least_seconds=0.3):
-    """The least CPU time of runs that take `least_seconds` in all."""
+    """Returns the minimum CPU time of runs that take `least_seconds` in total."""
     times = []
     while sum(times) < least_seconds:
         start = time.process_time()
@@ -56,11 +59,11 @@ def ours(binary, model, rows, value, threads, out="-"):
 
 
 def shapiq_explainers(model):
-    """Functions from a row to the values of its features, by name of the value."""
+    """Returns functions from a row to the values of its features, by name of the value."""
     try:
         import shapiq
     except ImportError as missing:
-        print(f"shapiq is left out: {missing}", file=sys.stderr)
+        print(f"shapiq is skipped: {missing}", file=sys.stderr)
         return {}, None
     regressor = xgboost.XGBRegressor()
     regressor.load_model(model)
@@ -90,7 +93,7 @@ def compare(arguments, name):
     booster.set_param({"nthread": 1})
     matrix = xgboost.DMatrix(rows, nthread=1)
     explainers, shapiq_version = shapiq_explainers(model)
-    # Enough rows for shapiq, whose time per row does not depend on their number.
+    # shapiq's time per row does not depend on the number of rows, so a hundred suffice.
     some = rows[:100]
     times = {}
 
@@ -147,8 +150,8 @@ def main():
         for value, rival in [("shapley", "xgboost"), ("shapley", "shapiq"), ("banzhaf", "shapiq")]:
             if f"{value} {rival}" in result:
                 print(f"    {value}: {rival} takes {result[f'{value} {rival}'] / result[f'{value} ours']:.1f} times as long")
-        print(f"    shapley: {result['shapley ours'] / result['prediction ours']:.1f} of our predictions, "
-              f"{result['shapley ours'] / result['prediction xgboost']:.1f} of xgboost's")
+        print(f"    shapley: {result['shapley ours'] / result['prediction ours']:.1f} times our prediction, "
+              f"{result['shapley ours'] / result['prediction xgboost']:.1f} times xgboost's")
         sys.stdout.flush()
     if arguments.out:
         arguments.out.write_text(json.dumps(results, indent=1))

@@ -51,7 +51,7 @@ pub fn peak_memory_mib() -> Option<f64> {
 pub fn option(arguments: &mut Vec<String>, name: &str) -> Result<Option<String>, String> {
     let Some(place) = arguments.iter().position(|argument| argument == name) else { return Ok(None) };
     if place + 1 == arguments.len() {
-        return Err(format!("{name} wants a value"));
+        return Err(format!("{name} requires a value"));
     }
     arguments.remove(place);
     Ok(Some(arguments.remove(place)))

@@ -29,8 +29,8 @@ fn explained(name: &str, count: usize, background: usize) -> Explained {
 fn interventional(given: Explained) -> Vec<f64> {
     let features = given.model.feature_count();
     let oracle = InterventionalOracle::new(&given.model, Rows::new(&given.background, features), None)
-        .expect("a legal background");
-    black_box(oracle.values(Semivalue::Shapley, Rows::new(&given.rows, features)).expect("legal rows").values)
+        .expect("a valid background");
+    black_box(oracle.values(Semivalue::Shapley, Rows::new(&given.rows, features)).expect("valid rows").values)
 }
 
 // Exact Shapley values of the path-dependent game.
@@ -39,7 +39,7 @@ fn interventional(given: Explained) -> Vec<f64> {
 fn path_dependent(given: Explained) -> Vec<f64> {
     let features = given.model.feature_count();
     let oracle = PathDependentOracle::new(&given.model).expect("a model with covers");
-    black_box(oracle.values(Semivalue::Shapley, Rows::new(&given.rows, features)).expect("legal rows").values)
+    black_box(oracle.values(Semivalue::Shapley, Rows::new(&given.rows, features)).expect("valid rows").values)
 }
 
 fn played() -> (Explained, Sample) {
@@ -53,10 +53,10 @@ fn played() -> (Explained, Sample) {
 #[bench::diabetes(played())]
 fn coalition_values((given, sample): (Explained, Sample)) -> Vec<f64> {
     let features = given.model.feature_count();
-    let background = Background::rows(given.background, features).expect("legal rows");
-    let game = MarginalGame::new(&given.model, &given.rows, &background).expect("a legal game");
+    let background = Background::rows(given.background, features).expect("valid rows");
+    let game = MarginalGame::new(&given.model, &given.rows, &background).expect("a valid game");
     let mut values = vec![0.0; sample.coalitions().len()];
-    game.values(sample.coalitions(), &mut values).expect("legal coalitions");
+    game.values(sample.coalitions(), &mut values).expect("valid coalitions");
     black_box(values)
 }
 

@@ -29,8 +29,8 @@ fn one_thread() {
 /// Draws pairs of coalitions as in Leverage SHAP.
 pub fn sample(players: usize, coalitions: usize) -> Sample {
     one_thread();
-    let law = SizeLaw::leverage(players).expect("a legal number of players");
+    let law = SizeLaw::leverage(players).expect("a valid number of players");
     FixedCounts { law, pairing: Pairing::Paired, order: Order::Fixed }
         .sample(coalitions, 1)
-        .expect("a legal budget")
+        .expect("a valid budget")
 }

@@ -1,4 +1,4 @@
-"""What a case does: saves a model, asks the command about it, and compares."""
+"""The steps of a case: saves a model, runs the command on it, and compares the results."""
 import importlib
 import pathlib
 import sys
@@ -9,16 +9,16 @@ import shap
 from command import Refused
 from shap_cases.enumeration import by_coalitions, expected, outputs
 
-# Last, as the folder has a module shap, too.
+# Append the folder, because it contains another module named shap.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "crates/python/python/apportion"))
 import scikit_learn_to_json  # noqa: E402
 
 SINGLE, DOUBLE = 2e-5, 1e-6
-MOST_PLAYERS = 12  # that are enumerated
+MOST_PLAYERS = 12  # for enumeration
 
 
 class Differs(Exception):
-    """The command says something else; `is_right` where all coalitions say what it says."""
+    """The command's results differ; `is_right` if enumeration of all coalitions agrees with the command."""
 
     def __init__(self, what, is_right=False):
         super().__init__(what)
@@ -26,23 +26,23 @@ class Differs(Exception):
 
 
 def apart(found, wanted):
-    """The largest difference, as a share of the largest number."""
+    """Returns the largest difference, relative to the largest number."""
     found, wanted = np.asarray(found, dtype=float), np.asarray(wanted, dtype=float)
     if found.shape != wanted.shape:
-        raise Differs(f"shapes {found.shape} and {wanted.shape}")
+        raise Differs(f"shapes differ: {found.shape} and {wanted.shape}")
     if not np.isfinite(found).all():
-        raise Differs("numbers that are not finite")
+        raise Differs("some numbers are not finite")
     return float(np.abs(found - wanted).max() / max(np.abs(wanted).max(), 1e-12))
 
 
 class Bench:
-    """Saves models and asks the command about them."""
+    """Saves models and runs the command on them."""
 
     def __init__(self, command, folder):
         self.command, self.folder, self.count, self.notes = command, folder, 0, []
 
     def saved(self, model):
-        """The model in a file of its library."""
+        """Saves the model in the format of its library."""
         self.count += 1
         library = type(model).__module__.split(".")[0]
         path = self.folder / f"model{self.count}.json"
@@ -59,12 +59,14 @@ class Bench:
             except scikit_learn_to_json.Refused as problem:
                 raise Refused(f"scikit_learn_to_json: {problem}") from problem
         else:
-            raise Refused(f"there is no reader of models of {library}")
+            raise Refused(f"models of {library} are not supported")
         return path
 
     def holds(self, model, rows, predicted=None, *, to_shap=None, background=None, output="raw", interactions=False, tolerance=None,
               compare=True, options=()):
-        """Holds what the command says of rows to the sums of the library, and to shap's values where they are to be compared."""
+        """Compares the command's predictions with the library's, and its values with shap's if `compare` is
+        set.
+        """
         path = self.saved(model)
         tolerance = tolerance or (SINGLE if type(model).__module__.startswith("xgboost") else DOUBLE)
         asked = list(options) + (["--interactions=remainder"] if interactions else [])
@@ -73,7 +75,7 @@ class Bench:
         values, bases, predictions = self.command.explain(path, rows, *asked, game=game, background=background)
         own = apart(values.sum(axis=(1, 2) if interactions else 1) + bases, predictions)
         if own > 1e-9:
-            raise Differs(f"values and base miss the command's own prediction by {own:.0e}")
+            raise Differs(f"base value plus values differ from the command's own prediction by {own:.0e}")
         if predicted is not None:
             share = apart(predictions, np.asarray(predicted, dtype=float).reshape(len(predictions), -1))
             if share > tolerance:
@@ -87,7 +89,7 @@ class Bench:
     def beside_shap(self, model, to_shap, rows, background, output, interactions, values, tolerance):
         try:
             data = background
-            if background is not None:  # all of it, and not a sample of a hundred rows
+            if background is not None:  # use all rows instead of a sample of a hundred
                 data = shap.maskers.Independent(np.asarray(background, dtype=float), max_samples=len(background))
             explainer = shap.TreeExplainer(model, data, model_output=output, feature_perturbation="tree_path_dependent"
                                            if background is None else "interventional")
@@ -102,7 +104,7 @@ class Bench:
             self.judge(share, tolerance, model, explainer, rows, background, output, interactions, values, said)
 
     def judge(self, share, tolerance, model, explainer, rows, background, output, interactions, ours, theirs):
-        """Says who is right about the row where they differ most, by all coalitions."""
+        """Decides by enumeration who is right about the row with the largest difference."""
         what = f"values differ from shap's by {share:.0e}"
         if interactions or ours.shape[1] > MOST_PLAYERS or background is None and ours.shape[2] > 1:
             raise Differs(f"{what}; not enumerated")
@@ -114,21 +116,21 @@ class Bench:
             data = np.asarray(background, dtype=float)
             wanted = by_coalitions(len(x), lambda mask: outputs(model, np.where(mask, x, data), output)[:, place].mean())
         errors = [apart(side[row, :, place], wanted) for side in (ours, theirs)]
-        raise Differs(f"{what}; enumeration is {errors[0]:.0e} from the command and {errors[1]:.0e} from shap", errors[0] <= tolerance)
+        raise Differs(f"{what}; the error compared with enumeration is {errors[0]:.0e} for the command and {errors[1]:.0e} for shap", errors[0] <= tolerance)
 
 
 def needs(library):
     try:
         return importlib.import_module(library)
     except ImportError as problem:
-        raise Refused(f"{library.split('.')[0]} is not installed here") from problem
+        raise Refused(f"{library.split('.')[0]} is not installed") from problem
 
 
 CASES = []
 
 
 def case(*parameters, title=None):
-    """A case, or one for each of the parameters."""
+    """Registers a case, or one case for each of the parameters."""
     def register(function):
         name = title or function.__name__
         for given in parameters or [()]:

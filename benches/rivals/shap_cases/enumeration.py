@@ -1,4 +1,4 @@
-"""Shapley values from all coalitions, the definition written out, of games that only the library itself plays."""
+"""Shapley values by enumeration, directly from the definition."""
 import itertools
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def by_coalitions(players, value):
-    """Shapley values, the definition written out."""
+    """Returns Shapley values, directly from the definition."""
     of = {mask: value(np.array(mask)) for mask in itertools.product([False, True], repeat=players)}
     values = np.zeros(players)
     for mask, without in of.items():
@@ -18,7 +18,9 @@ def by_coalitions(players, value):
 
 
 def expected(trees, x, mask):
-    """What the trees expect of a row of which the masked features are known, from the arrays that shap has read."""
+    """Returns the expected prediction of the trees if the masked features are known, from the arrays read by
+    shap.
+    """
     def below(tree, node):
         left, right = trees.children_left[tree, node], trees.children_right[tree, node]
         if left < 0:
@@ -35,7 +37,7 @@ def expected(trees, x, mask):
 
 
 def outputs(model, rows, output):
-    """What a model says of rows, before its link or behind it."""
+    """Returns the outputs of a model for rows, before or after its link function."""
     library, is_raw = type(model).__module__.split(".")[0], output == "raw"
     if library == "xgboost":
         import xgboost

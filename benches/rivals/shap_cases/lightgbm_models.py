@@ -1,4 +1,4 @@
-"""Cases of LightGBM and of what is built on it."""
+"""Cases of LightGBM and libraries built on it."""
 import numpy as np
 import pandas as pd
 
@@ -133,6 +133,6 @@ def test_path_dependent_small_background(bench):
     path = bench.saved(model)
     values, bases, sums = bench.command.explain(path, rows[:5], background=rows[:20])
     if apart(values.sum(axis=1) + bases, sums) > 1e-9:
-        raise Differs("values do not add up")
+        raise Differs("base value plus values differ from the prediction")
     if apart(bases[0], raw(model, rows[:20]).mean(axis=0)) > 1e-3:
-        raise Differs("the base is not the mean over the background: covers are not taken from it")
+        raise Differs("the base value is not the mean over the background, so cover was not computed from it")

@@ -1,4 +1,4 @@
-"""Cases of scikit-learn and of what is built on it."""
+"""Cases of scikit-learn and libraries built on it."""
 import numpy as np
 import shap
 
@@ -13,7 +13,7 @@ def test_unsupported_model_raises_error(bench):
 
     try:
         scikit_learn_to_json.document(Estimator())
-        raise Differs("an estimator of one's own is written")
+        raise Differs("a custom estimator was written")
     except scikit_learn_to_json.Refused:
         pass
     (bench.folder / "other.json").write_text('{"learner": {}}')
@@ -21,7 +21,7 @@ def test_unsupported_model_raises_error(bench):
         bench.command.predict(bench.folder / "other.json", noise(2))
     except Refused:
         return
-    raise Differs("a file that is no model is read")
+    raise Differs("a file that is not a model was read")
 
 
 @case()
@@ -30,7 +30,7 @@ def test_large_background_dataset_warning(bench):
     from sklearn.tree import DecisionTreeRegressor
     model = DecisionTreeRegressor(max_depth=3, random_state=0).fit(rows, target)
     bench.holds(model, rows[:20], model.predict(rows[:20]), background=rows, compare=False)
-    bench.notes.append("1200 rows of background are no matter for a warning here")
+    bench.notes.append("1200 background rows cause no warning")
 
 
 @case("RandomForestRegressor", "ExtraTreesRegressor", title="test_front_page_sklearn")
@@ -57,7 +57,7 @@ def ngboost(bench, share):
 @case(title="test_pyspark_regression_decision_tree")
 def spark(bench):
     needs("pyspark.ml")
-    raise Refused("there is no reader of models of pyspark")
+    raise Refused("models of pyspark are not supported")
 
 
 @case(title="test_sklearn_random_forest_newsgroups")
@@ -159,13 +159,13 @@ def test_gradient_boosting_classifier_invalid_init_estimator(bench):
     rows, target = adults()
     model = GradientBoostingClassifier(n_estimators=10, init="zero").fit(rows, target)
     bench.holds(model, rows[:20], model.decision_function(rows[:20]), compare=False)
-    bench.notes.append('init="zero" is read, where shap refuses it')
+    bench.notes.append('init="zero" is supported, but rejected by shap')
     model = GradientBoostingClassifier(n_estimators=10, init=LogisticRegression()).fit(rows, target)
     try:
         scikit_learn_to_json.document(model)
     except scikit_learn_to_json.Refused:
         return
-    raise Differs("a start from another model is written")
+    raise Differs("a model with an init estimator was written")
 
 
 @case(("Classifier", 1), title="test_single_row_gradient_boosting_classifier")
@@ -187,7 +187,7 @@ def test_HistGradientBoostingClassifier_proba(bench):
     from sklearn.ensemble import HistGradientBoostingClassifier
     rows, target = adults()
     model = HistGradientBoostingClassifier(max_iter=10, max_depth=6).fit(rows, target)
-    # The command explains the probability of the second class; shap that of both.
+    # The command explains the probability of the second class; shap explains both.
     values, bases, sums = bench.holds(model, rows[:20], model.predict_proba(rows[:20])[:, 1], background=rows[:10], output="probability", compare=False)
     said = shap.TreeExplainer(model, rows[:10], model_output="predict_proba")(rows[:20])
     said = np.asarray(said.values)[..., -1:]
@@ -229,14 +229,14 @@ def test_feature_perturbation_refactoring(bench):
         bench.command.run("explain", path, rows[:5], "--game", "random")
     except Refused:
         return
-    raise Differs("a game that is none is played")
+    raise Differs("an invalid game was accepted")
 
 
 @case(True, False)
 def test_consistency_approximate(bench, approximate):
     from sklearn.tree import DecisionTreeRegressor
     if approximate:
-        raise Refused("values by differences along the path (approximate=True) are not offered: they are no Shapley values")
+        raise Refused("approximate=True (differences along the path) is not supported, because it does not return Shapley values")
     rows = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
     model = DecisionTreeRegressor(max_depth=2, random_state=0).fit(rows, [0, 0, 0, 80])
     values, *_ = bench.holds(model, rows, model.predict(rows))
@@ -284,4 +284,4 @@ def test_overflow_tree_path_dependent(bench):
 @case(5)
 def test_check_consistent_outputs_for_causalml_causal_trees(bench, trees):
     needs("causalml")
-    raise Refused("there is no reader of models of causalml")
+    raise Refused("models of causalml are not supported")

@@ -1,4 +1,4 @@
-"""Cases of four libraries, one beside the other."""
+"""Cases with several libraries."""
 import itertools
 
 from shap_cases.bench import case

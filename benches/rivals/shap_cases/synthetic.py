@@ -1,4 +1,4 @@
-"""Cases of scikit-learn on normal columns: shapes and types of rows, forests, options."""
+"""Cases of scikit-learn on Gaussian columns: shapes and types of rows, forests, options."""
 import numpy as np
 import pandas as pd
 
@@ -80,7 +80,7 @@ def test_tree_explainer_expected_value(bench):
     model, rows = single_tree("regressor")
     _, bases, _ = bench.holds(model, rows[:10], model.predict(rows[:10]))
     if apart(bases[0], [model.predict(rows).mean()]) > 1e-9:
-        raise Differs("the base is not the mean over the training rows")
+        raise Differs("the base value is not the mean over the training rows")
 
 
 @case()

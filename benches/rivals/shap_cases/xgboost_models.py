@@ -18,7 +18,7 @@ def xgboost_margins(model, rows):
 
 
 def weighted(count=1000, seed=0, binary=False):
-    """Seven normal columns with weights far apart, a number or a class."""
+    """Returns seven Gaussian columns with very different weights, and a number or a class."""
     random = np.random.default_rng(seed)
     rows = random.normal(size=(count, 7))
     target = rows @ [-2, 1, 3, 5, 2, 20, -5]
@@ -193,7 +193,7 @@ def tree_limit(bench, kind):
         model = xgboost.train({"learning_rate": 0.3, "verbosity": 0}, data[0], 60, evals=[(data[1], "held_out")], early_stopping_rounds=3,
                               verbose_eval=False)
         rounds = model.best_iteration + 1
-        bench.notes.append("the command stops at the best round, as the library's scikit-learn interface does; shap takes all rounds of a Booster")
+        bench.notes.append("the command stops at the best round, like the library's scikit-learn interface; shap uses all rounds of a Booster")
     elif kind == "ranker":
         model = xgboost.XGBRanker(n_estimators=5, num_parallel_tree=3).fit(rows[train], target[train], qid=np.arange(len(train)) // 56)
     elif kind == "regressor":

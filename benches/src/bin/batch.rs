@@ -26,7 +26,7 @@ fn main() -> Result<(), Failure> {
     let most = number("--rows", 1000)?;
     let background = number("--background", 50)?;
     let per_player = number("--per-player", 10)?;
-    let [model, table] = &arguments[..] else { return Err("give a model file and a table".into()) };
+    let [model, table] = &arguments[..] else { return Err("expected a model file and a table".into()) };
 
     let network = Network::from_path(model)?;
     let features = network.feature_count();

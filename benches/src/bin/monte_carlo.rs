@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("errors") => errors(&numbers),
         Some("time") if numbers.is_empty() => time(&[100, 100_000, 1000, 100_000]),
         Some("time") if numbers.len().is_multiple_of(2) => time(&numbers),
-        _ => Err("say `errors [N…]` or `time [N M]…`".into()),
+        _ => Err("expected `errors [N…]` or `time [N M]…`".into()),
     }
 }
 

@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn measure(method: Method, sizes: &[(usize, usize)]) -> Result<(), Box<dyn std::error::Error>> {
     for &(players, budget) in sizes {
         let Some(estimator) = estimator(method, players) else {
-            return Err(format!("{method} is no estimator").into());
+            return Err(format!("{method} is not an estimator").into());
         };
         let game = FreeGame { players };
         let runs =

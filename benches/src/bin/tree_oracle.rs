@@ -43,7 +43,12 @@ fn main() -> Result<(), Failure> {
         None => None,
         Some("value") => Some(Diagonal::Value),
         Some("remainder") => Some(Diagonal::Remainder),
-        Some(other) => return Err(format!("{other}: value or remainder is wanted").into()),
+        Some(other) => {
+            return Err(format!(
+                "unknown value {other:?} for --interactions; expected one of: value, remainder"
+            )
+            .into());
+        }
     };
     let indices = option(&mut arguments, "--indices")?;
     let order = option(&mut arguments, "--order")?.map_or(Ok(2), |order| order.parse())?;
@@ -52,11 +57,13 @@ fn main() -> Result<(), Failure> {
     let kernel = match kernel.as_deref() {
         None => None,
         Some(name) => match Kernel::ALL.into_iter().find(|kernel| kernel.name() == name) {
-            None => return Err(format!("{name} is no kernel").into()),
+            None => return Err(format!("unknown kernel {name:?}").into()),
             kernel => kernel,
         },
     };
-    let [model, rows, ..] = &arguments[..] else { return Err("give a model file and a file of rows".into()) };
+    let [model, rows, ..] = &arguments[..] else {
+        return Err("expected a model file and a file of rows".into());
+    };
     let argument = |index: usize, default: &str| arguments.get(index).cloned().unwrap_or(default.to_owned());
     let task = Task {
         model,
@@ -124,10 +131,10 @@ impl Task<'_> {
                 .map(|oracle| Box::new(oracle.with_settings(self.settings)) as Box<dyn Exact + '_>),
         };
         if matches!(value, SolutionConcept::Linear(_)) {
-            return Err("linear values have no oracle".into());
+            return Err("linear values are not supported".into());
         }
         if self.interactions.is_some() && !matches!(value, SolutionConcept::Semivalue(_)) {
-            return Err("interactions are of a semivalue".into());
+            return Err("--interactions requires a semivalue".into());
         }
         let (build, oracle) = least(repetitions, make);
         let oracle = oracle?;
@@ -233,7 +240,7 @@ impl Task<'_> {
 fn partition(groups: Option<&str>, features: usize) -> Result<Partition, Failure> {
     let Some(groups) = groups else { return Ok(Partition::singletons(features)) };
     let members: Vec<Vec<usize>> = match groups.parse() {
-        Ok(0) => return Err("groups have one feature or more".into()),
+        Ok(0) => return Err("invalid size 0 for --groups; expected at least 1".into()),
         Ok(size) => (0..features).collect::<Vec<_>>().chunks(size).map(<[usize]>::to_vec).collect(),
         Err(_) => groups
             .split(';')
@@ -275,7 +282,7 @@ fn read(path: &Path, features: usize) -> Result<Vec<f64>, Failure> {
         let header = std::str::from_utf8(&bytes[10..start])?;
         match header {
             _ if header.contains("'fortran_order': True") => {
-                return Err(format!("{header}: rows one after the other (C order) are wanted").into());
+                return Err(format!("unsupported array {header}; expected C order").into());
             }
             _ if header.contains("'<f4'") => bytes[start..]
                 .as_chunks()
@@ -286,7 +293,7 @@ fn read(path: &Path, features: usize) -> Result<Vec<f64>, Failure> {
             _ if header.contains("'<f8'") => {
                 bytes[start..].as_chunks().0.iter().map(|&number| f64::from_le_bytes(number)).collect()
             }
-            _ => return Err(format!("{header}: f32 or f64 is wanted").into()),
+            _ => return Err(format!("unsupported array {header}; expected f32 or f64").into()),
         }
     } else {
         let cell = |cell: &str| if cell.is_empty() { Ok(f64::NAN) } else { cell.trim().parse() };
@@ -297,7 +304,7 @@ fn read(path: &Path, features: usize) -> Result<Vec<f64>, Failure> {
     };
     match numbers.len() % features {
         0 => Ok(numbers),
-        _ => Err(format!("{} numbers are no rows of {features}", numbers.len()).into()),
+        _ => Err(format!("{} numbers are not a multiple of {features} features", numbers.len()).into()),
     }
 }
 

@@ -1,5 +1,6 @@
-//! Whether standard errors in conditional games are right: squared standard errors over squared errors, on average, for every method at
-//! several budgets and draws (0: the game without chance, where errors are the method's alone). 1 is right; above, intervals are too wide.
+//! Calibration of standard errors in conditional games: the mean squared standard error divided by the mean
+//! squared error, for every method at several budgets and numbers of draws (0 draws: the exact game, in which
+//! only the method has an error). 1 is calibrated; above 1, intervals are too wide.
 //!
 //! `cargo run --release -p apportion --example errors_of_draws -- [SEEDS] [METHOD]`
 
@@ -21,7 +22,7 @@ fn main() {
             if only.as_ref().is_some_and(|only| only != method.name()) {
                 continue;
             }
-            // Exact values are the same at any budget.
+            // Exact values do not depend on the budget.
             let budgets = if method == Method::Exact { &[20][..] } else { &[5, 10, 20] };
             if method == Method::Exact && features > 9 {
                 continue;

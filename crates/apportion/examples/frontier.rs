@@ -1,13 +1,14 @@
-//! Errors of methods beside those of Leverage SHAP at equal evaluations, on games of many kinds.
+//! Errors of methods relative to Leverage SHAP with the same number of evaluations, on many kinds of games.
 //!
 //! ```console
 //! $ cargo run --release -p apportion --example frontier -- auto,learned-spectrum 8 5,10,20 xgb
 //! ```
 //!
-//! `METHODS GAMES BUDGETS [PART]`: methods by name, how many games of each kind, evaluations for each player, and a part of the names of kinds. Prints the
-//! median of the ratios of squared errors, their 90 % quantile, and the share of values in their 95 % intervals.
+//! `METHODS GAMES BUDGETS [PART]`: the names of the methods, the number of games of each kind, the
+//! evaluations per player, and a part of the names of the kinds to run. Prints the median of the ratios of
+//! squared errors, their 90% quantile, and the fraction of values within their 95% intervals.
 
-#![allow(clippy::unwrap_used, reason = "an experiment on files that are known")]
+#![allow(clippy::unwrap_used, reason = "an experiment with known files")]
 
 use apportion::estimators::Estimator;
 use apportion::games::{CoalitionView, Coalitions, GameError, Rows};
@@ -73,7 +74,7 @@ fn mlp(n: usize, seed: u64) -> Known {
     })
 }
 
-/// A kernel machine on random points.
+/// A kernel machine with random points.
 fn kernel_machine(n: usize, seed: u64) -> Known {
     let mut rng = stream(seed, Purpose::Experiment, 2);
     let points: Vec<f64> = (0..60 * n).map(|_| normal(&mut rng)).collect();
@@ -163,7 +164,7 @@ fn trees(name: &str, background: usize, count: u64) -> Vec<Known> {
         .collect()
 }
 
-/// A kind of games by name, and how so many are made.
+/// The name of a kind of games, and a function that creates them.
 type Kind = (String, Box<dyn Fn() -> Vec<Known>>);
 
 fn kinds(count: u64) -> Vec<Kind> {

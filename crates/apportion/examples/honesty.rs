@@ -1,16 +1,20 @@
-//! How often intervals hold the truth, and certificates are true, on games that hide what matters from a sample.
+//! Coverage of intervals and correctness of certificates on games that are designed to mislead samples.
 //!
 //! ```console
 //! $ cargo run --release -p apportion --example honesty -- intervals
 //! $ cargo run --release -p apportion --example honesty -- certificates 20 leverage-shap,permutation
 //! ```
 //!
-//! `intervals [SEEDS] [METHODS] [SIZES] [FAMILY]`: coverage of 95 % intervals at 20n evaluations, pooled over players and seeds, and intervals of width
-//! zero beside a wrong value. `certificates [SEEDS] [METHODS] [SIZES] [FAMILY]`: of the runs until an accuracy of 0.1, 0.03 and 0.01 that were
-//! certified, how many are within it. FAMILY is a part of the name of the families to play. `values [SEEDS] [METHODS] [SIZES] [FAMILY]`: the
-//! same for values other than Shapley's, whose truth is by enumeration, until an accuracy of 0.1 and 0.03 at sizes of 8 and 12.
+//! - `intervals [SEEDS] [METHODS] [SIZES] [FAMILY]`: the coverage of 95% intervals at 20n evaluations, pooled
+//!   over players and seeds, and the number of zero-width intervals around a wrong value.
+//! - `certificates [SEEDS] [METHODS] [SIZES] [FAMILY]`: the number of certified runs with a tolerance of 0.1,
+//!   0.03 and 0.01, and how many of them are within the tolerance.
+//! - `values [SEEDS] [METHODS] [SIZES] [FAMILY]`: the same for values other than the Shapley value, compared
+//!   with enumeration, with a tolerance of 0.1 and 0.03, for 8 and 12 players by default.
+//!
+//! FAMILY is a part of the names of the families of games to run.
 
-#![allow(clippy::unwrap_used, reason = "games and budgets are known to be legal")]
+#![allow(clippy::unwrap_used, reason = "games and budgets are known to be valid")]
 
 #[path = "../tests/apportion/common/hard_games.rs"]
 mod hard_games;
@@ -21,7 +25,7 @@ use apportion::{Method, Semivalue, SolutionConcept, Value};
 use hard_games::{Known, hard_games, smooth_games};
 use rayon::prelude::*;
 
-/// The sampled methods for Shapley values.
+/// The sampling methods for Shapley values.
 const METHODS: [Method; 20] = [
     Method::By(&methods::LEVERAGE_SHAP),
     Method::By(&methods::LEVERAGE_SHAP_BERNOULLI),
@@ -45,7 +49,7 @@ const METHODS: [Method; 20] = [
     Method::By(&methods::NESTED_PERMUTATION_PLAIN),
 ];
 
-/// A value is right if it is off by no more than rounding.
+/// Returns whether a value is exact up to rounding.
 fn is_right(got: f64, want: f64, scale: f64) -> bool {
     (got - want).abs() <= 1e-9 * scale
 }
@@ -135,7 +139,8 @@ fn intervals(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
             let share = count.held as f64 / count.intervals.max(1) as f64;
             let each = count.intervals.max(1) as f64;
             println!(
-                "{:36} {name:6} coverage {share:.3}, {} of {} of width zero and wrong, {} without; half width {:.4}, error {:.4}",
+                "{:36} {name:6} coverage {share:.3}, {} of {} with zero width and wrong, {} without; \
+                 half-width {:.4}, error {:.4}",
                 method.name(),
                 count.zero_and_wrong,
                 count.intervals,
@@ -148,7 +153,7 @@ fn intervals(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
             let share = count.held as f64 / count.intervals.max(1) as f64;
             if (share < 0.88 || count.zero_and_wrong > 0) && count.intervals > 0 {
                 println!(
-                    "    {:40} n = {n:3}: {share:.2}, {} of {}; half width {:.4}, error {:.4}",
+                    "    {:40} n = {n:3}: {share:.2}, {} of {}; half-width {:.4}, error {:.4}",
                     known.family,
                     count.zero_and_wrong,
                     count.intervals,
@@ -192,7 +197,7 @@ fn certificates(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
                 })
                 .collect();
             let sum = cells.iter().fold((0, 0), |sum, cell| (sum.0 + cell.0, sum.1 + cell.1));
-            println!("{:36} {tolerance}: {} of {} certificates true", method.name(), sum.1, sum.0);
+            println!("{:36} {tolerance}: {} of {} certificates correct", method.name(), sum.1, sum.0);
             for ((n, known), cell) in games.iter().zip(&cells) {
                 if cell.1 < cell.0 {
                     println!(
@@ -206,7 +211,7 @@ fn certificates(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
         println!("{:36} {} of {} in all", method.name(), of_method.1, of_method.0);
         all = (all.0 + of_method.0, all.1 + of_method.1);
     }
-    println!("{} of {} certificates true", all.1, all.0);
+    println!("{} of {} certificates correct", all.1, all.0);
 }
 
 fn values(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
@@ -223,7 +228,7 @@ fn values(methods: &[Method], games: &[(usize, Known)], seeds: u64) {
         for &method in methods {
             let mut of_method = (0, 0);
             let cells = games.par_iter().map(|(n, known)| {
-                // Four groups, members far apart.
+                // Four groups, each with members that are far apart.
                 let groups = 4;
                 let partition = (0..groups).map(|group| (group..*n).step_by(groups).collect()).collect();
                 let partition = Partition::new(*n, partition).unwrap();

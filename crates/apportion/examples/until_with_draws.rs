@@ -1,5 +1,5 @@
-//! Runs until an accuracy in conditional games of normal features: how many are certified, how many of these are within the tolerance, and how
-//! many draws it took.
+//! Runs with a tolerance in conditional games of Gaussian features: the number of certified runs, how many of
+//! them are within the tolerance, and the number of draws they required.
 //!
 //! `cargo run --release -p apportion --example until_with_draws -- [SEEDS]`
 

@@ -1,12 +1,13 @@
-//! Explanations of rows as results.
+//! Converts explanations to the batches of result files.
 
 use apportion_estimators::{Certificate, Explanation};
 use apportion_results::{Batch, Certified, Look};
 
-/// Explanations as rows of results, numbered from 0, without ids and inputs, which are the caller's to add.
+/// Returns explanations as a batch of results. Rows are numbered from 0; the caller adds IDs and inputs.
 ///
-/// A value without a standard error has one of zero where it is exact, and NaN where its error is not known: so are exact values of a game that was
-/// itself drawn. [`Batch::has_errors`] says whether any of them is an estimate.
+/// A value without a standard error gets zero if it is exact, and NaN if its error is unknown, for example an
+/// exact value of a game that was itself sampled. [`Batch::has_errors`] returns whether any value is an
+/// estimate.
 ///
 /// ```
 /// use apportion::{Background, Explainer, Rows, batch};
@@ -25,7 +26,7 @@ pub fn batch(explanations: impl IntoIterator<Item = Explanation>) -> Batch {
         match explanation.std_errors {
             Some(errors) => batch.std_errors.extend(errors),
             None => {
-                // Exact values of a game that was drawn have the error of the draws.
+                // Exact values of a sampled game have the sampling error of its draws.
                 let is_exact = diagnostics.exact && diagnostics.draws.is_none();
                 let error = if is_exact { 0.0 } else { f64::NAN };
                 batch.std_errors.extend(std::iter::repeat_n(error, explanation.values.len()));
@@ -68,7 +69,7 @@ mod tests {
 
     use super::*;
 
-    /// Two values of one output with these errors.
+    /// Returns two values of one output with these errors.
     fn explanation(std_errors: Option<[f64; 2]>, is_exact: bool, draws: Option<usize>) -> Explanation {
         let value = SolutionConcept::Semivalue(Semivalue::Shapley);
         let mut explanation =

@@ -1,8 +1,8 @@
-//! How many evaluations of the game an estimator may use.
+//! The budget of evaluations.
 
 use crate::error::ExplainError;
 
-/// A budget of game evaluations, v(∅) and v(N) included.
+/// The maximum number of evaluations of a game, including v(∅) and v(N).
 ///
 /// ```
 /// use apportion::Budget;
@@ -17,14 +17,14 @@ pub enum Budget {
     /// `max(2048, 20 n)` for `n` players.
     #[default]
     Auto,
-    /// So many evaluations.
+    /// A fixed number of evaluations.
     Evaluations(usize),
-    /// So many evaluations per player.
+    /// A multiple of the number of players.
     PerPlayer(usize),
 }
 
 impl Budget {
-    /// The number of evaluations for `players` players.
+    /// Returns the number of evaluations for a game with this number of players.
     pub fn evaluations(self, players: usize) -> usize {
         match self {
             Self::Auto => players.saturating_mul(20).max(2048),
@@ -34,7 +34,7 @@ impl Budget {
     }
 }
 
-/// `2000`, `10n` or `auto`.
+/// Parses `2000`, `10n` or `auto`.
 impl std::str::FromStr for Budget {
     type Err = ExplainError;
 

@@ -1,4 +1,4 @@
-//! Explanations on their way to figures.
+//! Converts explanations to the input of figures and reports.
 
 use apportion_estimators::Explanation;
 use apportion_games::Rows;
@@ -7,7 +7,8 @@ use apportion_results::{Batch, Heading};
 
 use crate::batch::batch;
 
-/// Explanations of rows as figures and reports take them: with the names of the n features, and the rows, where their inputs are to be seen.
+/// Returns explanations in the form that figures and reports expect, with the names of the features and, to
+/// show the inputs, the explained rows.
 ///
 /// ```
 /// use apportion::plots::{Dress, Kind, Options, Report};
@@ -27,8 +28,8 @@ use crate::batch::batch;
 ///
 /// # Errors
 ///
-/// [`PlotError::Results`] where names, rows and explanations do not belong together, [`PlotError::NotFinite`] for numbers that no figure has a place
-/// for.
+/// [`PlotError::Results`] if the numbers of names, rows and explanations do not match;
+/// [`PlotError::NotFinite`] for numbers that cannot be plotted.
 pub fn explained(
     explanations: &[Explanation],
     names: impl IntoIterator<Item = impl Into<String>>,

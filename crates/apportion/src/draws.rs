@@ -1,11 +1,13 @@
-//! What the draws of a conditional game add to the standard errors of an explanation.
+//! The sampling error of the draws of a conditional game, as a part of an explanation's standard errors.
 //!
 //! # Notation
 //!
-//! μ(S) is the value of a coalition without chance, `v(S) = μ(S) + ζ(S)` the one that the draws give, with `E ζ(S) = 0` and the variance
-//! σ(S)², which the draws tell ([`standard_errors`](apportion_games::ConditionalGame::standard_errors)). Laws that draw have a stream for
-//! each coalition: ζ(S) and ζ(T) are independent, and a coalition that is met twice has the same ζ(S) twice. ω is the method's own chance:
-//! which coalitions it looks at. Given ω,
+//! μ(S) is the exact value of a coalition, and `v(S) = μ(S) + ζ(S)` its estimate from the draws, with
+//! `E ζ(S) = 0` and variance σ(S)², which is estimated from the draws
+//! ([`standard_errors`](apportion_games::ConditionalGame::standard_errors)). Distributions that draw use a
+//! separate stream for each coalition: ζ(S) and ζ(T) are independent, and a coalition that is evaluated twice
+//! has the same ζ(S) both times. ω is the randomness of the method, that is, which coalitions it evaluates.
+//! Given ω,
 //!
 //! ```text
 //! φ̃_i = Σ_S a_S v(S) = φ_i(v)         linear in the values,
@@ -18,46 +20,49 @@
 //!
 //! ```text
 //! Var φ̃_i = Var_ω φ_i(μ)  +  E_ω Σ_S a_S² σ(S)²
-//!         =  of the method +  of the draws D_i,        D_i = E φ_i(ζ)² given ω.
+//!         = method's part +  draws' part D_i,          D_i = E φ_i(ζ)² given ω.
 //! ```
 //!
-//! The method means to estimate the first, and would, of μ: `E_ω Q_i(μ) = Var_ω φ_i(μ)`. It gets v instead, and noise of one coalition
-//! looks to it like any other difference between coalitions:
+//! The method estimates the first part, and would do so without bias from μ: `E_ω Q_i(μ) = Var_ω φ_i(μ)`. But
+//! it evaluates v, and cannot distinguish the noise of a coalition from other differences between coalitions:
 //!
 //! ```text
 //! E [V̂_i | ω] = Q_i(μ) + C_i,        C_i = E Q_i(ζ) given ω,
 //! ```
 //!
-//! so that it holds C_i of the draws already. What is to be reported is
+//! so its estimate already contains C_i of the draws' part. The variance to report is
 //!
 //! ```text
-//! V_i = V̂_i − C_i + D_i,        and no less than D_i, as Q_i(μ) ≥ 0.
+//! V_i = V̂_i − C_i + D_i,        and at least D_i, because Q_i(μ) ≥ 0.
 //! ```
 //!
-//! Where the draws are most of V̂, chance has `V̂_i − C_i` below zero for some values and above for others. No less than zero is more on
-//! average, so the parts `(V̂_i − C_i)₊` share in what is left of the sum, `(Σ_j V̂_j − C_j)₊`, in their proportions.
+//! If the draws dominate V̂, `V̂_i − C_i` is negative by chance for some values and positive for others.
+//! Clipping at zero alone would be biased upwards, so the clipped parts `(V̂_i − C_i)₊` are scaled such that
+//! they sum to `(Σ_j V̂_j − C_j)₊`.
 //!
-//! What C_i is depends on the method. Exact values have V̂ = C = 0: all of D is added. Means over independent draws of coalitions that
-//! are hardly met twice have C = D: nothing is added. Without replacement V̂ has a factor 1 − π for coalitions that are in the sample
-//! with probability π, and noise does not care how likely it was to be met: C ≈ (1 − π) D. v(∅), which every method takes once, is
-//! in D alone. Where pairs of coalitions, strata, or a coalition met twice share their noise, a and Q have it.
+//! C_i depends on the method. For exact values, V̂ = C = 0, and all of D is added. For means over independent
+//! draws of coalitions that rarely repeat, C = D, and nothing is added. Without replacement, V̂ has a factor
+//! 1 − π for coalitions with inclusion probability π, which does not apply to the noise: C ≈ (1 − π) D. v(∅),
+//! which every method evaluates once, contributes to D only. If noise is shared by pairs of coalitions, by
+//! strata or by repeated coalitions, a and Q account for it.
 //!
-//! None of this has to be known of a method, as it can be asked: the same method with the same seed, on copies of the game off by ±ζ_r
-//! ([`ErrorsOfDraws`]), gives
+//! None of this has to be derived for a method, because it can be measured: the same method with the same
+//! seed, run on copies of the game with errors ±ζ_r ([`ErrorsOfDraws`]), gives
 //!
 //! ```text
 //! D_i ≈ mean_r [(φ_i(v + ζ_r) − φ_i(v − ζ_r)) / 2]²,        C_i ≈ mean_r [(Q_i(v + ζ_r) + Q_i(v − ζ_r)) / 2 − Q_i(v)],
 //! ```
 //!
-//! without bias, where all it takes for C is that Q is quadratic between the copies. That is true of every method up to how it shares a
-//! budget among strata, and what it adds for what it has not seen.
+//! without bias. For C, this only requires that Q is quadratic between the copies, which holds for every
+//! method, apart from how it allocates a budget to strata and what it adds for unseen events.
 //!
 //! # Scenarios
 //!
-//! Methods that draw scenarios take one draw of a coalition at a time, out of the M that it has. Given the M draws of every coalition, their
-//! V̂ is the variance about the exact values φ_i of v. What is missing is that of those exact values about those of μ, `E φ_i(ζ)²`, to which
-//! the empty coalition and the single players contribute most: they are few and met often, however many coalitions there are. Any other
-//! method without bias tells it, by what it lacks itself: as `E_ω Q_i(ζ) = Var_ω φ̃_i(ζ)`,
+//! Methods that draw scenarios use one of the M draws of a coalition at a time. Given the M draws of every
+//! coalition, their V̂ is the variance around the exact values φ_i of v. It lacks the variance of these exact
+//! values around those of μ, `E φ_i(ζ)²`. The empty coalition and the single players contribute most to that,
+//! because they are few and evaluated often, no matter how many coalitions there are. Any other unbiased
+//! method can estimate it, as the part that its own errors lack: because `E_ω Q_i(ζ) = Var_ω φ̃_i(ζ)`,
 //!
 //! ```text
 //! E_ω [D_i − C_i] = E φ̃_i(ζ)² − Var_ω φ̃_i(ζ) = E φ_i(ζ)².
@@ -69,10 +74,11 @@ use apportion_games::{ErrorsOfDraws, Game, Sampling};
 use crate::error::ExplainError;
 use crate::source::Conditional;
 
-/// Pairs of copies of the game: they tell a variance within 18 %.
+/// The number of pairs of copies of the game; 64 pairs estimate a variance within 18%.
 const PAIRS: usize = 64;
 
-/// The draws of a coalition that are independent of each other; none where the game leaves nothing to its draws.
+/// Returns the number of independent draws per coalition; `None` if no value of the game depends on its
+/// draws.
 pub(crate) fn independent_draws(game: &Conditional<'_>) -> Option<usize> {
     match game.sampling() {
         Sampling::Independent => Some(game.law().draws()),
@@ -81,31 +87,32 @@ pub(crate) fn independent_draws(game: &Conditional<'_>) -> Option<usize> {
     }
 }
 
-/// Which method tells the errors of the draws.
+/// The method that estimates the errors of the draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ToldBy {
-    /// The one that made the explanation.
+    /// The method of the explanation.
     Method,
-    /// Another one, as this one draws scenarios.
+    /// A different method, because that of the explanation draws scenarios.
     OtherMethod,
 }
 
-/// What the standard errors of an explanation have of the draws of a conditional game.
+/// The parts of an explanation's standard errors, including those due to the draws of a conditional game.
 pub(crate) struct ErrorOfDraws {
-    /// Of each value.
+    /// The parts for each value.
     parts: Vec<Parts>,
-    /// What the method says of its errors beside their sizes.
+    /// The distribution of the method's own errors.
     of_method: Option<ErrorLaw>,
-    /// Directions of the errors of the draws, of each output.
+    /// The number of directions of the errors of the draws, for each output.
     directions: Vec<f64>,
-    /// Draws of a coalition that are independent of each other.
+    /// The number of independent draws per coalition.
     independent: usize,
 }
 
 impl ErrorOfDraws {
-    /// Of `explanation`, which `explain` made of `game`, of whose draws `independent` are so; none without standard errors.
+    /// Estimates the errors of the draws for `explanation`, which `explain` computed for `game`, with
+    /// `independent` independent draws per coalition. `None` without standard errors.
     ///
-    /// `explain` is asked for the copies, which takes as many predictions again.
+    /// Calls `explain` for the copies of the game, which requires as many predictions again.
     pub(crate) fn of(
         game: &Conditional<'_>,
         independent: usize,
@@ -138,7 +145,7 @@ impl ErrorOfDraws {
         Ok(Some(Self { parts, of_method, directions: directions.collect(), independent }))
     }
 
-    /// Of an explanation whose method is without error.
+    /// Returns the errors due to the draws alone, as for a method without error.
     pub(crate) fn alone(&self) -> Self {
         let alone = |part: &Parts| Parts { method: 0.0, seen: 0.0, own: 0.0, ..*part };
         Self {
@@ -149,7 +156,7 @@ impl ErrorOfDraws {
         }
     }
 
-    /// `explanation` with these errors, as they are with `times` the draws.
+    /// Returns `explanation` with these errors, as expected with `times` as many draws.
     pub(crate) fn written(&self, times: f64, explanation: &Explanation) -> Explanation {
         let mut explanation = explanation.clone();
         let parts: Vec<Parts> = self.parts.iter().map(|part| part.with_draws(times)).collect();
@@ -158,8 +165,9 @@ impl ErrorOfDraws {
         explanation
     }
 
-    /// The law of the errors: Satterthwaite's, of the two parts that they are the sum of. A variance is told by the draws of one
-    /// coalition at least, with `of_draws` degrees of freedom.
+    /// Returns the distribution of the errors, by Satterthwaite's approximation for the sum of the two parts.
+    /// The variance of the draws is estimated from at least one coalition, with `of_draws` degrees of
+    /// freedom.
     fn law(&self, parts: &[Parts], of_draws: f64) -> Option<ErrorLaw> {
         let outputs = self.directions.len();
         let sums = |output: usize| {
@@ -168,7 +176,7 @@ impl ErrorOfDraws {
             let sum = |of: &dyn Fn(&Parts) -> f64| -> f64 {
                 own().map(|part| (part.unit / unit).powi(2) * of(part)).sum()
             };
-            // Where all is zero, the unit is.
+            // A unit of zero means that all errors are zero.
             if unit == 0.0 { (0.0, 0.0) } else { (sum(&|part| part.method), sum(&Parts::variance)) }
         };
         let sums: Vec<(f64, f64)> = (0..outputs).map(sums).collect();
@@ -193,7 +201,7 @@ impl ErrorOfDraws {
                 if added <= 0.0 {
                     return of_method;
                 }
-                // As if both had their largest errors in the same directions.
+                // A lower bound, as if both parts had their largest errors in the same directions.
                 (all / (method / of_method.sqrt() + added / of_draws.sqrt())).powi(2).max(1.0)
             },
         );
@@ -208,22 +216,23 @@ impl ErrorOfDraws {
     }
 }
 
-/// What a squared standard error is made of, in squares of a unit of its own, so that no scale is too large or too small.
+/// The parts of a squared standard error, in units of `unit`², to prevent overflow and underflow.
 #[derive(Debug, Clone, Copy)]
 struct Parts {
     unit: f64,
-    /// `V̂`, that of the method.
+    /// `V̂`, the variance estimated by the method.
     method: f64,
-    /// C, what it has of the draws.
+    /// C, the part of `V̂` due to the draws.
     seen: f64,
-    /// What it would be without draws: `V̂ − C`, or nothing; see [`share_what_is_left`].
+    /// The variance without draws: `V̂ − C`, clipped at zero and scaled by [`share_what_is_left`].
     own: f64,
-    /// D, what the draws leave to chance.
+    /// D, the variance due to the draws.
     of_draws: f64,
 }
 
 impl Parts {
-    /// Of a value of which the method says that it is off by `error`, and of whose copies it says `errors`.
+    /// Returns the parts for a value with the standard error `error`, whose copies have `values` and
+    /// `errors`.
     fn of(error: f64, values: &[f64], errors: &[f64]) -> Self {
         let off = |pair: &[f64]| pair[0] / 2.0 - pair[1] / 2.0;
         let pairs = || values[1..].chunks_exact(2).zip(errors[1..].chunks_exact(2));
@@ -243,12 +252,13 @@ impl Parts {
         Self { unit, method, seen, own: (method - seen).max(0.0), of_draws }
     }
 
-    /// What another method lacks of the draws, this one lacks.
+    /// Returns the parts for a method that draws scenarios: its errors lack D − C, as measured with another
+    /// method.
     fn lacking(self) -> Self {
         Self { seen: 0.0, own: self.method, of_draws: (self.of_draws - self.seen).max(0.0), ..self }
     }
 
-    /// With `times` the draws.
+    /// Returns the parts expected with `times` as many draws.
     fn with_draws(self, times: f64) -> Self {
         if times == 1.0 {
             return self;
@@ -270,7 +280,7 @@ impl Parts {
     }
 }
 
-/// Has the values of an output share in what their method's errors are without draws, `(Σ V̂ − C)₊`, as `(V̂ − C)₊`.
+/// Scales the parts `(V̂ − C)₊` of one output such that they sum to `(Σ V̂ − C)₊`.
 fn share_what_is_left(parts: &mut [Parts], output: usize, outputs: usize) {
     let own = || parts.iter().skip(output).step_by(outputs);
     let unit = own().map(|part| part.unit).fold(0.0, f64::max);
@@ -284,9 +294,10 @@ fn share_what_is_left(parts: &mut [Parts], output: usize, outputs: usize) {
     }
 }
 
-/// `(tr Σ)² / tr Σ²` of the errors of the draws, whose covariance is Σ, from the copies of each value of one output.
+/// Returns `(tr Σ)² / tr Σ²` for one output, from the copies of each value, where Σ is the covariance matrix
+/// of the errors of the draws.
 ///
-/// Both traces without bias: `tr Σ²` is the mean of `(e_r · e_s)²` over errors r ≠ s.
+/// Both traces are estimated without bias: `tr Σ²` is the mean of `(e_r · e_s)²` over errors r ≠ s.
 fn directions<'c>(copies: impl Iterator<Item = &'c [f64]>) -> f64 {
     let errors: Vec<Vec<f64>> = copies
         .map(|copies| copies[1..].chunks_exact(2).map(|pair| pair[0] / 2.0 - pair[1] / 2.0).collect())

@@ -1,4 +1,4 @@
-//! What can go wrong when a prediction is explained.
+//! The error type of explainers.
 
 use apportion_estimators::EstimatorError;
 use apportion_games::GameError;
@@ -11,42 +11,50 @@ use apportion_values::{InteractionIndex, Value, ValueError};
 use crate::method::Method;
 use crate::options::OptionError;
 
-/// Why there is no explanation.
+/// Why a prediction or a game could not be explained.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExplainError {
-    /// A name that is no method.
-    #[error("unknown method {given:?}; expected one of: {}", Method::all().map(Method::name).collect::<Vec<_>>().join(", "))]
+    /// The name is not that of a method.
+    #[error(
+        "unknown method {given:?}; expected one of: {}",
+        Method::all().map(Method::name).collect::<Vec<_>>().join(", ")
+    )]
     UnknownMethod {
-        /// The name given.
+        /// The given name.
         given: String,
     },
-    /// Not a budget.
+    /// The text is not a budget.
     #[error(
-        "{given:?} is not a budget; give a number of evaluations (2000), a multiple of the players (10n), or auto"
+        "invalid budget {given:?}; expected a number of evaluations (2000), a multiple of the number of \
+         features (10n), or auto"
     )]
     Budget {
-        /// The text given.
+        /// The given text.
         given: String,
     },
-    /// A budget below all coalitions, for a method that evaluates all of them.
+    /// The budget is smaller than the number of coalitions that [`Method::Exact`] evaluates.
     #[error(
-        "budget {given} is too small: method exact needs at least {} for {players} players{}; omit the budget, or use auto or a \
-         method that samples",
-        if *least == 1usize.checked_shl(*players as u32).unwrap_or(0) { format!("2^{players} = {least} evaluations") } else { format!("{least} evaluations") },
+        "method exact requires a budget of at least {} for {players} players{}, got {given}; omit the \
+         budget, or use auto or a sampling method",
+        if *least == 1usize.checked_shl(*players as u32).unwrap_or(0) {
+            format!("2^{players} = {least} evaluations")
+        } else {
+            format!("{least} evaluations")
+        },
         if *least == 1usize.checked_shl(*players as u32).unwrap_or(0) { "" } else { " in these groups" }
     )]
     ExactBudget {
-        /// Evaluations given.
+        /// The given number of evaluations.
         given: usize,
-        /// Evaluations of all coalitions.
+        /// The number of coalitions to evaluate.
         least: usize,
-        /// Players of the game.
+        /// The number of players of the game.
         players: usize,
     },
-    /// A method that cannot compute the value asked for.
+    /// The method does not compute the requested value.
     #[error(
-        "{method} does not compute {} values; these do: {}",
+        "{method} does not support {} values; use one of: {}",
         value.concept(),
         Method::all().filter(|method| method.computes(value)).map(Method::name).collect::<Vec<_>>().join(", ")
     )]
@@ -56,14 +64,14 @@ pub enum ExplainError {
         /// The value.
         value: Box<Value>,
     },
-    /// The tree oracle was asked for a model that is not a tree ensemble.
-    #[error(
-        "method tree needs a tree ensemble; for any other model use auto, exact or a method that samples"
-    )]
+    /// Exact values or interactions of trees were requested for a model that is not a tree ensemble, or with
+    /// a method for any model.
+    #[error("method tree requires a tree ensemble; for other models use auto, exact or a sampling method")]
     NotTrees,
-    /// A method that does not compute an index of coalitions.
+    /// The method does not compute the requested interaction index.
     #[error(
-        "{method} does not compute {index} interactions of order {order}; learned-spectrum estimates shapley and banzhaf of order 2, exact has all of up to 25 players, tree those of tree ensembles"
+        "{method} does not support {index} interactions of order {order}; use learned-spectrum for shapley \
+         and banzhaf of order 2, exact for up to 25 players, or tree for tree ensembles"
     )]
     Index {
         /// The method.
@@ -73,12 +81,13 @@ pub enum ExplainError {
         /// The order.
         order: usize,
     },
-    /// A method that evaluates the game, against a background whose rows are not there.
+    /// The method evaluates the game, which requires the rows of the background, but it was compiled.
     #[error(
-        "a compiled background has no rows to evaluate the game with: use the methods auto or tree with it, or give the background's rows"
+        "a compiled background has no rows to evaluate the game with; use method auto or tree, or pass the \
+         rows of the background"
     )]
     NoRows,
-    /// Options that are not valid.
+    /// The options are not valid.
     #[error(transparent)]
     Options(Box<OptionError>),
     /// The game could not be built.
@@ -94,7 +103,7 @@ pub enum ExplainError {
     #[cfg(feature = "trees")]
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The tree oracle failed.
+    /// The exact method for trees failed.
     #[cfg(feature = "trees")]
     #[error(transparent)]
     Trees(#[from] TreeError),

@@ -1,46 +1,50 @@
-//! Following runs, row by row.
+//! Observing and controlling runs over many rows.
 
 use std::ops::ControlFlow;
 
 use apportion_estimators::{Checkpoint, Explanation, Progress};
 
-/// Follows the explanation of many rows: shows progress, stops it, stores it and brings back what was stored.
+/// Observes the explanation of many rows: reports progress, stops the run, stores checkpoints and restores
+/// them.
 ///
-/// Its methods are called from whichever threads explain the rows; rows are counted from 0 in the order in which they were given.
+/// The methods are called from the threads that explain the rows. Rows are numbered from 0 in the given
+/// order.
 pub trait Follow: Sync {
-    /// The explanation of a row that was finished before, which is taken as it is.
+    /// Returns the explanation of a row that was finished in an earlier run; it is used unchanged.
     fn finished(&self, row: usize) -> Option<Explanation> {
         let _ = row;
         None
     }
 
-    /// The stored run of a row that was begun before.
+    /// Returns the checkpoint of a row that was interrupted in an earlier run.
     fn begun(&self, row: usize) -> Option<Checkpoint> {
         let _ = row;
         None
     }
 
-    /// Asked before every row. [`ControlFlow::Break`] stops everything, as for [`progress`](Self::progress). The tree oracle, which explains
-    /// thousands of rows a second, does not ask.
+    /// Called before each row; [`ControlFlow::Break`] stops the whole run, as in
+    /// [`progress`](Self::progress). Not called by the tree method, which explains thousands of rows per
+    /// second.
     fn begin(&self, row: usize) -> ControlFlow<()> {
         let _ = row;
         ControlFlow::Continue(())
     }
 
-    /// Called after every chunk of evaluations of a row. [`ControlFlow::Break`] stops everything, with an error that says so
-    /// ([`GameError::Interrupted`](apportion_games::GameError::Interrupted)). Exact methods do not call it.
+    /// Called after every chunk of evaluations of a row. [`ControlFlow::Break`] stops the whole run with the
+    /// error [`GameError::Interrupted`](apportion_games::GameError::Interrupted). Not called by exact
+    /// methods.
     fn progress(&self, row: usize, progress: &Progress<'_>) -> ControlFlow<()> {
         let _ = (row, progress);
         ControlFlow::Continue(())
     }
 
-    /// Called when a row is done.
+    /// Called after each row.
     fn done(&self, row: usize, explanation: &Explanation) {
         let _ = (row, explanation);
     }
 }
 
-/// Calls the closure for every row that is done.
+/// Calls a closure after each row.
 pub(crate) struct CountRows<F>(pub(crate) F);
 
 impl<F: Fn() + Sync> Follow for CountRows<F> {

@@ -1,4 +1,4 @@
-//! Explaining any game: enumeration, an estimate from a budget, or a run until an accuracy.
+//! Explains any game: by enumeration, with a fixed budget, or until a tolerance is reached.
 
 use apportion_estimators::{
     Anytime, Checkpoint, Estimator, EstimatorError, Explanation, LearnedSpectrum, OnGraph, Progress, Until,
@@ -13,17 +13,17 @@ use crate::follow::Follow;
 use crate::method::Method;
 use crate::plan::Plan;
 
-/// Divides what a game is worth among its players: which value, by which method, from how many evaluations.
+/// Computes attributions for the players of a game: which value, with which method and which budget.
 ///
-/// For games that are no rows of a model: of words, pixels, training rows, anything that implements [`Game`].
-/// [`Explainer`](crate::Explainer) makes games of rows, and explains them in the same way.
+/// For games that are not rows of a model: words, pixels, training rows, and anything else that implements
+/// [`Game`]. [`Explainer`](crate::Explainer) creates the games of rows and explains them in the same way.
 ///
 /// ```
 /// use apportion::games::{Graph, SumOfUnanimity};
 /// use apportion::values::{GraphValue, Value};
 /// use apportion::GameExplainer;
 ///
-/// // A hundred players in a row, of whom neighbours interact.
+/// // A hundred players on a line; neighbours interact.
 /// let terms = (0..99).map(|player| (vec![player, player + 1], 1.0));
 /// let game = SumOfUnanimity::new(100, 0.0, terms)?;
 /// let explanation = GameExplainer::new().value(Value::on_graph(GraphValue::l_shapley(2), Graph::line(100))).explain(&game)?;
@@ -38,7 +38,7 @@ pub struct GameExplainer {
     pub(crate) budget: Budget,
     pub(crate) until: Option<Until>,
     pub(crate) seed: u64,
-    /// Whether [`Method::Auto`] means methods that are linear in the game alone.
+    /// Whether [`Method::Auto`] is limited to methods that are linear in the game.
     pub(crate) is_linear: bool,
 }
 
@@ -55,58 +55,60 @@ impl Default for GameExplainer {
     }
 }
 
-/// A row whose run is followed.
+/// A row whose run is observed.
 pub(crate) struct Followed<'f> {
     pub(crate) row: usize,
     pub(crate) follow: &'f dyn Follow,
-    /// Draws of the conditional game, where the run is one of several whose draws double.
+    /// The number of draws of the conditional game, if the run is one of several with growing numbers of
+    /// draws.
     pub(crate) draws: Option<usize>,
 }
 
-/// What a run may take.
+/// The extent of a run.
 #[derive(Clone, Copy)]
 pub(crate) enum Extent {
-    /// One sample of so many evaluations.
+    /// A sample of a fixed number of evaluations.
     Sample(usize),
-    /// A growing sample, as many evaluations as the accuracy takes.
+    /// A growing sample, until the tolerance is reached.
     Until(Until),
-    /// A growing sample that has come to so many evaluations.
+    /// A growing sample that has reached this number of evaluations.
     #[cfg(feature = "conditional")]
     Grown(usize),
 }
 
 impl GameExplainer {
-    /// Shapley values, by [`Method::Auto`] from [`Budget::Auto`].
+    /// Creates an explainer for Shapley values with [`Method::Auto`] and [`Budget::Auto`].
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Which value to compute, of players in which groups or on which graph; Shapley values by default.
+    /// Sets the value to compute, including groups or a graph; Shapley values by default.
     pub fn value(mut self, value: impl Into<Value>) -> Self {
         self.value = value.into();
         self
     }
 
-    /// How to compute it; [`Method::Auto`] by default.
+    /// Sets the method; [`Method::Auto`] by default.
     pub fn method(mut self, method: impl Into<Method>) -> Self {
         self.method = method.into();
         self
     }
 
-    /// How many evaluations a sampled method may use; [`Budget::Auto`] by default. L-Shapley, C-Shapley and Myerson values take as many
-    /// as their definition asks for; a budget that is given is then the most they may take.
+    /// Sets the maximum number of evaluations of a sampling method; [`Budget::Auto`] by default. L-Shapley,
+    /// C-Shapley and Myerson values require the number of evaluations in their definitions; for them, a given
+    /// budget is an upper limit.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
         self
     }
 
-    /// Asks for an accuracy instead of a budget; see [`Explainer::until`](crate::Explainer::until).
+    /// Sets a tolerance instead of a budget; see [`Explainer::until`](crate::Explainer::until).
     pub fn until(mut self, until: Until) -> Self {
         self.until = Some(until);
         self
     }
 
-    /// The seed of all draws; 0 by default.
+    /// Sets the seed of all draws; 0 by default.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
@@ -116,8 +118,8 @@ impl GameExplainer {
     ///
     /// # Errors
     ///
-    /// [`ExplainError`] if the method cannot compute the value, the groups or the graph are of other players, the
-    /// budget is too small, or the game fails.
+    /// [`ExplainError`] if the method does not support the value, the groups or the graph are for a different
+    /// number of players, the budget is too small, or the game fails.
     pub fn explain(&self, game: &dyn Game) -> Result<Explanation, ExplainError> {
         self.check_without_oracle()?;
         if game.players() == 0 {
@@ -127,12 +129,15 @@ impl GameExplainer {
         self.explain_all(game, self.extent(game.players()), None)
     }
 
-    /// The [interaction indices](apportion_values::interactions) of all coalitions of up to `order` players, whatever [value](Self::value) was asked for.
+    /// Returns the [interaction indices](apportion_values::interactions) of all coalitions of up to `order`
+    /// players, regardless of the [value](Self::value).
     ///
-    /// Exact by all coalitions, of up to 25 players. Where these are more than the budget, [`Method::Auto`] estimates what can be: Shapley, Banzhaf,
-    /// k-Shapley, faithful and k-additive Shapley indices of order 2, by [`LearnedSpectrum::with_pairs`], with [standard errors](Interactions::std_errors). For
-    /// certified accuracies [explain](Self::explain) the [derivative](apportion_games::DerivativeGame) of the game by a player: its values are the indices of
-    /// that player's pairs.
+    /// The indices are exact, by enumeration of all coalitions, for up to 25 players. If there are more
+    /// coalitions than the budget allows, [`Method::Auto`] estimates the indices if possible: Shapley,
+    /// Banzhaf, k-Shapley, faithful and k-additive Shapley indices of order 2, with
+    /// [`LearnedSpectrum::with_pairs`] and [standard errors](Interactions::std_errors). For a certified
+    /// accuracy, [explain](Self::explain) the [derivative](apportion_games::DerivativeGame) of the game with
+    /// respect to a player: its values are the indices of this player's pairs.
     ///
     /// ```
     /// use apportion::values::InteractionIndex;
@@ -149,8 +154,9 @@ impl GameExplainer {
     ///
     /// # Errors
     ///
-    /// [`ExplainError::Value`] for an order that cannot be, more than 25 players to enumerate, or more than 2^20 coalitions times outputs;
-    /// [`ExplainError::Index`] for a method that does not compute the index, [`ExplainError::NotTrees`] for [`Method::Tree`]; if the game fails.
+    /// [`ExplainError::Value`] for an invalid order, for enumeration with more than 25 players, and for more
+    /// than 2^20 coalitions times outputs; [`ExplainError::Index`] for a method that does not support the
+    /// index; [`ExplainError::NotTrees`] for [`Method::Tree`]; the errors of the game.
     pub fn indices(
         &self,
         game: &dyn Game,
@@ -171,7 +177,11 @@ impl GameExplainer {
         }
     }
 
-    /// What estimates an index, if anything, or refuses what cannot be computed.
+    /// Returns the estimator of an index, or `None` for enumeration.
+    ///
+    /// # Errors
+    ///
+    /// [`ExplainError::Index`] and [`ExplainError::NotTrees`] for methods that do not support the index.
     pub(crate) fn check_index(
         &self,
         index: &InteractionIndex,
@@ -179,7 +189,7 @@ impl GameExplainer {
     ) -> Result<Option<LearnedSpectrum>, ExplainError> {
         match (self.method, LearnedSpectrum::of_index(index, order)) {
             (Method::Exact, _) => Ok(None),
-            // The errors of draws are not those of an answer that is not linear in the game.
+            // The errors of draws can only be estimated for methods that are linear in the game.
             (Method::Auto, learned) => Ok(learned.filter(|_| !self.is_linear)),
             (Method::By(method), Some(learned)) if *method == methods::LEARNED_SPECTRUM => Ok(Some(learned)),
             (Method::Tree, _) => Err(ExplainError::NotTrees),
@@ -187,12 +197,12 @@ impl GameExplainer {
         }
     }
 
-    /// What would be done with a game of so many players, and how many evaluations it would take.
+    /// Returns the method and the number of evaluations for a game with this number of players.
     ///
     /// # Errors
     ///
-    /// As [`explain`](Self::explain), except for what the game or the run itself would refuse; a budget that is too small is not refused,
-    /// as the plan has the minimum.
+    /// The errors of [`explain`](Self::explain), except those of the game and the run. A budget that is too
+    /// small is not an error, because the plan contains the minimum.
     pub fn plan(&self, players: usize) -> Result<Plan, ExplainError> {
         self.check_without_oracle()?;
         self.value.check(players)?;
@@ -206,7 +216,7 @@ impl GameExplainer {
             (None, Value::OnGraph(..)) => (None, given),
             (None, value) => {
                 let all = value.coalitions(players);
-                // A budget below all coalitions is refused when the values are computed.
+                // A budget below all coalitions is rejected when the values are computed.
                 (all, all.map(|all| given.map_or(all, |given| all.min(given))))
             }
         };
@@ -221,7 +231,7 @@ impl GameExplainer {
         }
     }
 
-    /// Refuses a method that cannot do what was asked, before any work.
+    /// Checks the tolerance, and that the method supports the value.
     pub(crate) fn check_method(&self) -> Result<(), ExplainError> {
         if let Some(until) = &self.until {
             until.check()?;
@@ -235,18 +245,18 @@ impl GameExplainer {
         Ok(())
     }
 
-    /// Checks that the value is defined for `players`, and says how many values there are.
+    /// Checks that the value is defined for this number of players, and returns the number of values.
     pub(crate) fn results(&self, players: usize) -> Result<usize, ExplainError> {
         let results = self.value.check(players)?;
         match &self.value {
-            // Definitions on a graph take fewer coalitions, and say themselves if the budget is too small.
+            // Values on a graph require fewer coalitions, and check the budget themselves.
             Value::OnGraph(..) => {}
             value => self.check_exact_budget(players, value.coalitions(players))?,
         }
         Ok(results)
     }
 
-    /// Refuses a budget that does not cover all coalitions for the method that evaluates all of them.
+    /// Returns an error if the budget does not cover all coalitions for [`Method::Exact`].
     fn check_exact_budget(&self, players: usize, all: Option<usize>) -> Result<(), ExplainError> {
         let given = self.budget.evaluations(players);
         match all {
@@ -257,7 +267,8 @@ impl GameExplainer {
         }
     }
 
-    /// What a run of a game of `players` may take; of all features, so that "10n" is the same for every row.
+    /// Returns the extent of a run for a game with this number of players. The number includes null players,
+    /// so that "10n" means the same for every row.
     pub(crate) fn extent(&self, players: usize) -> Extent {
         match self.until {
             None => Extent::Sample(self.budget.evaluations(players)),
@@ -268,8 +279,8 @@ impl GameExplainer {
         }
     }
 
-    /// The method that is used: [`Method::Auto`] stands for enumeration where the budget covers it, else for the best estimate. A run until
-    /// an accuracy enumerates by itself where that is cheaper.
+    /// Returns the method that is used. [`Method::Auto`] is enumeration if the budget covers it, and the best
+    /// estimator otherwise. A run with a tolerance enumerates by itself if that is cheaper.
     pub(crate) fn method_of(&self, players: usize, value: &Value, extent: Extent) -> Method {
         match (self.method, extent) {
             (Method::Auto, Extent::Sample(budget))
@@ -283,7 +294,7 @@ impl GameExplainer {
         }
     }
 
-    /// With all players in the game.
+    /// Explains the game with all players.
     pub(crate) fn explain_all(
         &self,
         game: &dyn Game,
@@ -295,7 +306,7 @@ impl GameExplainer {
         Ok(explanation)
     }
 
-    /// The values `value` of `game`, which may be a part of what was asked.
+    /// Computes `value` for `game`, which may be a part of what was requested.
     pub(crate) fn explain_game(
         &self,
         game: &dyn Game,
@@ -336,7 +347,7 @@ impl GameExplainer {
         Ok(explanation)
     }
 
-    /// With the certificate of exact values, where an accuracy was asked for.
+    /// Adds the certificate of exact values if a tolerance was set.
     pub(crate) fn certified(&self, mut explanation: Explanation) -> Explanation {
         if let Some(until) = &self.until {
             explanation.certify(until);
@@ -346,7 +357,7 @@ impl GameExplainer {
 }
 
 impl Extent {
-    /// The most evaluations.
+    /// Returns the maximum number of evaluations.
     pub(crate) fn evaluations(self, players: usize) -> usize {
         match self {
             Self::Sample(budget) => budget,
@@ -358,7 +369,7 @@ impl Extent {
 }
 
 impl Followed<'_> {
-    /// The run, from where it was stored on.
+    /// Prepares the run, restoring its checkpoint if there is one.
     fn begin<'g>(&'g self, run: Anytime<'g>) -> Result<Anytime<'g>, ExplainError> {
         let run = run.watched(|progress: &Progress<'_>| self.follow.progress(self.row, progress));
         match self.follow.begun(self.row) {
@@ -367,7 +378,7 @@ impl Followed<'_> {
         }
     }
 
-    /// Whether `checkpoint` is of a run with more draws, or with fewer.
+    /// Returns whether `checkpoint` belongs to a run with more or fewer draws.
     fn is_of_other_draws(&self, checkpoint: &Checkpoint) -> bool {
         let stored = checkpoint.scenarios();
         self.draws.is_some_and(|draws| {

@@ -1,16 +1,16 @@
-//! Apportion: what each feature contributed to what a model said.
+//! Apportion: feature attributions for any model, by Shapley values and related solution concepts.
 //!
-//! Game-theoretic attribution (Shapley, Banzhaf and all other semivalues; of features in groups Owen,
-//! Banzhaf-Owen, two-step and quotient values; of words, pixels and anything else on a graph L-Shapley,
-//! C-Shapley and Myerson values) for any model that can predict rows, estimated from few predictions and with
-//! standard errors; exact, without sampling, for tree ensembles read from their own files.
+//! Shapley, Banzhaf and all other semivalues; Owen, Banzhaf-Owen, two-step and quotient values for groups of
+//! features; L-Shapley, C-Shapley and Myerson values for words, pixels and other players on a graph. They are
+//! estimated from few predictions of any model, with standard errors, or exact, without sampling, for tree
+//! ensembles read from their model files.
 //!
 //! # From a model to an explanation
 //!
 //! ```
 //! use apportion::{Background, Budget, Explainer};
 //!
-//! // Any function of a row is a model. Here: 12 features, two of them interacting.
+//! // Any function of a row is a model. This one has 12 features; two of them interact.
 //! let model = |row: &[f64]| row.iter().sum::<f64>() + 5.0 * row[0] * row[1];
 //! let background = Background::baseline(vec![0.0; 12])?;
 //! let explanation = Explainer::new(&model, background).budget(Budget::Evaluations(600)).explain(&[1.0; 12])?;
@@ -19,25 +19,25 @@
 //! # Ok::<(), apportion::ExplainError>(())
 //! ```
 //!
-//! # Which crate holds what
+//! # Modules
 //!
-//! | module | is the crate | and holds |
+//! | module | crate | contents |
 //! |---|---|---|
 //! | [`games`] | `apportion-games` | coalitions, value functions, models, backgrounds, conditional games, partitions, graphs, textbook games |
 //! | [`partitions`] | `apportion-partitions` | groups of features from data: measures of dependence, clustering, dendrograms |
 //! | [`media`] | `apportion-media` | texts and images as games: tokens, pixels, patches and superpixels as players; scores, pictures |
 //! | [`plots`] | `apportion-plots` | figures of attributions with their errors, as SVG and PNG; a report in one file |
-//! | [`results`] | `apportion-results` | attributions of rows as they are kept and read back |
+//! | [`results`] | `apportion-results` | attributions of rows in memory and in result files |
 //! | [`values`] | `apportion-values` | solution concepts, quadrature, exact enumeration, axioms |
-//! | [`samplers`] | `apportion-samplers` | samplers of coalitions and permutations that know their law |
+//! | [`samplers`] | `apportion-samplers` | samplers of coalitions and permutations with known sampling probabilities |
 //! | [`solvers`] | `apportion-solvers` | weighted least squares on bit-packed coalitions, projections on convex sets |
-//! | [`estimators`] | `apportion-estimators` | Leverage SHAP, Kernel SHAP, Permutation SHAP, Kernel Banzhaf, Monte Carlo, sample reuse, projected gradient; runs until an accuracy; of players in groups regressions, Monte Carlo on the product space, nested permutations |
-//! | [`models`] | `apportion-models` | tree ensembles: model files, predictions, links |
-//! | [`trees`] | `apportion-trees` | tree ensembles explained: the path-dependent game, exact oracles |
+//! | [`estimators`] | `apportion-estimators` | Leverage SHAP, Kernel SHAP, Permutation SHAP, Kernel Banzhaf, Monte Carlo, sample reuse, projected gradient; for groups regressions, Monte Carlo on the product space, nested permutations; runs with a tolerance |
+//! | [`models`] | `apportion-models` | tree ensembles: model files, predictions, link functions |
+//! | [`trees`] | `apportion-trees` | exact values of tree ensembles in the marginal and the path-dependent game |
 //!
-//! Each can be used alone. Neural networks in ONNX files are models through the crate `apportion-onnx`, which
-//! this one does not depend on. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`],
-//! [`Plan`], [`Follow`], [`batch`] and [`options`], all of these as words.
+//! Each crate can be used alone. The crate `apportion-onnx`, which is not a dependency of this one, reads
+//! neural networks from ONNX files. This crate adds [`Explainer`], [`GameExplainer`], [`Method`], [`Budget`],
+//! [`Plan`], [`Follow`] and [`batch`], and [`options`] to set all of them by name.
 
 mod batch;
 mod budget;
@@ -98,12 +98,12 @@ pub use game_explainer::GameExplainer;
 pub use method::Method;
 pub use plan::Plan;
 
-/// The example of the README is a test.
+/// Runs the examples of the README as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// So are the examples of the book's chapter on Rust.
+/// Runs the examples of the book's chapter on Rust as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/book/rust.md")]
 struct Book;

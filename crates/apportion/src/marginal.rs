@@ -4,7 +4,7 @@ use apportion_games::{Background, Coalition, Game, MarginalGame, Model};
 
 use crate::error::ExplainError;
 
-/// The marginal game of one explicand, and the players that cannot matter in it.
+/// Returns the marginal game of one explicand and its null players.
 pub(crate) fn marginal<'g>(
     model: &'g dyn Model,
     explicand: &[f64],

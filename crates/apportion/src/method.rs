@@ -1,11 +1,11 @@
-//! How values are computed: exactly, or by a method of [`apportion_estimators::methods`].
+//! Methods to compute values: exact algorithms, and the estimators of [`apportion_estimators::methods`].
 
 use apportion_estimators::{Estimator, MethodSpec, methods};
 use apportion_values::{Semivalue, Value};
 
-/// How values are computed.
+/// A method to compute values.
 ///
-/// A method is read from its name; [`Method::all`] lists them.
+/// Methods are parsed from their names; [`Method::all`] lists them.
 ///
 /// ```
 /// use apportion::Method;
@@ -19,35 +19,37 @@ use apportion_values::{Semivalue, Value};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Method {
-    /// The tree oracle where the model is a tree ensemble; else enumeration where the budget covers all `2^n` coalitions; else
-    /// what [`sampled`](Self::sampled) says.
+    /// Exact values for tree ensembles. For other models, enumeration if the budget covers all `2^n`
+    /// coalitions, and otherwise the method of [`sampled`](Self::sampled).
     #[default]
     Auto,
     /// Exact values of a tree ensemble, without evaluations.
     Tree,
-    /// Exact values by enumeration of all `2^n` coalitions, n ≤ 25; of values on graphs, of those coalitions alone that they are made of.
+    /// Exact values by enumeration of all `2^n` coalitions, n ≤ 25; for values on graphs, only of the
+    /// coalitions in their definition.
     Exact,
-    /// An estimator: one of [`methods`], or one that was declared elsewhere.
+    /// An estimator: one of [`methods`], or one declared elsewhere.
     By(&'static MethodSpec),
 }
 
 impl Method {
-    /// Players up to which [`sampled`](Self::sampled) is the learned spectrum. What it takes beside the game, about 0.35 ms for each evaluation of a
-    /// game of 1000 players, is little where a model is asked, and grows with the players.
+    /// Maximum number of players for which [`sampled`](Self::sampled) chooses the learned spectrum. In
+    /// addition to the evaluations, it takes about 0.35 ms per evaluation of a game with 1000 players, which
+    /// is little compared with most models, but grows with the number of players.
     pub const MOST_LEARNED: usize = 1000;
 
-    /// The methods in the order in which they are listed to users, without those that are
-    /// [variants](MethodSpec::is_variant) of others. These have names, too.
+    /// Returns the methods in the order in which they are shown to users, without the
+    /// [variants](MethodSpec::is_variant) of other methods, which have names, too.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::named().filter(|method| !matches!(method, Self::By(spec) if spec.is_variant()))
     }
 
-    /// All that can be named.
+    /// Returns all methods that have a name.
     pub(crate) fn named() -> impl Iterator<Item = Self> {
         [Self::Auto, Self::Tree, Self::Exact].into_iter().chain(methods::ALL.iter().copied().map(Self::By))
     }
 
-    /// The name on the command line and in results.
+    /// Returns the name on the command line and in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -57,20 +59,20 @@ impl Method {
         }
     }
 
-    /// What it does, in one line.
+    /// Returns a description in one line.
     pub fn help(self) -> &'static str {
         match self {
-            Self::Auto => "exact where that is cheap, else the most accurate estimate that there is",
+            Self::Auto => "exact if that is cheap, otherwise the most accurate estimate",
             Self::Tree => "exact values of a tree ensemble, without evaluations",
             Self::Exact => {
-                "all 2^n coalitions, up to 25 players; of values on graphs those that they are made of"
+                "all 2^n coalitions, up to 25 players; for values on graphs, those in their definition"
             }
             Self::By(method) => method.help(),
         }
     }
 
-    /// The estimator of `value` behind the name; none for [`Auto`](Self::Auto) and the exact methods, and where the method cannot compute
-    /// the value.
+    /// Returns the estimator for `value`; `None` for [`Auto`](Self::Auto) and the exact methods, and if the
+    /// method does not support the value.
     pub fn estimator(self, value: &Value) -> Option<Box<dyn Estimator>> {
         match self {
             Self::By(method) => method.build(value),
@@ -78,8 +80,9 @@ impl Method {
         }
     }
 
-    /// Another method that is the same estimator of `value`, with the same draws, in a game of so many
-    /// [scenarios](apportion_games::Game::scenarios), such as background rows: their values are equal but for rounding.
+    /// Returns another method that is the same estimator of `value`, with the same draws, in games with this
+    /// number of [scenarios](apportion_games::Game::scenarios), such as background rows. Their values are
+    /// equal up to rounding.
     ///
     /// ```
     /// use apportion::estimators::methods;
@@ -106,13 +109,13 @@ impl Method {
         Some(Self::By(other))
     }
 
-    /// Whether it looks at one scenario of the game at a time, such as one background row.
+    /// Returns whether the method draws scenarios of the game one at a time, such as single background rows.
     #[cfg(feature = "conditional")]
     pub(crate) fn draws_scenarios(self) -> bool {
         matches!(self, Self::By(method) if method.draws_scenarios())
     }
 
-    /// Whether the method can compute `value`.
+    /// Returns whether the method supports `value`.
     pub fn computes(self, value: &Value) -> bool {
         match self {
             Self::Auto | Self::Exact => true,
@@ -121,21 +124,22 @@ impl Method {
         }
     }
 
-    /// The method for `value` in games of so many players that is the most accurate at this budget.
+    /// Returns the most accurate sampling method for `value` with this number of players and this budget.
     ///
-    /// - Shapley and Banzhaf values of up to [`MOST_LEARNED`](Self::MOST_LEARNED) players, or groups that play as one: the learned spectrum. From 2n to 2.5n
-    ///   evaluations, where a regression of Shapley values has about as many pairs as unknowns, an order and its reverse.
-    /// - Shapley values of more players: Leverage SHAP. Other (weighted) Banzhaf values: Kernel Banzhaf without replacement. All other semivalues:
-    ///   regression-adjusted maximum sample reuse.
-    /// - Values of players in groups: the regressions by leverage scores where there are such, for Owen values over hierarchies nested permutations, and
-    ///   Monte Carlo on the product space for what is left.
-    /// - Values on graphs, which take few coalitions as they are: [`Exact`](Self::Exact).
+    /// - Shapley and Banzhaf values for up to [`MOST_LEARNED`](Self::MOST_LEARNED) players, or groups acting
+    ///   as players: the learned spectrum. For Shapley values from 2n to 2.5n evaluations, where a regression
+    ///   has about as many pairs as unknowns: a permutation and its reverse.
+    /// - Shapley values for more players: Leverage SHAP. Other (weighted) Banzhaf values: Kernel Banzhaf
+    ///   without replacement. All other semivalues: regression-adjusted maximum sample reuse.
+    /// - Values for groups: the regressions by leverage scores if they support the value, nested permutations
+    ///   for Owen values over hierarchies, and Monte Carlo on the product space for all others.
+    /// - Values on graphs, whose definitions contain few coalitions: [`Exact`](Self::Exact).
     pub fn sampled(value: &Value, players: usize, budget: usize) -> Self {
         let players = match value {
             Value::Quotient(_, groups) => groups.len(),
             _ => players,
         };
-        // Of fewer evaluations than players there is nothing to learn from; what needs fewer answers.
+        // Fewer evaluations than players are too few to learn from; another method requires fewer.
         let learns = (players..).contains(&budget)
             && players <= Self::MOST_LEARNED
             && methods::LEARNED_SPECTRUM.computes(value);
@@ -149,7 +153,7 @@ impl Method {
         }
     }
 
-    /// The most accurate of the methods whose answers are linear in the game.
+    /// Returns the most accurate method for `value` whose estimates are linear in the game.
     pub(crate) fn linear(value: &Value) -> Self {
         if value.graph().is_some() {
             return Self::Exact;

@@ -1,4 +1,4 @@
-//! Methods read from their names.
+//! Parses methods from their names.
 
 use std::str::FromStr;
 

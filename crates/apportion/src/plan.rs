@@ -1,10 +1,11 @@
-//! What an explanation would take, before it is made.
+//! The method and the cost of an explanation, determined in advance.
 
 use crate::method::Method;
 
-/// What would be done for each explicand, and what it would take.
+/// The method and the cost of an explanation, per explicand.
 ///
-/// Made by [`Explainer::plan`](crate::Explainer::plan) and [`GameExplainer::plan`](crate::GameExplainer::plan), which make no evaluation.
+/// Returned by [`Explainer::plan`](crate::Explainer::plan) and
+/// [`GameExplainer::plan`](crate::GameExplainer::plan), which evaluate nothing.
 ///
 /// ```
 /// use apportion::{Budget, GameExplainer, Method};
@@ -20,10 +21,11 @@ use crate::method::Method;
 pub struct Plan {
     /// The method; never [`Method::Auto`].
     pub method: Method,
-    /// The fewest evaluations that the method can do with, where that is known beforehand: all coalitions for [`Method::Exact`].
+    /// The minimum number of evaluations of the method, if known in advance; for [`Method::Exact`], the
+    /// number of all coalitions.
     pub least: Option<usize>,
-    /// The most evaluations that it may take, where there is a limit.
+    /// The maximum number of evaluations, if limited.
     pub most: Option<usize>,
-    /// The time that all rows would take, where it can be predicted: by the tree oracle.
+    /// The predicted time for all rows, in seconds; only for the tree method.
     pub seconds: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! What is explained: a model, and what stands in for features that are absent.
+//! The model to explain and its game, which defines how absent features are replaced.
 
 use apportion_games::{Background, Coalition, Game, Model, Shared};
 #[cfg(feature = "conditional")]
@@ -9,7 +9,7 @@ use crate::marginal::marginal;
 #[cfg(feature = "trees")]
 use crate::tree_source::Trees;
 
-/// A model with the game that it plays.
+/// A model and its game.
 pub(crate) enum Source<'a> {
     /// The marginal game of any model.
     Model(Shared<'a, dyn Model + 'a>, Background),
@@ -21,12 +21,12 @@ pub(crate) enum Source<'a> {
     Conditional(Shared<'a, dyn Model + 'a>, Shared<'a, dyn ConditionalLaw + 'a>),
 }
 
-/// A conditional game of any model under any law.
+/// A conditional game of any model with any distribution.
 #[cfg(feature = "conditional")]
 pub(crate) type Conditional<'a> = ConditionalGame<'a, dyn Model + 'a, dyn ConditionalLaw + 'a>;
 
 impl Source<'_> {
-    /// Whether there is an oracle that knows the exact values.
+    /// Returns whether an exact method exists that needs no evaluations.
     pub(crate) fn has_oracle(&self) -> bool {
         match self {
             Self::Model(..) => false,
@@ -37,7 +37,7 @@ impl Source<'_> {
         }
     }
 
-    /// Whether that oracle is asked unless another method is named.
+    /// Returns whether [`Method::Auto`](crate::Method::Auto) uses that exact method.
     pub(crate) fn prefers_oracle(&self) -> bool {
         match self {
             #[cfg(feature = "trees")]
@@ -46,7 +46,7 @@ impl Source<'_> {
         }
     }
 
-    /// Whether several threads may ask the model.
+    /// Returns whether the model can be called from several threads.
     pub(crate) fn parallel(&self) -> bool {
         match self {
             Self::Model(model, _) => model.parallel(),
@@ -57,13 +57,14 @@ impl Source<'_> {
         }
     }
 
-    /// The game of one explicand, and the players that cannot matter in it.
+    /// Returns the game of one explicand and its null players.
     pub(crate) fn game(&self, explicand: &[f64]) -> Result<(Box<dyn Game + '_>, Coalition), ExplainError> {
         match self {
             Self::Model(model, background) => marginal(&**model, explicand, background),
             #[cfg(feature = "trees")]
             Self::Trees(trees) => trees.game(explicand),
-            // A feature that changes no prediction by itself still says something about the others.
+            // A feature on which no prediction depends is not a null player: its value is informative about
+            // the other features.
             #[cfg(feature = "conditional")]
             Self::Conditional(model, law) => {
                 let game = ConditionalGame::new(&**model, explicand, &**law)?;

@@ -1,4 +1,4 @@
-//! A tree ensemble with the game that it plays, and its exact values.
+//! A tree ensemble, its game and its exact values.
 
 use std::sync::OnceLock;
 
@@ -17,15 +17,16 @@ use crate::method::Method;
 enum Plays<'a> {
     /// The marginal game.
     Marginal(Background),
-    /// The marginal game against a background without its rows, which only the oracle can play.
+    /// The marginal game with a compiled background, whose rows are not available; only the exact method
+    /// supports it.
     Compiled(CompiledBackground),
-    /// The marginal game of the outputs behind the link.
+    /// The marginal game of the outputs after the link function.
     Linked(Box<LinkedEnsemble<'a>>, Background),
     /// The path-dependent game.
     PathDependent,
 }
 
-/// An ensemble in one game. Its oracle is made when it is first asked, and kept.
+/// An ensemble with one game. The oracle is built at its first use and kept.
 pub(crate) struct Trees<'a> {
     ensemble: Shared<'a, Ensemble>,
     plays: Plays<'a>,
@@ -55,7 +56,7 @@ impl<'a> Trees<'a> {
         Self::new(ensemble, Plays::PathDependent)
     }
 
-    /// Whether exact values are to be had, in acceptable time or not.
+    /// Returns whether exact values can be computed, in any time.
     pub(crate) fn has_exact(&self) -> bool {
         match self.plays {
             Plays::Linked(..) => LinkedOracle::check(&self.ensemble).is_ok(),
@@ -67,7 +68,7 @@ impl<'a> Trees<'a> {
         self.ensemble.feature_count()
     }
 
-    /// The game of one explicand, and the players that cannot matter in it.
+    /// Returns the game of one explicand and its null players.
     pub(crate) fn game(&self, explicand: &[f64]) -> Result<(Box<dyn Game + '_>, Coalition), ExplainError> {
         match &self.plays {
             Plays::Marginal(background) => marginal(&*self.ensemble as &dyn Model, explicand, background),
@@ -81,7 +82,7 @@ impl<'a> Trees<'a> {
         }
     }
 
-    /// The exact values of all rows.
+    /// Returns the exact values of all rows.
     pub(crate) fn values(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, ExplainError> {
         if !Method::Tree.computes(value) {
             return Err(ExplainError::Unsupported { method: Method::Tree, value: Box::new(value.clone()) });
@@ -89,7 +90,7 @@ impl<'a> Trees<'a> {
         Ok(self.exact()?.values_of(value, rows)?)
     }
 
-    /// The oracle.
+    /// Returns the oracle, which is built at its first use.
     pub(crate) fn exact(&self) -> Result<&dyn Exact, TreeError> {
         let oracle = match self.oracle.get() {
             Some(oracle) => oracle,

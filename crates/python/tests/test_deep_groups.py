@@ -36,7 +36,7 @@ def test_groups_as_deep_as_in_the_command_are_explained():
 
 @pytest.mark.parametrize("budget", [1, 2, 15, "1n", "3n"])
 def test_a_budget_below_all_coalitions_is_refused_by_the_method_exact(budget):
-    with pytest.raises(apportion.UsageError, match=r"needs at least 2\^4 = 16 evaluations for 4 players"):
+    with pytest.raises(apportion.UsageError, match=r"requires a budget of at least 2\^4 = 16 evaluations for 4 players"):
         apportion.explain(lambda rows: rows.sum(axis=1), X, background=X, method="exact", budget=budget)
 
 

@@ -509,8 +509,8 @@ fn slips_on_the_command_line_are_told_what_is_near() {
         (vec!["--dataset", IRIS, "--estimators", "leverage-shp"], "'leverage-shap'"),
         (vec!["--dataset", IRIS, "--estimators", "tree"], "invalid value 'tree'"),
         (vec!["--dataset", "iris.csv", "--estimators", "msr"], "write NAME=ROWS,MODEL"),
-        (vec!["--dataset", IRIS, "--estimators", "msr", "--budgets", "10m"], "\"10m\" is not a budget"),
-        (vec!["--dataset", IRIS, "--estimators", "msr", "--budgets", "0"], "\"0\" is not a budget"),
+        (vec!["--dataset", IRIS, "--estimators", "msr", "--budgets", "10m"], "invalid budget \"10m\""),
+        (vec!["--dataset", IRIS, "--estimators", "msr", "--budgets", "0"], "invalid budget \"0\""),
         (vec!["--dataset", IRIS, "--estimators", "msr,msr"], "\"msr\" was given twice"),
         (vec!["--dataset", IRIS, "--dataset", IRIS, "--estimators", "msr"], "\"iris\" was given twice"),
         (

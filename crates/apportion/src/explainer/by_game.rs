@@ -1,4 +1,4 @@
-//! Explaining one explicand by its game.
+//! Explains one explicand by evaluating its game.
 
 use apportion_estimators::Explanation;
 use apportion_games::{Coalitions, Game, SubGame};
@@ -48,7 +48,8 @@ impl Explainer<'_> {
         Ok(explanation)
     }
 
-    /// The explicand is the background, or the trees do not split: nobody contributes anything.
+    /// Returns zero for all values: the explicand equals the background, or no tree splits, so that every
+    /// feature is a null player.
     fn explain_unchanged(&self, game: &dyn Game, results: usize) -> Result<Explanation, ExplainError> {
         let mut batch = Coalitions::new(game.players());
         batch.push_full();

@@ -1,4 +1,4 @@
-//! Explaining by an oracle, which knows exact values and plays no game.
+//! Explains rows with an oracle, which computes exact values without evaluating a game.
 
 use apportion_estimators::Explanation;
 use apportion_games::Rows;
@@ -12,7 +12,7 @@ use crate::{method::Method, source::Source};
 use apportion_values::Attributions;
 
 impl Explainer<'_> {
-    /// Exact values of all rows; none where no oracle is to be asked.
+    /// Returns the exact values of all rows; `None` if no oracle applies.
     pub(super) fn explain_by_oracle(
         &self,
         explicands: Rows<'_>,
@@ -29,15 +29,17 @@ impl Explainer<'_> {
         Ok(None)
     }
 
-    /// Exact values of all rows, where an oracle knows them, and `None` where a game is to be played: the numbers of
-    /// [`explain_rows`](Self::explain_rows) without an [`Explanation`] for each row, for tables of any length.
+    /// Returns the exact values of all rows without evaluating a game, or `None` if the explainer would
+    /// evaluate one: the numbers of [`explain_rows`](Self::explain_rows) without an [`Explanation`] per row,
+    /// for tables of any length.
     ///
-    /// The kernel is chosen by the number of rows, so that a row alone and the same row in a large table may differ in the last bits. With
-    /// [`Settings::rows`](apportion_trees::Settings::rows) the values of a row do not depend on the other rows.
+    /// The kernel is chosen by the number of rows, so the last bits of a row's values may depend on whether
+    /// it is explained alone or in a large table. [`Settings::rows`](apportion_trees::Settings::rows) makes
+    /// them independent of the other rows.
     ///
     /// # Errors
     ///
-    /// As [`explain_rows`](Self::explain_rows).
+    /// The errors of [`explain_rows`](Self::explain_rows).
     #[cfg(feature = "trees")]
     pub fn exact(&self, explicands: Rows<'_>) -> Result<Option<Attributions>, ExplainError> {
         self.check_method()?;
@@ -50,11 +52,12 @@ impl Explainer<'_> {
         }
     }
 
-    /// What would be done with `count` rows, of which `sample` has some, and what it would take; nothing is evaluated.
+    /// Returns the method and the cost of explaining `count` rows, without evaluating anything. `sample`
+    /// contains some of the rows.
     ///
     /// # Errors
     ///
-    /// As [`explain_rows`](Self::explain_rows), but for what the runs themselves would refuse.
+    /// The errors of [`explain_rows`](Self::explain_rows), except those that occur during the runs.
     pub fn plan(&self, count: usize, sample: Rows<'_>) -> Result<Plan, ExplainError> {
         self.check_method()?;
         #[cfg(feature = "trees")]
@@ -66,7 +69,7 @@ impl Explainer<'_> {
         self.asked.plan(sample.columns())
     }
 
-    /// The features of the model, where an oracle knows them.
+    /// Returns the number of features of the model if an oracle exists, and 0 otherwise.
     pub(super) fn features(&self) -> usize {
         match &self.source {
             #[cfg(feature = "trees")]

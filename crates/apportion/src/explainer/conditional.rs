@@ -1,18 +1,22 @@
-//! Explaining one explicand in a conditional game: by the draws that its law has, or by as many as an accuracy takes.
+//! Explains one explicand in a conditional game: with the draws of its distribution, or with as many as a
+//! tolerance requires.
 //!
-//! # As many draws as it takes
+//! # The number of draws
 //!
-//! A run until an accuracy goes by the law's own draws first. Its error is then of two parts (see [`draws`](crate::draws)): that of the
-//! coalitions, which the run has seen to, and that of the draws, which falls with their number and with nothing else where all coalitions
-//! are known. If the whole is beyond the tolerance and more draws are expected to bring it there within the budget, it runs again with 2, 4 or 8
-//! times the draws, and so on. The draws are those it had and further ones. Where the coalitions are in the way, as the run stopped with little
-//! room to spare, the next one takes them to seven tenths of the error.
+//! A run with a tolerance starts with the draws of the given distribution. Its error has two parts (see
+//! [`draws`](crate::draws)): that of the sampled coalitions, which the run controls, and that of the draws,
+//! which decreases with the number of draws and, once all coalitions are known, in no other way. If the total
+//! exceeds the tolerance, and more draws are expected to reach it within the budget, the run is repeated with
+//! 2, 4 or 8 times as many draws, and so on. The new draws include the previous ones. If the coalitions are
+//! the obstacle, because the run stopped just below its tolerance, the next run reduces their error to seven
+//! tenths.
 //!
-//! The budget is for all these runs together. An evaluation with g times the law's draws takes g times the predictions, and counts for g
-//! evaluations. By default that is 1000 n, 100 000 at least, and not at most `2^n`, which is no limit to draws.
+//! The budget covers all of these runs. An evaluation with g times the distribution's draws requires g times
+//! as many predictions, and counts as g evaluations. The default budget is 1000 n, but at least 100,000, and
+//! is not limited to `2^n`, because more draws are useful beyond that.
 //!
-//! A run whose draws alone left more than is tolerated could not have reached the accuracy. Of the others each spends what its looks did of
-//! the probability of being wrong, and leaves the rest to the next.
+//! If the draws alone exceeded the tolerance, a run could not have reached it, and spends no error
+//! probability. All other runs spend that of their interim checks, and leave the rest to the next run.
 
 use apportion_estimators::{Explanation, Look, StopRule, Until, methods};
 use apportion_games::{ConditionalGame, ConditionalLaw, Game, Model, Shared};
@@ -24,40 +28,45 @@ use crate::game_explainer::{Extent, Followed, GameExplainer};
 use crate::method::Method;
 use crate::source::{Conditional, Source};
 
-/// The share of the probability of being wrong that a run is expected to spend on its last look.
+/// The fraction of the error probability that a run is expected to spend on its last interim check.
 const LAST_LOOK: f64 = 0.75;
 
-/// The largest error over its tolerance, as it is expected with more draws, for which a run with these is begun.
+/// Maximum expected error with more draws, relative to the tolerance, for which another run is started.
 const WORTHWHILE: f64 = 0.9;
 
-/// The most by which draws are raised at once, a power of two: few draws say what many will leave only roughly.
+/// Maximum factor by which draws are increased at once, a power of two: few draws predict the error with many
+/// draws only roughly.
 const MOST_MORE: usize = 8;
 
-/// The share of the error of its coalitions to which a run goes on that left too little room for that of the draws.
+/// The factor by which the tolerance for the coalitions is reduced if a run left too little of it for the
+/// draws.
 const TIGHTER: f64 = 0.7;
 
-/// The smallest share of the tolerance that coalitions are taken to.
+/// Minimum fraction of the tolerance to use for the coalitions.
 const TIGHTEST: f64 = 0.2;
 
-/// So many players have too many coalitions for them to be a limit.
+/// A number of players that have more coalitions than the default budget.
 const MANY_PLAYERS: usize = 30;
 
-/// Evaluations for each player, at least, by which another method tells the errors of the draws.
+/// Minimum evaluations per player for estimating the errors of the draws with another method.
 const LEAST_TIMES: usize = 10;
 
 impl<'a> Explainer<'a> {
-    /// An explainer of any model, by its conditional game: absent features follow `law` given the present ones.
+    /// Creates an explainer of any model with its conditional game: absent features follow the distribution
+    /// `law`, given the present ones.
     ///
-    /// Of a model that is [affine](Model::is_affine) a law that [knows its means](ConditionalLaw::mean), as a normal one does, draws nothing.
-    /// Where the law draws rows, standard errors cover that too, of exact values as of estimates, which takes the predictions once more.
-    /// They do not cover that the law was fitted on finitely many rows, or may be the wrong one
+    /// Nothing is drawn if the model is [affine](Model::is_affine) and the distribution [knows its
+    /// means](ConditionalLaw::mean), like a Gaussian. If the distribution draws rows, standard errors include
+    /// the sampling error of the draws, for exact values as well as for estimates; this requires as many
+    /// predictions again. They do not include the error of a distribution that was fitted on finitely many
+    /// rows or is misspecified
     /// ([`ConditionalGame::standard_errors`](apportion_games::ConditionalGame::standard_errors)).
     pub fn conditional(
         model: impl Into<Shared<'a, dyn Model + 'a>>,
         law: impl Into<Shared<'a, dyn ConditionalLaw + 'a>>,
     ) -> Self {
         let mut explainer = Self::of(Source::Conditional(model.into(), law.into()));
-        // The errors of draws are those of methods that are linear in the game.
+        // The errors of draws can only be estimated for methods that are linear in the game.
         explainer.asked.is_linear = true;
         explainer
     }
@@ -84,7 +93,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// Runs with more and more draws.
+    /// Repeats the run with more and more draws.
     fn explain_with_more_draws(
         &self,
         model: &dyn Model,
@@ -98,7 +107,7 @@ impl Explainer<'_> {
         let mut wrong = 1.0 - until.confidence;
         let (mut looks, mut model_rows) = (Vec::<Look>::new(), 0);
         let (mut times, mut raised) = (1, None);
-        // What coalitions may be off by, as a share of the tolerance.
+        // The tolerance for the error of the coalitions, as a fraction of the whole tolerance.
         let mut share = 1.0;
         loop {
             let now = raised.as_deref().unwrap_or(law);
@@ -118,7 +127,8 @@ impl Explainer<'_> {
                 && let Some(certificate) = &mut explanation.certificate
                 && let Some(last) = certificate.looks.last_mut()
             {
-                // The run did not know that it would see all coalitions, and that the draws alone are left to judge.
+                // The run could not know that it would evaluate all coalitions, which leaves only the draws
+                // to check. Let this check spend the share of a last one.
                 last.spent = LAST_LOOK * (wrong - before);
             }
             explanation.certify(&asked);
@@ -146,7 +156,7 @@ impl Explainer<'_> {
                     let drawn = (ratio_with(1.0).powi(2) - alone.powi(2)).max(0.0);
                     let tighter =
                         |more: usize| (TIGHTER * alone).powi(2) + drawn / more as f64 <= WORTHWHILE.powi(2);
-                    // A tighter run takes about twice the coalitions.
+                    // A tighter tolerance requires about twice as many coalitions.
                     let further = || {
                         let mut times = std::iter::once(1).chain(doublings(affordable / 2));
                         times.find(|&more| 2 * more <= affordable && tighter(more))
@@ -159,7 +169,7 @@ impl Explainer<'_> {
                         None => None,
                     }
                 }
-                // A single draw says nothing of its error, two do.
+                // The error cannot be estimated from a single draw, but from two.
                 None if independent_draws(&game) == Some(1) => {
                     doublings(affordable).next().map(|more| (more, 1.0))
                 }
@@ -179,7 +189,8 @@ impl Explainer<'_> {
         }
     }
 
-    /// With the errors of the draws of `game` in the standard errors, and what they have of them where the method does not have them all.
+    /// Explains the game and adds the errors of its draws to the standard errors. Also returns their parts,
+    /// unless the method's own errors include them all.
     fn explain_with_draws(
         &self,
         game: &Conditional<'_>,
@@ -189,14 +200,15 @@ impl Explainer<'_> {
         let mut explanation = self.asked.explain_all(game, extent, followed)?;
         let Some(independent) = independent_draws(game) else { return Ok((explanation, None)) };
         explanation.diagnostics.draws = Some(game.law().draws());
-        // The coalitions that the explanation rests on.
+        // The sample of coalitions on which the explanation is based.
         let extent = match explanation.certificate.as_ref().and_then(|certificate| certificate.looks.last()) {
             Some(last) => Extent::Grown(last.budget),
             None => extent,
         };
         let method = self.asked.method_of(game.players(), &self.asked.value, extent);
         if method == Method::By(&methods::PRODUCT_SPACE_TRUE_MARGINAL) {
-            // It meets every draw once, as a scenario of its own: its errors have them all.
+            // The method uses every draw once, as a separate scenario, so its errors already include the
+            // draws.
             return Ok((explanation, None));
         }
         let told_by = if method.draws_scenarios() { ToldBy::OtherMethod } else { ToldBy::Method };
@@ -221,7 +233,8 @@ impl Explainer<'_> {
     }
 }
 
-/// The largest error of `explanation` over what `until` tolerates; infinite where there is no bound.
+/// Returns the largest error of `explanation`, relative to the tolerance of `until`; infinite without a
+/// bound.
 fn ratio(mut explanation: Explanation, until: &Until) -> f64 {
     explanation.certify(until);
     let ratio = |(&bound, &tolerance): (&f64, &f64)| if bound == 0.0 { 0.0 } else { bound / tolerance };
@@ -233,7 +246,7 @@ fn ratio(mut explanation: Explanation, until: &Until) -> f64 {
         .unwrap_or(f64::INFINITY)
 }
 
-/// 2, 4, 8, … up to `most`.
+/// Yields 2, 4, 8, … up to `most`.
 fn doublings(most: usize) -> impl Iterator<Item = usize> {
     (1..usize::BITS).map(|power| 1 << power).take_while(move |&times| times <= most)
 }

@@ -1,4 +1,4 @@
-//! Many rows in bounded memory: explained in blocks, handed over one by one.
+//! Explains many rows in bounded memory: in blocks, passing on each explanation.
 
 use std::ops::ControlFlow;
 
@@ -9,22 +9,24 @@ use super::Explainer;
 use crate::error::ExplainError;
 use crate::follow::CountRows;
 
-/// Rows of a block for each thread. At the end of a block a thread waits for the others for a part of a row, unless it can help.
+/// Rows per thread in a block. At the end of a block, a thread idles for a fraction of a row's time until the
+/// others have finished, unless it can help them.
 const ROWS_PER_THREAD: usize = 16;
-/// Rows of a block that the tree oracle explains, which prepares something for each call.
+/// Rows in a block of the tree method, which has a fixed cost per call.
 const ROWS_OF_ORACLE: usize = 1 << 12;
 
 impl Explainer<'_> {
-    /// Explains all rows, in parallel, and hands each explanation over as it comes: for so many rows that their explanations should not
-    /// be in memory all at once.
+    /// Explains all rows in parallel and passes each explanation to `receive`: for tables whose
+    /// explanations do not fit into memory.
     ///
-    /// `receive` gets the number of a row and its explanation, in the order of the rows, on the calling thread. Where it answers
-    /// [`ControlFlow::Break`], no further row is handed over.
+    /// `receive` is called with the index of a row and its explanation, in the order of the rows, on the
+    /// calling thread. If it returns [`ControlFlow::Break`], no more rows are explained.
     ///
-    /// Rows are explained in blocks of 16 for each thread, one after the other where the model is called by one thread only, and in
-    /// blocks of 4096 by the tree oracle. So many explanations are in memory, and so many rows may have been explained in vain when
-    /// `receive` stops. The explanations have the bits of [`explain_rows`](Self::explain_rows); those of the tree oracle, which chooses
-    /// its kernel by the number of rows, up to rounding.
+    /// Rows are explained in blocks: 16 rows per thread, one row if the model can only be called from one
+    /// thread, and 4096 rows for the tree method. This is the number of explanations in memory, and the
+    /// maximum number of rows explained in vain when `receive` stops. The explanations equal those of
+    /// [`explain_rows`](Self::explain_rows) bit for bit; for the tree method, which chooses its kernel by the
+    /// number of rows, they are equal up to rounding.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -48,8 +50,9 @@ impl Explainer<'_> {
     ///
     /// # Errors
     ///
-    /// As [`explain`](Self::explain), of the first failing row, after those before it were handed over; of the tree oracle, after the
-    /// blocks before it, and its error counts rows from the beginning of the block.
+    /// The errors of [`explain`](Self::explain) for the first failing row, after the preceding rows have been
+    /// passed on. For the tree method, the error comes after the preceding blocks, and its row index counts
+    /// from the beginning of the block.
     pub fn explain_each(
         &self,
         explicands: Rows<'_>,

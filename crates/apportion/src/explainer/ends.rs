@@ -1,4 +1,4 @@
-//! The two ends of a game: without any feature, and with all.
+//! The base value and the prediction of a row.
 
 use apportion_games::Coalitions;
 
@@ -8,16 +8,17 @@ use crate::error::ExplainError;
 /// The base value and the prediction of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ends {
-    /// v(∅), one number for each output; `None` if it depends on draws, as in conditional games.
+    /// v(∅) for each output; `None` in conditional games, in which it depends on draws.
     pub base: Option<Vec<f64>>,
-    /// v(N), one number for each output: the prediction for the row.
+    /// v(N) for each output: the prediction for the row.
     pub prediction: Vec<f64>,
 }
 
 impl Explainer<'_> {
-    /// Returns the base value and the prediction of a row, which cost one prediction for the row and for each row of the background.
+    /// Returns the base value and the prediction of a row. This requires one prediction for the row and one
+    /// for each background row.
     ///
-    /// Explanations that were stored can be compared with them before they are used again.
+    /// Use it to check that stored explanations still match the model before reusing them.
     ///
     /// ```
     /// use apportion::{Background, Explainer};
@@ -31,7 +32,7 @@ impl Explainer<'_> {
     ///
     /// # Errors
     ///
-    /// As [`explain`](Self::explain) if the row does not fit, or the model fails.
+    /// The errors of [`explain`](Self::explain) if the row is invalid or the model fails.
     pub fn ends(&self, explicand: &[f64]) -> Result<Ends, ExplainError> {
         #[cfg(feature = "conditional")]
         if let crate::source::Source::Conditional(model, _) = &self.source {

@@ -12,17 +12,19 @@ use crate::source::Source;
 use apportion_trees::TreeError;
 
 impl Explainer<'_> {
-    /// The [interaction indices](apportion_values::interactions) of all coalitions of up to `order` features, or of `groups` of them: for each row those
-    /// of its game, sparse.
+    /// Returns the [interaction indices](apportion_values::interactions) of all coalitions of up to `order`
+    /// features, or of `groups` of features, for each row. Indices of zero are not stored.
     ///
-    /// Tree ensembles are asked by their oracle, for any number of features
-    /// (`Exact::indices_of`); every other game, and what the oracle does not have (generalized values,
-    /// outputs behind a link), by all 2^n coalitions of up to 25 features or groups. [`Method::Exact`] enumerates trees, too.
+    /// For tree ensembles, an exact algorithm computes them for any number of features (`Exact::indices_of`).
+    /// All other games, and indices that this algorithm does not support (generalized values, outputs after a
+    /// link function), are computed from all 2^n coalitions of up to 25 features or groups. [`Method::Exact`]
+    /// enumerates coalitions for trees, too.
     ///
-    /// Where these are more than the budget, [`Method::Auto`] estimates what can be: Shapley, Banzhaf, k-Shapley, faithful and k-additive Shapley indices of
-    /// order 2, by [`LearnedSpectrum::with_pairs`](apportion_estimators::LearnedSpectrum::with_pairs), with [standard errors](Interactions::std_errors). So
-    /// does the method learned-spectrum, of trees, too. Values of
-    /// single players and indices of pairs are of one sample.
+    /// If there are more coalitions than the budget allows, [`Method::Auto`] estimates the indices if
+    /// possible: Shapley, Banzhaf, k-Shapley, faithful and k-additive Shapley indices of order 2, with
+    /// [`LearnedSpectrum::with_pairs`](apportion_estimators::LearnedSpectrum::with_pairs) and [standard
+    /// errors](Interactions::std_errors). The method learned-spectrum estimates them for trees, too. The
+    /// values of single players and the indices of pairs are estimated from the same sample.
     ///
     /// ```
     /// use apportion::values::InteractionIndex;
@@ -38,9 +40,10 @@ impl Explainer<'_> {
     ///
     /// # Errors
     ///
-    /// [`ExplainError::Value`] for an order that cannot be, more than 25 players to enumerate, or more than 2^20 coalitions times outputs;
-    /// [`ExplainError::NotTrees`] for [`Method::Tree`] on another model; [`ExplainError::Index`] for a method that does not compute the index; if a game cannot be made, or fails;
-    /// for trees those of the oracle.
+    /// [`ExplainError::Value`] for an invalid order, for enumeration with more than 25 players, and for more
+    /// than 2^20 coalitions times outputs; [`ExplainError::NotTrees`] for [`Method::Tree`] if the model is
+    /// not a tree ensemble; [`ExplainError::Index`] for a method that does not support the index; the errors
+    /// of games and, for trees, of the exact algorithm.
     pub fn indices(
         &self,
         index: &InteractionIndex,
@@ -51,7 +54,7 @@ impl Explainer<'_> {
         #[cfg(feature = "trees")]
         if let (Source::Trees(trees), Method::Auto | Method::Tree) = (&self.source, self.asked.method) {
             match trees.exact().and_then(|oracle| oracle.indices_of(index, order, groups, explicands)) {
-                // Of few players the coalitions can be gone through.
+                // For few players, enumeration is an alternative.
                 Err(TreeError::Unsupported { .. })
                     if self.asked.method == Method::Auto
                         && groups.map_or(trees.features(), Partition::len) <= MOST_PLAYERS => {}

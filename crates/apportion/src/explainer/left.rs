@@ -1,18 +1,19 @@
-//! Explaining without the players that cannot matter, and putting them back.
+//! Computes values without null players and adds these again.
 
 use apportion_games::Partition;
 use apportion_values::{CoalitionalValue, Semivalue, Value};
 
-/// What is left to compute when null players are taken out.
+/// The problem that remains after the null players have been removed.
 pub(super) struct Left {
     pub(super) value: Value,
-    /// Where each of its values goes among those of all players, or of all groups.
+    /// The index of each remaining value among the values of all players, or of all groups.
     places: Vec<usize>,
 }
 
 impl Left {
-    /// The value among the players `keep`, the others being null players; none where it cannot do without them: a two-step value
-    /// gives a null player a share of its group's surplus, and weights that are given for a number of players need that many.
+    /// Returns the value for the players `keep`, if all others are null players. `None` if they cannot be
+    /// removed: a two-step value gives a null player a share of its group's surplus, and weights by size are
+    /// defined for a fixed number of players.
     pub(super) fn of(value: &Value, keep: &[usize]) -> Option<Self> {
         let among = |groups: &Partition| groups.among(keep);
         match value {
@@ -45,7 +46,7 @@ impl Left {
         }
     }
 
-    /// Its values among all `results`, the others being zero.
+    /// Returns the values of all `results` players or groups; the removed ones get zero.
     pub(super) fn expand(&self, values: &[f64], results: usize, outputs: usize) -> Vec<f64> {
         let mut all = vec![0.0; results * outputs];
         for (row, &place) in values.chunks_exact(outputs).zip(&self.places) {

@@ -1,4 +1,4 @@
-//! From a model, a background and rows to explanations.
+//! Explains rows, given a model and a background or a distribution of absent features.
 
 mod by_game;
 mod by_oracle;
@@ -24,41 +24,45 @@ use crate::game_explainer::{Followed, GameExplainer};
 use crate::method::Method;
 use crate::source::Source;
 
-/// What is done with players that cannot matter: features whose explicand value is that of every background row, or that no tree splits
-/// on.
+/// The treatment of null players: features whose value in the explicand equals that in every background row,
+/// or on which no tree splits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NullPlayers {
-    /// They are taken out of the game and come back with the value 0: no evaluation is spent on them.
+    /// Removes them from the game, which saves evaluations, and sets their values to 0.
     #[default]
     TakeOut,
-    /// They play like all others; sampled methods may give them small values.
+    /// Keeps them in the game; sampling methods may give them small values.
     Keep,
 }
 
 /// Explains the predictions of one model in one game.
 ///
-/// In the marginal game ([`new`](Self::new), [`of_trees`](Self::of_trees)) v(S) is the mean prediction when the features in S are the
-/// explicand's and the others come from a row of the background. In the path-dependent game
-/// ([`path_dependent`](Self::path_dependent)) v(S) is what an ensemble expects by its training cover where only the features in S are
-/// known. In a conditional game ([`conditional`](Self::conditional)) it is what the model predicts on average over a law of the features
-/// not in S given those in S. All are in the model's output space (margins for tree ensembles, unless [`of_outputs`](Self::of_outputs)).
+/// In the marginal game ([`new`](Self::new), [`of_trees`](Self::of_trees)), v(S) is the mean prediction if
+/// the features in S have the values of the explicand and the others those of a background row. In the
+/// path-dependent game ([`path_dependent`](Self::path_dependent)), v(S) is the prediction that an ensemble
+/// expects, by its training cover, if only the features in S are known. In a conditional game
+/// ([`conditional`](Self::conditional)), v(S) is the mean prediction over a distribution of the features not
+/// in S given those in S. All games are in the model's output space (margins for tree ensembles, unless
+/// created with [`of_outputs`](Self::of_outputs)).
 ///
-/// With B background rows, or B draws, an explicand costs B model predictions per evaluation, in the path-dependent game about one: as many evaluations
-/// as the budget allows, 2^n for [`Method::Exact`], none for the tree oracle.
+/// With B background rows or B draws, an evaluation requires B predictions of the model; in the
+/// path-dependent game, about one. The number of evaluations per explicand is limited by the budget. It is
+/// 2^n for [`Method::Exact`], and 0 for the tree method.
 ///
-/// Rows are explained in parallel, and the explanations have the same bits on any number of threads. A row's explanation depends on the row
-/// and the seed, not on the other rows. Exact values of trees are an exception: their kernel is chosen by the number of rows of a call, so that a
-/// row alone and the same row in a large table may differ in the last bits. `Settings::rows` fixes the choice.
+/// Rows are explained in parallel, and the explanations are the same bit for bit on any number of threads.
+/// The explanation of a row depends on the row and the seed, not on the other rows. Exact values of trees are
+/// an exception: their kernel is chosen by the number of rows in a call, so the last bits may depend on
+/// whether a row is explained alone or in a large table. `Settings::rows` fixes the choice.
 ///
-/// To stop a call from another thread, do it under a [`Cancellation`](apportion_games::Cancellation): it ends within a fraction of a second,
-/// and the explainer can be used as before.
+/// To stop a call from another thread, run it with a [`Cancellation`](apportion_games::Cancellation): it
+/// stops within a fraction of a second, and the explainer remains usable.
 ///
 /// ```
 /// use apportion::{Background, Cancellation, Cancelled, Explainer, Method};
 ///
 /// let cancellation = Cancellation::new();
 /// let stop = cancellation.clone();
-/// // A user who loses patience at the first prediction.
+/// // Cancel the call at the first prediction.
 /// let model = move |row: &[f64]| {
 ///     stop.cancel();
 ///     row.iter().sum::<f64>()
@@ -86,7 +90,7 @@ pub struct Explainer<'a> {
 }
 
 impl<'a> Explainer<'a> {
-    /// An explainer of any model, by its marginal game.
+    /// Creates an explainer of any model with its marginal game.
     ///
     /// It borrows the model, or shares it: an explainer of an [`Arc`](std::sync::Arc) is `'static`.
     ///
@@ -109,7 +113,7 @@ impl<'a> Explainer<'a> {
         Self { source, asked: GameExplainer::new(), null_players: NullPlayers::default() }
     }
 
-    /// Which value to compute, of features in which groups or on which graph; Shapley values by default.
+    /// Sets the value to compute, including groups or a graph; Shapley values by default.
     ///
     /// ```
     /// use apportion::games::{Graph, Partition};
@@ -123,7 +127,7 @@ impl<'a> Explainer<'a> {
     ///     .explain(&[1.0, 2.0, 4.0])?;
     /// assert!(explanation.values.iter().zip([2.0, 2.0, 4.0]).all(|(got, wanted)| (got - wanted).abs() < 1e-12));
     ///
-    /// // A time series of 50 steps, of which neighbours interact.
+    /// // A time series of 50 steps; neighbouring steps interact.
     /// let model = |row: &[f64]| row.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
     /// let explanation = Explainer::new(&model, Background::baseline(vec![0.0; 50])?)
     ///     .value(Value::on_graph(GraphValue::c_shapley(3), Graph::line(50)))
@@ -136,27 +140,31 @@ impl<'a> Explainer<'a> {
         self
     }
 
-    /// How to compute it; [`Method::Auto`] by default.
+    /// Sets the method; [`Method::Auto`] by default.
     pub fn method(mut self, method: impl Into<Method>) -> Self {
         self.asked = self.asked.method(method);
         self
     }
 
-    /// How many evaluations per explicand a sampled method may use; [`Budget::Auto`] by default.
+    /// Sets the maximum number of evaluations of a sampling method per explicand; [`Budget::Auto`] by
+    /// default.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.asked = self.asked.budget(budget);
         self
     }
 
-    /// Asks for an accuracy instead of a budget: each explicand takes as many evaluations as its values need, at most those of
-    /// `until.budget`, or of [`budget`](Self::budget) where that is not automatic.
+    /// Sets a tolerance instead of a budget: each explicand gets as many evaluations as its values require,
+    /// at most `until.budget`, or [`budget`](Self::budget) if that is not automatic.
     ///
-    /// The [certificate](Explanation::certificate) of an explanation says why its run stopped, the bound of its error and what that bound
-    /// rests on. Exact methods are certified as such. Where a conditional game draws rows, their errors count, too, and no number of
-    /// evaluations takes those away: where they stand in the way, the law is asked for more draws
-    /// ([`ConditionalLaw::with_draws`](apportion_games::ConditionalLaw::with_draws)), and [`Diagnostics::draws`](apportion_estimators::Diagnostics::draws) tells how many there were at last. The budget
-    /// is for all of that, an evaluation with g times the law's draws counting for g. The evaluations of the explanation are those that it
-    /// rests on; its model rows are all.
+    /// The [certificate](Explanation::certificate) of an explanation contains the reason why its run stopped,
+    /// the error bound and its justification. Exact methods are certified as exact. If a conditional game
+    /// draws rows, the bound includes their sampling error, which more evaluations do not reduce. If that
+    /// error exceeds the tolerance, more draws are requested from the distribution
+    /// ([`ConditionalLaw::with_draws`](apportion_games::ConditionalLaw::with_draws)), and
+    /// [`Diagnostics::draws`](apportion_estimators::Diagnostics::draws) contains their final number. The
+    /// budget covers all of these runs; an evaluation with g times the distribution's draws counts as g
+    /// evaluations. The explanation contains the number of evaluations on which it is based, but the model
+    /// rows of all runs.
     ///
     /// ```
     /// use apportion::estimators::{Guarantee, StopRule};
@@ -167,7 +175,8 @@ impl<'a> Explainer<'a> {
     ///     .until(Until::relative(0.01))
     ///     .explain(&[1.0; 30])?;
     /// let certificate = explanation.certificate.unwrap();
-    /// // Interactions of two cancel in pairs of coalitions, so that nothing varied in the sample; a guarantee of its own says so.
+    /// // Pairwise interactions cancel in pairs of coalitions, so nothing varied in the sample. A separate
+    /// // guarantee reports this.
     /// assert_eq!((certificate.stopped_by, certificate.guarantee), (StopRule::Tolerance, Guarantee::NothingVaried));
     /// assert!(explanation.evaluations < 4000);
     /// # Ok::<(), apportion::ExplainError>(())
@@ -177,13 +186,13 @@ impl<'a> Explainer<'a> {
         self
     }
 
-    /// The seed of all draws; 0 by default. The same seed gives the same explanation.
+    /// Sets the seed of all draws; 0 by default. The same seed gives the same explanation.
     pub fn seed(mut self, seed: u64) -> Self {
         self.asked = self.asked.seed(seed);
         self
     }
 
-    /// What to do with players that cannot matter; [`NullPlayers::TakeOut`] by default.
+    /// Sets the treatment of null players; [`NullPlayers::TakeOut`] by default.
     pub fn null_players(mut self, null_players: NullPlayers) -> Self {
         self.null_players = null_players;
         self
@@ -193,13 +202,13 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     ///
-    /// [`ExplainError`] if the row does not fit the background or the model, the method cannot compute the value, the budget is too
-    /// small, or the model fails.
+    /// [`ExplainError`] if the row does not match the background or the model, the method does not support
+    /// the value, the budget is too small, or the model fails.
     pub fn explain(&self, explicand: &[f64]) -> Result<Explanation, ExplainError> {
         self.check_method()?;
         match self.explain_by_oracle(Rows::new(explicand, explicand.len().max(1)))? {
             Some(mut explanations) => explanations.pop().ok_or_else(|| {
-                // No values are no row.
+                // A slice without values contains no row.
                 GameError::Width { what: "the explicand".to_owned(), actual: 0, expected: self.features() }
                     .into()
             }),
@@ -207,22 +216,22 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    /// Explains all rows, in parallel; the answer has their order.
+    /// Explains all rows in parallel; the explanations are in the order of the rows.
     ///
-    /// The kernel for exact values of trees is chosen by the number of rows: see [`exact`](Self::exact).
+    /// The kernel for exact values of trees is chosen by the number of rows; see [`exact`](Self::exact).
     ///
     /// # Errors
     ///
-    /// As [`explain`](Self::explain); of several failing rows, the first.
+    /// The errors of [`explain`](Self::explain); if several rows fail, that of the first.
     pub fn explain_rows(&self, explicands: Rows<'_>) -> Result<Vec<Explanation>, ExplainError> {
         self.explain_rows_with_progress(explicands, &|| {})
     }
 
-    /// [`explain_rows`](Self::explain_rows), calling `row_done` after every row, from any thread.
+    /// Like [`explain_rows`](Self::explain_rows), but calls `row_done` after every row, from any thread.
     ///
     /// # Errors
     ///
-    /// As [`explain_rows`](Self::explain_rows).
+    /// The errors of [`explain_rows`](Self::explain_rows).
     pub fn explain_rows_with_progress(
         &self,
         explicands: Rows<'_>,
@@ -231,14 +240,16 @@ impl<'a> Explainer<'a> {
         self.explain_with(explicands, &CountRows(row_done), false)
     }
 
-    /// [`explain_rows`](Self::explain_rows) with someone who follows the runs: is told how far they are, may stop them, and brings back
-    /// what was stored of them. The explanations have the same bits whether they are followed, interrupted and resumed, or not.
+    /// Like [`explain_rows`](Self::explain_rows), but with an observer, which receives the progress of the
+    /// runs, can stop them, and restores stored results. The explanations are the same bit for bit whether
+    /// runs are observed, interrupted and resumed, or not.
     ///
-    /// Evaluations are remembered while a row is explained, some 24 bytes for each coalition of up to 64 players and a single output.
+    /// Evaluations are kept in memory while a row is explained, about 24 bytes per coalition for up to 64
+    /// players and a single output.
     ///
     /// # Errors
     ///
-    /// As [`explain_rows`](Self::explain_rows), and that it was interrupted.
+    /// The errors of [`explain_rows`](Self::explain_rows), and interruptions by the observer.
     pub fn explain_rows_followed(
         &self,
         explicands: Rows<'_>,
@@ -247,7 +258,8 @@ impl<'a> Explainer<'a> {
         self.explain_with(explicands, follow, true)
     }
 
-    /// All rows, `follow` being told of those that are done, and of every chunk of evaluations where it follows the runs.
+    /// Explains all rows and reports finished rows to `follow`; if `follows_runs`, also every chunk of
+    /// evaluations.
     fn explain_with(
         &self,
         explicands: Rows<'_>,
@@ -262,7 +274,8 @@ impl<'a> Explainer<'a> {
         self.explain_rows_by_game(explicands, follow, follows_runs).into_iter().collect()
     }
 
-    /// Each of the rows by its game: in parallel where the model allows it, else up to the first that fails.
+    /// Explains each row by its game: in parallel if the model allows it, otherwise up to the first that
+    /// fails.
     fn explain_rows_by_game(
         &self,
         explicands: Rows<'_>,
@@ -296,7 +309,7 @@ impl<'a> Explainer<'a> {
         explained
     }
 
-    /// Refuses a method that cannot do what was asked, before any work.
+    /// Checks the tolerance, and that the method supports the model and the value.
     fn check_method(&self) -> Result<(), ExplainError> {
         self.asked.check_method()?;
         if self.asked.method == Method::Tree && !self.source.has_oracle() {
@@ -305,10 +318,10 @@ impl<'a> Explainer<'a> {
         Ok(())
     }
 
-    /// Whether the oracle is to be asked.
+    /// Returns whether an oracle is used.
     fn asks_oracle(&self) -> bool {
         match self.asked.method {
-            // No oracle knows of graphs.
+            // Oracles do not support graphs.
             Method::Auto if self.asked.value.graph().is_some() => false,
             Method::Auto => self.source.prefers_oracle(),
             Method::Tree => self.source.has_oracle(),

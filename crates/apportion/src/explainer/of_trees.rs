@@ -11,24 +11,28 @@ use crate::source::Source;
 use crate::tree_source::Trees;
 
 impl<'a> Explainer<'a> {
-    /// An explainer of a tree ensemble, by its marginal game; [`Method::Auto`](crate::Method::Auto) means exact values without sampling.
+    /// Creates an explainer of a tree ensemble with its marginal game. [`Method::Auto`](crate::Method::Auto)
+    /// computes exact values without sampling.
     pub fn of_trees(ensemble: impl Into<Shared<'a, Ensemble>>, background: Background) -> Self {
         Self::of_source(Trees::marginal(ensemble.into(), background))
     }
 
-    /// An explainer of a tree ensemble, by its marginal game against a background that was compiled for it and whose rows are not needed;
-    /// only the methods [`Method::Auto`](crate::Method::Auto) and [`Method::Tree`](crate::Method::Tree) can do without.
+    /// Creates an explainer of a tree ensemble with its marginal game and a background that was compiled for
+    /// this ensemble. The rows of the background are not needed, so only the methods
+    /// [`Method::Auto`](crate::Method::Auto) and [`Method::Tree`](crate::Method::Tree) are supported.
     pub fn of_compiled(ensemble: impl Into<Shared<'a, Ensemble>>, background: CompiledBackground) -> Self {
         Self::of_source(Trees::compiled(ensemble.into(), background))
     }
 
-    /// An explainer of what a tree ensemble says behind its [link](Ensemble::link) (probabilities, rates, scores), by the marginal game
-    /// of these outputs. [`Method::Auto`](crate::Method::Auto) means exact values, where they can be had in acceptable time; estimates of the same game are
-    /// those of any other method. Behind a link there is no oracle for linear leaves, as linear models have: these are explained as any model is.
+    /// Creates an explainer of the outputs of a tree ensemble after its [link function](Ensemble::link)
+    /// (probabilities, rates, scores), with their marginal game. [`Method::Auto`](crate::Method::Auto)
+    /// computes exact values if that takes acceptable time; all other methods estimate values of the same
+    /// game. For models with linear leaves, such as linear models, there is no exact method after a link
+    /// function, and the methods for any model are used.
     ///
     /// # Errors
     ///
-    /// [`ExplainError::Trees`] where the link of the model is not known.
+    /// [`ExplainError::Trees`] if the link function of the model is not supported.
     pub fn of_outputs(
         ensemble: impl Into<Shared<'a, Ensemble>>,
         background: Background,
@@ -36,14 +40,16 @@ impl<'a> Explainer<'a> {
         Ok(Self::of_source(Trees::linked(ensemble.into(), background)?))
     }
 
-    /// An explainer of a tree ensemble, by its path-dependent game, which needs the training cover in the model but no background;
-    /// [`Method::Auto`](crate::Method::Auto) means exact values without sampling.
+    /// Creates an explainer of a tree ensemble with its path-dependent game, which requires training cover in
+    /// the model but no background. [`Method::Auto`](crate::Method::Auto) computes exact values without
+    /// sampling.
     pub fn path_dependent(ensemble: impl Into<Shared<'a, Ensemble>>) -> Self {
         Self::of_source(Trees::path_dependent(ensemble.into()))
     }
 
-    /// How the tree oracle computes: its kernel, its precision. By default the kernel of least predicted time, in `f64`. Outputs behind
-    /// a link have one way to be computed, which takes no settings.
+    /// Sets the kernel and the precision of the tree method. By default, it uses the kernel with the shortest
+    /// predicted time, in `f64`. The settings are ignored for outputs after a link function, for which there
+    /// is a single algorithm.
     pub fn settings(mut self, settings: Settings) -> Self {
         if let Source::Trees(trees) = &mut self.source {
             trees.settings = settings;
@@ -51,8 +57,8 @@ impl<'a> Explainer<'a> {
         self
     }
 
-    /// The interaction indices of all pairs of features by the [value](Self::value) that was asked for, a semivalue, or of all pairs of
-    /// groups by a quotient value; exact, of all rows.
+    /// Returns the exact interaction indices of all pairs of features for all rows. The [value](Self::value)
+    /// must be a semivalue, or a quotient value for pairs of groups.
     ///
     /// ```
     /// use apportion::trees::Diagonal;
@@ -68,9 +74,9 @@ impl<'a> Explainer<'a> {
     ///
     /// # Errors
     ///
-    /// [`ExplainError::NotTrees`] for a model that is not a tree ensemble, and for a method other than
-    /// [`Method::Auto`](crate::Method::Auto) and [`Method::Tree`](crate::Method::Tree); else those of
-    /// [`Exact::interactions_of`](apportion_trees::Exact::interactions_of).
+    /// [`ExplainError::NotTrees`] if the model is not a tree ensemble, or for a method other than
+    /// [`Method::Auto`](crate::Method::Auto) and [`Method::Tree`](crate::Method::Tree); otherwise the errors
+    /// of [`Exact::interactions_of`](apportion_trees::Exact::interactions_of).
     pub fn interactions(
         &self,
         diagonal: Diagonal,

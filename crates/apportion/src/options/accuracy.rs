@@ -1,10 +1,10 @@
-//! An accuracy, requested instead of a budget.
+//! The tolerance of a run, as an alternative to a budget.
 
 use apportion_estimators::{Measure, Scale, Until};
 
 use super::error::OptionError;
 
-/// The options of an accuracy.
+/// The options for the tolerance of a run.
 ///
 /// ```
 /// use apportion::options::Accuracy;
@@ -18,13 +18,13 @@ use super::error::OptionError;
 pub struct Accuracy {
     /// The tolerance (`until`); `None` for a run with a fixed budget.
     pub tolerance: Option<f64>,
-    /// The probability that the error is within the tolerance; 0.95 by default.
+    /// The confidence level; 0.95 by default.
     pub confidence: Option<f64>,
-    /// The scale of the tolerance: `norm` by default.
+    /// The scale of the tolerance; `norm` by default.
     pub relative_to: Option<Scale>,
-    /// The measure of the error of all players: `euclidean` by default.
+    /// The measure of the error over all players; `euclidean` by default.
     pub error: Option<Measure>,
-    /// The largest output of the model less its smallest, if it is known.
+    /// The largest output of the model minus its smallest, if known.
     pub range: Option<f64>,
 }
 
@@ -37,12 +37,12 @@ pub(super) const MEASURES: [(&str, Measure); 2] =
     [("euclidean", Measure::Euclidean), ("every-player", Measure::EveryPlayer)];
 
 impl Accuracy {
-    /// Returns the accuracy at which a run stops; `None` for a run with a fixed budget.
+    /// Returns the tolerance of a run; `None` for a run with a fixed budget.
     ///
     /// # Errors
     ///
-    /// [`OptionError::Requires`] for other options without a tolerance, and [`OptionError::Accuracy`] for
-    /// numbers out of range.
+    /// [`OptionError::Requires`] if other options are set without a tolerance, and [`OptionError::Accuracy`]
+    /// for numbers out of range.
     pub fn until(&self) -> Result<Option<Until>, OptionError> {
         let Some(tolerance) = self.tolerance else {
             let others = [

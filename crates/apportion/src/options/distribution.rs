@@ -12,15 +12,16 @@ use super::game_name::GameName;
 /// Options of the distribution of a conditional game.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Distribution {
-    /// Rows per coalition: drawn (gaussian, copula), or kept at most (empirical); 500 by default.
+    /// The number of rows drawn per coalition (gaussian, copula), or the maximum number kept (empirical); 500
+    /// by default.
     pub draws: Option<usize>,
-    /// The width of the kernel of the empirical distribution; 0.1 by default.
+    /// The kernel width of the empirical distribution; 0.1 by default.
     pub bandwidth: Option<Bandwidth>,
-    /// The share of all weight that the rows kept by the empirical distribution hold; 0.95 by default.
+    /// The fraction of the total weight in the rows that the empirical distribution keeps; 0.95 by default.
     pub share: Option<f64>,
-    /// The form of the empirical distribution; that of the paper by default.
+    /// The variant of the empirical distribution; that of the paper by default.
     pub variant: Option<Variant>,
-    /// The value of the frequency distribution where no row of the data agrees; none by default.
+    /// The fallback of the frequency distribution if no row of the data matches; an error by default.
     #[cfg(feature = "conditional")]
     pub fallback: Option<Fallback>,
 }
@@ -30,23 +31,23 @@ pub struct Distribution {
 pub enum Bandwidth {
     /// A given width.
     Given(f64),
-    /// The width of minimum AICc for each row and coalition.
+    /// The width with the smallest AICc, for each row and coalition.
     Aicc,
 }
 
-/// The form of the empirical distribution.
+/// A variant of the empirical distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
-    /// That of the paper.
+    /// The variant in the paper.
     Paper,
-    /// That of the R package shapr.
+    /// The variant in the R package shapr.
     Shapr,
 }
 
-/// Variants by name.
+/// The variants by name.
 pub(super) const VARIANTS: [(&str, Variant); 2] = [("paper", Variant::Paper), ("shapr", Variant::Shapr)];
 
-/// Fallbacks by name.
+/// The fallbacks by name.
 #[cfg(feature = "conditional")]
 pub(super) const FALLBACKS: [(&str, Fallback); 3] =
     [("refuse", Fallback::Refuse), ("marginal", Fallback::Marginal), ("nearest", Fallback::Nearest)];
@@ -69,7 +70,7 @@ impl FromStr for Bandwidth {
 }
 
 impl Distribution {
-    /// Checks that a game has the distribution of every given option.
+    /// Checks that every option given is one of the distribution of `game`.
     ///
     /// # Errors
     ///
@@ -95,7 +96,7 @@ impl Distribution {
         }
     }
 
-    /// Returns the words that checkpoints store.
+    /// Returns the text stored in checkpoints.
     pub(super) fn words(&self) -> String {
         let bandwidth = self.bandwidth.map(|bandwidth| match bandwidth {
             Bandwidth::Given(width) => json!({"given": width}),

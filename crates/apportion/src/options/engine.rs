@@ -11,31 +11,31 @@ use super::distribution::name_of;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Engine {
-    /// The kernel; `None` for that of the shortest predicted time.
+    /// The kernel; `None` for the kernel with the shortest predicted time.
     #[cfg(feature = "trees")]
     pub kernel: Option<Kernel>,
     /// The precision of tables.
     #[cfg(feature = "trees")]
     pub precision: Precision,
-    /// The number of rows that the kernel is chosen for; `None` for that of each call.
+    /// The number of rows for which the kernel is chosen; `None` for the number in each call.
     pub rows: Option<usize>,
 }
 
 #[cfg(feature = "trees")]
 impl Engine {
-    /// Returns the settings of an explainer of trees.
+    /// Returns the settings of the tree method.
     pub fn settings(&self) -> Settings {
         Settings::default().with_kernel(self.kernel).with_precision(self.precision).with_rows(self.rows)
     }
 
-    /// Returns whether the kernel or the precision is not the default.
+    /// Returns whether the kernel or the precision differs from the default.
     pub fn is_given(&self) -> bool {
         self.kernel.is_some() || self.precision != Precision::default()
     }
 }
 
 impl Engine {
-    /// Returns the words that checkpoints store. They have the number of rows only if it is given.
+    /// Returns the text stored in checkpoints. It contains the number of rows only if it is set.
     pub(super) fn words(&self) -> String {
         #[cfg(feature = "trees")]
         let (kernel, precision) =
@@ -49,7 +49,7 @@ impl Engine {
     }
 }
 
-/// Precisions by name.
+/// The precisions by name.
 #[cfg(feature = "trees")]
 pub(super) const PRECISIONS: [(&str, Precision); 2] =
     [("f64", Precision::Double), ("f32", Precision::Single)];

@@ -1,4 +1,4 @@
-//! Why options are not valid.
+//! The error type of options.
 
 use std::fmt;
 
@@ -8,28 +8,28 @@ use apportion_values::ValueError;
 
 use super::names::NAMES;
 
-/// Why options are not valid.
+/// The error for invalid options.
 ///
-/// Its text has the names of [`Options::NAMES`](super::Options::NAMES). Doors that spell them otherwise use
-/// [`in_words`](Self::in_words).
+/// The message uses the names of [`Options::NAMES`](super::Options::NAMES). Interfaces with other spellings
+/// use [`in_words`](Self::in_words).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OptionError {
-    /// An option that does not exist.
+    /// The option does not exist.
     Unknown {
         /// The given name.
         name: String,
     },
-    /// A value that is not one of a few words.
+    /// The value is not one of the known words.
     Word {
         /// The option.
         option: &'static str,
         /// The given value.
         given: String,
-        /// The words.
+        /// The known words.
         expected: Vec<&'static str>,
     },
-    /// A value of another form.
+    /// The value has the wrong form.
     Form {
         /// The option.
         option: &'static str,
@@ -38,72 +38,72 @@ pub enum OptionError {
         /// The expected form.
         expected: String,
     },
-    /// A value whose parser has its own message.
+    /// The value is invalid, and its parser has its own message.
     Invalid {
         /// The option.
         option: &'static str,
-        /// The message, which names the given value.
+        /// The message, which quotes the given value.
         problem: String,
     },
-    /// An option that is used only with another one.
+    /// The option requires another one.
     Requires {
         /// The option.
         option: &'static str,
-        /// The other option.
+        /// The required option.
         other: &'static str,
     },
-    /// An option of a distribution that the game does not have.
+    /// The option is for a distribution that the game does not use.
     Game {
         /// The option.
         option: &'static str,
-        /// The games that have it.
+        /// The games that use it.
         games: Vec<&'static str>,
-        /// The game.
+        /// The requested game.
         game: &'static str,
     },
-    /// An accuracy that cannot be reached.
+    /// The tolerance or its settings are out of range.
     Accuracy(EstimatorError),
-    /// Weights with a distribution that does not support them.
+    /// The distribution does not support weights.
     Weights,
-    /// A bandwidth that depends on the model, which cannot be evaluated while the distribution is fitted.
+    /// The bandwidth depends on the model, which cannot be evaluated while the distribution is fitted.
     NoModel,
-    /// A name that is not a feature.
+    /// The name is not that of a feature.
     Feature {
         /// The option.
         option: &'static str,
         /// The given name.
         name: String,
-        /// Names of the features.
+        /// The names of the features.
         features: Vec<String>,
     },
-    /// Groups that do not have every feature once.
+    /// The groups do not contain every feature exactly once.
     Groups {
-        /// What is wrong with them.
+        /// The underlying error.
         source: GameError,
-        /// Names of the features.
+        /// The names of the features.
         features: Vec<String>,
     },
-    /// An edge that is not two features.
+    /// The edge does not consist of two features.
     Edge {
-        /// The edge.
+        /// The given edge.
         given: String,
     },
-    /// A graph that is not one of the features.
+    /// The graph does not match the features.
     Graph(GameError),
-    /// A value that does not fit its groups or its graph.
+    /// The value does not match its groups or its graph.
     Value(ValueError),
-    /// A distribution that cannot be fitted.
+    /// The distribution cannot be fitted.
     Distribution {
-        /// The game.
+        /// The game of the distribution.
         game: &'static str,
-        /// What is wrong.
+        /// The underlying error.
         source: GameError,
     },
 }
 
 impl OptionError {
-    /// Returns the message with the names that a door has for options: `option` returns `--relative-to`, or
-    /// `relative_to`, for `relative-to`.
+    /// Returns the message with the option names of an interface: `option` maps `relative-to`, for example,
+    /// to `--relative-to` or `relative_to`.
     ///
     /// ```
     /// use apportion::options::Options;
@@ -159,10 +159,7 @@ impl OptionError {
                 format!("{}: {source}; available features: {}", option("groups"), listed(features))
             }
             Self::Edge { given } => {
-                format!(
-                    "invalid edge {given:?} in {}; expected two features, as in age,sex;sex,bmi",
-                    option("graph")
-                )
+                format!("invalid edge {given:?} in {}; expected two features, e.g. age,sex", option("graph"))
             }
             Self::Graph(error) => format!("{}: {error}", option("graph")),
             Self::Value(error) => error.to_string(),
@@ -173,7 +170,7 @@ impl OptionError {
     }
 }
 
-/// The first features with their indices.
+/// Returns the first features with their indices.
 fn listed(features: &[String]) -> String {
     const SHOWN: usize = 10;
     let first = features.iter().take(SHOWN).enumerate().map(|(index, name)| format!("{index} {name}"));

@@ -1,4 +1,4 @@
-//! Distributions of conditional games, fitted on data.
+//! Fits the distributions of conditional games.
 
 use std::sync::Arc;
 
@@ -11,20 +11,21 @@ use super::distribution::{Bandwidth, Distribution, Variant};
 use super::error::OptionError;
 use super::game_name::GameName;
 
-/// Rows per coalition by default.
+/// The default number of rows per coalition.
 const DRAWS: usize = 500;
 
-/// A distribution that is shared.
+/// A shared distribution.
 type Law<'a> = Shared<'a, dyn ConditionalLaw + 'a>;
 
 impl Distribution {
-    /// Fits the distribution of a game on rows with their weights, if they have some; `None` for games
-    /// without one. `model` is for bandwidths that depend on it, if it can be evaluated meanwhile.
+    /// Fits the distribution of a game to rows, with weights if given; `None` for games without a
+    /// distribution. `model` is for bandwidths that depend on it, and `None` if it cannot be evaluated at
+    /// this time.
     ///
     /// # Errors
     ///
-    /// [`OptionError::Weights`] for a variant without weights, [`OptionError::NoModel`] for a bandwidth that
-    /// needs a model, and [`OptionError::Distribution`].
+    /// [`OptionError::Weights`] for a variant that does not support weights, [`OptionError::NoModel`] for a
+    /// bandwidth that requires a model, and [`OptionError::Distribution`].
     pub fn fit<'a>(
         &self,
         game: GameName,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A game that rows of a model are explained in.
+/// A game in which the rows of a model are explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GameName {
     /// Absent features come from a background.
@@ -12,11 +12,11 @@ pub enum GameName {
     PathDependent,
     /// Absent features follow a Gaussian distribution, given the present ones.
     Gaussian,
-    /// They follow a Gaussian copula.
+    /// Absent features follow a Gaussian copula, given the present ones.
     Copula,
-    /// They come from rows near the explicand.
+    /// Absent features come from rows that are similar to the explicand in the present ones.
     Empirical,
-    /// They come from rows that agree with the explicand.
+    /// Absent features come from rows that agree with the explicand in the present ones.
     Frequency,
 }
 
@@ -37,7 +37,7 @@ impl GameName {
         }
     }
 
-    /// Returns whether absent features follow a distribution that is fitted on data.
+    /// Returns whether absent features follow a distribution fitted on data.
     pub fn is_conditional(self) -> bool {
         !matches!(self, Self::Marginal | Self::PathDependent)
     }
@@ -61,7 +61,7 @@ impl FromStr for GameName {
     type Err = UnknownGame;
 
     fn from_str(name: &str) -> Result<Self, UnknownGame> {
-        // The name of shapr for the marginal game.
+        // shapr's name for the marginal game.
         let name_of = |name| if name == "independence" { "marginal" } else { name };
         let found = Self::ALL.into_iter().find(|game| game.name() == name_of(name));
         found.ok_or_else(|| UnknownGame { given: name.to_owned() })

@@ -8,24 +8,24 @@ use serde_json::json;
 use super::error::OptionError;
 use super::groups::feature;
 
-/// A graph of features, not yet compared with them.
+/// A graph of features, not yet checked against the features of a model.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum GraphOption {
-    /// The features in a row.
+    /// The features in a line, in their order.
     Line,
-    /// The features row by row in a grid.
+    /// The features in a grid, row by row.
     Grid {
-        /// Rows of the grid.
+        /// The number of rows of the grid.
         rows: usize,
-        /// Columns of the grid.
+        /// The number of columns of the grid.
         columns: usize,
-        /// The neighbours of a feature.
+        /// Which cells are neighbours.
         adjacency: Adjacency,
     },
     /// Edges between features by name or index, such as `age,sex`.
     Edges(Vec<String>),
-    /// The graph itself.
+    /// A given graph.
     Graph(Graph),
 }
 
@@ -39,7 +39,8 @@ impl FromStr for GraphOption {
             Some(("grid", size)) => grid(size).ok_or_else(|| OptionError::Invalid {
                 option: "graph",
                 problem: format!(
-                    "invalid grid {text:?}; expected grid=ROWSxCOLUMNS, as in grid=4x5, or grid=4x5,8 with neighbours at corners"
+                    "invalid grid {text:?}; expected grid=ROWSxCOLUMNS, e.g. grid=4x5, or grid=4x5,8 with \
+                     neighbours at corners"
                 ),
             }),
             _ => Ok(Self::Edges(text.trim_end_matches(';').split(';').map(str::to_owned).collect())),
@@ -47,7 +48,7 @@ impl FromStr for GraphOption {
     }
 }
 
-/// Parses a grid: 4x5, or 4x5,8.
+/// Parses the size of a grid: `4x5`, or `4x5,8`.
 fn grid(size: &str) -> Option<GraphOption> {
     let (size, adjacency) = match size.split_once(',') {
         None | Some((_, "4")) => (size.trim_end_matches(",4"), Adjacency::Four),
@@ -56,7 +57,7 @@ fn grid(size: &str) -> Option<GraphOption> {
     };
     let (rows, columns) = size.split_once('x')?;
     let (rows, columns): (usize, usize) = (rows.parse().ok()?, columns.parse().ok()?);
-    // A grid without features, or with more than any table.
+    // Reject grids without features, and grids with more features than any table.
     rows.checked_mul(columns).filter(|nodes| (1..=1 << 24).contains(nodes))?;
     Some(GraphOption::Grid { rows, columns, adjacency })
 }
@@ -71,7 +72,7 @@ impl GraphOption {
         let players = names.len();
         let graph = match self {
             Self::Line => Graph::line(players),
-            // Checked first: a grid of other features may take all memory.
+            // Check the size first, because a large grid could exhaust the memory.
             Self::Grid { rows, columns, adjacency } if rows.checked_mul(*columns) == Some(players) => {
                 Graph::grid(*rows, *columns, *adjacency)
             }
@@ -94,7 +95,7 @@ impl GraphOption {
 }
 
 impl GraphOption {
-    /// Returns the words that checkpoints store.
+    /// Returns the text stored in checkpoints.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Line => "line".to_owned(),
@@ -116,7 +117,7 @@ impl GraphOption {
     }
 }
 
-/// Returns the features of an edge.
+/// Returns the two features of an edge.
 fn ends(edge: &str, names: &[String]) -> Result<(usize, usize), OptionError> {
     match edge.split(',').map(str::trim).collect::<Vec<_>>()[..] {
         [a, b] => Ok((feature("graph", a, names)?, feature("graph", b, names)?)),

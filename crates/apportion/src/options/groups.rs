@@ -9,30 +9,30 @@ use super::error::OptionError;
 use super::nested::Nested;
 use super::quoted::{split, typed, unquoted};
 
-/// The characters that separate groups, and features in them.
+/// The characters that separate groups, and the features in a group.
 pub(super) const SEPARATORS: [char; 2] = [';', ','];
 
-/// Groups of features, not yet compared with them.
+/// Groups of features, not yet checked against the features of a model.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Groups {
-    /// Groups that are to be found in data.
+    /// Groups to be found in data.
     Auto(FindGroups),
-    /// Groups of features by name or index, and groups in them.
+    /// Groups of features by name or index, which may contain groups.
     Names(Vec<Member<String>>),
     /// Groups of features by index.
     Structure(Structure),
 }
 
-/// Groups that are to be found in data.
+/// How groups are found in data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FindGroups {
-    /// Groups whose dependence is significant.
+    /// Groups with significant dependence.
     Significant,
-    /// A given number of groups.
+    /// A fixed number of groups.
     Count(usize),
-    /// The whole dendrogram: groups within groups.
+    /// The whole dendrogram, as nested groups.
     Tree,
 }
 
@@ -48,7 +48,8 @@ impl FromStr for Groups {
                 let invalid = |_| OptionError::Invalid {
                     option: "groups",
                     problem: format!(
-                        "invalid number of groups {:?}; use auto=K (e.g. auto=3), auto, or auto=tree for groups within groups",
+                        "invalid number of groups {:?}; use auto=K (e.g. auto=3), auto, or auto=tree \
+                         for nested groups",
                         count.trim()
                     ),
                 };
@@ -60,7 +61,7 @@ impl FromStr for Groups {
             }
             _ => {}
         }
-        // A separator at the end does not begin a group.
+        // A trailing separator does not start another group.
         let text = text.trim_end_matches(';');
         let items = |group| split(group, ',', &SEPARATORS);
         let groups = split(text, ';', &SEPARATORS);
@@ -78,17 +79,16 @@ impl FromStr for Groups {
 pub enum Structure {
     /// Groups of features.
     Groups(Partition),
-    /// Groups within groups.
+    /// Nested groups.
     Levels(Hierarchy),
 }
 
 impl Structure {
-    /// Returns the groups of `players` players; two levels are groups, whatever groups of one are around
-    /// them.
+    /// Returns the groups of `players` players. Two levels are plain groups, even if nested in groups of one.
     ///
     /// # Errors
     ///
-    /// [`GameError`](apportion_games::GameError) if they do not have every player once.
+    /// [`GameError`](apportion_games::GameError) if they do not contain every player exactly once.
     pub fn new(players: usize, members: Vec<Member>) -> Result<Self, apportion_games::GameError> {
         if let Some(groups) = members.iter().map(features_of).collect::<Option<Vec<_>>>() {
             return Partition::new(players, groups).map(Self::Groups);
@@ -97,11 +97,11 @@ impl Structure {
         Ok(hierarchy.partition().map_or(Self::Levels(hierarchy), Self::Groups))
     }
 
-    /// Returns the value of a concept for these groups, or on this graph.
+    /// Returns the value of a solution concept with these groups or this graph.
     ///
     /// # Errors
     ///
-    /// As [`Value::of`] and [`Value::over`].
+    /// The errors of [`Value::of`] and [`Value::over`].
     pub fn value(
         concept: SolutionConcept,
         groups: Option<Self>,
@@ -116,7 +116,7 @@ impl Structure {
 }
 
 impl Groups {
-    /// Returns the groups of the features with these `names`; `None` for groups that are to be found in data.
+    /// Returns the groups of the features with these `names`; `None` for groups to be found in data.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl Groups {
         groups.or_else(levels).map(Self::Structure)
     }
 
-    /// Returns the words that checkpoints store: `0,1;2`, and JSON for groups within groups.
+    /// Returns the text stored in checkpoints: `0,1;2`, and JSON for nested groups.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Auto(FindGroups::Significant) => "auto".to_owned(),
@@ -158,7 +158,7 @@ impl Groups {
     }
 }
 
-/// Returns the groups of a hierarchy, each with its features and the groups in it.
+/// Returns the groups of a hierarchy, each with its features and nested groups.
 pub fn members(hierarchy: &Hierarchy) -> Vec<Member> {
     let group = |member| match member {
         Member::Player(_) => Member::Group(vec![member]),
@@ -167,7 +167,7 @@ pub fn members(hierarchy: &Hierarchy) -> Vec<Member> {
     hierarchy.members().into_iter().map(group).collect()
 }
 
-/// Returns groups as JSON, with the names of players.
+/// Returns groups as JSON, with players by `name`.
 fn listed<T>(groups: &[Member<T>], name: &impl Fn(&T) -> String) -> serde_json::Value {
     let member = |member: &Member<T>| match member {
         Member::Player(player) => name(player).into(),
@@ -176,7 +176,7 @@ fn listed<T>(groups: &[Member<T>], name: &impl Fn(&T) -> String) -> serde_json::
     groups.iter().map(member).collect()
 }
 
-/// Returns the features of a group without groups in it.
+/// Returns the features of a group; `None` if it contains groups.
 fn features_of(member: &Member) -> Option<Vec<usize>> {
     let Member::Group(members) = member else { return None };
     let feature = |member: &Member| match member {
@@ -186,7 +186,7 @@ fn features_of(member: &Member) -> Option<Vec<usize>> {
     members.iter().map(feature).collect()
 }
 
-/// Returns the same member with indices of features instead of names.
+/// Replaces the names of features by indices.
 fn by_index(member: &Member<String>, names: &[String]) -> Result<Member, OptionError> {
     Ok(match member {
         Member::Player(name) => Member::Player(feature("groups", name, names)?),
@@ -196,7 +196,7 @@ fn by_index(member: &Member<String>, names: &[String]) -> Result<Member, OptionE
     })
 }
 
-/// Returns the index of a feature that `option` names: by its name, else by its index.
+/// Returns the index of the feature that `option` refers to, by name or otherwise by index.
 pub(super) fn feature(option: &'static str, name: &str, names: &[String]) -> Result<usize, OptionError> {
     let by_name = names.iter().position(|known| known == name);
     let by_index = || name.parse::<usize>().ok().filter(|&index| index < names.len());
@@ -207,15 +207,15 @@ pub(super) fn feature(option: &'static str, name: &str, names: &[String]) -> Res
     })
 }
 
-/// Returns the words that [parse](Groups) as these groups: features by name, or by index if several have the
-/// name or it is empty.
+/// Returns the text that is [parsed](Groups) as these groups. Features are listed by name, or by index if the
+/// name is empty or not unique.
 pub fn words_of_groups(groups: &[Vec<usize>], names: &[String]) -> String {
     let feature = |&feature: &usize| {
         let name = &names[feature];
         let is_unique = names.iter().filter(|other| *other == name).count() == 1;
         match name.is_empty() || !is_unique {
             true => feature.to_string(),
-            // A parenthesis at the beginning would open a group.
+            // A leading parenthesis would start a group.
             false if name.starts_with('(') => format!("\"{}\"", name.replace('"', "\"\"")),
             false => typed(name, &SEPARATORS),
         }
@@ -308,9 +308,9 @@ mod tests {
         let deep = "((age,\"a;b\";sex);bmi);f(x)";
         let wanted = [G(vec![G(vec![G(vec![P(0), P(4)]), P(1)]), P(2)]), P(3)];
         assert_eq!(nested(deep, &names).unwrap(), wanted);
-        // Two levels are groups, however many parentheses are around them.
+        // Two levels are plain groups, regardless of extra parentheses.
         assert_eq!(nested("((age,sex));bmi;f(x);4", &names).unwrap().len(), 4);
-        // Parentheses inside of names are of the names.
+        // Parentheses within names belong to the names.
         assert_eq!(nested("f(x),age;sex;bmi;4", &names).unwrap()[0], G(vec![P(3), P(0)]));
     }
 

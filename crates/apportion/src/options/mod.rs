@@ -1,5 +1,4 @@
-//! All options of an explainer, as words or as values: the command, the Python package and DataFusion read
-//! them here.
+//! All options of an explainer, set by name or as values, for the command, the Python package and DataFusion.
 
 mod accuracy;
 mod distribution;
@@ -73,9 +72,9 @@ pub struct Options {
     pub output: OutputName,
     /// The method.
     pub method: Method,
-    /// The budget of each row; `None` for the default.
+    /// The budget per row; `None` for the default.
     pub budget: Option<Budget>,
-    /// The accuracy at which a run stops.
+    /// The tolerance of a run.
     pub accuracy: Accuracy,
     /// The seed of all draws.
     pub seed: u64,
@@ -83,7 +82,7 @@ pub struct Options {
     pub engine: Engine,
     /// Options of the distribution of a conditional game.
     pub distribution: Distribution,
-    /// What is done with players that cannot matter.
+    /// The treatment of null players.
     pub null_players: NullPlayers,
 }
 
@@ -110,7 +109,7 @@ impl Options {
     /// The names of all options.
     pub const NAMES: [&str; 22] = NAMES;
 
-    /// Sets an option from words.
+    /// Sets an option from text.
     ///
     /// ```
     /// use apportion::options::{GameName, Options};
@@ -125,7 +124,7 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// [`OptionError`] for an unknown option, and for words that are not a value of the option.
+    /// [`OptionError`] for an unknown option or an invalid value.
     pub fn set(&mut self, name: &str, words: &str) -> Result<(), OptionError> {
         match name {
             "value" => self.value = parse("value", words)?,
@@ -168,14 +167,14 @@ impl Options {
         Ok(())
     }
 
-    /// Returns the words of the options that an answer depends on, as checkpoints store them.
+    /// Returns the options that determine the results, as text, as stored in checkpoints.
     ///
-    /// A door that has chosen a game, a method or the evaluations of each row, or found groups in data, sets
-    /// them first. Words of options without a value are `none`.
+    /// Interfaces that choose the game, the method or the budget, or find groups in data, set these options
+    /// first. Options without a value are `none`.
     ///
     /// # Errors
     ///
-    /// Those of [`Accuracy::until`].
+    /// The errors of [`Accuracy::until`].
     pub fn key(&self) -> Result<[(&'static str, String); 11], OptionError> {
         let or_none = |words: Option<String>| words.unwrap_or_else(|| "none".to_owned());
         Ok([
@@ -193,12 +192,12 @@ impl Options {
         ])
     }
 
-    /// Returns the value, of the features with these `names`.
+    /// Returns the value to compute, for features with these `names`.
     ///
     /// # Errors
     ///
-    /// [`OptionError`] for groups and graphs that do not fit the features or the value, or that are to be
-    /// found in data.
+    /// [`OptionError`] for groups and graphs that do not match the features or the value, or that are still
+    /// to be found in data.
     pub fn value(&self, names: &[String]) -> Result<Value, OptionError> {
         let groups = match &self.groups {
             None => None,
@@ -212,11 +211,11 @@ impl Options {
         Structure::value(self.value.clone(), groups, graph).map_err(OptionError::Value)
     }
 
-    /// Returns the explainer with these options.
+    /// Applies these options to an explainer.
     ///
     /// # Errors
     ///
-    /// Those of [`Accuracy::until`].
+    /// The errors of [`Accuracy::until`].
     pub fn explainer<'a>(
         &self,
         explainer: Explainer<'a>,
@@ -236,11 +235,11 @@ impl Options {
         })
     }
 
-    /// Returns an explainer of games with these options.
+    /// Creates an explainer of games with these options.
     ///
     /// # Errors
     ///
-    /// Those of [`Accuracy::until`].
+    /// The errors of [`Accuracy::until`].
     pub fn game_explainer(&self, value: impl Into<Value>) -> Result<GameExplainer, OptionError> {
         let explainer = GameExplainer::new()
             .value(value)
@@ -254,12 +253,12 @@ impl Options {
     }
 }
 
-/// Parses words whose errors name them.
+/// Parses a value whose parser has messages that quote it.
 fn parse<T: FromStr<Err: ToString>>(option: &'static str, words: &str) -> Result<T, OptionError> {
     words.parse().map_err(|error: T::Err| OptionError::Invalid { option, problem: error.to_string() })
 }
 
-/// Returns the error for words of another form, which `error` describes as "expected …".
+/// Returns the error for a value of the wrong form; `error` is "expected …".
 fn form(option: &'static str, words: &str, error: impl ToString) -> OptionError {
     let text = error.to_string();
     let expected = text.strip_prefix("expected ").unwrap_or(&text).to_owned();
@@ -274,7 +273,7 @@ fn whole<T: FromStr>(option: &'static str, words: &str, expected: &str) -> Resul
     words.parse().map_err(|_| form(option, words, expected))
 }
 
-/// Returns the value of one of a few words.
+/// Returns the value with this name.
 fn word<T: Clone>(option: &'static str, words: &str, known: &[(&'static str, T)]) -> Result<T, OptionError> {
     let found = known.iter().find(|(name, _)| *name == words).map(|(_, value)| value.clone());
     found.ok_or_else(|| OptionError::Word {
@@ -288,7 +287,7 @@ fn word<T: Clone>(option: &'static str, words: &str, known: &[(&'static str, T)]
 mod tests {
     use super::*;
 
-    /// Words of every option that differ from the default.
+    /// A value of every option, different from the default.
     const WORDS: [(&str, &str); 22] = [
         ("value", "owen"),
         ("groups", "0,1;2"),
@@ -321,7 +320,7 @@ mod tests {
             let mut options = Options::default();
             options.set(name, words).unwrap();
             assert_ne!(options, Options::default(), "{name}");
-            // Any text may be a list of edges or groups, until it is compared with the features.
+            // Edges and groups can be any text until they are checked against the features.
             if !matches!(name, "groups" | "graph") {
                 let message = options.set(name, "no such value").unwrap_err().to_string();
                 assert!(message.contains("expected") || message.contains("budget"), "{name}: {message}");

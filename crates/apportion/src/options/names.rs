@@ -1,6 +1,6 @@
 //! The names of the options.
 
-/// Names of all options, in the order in which results store them.
+/// The names of all options, in the order used in results.
 pub(super) const NAMES: [&str; 22] = [
     "value",
     "groups",

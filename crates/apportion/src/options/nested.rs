@@ -1,17 +1,17 @@
-//! The parser of groups within groups.
+//! The parser of nested groups.
 
 use apportion_games::Member;
 
 use super::error::OptionError;
 use super::quoted::unquoted;
 
-/// Maximum depth of groups within groups, that of JSON.
+/// Maximum nesting depth of groups, the same as for groups in JSON.
 const MAX_DEPTH: usize = 120;
 
-/// Parses groups within groups: `(a,b;c);d`, with a group in parentheses instead of a feature.
+/// A parser of nested groups: `(a,b;c);d`, with groups in parentheses in place of a feature.
 pub(super) struct Nested<'t> {
     rest: &'t str,
-    /// Number of open parentheses.
+    /// The number of open parentheses.
     depth: usize,
 }
 
@@ -24,18 +24,19 @@ impl<'t> Nested<'t> {
         Self { rest: text, depth: 0 }
     }
 
-    /// Parses the whole text.
+    /// Parses the entire text.
     pub(super) fn all(mut self) -> Result<Vec<Member<String>>, OptionError> {
         let groups = self.groups()?;
         match self.rest {
             "" => Ok(groups),
             rest => Err(invalid(format!(
-                "invalid groups within groups; expected a comma or semicolon, found {rest:?}, as in \"(a,b;c);d\""
+                "invalid nested groups: expected a comma or semicolon, found {rest:?}; use the form \
+                 \"(a,b;c);d\""
             ))),
         }
     }
 
-    /// Parses groups up to the end, or to the parenthesis that closes them.
+    /// Parses groups up to the closing parenthesis or the end.
     fn groups(&mut self) -> Result<Vec<Member<String>>, OptionError> {
         let mut groups = vec![Vec::new()];
         loop {
@@ -59,7 +60,7 @@ impl<'t> Nested<'t> {
         self.rest = self.rest.trim_start();
         if let Some(rest) = self.rest.strip_prefix('(') {
             if self.depth == MAX_DEPTH {
-                return Err(invalid(format!("groups within groups are limited to a depth of {MAX_DEPTH}")));
+                return Err(invalid(format!("nested groups are limited to a depth of {MAX_DEPTH}")));
             }
             (self.rest, self.depth) = (rest, self.depth + 1);
             let groups = self.groups()?;
@@ -72,7 +73,7 @@ impl<'t> Nested<'t> {
             return Ok(Member::Group(groups));
         }
         let end = match self.rest.strip_prefix('"') {
-            // Up to a quote that is not doubled.
+            // The name ends at the first quote that is not doubled.
             Some(inside) => {
                 let mut letters = inside.char_indices();
                 loop {

@@ -1,27 +1,27 @@
-//! The output of a model that is explained.
+//! The output of a model to explain.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The output of a model that is explained.
+/// The output of a model to explain.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum OutputName {
-    /// The sum of the leaves, before any link.
+    /// The sum of the leaves, before the link function.
     #[default]
     Margin,
-    /// The output after the link: a probability, a rate, a score.
+    /// The output after the link function: a probability, a rate, or a score.
     Probability,
-    /// The loss of a classifier on rows of a class, given by its name or number.
+    /// The loss of a classifier for rows of one class, given by its name or number.
     LogLoss(String),
 }
 
 impl OutputName {
-    /// Returns whether it is an output after the model's link.
+    /// Returns whether this is an output after the link function.
     pub fn is_behind_link(&self) -> bool {
         *self != Self::Margin
     }
 
-    /// Returns the words that checkpoints store.
+    /// Returns the text stored in checkpoints.
     pub(super) fn words(&self) -> String {
         match self {
             Self::LogLoss(class) => serde_json::json!({"log-loss": class}).to_string(),
@@ -29,7 +29,7 @@ impl OutputName {
         }
     }
 
-    /// Returns the class of the rows, as given, if the loss is explained.
+    /// Returns the class of the rows, as given, for the loss of a classifier.
     pub fn class(&self) -> Option<&str> {
         match self {
             Self::LogLoss(class) => Some(class),

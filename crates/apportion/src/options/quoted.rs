@@ -1,13 +1,13 @@
-//! Lists of names as users type them: names in quotes may contain the separators.
+//! Lists of names as typed by users: quoted names may contain the separators.
 
-/// Splits `text` at each `separator` outside of quotes. A quote opens after one of `separators`, or at the
-/// beginning.
+/// Splits `text` at each `separator` outside quotes. A quotation starts at the beginning or after one of
+/// `separators`.
 pub fn split<'t>(text: &'t str, separator: char, separators: &[char]) -> Vec<&'t str> {
     let (mut parts, mut start) = (Vec::new(), 0);
     let (mut is_quoted, mut is_beginning) = (false, true);
     for (index, letter) in text.char_indices() {
         match letter {
-            // Of a quote that is doubled the second one opens again what the first one closed.
+            // The second quote of a doubled one reopens the quotation that the first one closed.
             '"' if is_quoted => is_quoted = false,
             '"' if is_beginning || text[..index].ends_with('"') => is_quoted = true,
             _ if is_quoted => {}
@@ -24,14 +24,14 @@ pub fn split<'t>(text: &'t str, separator: char, separators: &[char]) -> Vec<&'t
     parts
 }
 
-/// Returns the name without surrounding blanks or quotes; doubled quotes inside of quotes are one.
+/// Returns the name without surrounding blanks and quotes; doubled quotes within quotes become one.
 pub fn unquoted(text: &str) -> String {
     let text = text.trim();
     let inside = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     inside.map_or_else(|| text.to_owned(), |inside| inside.replace("\"\"", "\""))
 }
 
-/// Returns the name as users type it in a list with these `separators`.
+/// Returns the name as it must be typed in a list with these `separators`.
 pub fn typed(name: &str, separators: &[char]) -> String {
     if name.contains(separators) || name.starts_with('"') || name.trim() != name {
         format!("\"{}\"", name.replace('"', "\"\""))

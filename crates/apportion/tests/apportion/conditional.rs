@@ -1,4 +1,4 @@
-//! Errors of draws in conditional games, and draws that are raised until an accuracy is reached.
+//! Errors of draws in conditional games, and runs that increase the draws until a tolerance is reached.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ use apportion::{
 
 use crate::common::gaussian::{Asked, Setting, methods, ratio};
 
-/// A law that has the draws it has.
+/// A distribution whose number of draws cannot be changed.
 struct Fixed(GaussianLaw);
 
 impl ConditionalLaw for Fixed {
@@ -41,7 +41,7 @@ fn norm(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.map(|number| number * number).sum::<f64>().sqrt()
 }
 
-/// The error over the norm of the truth.
+/// Returns the error relative to the norm of the exact values.
 fn error(setting: &Setting, explicand: &[f64], explanation: &Explanation) -> f64 {
     let truth = setting.truth(explicand, &Semivalue::Shapley.into());
     let off = explanation.values.iter().zip(&truth).map(|(got, truth)| got - truth);
@@ -53,7 +53,7 @@ fn draws_are_counted_once_in_the_standard_errors_of_every_method() {
     let setting = Setting::new(8);
     let groups = vec![vec![0, 1, 2], vec![3, 4], vec![5, 6, 7]];
     let partition = Partition::new(8, groups).unwrap();
-    // What fits trees takes as long as all others together.
+    // Methods that fit trees take as long as all others together.
     let is_quick = |method: Method| !["learned-spectrum", "proxy-residual"].contains(&method.name());
     let quick = methods(&partition).into_iter().filter(|(method, _)| is_quick(*method));
     let cases = quick.flat_map(|(method, value)| {
@@ -114,22 +114,23 @@ fn draws_that_cannot_be_raised_end_without_a_certificate() {
         Explainer::conditional(&setting, law).until(until).explain(&explicand).unwrap()
     };
     let explain = |law: &dyn ConditionalLaw, budget| explain_to(0.05, law, budget);
-    // By the law, and by the budget: 64 evaluations are all, and 100 do not double their draws.
+    // Limited by the distribution, and by the budget: 64 evaluations cover all coalitions, and 100 do not
+    // suffice for twice the draws.
     for explanation in [explain(&fixed, None), explain(&law, Some(100))] {
         let certificate = explanation.certificate.unwrap();
         assert_eq!(certificate.stopped_by, StopRule::Draws);
         assert!(certificate.error_bounds.unwrap()[0] > certificate.tolerances[0]);
         assert_eq!(explanation.diagnostics.draws, Some(20));
     }
-    // As many evaluations as it takes.
+    // Without these limits, the tolerance is reached.
     assert_eq!(explain(&law, None).certificate.unwrap().stopped_by, StopRule::Tolerance);
-    // A single draw does not tell its error, and neither does a single pair.
+    // The error cannot be estimated from a single draw, nor from a single antithetic pair.
     for law in [setting.law(1, 3), setting.law(2, 3).antithetic().unwrap()] {
         let explanation = explain_to(0.2, &law, None);
         assert_eq!(explanation.certificate.unwrap().stopped_by, StopRule::Tolerance);
         assert!(explanation.diagnostics.draws.unwrap() >= 4);
     }
-    // Rows of the data are not draws.
+    // An empirical distribution uses rows of the data and draws nothing.
     let data: Vec<f64> = (0..300).map(|at| (at as f64 * 0.7).sin()).collect();
     let law = EmpiricalLaw::fit(Rows::new(&data, 6)).unwrap();
     let explanation = explain(&law, None);
@@ -143,7 +144,7 @@ fn the_budget_is_for_all_draws_together() {
     for budget in [300, 1000, 5000, 40_000] {
         let until = Until::relative(0.01).with_budget(Some(budget));
         let explanation = Explainer::conditional(&setting, &law).until(until).explain(&explicand).unwrap();
-        // Each prediction once for the values and once for the errors.
+        // One prediction per row for the values, and another for their errors.
         assert!(explanation.model_rows <= 2 * 10 * budget, "{budget}: {} rows", explanation.model_rows);
         let times = explanation.diagnostics.draws.unwrap() / 10;
         assert!(explanation.evaluations * times <= budget);
@@ -166,7 +167,7 @@ fn rayon_of(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
 }
 
-/// Stops after some reports, keeping the last run.
+/// Stops after a number of reports and keeps the checkpoint.
 struct Keeper {
     reports: AtomicUsize,
     stop_after: usize,
@@ -212,7 +213,7 @@ fn runs_with_more_draws_resume_to_the_same_bytes() {
             raised += 1;
             continue;
         }
-        // Of another run it is refused.
+        // Runs with another seed reject the checkpoint.
         let other = Keeper { reports: AtomicUsize::new(0), stop_after: usize::MAX, begun: kept() };
         assert!(explainer(5).explain_rows_followed(rows, &other).is_err());
     }

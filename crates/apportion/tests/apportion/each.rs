@@ -1,4 +1,4 @@
-//! Rows handed over one by one: as all at once, in order, until told to stop.
+//! `explain_each` passes on the same explanations as `explain_rows`, in order, until it is stopped.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ fn rows(count: usize) -> Vec<f64> {
     (0..count * FEATURES).map(|k| ((k * 37 % 101) as f64 / 50.0) - 1.0).collect()
 }
 
-/// What is handed over, by a pool of so many threads, with the number of the row.
+/// Returns the indices and explanations that are passed on, with a pool of this number of threads.
 fn each(explainer: &Explainer<'_>, rows: Rows<'_>, threads: usize) -> Vec<(usize, Explanation)> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| {
@@ -43,7 +43,8 @@ fn every_row_comes_in_its_turn_with_the_bits_of_all_at_once() {
     for explainer in [Explainer::new(&model, background.clone()), Explainer::new(&serial, background)] {
         let explainer =
             explainer.method(Method::By(&methods::LEVERAGE_SHAP)).budget(Budget::PerPlayer(5)).seed(3);
-        // No row, one, a block of one thread and of two (16 and 32 rows), and what is left over.
+        // No row, one row, a full block of one thread (16 rows), more than a block of two threads, and
+        // several blocks with a remainder.
         for count in [0, 1, 16, 33, 100] {
             let rows = rows(count);
             let rows = Rows::new(&rows, FEATURES);
@@ -62,7 +63,7 @@ fn every_row_comes_in_its_turn_with_the_bits_of_all_at_once() {
 fn the_tree_oracle_hands_its_rows_over_too() {
     let ensemble = iris();
     let explainer = Explainer::of_trees(&ensemble, background());
-    // More than a block of the oracle.
+    // More than one block of the tree method.
     let rows = flowers().values().repeat(5000_usize.div_ceil(flowers().len()));
     let rows = Rows::new(&rows, flowers().columns());
     let together = explainer.explain_rows(rows).unwrap();
@@ -90,7 +91,7 @@ fn nothing_is_handed_over_after_a_stop_and_little_is_explained() {
         })
         .unwrap();
     assert_eq!(received, [0, 1, 2]);
-    // v(N) is asked for once or twice for each row.
+    // v(N) is evaluated at most twice per row.
     assert!(calls.load(Ordering::Relaxed) <= 2 * 16 * rayon::current_num_threads());
 }
 

@@ -1,4 +1,4 @@
-//! The explainer on closures and on a tree ensemble: all methods, null players, errors, threads.
+//! The explainer on closures and tree ensembles: methods, null players, errors and threads.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use apportion::{
 
 use crate::common::{background, flowers, iris, largest_difference};
 
-/// Whether a budget of all coalitions makes `method` exact: all but the one that estimates another game, of which the background is a sample.
+/// Returns whether `method` is exact if the budget covers all coalitions. The only exception treats the
+/// background as a sample, and thus estimates a different game.
 fn enumerates(method: Method, value: &Semivalue) -> bool {
     method != Method::By(&methods::PRODUCT_SPACE_TRUE_MARGINAL) && method.computes(&value.clone().into())
 }
@@ -32,7 +33,7 @@ fn every_method_explains_an_ensemble_exactly_at_a_full_budget() {
     }
 }
 
-/// One value of each kind, for the four features of a flower.
+/// Returns one value of each kind, for the four features of the iris data.
 fn values() -> Vec<Semivalue> {
     [
         "shapley",
@@ -57,7 +58,7 @@ fn every_method_that_computes_a_value_agrees_with_enumeration_in_both_games() {
         for game in ["marginal", "path-dependent"] {
             let exact = explainers(game).method(Method::Exact).explain_rows(flowers()).unwrap();
             for method in Method::all() {
-                // 16 evaluations are all coalitions.
+                // 16 evaluations cover all coalitions.
                 let budget = Budget::Evaluations(16);
                 let got = explainers(game).method(method).budget(budget).explain_rows(flowers());
                 if !method.computes(&value.clone().into()) {
@@ -65,7 +66,7 @@ fn every_method_that_computes_a_value_agrees_with_enumeration_in_both_games() {
                     continue;
                 }
                 if !enumerates(method, &value) {
-                    // Not from a single scenario, which the path-dependent game has.
+                    // The method requires several scenarios, but the path-dependent game has only one.
                     assert_eq!(got.is_ok(), game == "marginal", "{method}, {value}");
                     continue;
                 }
@@ -257,7 +258,7 @@ fn rows_that_do_not_fit_are_refused() {
         let explainer = Explainer::of_trees(&ensemble, background()).method(method);
         assert!(explainer.explain(&[1.0; 3]).is_err(), "{method}: too short");
         assert!(explainer.explain(&[]).is_err(), "{method}: empty");
-        // Splits only compare, so a row beyond all thresholds is as good as an infinite one.
+        // Splits only compare, so a row above all thresholds is equivalent to an infinite one.
         let infinite = explainer.explain(&[1.0, f64::INFINITY, 1.0, 1.0]).unwrap();
         assert_eq!(infinite.values, explainer.explain(&[1.0, 1e30, 1.0, 1.0]).unwrap().values, "{method}");
     }
@@ -302,7 +303,7 @@ fn what_a_plan_says_is_what_is_done() {
     let wide = |row: &[f64]| row.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
     let rows: Vec<f64> = (0..26).map(|number| f64::from(number) / 7.0).collect();
     let zeros = || Background::baseline(vec![0.0; 13]).unwrap();
-    // One method refuses games for their scenarios, which a plan does not look at.
+    // One method requires several scenarios, which a plan does not check.
     let planned = |method: &Method| *method != Method::By(&methods::PRODUCT_SPACE_TRUE_MARGINAL);
     for method in Method::all().filter(planned) {
         for budget in [Budget::Auto, Budget::Evaluations(16), Budget::PerPlayer(6), Budget::Evaluations(2)] {
@@ -367,7 +368,7 @@ fn interactions_are_of_trees() {
     let pairs = explainer.interactions(Diagonal::Remainder, flowers()).unwrap();
     let values = explainer.exact(flowers()).unwrap().unwrap();
     assert_eq!(explainer.explain_rows(flowers()).unwrap()[1].attributions(), values.of_row(1));
-    // The rows of a matrix sum to the Shapley values.
+    // The rows of an interaction matrix sum to the Shapley values.
     for (row, player) in (0..pairs.rows()).flat_map(|row| (0..4).map(move |player| (row, player))) {
         for (output, value) in values.value(row, player).iter().enumerate() {
             let sum: f64 = (0..4).map(|other| pairs.pair(row, player, other)[output]).sum();

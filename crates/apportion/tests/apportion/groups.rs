@@ -1,4 +1,4 @@
-//! The explainer on features in groups, and in conditional games.
+//! Values of features in groups, and conditional games.
 
 use apportion::estimators::methods;
 use apportion::games::{EmpiricalLaw, GaussianLaw};
@@ -30,7 +30,7 @@ fn values_in(groups: &Partition) -> Vec<Value> {
     .to_vec()
 }
 
-/// Groups of these, of two levels more: ((0, 1), 2), 3.
+/// Returns values of four features in nested groups: ((0, 1), 2), 3.
 fn within_each_other() -> [Value; 2] {
     let parents = [Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None];
     let hierarchy = Hierarchy::from_parents(4, &parents).unwrap();
@@ -57,7 +57,8 @@ fn every_method_that_computes_a_value_of_groups_agrees_with_enumeration_in_both_
                     assert!(matches!(got, Err(ExplainError::Unsupported { .. })), "{what}");
                     continue;
                 }
-                // It estimates another game than the one of this background, and not from a single row.
+                // The method treats the background as a sample, so it estimates a different game, and
+                // requires several scenarios.
                 if method == Method::By(&methods::PRODUCT_SPACE_TRUE_MARGINAL) {
                     assert_eq!(got.is_ok(), game == "marginal", "{what}");
                     continue;
@@ -75,11 +76,12 @@ fn every_method_that_computes_a_value_of_groups_agrees_with_enumeration_in_both_
 
 #[test]
 fn null_players_taken_out_leave_the_values_of_the_others_as_they_were() {
-    // Features 1 and 4 are as in the background, and so is all of the group {3}.
+    // Features 1 and 4 equal the background, and so does the only member of the group {3}.
     let model = |row: &[f64]| row[0] * row[2] + (row[1] + row[2]) * row[4] + row[5] * row[0] + row[3];
     let explicand = [1.0, 1.0, 2.0, 1.0, 0.5, 3.0];
     let partition = Partition::new(6, vec![vec![0, 1], vec![3], vec![2, 4, 5]]).unwrap();
-    // ((0, 1), 3), (2, 4), 5: what is left of it are 0, 2, 5 without any groups; and (((2, 4), 5), 1), (0, 3) has a group left.
+    // ((0, 1), 3), (2, 4), 5, of which 0, 2 and 5 remain, without groups; and (((2, 4), 5), 1), (0, 3), of
+    // which a group remains.
     let mut over = Vec::new();
     for parents in [
         [6, 6, 8, 7, 8, 9, 7, 9, 9].map(Some).into_iter().chain([None]).collect::<Vec<_>>(),
@@ -109,7 +111,7 @@ fn null_players_taken_out_leave_the_values_of_the_others_as_they_were() {
             assert_eq!(without.value, name);
         }
     }
-    // A two-step value gives the null player of a group its share of what the group gains by the others.
+    // A two-step value gives a null player its share of its group's surplus.
     let background = Background::baseline(vec![0.0, 1.0, 0.0, 1.0, 0.5, 0.0]).unwrap();
     let explainer = Explainer::new(&model, background);
     let two_step = explainer.value(Value::two_step(partition)).explain(&explicand).unwrap();
@@ -183,7 +185,7 @@ fn in_a_conditional_game_a_feature_the_model_ignores_has_a_share_of_what_it_tell
     let model = |row: &[f64]| row[0];
     let law = GaussianLaw::new(&[0.0, 0.0], &[1.0, 0.8, 0.8, 1.0], 4000, 3).unwrap();
     let got = Explainer::conditional(&model, &law).explain(&[1.0, 1.0]).unwrap();
-    // v({0}) = 1, v({1}) = 0.8, v(N) = 1: the second gets (0.8 + 0) / 2.
+    // v({0}) = 1, v({1}) = 0.8 and v(N) = 1, so the second feature gets (0.8 + 0) / 2.
     assert!((got.values[1] - 0.4).abs() < 0.03, "{:?}", got.values);
     assert!((got.values[0] - 0.6).abs() < 0.03, "{:?}", got.values);
     assert_eq!(got.prediction, [1.0]);
@@ -201,7 +203,7 @@ fn in_a_conditional_game_a_feature_the_model_ignores_has_a_share_of_what_it_tell
 
 #[test]
 fn standard_errors_in_a_conditional_game_cover_its_draws() {
-    // The truth is the answer from 4000 times as many draws.
+    // The reference values come from 4000 times as many draws.
     let covariance: Vec<f64> = (0..16).map(|at| if at % 5 == 0 { 1.0 } else { 0.5 }).collect();
     let model = |row: &[f64]| row[0] + 2.0 * row[1] - row[2];
     let explicand = [1.0, -0.5, 0.3, 2.0];
@@ -233,7 +235,7 @@ fn standard_errors_in_a_conditional_game_cover_its_draws() {
         assert!((0.90..=0.99).contains(&coverage), "{method}, {value}: {coverage}");
     }
     assert_eq!(explain(1, 0, Method::Exact, "shapley").std_errors, None);
-    // What `auto` stands for has the errors of what it stands for.
+    // `auto` has the same standard errors as the method that it chooses.
     let law = GaussianLaw::new(&[0.0; 4], &covariance, 50, 3).unwrap();
     let of_beta = |method| {
         let value = value_in("coalitional=beta=4,1/shapley", &sepal_and_petal());
@@ -241,7 +243,7 @@ fn standard_errors_in_a_conditional_game_cover_its_draws() {
         explainer.method(method).budget(Budget::Evaluations(11)).explain(&explicand).unwrap()
     };
     assert_eq!(of_beta(Method::Auto), of_beta(Method::By(&methods::PRODUCT_SPACE)));
-    // Nothing is drawn, nothing is added.
+    // An empirical distribution draws nothing, so there is no error to add.
     let rows: Vec<f64> = (0..200).flat_map(|i| [f64::from(i % 2), f64::from(i % 3)]).collect();
     let law = EmpiricalLaw::fit(Rows::new(&rows, 2)).unwrap();
     let model = |row: &[f64]| row[0] * row[1];

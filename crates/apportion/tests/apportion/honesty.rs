@@ -1,4 +1,5 @@
-//! Errors that are said and errors that are made, on games that hide what matters from a sample. `examples/honesty.rs` has the full tables.
+//! Reported errors compared with actual errors, on games that are designed to mislead samples.
+//! `examples/honesty.rs` prints the full tables.
 
 use apportion::estimators::{
     Anytime, Estimator, EstimatorError, Explanation, GradientError, Guarantee, LeverageShap, Measure, Scale,
@@ -11,7 +12,7 @@ use rand::RngExt;
 
 use crate::common::hard_games::{Known, hard_games, smooth_games};
 
-/// All but the one that needs a game of several scenarios.
+/// Returns all estimators except the one that requires several scenarios.
 fn estimators() -> impl Iterator<Item = Box<dyn Estimator>> {
     Method::all()
         .filter(|&method| method != Method::By(&methods::PRODUCT_SPACE_TRUE_MARGINAL))
@@ -42,9 +43,9 @@ fn closed_forms_are_the_values_by_enumeration() {
 #[test]
 fn no_interval_has_width_zero_beside_a_wrong_value_and_intervals_cover() {
     for estimator in estimators() {
-        // Of hard games and of smooth ones.
+        // Counts for hard and for smooth games.
         let (mut intervals, mut held) = ([0; 2], [0; 2]);
-        // What fits trees takes as long as all others together.
+        // Methods that fit trees take as long as all others together.
         let most = if ["learned-spectrum", "proxy-residual"].contains(&estimator.name()) { 13 } else { 70 };
         for players in [8, 13, 40, 70].into_iter().filter(|&players| players <= most) {
             for known in games(players) {
@@ -75,7 +76,7 @@ fn no_interval_has_width_zero_beside_a_wrong_value_and_intervals_cover() {
                 }
             }
         }
-        // Some methods have no errors at so few evaluations.
+        // Some methods have no standard errors with so few evaluations.
         for kind in 0..2 {
             let said = format!("{}: {held:?} of {intervals:?}", estimator.name());
             assert!(10 * held[kind] >= 9 * intervals[kind], "{said}");
@@ -152,7 +153,7 @@ fn certificates_of_other_values_hold_on_such_games() {
                 let Some(estimator) = method.estimator(&value) else { continue };
                 let until = Until::relative(0.1).with_budget(Some(60 * players));
                 let mut run = Anytime::new(&*estimator, &*known.game, 3).unwrap();
-                // Some need more evaluations, or a background.
+                // Some methods require more evaluations, or a background.
                 let Ok(got) = run.run_until(&until) else { continue };
                 if got.certificate.as_ref().unwrap().stopped_by == StopRule::Tolerance {
                     let error =
@@ -168,7 +169,8 @@ fn certificates_of_other_values_hold_on_such_games() {
 
 #[test]
 fn what_all_players_together_get_beyond_the_values_is_looked_for_before_a_certificate() {
-    // Four players together get more, whom a weighted Banzhaf value has there in 0.8 % of the coalitions: many samples are additive.
+    // Four players have a bonus if all of them are present, which has a probability of 0.8% under this
+    // weighted Banzhaf value: many samples look additive.
     let known = hard_games(12).into_iter().find(|known| known.family.contains("third")).unwrap();
     let value: Value = Semivalue::weighted_banzhaf(0.3).unwrap().into();
     let truth = value.enumerate(&*known.game).unwrap().values;
@@ -195,7 +197,7 @@ fn what_all_players_together_get_beyond_the_values_is_looked_for_before_a_certif
     }
 }
 
-/// A game times a factor.
+/// A game multiplied by a factor.
 struct Times<'g> {
     game: &'g dyn Game,
     factor: f64,
@@ -270,7 +272,7 @@ fn certificates_are_the_same_at_any_size() {
     }
 }
 
-/// Worth ±1.7e308 by chance.
+/// A game with the values ±1.7e308, with random signs.
 struct Beyond;
 
 impl Game for Beyond {
@@ -307,7 +309,7 @@ fn no_method_answers_with_what_is_no_number() {
     }
 }
 
-/// Worth something in the middle alone, so that the values are zero.
+/// A game that is non-zero only for coalitions of half the players, so that its values are zero.
 struct Middle;
 
 impl Game for Middle {
@@ -341,7 +343,7 @@ fn a_share_of_nothing_is_never_reached() {
     }
 }
 
-/// A little for each player, or for the first alone, beside noise in every coalition.
+/// A small contribution of each player, or of the first player only, with noise in every coalition.
 struct Weak {
     seed: u64,
     is_sparse: bool,

@@ -1,4 +1,4 @@
-//! Linear and generalized linear models: closed forms where there are such, and what is done where there are none.
+//! Linear and generalized linear models: closed forms, and models without one.
 
 use apportion::estimators::exact_of;
 use apportion::games::{
@@ -12,7 +12,7 @@ fn model(name: &str) -> Ensemble {
     Ensemble::from_path(format!("{fixtures}/{name}.onnx")).unwrap()
 }
 
-/// Numbers without an order, between −1 and 1.
+/// Returns pseudo-random numbers between −1 and 1.
 fn rows(count: usize, columns: usize) -> Vec<f64> {
     (0..count * columns).map(|at| (at as f64 * 1.7 + (at * at) as f64 * 0.3).sin()).collect()
 }
@@ -48,7 +48,7 @@ fn behind_a_link_a_linear_model_is_explained_as_any_model_is() {
         assert_eq!(explainer().plan(1, Rows::new(&explicand, features)).unwrap().method, Method::Exact);
         let refused = explainer().method(Method::Tree).explain(&explicand);
         assert!(matches!(refused, Err(ExplainError::Trees(TreeError::Unsupported { .. }))), "{name}");
-        // The margin has its closed form.
+        // The margin has a closed form.
         let margin = Explainer::of_trees(&ensemble, background.clone()).explain(&explicand).unwrap();
         assert_eq!((&*margin.method, margin.evaluations), ("tree", 0));
         assert_close(
@@ -75,9 +75,9 @@ fn a_normal_law_draws_nothing_for_a_linear_model() {
         assert_eq!((explanation.diagnostics.draws, explanation.model_rows), (None, 64));
         explanation.values
     };
-    // Neither the draws nor their seed matter.
+    // The values do not depend on the draws or their seed.
     assert_eq!(explain(1, 0), explain(500, 7));
-    // A link bends what is drawn.
+    // With a non-linear link function, the draws matter.
     let classes = model("poisson");
     let linked = classes.linked().unwrap();
     let law = GaussianLaw::fit(Rows::new(&data, 6), 50, 1).unwrap();
@@ -85,7 +85,7 @@ fn a_normal_law_draws_nothing_for_a_linear_model() {
     assert_eq!(explanation.diagnostics.draws, Some(50));
 }
 
-/// The closed form against itself: a mean that is linear in what is known.
+/// Compares the values with the closed form of conditional means, which are linear in the present features.
 #[test]
 fn values_of_a_normal_law_are_those_of_conditional_means() {
     let ensemble = model("regression");
@@ -96,7 +96,7 @@ fn values_of_a_normal_law_are_those_of_conditional_means() {
     let game = ConditionalGame::new(&ensemble, &explicand, &law).unwrap();
     let mut values = vec![0.0; 64];
     game.values(&Coalitions::from_masks(6, 0..64), &mut values).unwrap();
-    // One feature present: all others are at 0.5 + 0.6^distance (x − 0.5).
+    // If only `feature` is present, the mean of every other one is 0.5 + 0.6^distance (x − 0.5).
     for feature in 0..6usize {
         let row: Vec<f64> = (0..6usize)
             .map(|other| 0.5 + 0.6f64.powi(feature.abs_diff(other) as i32) * (explicand[feature] - 0.5))

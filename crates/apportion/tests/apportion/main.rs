@@ -1,4 +1,4 @@
-//! The explainers as their users call them.
+//! Tests of the explainers through their public interface.
 
 #![allow(clippy::unwrap_used, reason = "clippy takes the helpers of tests for ordinary code")]
 

@@ -284,7 +284,7 @@ fn pairs_are_estimated_of_one_sample_with_errors() {
     assert!(all > 20 && 10 * held >= 9 * all, "{held} of {all}");
     let (message, _) =
         refusal(&on("explain", MODEL, ROWS, &["--interactions=stii", "--method", "learned-spectrum"]));
-    assert!(message.contains("exact has all of up to 25 players"), "{message}");
+    assert!(message.contains("exact for up to 25 players"), "{message}");
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn graphs_that_are_missing_or_needless_and_small_budgets_are_refused() {
         (&["--value", "myerson"][..], 2, "--graph line"),
         (&["--graph", "line"], 2, "shapley cannot be combined with a graph"),
         (&["--value", "myerson", "--graph", "grid=3x3"], 2, "expected a grid of the 10 features"),
-        (&["--value", "myerson", "--graph", "line", "--method", "tree"], 2, "does not compute"),
+        (&["--value", "myerson", "--graph", "line", "--method", "tree"], 2, "does not support"),
         (&["--value", "l-shapley=3", "--graph", "line", "--budget", "20"], 1, "20"),
     ] {
         let output = run(&diabetes(&[&["--select", "50"], more].concat()));

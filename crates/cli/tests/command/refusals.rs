@@ -350,7 +350,7 @@ fn names_that_are_not_known_are_refused() {
     bench.refuses_options(2, &["'yaml'", "json"], &["--format", "yaml"]);
     bench.refuses_options(
         2,
-        &["permutation does not compute banzhaf", "auto, tree, exact, learned-spectrum, kernel-banzhaf"],
+        &["permutation does not support banzhaf", "auto, tree, exact, learned-spectrum, kernel-banzhaf"],
         &["--method", "permutation", "--value", "banzhaf"],
     );
     bench.refuses(2, &["--rows"], &["explain", "--model", "model.json"]);

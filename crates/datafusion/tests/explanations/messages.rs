@@ -66,7 +66,7 @@ fn what_cannot_be_asked_is_refused_when_an_explainer_is_made() {
                 .value("banzhaf".parse::<apportion::Semivalue>().unwrap())
                 .build()
         )
-        .contains("does not compute")
+        .contains("does not support")
     );
     let no_covers = BatchExplainer::of_trees(ensemble("lightgbm_linear.txt.gz")).build().unwrap_err();
     assert!(matches!(no_covers, BatchError::Explain(_)), "{no_covers}");

@@ -1,4 +1,5 @@
-//! Conditional games of normal features whose values are known: a model of which every conditional expectation has a closed form.
+//! Conditional games of Gaussian features whose values are known: all conditional expectations of the model
+//! have a closed form.
 
 #![allow(dead_code)] // the tests and each example use their own part
 
@@ -8,7 +9,7 @@ use apportion::{
     Budget, Explainer, Explanation, Game, GameExplainer, Method, Model, Partition, Semivalue, Value,
 };
 
-/// Normal features and a model that is neither linear nor additive in them.
+/// Gaussian features, and a model that is neither linear nor additive in them.
 ///
 /// ```text
 /// f(x) = Σ_i c_i x_i + Σ_i x_i x_{i+1} / 2 + sin(Σ_i a_i x_i) + exp((x_0 + x_{n−1}) / 3)
@@ -17,7 +18,7 @@ pub(crate) struct Setting {
     pub(crate) features: usize,
     mean: Vec<f64>,
     covariance: Vec<f64>,
-    /// c and a.
+    /// The c and, in `slopes`, the a of the formula.
     coefficients: Vec<f64>,
     slopes: Vec<f64>,
 }
@@ -25,7 +26,7 @@ pub(crate) struct Setting {
 impl Setting {
     pub(crate) fn new(features: usize) -> Self {
         let mean = (0..features).map(|i| (i as f64 * 1.3).sin() / 2.0).collect();
-        // Neighbours have a correlation of 0.6, and so on; the variances differ.
+        // Neighbours have a correlation of 0.6, their neighbours 0.6², and so on; the variances differ.
         let scale = |i: usize| 0.7 + 0.6 * ((i * 5) % 7) as f64 / 7.0;
         let entry = |i: usize, j: usize| scale(i) * scale(j) * 0.6_f64.powi(i.abs_diff(j) as i32);
         let covariance = (0..features * features).map(|at| entry(at / features, at % features)).collect();
@@ -42,13 +43,14 @@ impl Setting {
         (0..self.features).map(|i| 1.5 * ((number * 17 + i * 7 + 3) as f64 * 0.9).sin()).collect()
     }
 
-    /// The values of `explicand` without any draws.
+    /// Returns the exact values of `explicand`.
     pub(crate) fn truth(&self, explicand: &[f64], value: &Value) -> Vec<f64> {
         let game = Noiseless { setting: self, explicand };
         exact_of(&game, value).expect("a game").values
     }
 
-    /// From as many draws, or without any where that is none. None where the budget is too small.
+    /// Explains with this number of draws, or the exact game for `None`. Returns `None` if the budget is too
+    /// small.
     fn explain(
         &self,
         asked: &Asked,
@@ -70,7 +72,8 @@ impl Setting {
         explainer.budget(asked.budget).seed(seed).explain(explicand).ok()
     }
 
-    /// The mean of the model where the features have the mean `m` and the covariance `c`, or none.
+    /// Returns the mean of the model for features with mean `m` and covariance `c`; `None` is a covariance of
+    /// zero.
     fn expected(&self, m: &[f64], c: Option<&[f64]>) -> f64 {
         let n = self.features;
         let linear: f64 = self.coefficients.iter().zip(m).map(|(c, m)| c * m).sum();
@@ -102,14 +105,14 @@ impl Model for Setting {
     }
 }
 
-/// What is asked for.
+/// The method, value and budget to test.
 pub(crate) struct Asked {
     pub(crate) method: Method,
     pub(crate) value: Value,
     pub(crate) budget: Budget,
 }
 
-/// The conditional game by its formulas.
+/// The exact conditional game, by its formulas.
 struct Noiseless<'a> {
     setting: &'a Setting,
     explicand: &'a [f64],
@@ -124,7 +127,7 @@ impl Game for Noiseless<'_> {
         let n = self.players();
         for (coalition, out) in batch.iter().zip(out) {
             let (mut mean, mut covariance) = (self.setting.mean.clone(), self.setting.covariance.clone());
-            // One feature after the other becomes known.
+            // Condition on one feature after the other.
             for known in coalition.members() {
                 let variance = covariance[known * n + known];
                 let share: Vec<f64> = (0..n).map(|i| covariance[i * n + known] / variance).collect();
@@ -141,8 +144,8 @@ impl Game for Noiseless<'_> {
     }
 }
 
-/// What the squared standard errors are over the squared errors, on average over seeds, explicands and players; none where there are no
-/// standard errors.
+/// Returns the mean squared standard error divided by the mean squared error, over seeds, explicands and
+/// players; `None` without standard errors.
 pub(crate) fn ratio(
     setting: &Setting,
     asked: &Asked,
@@ -154,7 +157,7 @@ pub(crate) fn ratio(
     for number in 0..explicands {
         let explicand = setting.explicand(number);
         let truth = setting.truth(&explicand, &asked.value);
-        // Every explicand counts alike.
+        // Normalize the errors, so that every explicand has the same weight.
         let size: f64 = truth.iter().map(|value| value * value).sum();
         for seed in 0..seeds {
             let got = setting.explain(asked, &explicand, draws, 1000 * number as u64 + seed)?;
@@ -166,7 +169,8 @@ pub(crate) fn ratio(
     Some(reported / real)
 }
 
-/// The methods that look at the game, each with a value that it computes, of players in these groups where it is one of groups.
+/// Returns the methods that evaluate the game, each with a value that it supports, for these groups if
+/// needed.
 pub(crate) fn methods(groups: &Partition) -> Vec<(Method, Value)> {
     let values = || [Semivalue::Shapley.into(), Semivalue::Banzhaf.into(), Value::owen(groups.clone())];
     let named = |method: Method| {

@@ -1,4 +1,5 @@
-//! Families of games whose Shapley values are known in closed form: those that hide what matters from a sample, and smooth ones.
+//! Families of games whose Shapley values have a closed form: games designed to mislead samples, and smooth
+//! ones.
 
 use apportion::Game;
 use apportion::games::{Airport, ClosedForm, CoalitionView, Coalitions, GameError, Glove, WeightedVoting};
@@ -8,13 +9,13 @@ use rand::RngExt;
 /// A game with its Shapley values.
 pub(crate) struct Known {
     pub(crate) family: &'static str,
-    /// Whether it varies everywhere alike, so that a sample sees what there is.
+    /// Whether the game varies similarly everywhere, so that samples are representative.
     pub(crate) is_smooth: bool,
     pub(crate) game: Box<dyn Game>,
     pub(crate) shapley: Vec<f64>,
 }
 
-/// A set function as a game.
+/// A game defined by a set function.
 struct SetFunction<F> {
     players: usize,
     value: F,
@@ -47,13 +48,13 @@ fn indicator(holds: bool) -> f64 {
     f64::from(u8::from(holds))
 }
 
-/// The hard families on `n ≥ 8` players.
+/// Returns the hard families with `n ≥ 8` players.
 pub(crate) fn hard_games(n: usize) -> Vec<Known> {
     let parts = n as f64;
     let mut rng = stream(n as u64, Purpose::Experiment, 1);
     let mut games = Vec::new();
 
-    // One large voter and n − 1 small ones, who win only all together.
+    // One large voter, and n − 1 small ones that can only win together.
     let mut votes = vec![1; n];
     votes[0] = n as u64 - 2;
     games.push(textbook("apex voting", WeightedVoting::new(n as u64 - 1, votes).unwrap()));
@@ -62,7 +63,8 @@ pub(crate) fn hard_games(n: usize) -> Vec<Known> {
     let majority = votes.iter().sum::<u64>() / 2 + 1;
     games.push(textbook("weighted majority", WeightedVoting::new(majority, votes).unwrap()));
 
-    // v(S) = 1[0 ∈ S] max over the others in S: the sum of 1[0 ∈ S, S meets the top a] over the steps of the maximum.
+    // v(S) = 1[0 ∈ S] max over the others in S: the sum over the steps of the maximum of 1[0 ∈ S, S
+    // intersects the top a].
     let worth: Vec<f64> =
         (0..n).map(|player| if player == 0 { 0.0 } else { 1.0 - 0.02 * player as f64 / parts }).collect();
     let mut shapley = vec![0.0; n];
@@ -77,7 +79,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<Known> {
         if row.contains(0) { row.members().map(|player| of[player]).fold(0.0, f64::max) } else { 0.0 }
     }));
 
-    // Two players of veto and two of the others.
+    // A veto player, and at least 1, 2 or 3 of the others.
     for helpers in [1, 2, 3] {
         let mut shapley = vec![helpers as f64 / (parts * (parts - 1.0)); n];
         shapley[0] = 1.0 - helpers as f64 / parts;
@@ -89,18 +91,18 @@ pub(crate) fn hard_games(n: usize) -> Vec<Known> {
         let family = ["all but one", "all but two"][missing - 1];
         games.push(hard(family, n, vec![1.0 / parts; n], move |row| indicator(row.size() + missing >= n)));
     }
-    // All but one of a half of the players.
+    // All but at most one of the first half of the players.
     let half = n / 2;
     let shapley = (0..n).map(|player| indicator(player < half) / half as f64).collect();
     games.push(hard("all but one of a half", n, shapley, move |row| {
         indicator(row.members().filter(|&player| player < half).count() + 1 >= half)
     }));
-    // Everybody but the first.
+    // All players except the first, who is a null player.
     let shapley = (0..n).map(|player| indicator(player > 0) / (parts - 1.0)).collect();
     games.push(hard("unanimity of all but one player", n, shapley, move |row| {
         indicator(row.size() - usize::from(row.contains(0)) == n - 1)
     }));
-    // Three of five.
+    // At least three of the first five players.
     let shapley = (0..n).map(|player| indicator(player < 5) / 5.0).collect();
     games.push(hard("three of five", n, shapley, |row| {
         indicator((0..5).filter(|&p| row.contains(p)).count() >= 3)
@@ -117,7 +119,8 @@ pub(crate) fn hard_games(n: usize) -> Vec<Known> {
     games.push(textbook("gloves", Glove::new(n / 2, n - n / 2).unwrap()));
     games.push(textbook("few left gloves", Glove::new(2, n - 2).unwrap()));
 
-    // A fixed tree with its root at the source: each edge is shared among those whose way to the source it is.
+    // A fixed tree rooted at the source: the cost of each edge is shared among the players whose path
+    // contains it.
     let parents: Vec<Option<usize>> =
         (0..n).map(|player| if player < 2 { None } else { Some(rng.random_range(0..player)) }).collect();
     let costs: Vec<f64> = (0..n).map(|_| rng.random_range(0.1..1.0)).collect();
@@ -139,7 +142,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<Known> {
         (0..n).filter(|&edge| is_used[edge]).map(|edge| prices[edge]).sum()
     }));
 
-    // Additive, and a bonus for a third of the players together.
+    // An additive game with a bonus if the first third of the players is present.
     let amounts: Vec<f64> = (0..n).map(|_| rng.random_range(-1.0..1.0)).collect();
     let third = (n / 3).max(3);
     let shapley =
@@ -149,7 +152,8 @@ pub(crate) fn hard_games(n: usize) -> Vec<Known> {
         row.members().map(|player| of[player]).sum::<f64>()
             + 2.0 * indicator((0..third).all(|player| row.contains(player)))
     }));
-    // Additive, and a bonus for two players without two others: (t − 1)! u! / (t + u)! each, and −t! (u − 1)! / (t + u)!.
+    // An additive game with a bonus if t players are present and u others are absent: (t − 1)! u! / (t + u)!
+    // for each of the former, and −t! (u − 1)! / (t + u)! for each of the latter.
     let shapley = (0..n)
         .map(|player| {
             amounts[player] + 3.0 * (indicator(player < 2) - indicator((2..4).contains(&player))) / 12.0
@@ -160,29 +164,29 @@ pub(crate) fn hard_games(n: usize) -> Vec<Known> {
         let bonus = row.contains(0) && row.contains(1) && !row.contains(2) && !row.contains(3);
         row.members().map(|player| of[player]).sum::<f64>() + 3.0 * indicator(bonus)
     }));
-    // Additive but for one player alone.
+    // Additive, except for the coalition of one player.
     let shapley = (0..n)
         .map(|player| {
             amounts[player] + if player == 0 { 5.0 / parts } else { -5.0 / (parts * (parts - 1.0)) }
         })
         .collect();
     let of = amounts.clone();
-    games.push(hard("additive but for one alone", n, shapley, move |row| {
+    games.push(hard("additive except for one alone", n, shapley, move |row| {
         row.members().map(|player| of[player]).sum::<f64>()
             + 5.0 * indicator(row.size() == 1 && row.contains(0))
     }));
-    // Additive but for all without the last.
+    // Additive, except for the coalition without the last player.
     let shapley = (0..n)
         .map(|player| {
             amounts[player] + if player + 1 == n { -5.0 / parts } else { 5.0 / (parts * (parts - 1.0)) }
         })
         .collect();
     let of = amounts.clone();
-    games.push(hard("additive but for all without one", n, shapley, move |row| {
+    games.push(hard("additive except for all without one", n, shapley, move |row| {
         row.members().map(|player| of[player]).sum::<f64>()
             + 5.0 * indicator(row.size() + 1 == n && !row.contains(n - 1))
     }));
-    // Nearly additive: interactions of three neighbours that are a thousandth.
+    // Nearly additive, with interactions of three neighbours that are a thousandth in size.
     let shapley = (0..n).map(|player| amounts[player] + 0.003 / 3.0).collect();
     let of = amounts.clone();
     games.push(hard("nearly additive", n, shapley, move |row| {
@@ -195,7 +199,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<Known> {
         row.members().map(|player| amounts[player]).sum()
     }));
 
-    // ⌊w(S) / q⌋ is the sum of the voting games of the quotas q, 2q, …
+    // ⌊w(S) / q⌋ is the sum of the voting games with quotas q, 2q, …
     let votes: Vec<u64> = (0..n).map(|_| rng.random_range(1..=4)).collect();
     let (total, quota) = (votes.iter().sum::<u64>(), 7);
     let mut shapley = vec![0.0; n];
@@ -206,7 +210,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<Known> {
     games.push(hard("rounded down", n, shapley, move |row| {
         (row.members().map(|player| votes[player]).sum::<u64>() / quota) as f64
     }));
-    // Whether an odd number of the first three is there.
+    // The parity of the first three players.
     let shapley = (0..n).map(|player| indicator(player < 3) / 3.0).collect();
     games.push(hard("parity of three", n, shapley, |row| {
         ((0..3).filter(|&p| row.contains(p)).count() % 2) as f64
@@ -214,7 +218,7 @@ pub(crate) fn hard_games(n: usize) -> Vec<Known> {
     games
 }
 
-/// Smooth families on n players.
+/// Returns the smooth families with n players.
 pub(crate) fn smooth_games(n: usize) -> Vec<Known> {
     let mut rng = stream(n as u64, Purpose::Experiment, 2);
     let smooth = |known: Known| Known { is_smooth: true, ..known };
@@ -227,10 +231,11 @@ pub(crate) fn smooth_games(n: usize) -> Vec<Known> {
         "interactions of up to six",
         apportion::games::SumOfUnanimity::random(n, 6 * n, 6, n as u64),
     )));
-    // (Σ a)³: φ_i by the integral of the multilinear extension's derivative.
+    // (Σ a)³: φ_i is the integral of the derivative of the multilinear extension.
     let amounts: Vec<f64> = (0..n).map(|_| rng.random_range(-1.0..1.5)).collect();
     let shapley = by_integral(n, |player, q| {
-        // E[(a + X)³ − X³] = 3 a E X² + 3 a² E X + a³ with X the sum of the others, each there with probability q.
+        // E[(a + X)³ − X³] = 3 a E X² + 3 a² E X + a³, where X is the sum of the others, each present with
+        // probability q.
         let others = || (0..n).filter(move |&other| other != player);
         let mean: f64 = others().map(|other| q * amounts[other]).sum();
         let variance: f64 = others().map(|other| q * (1.0 - q) * amounts[other].powi(2)).sum();
@@ -241,7 +246,7 @@ pub(crate) fn smooth_games(n: usize) -> Vec<Known> {
     games.push(smooth(hard("a cube", n, shapley, move |row| {
         row.members().map(|player| of[player]).sum::<f64>().powi(3)
     })));
-    // Π over S of (1 + b).
+    // The product of 1 + b over S.
     let factors: Vec<f64> = (0..n).map(|_| rng.random_range(-0.4..0.5f64).exp()).collect();
     let shapley = by_integral(n, |player, q| {
         (0..n)
@@ -254,7 +259,7 @@ pub(crate) fn smooth_games(n: usize) -> Vec<Known> {
     games
 }
 
-/// `∫ derivative(i, q) dq` over [0, 1] of each player, by Simpson's rule.
+/// Returns `∫ derivative(i, q) dq` over [0, 1] for each player, by Simpson's rule.
 fn by_integral(n: usize, derivative: impl Fn(usize, f64) -> f64) -> Vec<f64> {
     const STEPS: usize = 2000;
     let at = |player: usize, step: usize| derivative(player, step as f64 / STEPS as f64);

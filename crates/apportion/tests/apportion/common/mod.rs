@@ -1,4 +1,4 @@
-//! What the tests of the explainer stand on: an ensemble, rows for it, and a background.
+//! Shared fixtures of the tests of explainers: an ensemble, its rows and a background.
 
 pub(crate) mod gaussian;
 pub(crate) mod hard_games;
@@ -17,7 +17,7 @@ pub(crate) fn flowers() -> Rows<'static> {
 }
 
 pub(crate) fn background() -> Background {
-    Background::rows(vec![5.8, 3.0, 3.7, 1.2, 4.9, 3.1, 1.5, 0.1, 6.5, 2.8, 4.6, 1.5], 4).expect("legal rows")
+    Background::rows(vec![5.8, 3.0, 3.7, 1.2, 4.9, 3.1, 1.5, 0.1, 6.5, 2.8, 4.6, 1.5], 4).expect("valid rows")
 }
 
 pub(crate) fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
@@ -25,7 +25,7 @@ pub(crate) fn largest_difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
 }
 
-/// The value of this name, of players in these groups where it needs any.
+/// Returns the value with this name, for these groups if it requires groups.
 pub(crate) fn value_in(name: &str, groups: &Partition) -> Value {
     let concept: SolutionConcept = name.parse().expect("a name");
     let groups = concept.needs_partition().then(|| groups.clone());
