@@ -92,7 +92,7 @@ def tree_cases(data, rows, background):
         find = lambda name: (data / "models" / f"{name}_xgb.json", data / "data" / f"{name}.csv")
     else:
         names = ["diabetes"]
-        find = lambda name: (ROOT / "xtask" / "data" / f"{name}_xgb.json.gz", ROOT / "xtask" / "data" / f"{name}.csv.gz")
+        find = lambda name: (ROOT / "xtask" / "lab" / "data" / f"{name}_xgb.json.gz", ROOT / "xtask" / "lab" / "data" / f"{name}.csv.gz")
     for name in names:
         model, table = find(name)
         features = pd.read_csv(table).drop(columns=["target"]).to_numpy(np.float64)

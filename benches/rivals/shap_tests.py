@@ -67,7 +67,7 @@ def main():
 
 def reason_of(verdict):
     """Returns the reason of a refusal, without details of the case."""
-    for text in ("not a number", "the header lacks", "--missing", "statistics of categories", "path-dependent", "is not installed", "are not supported",
+    for text in ("is not numeric", "features of", "--missing", "statistics of categories", "path-dependent", "is not installed", "are not supported",
                  "approximate", "scikit_learn_to_json"):
         if text in verdict:
             return text
