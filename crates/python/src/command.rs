@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
-/// Runs the command with these arguments, the name of the program first, and tells its exit status.
+/// Runs the command with these arguments, of which the first is the name of the program, and returns its exit
+/// status.
 #[pyfunction]
 pub(crate) fn run_command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| apportion_cli::run(arguments))
