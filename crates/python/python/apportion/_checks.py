@@ -13,12 +13,12 @@ from ._types import AnyArray
 
 _Choice = TypeVar("_Choice", bound=str)
 
-# Characters of a value that a message quotes at most.
+# The maximum number of characters of a value that a message quotes.
 _MAX_LETTERS = 60
 
 
 def shown(given: Any) -> str:
-    """Returns a value as messages quote it: short, whatever it is."""
+    """Returns a short description of any value, for messages."""
     if isinstance(given, (str, bool, type(None))):
         text = repr(given)
     elif isinstance(given, np.generic):
@@ -80,7 +80,7 @@ def whole(name: str, given: Any, least: int = 0, most: int = 2**63 - 1, *,
 
 
 def choice(name: str, given: object, known: Sequence[_Choice]) -> _Choice:
-    """Returns the one of some strings that was chosen."""
+    """Returns the chosen string; raises UsageError if it is not one of `known`."""
     for one in known:
         if isinstance(given, str) and given == one:
             return one

@@ -1,8 +1,8 @@
-"""The cells of a CatBoost Pool with categories, which CatBoost does not return by itself.
+"""The cells of a CatBoost Pool with categories, which CatBoost has no function to return.
 
-A quantized pool can be saved, and its file states for each number between which borders it lies, and for each
-category its hash. So numbers are found by bisection over all of 32 bits, many borders at a time, and
-categories become the codes that the readers of CatBoost models use: hash + ½.
+A quantized pool can be saved, and its file contains the bin of each number and the hash of each category.
+Numbers are therefore found by bisection over all 32-bit floats, many borders at a time, and categories become
+the codes that the readers of CatBoost models use: hash + ½.
 """
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ._types import Booleans, Integers, Numbers
 if TYPE_CHECKING:
     from ._data import Wanted
 
-# Borders that a feature may have, and lines of a file of borders from which on there is one for each number.
+# The maximum number of borders of a feature, and of lines of a file of borders.
 _MAX_BORDERS, _MAX_LINES = 65_000, 30_000
-# Rows at a time, so that each number can have a border.
+# The maximum number of rows at a time, so that each number can have a border.
 _MAX_ROWS = 60_000
 _END = b"CatboostQuantizedPoolEnd\0"
-# The order of 32-bit numbers as whole numbers.
+# The position of zero in the order of 32-bit floats.
 _ZERO = 0x8000_0000
 
 
@@ -116,7 +116,7 @@ def _bisected(quantized: Callable[[list[list[float]]], _File], numeric: Sequence
 
 
 def _borders(low: Integers, high: Integers, most: int) -> Integers:
-    """Borders within each of the intervals of a column that are still open, at most so many together."""
+    """Returns at most `most` borders within the intervals of a column that are still open."""
     intervals = np.unique(np.stack([low, high], axis=1)[high - low > 1], axis=0)
     if not len(intervals):
         return np.array([], dtype=np.int64)
@@ -141,7 +141,7 @@ def _numbers(keys: Integers) -> Numbers:
 
 
 class _File:
-    """A quantized pool as CatBoost saves it: chunks of columns, and where they are."""
+    """A quantized pool as CatBoost saves it: chunks of columns, and their offsets."""
 
     def __init__(self, content: bytes, rows: int) -> None:
         if not content.startswith(b"CatboostQuantizedPool\0") or not content.endswith(_END):
@@ -196,7 +196,7 @@ class _File:
 
 
 def _hashes(schema: bytes) -> dict[int, dict[int, int]]:
-    """For each column the hash of each category, by its number."""
+    """Returns for each column the hash of each category, by the number of the category."""
     found: dict[int, dict[int, int]] = {}
     for field, entry in _members(schema):
         if field != 3:
