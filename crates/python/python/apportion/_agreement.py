@@ -1,4 +1,4 @@
-"""Comparison of the trees that were read from a model with its own predictions, on some of the explained rows.
+"""Comparison of the trees read from a model with the model's own predictions, on some of the explained rows.
 
 The model is called with its own methods on the rows as they were passed, so that it handles names, types,
 categories and missing values itself. If it rejects the rows, nothing is compared.
@@ -166,13 +166,13 @@ def own_predictions(model: Model, ensemble: Ensemble, rows: Rows,
 
 
 def _count(rows: Rows) -> int:
-    """The number of rows of a container."""
+    """Returns the number of rows of a container."""
     return rows.num_row() if callable(getattr(rows, "num_row", None)) else rows.shape[0]
 
 
 def _forms(answer: Any, count: int) -> list[Numbers]:
-    """Returns arrays of rows × outputs that a result may mean. If it has a class and its complement, the class
-    alone is another form; a list of arrays is concatenated.
+    """Returns the arrays of rows × outputs that a result may mean: for a class and its complement also the
+    class alone; a list of arrays is concatenated.
     """
     if isinstance(answer, (list, tuple)):
         arrays = [np.asarray(one, dtype=np.float64).reshape(count, -1) for one in answer]

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 # The version of the schema of results.
 SCHEMA = 1
 LAYOUTS: tuple[Layout, ...] = ("columns", "lists")
-# The tree algorithm is chosen for this number of rows, whatever the batches have, so that values do not depend
-# on how a table is cut, to the last bit.
+# The tree algorithm is chosen for this number of rows, whatever the batches have, so that values do not
+# depend on how a table is cut, to the last bit.
 ROWS = 4096
 # The maximum number of rows of a result; larger batches have several results.
 MOST_ROWS = 1 << 16

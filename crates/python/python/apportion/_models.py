@@ -66,7 +66,7 @@ class Ensemble:
     @classmethod
     def _of(cls, parts: Sequence[_Part], classes: Any = None, missing: float | None = None,
             notes: Iterable[str] = (), lists: list[Any] | None = None) -> Ensemble:
-        """The mean of ensembles in bytes, each with the rounds that are used."""
+        """Returns the mean of ensembles in bytes, each with the rounds that are used."""
         ensemble = cls.__new__(cls)
         members = [_core.Ensemble.from_bytes(content, rounds) for content, rounds in parts]
         ensemble._core = members[0] if len(members) == 1 else _core.Ensemble.mean_of(members)
@@ -175,7 +175,7 @@ def _kind(model: Model) -> str:
 
 
 def family(model: Model) -> str | None:
-    """The library that a model comes from."""
+    """Returns the library that a model comes from."""
     for base in type(model).__mro__:
         library = base.__module__.partition(".")[0]
         if library in ("xgboost", "lightgbm", "catboost", "torch", "keras", "tensorflow"):
@@ -286,7 +286,7 @@ def _of_xgboost(model: Model) -> _Reading | None:
 
 
 def _rounds_of_wrapper(model: Model) -> Literal[True] | None:
-    """The rounds that the `predict` of a wrapper of xgboost uses, by its own rule."""
+    """Returns the rounds that the `predict` of a wrapper of xgboost uses, by its own rule."""
     own = getattr(model, "_get_iteration_range", None)
     if own is None:
         return True if getattr(model, "booster", None) == "gblinear" else None
@@ -386,7 +386,7 @@ def _check_fitted(model: Model) -> None:
 
 
 def members(model: Model) -> list[Model] | None:
-    """The models of a list of models, whose mean is explained; None for a single model."""
+    """Returns the models of a list of models, whose mean is explained; None for a single model."""
     if (isinstance(model, (list, tuple)) or isinstance(model, np.ndarray) and model.dtype == object
             and model.ndim == 1):
         return list(model)

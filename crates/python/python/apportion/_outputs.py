@@ -170,7 +170,7 @@ def _margins(model: Model, names: list[str] | None) -> Iterator[Output]:
 
 
 def _by_methods(model: Model, names: list[str] | None) -> Iterator[Output]:
-    """Yields how to call a model for probabilities, distances or predictions."""
+    """Yields the outputs of a model for probabilities, distances or predictions."""
     if callable(getattr(model, "predict_proba", None)):
         yield _method(model, "predict_proba", names)
     is_clusterer = _kind(model) == "clusterer"
@@ -185,7 +185,7 @@ def _by_methods(model: Model, names: list[str] | None) -> Iterator[Output]:
         if labels is not None and not isinstance(labels, list) and np.ndim(labels) == 1:
             yield Output(_indicators(model, np.asarray(labels)), "predict: 1 for the predicted label, else 0",
                          [str(label) for label in labels], note="predict returns labels, and the model has "
-                         "no scores: each label is an output, 1 where it is predicted and 0 elsewhere")
+                         "no scores: each label is an output, 1 if it is predicted and 0 if not")
         else:
             yield _method(model, "predict")
 

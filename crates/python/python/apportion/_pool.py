@@ -31,7 +31,7 @@ _ZERO = 0x8000_0000
 
 
 def cells(pool: Any, wanted: Wanted, what: str) -> Numbers:
-    """The rows of a pool as 64-bit numbers, with codes for categories."""
+    """Returns the rows of a pool as 64-bit numbers, with codes for categories."""
     try:
         return _in_order(np.asarray(pool.get_features(), dtype=np.float64), pool, wanted)
     except Exception as problem:  # catboost's own, which is not imported here
@@ -94,7 +94,7 @@ def _read(pool: Any, rows: list[int]) -> Numbers:
 
 def _bisected(quantized: Callable[[list[list[float]]], _File], numeric: Sequence[int],
               is_missing: Booleans) -> Numbers:
-    """The numbers of columns, by the borders between which they lie."""
+    """Returns the numbers of columns, by the borders between which they lie."""
     count, columns = is_missing.shape
     # The number of a row is above `low` and at most `high`, in the order of 32-bit numbers.
     low = np.full((count, columns), _key(-np.finfo(np.float32).max) - 1)
@@ -159,7 +159,7 @@ class _File:
             at += 20 * chunks
 
     def bins(self, column: int) -> npt.NDArray[np.uint32]:
-        """The number of the bin of each row."""
+        """Returns the number of the bin of each row."""
         found = np.empty(self.rows, dtype=np.uint32)
         done = 0
         for _, offset, first, count in self._chunks[column]:
@@ -178,7 +178,7 @@ class _File:
         return found
 
     def categories(self, column: int) -> Numbers:
-        """The code of the category of each row."""
+        """Returns the code of the category of each row."""
         hashes = self._hashes[column]
         if not self._chunks.get(column):  # a single category is not written for each row
             if len(hashes) != 1:
@@ -217,7 +217,7 @@ def _hashes(schema: bytes) -> dict[int, dict[int, int]]:
 
 
 def _members(message: bytes) -> Iterator[tuple[int, Any]]:
-    """The fields of a message of protobuf with their values: numbers and bytes."""
+    """Yields the fields of a message of protobuf with their values: numbers and bytes."""
     at = 0
 
     def number() -> int:
