@@ -548,14 +548,14 @@ def record_batches(batches: Any) -> Iterator[Any]:
                         "expected an iterator of pyarrow.RecordBatch, a reader or a table")
     try:
         batches = iter(batches)
-    except Exception as error:  # whatever an object raises that cannot be iterated
+    except Exception as error:  # iter() may raise any exception
         raise DataError(f"invalid batches of type {kind} ({error}); expected an iterator of "
                         "pyarrow.RecordBatch, a reader or a table") from error
     for batch in batches:
         if not isinstance(batch, pyarrow.RecordBatch):
             try:
                 batch = pyarrow.record_batch(batch)
-            except Exception as error:  # whatever the other library raises
+            except Exception as error:  # other libraries may raise any exception
                 raise DataError(f"invalid batch of type {type(batch).__module__}.{type(batch).__qualname__}; "
                                 "expected a pyarrow.RecordBatch") from error
         yield batch

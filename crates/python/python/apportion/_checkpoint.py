@@ -117,7 +117,7 @@ def _identity(cell: Any) -> bytes:
     if value and value[-1] == id(cell) and not isinstance(cell, (int, np.integer)):
         try:
             value = [pickle.dumps(cell, protocol=4)]
-        except Exception:  # whatever an object raises that cannot be pickled
+        except Exception:  # pickling may raise any exception
             pass
     return hashlib.sha256(repr((f"{kind.__module__}.{kind.__qualname__}", value)).encode()).digest()
 

@@ -115,7 +115,7 @@ def array(name: str, given: Any, expected: str) -> AnyArray:
     """Returns an object as an array of NumPy; the message of the error states what is `expected`."""
     try:
         return np.asarray(given)
-    except Exception as error:  # whatever an object raises that is made an array
+    except Exception as error:  # conversion to an array may raise any exception
         raise DataError(f"{name} cannot be read as an array ({type(error).__name__}: {error}); "
                         f"expected {expected}") from error
 

@@ -196,7 +196,7 @@ def arrow_table(rows: Rows, what: str) -> Any:
 
     try:
         return pyarrow.table(rows)
-    except Exception as error:  # whatever the other library raises
+    except Exception as error:  # other libraries may raise any exception
         raise DataError(f"{what} is a {type(rows).__name__} that is not a table ({error}); expected a data "
                         "frame or an array of shape (n_rows, n_features)") from error
 
@@ -699,7 +699,7 @@ def weights(given: Any, rows: int, what: str = "weights") -> Numbers:
     """Returns numbers, one for each row, as an array."""
     try:
         found = np.require(real_numbers(given).ravel(), requirements=("C", "A"))
-    except Exception as error:  # whatever an object raises that is made an array
+    except Exception as error:  # conversion to an array may raise any exception
         raise DataError(f"{what} is not an array of numbers: {error}") from error
     if len(found) != rows:
         raise DataError(f"{what} has {len(found)} numbers, expected {rows} (one for each row)")

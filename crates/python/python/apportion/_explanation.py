@@ -160,7 +160,7 @@ class Explanation:
                     raise TypeError("not a sequence")
                 index = (index.copy(deep=True) if hasattr(index, "get_level_values") else index.copy()
                          if isinstance(index, np.ndarray) else list(index))
-            except Exception as error:  # whatever an iterator raises
+            except Exception as error:  # iterators may raise any exception
                 raise UsageError(f"invalid index {_checks.shown(index)}; "
                                  "expected one label for each row") from error
         self._set(found, certificates=None if certificates is None else list(certificates), index=index,
@@ -519,7 +519,7 @@ class Explanation:
             return key % size
         try:
             found = np.asarray(key)
-        except Exception as error:  # whatever an object raises that is made an array
+        except Exception as error:  # conversion to an array may raise any exception
             raise UsageError(f"invalid {axis}s {_checks.shown(key)}; "
                              "expected numbers, names, a slice or a mask") from error
         if found.dtype == bool:
@@ -962,7 +962,7 @@ _AXES_OF = {"base_values": (_ROW, _OUTPUT), "predictions": (_ROW, _OUTPUT), "std
 def _owned_categories(given: Any) -> dict[int, list[Any]]:
     try:
         return {feature: list(words) for feature, words in (given or {}).items()}
-    except Exception as error:  # whatever an iterator raises
+    except Exception as error:  # iterators may raise any exception
         raise UsageError(f"invalid categories {_checks.shown(given)}; expected a dictionary from the number "
                          "of a feature to the list of its categories") from error
 
@@ -987,7 +987,7 @@ def _length(given: Any) -> int | None:
         return None
     try:
         return len(given) if getattr(given, "ndim", 1) == 1 else None
-    except Exception:  # whatever an object raises whose length is taken
+    except Exception:  # len() may raise any exception
         return None
 
 
@@ -1003,7 +1003,7 @@ def _array(name: str, given: Any, shape: tuple[int, ...] | None = None, dtype: A
             if not np.array_equal(found, np.rint(found)):
                 raise ValueError("expected integers")
             found = found.astype(dtype)
-    except Exception as error:  # whatever an object raises that is made an array
+    except Exception as error:  # conversion to an array may raise any exception
         raise DataError(f"invalid {name} {_checks.shown(given)} ({error}); "
                         "expected an array of numbers") from error
     if shape is not None and (found.ndim == 0 or len(shape) == 2 and found.shape == shape[1:]):

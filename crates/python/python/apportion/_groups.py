@@ -98,7 +98,7 @@ def _listed(given: Any) -> list[Any]:
         return list(given)
     except UsageError:
         raise
-    except Exception as error:  # whatever an iterator raises
+    except Exception as error:  # iterators may raise any exception
         raise UsageError(f"invalid groups {_checks.shown(given)} ({type(error).__name__}: {error}); "
                          f"{_GROUPS}") from error
 
@@ -158,7 +158,7 @@ def owned_graph(given: Any) -> str | list[Any] | None:
         raise UsageError(f"invalid graph {_checks.shown(given)}; {_GRAPH}")
     try:
         given = list(given)
-    except Exception as error:  # whatever an iterator raises
+    except Exception as error:  # iterators may raise any exception
         raise UsageError(f"invalid graph {_checks.shown(given)} ({type(error).__name__}: {error}); "
                          f"{_GRAPH}") from error
     edges = []

@@ -251,7 +251,7 @@ def _ranges(split: Callable[[str], Iterable[tuple[int, int]]], text: str) -> _Sp
         raise of_call("split", error).with_traceback(error.__traceback__) from error
     try:
         return [(operator.index(start), operator.index(end)) for start, end in found]
-    except Exception as error:  # whatever an iterator raises
+    except Exception as error:  # iterators may raise any exception
         raise UsageError(f"split returned {_checks.shown(found)}; expected pairs of numbers, the start and "
                          "the end of each player in the text") from error
 

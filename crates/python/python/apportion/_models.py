@@ -164,7 +164,7 @@ def _rounds(rounds: Any) -> _CoreRounds:
         start, end = operator.index(start), operator.index(end)
         if 0 <= start <= end < 2**63:
             return start, end
-    except Exception:  # whatever an object raises that is taken for a pair
+    except Exception:  # unpacking may raise any exception
         pass
     raise UsageError(f'invalid rounds {_checks.shown(rounds)}; expected "all", a number of rounds, or a pair '
                      'of the first and the one after the last')

@@ -364,7 +364,7 @@ def _conditions(where: Any) -> list[str]:
         return [_checks.text("condition in where", one) for one in where]
     except UsageError:
         raise
-    except Exception as error:  # whatever an iterator raises
+    except Exception as error:  # iterators may raise any exception
         raise UsageError(f'invalid where {_checks.shown(where)}; '
                          'expected conditions such as "age >= 40"') from error
 

@@ -94,7 +94,7 @@ class Game:
         """
         try:
             found = real_numbers(values)
-        except Exception as error:  # whatever an object raises that is made an array
+        except Exception as error:  # conversion to an array may raise any exception
             raise UsageError(f"invalid values {_checks.shown(values)} ({error}); "
                              "expected an array of 2^n numbers, one for each coalition") from error
         if found.ndim not in (1, 2):
@@ -197,7 +197,7 @@ class Game:
             raise of_call("the game", error).with_traceback(error.__traceback__) from error
         try:
             answer = real_numbers(said)
-        except Exception as error:  # whatever an object raises that is made an array
+        except Exception as error:  # conversion to an array may raise any exception
             raise ModelError(f"the game returned {_checks.shown(said)} ({error}); "
                              "expected an array of numbers, one for each coalition") from error
         if answer.ndim == 2 and answer.shape[1] == 1:
@@ -218,7 +218,7 @@ def _coalitions(given: Any, players: int) -> Booleans:
         if found.dtype.kind not in "biuf" or found.ndim != 2:
             raise ValueError(f"an array of {found.dtype} with {found.ndim} dimensions")
         return np.ascontiguousarray(found, dtype=bool)
-    except Exception as error:  # whatever an object raises that is made an array
+    except Exception as error:  # conversion to an array may raise any exception
         raise UsageError(f"invalid coalitions {_checks.shown(given)} ({error}); "
                          f"expected booleans of shape (n_coalitions, {players})") from error
 
@@ -230,7 +230,7 @@ def _list(name: str, given: Any, of: Callable[[Any], _T]) -> list[_T]:
         raise UsageError(f"invalid {name} {_checks.shown(given)}; expected a list of numbers")
     try:
         entries = list(given)
-    except Exception as error:  # whatever an iterator raises
+    except Exception as error:  # iterators may raise any exception
         raise UsageError(f"invalid {name} {_checks.shown(given)} ({type(error).__name__}: {error}); "
                          "expected a list of numbers") from error
     return [of(one) for one in entries]
@@ -297,7 +297,7 @@ def unanimity(players: int, terms: Iterable[tuple[Sequence[int], float]], consta
             if isinstance(given, (str, bytes, dict)):
                 raise TypeError("not a pair")
             members, value = given
-        except Exception:  # whatever an object raises that is taken for a pair
+        except Exception:  # unpacking may raise any exception
             raise UsageError(f"invalid term {_checks.shown(given)}; "
                              "expected a pair of members and coefficient, e.g. ([0, 2], 1.5)") from None
         of_term = _list("members of a term", members,
