@@ -148,7 +148,7 @@ def _text(numbers: Numbers) -> str:
 
 def own_predictions(model: Model, ensemble: Ensemble, rows: Rows,
                     linked: bool = False) -> Iterator[Prediction]:
-    """Yields predictions of the model itself, of which one has to agree; nothing if it rejects the rows."""
+    """Yields predictions of the model itself, one of which has to agree; nothing if it rejects the rows."""
     of_library = {"xgboost": _xgboost, "lightgbm": _lightgbm, "catboost": _catboost}
     calls = of_library.get(family(model) or "", _scikit_learn)(model, ensemble, linked)
     for label, call, is_linked in calls:

@@ -125,7 +125,7 @@ class BatchExplainer:
             interactions = _checks.choice("form of interactions", interactions, ("index",)) == "index"
         if interactions and explainer._asked["until"] is not None:
             raise UsageError("until cannot be combined with interactions; "
-                             "remove it, and check their standard errors")
+                             "remove it and check their standard errors")
         # Do not change an explainer that was passed.
         explainer = copy.copy(explainer)
         if explainer.ensemble is not None and explainer._asked["rows"] is None:

@@ -118,7 +118,7 @@ def table(rows: Rows, wanted: Wanted, what: str = "X") -> Table:
 def real_numbers(given: Any) -> Numbers:
     """Returns an array of 64-bit floats, NaN for masked entries.
 
-    Raises TypeError for complex numbers, of which NumPy would use the real parts.
+    Raises TypeError for complex numbers; NumPy would discard their imaginary parts.
     """
     if np.iscomplexobj(given):
         raise TypeError("expected real numbers, got complex ones")

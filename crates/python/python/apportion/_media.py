@@ -127,7 +127,7 @@ def explain_text(
             raise DataError(f"invalid text of type {type(text).__name__}; "
                             "expected a string or a list of strings")
         if any(not isinstance(one, str) for one in text):
-            raise DataError("the list of texts contains something else; expected a list of strings")
+            raise DataError("invalid entry in the list of texts; expected strings")
         return [_explained_text(model, one, split, absent, groups, options) for one in text]
     return _explained_text(model, text, split, absent, groups, options)
 

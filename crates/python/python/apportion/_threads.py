@@ -32,7 +32,7 @@ def pool(threads: int | None = None) -> _core.Pool:
     """
     count = _default if threads is None else checked(threads)
     if count == 1:
-        # Tasks of data engines are concurrent threads, each of which uses a single thread. The pool ends with
+        # Tasks of data engines are concurrent threads that each use a pool of one thread. The pool ends with
         # the calling thread.
         if not hasattr(_own, "pool"):
             _own.pool = _core.Pool(1)
