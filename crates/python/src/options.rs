@@ -106,7 +106,7 @@ impl Asked {
     }
 }
 
-/// Returns the accuracy of a request in words, as results store it; None if there is none.
+/// Returns the accuracy of a request in words, as results store it; None if there is no tolerance.
 #[pyfunction]
 pub(crate) fn accuracy_in_words(py: Python<'_>, options: Request) -> PyResult<Option<String>> {
     let until = options.options.accuracy.until().map_err(|error| of_options(py, &error))?;
