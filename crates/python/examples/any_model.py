@@ -1,4 +1,4 @@
-"""Any model: a function of rows, explained until the error is at most 1 % of the norm of the values."""
+"""Any model: a function of rows, explained until the error is at most 1% of the norm of the values."""
 import numpy as np
 
 import apportion
@@ -14,6 +14,7 @@ def model(rows):
 explanation = apportion.Explainer(model, background, until=0.01)(rows)
 low, high = explanation.intervals(0.95)
 print(explanation[0])
-print(f"{explanation.evaluations.tolist()} evaluations; x0 of the first row is between {low[0, 0]:.3f} and {high[0, 0]:.3f}")
+print(f"{explanation.evaluations.tolist()} evaluations; "
+      f"x0 of the first row is between {low[0, 0]:.3f} and {high[0, 0]:.3f}")
 print(explanation[0].certificate["says"])
 assert explanation[0].certificate["stopped_by"] == "tolerance"

@@ -1,4 +1,4 @@
-"""Features in groups: found in data, Owen values within them, quotient values of them, and groups within groups."""
+"""Groups of features: groups found in data, Owen values, quotient values, and nested groups."""
 import numpy as np
 import pandas as pd
 
@@ -6,7 +6,8 @@ import apportion
 
 random = np.random.default_rng(0)
 height, income = random.normal(size=(2, 400))
-table = pd.DataFrame({"height": height, "arm": height + 0.2 * random.normal(size=400), "income": income, "rent": income + 0.3 * random.normal(size=400),
+table = pd.DataFrame({"height": height, "arm": height + 0.2 * random.normal(size=400), "income": income,
+                      "rent": income + 0.3 * random.normal(size=400),
                       "shoe": height + 0.4 * random.normal(size=400)})
 groups = apportion.groups(table)
 print(groups)

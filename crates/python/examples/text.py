@@ -1,4 +1,4 @@
-"""Texts: which words a classifier went by, word by word, by neighbours, and by sentences."""
+"""Texts: the contributions of single words, of words with their neighbours, and of sentences."""
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -6,11 +6,12 @@ from sklearn.pipeline import make_pipeline
 
 import apportion
 
-texts = ["a wonderful film , warm and funny", "funny , clever and warm", "a wonderful story , well told", "clever and well played",
-         "a dull film , slow and cold", "slow , dull and badly told", "a cold story , badly played", "not funny , not clever",
-         "not warm , dull", "not dull , wonderful"]
+texts = ["a wonderful film , warm and funny", "funny , clever and warm", "a wonderful story , well told",
+         "clever and well played", "a dull film , slow and cold", "slow , dull and badly told",
+         "a cold story , badly played", "not funny , not clever", "not warm , dull", "not dull , wonderful"]
 is_good = [1, 1, 1, 1, 0, 0, 0, 0, 0, 1]
-classifier = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\w+"), LogisticRegression(C=50)).fit(texts, is_good)
+vectorizer = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\w+")
+classifier = make_pipeline(vectorizer, LogisticRegression(C=50)).fit(texts, is_good)
 
 
 def log_odds(texts):
@@ -22,7 +23,7 @@ words = apportion.explain_text(log_odds, text)
 print(words)
 assert np.isclose(words.values.sum() + words.base_values, words.predictions)
 
-# A word with its neighbours on either side alone: few evaluations, whatever the length.
+# Only coalitions of neighbouring words: few evaluations for each word of a long text.
 near = apportion.explain_text(log_odds, text, value="c-shapley=2", graph="line")
 print(near)
 

@@ -1,4 +1,4 @@
-"""Trees: a model of scikit-learn with words in its table, explained exactly, and its results kept."""
+"""Trees: exact values for a scikit-learn model of a table with categories, saved to a file."""
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_transformer
@@ -9,7 +9,9 @@ from sklearn.preprocessing import OneHotEncoder
 import apportion
 
 random = np.random.default_rng(0)
-table = pd.DataFrame({"area": random.uniform(20, 200, 300), "town": random.choice(["north", "south", "west"], 300), "floor": random.integers(0, 6, 300)})
+table = pd.DataFrame({"area": random.uniform(20, 200, 300),
+                      "town": random.choice(["north", "south", "west"], 300),
+                      "floor": random.integers(0, 6, 300)})
 is_dear = (table["area"] + 60 * (table["town"] == "west") > 140).map({True: "dear", False: "cheap"})
 encoder = make_column_transformer((OneHotEncoder(), ["town"]), remainder="passthrough")
 model = make_pipeline(encoder, RandomForestClassifier(30, max_depth=5, random_state=0)).fit(table, is_dear)

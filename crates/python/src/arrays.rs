@@ -1,4 +1,4 @@
-//! Arrays of NumPy as rows of the library, without a copy.
+//! NumPy arrays as rows of the engine, without a copy.
 
 use apportion::Rows;
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{Class, raised};
 
-/// The rows of an array that is C-contiguous and aligned, as the Python layer makes it.
+/// Returns the rows of an array, which must be C-contiguous and aligned, as the Python layer ensures.
 pub(crate) fn rows<'a>(array: &'a PyReadonlyArray2<'_, f64>) -> PyResult<Rows<'a>> {
     let columns = array.shape()[1];
     let refuse = |says: String| raised(array.py(), Class::Data, says);

@@ -1,4 +1,4 @@
-//! Functions of Python that live inside objects of the engine, visible to the garbage collector.
+//! Python functions inside objects of the engine, visible to the garbage collector.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 
 use crate::errors::usage;
 
-/// A function of Python, until the garbage collector takes it.
+/// A Python function that the garbage collector can drop.
 ///
-/// A model may refer to its own explainer, and a closure to the game that calls it. Only an object that shows what it refers to, and can
-/// let go of it, is collected as a part of such a cycle.
+/// A model may refer to its own explainer, and a closure to the game that calls it. Such a cycle is only
+/// collected if its objects report their references and can drop them.
 pub(crate) struct Callable(Mutex<Option<Py<PyAny>>>);
 
 impl Callable {
@@ -26,13 +26,17 @@ impl Callable {
     pub(crate) fn get(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let function = self.lock().as_ref().map(|function| function.clone_ref(py));
         function.ok_or_else(|| {
-            usage(py, "the function is not available: its explainer or game was garbage-collected; create a new one")
+            usage(
+                py,
+                "the function is not available: its explainer or game was garbage-collected; create a new one",
+            )
         })
     }
 
     /// Shows the function to the garbage collector.
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        // The lock is held while a reference is taken, so the function is in use and not to be collected; waiting is not allowed here.
+        // While another thread holds the lock, the function is in use and is not collected. Waiting for the
+        // lock is not allowed here.
         match self.0.try_lock() {
             Ok(function) => visit.call(&*function),
             Err(_) => Ok(()),
@@ -41,7 +45,7 @@ impl Callable {
 
     /// Drops the reference.
     pub(crate) fn clear(&self) {
-        // Outside the lock: dropping it may run any code of Python.
+        // Drop it without the lock: dropping may run any Python code.
         let function = self.lock().take();
         drop(function);
     }

@@ -1,20 +1,24 @@
-//! Codes of the categories of a feature, for columns that hold words or numbers.
+//! Codes of the categories of a feature, for columns of strings or numbers.
 
 use apportion::trees::{Category, UnknownWord, Words};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-/// What stands for a category that the model does not know; none where the model's library refuses it.
+/// Returns the code of an unknown category; `None` if the model's library rejects unknown categories.
 fn code_of_unknown(words: &Words) -> Option<f64> {
     match words.unknown() {
         UnknownWord::Missing => Some(f64::NAN),
         UnknownWord::NoCategory => Some(Words::NO_CATEGORY),
-        // What is not known here may not be guessed.
+        // Reject variants added later, rather than guess a code.
         _ => None,
     }
 }
 
-/// The codes of texts, missing ones being none; or the place of the first that the model does not know and may not be guessed.
+/// Returns the codes of strings, NaN for `None`.
+///
+/// # Errors
+///
+/// The position of the first string that is not a category, if the model rejects unknown categories.
 pub(crate) fn of_texts(words: &Words, texts: &[Option<String>]) -> Result<Vec<f64>, usize> {
     let code = |(place, text): (usize, &Option<String>)| {
         let Some(text) = text else { return Ok(f64::NAN) };
@@ -25,14 +29,18 @@ pub(crate) fn of_texts(words: &Words, texts: &[Option<String>]) -> Result<Vec<f6
     texts.iter().enumerate().map(code).collect()
 }
 
-/// The codes of numbers, missing ones being not a number.
+/// Returns the codes of numbers, NaN for NaN.
+///
+/// # Errors
+///
+/// The position of the first number that is not a category, if the model rejects unknown categories.
 pub(crate) fn of_numbers(words: &Words, numbers: &[f64]) -> Result<Vec<f64>, usize> {
     let code = |(place, &number): (usize, &f64)| {
         if number.is_nan() {
             return Ok(f64::NAN);
         }
         let text = format!("{number}");
-        // As Python writes a whole number that is a float.
+        // Python writes integral floats with ".0".
         let by_text = || words.code_of_text(&text).or_else(|| words.code_of_text(&format!("{text}.0")));
         let known = words.code_of_number(number).or_else(by_text);
         known.or_else(|| code_of_unknown(words)).ok_or(place)
@@ -40,7 +48,8 @@ pub(crate) fn of_numbers(words: &Words, numbers: &[f64]) -> Result<Vec<f64>, usi
     numbers.iter().enumerate().map(code).collect()
 }
 
-/// The categories in the order of their codes, where these count them; empty where they are hashed.
+/// Returns the categories in the order of their codes, if these are 0, 1, …; an empty list if the codes are
+/// hashes.
 pub(crate) fn listed<'py>(py: Python<'py>, words: &Words) -> PyResult<Bound<'py, PyList>> {
     let code = |category: &Category| match category {
         Category::Text(text) => words.code_of_text(text),

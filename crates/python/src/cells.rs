@@ -1,4 +1,4 @@
-//! Cells of columns in memory, which become numbers by the rules for those of files.
+//! Conversion of cells in memory to numbers, by the same rules as for cells of files.
 
 use apportion_rows::{CellError, Feature};
 use numpy::PyArray1;
@@ -16,8 +16,11 @@ pub(crate) enum Cell {
     Text(String),
 }
 
-/// The numbers of distinct cells of a column, None for a missing one: codes where `ensemble` has categories for the feature. Raises IndexError with
-/// the place of the first cell that cannot be used, and why: `category`, `inexact` or `number`.
+/// Returns distinct cells of a column as numbers, or as codes if `ensemble` has categories for the feature;
+/// NaN for None.
+///
+/// Raises IndexError with the position of the first invalid cell, and with the kind of problem: `category`,
+/// `inexact` or `number`.
 #[pyfunction]
 #[pyo3(signature = (cells, ensemble = None, feature = 0))]
 pub(crate) fn numbers_of_cells<'py>(
@@ -42,7 +45,7 @@ pub(crate) fn numbers_of_cells<'py>(
     Ok(PyArray1::from_vec(py, numbers))
 }
 
-/// What is wrong with a cell, for the Python files.
+/// Returns the name of an error for the Python layer.
 fn kind(error: &CellError) -> &'static str {
     match error {
         CellError::UnknownCategory { .. } => "category",

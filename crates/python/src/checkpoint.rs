@@ -12,10 +12,10 @@ use pyo3::types::PyDict;
 use crate::errors::{of_checkpoint, of_writing, usage};
 use crate::watch::Watch;
 
-/// The least time between two times that the file is written.
+/// Minimum time between two writes of the file.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// The checkpoint of a run. As long as it lives, other runs with the same file are refused.
+/// The checkpoint of a run. While it exists, other runs with the same file raise an error.
 #[pyclass(frozen, module = "apportion._core")]
 pub(crate) struct Checkpoint {
     pub(crate) file: CheckpointFile,
@@ -23,7 +23,7 @@ pub(crate) struct Checkpoint {
 
 #[pymethods]
 impl Checkpoint {
-    /// Refuses a path that cannot be written to, or that another run uses.
+    /// Raises an error for a path that cannot be written to, or that another run uses.
     #[staticmethod]
     fn check(py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let checked = py.detach(|| {
@@ -33,7 +33,8 @@ impl Checkpoint {
         checked.map_err(|error| of_checkpoint(py, &error))
     }
 
-    /// Opens the file: resumes the run that is in it if there is one, and writes it. `key` has the parts of a `Key` by name, and others.
+    /// Opens the file, resumes the run in it, if there is one, and writes it. `key` contains the parts of a
+    /// `Key` by name, and additional ones.
     #[new]
     fn new(py: Python<'_>, path: PathBuf, key: &Bound<'_, PyDict>) -> PyResult<Self> {
         let key = key_of(py, key)?;
@@ -45,13 +46,13 @@ impl Checkpoint {
         Ok(Self { file: opened.map_err(|error| of_checkpoint(py, &error))? })
     }
 
-    /// Writes all that is known, and lets other runs use the file.
+    /// Writes the current state and releases the file for other runs.
     pub(crate) fn finish(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.file.finish()).map_err(|error| of_writing(py, &error))
     }
 }
 
-/// Takes the parts of a key from a dictionary.
+/// Reads the parts of a key from a dictionary.
 fn key_of(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<Key> {
     let mut key = Key::default();
     for (name, part) in given {
@@ -84,7 +85,7 @@ fn key_of(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<Key> {
     Ok(key)
 }
 
-/// Follows rows for a watch and for a checkpoint. The rows are those with these numbers, or all.
+/// Reports rows to a watch and to a checkpoint. `rows` are the row numbers in the file; `None` for 0, 1, ….
 pub(crate) struct KeptRows<'a> {
     pub(crate) watch: &'a Watch,
     pub(crate) file: &'a CheckpointFile,
@@ -122,7 +123,8 @@ impl Follow for KeptRows<'_> {
     }
 }
 
-/// Explains rows by an exact method for trees, which finishes rows in blocks: `at_once` rows that are not finished at a time.
+/// Explains rows with an exact tree method in blocks of `at_once` rows, skipping rows that the checkpoint
+/// contains.
 pub(crate) fn explain_in_blocks(
     explainer: &apportion::Explainer<'_>,
     rows: Rows<'_>,

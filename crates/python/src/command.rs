@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
-/// Runs the command with these arguments, the name of the program first, and tells its exit status.
+/// Runs the command and returns its exit status. The first argument is the name of the program.
 #[pyfunction]
 pub(crate) fn run_command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| apportion_cli::run(arguments))

@@ -15,7 +15,8 @@ use crate::errors::{self, Class, raised};
 use crate::pool::Pool;
 use crate::serve::{beside, left_alone};
 
-/// Bytes of a model file that is read in less than a tenth of a second.
+/// Maximum size in bytes of a model file that is read without a separate thread: reading it takes less than a
+/// tenth of a second.
 const SMALL: usize = 1 << 20;
 
 /// An additive ensemble of decision trees, or a linear model read as one.
@@ -24,7 +25,7 @@ pub(crate) struct Ensemble {
     pub(crate) trees: Arc<apportion::Ensemble>,
 }
 
-/// Which rounds of boosting are used.
+/// The boosting rounds to use.
 #[derive(FromPyObject)]
 enum AskedRounds {
     Within(usize, usize),
@@ -36,7 +37,7 @@ impl Ensemble {
         Self { trees: Arc::new(trees) }
     }
 
-    /// The categories of a feature, if it has some.
+    /// Returns the categories of a feature; `None` if it has no categories.
     pub(crate) fn words(&self, feature: usize) -> Option<&apportion::trees::Words> {
         self.trees.words(feature)
     }
@@ -44,7 +45,8 @@ impl Ensemble {
 
 #[pymethods]
 impl Ensemble {
-    /// Reads the bytes of a model file. `rounds` is None for the best, True for all, or the first and the one after the last.
+    /// Reads the bytes of a model file. `rounds` is None for the best rounds, True for all, or a pair of the
+    /// first round and the one after the last.
     #[staticmethod]
     #[pyo3(signature = (content, rounds=None, most_features=None))]
     fn from_bytes(
@@ -69,14 +71,14 @@ impl Ensemble {
         Ok(Self::new(read.map_err(|error| errors::of_reading(py, &error))?))
     }
 
-    /// The mean of the margins of several ensembles.
+    /// Returns an ensemble whose margins are the means of those of several ensembles.
     #[staticmethod]
     fn mean_of(py: Python<'_>, members: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let members: Vec<&apportion::Ensemble> = members.iter().map(|member| member.trees.as_ref()).collect();
         Ok(Self::new(apportion::Ensemble::mean_of(&members).map_err(|error| errors::of_reading(py, &error))?))
     }
 
-    /// The size of what margins are sums of, rows × outputs in one line.
+    /// Returns the scale of the terms that margins are sums of: rows × outputs, flat.
     fn margin_scales<'py>(
         &self,
         py: Python<'py>,
@@ -92,7 +94,7 @@ impl Ensemble {
         self.trees.feature_count()
     }
 
-    /// Names of the features, where the file has them.
+    /// Names of the features; None if the file does not contain them.
     #[getter]
     fn feature_names(&self) -> Option<Vec<String>> {
         self.trees.feature_names().map(<[String]>::to_vec)
@@ -104,37 +106,38 @@ impl Ensemble {
         self.trees.output_count()
     }
 
-    /// Names of the outputs, where the file has them.
+    /// Names of the outputs; None if the file does not contain them.
     #[getter]
     fn output_names(&self) -> Option<Vec<String>> {
         self.trees.output_names().map(<[String]>::to_vec)
     }
 
-    /// Names of the classes, where the file has them: of the outputs, or the two of a single margin.
+    /// Names of the classes: one for each output, or two for a single margin; None if the file does not
+    /// contain them.
     #[getter]
     fn class_names(&self) -> Option<Vec<String>> {
         self.trees.class_names().map(<[String]>::to_vec)
     }
 
-    /// Number of trees that are used.
+    /// Number of trees in use.
     #[getter]
     fn tree_count(&self) -> usize {
         self.trees.tree_count()
     }
 
-    /// Number of their leaves.
+    /// Number of leaves of these trees.
     #[getter]
     fn leaf_count(&self) -> usize {
         self.trees.leaf_count()
     }
 
-    /// Splits on the longest way from a root to a leaf.
+    /// Number of splits on the longest path from a root to a leaf.
     #[getter]
     fn depth(&self) -> usize {
         self.trees.depth()
     }
 
-    /// How margins become outputs, by name.
+    /// Name of the link function.
     #[getter]
     fn link(&self) -> Option<&'static str> {
         self.trees.link().map(apportion::trees::Link::name)
@@ -147,13 +150,13 @@ impl Ensemble {
         (origin.format, origin.version, origin.booster, origin.objective)
     }
 
-    /// Digest of all that explanations depend on, in hexadecimal digits.
+    /// Hexadecimal digest of everything that explanations depend on.
     #[getter]
     fn digest(&self) -> String {
         self.trees.digest().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// What its user should know of the file.
+    /// Notes for users about the file.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.trees.notes().to_vec()
@@ -165,37 +168,38 @@ impl Ensemble {
         PyArray1::from_slice(py, self.trees.base_margins())
     }
 
-    /// The first round that is used, the one after the last, how many the file has, and how many there are up to the best one.
+    /// The first round in use, the one after the last, the number of rounds in the file, and the number up to
+    /// the best one.
     #[getter]
     fn rounds(&self) -> (usize, usize, usize, Option<usize>) {
         let used = self.trees.rounds();
         (used.start, used.end, self.trees.round_count(), self.trees.best_round_count())
     }
 
-    /// Why the covers do not define the path-dependent game; None where they do.
+    /// Why the covers do not define the path-dependent game; None if they do.
     #[getter]
     fn lacks_covers(&self) -> Option<String> {
         self.trees.check_covers().err().map(|error| error.to_string())
     }
 
-    /// Features that splits take for categories.
+    /// Features with categorical splits.
     #[getter]
     fn categorical_features(&self) -> Vec<usize> {
         self.trees.categorical_features()
     }
 
-    /// Features that have words, or numbers, as categories.
+    /// Features whose categories are strings or numbers, which the file lists.
     #[getter]
     fn features_with_words(&self) -> Vec<usize> {
         (0..self.trees.feature_count()).filter(|&feature| self.trees.words(feature).is_some()).collect()
     }
 
-    /// The categories of a feature in the order of their codes.
+    /// Returns the categories of a feature in the order of their codes; None if it has no categories.
     fn categories<'py>(&self, py: Python<'py>, feature: usize) -> PyResult<Option<Bound<'py, PyList>>> {
         self.trees.words(feature).map(|words| categories::listed(py, words)).transpose()
     }
 
-    /// The codes of texts; raises IndexError with the place of the first that is refused.
+    /// Returns the codes of strings; raises IndexError with the position of the first that is rejected.
     fn codes_of_texts<'py>(
         &self,
         py: Python<'py>,
@@ -207,7 +211,7 @@ impl Ensemble {
         Ok(Some(PyArray1::from_vec(py, codes)))
     }
 
-    /// The codes of numbers; raises IndexError with the place of the first that is refused.
+    /// Returns the codes of numbers; raises IndexError with the position of the first that is rejected.
     fn codes_of_numbers<'py>(
         &self,
         py: Python<'py>,
@@ -220,7 +224,7 @@ impl Ensemble {
         Ok(Some(PyArray1::from_vec(py, codes)))
     }
 
-    /// Predictions, rows × outputs in one line: margins, or what is behind the link.
+    /// Returns the margins, or if `linked` the outputs after the link function: rows × outputs, flat.
     fn predict<'py>(
         &self,
         py: Python<'py>,
@@ -236,13 +240,13 @@ impl Ensemble {
         Ok(PyArray1::from_vec(py, predicted.map_err(|error| errors::of_reading(py, &error))?))
     }
 
-    /// The same model with the loss of its predictions as output, of rows of one target.
+    /// Returns the model with the loss of its predictions as output, for rows with this target.
     fn with_loss(&self, py: Python<'_>, target: f64) -> PyResult<Self> {
         let model = self.trees.as_ref().clone().with_loss(target);
         Ok(Self::new(model.map_err(|error| errors::of_reading(py, &error))?))
     }
 
-    /// The same model with the covers that rows leave, where it has none or others are wanted.
+    /// Returns the model with covers counted on rows, instead of those in its file.
     #[pyo3(signature = (array, weights=None))]
     fn with_covers_of(
         &self,

@@ -1,4 +1,4 @@
-//! Errors of the library as exceptions of `apportion._errors`.
+//! Conversion of errors to the exceptions of `apportion._errors`.
 
 use std::error::Error;
 
@@ -14,16 +14,16 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-/// The classes that errors of the library are raised as.
+/// The exception class of an error.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Class {
-    /// A model that cannot be read, or says what is no prediction.
+    /// A model that cannot be read, or that returns invalid predictions.
     Model,
-    /// Rows that cannot be used.
+    /// Invalid rows.
     Data,
-    /// A request that makes no sense.
+    /// An invalid request.
     Usage,
-    /// A fault of the library.
+    /// A bug of the library.
     Internal,
 }
 
@@ -38,7 +38,7 @@ impl Class {
     }
 }
 
-/// An exception of the package.
+/// Returns an exception of the package.
 pub(crate) fn raised(py: Python<'_>, class: Class, says: impl Into<String>) -> PyErr {
     let found = || -> PyResult<Bound<'_, PyType>> {
         Ok(py.import("apportion._errors")?.getattr(class.name())?.cast_into::<PyType>()?)
@@ -49,12 +49,13 @@ pub(crate) fn raised(py: Python<'_>, class: Class, says: impl Into<String>) -> P
     }
 }
 
-/// A request that makes no sense.
+/// Returns a `UsageError`.
 pub(crate) fn usage(py: Python<'_>, error: impl ToString) -> PyErr {
     raised(py, Class::Usage, error.to_string())
 }
 
-/// Why a file cannot be written: an `OSError` of the system's number, with our words.
+/// Returns the exception for a file that cannot be written: an `OSError` with the error number of the system
+/// and the message of the library, if there is such a number.
 pub(crate) fn of_writing(py: Python<'_>, error: &FileError) -> PyErr {
     match error.os_error() {
         Some(number) => PyOSError::new_err((number, error.to_string())),
@@ -62,18 +63,18 @@ pub(crate) fn of_writing(py: Python<'_>, error: &FileError) -> PyErr {
     }
 }
 
-/// Why a run cannot be resumed, or its checkpoint not be written.
+/// Returns the exception for a run that cannot be resumed, or for a checkpoint that cannot be written.
 pub(crate) fn of_checkpoint(py: Python<'_>, error: &FileError) -> PyErr {
     raised(py, if error.is_data() { Class::Data } else { Class::Usage }, error.to_string())
 }
 
-/// A panic, caught with the word that it left.
+/// Returns the exception for a panic with this message.
 pub(crate) fn internal(py: Python<'_>, says: &str) -> PyErr {
-    let says = format!("this is a fault of apportion, please report it: {says}");
+    let says = format!("internal error of apportion; please report it: {says}");
     raised(py, Class::Internal, says)
 }
 
-/// Why there is no explanation. What a function of Python raised is raised as it was.
+/// Returns the exception for a failed explanation: the original exception, if a Python function raised one.
 pub(crate) fn of_explaining(py: Python<'_>, error: &ExplainError) -> PyErr {
     if let Some(own) = raised_by_python(error) {
         return own.clone_ref(py);
@@ -89,12 +90,12 @@ pub(crate) fn of_explaining(py: Python<'_>, error: &ExplainError) -> PyErr {
     raised(py, class, error.to_string())
 }
 
-/// Why a model was refused.
+/// Returns the exception for an invalid model.
 pub(crate) fn of_reading(py: Python<'_>, error: &ModelError) -> PyErr {
     raised(py, of_model(error), error.to_string())
 }
 
-/// Why there is no game.
+/// Returns the exception for an invalid game: the original exception, if a Python function raised one.
 pub(crate) fn of_playing(py: Python<'_>, error: &GameError) -> PyErr {
     match raised_by_python(error) {
         Some(own) => own.clone_ref(py),
@@ -102,7 +103,7 @@ pub(crate) fn of_playing(py: Python<'_>, error: &GameError) -> PyErr {
     }
 }
 
-/// The exception of Python behind an error of the library.
+/// Returns the Python exception among the causes of an error.
 fn raised_by_python<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e PyErr> {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -162,7 +163,7 @@ fn of_game(error: &GameError) -> Class {
     }
 }
 
-/// Raises an error of options with their names in Python.
+/// Returns the exception for an invalid option, with the name that the option has in Python.
 pub(crate) fn of_options(py: Python<'_>, error: &OptionError) -> PyErr {
     match error {
         OptionError::Distribution { source, .. } | OptionError::Graph(source) => of_playing(py, source),

@@ -1,4 +1,4 @@
-//! Explanations as arrays.
+//! Conversion of explanations to dictionaries of arrays.
 
 use apportion::estimators::StopRule;
 use apportion::results::{Certified, interval_factor};
@@ -10,7 +10,8 @@ use pyo3::types::PyDict;
 
 use crate::errors::{Class, raised, usage};
 
-/// Exact values of all rows: `values` rows × players × outputs, `base` outputs, `predictions` rows × outputs.
+/// Returns exact values of all rows: `values` rows × players × outputs, `base` outputs, `predictions` rows ×
+/// outputs.
 pub(crate) fn of_attributions<'py>(
     py: Python<'py>,
     found: trees::Attributions,
@@ -18,7 +19,7 @@ pub(crate) fn of_attributions<'py>(
     of_exact(py, found.values, found.base, found.predictions)
 }
 
-/// Exact values, or interactions: rows × players × players × outputs.
+/// Returns exact values, or exact interactions: rows × players × players × outputs.
 pub(crate) fn of_exact<'py>(
     py: Python<'py>,
     values: Vec<f64>,
@@ -33,7 +34,7 @@ pub(crate) fn of_exact<'py>(
     Ok(told)
 }
 
-/// Interactions of all pairs of each row, with standard errors where they are estimates.
+/// Returns the interactions of all pairs for each row, with standard errors if they are estimates.
 pub(crate) fn of_pairs<'py>(py: Python<'py>, found: &[Interactions]) -> PyResult<Bound<'py, PyDict>> {
     let (mut values, mut errors, mut base, mut predictions) = (vec![], vec![], vec![], vec![]);
     for row in found {
@@ -50,7 +51,7 @@ pub(crate) fn of_pairs<'py>(py: Python<'py>, found: &[Interactions]) -> PyResult
     Ok(told)
 }
 
-/// What was found of each row that is done, with its number.
+/// Returns the results of the finished rows, with the warnings about them.
 pub(crate) fn of_runs<'py>(py: Python<'py>, done: Vec<(usize, Explanation)>) -> PyResult<Bound<'py, PyDict>> {
     let told = PyDict::new(py);
     let warned = warnings(&done);
@@ -85,7 +86,7 @@ fn model_rows(done: &[(usize, Explanation)]) -> Vec<i64> {
     done.iter().map(|(_, explanation)| explanation.model_rows as i64).collect()
 }
 
-/// Exact values of each row that is done, with its number, as [`of_attributions`] has them.
+/// Returns the exact values of the finished rows, as [`of_attributions`] does, and the numbers of the rows.
 pub(crate) fn of_exact_runs<'py>(
     py: Python<'py>,
     done: Vec<(usize, Explanation)>,
@@ -106,7 +107,7 @@ fn count_rows<'py>(py: Python<'py>, done: &[(usize, Explanation)]) -> Bound<'py,
     PyArray1::from_vec(py, done.iter().map(|&(row, _)| row as i64).collect())
 }
 
-/// What is to be warned of.
+/// Returns the warnings about the accuracy of the values.
 fn warnings(done: &[(usize, Explanation)]) -> Vec<String> {
     let rows = done.len();
     let explanations = || done.iter().map(|(_, explanation)| explanation);
@@ -115,8 +116,8 @@ fn warnings(done: &[(usize, Explanation)]) -> Vec<String> {
     let undetermined = explanations().filter(is_undetermined).count();
     let of_rank = explanations().find(is_undetermined).map(|first| {
         format!(
-            "{undetermined} of {rows} rows: {} evaluations determine {} of {} unknowns; the values are those of least norm and may be far \
-             off: give a larger budget (5n or more)",
+            "{undetermined} of {rows} rows: {} evaluations determine only {} of {} unknowns, so the values \
+             (minimum-norm solution) may be far off; increase the budget (5n or more)",
             first.evaluations,
             first.diagnostics.rank.unwrap_or_default(),
             first.diagnostics.unknowns.unwrap_or_default()
@@ -130,19 +131,22 @@ fn warnings(done: &[(usize, Explanation)]) -> Vec<String> {
     let of_accuracy = explanations().find_map(stopped).map(|rule| {
         let what = match rule {
             StopRule::Draws => {
-                "the draws of the game leave a larger error, and the budget does not pay as many as it takes: give a larger budget, more \
-                 draws, or a larger tolerance"
+                "because of the sampling error of the draws, and the budget does not allow enough draws; \
+                 increase budget, draws or until"
             }
-            StopRule::Looks => "the looks were used up: give a larger tolerance",
-            StopRule::NoScale => "there is nothing for a share to be of: give an absolute tolerance",
-            _ => "the budget was used up: give a larger budget, or a larger tolerance",
+            StopRule::Looks => "within the maximum number of interim checks; increase until",
+            StopRule::NoScale => {
+                "because a relative tolerance is undefined for values that are (nearly) zero or equal; use \
+                 relative_to=\"nothing\""
+            }
+            _ => "within the budget; increase budget or until",
         };
-        format!("{inaccurate} of {rows} rows: the error is not known to be within the tolerance; {what}")
+        format!("{inaccurate} of {rows} rows did not reach the tolerance {what}")
     });
     of_rank.into_iter().chain(of_accuracy).collect()
 }
 
-/// Half the width of an interval that holds with the probability `confidence`, in standard errors: for each number of degrees of freedom.
+/// Returns the half-width of a confidence interval in standard errors, for each number of degrees of freedom.
 #[pyfunction]
 pub(crate) fn interval_factors<'py>(
     py: Python<'py>,
@@ -150,7 +154,7 @@ pub(crate) fn interval_factors<'py>(
     degrees_of_freedom: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     if !(confidence > 0.0 && confidence < 1.0) {
-        return Err(usage(py, format!("a confidence is above 0 and below 1, not {confidence}")));
+        return Err(usage(py, format!("invalid confidence {confidence}: must be above 0 and below 1")));
     }
     let factor = |&degrees: &f64| interval_factor(degrees, confidence);
     Ok(PyArray1::from_vec(py, degrees_of_freedom.as_slice()?.iter().map(factor).collect()))

@@ -1,4 +1,4 @@
-//! What explains rows: a tree ensemble or a function of Python, in a game.
+//! Explainers of tree ensembles and of Python functions.
 
 use std::sync::Arc;
 
@@ -26,10 +26,10 @@ use crate::pool::Pool;
 use crate::serve::{Line, Question, beside, serve};
 use crate::watch::Watch;
 
-/// Rows by which a plan is made, at most.
+/// Maximum number of rows that a plan is based on.
 const SAMPLE: usize = 64;
 
-/// Rows that are explained at once with a checkpoint, at most.
+/// Maximum number of rows that are explained at once with a checkpoint.
 const MAX_BLOCK: usize = 4096;
 
 /// An explainer of a model.
@@ -39,7 +39,7 @@ pub(crate) struct Explainer {
     asked: Asked,
 }
 
-/// A method, the fewest and the most evaluations, and seconds.
+/// The method, the minimum and maximum number of evaluations per row, and the seconds.
 type Planned = (&'static str, Option<usize>, Option<usize>, Option<f64>);
 
 enum Plays {
@@ -47,7 +47,7 @@ enum Plays {
     Function(Box<Function>),
 }
 
-/// A function of Python: rows in, numbers out.
+/// A Python function from rows to outputs.
 struct Function {
     function: Callable,
     features: usize,
@@ -55,13 +55,13 @@ struct Function {
     absent: Arc<Absent>,
 }
 
-/// What stands in for features that are absent.
+/// The source of absent features.
 enum Absent {
     Background(Background),
     Law(Shared<'static, dyn ConditionalLaw>),
 }
 
-/// The function as a model, while it is served.
+/// The function as a model, while the calling thread evaluates it.
 struct AskedModel<'f> {
     line: Line,
     function: &'f Function,
@@ -89,7 +89,8 @@ impl Model for AskedModel<'_> {
 
 #[pymethods]
 impl Explainer {
-    /// Of a tree ensemble: against rows, by its covers, or under a law that is fitted on rows.
+    /// Returns an explainer of a tree ensemble: with a background, with its covers, or with a distribution
+    /// that is fitted on rows.
     #[staticmethod]
     #[pyo3(signature = (model, options, background=None, weights=None))]
     fn of_trees(
@@ -142,7 +143,7 @@ impl Explainer {
         Ok(Self { plays: Plays::Trees(Box::new(explainer)), asked })
     }
 
-    /// Of a function that takes an array of rows and returns a flat array of rows × outputs numbers.
+    /// Returns an explainer of a function from an array of rows to a flat array of rows × outputs numbers.
     #[staticmethod]
     #[pyo3(signature = (function, features, outputs, options, background=None, weights=None))]
     fn of_function(
@@ -169,10 +170,11 @@ impl Explainer {
         Ok(Self { plays: Plays::Function(Box::new(Function { function, features, outputs, absent })), asked })
     }
 
-    /// The same explainer of another function of as many features and outputs. Both share the background.
+    /// Returns the explainer with another function of the same number of features and outputs. Both share the
+    /// background.
     fn with_function(&self, py: Python<'_>, function: Py<PyAny>) -> PyResult<Self> {
         let Plays::Function(own) = &self.plays else {
-            return Err(usage(py, "an explainer of trees does not call a function"));
+            return Err(usage(py, "an explainer of trees cannot call a function"));
         };
         let function = Function {
             function: Callable::new(function),
@@ -196,7 +198,8 @@ impl Explainer {
         }
     }
 
-    /// What would be done with rows: the method, the fewest and the most evaluations, and the seconds, where they can be told.
+    /// Returns how rows would be explained: the method, the minimum and maximum number of evaluations per
+    /// row, and the seconds, each if it is known.
     fn plan(
         &self,
         py: Python<'_>,
@@ -214,7 +217,7 @@ impl Explainer {
         Ok((plan.method.name(), plan.least, plan.most, plan.seconds))
     }
 
-    /// What was found of all rows, and the exception that stopped the work before its end, if any.
+    /// Explains rows: returns the results, and the exception that stopped the work early, if there is one.
     #[pyo3(signature = (array, pool, progress=None, checkpoint=None))]
     fn explain<'py>(
         &self,
@@ -250,7 +253,7 @@ impl Explainer {
                         in_blocks(explainer, rows, &watch, &checkpoint.file).map(|()| None)
                     }
                     (Plays::Trees(explainer), None) => {
-                        // All rows in one call: the kernel is chosen by their number.
+                        // Pass all rows in one call, because the kernel is chosen by their number.
                         if is_exact && let Some(exact) = explainer.exact(rows)? {
                             return Ok(Some(exact));
                         }
@@ -262,7 +265,7 @@ impl Explainer {
                 }
             },
         )?;
-        // What was explained is returned if the file cannot be written, too, which may be why the work was stopped.
+        // Return the finished rows even if the file cannot be written, which may have stopped the work.
         let written = checkpoint.map_or(Ok(()), |checkpoint| checkpoint.finish(py));
         let stopped = match served.result {
             Some(Ok(Some(exact))) if served.stopped.is_none() => {
@@ -289,8 +292,9 @@ impl Explainer {
         Ok((found, written.err().or(stopped)))
     }
 
-    /// Interactions of all pairs: of trees exact, and what stands on the diagonal is the value, or what is left of it; of a function by all coalitions
-    /// where the budget covers them, else from one sample, with standard errors.
+    /// Returns the interactions of all pairs. For trees they are exact, with the values on the diagonal, or
+    /// with the remainders of the values. For functions they are exact if the budget covers all coalitions,
+    /// else estimates from one sample, with standard errors.
     fn interactions<'py>(
         &self,
         py: Python<'py>,
@@ -351,7 +355,8 @@ impl Explainer {
     }
 }
 
-/// Explains rows by trees with a checkpoint. An exact method explains as many rows at once as are predicted to take a second.
+/// Explains rows of a tree ensemble with a checkpoint. Exact methods explain as many rows at once as are
+/// predicted to take one second.
 fn in_blocks(
     explainer: &apportion::Explainer<'static>,
     rows: Rows<'_>,
@@ -366,13 +371,13 @@ fn in_blocks(
     explain_in_blocks(explainer, rows, at_once.clamp(1, MAX_BLOCK), (watch, file))
 }
 
-/// Some of the rows, by which a plan is made.
+/// Returns the rows that a plan is based on.
 fn sample(rows: Rows<'_>) -> Rows<'_> {
     rows.slice(0..rows.len().min(SAMPLE))
 }
 
 fn wanted<'r>(py: Python<'_>, rows: Option<Rows<'r>>) -> PyResult<Rows<'r>> {
-    rows.ok_or_else(|| usage(py, "this game is played against rows: give a background"))
+    rows.ok_or_else(|| usage(py, "this game requires a background"))
 }
 
 fn background(py: Python<'_>, rows: Option<Rows<'_>>, weights: Option<&[f64]>) -> PyResult<Background> {

@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all.
+//! Files that are written completely or not at all.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,11 @@ use pyo3::types::PyBytes;
 
 use crate::errors::of_writing;
 
-/// Writes a file: it appears whole or not at all, links are followed, and the mode and the owner of the file that it replaces are kept.
+/// Writes a file completely or not at all. Links are followed, and the mode and the owner of a replaced file
+/// are preserved.
 ///
-/// Returns None, or if the path is a descriptor, a pipe or a device, the mode in which Python opens it: there a call may wait for a reader,
-/// and only Python's own functions can be interrupted.
+/// Returns None, or if the path is a descriptor, a pipe or a device, the mode in which Python opens it:
+/// writing to these may wait for a reader, and only Python's own functions can be interrupted.
 #[pyfunction]
 pub(crate) fn write_file(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Games: of one's own, as functions of coalitions, and those of textbooks.
+//! Games: Python functions of coalitions, tables, and textbook games.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use crate::options::Request;
 use crate::pool::Pool;
 use crate::serve::{Line, Question, serve};
 
-/// A game: what each coalition of players is worth.
+/// A game, which has a value for each coalition of players.
 #[pyclass(frozen, module = "apportion._core")]
 pub(crate) struct Game {
     plays: Plays,
 }
 
 enum Plays {
-    /// One that has closed forms of its values.
+    /// A game with closed forms of its values.
     Textbook(Arc<dyn ClosedForm + Send + Sync>),
     Table(TabulatedGame),
     Function {
@@ -36,7 +36,7 @@ enum Plays {
 }
 
 impl Plays {
-    /// The function that a game is, if it is one.
+    /// Returns the function that evaluates the game, if there is one.
     fn function(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         match self {
             Self::Function { function, .. } => function.get(py).map(Some),
@@ -53,44 +53,45 @@ impl Game {
 
 #[pymethods]
 impl Game {
-    /// Of a function that takes coalitions × players booleans and returns a flat array of coalitions × outputs numbers.
+    /// Returns the game of a function from coalitions × players booleans to a flat array of coalitions ×
+    /// outputs numbers.
     #[staticmethod]
     fn of_function(function: Py<PyAny>, players: usize, outputs: usize) -> Self {
         Self { plays: Plays::Function { function: Callable::new(function), players, outputs } }
     }
 
-    /// Of a table of 2^n × outputs numbers, in the order of masks: bit i is player i.
+    /// Returns the game of a table of 2^n × outputs numbers, in the order of masks: bit i is player i.
     #[staticmethod]
     fn of_table(py: Python<'_>, values: PyReadonlyArray1<'_, f64>, outputs: usize) -> PyResult<Self> {
         let table = TabulatedGame::new(values.as_slice()?.to_vec(), outputs);
         Ok(Self { plays: Plays::Table(table.map_err(|error| of_playing(py, &error))?) })
     }
 
-    /// The glove game.
+    /// Returns the glove game.
     #[staticmethod]
     fn glove(py: Python<'_>, left: usize, right: usize) -> PyResult<Self> {
         Glove::new(left, right).map(Self::textbook).map_err(|error| of_playing(py, &error))
     }
 
-    /// The airport game.
+    /// Returns the airport game.
     #[staticmethod]
     fn airport(py: Python<'_>, costs: Vec<f64>) -> PyResult<Self> {
         Airport::new(costs).map(Self::textbook).map_err(|error| of_playing(py, &error))
     }
 
-    /// The additive game.
+    /// Returns the additive game.
     #[staticmethod]
     fn additive(py: Python<'_>, amounts: Vec<f64>) -> PyResult<Self> {
         Additive::new(amounts).map(Self::textbook).map_err(|error| of_playing(py, &error))
     }
 
-    /// The weighted voting game.
+    /// Returns the weighted voting game.
     #[staticmethod]
     fn weighted_voting(py: Python<'_>, quota: u64, weights: Vec<u64>) -> PyResult<Self> {
         WeightedVoting::new(quota, weights).map(Self::textbook).map_err(|error| of_playing(py, &error))
     }
 
-    /// A constant and a sum of unanimity games.
+    /// Returns the sum of a constant and of unanimity games.
     #[staticmethod]
     fn sum_of_unanimity(
         py: Python<'_>,
@@ -103,7 +104,7 @@ impl Game {
             .map_err(|error| of_playing(py, &error))
     }
 
-    /// The cooking game.
+    /// Returns the cooking game.
     #[staticmethod]
     fn cooking() -> Self {
         Self::textbook(Cooking)
@@ -129,7 +130,7 @@ impl Game {
         }
     }
 
-    /// Shapley and Banzhaf values by the closed forms of the textbook; None for other games.
+    /// Returns Shapley and Banzhaf values in closed form; None for games that are not textbook games.
     fn closed_forms<'py>(&self, py: Python<'py>) -> Option<[Bound<'py, PyArray1<f64>>; 2]> {
         match &self.plays {
             Plays::Textbook(game) => {
@@ -139,7 +140,7 @@ impl Game {
         }
     }
 
-    /// What coalitions are worth: coalitions × outputs in one line.
+    /// Returns the values of coalitions: coalitions × outputs, flat.
     fn values<'py>(
         &self,
         py: Python<'py>,
@@ -148,7 +149,7 @@ impl Game {
         let players = self.player_count();
         let given = coalitions.shape()[1];
         if given != players {
-            let says = format!("coalitions of {given} players, where the game has {players}");
+            let says = format!("expected coalitions of {players} players, got {given}");
             return Err(usage(py, says));
         }
         let game: &dyn apportion::Game = match &self.plays {
@@ -183,10 +184,10 @@ impl Game {
     }
 }
 
-/// Bytes of coalitions that a function is given at once.
+/// Maximum size in bytes of the coalitions of one call of a function.
 const MOST_BYTES: usize = 1 << 25;
 
-/// The function as a game, while it is served.
+/// The function as a game, while the calling thread evaluates it.
 struct AskedGame {
     line: Line,
     players: usize,
@@ -207,7 +208,7 @@ impl apportion::Game for AskedGame {
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        // A byte for each player: of many players a large budget would fill the memory.
+        // Coalitions have one byte per player, so with many players a large budget would exhaust the memory.
         let most = (MOST_BYTES / self.players.max(1)).max(1);
         for (start, out) in (0..batch.len()).step_by(most).zip(out.chunks_mut(most * self.outputs)) {
             let members = (start..(start + most).min(batch.len()))
@@ -230,7 +231,7 @@ impl apportion::Game for AskedGame {
     }
 }
 
-/// What was found of a game, and the exception that stopped the work before its end, if any.
+/// Returns the values of the players of a game.
 #[pyfunction]
 pub(crate) fn explain_game<'py>(
     py: Python<'py>,
@@ -253,7 +254,7 @@ pub(crate) fn explain_game<'py>(
     explained::of_runs(py, vec![(0, explanation)])
 }
 
-/// The interactions of all pairs of players of a game.
+/// Returns the interactions of all pairs of players of a game.
 #[pyfunction]
 pub(crate) fn pairs_of_game<'py>(
     py: Python<'py>,
@@ -281,5 +282,6 @@ pub(crate) fn pairs_of_game<'py>(
     explained::of_pairs(py, &[found])
 }
 
-/// What is said of values without an index of pairs.
-pub(crate) const NO_INDEX: &str = "interactions: they are of the values shapley, banzhaf and other semivalues, and of quotient-NAME of groups";
+/// The message for a value without an interaction index.
+pub(crate) const NO_INDEX: &str = "interactions are only available for semivalues (shapley, banzhaf, …) and \
+                                   for quotient-NAME with groups";

@@ -1,4 +1,4 @@
-//! Groups of features from data.
+//! Groups of features found in data.
 
 use apportion::games::Member;
 use apportion::partitions::{Cut, FeatureClustering};
@@ -10,7 +10,8 @@ use crate::arrays::rows;
 use crate::errors::usage;
 use crate::pool::Pool;
 
-/// Groups of the columns of an array that depend on each other: as many as are significant, so many, or groups within groups.
+/// Returns groups of dependent columns of an array: the significant groups, `count` groups, or if `tree`
+/// nested groups.
 #[pyfunction]
 #[pyo3(signature = (array, pool, count=None, tree=false, dependence=None, linkage=None))]
 pub(crate) fn find_groups<'py>(
@@ -25,7 +26,7 @@ pub(crate) fn find_groups<'py>(
     let rows = rows(&array)?;
     let columns = rows.columns();
     if let Some(count) = count.filter(|count| !(1..=columns).contains(count)) {
-        return Err(usage(py, format!("{count} groups: {columns} features make 1 to {columns} groups")));
+        return Err(usage(py, format!("invalid number of groups {count}; expected 1 to {columns}")));
     }
     let mut clustering = FeatureClustering { cut: count.map(Cut::Groups), ..FeatureClustering::default() };
     if let Some(name) = dependence {
@@ -37,7 +38,7 @@ pub(crate) fn find_groups<'py>(
     let found = pool
         .get()
         .run(py, || clustering.fit(rows))?
-        .map_err(|error| usage(py, format!("no groups can be found in the data: {error}")))?;
+        .map_err(|error| usage(py, format!("cannot find groups in the data: {error}")))?;
     let members = match tree {
         true => found.dendrogram.hierarchy().members(),
         false => found
@@ -50,7 +51,7 @@ pub(crate) fn find_groups<'py>(
     listed(py, &members)
 }
 
-/// Members as lists of lists of numbers.
+/// Returns members as nested lists of numbers.
 fn listed<'py>(py: Python<'py>, members: &[Member]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for member in members {

@@ -1,24 +1,27 @@
-//! The inside of the Python package `apportion`: the module `apportion._core`.
+//! The engine of the Python package `apportion`: the module `apportion._core`.
 //!
-//! Here are thin classes over the library, which take and give arrays of NumPy. What they are called with (models of other libraries, data
-//! frames, names) is made ready by the Python files beside this folder, and so is what they give.
+//! It consists of thin classes over the library, with NumPy arrays as arguments and results. The Python files
+//! in `python/apportion` convert models of other libraries, data frames and names to these arguments, and the
+//! results to explanations.
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
-//! | `ensemble`, `categories`, `columns`, `cells` | tree ensembles, the codes of their categories, columns that are features, and cells as numbers |
-//! | `explainer`, `options`, `law` | what is explained: a model in a game, with all that was asked for |
+//! | `ensemble`, `categories` | tree ensembles, codes of their categories |
+//! | `columns`, `cells` | the choice of feature columns, conversion of cells to numbers |
+//! | `explainer`, `options`, `law` | explainers, their options, conditional distributions |
 //! | `value` | groups and graphs |
-//! | `game` | games of one's own and of textbooks |
-//! | `groups` | groups of features from data |
+//! | `game` | user-defined games and textbook games |
+//! | `groups` | groups of features found in data |
 //! | `command` | the command |
-//! | `files`, `checkpoint` | files that are written whole or not at all, and those that runs resume from |
-//! | `explained` | what was found, as arrays |
-//! | `pictures` | figures and reports of it |
-//! | `pool`, `serve`, `watch` | threads: the engine has its own, Python functions are called on the thread that asks |
-//! | `callable` | functions of Python that the garbage collector sees |
-//! | `arrays`, `errors` | what goes over the border |
+//! | `files`, `checkpoint` | atomic writes, and checkpoints |
+//! | `explained` | results as arrays |
+//! | `pictures` | figures and reports |
+//! | `pool`, `serve`, `watch` | threads of the engine; Python functions are called on the calling thread |
+//! | `callable` | Python functions that the garbage collector can see |
+//! | `arrays`, `errors` | conversion of arrays and errors |
 //!
-//! Errors are the classes of `apportion._errors`, with the words of the library. A panic of the library is an error there, too.
+//! Errors are raised as the classes of `apportion._errors`, with the messages of the library. A panic is
+//! raised as an `InternalError`.
 
 mod arrays;
 mod callable;
@@ -42,7 +45,7 @@ mod serve;
 mod value;
 mod watch;
 
-/// The module.
+/// The module `apportion._core`.
 #[pyo3::pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
@@ -80,7 +83,7 @@ mod _core {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 }
 
-/// The example of the README is a test of Python.
+/// The example of the README, which is in Python and is run by the Python tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -10,7 +10,7 @@ use pyo3::types::{PyBool, PyDict, PyString};
 use crate::errors::{of_options, usage};
 use crate::value::{RequestedGraph, structure};
 
-/// Options, by their names in Python.
+/// Options of an explainer, extracted from a dictionary with their Python names.
 pub(crate) struct Request {
     pub(crate) options: Options,
     groups: Option<Py<PyAny>>,
@@ -44,7 +44,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Request {
     }
 }
 
-/// Returns a value in the words of the library.
+/// Returns an option value as the string that the library parses.
 fn words(value: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(flag) = value.cast::<PyBool>() {
         return Ok(flag.is_true().to_string());
@@ -106,7 +106,7 @@ impl Asked {
     }
 }
 
-/// Returns the accuracy of a request in words, as results store it; None if there is none.
+/// Returns the accuracy of a request in words, as results store it; None if there is no tolerance.
 #[pyfunction]
 pub(crate) fn accuracy_in_words(py: Python<'_>, options: Request) -> PyResult<Option<String>> {
     let until = options.options.accuracy.until().map_err(|error| of_options(py, &error))?;
@@ -119,13 +119,13 @@ pub(crate) fn option_names() -> Vec<&'static str> {
     Options::NAMES.to_vec()
 }
 
-/// The methods: name, and what each does in one line.
+/// Returns the methods: the name of each and a description in one line.
 #[pyfunction]
 pub(crate) fn methods() -> Vec<(&'static str, &'static str)> {
     Method::all().map(|method| (method.name(), method.help())).collect()
 }
 
-/// Which of `count` rows are a background of `most`, drawn by `seed`.
+/// Returns the rows, among `count`, of a background of at most `most` rows drawn with `seed`.
 #[pyfunction]
 pub(crate) fn sampled_rows(count: usize, most: usize, seed: u64) -> Vec<usize> {
     Background::sampled_rows(count, most, seed)

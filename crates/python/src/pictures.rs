@@ -1,4 +1,4 @@
-//! Figures and reports of what was found.
+//! Figures and reports.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use crate::errors::{Class, raised, usage};
 use crate::serve::left_alone;
 
-/// The figures: the name of each and what it shows.
+/// Returns the figures: the name of each and a description in one line.
 #[pyfunction]
 pub(crate) fn figures() -> Vec<(&'static str, &'static str)> {
     Kind::ALL.map(|kind| (kind.name(), kind.line())).into()
 }
 
-/// A page of values, with interactions of the same players where there are some.
+/// Returns an HTML report of values, and of the interactions of the same players if they are passed.
 #[pyfunction]
 #[pyo3(signature = (values, pairs=None, title=None, command=None))]
 pub(crate) fn report(
@@ -47,7 +47,7 @@ pub(crate) fn report(
     left_alone(py, page)?.map_err(|error| failed(py, &error))
 }
 
-/// What is drawn.
+/// The data of figures and reports.
 #[pyclass(frozen, name = "Gathered", module = "apportion._core")]
 pub(crate) struct Gathered {
     explained: Arc<Explained>,
@@ -63,7 +63,8 @@ fn failed(py: Python<'_>, error: &PlotError) -> PyErr {
 
 #[pymethods]
 impl Gathered {
-    /// Of all rows: `heading` has what holds for all of them, `arrays` what each has; row-major, as the library has them.
+    /// Gathers all rows: `heading` contains what is common to them, `arrays` their row-major arrays. The row
+    /// `wanted` is kept in any case.
     #[new]
     fn new(
         py: Python<'_>,
@@ -86,7 +87,7 @@ impl Gathered {
         Ok(Self { explained: Arc::new(gathered.map_err(|error| failed(py, &error))?) })
     }
 
-    /// Lays a figure out.
+    /// Lays out a figure.
     fn figure(&self, py: Python<'_>, kind: &str, options: &Bound<'_, PyDict>) -> PyResult<Figure> {
         let kind: Kind = kind.parse().map_err(|error: PlotError| failed(py, &error))?;
         let options = options_of(py, &self.explained, options)?;
@@ -96,7 +97,7 @@ impl Gathered {
     }
 }
 
-/// A figure that is laid out.
+/// The layout of a figure.
 #[pyclass(frozen, module = "apportion._core")]
 pub(crate) struct Figure {
     scene: Arc<Scene>,
@@ -134,7 +135,7 @@ impl Figure {
         self.scene.table.to_csv()
     }
 
-    /// The shapes, each as its kind and what belongs to it, for those who draw them.
+    /// Returns the shapes as tuples: the kind of each and its properties, for drawing with Matplotlib.
     fn shapes<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         self.scene.shapes.iter().map(|shape| as_tuple(py, shape)).collect()
     }
@@ -211,7 +212,7 @@ fn heading_of(py: Python<'_>, given: &Bound<'_, PyDict>) -> PyResult<Heading> {
     })
 }
 
-/// The text or the image whose parts are the players.
+/// Returns the text or the image whose parts are the players.
 fn medium_of(given: &Bound<'_, PyDict>) -> PyResult<Option<Medium>> {
     if let Some(text) = wanted::<String>(given, "text")? {
         return Ok(Some(Medium::Text { text, spans: wanted(given, "spans")?.unwrap_or_default() }));

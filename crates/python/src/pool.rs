@@ -10,7 +10,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors;
 
-/// Threads that explain. A process that was forked has none of those of its parent, and must make its own.
+/// A pool of threads of the engine. A forked process does not have the threads of its parent, and must create
+/// its own pool.
 #[pyclass(frozen, module = "apportion._core")]
 pub(crate) struct Pool {
     pub(crate) threads: ThreadPool,
@@ -18,7 +19,7 @@ pub(crate) struct Pool {
 
 #[pymethods]
 impl Pool {
-    /// So many threads; 0 for as many as there are cores.
+    /// Creates a pool with a number of threads, 0 for one per core.
     #[new]
     fn new(py: Python<'_>, threads: usize) -> PyResult<Self> {
         memory::check_setting().map_err(|error| errors::usage(py, error))?;
@@ -28,10 +29,12 @@ impl Pool {
                 .thread_name(|thread| format!("apportion-{thread}"))
                 .build()
         });
-        Ok(Self { threads: built.map_err(|error| errors::usage(py, format!("no threads: {error}")))? })
+        Ok(Self {
+            threads: built.map_err(|error| errors::usage(py, format!("cannot start threads: {error}")))?,
+        })
     }
 
-    /// How many there are.
+    /// Number of threads.
     #[getter]
     fn threads(&self) -> usize {
         self.threads.current_num_threads()
@@ -39,7 +42,8 @@ impl Pool {
 }
 
 impl Pool {
-    /// Threads of its own for work that a function asks for while these wait for its answer; none where they do not.
+    /// Returns a separate pool if this thread evaluates a function that the threads of a pool wait for, else
+    /// `None`. Without it, an explanation inside the function would wait for these threads forever.
     pub(crate) fn own(&self, py: Python<'_>) -> PyResult<Option<Self>> {
         match ANSWERING.get() {
             0 => Ok(None),
@@ -49,11 +53,11 @@ impl Pool {
 }
 
 thread_local! {
-    /// How many functions this thread is in, each of which some threads wait for.
+    /// Number of nested function calls on this thread that threads of a pool wait for.
     static ANSWERING: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Calls a function that threads of a pool wait for.
+/// Makes a call that threads of a pool wait for.
 pub(crate) fn answering<R>(call: impl FnOnce() -> R) -> R {
     ANSWERING.set(ANSWERING.get() + 1);
     let answer = call();
@@ -61,12 +65,12 @@ pub(crate) fn answering<R>(call: impl FnOnce() -> R) -> R {
     answer
 }
 
-/// What `work` gives, or the word that its panic left.
+/// Returns the result of `work`, or the message of its panic.
 pub(crate) fn caught<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(in_words)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what a panic leaves is a box")]
+#[expect(clippy::needless_pass_by_value, reason = "the payload of a panic is a box")]
 fn in_words(left: Box<dyn Any + Send>) -> String {
     let text = left.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| left.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_owned())

@@ -1,7 +1,9 @@
-//! Work of the engine: done by threads of the pool, while the calling thread answers the engine's calls of Python functions and listens for signals.
+//! Work of the engine on threads of the pool, while the calling thread evaluates Python functions for the
+//! engine and checks for signals.
 //!
-//! So a function finds the thread that its caller set up, Ctrl-C is raised inside it, and only its calls hold the interpreter. Between calls
-//! the thread checks for signals every twentieth of a second; Ctrl-C cancels the work.
+//! A function thus runs on the thread that its caller set up, Ctrl-C is raised inside it, and the interpreter
+//! is only held during its calls. Between calls the thread checks for signals every twentieth of a second;
+//! Ctrl-C cancels the work.
 
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -18,35 +20,35 @@ use pyo3::prelude::*;
 use crate::errors;
 use crate::pool::{Pool, answering, caught};
 
-/// How long the thread waits before it looks for signals.
+/// Interval between checks for signals.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The thread that ends the interpreter.
+/// The thread that shuts down the interpreter.
 static ENDING: OnceLock<ThreadId> = OnceLock::new();
 
-/// Ends the work of all other threads: their functions are not called any more.
+/// Ends the work of all other threads: their functions are no longer called.
 #[pyfunction]
 pub(crate) fn end() {
     let _ = ENDING.set(std::thread::current().id());
 }
 
-/// Whether another thread ends the interpreter.
+/// Returns whether another thread shuts down the interpreter.
 fn ending() -> bool {
     ENDING.get().is_some_and(|&thread| thread != std::thread::current().id())
 }
 
-/// What a function is asked.
+/// The argument of a function call.
 pub(crate) enum Question {
     /// Rows of features, row-major.
     Rows { values: Vec<f64>, columns: usize },
-    /// Coalitions, row-major: whether each player is in it.
+    /// Coalitions, row-major: whether each player is a member.
     Coalitions { members: Vec<bool>, players: usize },
 }
 
-/// A question on its way.
+/// A function call that another thread waits for.
 struct Request {
     question: Question,
-    /// Numbers that are wanted.
+    /// Expected number of results.
     numbers: usize,
     answer: SyncSender<Result<Vec<f64>, BoxError>>,
 }
@@ -56,11 +58,11 @@ enum Message {
     Done,
 }
 
-/// The way to a function, from any thread.
+/// A handle for calling the function from any thread.
 #[derive(Clone)]
 pub(crate) struct Line(Sender<Message>);
 
-/// Nobody answers any more.
+/// The work was stopped, and the function is no longer called.
 #[derive(Debug)]
 struct Stopped;
 
@@ -72,7 +74,7 @@ impl std::fmt::Display for Stopped {
 
 impl std::error::Error for Stopped {}
 
-/// A function whose answer has another number of numbers.
+/// A function that returned an unexpected number of results.
 #[derive(Debug)]
 struct Miscounted {
     given: usize,
@@ -81,14 +83,14 @@ struct Miscounted {
 
 impl std::fmt::Display for Miscounted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "it returned {} numbers where {} are wanted", self.given, self.wanted)
+        write!(f, "the function returned {} numbers, expected {}", self.given, self.wanted)
     }
 }
 
 impl std::error::Error for Miscounted {}
 
 impl Line {
-    /// Asks the function, and waits for its answer: so many numbers.
+    /// Calls the function and waits for its result, which has `numbers` numbers.
     pub(crate) fn ask(&self, question: Question, numbers: usize) -> Result<Vec<f64>, BoxError> {
         let (answer, answered) = sync_channel(1);
         self.0.send(Message::Asked(Request { question, numbers, answer })).map_err(|_| Stopped)?;
@@ -96,7 +98,7 @@ impl Line {
     }
 }
 
-/// What came of some work, and the exception that stopped it, if any.
+/// The result of some work, and the exception that stopped it, if there is one.
 pub(crate) struct Served<R> {
     /// `None` if the work was cancelled.
     pub(crate) result: Option<R>,
@@ -104,7 +106,12 @@ pub(crate) struct Served<R> {
 }
 
 impl<R> Served<R> {
-    /// The result, or the exception that stopped the work. An exception that came after its end is raised, too, or the signal would be lost.
+    /// Returns the result.
+    ///
+    /// # Errors
+    ///
+    /// The exception that stopped the work. An exception after the end of the work is raised, too; otherwise
+    /// the signal would be lost.
     pub(crate) fn whole(self, py: Python<'_>) -> PyResult<R> {
         match (self.result, self.stopped) {
             (_, Some(stopped)) => Err(stopped),
@@ -114,8 +121,8 @@ impl<R> Served<R> {
     }
 }
 
-/// Does `work` on the threads of the pool, and answers its questions with `function`. `tick` is called now and then; when it or a handler of a
-/// signal raises, the work is cancelled and nothing is answered any more.
+/// Does `work` on the threads of the pool, and evaluates `function` for it. `tick` is called at intervals; if
+/// it or a signal handler raises, the work is cancelled and the function is no longer called.
 pub(crate) fn serve<R: Send>(
     py: Python<'_>,
     pool: &Pool,
@@ -135,7 +142,7 @@ pub(crate) fn serve<R: Send>(
         let stopped = threads.in_place_scope(|scope| {
             scope.spawn(move |_| {
                 *place = caught(|| token.run(|| work(line)));
-                // Whoever listens ends with this message at the latest.
+                // Ends `answer_all`, unless it has ended already.
                 let _ = sender.send(Message::Done);
             });
             answer_all(&messages, function, token, tick)
@@ -147,13 +154,13 @@ pub(crate) fn serve<R: Send>(
 }
 
 impl Pool {
-    /// Does `work` on these threads, while other threads of Python run. Ctrl-C cancels it.
+    /// Does `work` on these threads, while other Python threads run. Ctrl-C cancels it.
     pub(crate) fn run<R: Send>(&self, py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
         serve(py, self, None, &|_| Ok(()), |_| work())?.whole(py)
     }
 }
 
-/// Does `work` on a thread beside the pools, while other threads of Python run. Ctrl-C cancels it.
+/// Does `work` on a separate thread, while other Python threads run. Ctrl-C cancels it.
 pub(crate) fn beside<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -> PyResult<R> {
     let (result, stopped) = py.detach(|| {
         let (sender, messages) = channel();
@@ -173,7 +180,8 @@ pub(crate) fn beside<R: Send>(py: Python<'_>, work: impl FnOnce() -> R + Send) -
     Served { result: result.ok(), stopped }.whole(py)
 }
 
-/// As [`beside`], for work that does not check whether it was cancelled: Ctrl-C leaves it alone, and it ends by itself.
+/// Same as [`beside`], for work that does not check for cancellation: after Ctrl-C it runs to its end in the
+/// background.
 pub(crate) fn left_alone<R: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> R + Send + 'static,
@@ -181,7 +189,8 @@ pub(crate) fn left_alone<R: Send + 'static>(
     beside(py, || uninterrupted(f64::INFINITY, work))
 }
 
-/// Answers questions until all is done; returns what stopped it before.
+/// Evaluates the function until the work is done; returns the exception that stopped it early, if there is
+/// one.
 fn answer_all(
     messages: &Receiver<Message>,
     function: Option<&Py<PyAny>>,
@@ -199,7 +208,7 @@ fn answer_all(
                     }
                     _ => Err(Stopped.into()),
                 };
-                // Whoever asked may have been stopped.
+                // The receiver is gone if its thread was stopped.
                 let _ = answer.send(given);
             }
             Ok(Message::Done) | Err(RecvTimeoutError::Disconnected) => return stopped,
@@ -208,7 +217,7 @@ fn answer_all(
         if stopped.is_none() && looked.elapsed() >= PAUSE {
             looked = Instant::now();
             let heard = match ending() {
-                true => Err(PyRuntimeError::new_err("the interpreter ends")),
+                true => Err(PyRuntimeError::new_err("the interpreter is shutting down")),
                 false => Python::attach(|py| py.check_signals().and_then(|()| tick(py))),
             };
             if let Err(error) = heard {
@@ -219,7 +228,7 @@ fn answer_all(
     }
 }
 
-/// Calls the function, whose answer is a contiguous array of numbers.
+/// Calls the function, which returns a contiguous array of numbers.
 fn call(
     py: Python<'_>,
     function: &Py<PyAny>,

@@ -10,17 +10,17 @@ use crate::errors::{of_options, of_playing, usage};
 /// A graph of the players.
 #[derive(FromPyObject)]
 pub(crate) enum RequestedGraph {
-    /// Rows, columns, and the number of neighbours of a player inside.
+    /// Rows, columns, and the number of neighbours of an inner player.
     Grid(usize, usize, usize),
     /// Pairs of players.
     Edges(Vec<(usize, usize)>),
-    /// The players in a row.
+    /// Each player is connected to the next one.
     #[pyo3(transparent)]
-    Line(#[expect(dead_code, reason = "only its type tells it from others")] bool),
+    Line(#[expect(dead_code, reason = "only its type distinguishes it from the others")] bool),
 }
 
 impl RequestedGraph {
-    /// Returns the graph of a number of players.
+    /// Returns the graph for a number of players.
     pub(crate) fn graph(self, py: Python<'_>, players: usize) -> PyResult<Graph> {
         let option = match self {
             Self::Line(_) => GraphOption::Line,
@@ -37,18 +37,18 @@ impl RequestedGraph {
     }
 }
 
-/// Returns the groups of a number of players, or their groups within groups.
+/// Returns the groups of a number of players, nested or not.
 pub(crate) fn structure(groups: &Bound<'_, PyAny>, players: usize) -> PyResult<Structure> {
     let refused = |error| usage(groups.py(), format!("groups: {error}"));
     Structure::new(players, members(groups, 0)?).map_err(refused)
 }
 
-/// Maximum depth of groups within groups; deeper ones are a mistake, and would take the whole stack.
+/// Maximum nesting depth of groups. Deeper nesting is a mistake, and would overflow the stack.
 const MAX_DEPTH: usize = 500;
 
 fn members(groups: &Bound<'_, PyAny>, depth: usize) -> PyResult<Vec<Member>> {
     if depth > MAX_DEPTH {
-        return Err(usage(groups.py(), format!("groups lie more than {MAX_DEPTH} deep within each other")));
+        return Err(usage(groups.py(), format!("groups are nested more than {MAX_DEPTH} levels deep")));
     }
     let member = |member: PyResult<Bound<'_, PyAny>>| {
         let member = member?;

@@ -1,4 +1,4 @@
-//! Follows the runs of many rows: counts them, and keeps what is done.
+//! Progress and results of the rows of a run.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use apportion::{Explanation, Follow, Progress};
 
-/// What is known of the runs so far.
+/// Counts and collects the finished rows.
 #[derive(Default)]
 pub(crate) struct Watch {
     rows: AtomicUsize,
@@ -15,12 +15,12 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Rows that are done, and evaluations of them and of the one that is in work.
+    /// Returns the number of finished rows, and the number of evaluations for the current row.
     pub(crate) fn so_far(&self) -> (usize, usize) {
         (self.rows.load(Ordering::Relaxed), self.evaluations.load(Ordering::Relaxed))
     }
 
-    /// The rows that are done, in their order.
+    /// Returns the finished rows, sorted by row number.
     pub(crate) fn done(self) -> Vec<(usize, Explanation)> {
         let mut done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         done.sort_unstable_by_key(|&(row, _)| row);

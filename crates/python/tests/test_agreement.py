@@ -223,7 +223,7 @@ def test_lists_agree_member_by_member(numbers):
         models = [make().fit(rows[part], (targets[part] > 0).astype(int)) for part in (slice(0, 80), slice(40, 120))]
         assert compared(models, rows) == 20
         other = apportion.Ensemble([models[0], models[0]])
-        with pytest.raises(apportion.ModelError, match="model 1 of the list: the model was read differently"):
+        with pytest.raises(apportion.ModelError, match="model 1 of the list: the trees as read do not reproduce"):
             compared(models, rows, other)
 
 
@@ -309,7 +309,7 @@ def test_faults_in_trees_are_found(numbers, edit, kind):
     ensemble = edited(model, edit)
     given = model.get_booster() if kind == "booster" else model
     assert compared(given, rows, edited(model, lambda learner: None)) == 20
-    text = r"row \d+ of X: .*predict\(output_margin=True\) returns .*, the trees as read give .*check=False"
+    text = r"row \d+ of X: .*predict\(output_margin=True\) returns .*, the trees as read return .*check=False"
     with pytest.raises(apportion.ModelError, match=text):
         compared(given, rows, ensemble)
 
@@ -323,9 +323,9 @@ def test_wrong_rounds_are_found(numbers, library):
              "catboost": lambda: module.CatBoostRegressor(iterations=20, **CAT)}[library]().fit(rows, targets)
     for rounds in ((0, 19), (1, 20), (0, 1)):
         content = apportion.Ensemble(model)._made_of[0][0]
-        with pytest.raises(apportion.ModelError, match="read differently"):
+        with pytest.raises(apportion.ModelError, match="do not reproduce"):
             compared(model, rows, Ensemble._of([(content, rounds)]))
-    with pytest.raises(apportion.ModelError, match="read differently"):
+    with pytest.raises(apportion.ModelError, match="do not reproduce"):
         compared(model, rows, apportion.Ensemble(type(model)(**model.get_params()).fit(rows, targets + rows[:, 0])))
 
 
@@ -341,7 +341,7 @@ def test_another_order_of_categories_is_found(mixed, library):
     assert check(model, ensemble, frame, values) == 20
     turned = values.copy()
     turned[:, 1] = (turned[:, 1] + 1) % 3
-    with pytest.raises(apportion.ModelError, match="read differently"):
+    with pytest.raises(apportion.ModelError, match="do not reproduce"):
         check(model, ensemble, frame, turned)
 
 
@@ -354,7 +354,7 @@ def test_a_wrong_missing_marker_is_found(numbers, marker):
     ensemble = apportion.Ensemble(model)
     assert compared(model, rows, ensemble) == 20
     ensemble.missing = None
-    with pytest.raises(apportion.ModelError, match="read differently"):
+    with pytest.raises(apportion.ModelError, match="do not reproduce"):
         compared(model, rows, ensemble)
 
 
@@ -375,7 +375,7 @@ def test_faults_of_models_of_scikit_learn_are_found(numbers, kind):
     model, other = make().fit(rows, wanted), make().fit(rows[:60], wanted[:60])
     assert compared(model, rows) == 20
     for given in (rows, rows.astype(np.float32)):
-        with pytest.raises(apportion.ModelError, match="read differently"):
+        with pytest.raises(apportion.ModelError, match="do not reproduce"):
             compared(model, given, apportion.Ensemble(other))
 
 

@@ -119,7 +119,7 @@ def test_an_explainer_that_is_given_stays_as_it_was(trees, numbers, table):
     of_function = apportion.Explainer(lambda rows: rows.sum(axis=1), numbers[0][:9])
     list(apportion.explain_batches(table.slice(0, 5), of_function, keep="id"))
     assert of_function._names is None
-    with pytest.raises(apportion.UsageError, match="has its background and options already"):
+    with pytest.raises(apportion.UsageError, match="cannot be combined with an Explainer"):
         apportion.explain_batches(table, explainer, value="banzhaf")
 
 
@@ -144,14 +144,14 @@ def test_what_does_not_fit_is_said_before_anything_runs(trees, numbers, table):
 
     for table_, asked, words in [
         (table.drop_columns("f3"), {"keep": "id"}, 'X: expected 4 feature columns, found 3 '),
-        (table, {"keep": ["id", "no"]}, 'keep names "no", and the batches have "id", "f0"'),
-        (table, {"keep": ["id", "id"]}, "keep names a column twice"),
+        (table, {"keep": ["id", "no"]}, 'unknown column "no" in keep; columns of the batches: "id", "f0"'),
+        (table, {"keep": ["id", "id"]}, "duplicate column in keep"),
         (table, {"layout": "rows"}, "unknown layout 'rows'; expected one of: columns, lists"),
-        (table, {"keep": ["f0"]}, 'two columns "f0"; rename the one that is kept, or give layout="lists"'),
+        (table, {"keep": ["f0"]}, 'duplicate column "f0" in the results; rename the kept column, or use layout="lists"'),
         (table, {"model": additive, "keep": []}, "X: expected 4 feature columns, found 5 .*keep"),
-        (table, {"model": additive, "background": None}, "explained against one background"),
-        (table.set_column(1, "f0", pyarrow.array([[1.0]] * 1200)), {}, 'column "f0" of X holds list'),
-        (table, {"model_output": "log_loss"}, "explains rows with y"),
+        (table, {"model": additive, "background": None}, "requires a background"),
+        (table.set_column(1, "f0", pyarrow.array([[1.0]] * 1200)), {}, 'column "f0" of X contains list'),
+        (table, {"model_output": "log_loss"}, "not supported for batches, which have no y"),
         (table, {"kernel_": 3}, "unknown option 'kernel_'"),
     ]:
         with pytest.raises(apportion.Error, match=words):
@@ -182,7 +182,7 @@ def test_a_plan_says_what_a_table_takes(trees, numbers, table):
 
     apportion.BatchExplainer(slow, numbers[0][:1], keep="id", feature_names=NAMES).plan(table, 10**9, seconds=0.2)
     assert len(asked) < 60
-    with pytest.raises(apportion.DataError, match="measured on rows, and the sample has none"):
+    with pytest.raises(apportion.DataError, match="the sample has no rows"):
         explainer.plan(table.slice(0, 0), 10)
 
 
@@ -201,7 +201,7 @@ def test_interactions_of_trees_have_the_same_bytes_however_a_table_is_cut(asked,
         assert np.allclose(wanted.column(3 + place), plain[:, i, j], atol=1e-12)
     summary = apportion.Summary.of(explainer(part))
     assert np.allclose(summary.mean_absolute[1], np.abs(plain[:, 0, 1]).mean()) and summary.players[1] == "f0 × f1"
-    with pytest.raises(apportion.DataError, match="parts are of one question"):
+    with pytest.raises(apportion.DataError, match="cannot merge summaries with different options"):
         summary + apportion.Summary.of(apportion.explain_batches(part, trees, background, keep="id", feature_names=NAMES, **asked))
 
 
@@ -223,7 +223,7 @@ def test_interactions_of_functions_have_errors_where_they_are_estimates(numbers,
         assert values.shape == (6, players * (players + 1) // 2)
         exact = values if exact is None else exact
         assert np.linalg.norm(values - exact) < 0.5 * np.linalg.norm(exact)
-    with pytest.raises(apportion.UsageError, match="until is an accuracy of values"):
+    with pytest.raises(apportion.UsageError, match="until cannot be combined with interactions"):
         apportion.BatchExplainer(model, np.zeros((1, players)), interactions=True, until=0.1)
     with pytest.raises(apportion.UsageError, match="unknown form of interactions 'remainder'; expected one of: index"):
         apportion.BatchExplainer(model, np.zeros((1, players)), interactions="remainder")
@@ -246,7 +246,7 @@ def test_words_come_in_all_forms_of_arrow(booster, frame):
         found = whole(apportion.explain_batches(table, booster, rows[:20]))
         assert np.allclose(np.column_stack([found[name] for name in rows.columns]), wanted, atol=1e-12), type(table)
     assert apportion.summarize(words, booster, rows[:20]).explanation().data is None
-    with pytest.raises(apportion.DataError, match="holds 'pink', which is no category"):
+    with pytest.raises(apportion.DataError, match="unknown category 'pink' in column"):
         list(apportion.explain_batches(words.set_column(1, "colour", pyarrow.array(["pink"] * len(rows))), booster, rows[:20]))
 
 

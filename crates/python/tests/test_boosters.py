@@ -84,7 +84,7 @@ def test_a_choice_of_rounds_is_noted_and_can_be_changed(stopped):
     assert read(model, rounds="all")[0].rounds[1] == best + 4
     # A file does not say which object it was saved by.
     ensemble, warned = read(bytes(booster.save_raw("json")))
-    assert ensemble.rounds[1] == booster.best_iteration + 1 and "a file does not say" in warned[0]
+    assert ensemble.rounds[1] == booster.best_iteration + 1 and "a file does not store" in warned[0]
     assert read(fit(early_stopping_rounds=None, n_estimators=3))[1] == []
     again = pickle.loads(pickle.dumps(ensemble))
     assert again.notes == ensemble.notes and again.rounds == ensemble.rounds

@@ -312,11 +312,11 @@ def test_a_class_of_ones_own_is_the_one_it_derives_from_if_it_changes_no_predict
 def refused_models(rows, answers):
     forest = RandomForestRegressor(3).fit(rows, answers)
     forest.predict = lambda rows: np.zeros(len(rows))
-    yield forest, "its own predict"
+    yield forest, "this object replaces predict"
     yield Doubled(3).fit(rows, answers), "overrides predict"
     yield Hidden().fit(rows, answers), "overrides _decision_function"
     yield make_pipeline(Shifted(), Ridge()).fit(rows, answers), "overrides transform"
-    yield Pipeline([("s", StandardImpostor()), ("t", DecisionTreeRegressor())]).fit(rows, answers), "not known to keep columns apart"
+    yield Pipeline([("s", StandardImpostor()), ("t", DecisionTreeRegressor())]).fit(rows, answers), "its features may depend on several columns"
     yield BaggingRegressor(Doubled(2), n_estimators=2).fit(rows, answers), "overrides predict"
 
 

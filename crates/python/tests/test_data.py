@@ -108,14 +108,14 @@ def test_rows_that_cannot_be_used(frame, explainer, plain):
     for given, says in [
         (rows.rename(columns={"size": "sise"}), 'rename the column "sise" if it is the feature "size"'),
         (rows[["size"]], "1 column lacks 3 of the 4 features"),
-        (rows.assign(colour="redd"), 'the nearest is "red"'),
+        (rows.assign(colour="redd"), 'did you mean "red"'),
         (rows.assign(size="tall"), "which is not a number"),
         (rows.assign(size=[{}] * len(rows)), "objects"),
         (rows.assign(size=1j), "complex"),
         (rows.assign(colour=1j), "complex"),
         (rows[["size", "size", "colour", "rooms", "new"]], 'duplicate column name "size"'),
         (np.zeros((2, 3)), "X: expected 4 feature columns, found 3"),
-        (np.zeros((2, 2, 2)), "3 axes"),
+        (np.zeros((2, 2, 2)), "3 dimensions"),
         (np.zeros((2, 4), dtype=complex), "complex"),
     ]:
         with pytest.raises(apportion.DataError, match=says):

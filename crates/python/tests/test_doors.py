@@ -199,7 +199,7 @@ def test_cells_that_no_number_holds_are_refused_by_name():
     explainer = apportion.TreeExplainer(str(HERE / "numbers.txt"))
     exact = explainer(pandas.DataFrame({"cell": pandas.Series([2**200, 1], dtype=object), "other": [0.5, 0.5]}))
     assert exact.predictions.tolist() == [52.0, 20.0]
-    for cell, says in [(2**200 + 1, "not exact as float64"), (10**400, "not exact as float64"), ("\ud800", "neither a number nor a text")]:
+    for cell, says in [(2**200 + 1, "cannot represent exactly"), (10**400, "cannot represent exactly"), ("\ud800", "neither a number nor a string")]:
         with pytest.raises(apportion.DataError, match=says):
             explainer(pandas.DataFrame({"cell": pandas.Series([cell, 1], dtype=object), "other": [0.5, 0.5]}))
 

@@ -33,7 +33,7 @@ def test_a_game_of_ones_own():
 
 
 def test_games_that_are_none():
-    with pytest.raises(apportion.ModelError, match="two answers"):
+    with pytest.raises(apportion.ModelError, match="not deterministic"):
         apportion.Game(lambda coalitions: np.random.default_rng().random(len(coalitions)), players=3)
     with pytest.raises(apportion.ModelError, match="shape"):
         apportion.Game(lambda coalitions: np.zeros(7), players=3)

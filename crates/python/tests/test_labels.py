@@ -278,7 +278,7 @@ def test_outputs_are_selected_by_label(rows, kind):
     chosen = found[..., [str(classes[1]), str(classes[0])]]
     assert chosen.output_names == [str(classes[1]), str(classes[0])] and np.array_equal(chosen.values, found.values[..., [1, 0]])
     assert set(found.to_frame()["output"]) == {str(label) for label in classes}
-    with pytest.raises(UsageError, match="there is no output"):
+    with pytest.raises(UsageError, match="unknown output"):
         found[..., "none of them"]
 
 

@@ -53,7 +53,7 @@ def test_words_of_many_scripts_are_whole():
 
 @pytest.mark.parametrize("text, more, says", [
     ("", {}, "no players"), ("...", {"split": r"\w"}, "no players"), ("ab", {"split": lambda text: [(0, 2), (1, 2)]}, "overlap"),
-    ("ab", {"split": lambda text: [(0, 9)]}, "lie in the text"), ("ab", {"split": lambda text: [(-1, 1)]}, "lie in the text"),
+    ("ab", {"split": lambda text: [(0, 9)]}, "within the text"), ("ab", {"split": lambda text: [(-1, 1)]}, "within the text"),
     ("a b", {"split": "("}, "regular expression"), (b"abc", {}, "text"), (None, {}, "text"), ([None], {}, "text"),
 ])
 def test_texts_without_players(text, more, says):
@@ -97,7 +97,7 @@ def test_parts_of_images_are_players(enumerated):
 
 @pytest.mark.parametrize("more, says", [
     ({"segments": "9x1"}, "segments"), ({"segments": "two"}, "segments"), ({"segments": np.zeros((2, 2), int)}, "shape"),
-    ({"segments": np.zeros((4, 4))}, "whole numbers"), ({"reference": np.zeros(3)}, "reference"), ({"reference": "black"}, "reference"), ({"batch": 0}, "batch"),
+    ({"segments": np.zeros((4, 4))}, "expected integers"), ({"reference": np.zeros(3)}, "reference"), ({"reference": "black"}, "reference"), ({"batch": 0}, "batch"),
 ])
 def test_images_that_cannot_be_cut(more, says):
     with pytest.raises(apportion.Error, match=says):

@@ -114,8 +114,8 @@ def test_interactions_classes_groups_texts_and_images(numbers, booster, frame):
 
 
 @pytest.mark.parametrize("wrong, says", [
-    (dict(kind="pie"), "unknown figure"), (dict(kind="waterfall", row=10**6), "no row"), (dict(kind="scatter", feature="nobody"), "unknown feature"),
-    (dict(kind="bar", output="nobody"), "no output"), (dict(kind="bar", output=7), "no output"), (dict(kind="cohorts", where="nothing"), "invalid condition"),
+    (dict(kind="pie"), "unknown figure"), (dict(kind="waterfall", row=10**6), "row 1000000 is out of range"), (dict(kind="scatter", feature="nobody"), "unknown feature"),
+    (dict(kind="bar", output="nobody"), "unknown output"), (dict(kind="bar", output=7), "output 7 is out of range"), (dict(kind="cohorts", where="nothing"), "invalid condition"),
     (dict(kind="network"), "interactions"), (dict(kind="convergence"), "until"), (dict(kind="groups"), "groups"),
 ])
 def test_what_is_not_there_is_refused(exact, wrong, says):
@@ -134,9 +134,9 @@ def test_a_report_is_a_page(exact, frame, booster, tmp_path):
     assert written == page.html and written.startswith("<!DOCTYPE html>") and "A &lt;title&gt;" in written
     assert "sandbox" in page._repr_html_() and "<!DOCTYPE" not in page._repr_html_()
     assert pairs.report().html
-    with pytest.raises(apportion.UsageError, match="values of players"):
+    with pytest.raises(apportion.UsageError, match="values of single players"):
         exact.report(interactions=exact)
-    with pytest.raises(apportion.UsageError, match="other features"):
+    with pytest.raises(apportion.UsageError, match="different features"):
         exact.report(interactions=pairs[:, ["size", "rooms"], ["size", "rooms"]])
 
 

@@ -1,9 +1,7 @@
-"""Whether the trees that were read from a model predict what the model itself predicts, on some of the rows
-that are explained.
+"""Comparison of the trees read from a model with the model's own predictions, on some of the explained rows.
 
-A model is called by its own methods on the rows as they were given, so that names, types, categories and
-missing markers take the model's own way.
-Where the model refuses such rows there is nothing to compare.
+The model is called with its own methods on the rows as they were passed, so that it handles names, types,
+categories and missing values itself. If it rejects the rows, nothing is compared.
 """
 from __future__ import annotations
 
@@ -21,34 +19,35 @@ from ._models import Ensemble, family, members
 from ._threads import pool
 from ._types import Model, Numbers, Places, Rows
 
-# How a model is called: the label, the call, and whether its answer is compared after the link function.
+# A call of a model: the label, the function, and whether its result is compared after the link function.
 _Call: TypeAlias = tuple[str, Callable[[Rows], Any], bool]
 
-# Rows that are compared, spread over those that are given.
+# The maximum number of rows that are compared, spread over those that were passed.
 ROWS = 20
-# Rounding errors in proportion to the numbers that are added up: of libraries that add 32-bit numbers, and of
-# all others.
+# Rounding errors relative to the terms of a sum: of libraries that add 32-bit floats, and of all others.
 SINGLE, DOUBLE = 1e-5, 1e-9
 
 
 def check(model: Model, ensemble: Ensemble, given: Rows, values: Numbers, what: str = "X", *,
           linked: bool = False, threads: int | None = None) -> int:
-    """Raises ModelError if a model predicts something else than the ensemble that was read from it.
+    """Raises ModelError if a model predicts differently than the ensemble that was read from it.
 
-    model: the object, or a list of them whose mean the ensemble is; None for the one that the ensemble was
-        read from, if it is still there.
-    given: the rows as the user gave them. values: the same rows as the engine takes them, rows × features.
-    what: how messages name the rows. linked: whether outputs are explained after the link function.
+    model: the object, or a list of objects whose mean the ensemble is; None for the object that the ensemble
+        was read from, if it still exists.
+    given: the rows as the user passed them.
+    values: the same rows as the engine expects them, of shape (n_rows, n_features).
+    what: the name of the rows in messages.
+    linked: whether outputs are explained after the link function.
 
-    Returns how many rows were compared: 0 if there is nothing to compare with, as for files, or the model
-    refuses the rows.
+    Returns the number of rows that were compared: 0 if there is nothing to compare with, as for files, or if
+    the model rejects the rows.
     """
     model = ensemble.source if model is None else model
     if model is None or not len(values):
         return 0
     several = members(model)
     if several is not None:
-        # Each model by itself: the mean of margins is a number that no model of a list has a method for.
+        # Compare each model by itself: no method of a model returns the mean of the margins.
         return max(_check(member, ensemble._member(place), given, values, what, False, threads,
                           f"model {place} of the list: ") for place, member in enumerate(several))
     return _check(model, ensemble, given, values, what, linked, threads, "")
@@ -61,7 +60,7 @@ def _check(model: Model, ensemble: Ensemble, given: Rows, values: Numbers, what:
     try:
         ours = _Ours(ensemble, values, threads)
     except Error:
-        # Rows that the engine refuses are reported where they are explained.
+        # Rows that the engine rejects are reported when they are explained.
         return 0
     first = None
     for rows in _containers(model, ensemble, given, places, values):
@@ -78,25 +77,25 @@ def _check(model: Model, ensemble: Ensemble, given: Rows, values: Numbers, what:
         return 0
     candidate, wrong, own, read = first
     rows = "; ".join(f"row {places[row]} of {what}: {candidate.label} returns {_text(own[row])}, "
-                     f"the trees as read give {_text(read[row])}" for row in wrong[:3])
+                     f"the trees as read return {_text(read[row])}" for row in wrong[:3])
     more = f"; and {len(wrong) - 3} more of {len(places)} rows" if len(wrong) > 3 else ""
-    raise ModelError(f"{whose}the model was read differently than it predicts: {rows}{more}; please report "
+    raise ModelError(f"{whose}the trees as read do not reproduce the model: {rows}{more}; please report "
                      "this, or pass check=False to explain the trees as read")
 
 
 def _candidates(model: Model, ensemble: Ensemble, rows: Rows, linked: bool) -> Iterator[Prediction]:
     yield from own_predictions(model, ensemble, rows, linked)
     if _is_single(rows) and family(model) == "sklearn":
-        # Steps before trees compute in 32 bits if rows are so: a threshold that is met by rounding alone is
-        # not a fault of the reading.
+        # Steps before trees compute in 32 bits for 32-bit rows. A threshold that is only crossed by rounding
+        # is not an error of the reader.
         yield from own_predictions(model, ensemble, _doubled(rows), linked)
 
 
 class Prediction:
-    """What a model itself predicts: rows × outputs.
+    """Predictions of the model itself, of shape (n_rows, n_outputs).
 
-    label: how it was called. is_linked: whether it is to be compared with the outputs after the link
-        function.
+    label: the call of the model.
+    is_linked: whether they are compared with the outputs after the link function.
     """
 
     __slots__ = ("label", "numbers", "is_linked")
@@ -106,7 +105,7 @@ class Prediction:
 
 
 class _Ours:
-    """What the ensemble predicts, and how far off the model may be by rounding."""
+    """Predictions of the ensemble, and the tolerance for rounding errors."""
 
     def __init__(self, ensemble: Ensemble, values: Numbers, threads: int | None) -> None:
         core, self.link = ensemble._core, ensemble.link
@@ -122,7 +121,7 @@ class _Ours:
                 and (not prediction.is_linked or self.link is not None))
 
     def faults(self, prediction: Prediction, is_single: bool) -> tuple[Places, Numbers, Numbers]:
-        """The rows in which the predictions differ, and both of them."""
+        """Returns the rows whose predictions differ, and the predictions of the model and of the ensemble."""
         own, read = prediction.numbers, self.outputs if prediction.is_linked else self.margins
         tolerance = SINGLE if is_single or self.is_single else DOUBLE
         with np.errstate(all="ignore"):
@@ -149,8 +148,7 @@ def _text(numbers: Numbers) -> str:
 
 def own_predictions(model: Model, ensemble: Ensemble, rows: Rows,
                     linked: bool = False) -> Iterator[Prediction]:
-    """Yields what a model itself predicts for rows in a kind of container that it may take, as `Prediction`s
-    of which one has to agree; nothing if it refuses the rows."""
+    """Yields predictions of the model itself, one of which has to agree; nothing if it rejects the rows."""
     of_library = {"xgboost": _xgboost, "lightgbm": _lightgbm, "catboost": _catboost}
     calls = of_library.get(family(model) or "", _scikit_learn)(model, ensemble, linked)
     for label, call, is_linked in calls:
@@ -161,20 +159,20 @@ def own_predictions(model: Model, ensemble: Ensemble, rows: Rows,
                 warnings.simplefilter("ignore")
                 found = _forms(call(rows), _count(rows))
         except Exception:
-            # Any error of a foreign library on rows of a kind that it does not take.
+            # Libraries raise any error for rows of a kind that they do not support.
             continue
         for numbers in found:
             yield Prediction(label, numbers, is_linked)
 
 
 def _count(rows: Rows) -> int:
-    """The number of rows of a container."""
+    """Returns the number of rows of a container."""
     return rows.num_row() if callable(getattr(rows, "num_row", None)) else rows.shape[0]
 
 
 def _forms(answer: Any, count: int) -> list[Numbers]:
-    """Numbers of rows × outputs; of a class and its complement also that of the class, of a list of arrays
-    both.
+    """Returns the arrays of rows × outputs that a result may mean: for a class and its complement also the
+    class alone; a list of arrays is concatenated.
     """
     if isinstance(answer, (list, tuple)):
         arrays = [np.asarray(one, dtype=np.float64).reshape(count, -1) for one in answer]
@@ -191,13 +189,15 @@ def _named(model: Model, call: str) -> str:
 
 
 def _is_overridden(model: Model, method: str, library: str) -> bool:
-    """Whether a class outside the library defines a method that the library has."""
+    """Returns whether a class outside the library overrides a method of the library."""
     owner = next((base for base in type(model).__mro__ if method in vars(base)), None)
     return owner is not None and owner.__module__.partition(".")[0] != library
 
 
 def _overrides(model: Model, library: str, is_classifier: bool) -> list[_Call]:
-    """The predictions of a user's class, which may be something else than those of the library's."""
+    """Returns the calls of methods that a user's class overrides, whose results may differ from the
+    library's.
+    """
     methods = ["predict_proba"] if is_classifier else ["predict"]
     return [(_named(model, method), getattr(model, method), True) for method in methods
             if _is_overridden(model, method, library)]
@@ -210,7 +210,7 @@ def _xgboost(model: Model, ensemble: Ensemble, linked: bool) -> list[_Call]:
         calls = [(_named(model, "predict(output_margin=True)"),
                   lambda rows: model.predict(_matrix(model, rows), output_margin=True, **_checked(rows),
                                              **within), False)]
-        # Some objectives, such as multi:softmax, return the number of a class, which has another shape than
+        # Some objectives, such as multi:softmax, return the number of a class, which differs in shape from
         # the outputs.
         if linked:
             calls.append((_named(model, "predict"),
@@ -234,7 +234,7 @@ def _matrix(booster: Any, rows: Rows) -> Any:
 
     if isinstance(rows, xgboost.DMatrix):
         return rows
-    # Codes of categories in an array are what a frame's columns are made into.
+    # Arrays contain the codes that the columns of a frame are converted to.
     types = (dict(feature_types=booster.feature_types) if isinstance(rows, np.ndarray)
              and booster.feature_types else {})
     return xgboost.DMatrix(rows, enable_categorical=True, nthread=1, **types)
@@ -243,7 +243,7 @@ def _matrix(booster: Any, rows: Rows) -> Any:
 def _lightgbm(model: Model, ensemble: Ensemble, linked: bool) -> list[_Call]:
     start, end, _, _ = ensemble._member_rounds[0]
     within = dict(start_iteration=start, num_iteration=end - start) if ensemble._chosen else {}
-    # What the library calls the raw score of a random forest is a sum.
+    # The raw score of a random forest is a sum in LightGBM, not a mean.
     share = 1 / max(end - start, 1) if ensemble._core.origin[2] == "rf" else 1
     is_wrapper = not hasattr(type(model), "model_to_string")
     own = [] if within or not is_wrapper else _overrides(model, "lightgbm", hasattr(model, "predict_proba"))
@@ -259,7 +259,7 @@ def _catboost(model: Model, ensemble: Ensemble, linked: bool) -> list[_Call]:
     start, end, _, _ = ensemble._member_rounds[0]
     within = dict(ntree_start=start, ntree_end=end) if ensemble._chosen else {}
     own = [] if within else _overrides(model, "catboost", hasattr(model, "predict_proba"))
-    # Only predictions that begin with the first tree have the bias.
+    # Only predictions that begin with the first tree include the bias.
     bias = np.asarray(model.get_scale_and_bias()[1]) if start else 0
     if own:
         return own
@@ -279,11 +279,9 @@ def _catboost(model: Model, ensemble: Ensemble, linked: bool) -> list[_Call]:
 
 
 def _scikit_learn(model: Model, ensemble: Ensemble, linked: bool) -> list[_Call]:
-    """All that a model of scikit-learn, or of a library like it, can say that the trees may have been read
-    for.
-    """
+    """Returns the calls of a model of scikit-learn, or of a similar library, that the trees may reproduce."""
     if hasattr(model, "detector_"):
-        # Detectors of pyod shift the scores of the model within.
+        # Detectors of pyod shift the scores of their inner model.
         return _scikit_learn(model.detector_, ensemble, linked)
     calls = []
 
@@ -326,13 +324,13 @@ def _takes(model: Model, method: str, option: str) -> bool:
         return False
 
 
-# The rows, in the containers that a model may take.
+# The rows in the containers that a model may accept.
 
 
 def _containers(model: Model, ensemble: Ensemble, given: Rows, places: Places,
                 values: Numbers) -> Iterator[Rows]:
-    """Some of the rows as they were given, with the columns that are the features, then as a frame of pandas,
-    then as read.
+    """Yields some of the rows: as they were passed, with the columns of the features, then as a frame of
+    pandas, then as they were read.
     """
     ways: tuple[Callable[[], Rows], ...] = (
         lambda: _selected(model, ensemble, given, places),
@@ -342,20 +340,20 @@ def _containers(model: Model, ensemble: Ensemble, given: Rows, places: Places,
         try:
             rows = way()
         except Exception:
-            # Containers of foreign libraries; the next way needs less of them.
+            # A container of another library may lack a method; the next form requires less.
             continue
         if rows is not None:
             yield rows
 
 
 def _computes_in_single(model: Model, rows: Rows) -> bool:
-    """Whether a model may round what rows hold, or steps between, to 32 bits."""
+    """Returns whether a model may round rows or intermediate results to 32 bits."""
     # LightGBM before 4 does so with frames of several types.
     return _is_single(rows) or family(model) == "lightgbm" and hasattr(rows, "dtypes")
 
 
 def _is_single(rows: Rows) -> bool:
-    """Whether rows hold floating-point numbers of 32 bits or less."""
+    """Returns whether rows contain floats of 32 bits or less."""
     dtypes = [rows.dtype] if hasattr(rows, "dtype") else list(getattr(rows, "dtypes", ()))
     others = ("Float32", "float[pyarrow]", "halffloat[pyarrow]")
     return any(isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize < 8
@@ -363,7 +361,7 @@ def _is_single(rows: Rows) -> bool:
 
 
 def _doubled(rows: Rows) -> Rows:
-    """The same rows with floating-point numbers of 64 bits."""
+    """Returns the rows with 64-bit floats."""
     if not hasattr(rows, "columns"):
         return rows.astype(np.float64)
     return rows.astype({name: np.float64 for name, dtype in rows.dtypes.items()
@@ -405,10 +403,10 @@ def _selected(model: Model, ensemble: Ensemble, given: Rows, places: Places) -> 
 
 
 def _columns(model: Model, ensemble: Ensemble, labels: Sequence[Any]) -> list[int] | None:
-    """The places of the columns that the model was trained on; None for all, in their order."""
+    """Returns the positions of the training columns; None for all columns in their order."""
     if family(model) in ("xgboost", "lightgbm", "catboost"):
         return chosen(labels, ensemble.wanted(), "X")
-    # A model of scikit-learn needs columns that its trees do not, too.
+    # A model of scikit-learn may also require columns that its trees do not use.
     try:
         names = list(model.feature_names_in_)
     except AttributeError:
@@ -422,8 +420,8 @@ def _as_pandas(rows: Rows) -> Rows:
 
 
 def _as_read(ensemble: Ensemble, values: Numbers) -> Rows:
-    """The rows as the engine has them: an array, or a frame if the model has names; codes become categories
-    again.
+    """Returns the rows of the engine as an array, or as a frame if the model has names; codes become
+    categories again.
     """
     wanted = ensemble.wanted()
     if wanted.names is None and not wanted.coded:
@@ -437,13 +435,13 @@ def _as_read(ensemble: Ensemble, values: Numbers) -> Rows:
         if feature in wanted.coded:
             known = column[~np.isnan(column)]
             if not np.array_equal(known, np.floor(known)) or (known < 0).any():
-                # A hash of a word, or what stands for a category that was not there in training.
+                # A hash of a category, or the code of an unknown category.
                 return None
             if ensemble.origin[0].startswith("CatBoost"):
                 column = pandas.Series([str(int(code)) if code == code else "nan" for code in column],
                                        dtype=object)
             else:
-                # Files have whole numbers as floating-point ones, and some libraries tell the types apart.
+                # Files store integers as floats, and some libraries distinguish the types.
                 known_ones = categories or []
                 if all(isinstance(category, float) and category.is_integer() for category in known_ones):
                     known_ones = [int(category) for category in known_ones]

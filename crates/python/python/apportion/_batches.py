@@ -1,5 +1,4 @@
-"""Explanations of record batches of Arrow, one after the other: what an engine of data runs on its workers.
-"""
+"""Explanations of Arrow record batches one after the other, as the workers of data engines run them."""
 from __future__ import annotations
 
 import copy
@@ -28,10 +27,10 @@ if TYPE_CHECKING:
 # The version of the schema of results.
 SCHEMA = 1
 LAYOUTS: tuple[Layout, ...] = ("columns", "lists")
-# How trees are computed is chosen for so many rows, whatever batches have: so values are the same to the last
-# bit however a table is cut.
+# The tree algorithm is chosen for this number of rows, whatever the batches have, so that values do not
+# depend on how a table is cut, to the last bit.
 ROWS = 4096
-# A batch of more rows gives several results.
+# The maximum number of rows of a result; larger batches have several results.
 MOST_ROWS = 1 << 16
 
 
@@ -112,22 +111,22 @@ class BatchExplainer:
             fallback=fallback, keep_null_players=keep_null_players)
         if isinstance(model, Explainer):
             if background is not None or options.given():
-                raise UsageError("an Explainer has its background and options already; leave them out")
+                raise UsageError("background and options cannot be combined with an Explainer, "
+                                 "which has its own; remove them")
             explainer = model
         else:
             explainer = Explainer(model, background, **options.by_name())
         if explainer.model_output == "log_loss":
-            raise UsageError('model_output="log_loss" explains rows with y, which batches do not have; '
+            raise UsageError('model_output="log_loss" is not supported for batches, which have no y; '
                              'explain a function that returns the loss')
         if explainer._game_for(None) != "path-dependent" and explainer._background is None:
-            raise UsageError("batches are explained against one background, the same for all of them: "
-                             "give one")
+            raise UsageError("explaining batches requires a background, which is the same for all of them")
         if not isinstance(interactions, bool):
             interactions = _checks.choice("form of interactions", interactions, ("index",)) == "index"
         if interactions and explainer._asked["until"] is not None:
-            raise UsageError("until is an accuracy of values, and pairs have none here: "
-                             "leave it out, and look at their standard errors")
-        # One that is given stays as it is.
+            raise UsageError("until cannot be combined with interactions; "
+                             "remove it and check their standard errors")
+        # Do not change an explainer that was passed.
         explainer = copy.copy(explainer)
         if explainer.ensemble is not None and explainer._asked["rows"] is None:
             explainer._asked = {**explainer._asked, "rows": ROWS}
@@ -137,7 +136,7 @@ class BatchExplainer:
         self._has_inputs = False
         self.keep = [keep] if isinstance(keep, str) else _checks.names("keep", keep)
         if len(set(self.keep)) != len(self.keep):
-            raise UsageError(f"keep names a column twice: {listed(self.keep)}")
+            raise UsageError(f"duplicate column in keep: {listed(self.keep)}")
         self._prepared: tuple[list[str], tuple[list[str], int, str, bool]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -172,7 +171,8 @@ class BatchExplainer:
         given = _checks.names("columns", given)
         lacking = [name for name in self.keep if name not in given]
         if lacking:
-            raise DataError(f"keep names {listed(lacking)}, and the batches have {listed(given)}")
+            raise DataError(f"unknown column {listed(lacking)} in keep; "
+                            f"columns of the batches: {listed(given)}")
         features = self._columns(given)
         return [*self.keep, *(name for name in features if name not in self.keep)]
 
@@ -198,7 +198,7 @@ class BatchExplainer:
             raise UsageError(f"invalid schema {_checks.shown(given)}; expected a pyarrow.Schema")
         explainer = self.explainer
         self.columns(given.names)
-        # Whether columns are those that the model knows is seen without a row.
+        # An empty table is enough to check the columns.
         columns = self._columns(given.names)
         try:
             explainer._table(given.empty_table().select(columns))
@@ -207,7 +207,7 @@ class BatchExplainer:
                                                    if explainer._background is not None else len(columns))
             if len(columns) <= features:
                 raise
-            raise DataError(f"{error}; name in keep the columns that are no features") from error
+            raise DataError(f"{error}; list the columns that are not features in keep") from error
         players, outputs, method, is_estimate = self._prepare(given)
         number, fields = pyarrow.float64(), [given.field(name) for name in self._kept(given.names)]
         if self.layout == "columns":
@@ -230,8 +230,8 @@ class BatchExplainer:
         names = [field.name for field in fields]
         double = next((name for place, name in enumerate(names) if name in names[:place]), None)
         if double is not None and not self._has_inputs:
-            raise DataError(f'the results would have two columns "{double}"; '
-                            'rename the one that is kept, or give layout="lists"')
+            raise DataError(f'duplicate column "{double}" in the results; '
+                            'rename the kept column, or use layout="lists"')
         about = dict(version=__version__, schema=SCHEMA, layout=self.layout,
                      kept=len(self._kept(given.names)), value=asked["value"], interactions=self.interactions,
                      game=explainer._game_for(None), method=method, seed=asked["seed"],
@@ -278,12 +278,12 @@ class BatchExplainer:
             raise UsageError(f"invalid seconds {seconds:g}: must be positive")
         batch = next((batch for batch in record_batches(sample) if batch.num_rows), None)
         if batch is None:
-            raise DataError("a plan is measured on rows, and the sample has none: give some")
+            raise DataError("the sample has no rows; a plan requires at least one")
         alone = self.with_threads(1)
         schema = alone.schema(batch.schema)
         _, _, method, _ = alone._prepare(batch.schema)
         batch = batch.slice(0, MOST_ROWS)
-        # The first call prepares what later ones have.
+        # Exclude from the measurement what the first call prepares for later ones.
         list(alone([batch.slice(0, 1)]))
         started, done, size = time.perf_counter(), 0, 1
         before = _peak(reset=True)
@@ -292,7 +292,7 @@ class BatchExplainer:
             result = alone._explained(part, schema)
             done, size = done + part.num_rows, 4 * size
         if done >= batch.num_rows:
-            # Rows of a whole batch together, as workers have them.
+            # Measure a whole batch in one call, as workers do.
             started, done = time.perf_counter(), batch.num_rows
             result = alone._explained(batch, schema)
         spent, after = time.perf_counter() - started, _peak()
@@ -300,7 +300,7 @@ class BatchExplainer:
         each = 0 if method == "tree" else alone.explainer._prepare(row).plan(row.values, pool(1))[2]
         try:
             sent = len(pickle.dumps(self))
-        except Exception:  # functions of a program go by cloudpickle, which is not at hand here
+        except Exception:  # functions of a program require cloudpickle, which may be missing here
             sent = None
         return {"method": method, "evaluations_per_row": each,
                 "evaluations": None if each is None else each * rows, "seconds": spent / done * rows,
@@ -548,28 +548,28 @@ def record_batches(batches: Any) -> Iterator[Any]:
                         "expected an iterator of pyarrow.RecordBatch, a reader or a table")
     try:
         batches = iter(batches)
-    except Exception as error:  # whatever an object raises that cannot be iterated
+    except Exception as error:  # iter() may raise any exception
         raise DataError(f"invalid batches of type {kind} ({error}); expected an iterator of "
                         "pyarrow.RecordBatch, a reader or a table") from error
     for batch in batches:
         if not isinstance(batch, pyarrow.RecordBatch):
             try:
                 batch = pyarrow.record_batch(batch)
-            except Exception as error:  # whatever the other library raises
+            except Exception as error:  # other libraries may raise any exception
                 raise DataError(f"invalid batch of type {type(batch).__module__}.{type(batch).__qualname__}; "
                                 "expected a pyarrow.RecordBatch") from error
         yield batch
 
 
 def _numbers(numbers: Numbers, holed: bool = False) -> Any:
-    """An array of Arrow of the same numbers, not copied; with nulls for NaN where it is `holed`."""
+    """Returns an Arrow array that shares the numbers; if `holed`, with nulls for NaN."""
     pyarrow = imported("pyarrow", "pip install pyarrow")
 
     return pyarrow.array(np.ascontiguousarray(numbers), pyarrow.float64(), from_pandas=holed)
 
 
 def _lists(leaves: Any, length: int, count: int) -> Any:
-    """`count` lists of `length` leaves each."""
+    """Returns `count` lists of `length` leaves each."""
     pyarrow = imported("pyarrow", "pip install pyarrow")
 
     return pyarrow.ListArray.from_arrays(pyarrow.array(np.arange(count + 1, dtype=np.int32) * length,
@@ -577,8 +577,8 @@ def _lists(leaves: Any, length: int, count: int) -> Any:
 
 
 def _peak(reset: bool = False) -> int | None:
-    """The most memory that this process had, since it was reset, in bytes; None where the system does not
-    say.
+    """Returns the peak memory of this process since the last reset, in bytes; None if the system does not
+    report it.
     """
     try:
         if reset:

@@ -17,10 +17,10 @@ Distinct: TypeAlias = tuple[list[Any], Places, Places]
 
 # Integers up to this size are 64-bit floats without rounding.
 MAX_EXACT = 2**53
-# Types of the standard library whose values can be exchanged for each other if they print alike.
+# Types of the standard library whose values are equal if they print equally.
 _VALUES = (datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone,
            decimal.Decimal, fractions.Fraction, uuid.UUID)
-# The same of pandas. Its tables print a part of themselves alone.
+# Types of pandas with the same property. Its tables do not have it: they print only a part of themselves.
 _VALUES_OF_PANDAS = ("Timestamp", "Timedelta", "Period", "Interval")
 _SINGLE_NAMES = ("NAType", "NaTType")
 _SIMPLE = (str, int, bool, float, complex, bytes, type(None))
@@ -28,9 +28,7 @@ _CONTAINERS = (list, tuple, dict, set, frozenset, bytearray, np.ndarray)
 
 
 def is_missing(cell: Any) -> bool:
-    """Returns whether a cell is one of the values that stand for a missing one: None, NaN, `pandas.NA`,
-    `NaT`.
-    """
+    """Returns whether a cell is a missing value: None, NaN, `pandas.NA` or `NaT`."""
     if cell is None:
         return True
     if isinstance(cell, (float, np.floating)):
@@ -41,10 +39,10 @@ def is_missing(cell: Any) -> bool:
 
 
 def key(cell: Any, kept: bool = True) -> tuple[Any, ...]:
-    """Returns what two cells share exactly if a model cannot tell them apart: their type and their value, or
-    the object itself.
+    """Returns a key that is equal for two cells if and only if a model cannot distinguish them: the type and
+    the value, or the object itself.
 
-    kept: whether the table holds this object; one that was only made to be looked at is known by nothing.
+    kept: whether the table stores this object. A temporary object cannot be identified later.
     """
     kind = type(cell)
     if kind in (str, int, bool, bytes, type(None)):
@@ -67,7 +65,7 @@ def _is_value(cell: Any) -> bool:
     if (kind in _VALUES or kind.__name__ in _VALUES_OF_PANDAS
             and kind.__module__.partition(".")[0] == "pandas"):
         zone = getattr(cell, "tzinfo", None)
-        # Time zones of other libraries may print alike.
+        # Different time zones of other libraries may print equally.
         return (zone is None or type(zone) is datetime.timezone
                 or type(zone).__module__.partition(".")[0] in ("zoneinfo", "pytz", "dateutil"))
     return False
@@ -88,7 +86,7 @@ def is_plain(cell: Any) -> bool:
 
 
 def _content(cell: Any) -> tuple[Any, ...]:
-    """Returns the content of a plain cell, which differs if a model can tell two cells apart."""
+    """Returns the content of a plain cell, which differs if a model can distinguish two cells."""
     kind = type(cell)
     if kind is np.ndarray:
         content = cell.tobytes()
@@ -132,8 +130,8 @@ def same(one: Any, other: Any) -> bool:
 
 
 def distinct(cells: Sequence[Any], kept: bool = False) -> Distinct:
-    """Returns the keys of the distinct cells, the row of the first cell of each, and the place of each row's
-    cell among them.
+    """Returns the keys of the distinct cells, the row of the first cell of each, and the position of each
+    row's cell among them.
     """
     places: dict[Any, int] = {}
     first: list[int] = []

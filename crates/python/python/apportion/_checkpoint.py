@@ -1,4 +1,4 @@
-"""What a checkpoint has to agree with: everything that an answer depends on."""
+"""The key of a checkpoint: everything that the results of a run depend on."""
 from __future__ import annotations
 
 import hashlib
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from ._data import Table
     from ._explainers import Explainer
 
-# Rows between those of X and those of the background, on which a function is called, too.
+# The number of rows with features from X and from the background that identify a function.
 _HYBRIDS = 64
-# Rows of one call of a function.
+# The maximum number of rows of one call of a function.
 _ROWS = 4096
 _ENGINE = ("kernel", "precision", "rows")
 _DISTRIBUTION = ("draws", "bandwidth", "share", "variant", "fallback")
@@ -29,7 +29,8 @@ _ACCURACY = ("confidence", "relative_to", "error", "range")
 def key(explainer: Explainer, rows: Table, background: Table | None, game: str) -> dict[str, str]:
     """Returns the parts of the key of a run, by name, as text.
 
-    rows, background: tables as numbers, the background None if there is none; game: the game that is played.
+    rows, background: the tables as numbers; the background is None if there is no background.
+    game: the name of the game.
     """
     _, asked = explainer._asked_of(rows)
     own = (*_ENGINE, *_DISTRIBUTION, *_ACCURACY, "value", "method", "budget", "until", "seed")
@@ -59,8 +60,8 @@ def _chosen(asked: Asked, names: Iterable[str]) -> str:
 
 
 def _model(explainer: Explainer, rows: Table, background: Table | None) -> str:
-    """Returns what a model computes, if that can be read; else its name and its answers: for rows of X, of
-    the background, and between both.
+    """Returns the digest of an ensemble; for a function its name and the digest of its predictions for rows
+    of X, of the background, and mixed from both.
     """
     if explainer.ensemble is not None:
         return f"trees {explainer.ensemble._core.digest}"
@@ -80,7 +81,7 @@ def _model(explainer: Explainer, rows: Table, background: Table | None) -> str:
 
 
 def _table(table: Table) -> str:
-    """Returns the digest of the cells of a table, as they came in."""
+    """Returns the digest of the cells of a table as it was passed."""
     found = hashlib.sha256()
     if table.schema is None:
         _add(found, table.values)
@@ -99,7 +100,7 @@ def _table(table: Table) -> str:
         if column.cells is None:
             _add(found, values)
             continue
-        # Which number stands for a cell depends on what was explained before.
+        # Hash the cells and not their codes, which depend on earlier calls.
         codes, places = np.unique(values.astype(np.intp), return_inverse=True)
         cells = template.cells(template.chosen(column.cells, codes))
         identities = (np.frombuffer(b"".join(map(_identity, cells)), dtype="S32") if len(codes)
@@ -109,14 +110,14 @@ def _table(table: Table) -> str:
 
 
 def _identity(cell: Any) -> bytes:
-    """Returns 32 bytes that differ between cells that a model can tell apart, and are the same in every
+    """Returns 32 bytes that differ between cells that a model can distinguish, and that are the same in every
     process if the cell can be pickled.
     """
     kind, *value = _cells.key(cell)
     if value and value[-1] == id(cell) and not isinstance(cell, (int, np.integer)):
         try:
             value = [pickle.dumps(cell, protocol=4)]
-        except Exception:  # whatever an object raises that cannot be pickled
+        except Exception:  # pickling may raise any exception
             pass
     return hashlib.sha256(repr((f"{kind.__module__}.{kind.__qualname__}", value)).encode()).digest()
 
@@ -128,7 +129,7 @@ def _add(found: Any, array: AnyArray) -> None:
 
 
 def digest(array: AnyArray | None) -> str:
-    """Returns the digest of an array, or of none."""
+    """Returns the digest of an array; "none" for None."""
     found = hashlib.sha256()
     if array is not None:
         _add(found, np.asarray(array))

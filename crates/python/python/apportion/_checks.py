@@ -13,12 +13,12 @@ from ._types import AnyArray
 
 _Choice = TypeVar("_Choice", bound=str)
 
-# Characters of a value that a message quotes at most.
+# The maximum number of characters of a value that a message quotes.
 _MAX_LETTERS = 60
 
 
 def shown(given: Any) -> str:
-    """Returns a value as messages quote it: short, whatever it is."""
+    """Returns a short description of any value, for messages."""
     if isinstance(given, (str, bool, type(None))):
         text = repr(given)
     elif isinstance(given, np.generic):
@@ -80,7 +80,7 @@ def whole(name: str, given: Any, least: int = 0, most: int = 2**63 - 1, *,
 
 
 def choice(name: str, given: object, known: Sequence[_Choice]) -> _Choice:
-    """Returns the one of some strings that was chosen."""
+    """Returns the chosen string; raises UsageError if it is not one of `known`."""
     for one in known:
         if isinstance(given, str) and given == one:
             return one
@@ -115,7 +115,7 @@ def array(name: str, given: Any, expected: str) -> AnyArray:
     """Returns an object as an array of NumPy; the message of the error states what is `expected`."""
     try:
         return np.asarray(given)
-    except Exception as error:  # whatever an object raises that is made an array
+    except Exception as error:  # conversion to an array may raise any exception
         raise DataError(f"{name} cannot be read as an array ({type(error).__name__}: {error}); "
                         f"expected {expected}") from error
 

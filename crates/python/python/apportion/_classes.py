@@ -1,4 +1,4 @@
-"""Labels of classes, as they are given, and the numbers that a model has for them."""
+"""Class labels, and their numbers in a model."""
 from __future__ import annotations
 
 import sys
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 
 class Classes:
-    """The classes of a model: their labels in the order of the outputs; None if the model has numbers alone.
+    """The classes of a model.
 
-    labels: an array, as `classes_` of an estimator. count: the number of classes. are_texts: whether the
-        labels come from a file, which stores all of them as strings.
+    labels: an array with the labels in the order of the outputs, like `classes_` of an estimator; None if the
+        model only has numbers.
+    count: the number of classes.
+    are_texts: whether the labels come from a file, which stores all of them as strings.
     """
 
     def __init__(self, labels: Any, count: int, are_texts: bool = False) -> None:
@@ -34,13 +36,13 @@ class Classes:
             number = _number(label)
             if number is not None:
                 self._numbers.setdefault(number, []).append(place)
-        # A number that could be a label as well is never taken for the place of a class.
+        # A number that could also be a label is never read as the position of a class.
         self._takes_places = are_texts and not self._numbers
 
     @classmethod
     def of_ensemble(cls, ensemble: Ensemble) -> Classes:
-        """The classes of an ensemble: of the estimator that it comes from, else the names that its file
-        stores, else numbers.
+        """Returns the classes of an ensemble: the labels of its estimator, else the names in its file, else
+        numbers.
         """
         count = max(ensemble.output_count, 2)
         for labels, are_texts in ((ensemble.classes, False), (ensemble.class_names, True)):
@@ -50,7 +52,10 @@ class Classes:
         return cls(None, count)
 
     def places(self, given: Any, rows: int, what: str = "y") -> Places:
-        """The place of each label among the classes: an array of whole numbers, one for each row."""
+        """Returns the position of each label among the classes, an array of shape (n_rows,).
+
+        Raises DataError for unknown labels, and for another number of labels than rows.
+        """
         labels = plain(given)
         if len(labels) != rows:
             raise DataError(f"expected one label of {what} for each of {rows} rows, got {len(labels)}")
@@ -94,7 +99,7 @@ class Classes:
         given = f"missing label in row {row} of {what}" if _is_missing(label) else None
         if self.labels is None:
             given = given or f"invalid label {label!r} in row {row} of {what}"
-            return (f"{given}: the model stores no labels, so {what} must hold the numbers 0 to "
+            return (f"{given}: the model stores no labels, so {what} must contain the numbers 0 to "
                     f"{self.count - 1} of the classes; "
                     "encode the labels as in training, or pass the fitted estimator, which has classes_")
         known = (listed(self.labels) if all(isinstance(known, str) for known in self.labels)
@@ -104,8 +109,8 @@ class Classes:
 
 
 def plain(given: Any) -> list[Any]:
-    """Labels of any kind (arrays, columns of data frames, lists, a single one) as a list of objects of
-    Python.
+    """Returns labels of any kind (arrays, columns of data frames, lists, a single one) as a list of Python
+    objects.
     """
     if isinstance(given, (str, bytes, bool, int, float, np.generic)) or given is None:
         return [_scalar(given)]
@@ -153,12 +158,12 @@ def _scalar(label: Any) -> Any:
 
 
 def _key(label: Any) -> Any:
-    """What tells labels apart: 1 and 1.0 are the same, True and 1 are not."""
+    """Returns the key that distinguishes labels: 1 and 1.0 are equal, True and 1 are not."""
     return (bool, label) if isinstance(label, bool) else label
 
 
 def _number(label: Any) -> Any:
-    """The number that a label is, or that its text is; None for other labels."""
+    """Returns the number that a label is or spells; None for other labels."""
     if isinstance(label, bool):
         return int(label)
     if isinstance(label, (int, float)) or type(label).__name__ == "Decimal":

@@ -21,13 +21,13 @@ def _others(library: str | None, label: object, place: int) -> list[str]:
     if library == "XGBoost":
         return [" ".join(map(str, label))] if isinstance(label, tuple) else []
     if library == "LightGBM":
-        # Blanks become underscores, in some releases other spaces and the signs of JSON, too. Reading loses a
-        # carriage return at the end.
+        # Spaces become underscores; in some versions other white space and JSON punctuation, too. A trailing
+        # carriage return is lost.
         rewritten = text.replace(" ", "_")
         strict = "".join("_" if letter.isspace() or letter in '",:[]{}' else letter for letter in text)
         return [rewritten, rewritten.rstrip("\r"), strict]
     if library == "CatBoost":
-        # A column without a name gets its number.
+        # A column with an empty name gets its number.
         return [f"{place}"] if text == "" else []
     return []
 

@@ -1,4 +1,4 @@
-"""The engine: thin classes over the library, which take and give arrays."""
+"""The engine: thin classes over the library, with arrays as arguments and results."""
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, final
@@ -16,7 +16,7 @@ __version__: str
 
 @final
 class Pool:
-    """Threads that explain."""
+    """A pool of threads of the engine."""
 
     def __new__(cls, threads: int) -> Pool: ...
     @property
@@ -97,7 +97,7 @@ class Explainer:
 
 @final
 class Checkpoint:
-    """The checkpoint of a run. As long as it lives, other runs with the same file are refused."""
+    """The checkpoint of a run. While it exists, other runs with the same file raise an error."""
 
     def __new__(cls, path: str | os.PathLike[str], key: dict[str, str]) -> Checkpoint: ...
     @staticmethod
@@ -106,7 +106,7 @@ class Checkpoint:
 
 @final
 class Game:
-    """A game: what each coalition of players is worth."""
+    """A game, which has a value for each coalition of players."""
 
     @staticmethod
     def of_function(function: Callable[[npt.NDArray[np.bool_]], _Numbers], players: int,
@@ -135,7 +135,7 @@ class Game:
 
 @final
 class Gathered:
-    """What is drawn."""
+    """The data of figures and reports."""
 
     def __new__(cls, heading: dict[str, Any], arrays: dict[str, Any], wanted: int | None,
                 seed: int) -> Gathered: ...
@@ -143,7 +143,7 @@ class Gathered:
 
 @final
 class Figure:
-    """A figure that is laid out."""
+    """The layout of a figure."""
 
     @property
     def size(self) -> tuple[float, float]: ...

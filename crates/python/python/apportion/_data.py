@@ -1,9 +1,8 @@
-"""Rows from memory as the engine takes them: a C-contiguous array of 64-bit numbers, NaN where a value is
-missing.
+"""Conversion of rows in memory for the engine: a C-contiguous array of 64-bit floats, NaN for missing values.
 
-Arrays that are so already are not copied. Columns of frames are chosen by the names of the model's features
-and turned one by one; words and categories become the codes that the model's splits look at. No frame is
-turned into objects.
+Arrays of this kind are not copied. Columns of frames are chosen by the names of the model's features and
+converted one by one; strings and categories become the codes that the model's splits compare. No frame is
+converted to objects.
 """
 from __future__ import annotations
 
@@ -28,17 +27,17 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """Rows, with what was known of them.
+    """Rows as numbers, with their names and labels.
 
-    values: rows × features, codes in the place of words.
-    names: of the features, or None.
-    index: labels of the rows, or None.
-    categories: for features that are words, the words by their codes.
-    is_own: whether the values are an array that nothing outside refers to.
-    given, schema, background: for functions, the table as it came in, how it became numbers, and the
-        background in the same way, if that is not the explainer's.
-    players: for rows of steps, the names of all cells, the groups and the value; else None.
-    members: the groups as numbers of features, as they were found for these rows.
+    values: an array of shape (n_rows, n_features), with codes for categories.
+    names: the names of the features, or None.
+    index: the labels of the rows, or None.
+    categories: the categories of features in the order of their codes, by feature.
+    is_own: whether nothing outside refers to the array of the values.
+    given, schema, background: for functions, the table as it was passed, its conversion to numbers, and the
+        background converted in the same way, if it is not that of the explainer.
+    players: for sequences, the names of all cells, the groups and the solution concept; else None.
+    members: the groups as numbers of features that were found for these rows.
     """
 
     __slots__ = ("values", "names", "index", "categories", "is_own", "given", "schema", "background",
@@ -58,7 +57,8 @@ class Table:
         self.members: list[Any] | None = None
 
     def owned(self) -> Table:
-        """Returns itself with values, labels and words of its own, whatever becomes of those that came in."""
+        """Returns itself, with values, labels and categories that do not change with those that were passed.
+        """
         if not self.is_own:
             self.values, self.is_own = self.values.copy(), True
         if self.index is not None:
@@ -68,9 +68,9 @@ class Table:
 
 
 class Wanted:
-    """The rows that a model expects: names and number of its features, the codes of their words, the library
-    that spelled the names, the number that stands for a missing value beside NaN, and whether what a sparse
-    matrix does not store is missing (else it is 0).
+    """The rows that a model expects: the names and number of its features, the codes of their categories, the
+    library that spelled the names, the number that means missing besides NaN, and whether entries that a
+    sparse matrix does not store are missing (else they are 0).
     """
 
     def __init__(self, names: Sequence[str] | None = None, count: int | None = None,
@@ -83,15 +83,17 @@ class Wanted:
         self.cells = cells or {}
         self.lists = lists
         self.list_of: dict[int, Any] = {}
-        # Categories of a frame that are numbers are these numbers to scikit-learn, and codes to other
-        # libraries.
+        # For scikit-learn, numeric categories of a frame are these numbers; for other libraries they are
+        # codes.
         self.numbers_are_categories = cells is not None
         self.coded = frozenset(coder.features_with_words) if coder is not None else frozenset()
         self.names_differ = names is not None and len(set(names)) == len(names)
         self._categories: dict[int, list[Any] | None] = {}
 
     def categories(self, feature: int) -> list[Any] | None:
-        """The words of a feature by their codes; None where it has none, or where they are hashed."""
+        """Returns the categories of a feature in the order of their codes; None if it has no categories, or
+        only their hashes are known.
+        """
         if feature not in self.coded:
             return None
         if feature not in self._categories and self.coder is not None:
@@ -103,10 +105,10 @@ class Wanted:
 
 
 def table(rows: Rows, wanted: Wanted, what: str = "X") -> Table:
-    """Rows of any kind as a `Table` of what is wanted."""
+    """Returns rows of any kind as a `Table` with the features that the model expects."""
     found = _table(rows, wanted, what)
     if wanted.missing is not None:
-        # A model of XGBoost compares in its own width.
+        # XGBoost compares in single precision.
         is_missing = found.values.astype(np.float32) == np.float32(wanted.missing)
         if is_missing.any():
             found.values, found.is_own = np.where(is_missing, np.nan, found.values), True
@@ -114,11 +116,12 @@ def table(rows: Rows, wanted: Wanted, what: str = "X") -> Table:
 
 
 def real_numbers(given: Any) -> Numbers:
-    """An array of 64-bit numbers, NaN where a masked array masks one. Complex numbers are refused: NumPy
-    takes their real parts.
+    """Returns an array of 64-bit floats, NaN for masked entries.
+
+    Raises TypeError for complex numbers; NumPy would discard their imaginary parts.
     """
     if np.iscomplexobj(given):
-        raise TypeError("complex numbers, where real ones are wanted")
+        raise TypeError("expected real numbers, got complex ones")
     if np.ma.isMaskedArray(given):
         masked: Any = given
         given = masked.astype(np.float64).filled(np.nan)
@@ -155,8 +158,8 @@ def _table(rows: Rows, wanted: Wanted, what: str) -> Table:
                          else np.asarray(rows.todense(), dtype=np.float64), wanted, what)
     if kind == "catboost.core.Pool":
         if np.size(rows.get_baseline()):
-            raise DataError(f"{what} is a pool with a baseline, which is added to each row's prediction and "
-                            "is no part of the model: give the rows without it, and add it to base_values")
+            raise DataError(f"{what} is a Pool with a baseline, which is added to each prediction and is not "
+                            "part of the model; pass the rows without it, and add it to base_values")
         from ._pool import cells
 
         return _of_array(cells(rows, wanted, what), wanted, what)
@@ -177,7 +180,7 @@ def of_matrix(rows: Any, what: str) -> Numbers:
 
 
 def _of_sparse(matrix: Any, rest: float) -> Numbers:
-    """A sparse matrix in full, with `rest` where it stores nothing."""
+    """Returns a sparse matrix as a dense array, with `rest` for entries that it does not store."""
     values = np.full(matrix.shape, rest)
     held = matrix.tocoo()
     values[held.row, held.col] = held.data
@@ -193,7 +196,7 @@ def arrow_table(rows: Rows, what: str) -> Any:
 
     try:
         return pyarrow.table(rows)
-    except Exception as error:  # whatever the other library raises
+    except Exception as error:  # other libraries may raise any exception
         raise DataError(f"{what} is a {type(rows).__name__} that is not a table ({error}); expected a data "
                         "frame or an array of shape (n_rows, n_features)") from error
 
@@ -205,7 +208,8 @@ def _of_array(array: AnyArray, wanted: Wanted, what: str) -> Table:
     if array.ndim == 1:
         array = array[np.newaxis, :]
     if array.ndim != 2:
-        raise DataError(f"{what} has {array.ndim} axes; rows × features are wanted")
+        raise DataError(f"{what} has {array.ndim} dimensions; "
+                        "expected an array of shape (n_rows, n_features)")
     check_count(array.shape[1], wanted, what)
     kind = array.dtype.kind
     if kind in "fiub":
@@ -222,7 +226,7 @@ def _of_array(array: AnyArray, wanted: Wanted, what: str) -> Table:
         return Table(values, wanted.names, is_own=not np.may_share_memory(values, array))
     if kind in "OSUT":
         return _of_columns(_Objects(array, wanted.names), wanted, what)
-    raise DataError(f"{what} holds {array.dtype}, which are no numbers")
+    raise DataError(f"{what} is an array of {array.dtype}; expected numbers")
 
 
 def check_count(given: int, wanted: Wanted, what: str) -> None:
@@ -233,7 +237,7 @@ def check_count(given: int, wanted: Wanted, what: str) -> None:
 
 
 def _of_columns(frame: _Frame, wanted: Wanted, what: str) -> Table:
-    """The columns of a frame that are the features."""
+    """Returns the columns of a frame that are the features."""
     places: Sequence[int]
     if frame.named and frame.names == wanted.names and wanted.names_differ:
         places = range(len(frame.names))
@@ -242,13 +246,13 @@ def _of_columns(frame: _Frame, wanted: Wanted, what: str) -> Table:
         check_count(len(places), wanted, what)
     names = [str(frame.names[place]) for place in places] if frame.named else wanted.names
     whole = frame.whole(places) if not wanted.coded and not wanted.cells else None
-    # Of large numbers each column is looked at, whether it has all of its digits.
+    # Columns with large integers are checked one by one for rounding.
     if whole is not None and not _is_large(whole):
         return Table(whole, names, frame.index, is_own=frame.is_own(whole))
     values = np.empty((frame.length, len(places)))
     categories: dict[int, list[Any]] = {}
     lists = frame.lists(places, wanted.lists) if wanted.lists else {}
-    # Rows of other libraries have the categories of the columns that a frame had before.
+    # Rows of other libraries get the categories of the frame before them.
     wanted.list_of = lists = lists or wanted.list_of
     for feature, place in enumerate(places):
         coder = Coder(wanted, feature, what, names, categories)
@@ -263,7 +267,7 @@ def chosen(names: Sequence[Any], wanted: Wanted, what: str) -> list[int]:
 
 
 class Coder:
-    """Turns one column into numbers."""
+    """Converts one column to numbers."""
 
     def __init__(self, wanted: Wanted, feature: int, what: str, names: Sequence[str] | None,
                  categories: dict[int, list[Any]]) -> None:
@@ -275,7 +279,7 @@ class Coder:
         self.list: list[Any] | None = None
 
     def numbers(self, values: Any) -> Numbers:
-        """A column of numbers or booleans, NaN where missing."""
+        """Returns a column of numbers or booleans as numbers or codes, NaN for missing values."""
         values = np.ascontiguousarray(values, dtype=np.float64)
         codes = values
         if self.is_coded:
@@ -284,13 +288,13 @@ class Coder:
         return codes if self.cells is None else self.cells.numbers(values, codes, self)
 
     def codes(self, texts: Sequence[str | None]) -> Numbers:
-        """The codes of categories that are texts."""
+        """Returns the codes of categories that are strings."""
         return self._codes(texts, texts)
 
     def words(self, distinct: Iterable[Any], places: Any, missing: Booleans | None = None,
               null: str | None = "nan") -> Numbers:
-        """A column of words: the distinct ones, and the place of each row's among them, negative where
-        missing.
+        """Returns a column of strings as numbers, from its distinct values and the position of each row's
+        value among them, which is negative for missing values.
         """
         distinct = list(distinct)
         if self.cells is not None:
@@ -326,13 +330,13 @@ class Coder:
         return found
 
     def booleans(self, values: Numbers) -> Numbers:
-        """A column of booleans, as numbers that are NaN where missing."""
+        """Returns a column of booleans, passed as numbers that are NaN for missing values."""
         if not self.is_coded or self.cells is not None:
             return self.numbers(values)
         return self.words((False, True), np.where(np.isnan(values), -1, values).astype(np.intp))
 
     def _of_cells(self, cells: Iterable[Any]) -> Numbers:
-        """Cells of any kind as numbers or codes, by the rules for cells of files."""
+        """Returns cells of any kind as numbers or codes, by the rules for cells of files."""
         if self.is_coded:
             listed_words = self.wanted.categories(self.feature)
             if listed_words is not None:
@@ -342,9 +346,9 @@ class Coder:
             return _core.numbers_of_cells(cells, self.wanted.coder if self.is_coded else None, self.feature)
         except IndexError as problem:
             place, kind = problem.args
-        except (TypeError, ValueError) as problem:  # texts that are not Unicode
+        except (TypeError, ValueError) as problem:  # strings that are not Unicode
             raise DataError(f'column "{self.name}" of {self.what} has a cell that is neither a number nor a '
-                            f'text: {problem}') from problem
+                            f'string: {problem}') from problem
         if kind == "category":
             self._refuse_category(cells[place])
         if kind == "inexact":
@@ -352,8 +356,8 @@ class Coder:
         raise self._not_a_number(cells[place])
 
     def _plain(self, cell: Any) -> Any:
-        """A cell as the engine takes it: decimals are numbers, and so are integers of more than 128 bits, if
-        nothing is lost.
+        """Returns a cell as the engine expects it. Decimals become floats, and so do integers of more than
+        128 bits if they are exact.
         """
         if type(cell).__name__ == "Decimal":
             return float(cell)
@@ -368,9 +372,9 @@ class Coder:
         return cell
 
     def refuse_inexact(self, number: object) -> NoReturn:
-        raise DataError(f'column "{self.name}" of {self.what} holds {number}, a whole number that is not '
-                        'exact as float64; convert the column to float64, as in training, '
-                        'or drop it if it only names the rows')
+        raise DataError(f'column "{self.name}" of {self.what} contains {number}, an integer that float64 '
+                        'cannot represent exactly; convert the column to float64, as in training, '
+                        'or drop it if it only identifies the rows')
 
     def _codes(self, distinct: Any, shown: Any) -> Numbers:
         coder, feature = self.wanted.coder, self.feature
@@ -389,9 +393,9 @@ class Coder:
     def _refuse_category(self, word: object) -> NoReturn:
         known = [str(word) for word in self.wanted.categories(self.feature) or ()]
         meant = nearest(word, known)
-        there = f'the nearest is "{meant}"' if meant is not None else f"there are {listed(known)}"
-        raise DataError(f'column "{self.name}" of {self.what} holds {str(word)!r}, which is no category of '
-                        f'this column in training; {there}: give one of them, or leave the value missing')
+        there = (f'did you mean "{meant}"?' if meant is not None
+                 else f"categories seen in training: {listed(known)}")
+        raise DataError(f'unknown category {str(word)!r} in column "{self.name}" of {self.what}; {there}')
 
     def _number(self, text: Any) -> float:
         if text is None:
@@ -412,13 +416,13 @@ class Coder:
         raise self._not_a_number(text)
 
     def _not_a_number(self, text: object) -> DataError:
-        return DataError(f'column "{self.name}" of {self.what} holds {text!r}, which is not a number, and '
-                         'the model has no categories for this column; give the number or code that it was '
-                         'trained on, or leave the value missing')
+        return DataError(f'column "{self.name}" of {self.what} contains {text!r}, which is not a number, and '
+                         'the model has no categories for this column; use the number or code of the '
+                         'training, or a missing value')
 
     def refuse(self, kind: str) -> NoReturn:
-        raise DataError(f'column "{self.name}" of {self.what} holds {kind}, which are no numbers; '
-                        'give what the model was trained on')
+        raise DataError(f'column "{self.name}" of {self.what} contains {kind}; '
+                        'expected numbers or categories as in training')
 
 
 def _is_missing(value: Any) -> bool:
@@ -429,7 +433,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _is_large(values: Numbers) -> bool:
-    """Whether any of the numbers may be a whole number that was rounded."""
+    """Returns whether any of the numbers may be an integer that was rounded."""
     if values.size == 0:
         return False
     largest = max(values.max(), -values.min())
@@ -437,14 +441,14 @@ def _is_large(values: Numbers) -> bool:
 
 
 def _check_exact(values: Numbers, whole: Any, coder: Coder) -> None:
-    """Refuses a column of whole numbers that are not all exact as the `values` that they became."""
+    """Raises DataError for a column of integers that are not all represented exactly by `values`."""
     for row in np.flatnonzero(np.abs(values) >= MAX_EXACT).tolist():
         if int(values[row]) != int(whole[row]):
             coder.refuse_inexact(int(whole[row]))
 
 
 class _Objects:
-    """An array of objects or texts, column by column."""
+    """An array of objects or strings, column by column."""
 
     named = False
     index: Any = None
@@ -467,7 +471,8 @@ class _Objects:
 
 
 def _of_objects(values: Any, coder: Coder) -> Numbers:
-    """Objects of any kind: distinct ones are found by a dictionary, which takes each as it is."""
+    """Returns a column of objects as numbers. Distinct ones are found with a dictionary, without conversion.
+    """
     distinct: dict[Any, int] = {}
     places = np.empty(len(values), dtype=np.intp)
     if coder.cells is not None:
@@ -494,8 +499,8 @@ class _Pandas:
         self.index = None if default else frame.index
 
     def whole(self, places: Sequence[int]) -> Numbers | None:
-        """All columns at once, where they are numbers of NumPy."""
-        # The frame's own list: `dtypes` makes a series of it, which takes longer than all else about a row.
+        """Returns all columns at once if they have NumPy's numeric types, else None."""
+        # `frame.dtypes` creates a series, which takes longer than all other work for a single row.
         own = getattr(getattr(self.frame, "_mgr", None), "get_dtypes", None)
         if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiub"
                    for dtype in (self.frame.dtypes if own is None else own())):
@@ -510,8 +515,8 @@ class _Pandas:
         return not np.may_share_memory(values, self.given)
 
     def lists(self, places: Sequence[int], lists: list[Any]) -> dict[int, Any]:
-        """The categories of the training for each categorical feature, which LightGBM finds by their order;
-        nothing if there are not as many.
+        """Returns the training categories of each categorical feature. LightGBM matches them by position; the
+        result is empty if their number differs.
         """
         dtypes = self.frame.dtypes.tolist()
         features = [feature for feature, place in enumerate(places)
@@ -524,7 +529,7 @@ class _Pandas:
         if isinstance(dtype, self.pandas.CategoricalDtype):
             codes = column.cat.codes.to_numpy()
             if coder.list is not None and not coder.is_coded:
-                # As LightGBM does: the codes of the training, and missing for other categories.
+                # Like LightGBM, use the codes of the training, and NaN for other categories.
                 codes = column.cat.set_categories(coder.list).cat.codes.to_numpy()
                 coder.table_categories[coder.feature] = list(coder.list)
                 return np.where(codes < 0, np.nan, codes.astype(np.float64))
@@ -552,10 +557,11 @@ class _Pandas:
 
 
 def _as_stored(categories: Any, coder: Coder) -> Any:
-    """Categories of a pandas frame as the model has them.
+    """Returns the categories of a pandas frame as the model stores them.
 
-    XGBoost before 3.4 cuts the bytes of all words by their lengths in letters, so behind a letter beyond
-    ASCII the words of the model are others. Cut in the same way, those of the frame are the same again.
+    XGBoost before 3.4 cuts the bytes of all categories by their lengths in characters, so that categories
+    after a character beyond ASCII are stored incorrectly. Cutting those of the frame in the same way makes
+    them equal again.
     """
     words = list(categories)
     if not coder.is_coded or not all(isinstance(word, str) for word in words) or all(map(str.isascii, words)):
@@ -658,7 +664,7 @@ class _Arrow:
 
 
 class _Scalars:
-    """A column of Arrow whose cells are numbers of Python."""
+    """A column of Arrow whose cells are read as Python numbers."""
 
     def __init__(self, column: Any) -> None:
         self.column = column
@@ -672,9 +678,7 @@ _Frame: TypeAlias = _Objects | _Pandas | _Polars | _Arrow
 
 
 def _without_views(column: Any) -> tuple[Any, Any]:
-    """A column of words as arrays that Arrow can put together: it has no such function for views, which
-    polars gives.
-    """
+    """Returns a column of strings without views, which polars exports and Arrow cannot combine."""
     import pyarrow
 
     def plain(words: Any) -> Any:
@@ -695,8 +699,8 @@ def weights(given: Any, rows: int, what: str = "weights") -> Numbers:
     """Returns numbers, one for each row, as an array."""
     try:
         found = np.require(real_numbers(given).ravel(), requirements=("C", "A"))
-    except Exception as error:  # whatever an object raises that is made an array
+    except Exception as error:  # conversion to an array may raise any exception
         raise DataError(f"{what} is not an array of numbers: {error}") from error
     if len(found) != rows:
-        raise DataError(f"{what} has {len(found)} numbers, and there are {rows} rows; give one for each")
+        raise DataError(f"{what} has {len(found)} numbers, expected {rows} (one for each row)")
     return found

@@ -42,7 +42,7 @@ class UnknownPlace(UsageError, IndexError):
 
 
 class InternalError(Error):
-    """A fault of the package."""
+    """A bug of the package."""
 
 
 class AccuracyWarning(UserWarning):
@@ -69,8 +69,8 @@ def _is_own(frame: FrameType) -> bool:
 
 
 def of_call(name: str, error: BaseException) -> CallError:
-    """Returns what to raise if a function raised `error`: a `CallError` that is an instance of the class of
-    `error`, too, as far as Python allows it.
+    """Returns the `CallError` for a function that raised `error`. If Python allows it, it is an instance of
+    the class of `error`, too.
     """
     words = f"{name} raised {type(error).__name__}: {error}"
     try:

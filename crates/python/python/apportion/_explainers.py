@@ -92,8 +92,8 @@ class Explainer:
         the output.
     error: the error that `until` limits: "euclidean" (the default) or "every-player".
     range: the largest output of the model minus the smallest one, if it is known (default None). Methods that
-        average independent draws ("permutation", "optimized-monte-carlo", "monte-carlo") then have error bounds
-        that also hold for few draws.
+        average independent draws ("permutation", "optimized-monte-carlo", "monte-carlo") then have error
+        bounds that also hold for few draws.
     seed: the seed of all draws, from 0 (the default) to 2^64 - 1. The same seed gives the same numbers for
         any number of threads.
     kernel: the algorithm for exact values of trees: "tables", "quadrature", "walk", "cohorts" or "masks"
@@ -128,7 +128,7 @@ class Explainer:
     _wanted: Wanted
     _weights: Numbers | None
     _asked: Asked
-    # What is kept for the next call, by name.
+    # The cache for the next call, by name.
     _kept: dict[Any, Any]
 
     @named_options
@@ -176,7 +176,7 @@ class Explainer:
         self._reasons: list[str] = []
         self._groups, self._graph = owned_groups(groups), owned_graph(graph)
         self._game = None if game is None else _checks.choice("game", game, GAMES)
-        # As they are checked: the objects that were passed may change later.
+        # Store the checked options: the objects that were passed may change later.
         self._asked = checked(
             value=value, method=method, budget=budget, until=until, confidence=confidence,
             relative_to=relative_to, error=error, range=range, seed=seed, kernel=kernel, precision=precision,
@@ -198,11 +198,10 @@ class Explainer:
         self._background = None
         if self.ensemble is None:
             if model_output in ("log_loss", "probability"):
-                raise UsageError(f'model_output="{model_output}" is of tree ensembles and linear models; '
+                raise UsageError(f'model_output="{model_output}" requires a tree ensemble or a linear model; '
                                  'explain a function that returns it')
             if kernel is not None or precision is not None or self._asked["rows"] is not None:
-                raise UsageError("kernel, precision and rows say how the tree oracle computes, "
-                                 "which is not asked here; leave them out")
+                raise UsageError("kernel, precision and rows require a model that is read as trees")
             if rounds is not None:
                 raise UsageError("rounds requires a model that is read as trees"
                                  + ("" if reason is None else f": {reason}"))
@@ -223,10 +222,10 @@ class Explainer:
                 self._background = table(background, self._wanted, "the background").owned()
         count = 0 if self._background is None else len(self._background.values)
         if weights is not None and background is None:
-            raise UsageError("weights say how much rows of a background count; give a background")
+            raise UsageError("weights requires a background")
         self._weights = None if weights is None else checked_weights(weights, count).copy()
         if game == "path-dependent" and self.ensemble is None:
-            raise UsageError('game="path-dependent" is of tree ensembles, and the model is none')
+            raise UsageError('game="path-dependent" requires a tree ensemble')
         if self._background is not None:
             if self.ensemble is not None:
                 self._compare(background, self._background, "the background", model)
@@ -280,8 +279,8 @@ class Explainer:
         rows = self._table(X)
         if path is not None:
             if form is not None or self.model_output == "log_loss" or not len(rows.values):
-                raise UsageError("checkpoint: it is kept of the values of rows, and not of interactions, "
-                                 "losses or no rows; leave it out")
+                raise UsageError('checkpoint cannot be combined with interactions or '
+                                 'model_output="log_loss", and requires at least one row')
             _core.Checkpoint.check(path)
         if self.model_output == "log_loss":
             self._compare(X, rows, "X")
@@ -291,8 +290,8 @@ class Explainer:
         workers = pool(self.threads if threads is None else threads)
         if form is not None:
             if self.ensemble is None and form == "remainder":
-                raise UsageError('interactions="remainder" is of trees and linear models; '
-                                 'of a function give "index"')
+                raise UsageError('interactions="remainder" requires a tree ensemble or a linear model; '
+                                 'use interactions="index"')
             told = engine(core.interactions, rows.values, workers, form == "remainder")
             return self._explanation(told, rows, interactions=form)
         watcher, close = _watcher(progress, len(rows.values))
@@ -301,7 +300,7 @@ class Explainer:
                 told, stopped = engine(core.explain, rows.values, workers, watcher)
             else:
                 if self.ensemble is not None:
-                    # The algorithm is chosen for all rows, whichever of them are left.
+                    # Choose the algorithm by the number of all rows, also if some of them are finished.
                     background = rows.background if rows.background is not None else self._background
                     core, rows.members = self._engine_for(rows, background, len(rows.values))
                 told, stopped = engine(core.explain, rows.values, workers, watcher,
@@ -312,7 +311,7 @@ class Explainer:
             if len(told["rows"]):
                 interrupted: Any = stopped
                 interrupted.explanation = self._explanation(told, rows, core)
-                stopped.add_note(f"{len(told['rows'])} of {len(rows.values)} rows were done: "
+                stopped.add_note(f"{len(told['rows'])} of {len(rows.values)} rows were finished; "
                                  "they are in the attribute explanation")
             raise stopped
         explanation = self._explanation(told, rows, core)
@@ -344,7 +343,8 @@ class Explainer:
             elif self.ensemble is not None and self._game_for(None) == "path-dependent":
                 rows = np.zeros((1, self._wanted.count or 0))
             else:
-                raise UsageError("without a background, the expected value is known when rows were explained")
+                raise UsageError("expected_value requires a background for this game; "
+                                 "pass one, or use the base_values of an explanation")
             core, _ = self._kept_engine()
             told, stopped = engine(core.explain, rows, pool(self.threads), None)
             if stopped is not None:
@@ -396,7 +396,7 @@ class Explainer:
         return list(self.ensemble.notes if self.ensemble is not None else self._called.notes) + self._reasons
 
     def _output(self) -> str:
-        """What the predictions are, in words."""
+        """Returns a description of the predictions."""
         if self.ensemble is None:
             return self._called.about
         link = self.ensemble.link
@@ -419,8 +419,8 @@ class Explainer:
                         self._prepare(rows).plan(rows.values, pool(self.threads))))
 
     def __getstate__(self) -> dict[str, Any]:
-        # What was prepared is prepared again in the other process, and the rows as they were given have been
-        # compared.
+        # The other process prepares the engine again. It does not need the background as it was passed, which
+        # has been compared already.
         state = {name: value for name, value in self.__dict__.items() if name not in ("_kept", "_wanted")}
         if self._background is not None and self._background.given is not None:
             state["_background"] = copy.copy(self._background)
@@ -442,8 +442,8 @@ class Explainer:
         return _core.Checkpoint(path, key(self, rows, background, self._game_for(rows)))
 
     def _compare(self, given: Rows, rows: Table, what: str, model: Model = None) -> None:
-        """Raises if the model predicts something else for rows as they are passed on, or as its trees were
-        read.
+        """Raises ModelError if the model predicts differently for rows as they are passed on, or than its
+        trees as they were read.
         """
         if not self._check or not len(rows.values):
             return
@@ -459,7 +459,7 @@ class Explainer:
                   linked=self.model_output == "probability", threads=self.threads)
 
     def _table(self, X: Rows, what: str = "X") -> Table:
-        """Returns rows as a table that belongs to the call: whatever becomes of X, it stays as it is."""
+        """Returns rows as a table that belongs to the call and does not change with X."""
         if self.function is None:
             return table(X, self._wanted, what).owned()
         given, background, players = _tables.of(X, what), None, None
@@ -483,7 +483,7 @@ class Explainer:
         return rows.owned()
 
     def _own_background(self, background: Rows) -> None:
-        """Takes rows as the background: what is known of the features is that of its columns."""
+        """Sets the background, whose columns determine the features."""
         self._background = self._table(background, "the background")
         self._schema = self._background.schema
         if self._background.players is not None:
@@ -494,7 +494,7 @@ class Explainer:
         self._wanted = Wanted(self._names, None if self._schema is None else self._schema.width)
 
     def _asked_of(self, rows: Table | None) -> tuple[Any, Asked]:
-        """The groups and the value for these rows, which for rows of steps depend on their shape."""
+        """Returns the groups and the options for these rows, which for sequences depend on their shape."""
         if rows is not None and rows.players is not None:
             _, groups, value = rows.players
             return groups, {**self._asked, "value": value}
@@ -506,8 +506,8 @@ class Explainer:
                 else [f"f{feature}" for feature in range(rows.values.shape[1])])
 
     def _game_for(self, rows: Table | None) -> GameName:
-        """The game that is played, where it is left open: against the background, else by the covers, else
-        against rows of X.
+        """Returns the game that was passed, else the marginal game with the background, else the
+        path-dependent game, else the marginal game with rows of X.
         """
         if self._game is not None:
             return self._game
@@ -529,15 +529,16 @@ class Explainer:
             return core
         core, rows.members = self._kept_engine(rows)
         if rows.schema is not None and rows.schema is not self._schema:
-            # Its cells beyond those of the background are known to this call alone.
+            # Only this call knows the cells that the background does not contain.
             return core.with_function(self._called.taking(rows.schema))
         return core
 
     def _kept_engine(self, rows: Table | None = None) -> tuple[_core.Explainer, list[Any] | None]:
-        """The explainer against the background, or by the covers, and its groups: made once in each process.
+        """Returns the explainer with the background, or with the covers, and its groups; it is created once
+        in each process.
         """
         rows = rows if self._background is None else self._background
-        # By covers, each table has its own names, by which groups and graphs may be given.
+        # With covers, each table has its own names, which groups and graphs may refer to.
         names = None if rows is None or self._groups is None and self._graph is None else self._names_of(rows)
         made_of = generation(), names
         found = self._kept.get("core")
@@ -548,7 +549,7 @@ class Explainer:
 
     def _engine_for(self, rows: Table | None, background: Table | None,
                     count: int | None = None) -> tuple[_core.Explainer, list[Any] | None]:
-        """An explainer against a background, else by the covers or against some of these rows; and the
+        """Returns an explainer with a background, else with the covers or with some of these rows; and the
         groups, if there are any. `count` is the number of rows that the kernel of trees is chosen for, if it
         is not that of each call.
         """
@@ -595,8 +596,8 @@ class Explainer:
         if game != "marginal":
             return rows.values
         if len(rows.values) == 1:
-            raise DataError("X has a single row, and against itself every value would be 0: "
-                            "give rows to compare it with as background")
+            raise DataError("X has a single row, which cannot be its own background (all values would be 0); "
+                            "pass a background")
         chosen = _core.sampled_rows(len(rows.values), SAMPLE, self._asked["seed"])
         return np.ascontiguousarray(rows.values[chosen])
 
@@ -722,17 +723,17 @@ class TreeExplainer(Explainer):
         of_shap = _checks.choice("feature_perturbation", feature_perturbation, tuple(_GAMES_OF_SHAP))
         game = _GAMES_OF_SHAP[of_shap] if game is None else _checks.choice("game", game, GAMES)
         if game == "path-dependent" and model_output != "raw":
-            raise UsageError(f'model_output="{model_output}": '
-                             'what trees expect along their paths is defined for margins only; give data')
+            raise UsageError(f'model_output="{model_output}" is not supported with the path-dependent game; '
+                             'pass data for the marginal game')
         if game == "marginal" and data is None:
-            raise UsageError('feature_perturbation="interventional" is played against rows: give data')
+            raise UsageError('feature_perturbation="interventional" (the marginal game) requires data')
         is_behind_link = (not isinstance(model, Ensemble) and game != "path-dependent"
                           and model_output == "raw" and predicts_behind_link(model))
         model = ensemble(model, rounds)
         if is_behind_link:
             model_output = "probability"
         if game is None and data is None and not model.has_covers and model_output == "raw":
-            raise UsageError(f"{model.lacks_covers}; give data to explain against")
+            raise UsageError(f"{model.lacks_covers}; pass data for the marginal game")
         super().__init__(
             model, data,
             weights=weights, value=value, method=method, budget=budget, until=until, confidence=confidence,

@@ -23,13 +23,14 @@ _Key: TypeAlias = int | slice | AnyArray
 _FORMS: tuple[Form, ...] = ("index", "remainder")
 # The axes of each array, in order. Players of a matrix of interactions have two.
 _ROW, _PLAYER, _OTHER, _OUTPUT, _INPUT = "row", "player", "other", "output", "input"
-# Endings of files that would not hold what they say.
+# Extensions of formats that an explanation is not saved in.
 _OTHER_FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".npy", ".npz", ".pkl", ".xlsx", ".html",
                   ".svg", ".png", ".pdf")
 
 
 def _part_of(name: str, is_array: bool) -> Any:
-    """Returns the property of a part, which refuses what does not fit the other parts."""
+    """Returns the property of a part. Setting it raises an error if the value does not fit the other parts.
+    """
     def get(self: Explanation) -> Any:
         return self._parts[name]
 
@@ -159,7 +160,7 @@ class Explanation:
                     raise TypeError("not a sequence")
                 index = (index.copy(deep=True) if hasattr(index, "get_level_values") else index.copy()
                          if isinstance(index, np.ndarray) else list(index))
-            except Exception as error:  # whatever an iterator raises
+            except Exception as error:  # iterators may raise any exception
                 raise UsageError(f"invalid index {_checks.shown(index)}; "
                                  "expected one label for each row") from error
         self._set(found, certificates=None if certificates is None else list(certificates), index=index,
@@ -170,7 +171,7 @@ class Explanation:
     @classmethod
     def _of(cls, values: Any, base_values: Any, data: Any = None, *, axes: tuple[str, ...] | None = None,
             **parts: Any) -> Explanation:
-        """An explanation of arrays that belong to it already, and are known to fit."""
+        """Returns an explanation of arrays that are not shared and are known to fit."""
         made = cls.__new__(cls)
         made._set(values, base_values, data, axes=axes, **parts)
         return made
@@ -187,7 +188,7 @@ class Explanation:
         if isinstance(certificates, list) and not any(certificates):
             certificates = None
         self._axes, self._certificates = axes, certificates
-        # Behind properties, which refuse what does not fit.
+        # Accessed through properties, which check new values.
         self._parts = dict(values=values, base_values=base_values, data=data, predictions=predictions,
                            std_errors=std_errors, evaluations=evaluations,
                            degrees_of_freedom=degrees_of_freedom, draws=draws, row_numbers=row_numbers,
@@ -196,7 +197,7 @@ class Explanation:
                            about=about or {})
 
     def _check(self) -> None:
-        """Raises DataError unless all parts belong together, as they do until somebody changes one."""
+        """Raises DataError if a part was changed and does not fit the others."""
         arrays, axes, values = self._parts, self._axes, self._parts["values"]
         if not _are_numbers(values) or np.ndim(values) != len(axes):
             raise DataError(f"invalid values {_checks.shown(values)}; "
@@ -263,7 +264,7 @@ class Explanation:
         if numbers is not None and (np.asarray(numbers) < 0).any():
             raise DataError("row_numbers has negative numbers, expected the numbers of rows")
 
-    # What is known of the whole.
+    # Properties of the whole explanation.
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -272,7 +273,7 @@ class Explanation:
 
     def __len__(self) -> int:
         if not self._axes:
-            raise TypeError("this is the explanation of a single value")
+            raise TypeError("an explanation of a single value has no length")
         return self.shape[0]
 
     @property
@@ -333,8 +334,8 @@ class Explanation:
         found = self.certificates
         if isinstance(found, list):
             if len(found) != 1:
-                raise UsageError(f"there are {len(found)} rows, each with a certificate of its own: "
-                                 "take one row, or certificates")
+                raise UsageError(f"certificate requires a single row, found {len(found)}; "
+                                 "select one row, or use certificates")
             return found[0]
         return found
 
@@ -415,7 +416,7 @@ class Explanation:
             at = next(place for place, one in enumerate(keys) if one is Ellipsis)
             keys[at : at + 1] = [slice(None)] * (len(self._axes) - len(keys) + 1)
         if len(keys) > len(self._axes):
-            raise UsageError(f"{len(keys)} indices, where values have the axes {', '.join(self._axes)}")
+            raise UsageError(f"too many indices ({len(keys)}); values have the axes {', '.join(self._axes)}")
         keys += [slice(None)] * (len(self._axes) - len(keys))
         chosen = {axis: self._chosen(axis, one) for axis, one in zip(self._axes, keys)}
         if len(self._player_names()) == len(self._inputs()):
@@ -503,7 +504,7 @@ class Explanation:
         if axis == _OUTPUT and not is_whole and (isinstance(key, np.generic)
                                                  or not hasattr(type(key), "__iter__")
                                                  and not hasattr(type(key), "__array__")):
-            # Labels other than texts; a whole number is a place, as it is for NumPy.
+            # Labels that are not strings. Integers are positions, as in NumPy.
             try:
                 return self._named(str(key), names, axis)
             except UsageError:
@@ -518,12 +519,12 @@ class Explanation:
             return key % size
         try:
             found = np.asarray(key)
-        except Exception as error:  # whatever an object raises that is made an array
+        except Exception as error:  # conversion to an array may raise any exception
             raise UsageError(f"invalid {axis}s {_checks.shown(key)}; "
                              "expected numbers, names, a slice or a mask") from error
         if found.dtype == bool:
             if found.shape != (size,):
-                raise UsageError(f"a mask of the shape {found.shape} for {size} {axis}s")
+                raise UsageError(f"mask has shape {found.shape}, expected ({size},) (one for each {axis})")
             return found
         if found.ndim == 1 and (found.dtype.kind in "iu" or not found.size):
             if found.size and not (-size <= int(found.min()) and int(found.max()) < size):
@@ -536,8 +537,8 @@ class Explanation:
         if name in names:
             return names.index(name)
         meant = nearest(name, names)
-        hint = f'the nearest is "{meant}"' if meant is not None else f"there are {listed(names)}"
-        raise UsageError(f'there is no {axis} "{name}"; {hint}')
+        hint = f'did you mean "{meant}"?' if meant is not None else f"expected one of: {listed(names)}"
+        raise UsageError(f'unknown {axis} "{name}"; {hint}')
 
     def _player_names(self) -> list[str]:
         if isinstance(self.feature_names, str):
@@ -559,11 +560,12 @@ class Explanation:
             return list(self.output_names)
         return [str(output) for output in range(self.shape[-1])]
 
-    # The same in whole, with all axes.
+    # The arrays with all axes.
 
     def _whole(self) -> tuple[Numbers, Numbers, Numbers, Numbers | None]:
-        """Arrays with all axes: values rows × players (× players) × outputs; base and predictions rows ×
-        outputs; errors as values.
+        """Returns the arrays with all axes: values of shape (n_rows, n_players, n_outputs), or for
+        interactions (n_rows, n_players, n_players, n_outputs); base values and predictions of shape (n_rows,
+        n_outputs); standard errors of the shape of the values.
         """
         self._check()
         if self.predictions is None:
@@ -595,7 +597,7 @@ class Explanation:
         count = len(self) if _ROW in self._axes else 1
         return data.reshape(count, -1)
 
-    # Other forms.
+    # Conversions.
 
     def to_shap(self) -> Any:
         """Returns a `shap.Explanation`, for the plots of shap; requires shap."""
@@ -610,7 +612,7 @@ class Explanation:
         values, segments = np.array(self.values), self.segments
         if self.about.get("of") == "text":
             shown = data = np.array(names)
-        elif segments is not None:  # a picture of one row, as shap.plots.image wants it
+        elif segments is not None:  # an image of one row, as shap.plots.image expects it
             values, data = values[segments][np.newaxis, :, :, np.newaxis], np.asarray(self.image)[np.newaxis]
             shown, names = data, None
         found = shap.Explanation(values=values, base_values=_plain(self.base_values),
@@ -634,11 +636,11 @@ class Explanation:
         one = self
         if _ROW in one._axes:
             if row is None and len(one) != 1:
-                raise UsageError(f"there are {len(one)} rows, and shapiq holds one: give row")
+                raise UsageError(f"shapiq requires a single row, found {len(one)}; pass row")
             one = one[0 if row is None else row]
         if _OUTPUT in one._axes:
             if output is None:
-                raise UsageError(f"there are {one.shape[-1]} outputs, and shapiq holds one: give output")
+                raise UsageError(f"shapiq requires a single output, found {one.shape[-1]}; pass output")
             one = one[..., output]
         count = one.shape[0]
         lookup: dict[tuple[int, ...], int] = {(): 0}
@@ -662,7 +664,8 @@ class Explanation:
                                         else int(one.evaluations), baseline_value=float(one.base_values))
 
     def _columns(self) -> dict[str, AnyArray]:
-        """The columns that the command writes: a line for each row and output (and player, of interactions).
+        """Returns the columns that the command writes: a line for each row and output, and for interactions
+        for each player.
         """
         values, base, predictions, errors = self._whole()
         rows, outputs = values.shape[0], values.shape[-1]
@@ -732,14 +735,14 @@ class Explanation:
 
         path = _checks.path("path", path)
         if path.lower().removesuffix(".gz").endswith(_OTHER_FORMATS):
-            raise UsageError(f"{path}: an explanation is saved as JSON, in a file that ends in .json or "
-                             ".json.gz; to_frame() and to_arrow() make tables, report() a page, "
-                             "plot.figure() figures")
+            raise UsageError(f"{path}: explanations are saved as JSON, with the extension .json or .json.gz; "
+                             "use to_frame() or to_arrow() for tables, report() for a report, and "
+                             "plot.figure() for figures")
         try:
             content = (json.dumps(self._document(), separators=(",", ":"), allow_nan=False,
                                   ensure_ascii=False).encode() + b"\n")
         except ValueError as error:
-            raise DataError("the explanation holds an infinite number, which JSON cannot say: "
+            raise DataError("the explanation contains an infinite number, which JSON cannot store: "
                             f"{error}") from error
         if path.endswith(".gz"):
             import gzip
@@ -836,7 +839,8 @@ class Explanation:
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError,
                 RecursionError) as error:
             what = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else error
-            raise DataError(f"{name} holds no results of explain in JSON, or damaged ones: {what}") from error
+            raise DataError(f"{name} does not contain results of apportion explain in JSON, or is corrupt: "
+                            f"{what}") from error
         return found
 
     @classmethod
@@ -852,9 +856,9 @@ class Explanation:
             features = head["features"]
             lines = [] if is_summary else head["explanations"]
         except (ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{name} holds no results of explain in JSON, or only a part of them: "
+            raise DataError(f"{name} does not contain results of apportion explain in JSON, or is truncated: "
                             f"{error}") from error
-        # Lines of a summary belong to features, others to rows.
+        # Summaries have a line for each feature, other results a line for each row.
         if is_summary or lines and all("row" not in line and "values" not in line for line in lines):
             raise DataError(f"{name} contains a summary over all rows instead of the values of each row; "
                             "rerun apportion explain without --summary")
@@ -869,7 +873,7 @@ class Explanation:
             values, base, predictions = stacked("values"), stacked("base"), stacked("prediction")
             errors = stacked("std_errors") if lines and "std_errors" in lines[0] else None
         except (ValueError, KeyError) as error:
-            raise DataError(f"{name}: rows of different shapes: {error}") from error
+            raise DataError(f"{name} contains rows of different shapes: {error}") from error
         form = head.get("interactions")
         if not lines:
             values = np.empty((0, len(features)) + ((len(features),) if form else ()))
@@ -894,7 +898,7 @@ class Explanation:
                                              "seed", "groups")},
                               "more": {key: value for key, value in head.items() if key not in known}})
 
-    # For people.
+    # Display.
 
     def __repr__(self) -> str:
         what = f"{self.interactions} interactions" if self.interactions else "values"
@@ -919,7 +923,7 @@ class Explanation:
             names = self._player_names()
             most = ", ".join(f"{names[player]} {sizes[player]:.4g}"
                              for player in np.argsort(-sizes, kind="stable")[:5])
-            lines.append(f"  mean size: {most}")
+            lines.append(f"  mean |value|: {most}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -930,7 +934,7 @@ class Explanation:
         one = self
         note = ""
         if _ROW in one._axes:
-            note = f"mean size over {len(one)} rows"
+            note = f"mean |value| over {len(one)} rows"
             sizes = one.importance()
         else:
             sizes = one.values
@@ -958,13 +962,13 @@ _AXES_OF = {"base_values": (_ROW, _OUTPUT), "predictions": (_ROW, _OUTPUT), "std
 def _owned_categories(given: Any) -> dict[int, list[Any]]:
     try:
         return {feature: list(words) for feature, words in (given or {}).items()}
-    except Exception as error:  # whatever an iterator raises
+    except Exception as error:  # iterators may raise any exception
         raise UsageError(f"invalid categories {_checks.shown(given)}; expected a dictionary from the number "
                          "of a feature to the list of its categories") from error
 
 
 def _are_groups(given: Any) -> bool:
-    """Returns whether groups are lists of names, within each other or not."""
+    """Returns whether groups are lists of names, nested or not."""
     if given is None:
         return True
     left = [given]
@@ -978,17 +982,17 @@ def _are_groups(given: Any) -> bool:
 
 
 def _length(given: Any) -> int | None:
-    """Returns how many entries labels have; None for what is not a sequence of labels."""
+    """Returns the number of labels; None if the object is not a sequence of labels."""
     if isinstance(given, (str, bytes, dict, set, frozenset)):
         return None
     try:
         return len(given) if getattr(given, "ndim", 1) == 1 else None
-    except Exception:  # whatever an object raises whose length is taken
+    except Exception:  # len() may raise any exception
         return None
 
 
 def _array(name: str, given: Any, shape: tuple[int, ...] | None = None, dtype: Any = np.float64) -> Any:
-    """Returns numbers as a new array; of a shape, if a number or one for each output is given."""
+    """Returns numbers as a new array; a number, or one for each output, is broadcast to `shape`."""
     if given is None:
         if name in ("values", "base_values"):
             raise DataError(f"{name} is missing; expected an array of numbers")
@@ -999,7 +1003,7 @@ def _array(name: str, given: Any, shape: tuple[int, ...] | None = None, dtype: A
             if not np.array_equal(found, np.rint(found)):
                 raise ValueError("expected integers")
             found = found.astype(dtype)
-    except Exception as error:  # whatever an object raises that is made an array
+    except Exception as error:  # conversion to an array may raise any exception
         raise DataError(f"invalid {name} {_checks.shown(given)} ({error}); "
                         "expected an array of numbers") from error
     if shape is not None and (found.ndim == 0 or len(shape) == 2 and found.shape == shape[1:]):
@@ -1018,31 +1022,32 @@ def load(path: Path) -> Explanation:
 
 
 def _check_shapes(found: Explanation) -> None:
-    """Refuses results whose parts do not belong together."""
+    """Raises ValueError for results whose parts do not fit each other."""
     names, inputs, outputs = found.feature_names, found.input_names, found.output_names
     if (not _are_names(names) or not (inputs is None or _are_names(inputs))
             or not (outputs is None or isinstance(outputs, str) or _are_names(outputs))):
-        raise ValueError("names of features and classes are texts")
+        raise ValueError("expected strings as names of features and classes")
     rows, players = len(found.values), len(names)
     shape = (rows, players) + ((players,) if found.interactions else ())
     several = found.values.shape[len(shape) :]
     if found.interactions not in (None, "index",
                                   "remainder") or found.values.shape != shape + several or len(several) > 1:
-        raise ValueError(f"values of the shape {found.values.shape} for {rows} rows and {players} features")
+        raise ValueError(f"values have shape {found.values.shape}, expected {rows} rows and "
+                         f"{players} features")
     if rows and any(array.shape != (rows, *several) for array in (found.base_values, found.predictions)):
-        raise ValueError("base and prediction are not one for each row and class")
+        raise ValueError("expected one base and one prediction for each row and class")
     if found.std_errors is not None and found.std_errors.shape != found.values.shape:
-        raise ValueError("standard errors are not one for each value")
+        raise ValueError("expected one standard error for each value")
     if isinstance(outputs, list) and several and len(outputs) != several[0]:
-        raise ValueError(f"{len(outputs)} classes, and values of {several[0]}")
+        raise ValueError(f"found {len(outputs)} classes, but values for {several[0]}")
     if found.data is not None and found.data.shape != (rows, len(inputs if inputs is not None else names)):
-        raise ValueError("inputs are not one for each row and feature")
+        raise ValueError("expected one input for each row and feature")
     arrays = [found.values, found.base_values, found.predictions, found.std_errors]
     if any(np.isinf(array).any() for array in arrays if array is not None):
-        raise ValueError("numbers beyond what a double holds")
+        raise ValueError("found numbers beyond the range of a double")
     if found._certificates is not None and not all(one is None or isinstance(one, dict)
                                                    for one in found._certificates):
-        raise ValueError("certificates are objects")
+        raise ValueError("expected objects as certificates")
 
 
 def _are_names(names: Any) -> bool:
@@ -1058,7 +1063,9 @@ def _as_dict(certificate: Any) -> Any:
 
 
 def _part(array: Any, keys: Sequence[_Key]) -> Any:
-    """A part of an array, by a key for each axis, which do not act together as NumPy's do."""
+    """Returns a part of an array. Each key selects from its own axis, unlike in NumPy, where arrays are
+    combined.
+    """
     if np.ndim(array) == 0:
         return array
     for axis in reversed(range(len(keys))):
@@ -1100,7 +1107,7 @@ def _numbers(numbers: Numbers) -> Any:
 
 
 def _nested(values: Numbers) -> Any:
-    """Players (× players) × outputs as lists; a number in the place of a list of one output."""
+    """Returns values of players as nested lists; a single output is a number instead of a list."""
     values = values[..., 0] if values.shape[-1] == 1 else values
     if not np.isnan(values).any():
         return values.tolist()
@@ -1124,11 +1131,11 @@ def _label(given: Any) -> Any:
 
 
 def _read_inputs(lines: Sequence[Sequence[Any]]) -> tuple[Numbers, dict[int, list[Any]]]:
-    """Inputs as numbers, words by their codes in the order in which they come."""
+    """Returns inputs as numbers and the categories by feature. Strings are coded in order of appearance."""
     categories: dict[int, dict[tuple[type, Any], int]] = {}
     data = np.empty((len(lines), len(lines[0])))
     if any(not isinstance(cell, (str, int, float, type(None))) for line in lines for cell in line):
-        raise ValueError("inputs are numbers, strings or null")
+        raise ValueError("expected numbers, strings or null as inputs")
     words_of = {feature for line in lines for feature, cell in enumerate(line) if isinstance(cell, str)
                 and cell not in _INFINITE}
     for row, line in enumerate(lines):

@@ -1,4 +1,4 @@
-"""Models that are called: any callable, estimators by their predictions, modules of torch and keras."""
+"""Models that are called as functions: callables, estimators, modules of torch and keras."""
 from __future__ import annotations
 
 import copy
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from ._schema import Schema
     from ._tables import LibraryTable
 
-# Rows of one call of a check.
+# The maximum number of rows of one call of a check.
 _ROWS = 4096
-# Predictions of the same rows may differ by this share: libraries add in 32 bits, in any order.
+# The relative tolerance for predictions of the same rows: libraries may add in 32 bits, in any order.
 _TOLERANCE = 1e-6
 _TOLERANCE_OF_SINGLE = 1e-4
 
@@ -26,8 +26,8 @@ _TOLERANCE_OF_SINGLE = 1e-4
 class Function:
     """A model as a function from rows × features to rows × outputs numbers, which it returns flat.
 
-    The model is called with tables of the library that the background came in, with the same columns, types
-    and cells (`schema`).
+    The model is called with tables of the library of the background, with the same columns, types and cells
+    (`schema`).
     """
 
     def __init__(self, model: Model, method: str | None = None) -> None:
@@ -35,7 +35,7 @@ class Function:
         self.name = getattr(model, "__name__", None) or type(model).__name__
         self.schema: Schema | None = None
         self.outputs: int | None = None
-        # Whether it is called with arrays, whatever came in.
+        # Whether it is called with arrays, whatever table was passed.
         self.takes_arrays = False
         self.way, self.output_names, self.about = self.ways[0], self.ways[0].names, self.ways[0].about
         self.notes: list[str] = []
@@ -48,8 +48,9 @@ class Function:
         return other
 
     def settle(self, rows: Numbers) -> None:
-        """Chooses the output that is explained, by calling the model with some rows, twice: the answers have
-        to be the same.
+        """Chooses the output that is explained by calling the model with some rows.
+
+        Raises ModelError if a second call returns something else.
         """
         try:
             first = self._first_answer(rows)
@@ -63,12 +64,12 @@ class Function:
                 first = self._first_answer(rows)
             except Error:
                 raise error from error.__cause__
-            self._note(f"{self.name} is called with NumPy arrays, since it raises for tables of {library}")
+            self._note(f"{self.name} is called with NumPy arrays, because it raises for tables of {library}")
         again = self._answer(rows.copy())
         if (first.shape != again.shape
                 or not np.allclose(first, again, rtol=_TOLERANCE, atol=1e-9, equal_nan=True)):
-            raise ModelError(f"{self.name} gave two answers for the same rows: a game is a function; "
-                             "fix its seed, or set it to evaluate")
+            raise ModelError(f"{self.name} is not deterministic: it returned different predictions for the "
+                             "same rows; fix its seed, or set it to evaluation mode")
         self.outputs = 1 if first.ndim == 1 else first.shape[1]
         if self.output_names is not None and len(self.output_names) != self.outputs:
             self.output_names = None
@@ -86,7 +87,7 @@ class Function:
             self.notes = [way.note] if way.note is not None else []
             self.warnings = list(self.notes) if way.warns else []
             if failed is not None:
-                self._note(f"{way.about} is explained, since {failed}")
+                self._note(f"{way.about} is explained, because {failed}")
             return answer
         self.way = self.ways[0]
         assert failed is not None
@@ -96,8 +97,8 @@ class Function:
         self.notes, self.warnings = [*self.notes, note], [*self.warnings, note]
 
     def check(self, table: LibraryTable, values: Numbers, what: str) -> None:
-        """Raises unless the model predicts for rows as they are passed on what it predicts for the rows as
-        they were given.
+        """Raises ModelError if the model predicts differently for rows as they are passed on to it than for
+        the rows as they were passed in.
         """
         if not table.as_given or self.takes_arrays:
             return
@@ -115,7 +116,7 @@ class Function:
                 if is_own and all(table.dtype(place) == schema.template.dtype(feature)
                                   for feature, place in enumerate(places)):
                     raise of_call(self.name, error).with_traceback(error.__traceback__) from error
-                # It takes rows like those of the background, and these are made so.
+                # The model takes rows like those of the background, and rows are passed on like these.
                 return
             if given.shape != passed.shape:
                 return
@@ -131,7 +132,7 @@ class Function:
         rows = np.flatnonzero(differs.reshape(len(given), -1).any(axis=1))
         shown = "; ".join(f"row {start + row}: {_shown(given[row])} as given, "
                           f"{_shown(passed[row])} as passed on" for row in rows[:3])
-        raise ModelError(f"{self.name} predicts something else for {what} as it is passed on to it "
+        raise ModelError(f"{self.name} predicts differently for {what} as it is passed on to it "
                          f"({len(rows)} of {len(given)} rows; {shown}); pass {what} and the background with "
                          "the same types as in training, "
                          "or check=False to explain the rows as they are passed on")
@@ -140,12 +141,12 @@ class Function:
         answer = self._answer(rows)
         if (1 if answer.ndim == 1 else answer.shape[1]) != self.outputs:
             raise ModelError(f"{self.name} returned an array of shape {answer.shape} for {len(rows)} rows, "
-                             f"after {self.outputs} outputs before")
+                             f"expected {self.outputs} outputs as in earlier calls")
         self._check(answer, rows)
         return answer.ravel()
 
     def _answer(self, rows: Numbers) -> Numbers:
-        """Returns what the model predicts for rows, which it may change."""
+        """Returns the predictions for rows, which the model may change in place."""
         given = self.schema.table(rows) if self.schema is not None else rows
         try:
             answer = self.way.call(given)
@@ -188,7 +189,7 @@ class Function:
                              "model for this row")
 
     def _row(self, row: Numbers) -> list[Any]:
-        """Returns a row as it is shown in messages."""
+        """Returns a row as messages show it."""
         if self.schema is None:
             return row.tolist()
         values, categories = self.schema.shown(row[None].astype(np.float64))

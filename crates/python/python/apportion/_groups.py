@@ -1,4 +1,4 @@
-"""Groups of features and graphs on them, as they are given: by name or number."""
+"""Groups of features and graphs on features, by name or number."""
 import operator
 import re
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ def groups(X: Rows, *, count: int | None = None, tree: bool = False, dependence:
 
     X: a data frame or an array of shape (n_rows, n_features).
     count: the number of groups; by default as many as are significant.
-    tree: whether groups are nested: the whole dendrogram as groups within groups (default False).
+    tree: whether groups are nested: the whole dendrogram as nested groups (default False).
     dependence: the measure of dependence: "spearman" (the default), "mutual-information",
         "nearest-neighbours" or "mic".
     linkage: how clusters are merged: "average" (the default), "single" or "complete".
@@ -54,7 +54,7 @@ def named(members: list[Any], names: Sequence[str]) -> list[Any]:
 
 
 def owned(given: Any) -> str | dict[str, Any] | list[Any] | None:
-    """Returns groups as they are given as texts, numbers, lists and dictionaries that are not shared."""
+    """Returns a copy of groups, made of strings, numbers, lists and dictionaries."""
     if given is None or isinstance(given, str):
         return given
     if isinstance(given, dict):
@@ -98,16 +98,14 @@ def _listed(given: Any) -> list[Any]:
         return list(given)
     except UsageError:
         raise
-    except Exception as error:  # whatever an iterator raises
+    except Exception as error:  # iterators may raise any exception
         raise UsageError(f"invalid groups {_checks.shown(given)} ({type(error).__name__}: {error}); "
                          f"{_GROUPS}") from error
 
 
 def numbered(given: Any, names: Sequence[str], data: Callable[[], Numbers] | None,
              threads: int | None = None) -> list[Any]:
-    """Returns groups as lists of numbers, whatever they were given as; `data` gives the rows in which they
-    are found.
-    """
+    """Returns groups of any form as lists of numbers; `data` returns the rows in which "auto" finds them."""
     given = owned(given)
     if isinstance(given, dict):
         given = list(given.values())
@@ -123,8 +121,8 @@ def numbered(given: Any, names: Sequence[str], data: Callable[[], Numbers] | Non
             count = _checks.whole("number of groups", int(what), 1) if what.isdigit() else None
             return _core.find_groups(data(), pool(threads), count, what == "tree", None, None)
         if "(" in given:
-            raise UsageError(f"groups={given!r}: groups within groups are not supported in a string; "
-                             "pass lists within lists")
+            raise UsageError(f"groups={given!r}: nested groups are not supported in a string; "
+                             "pass nested lists")
         given = [[name.strip() for name in group.split(",")] for group in given.rstrip(";").split(";")]
     return [_mapped(group, lambda member: place("groups", member, names), 0) for group in given]
 
@@ -136,7 +134,7 @@ def _mapped(members: list[Any], of: Callable[[Any], Any], depth: int) -> list[An
 
 
 def flat(members: list[Any]) -> list[Any]:
-    """Returns the features of a group, those of the groups in it included."""
+    """Returns the features of a group, including those of nested groups."""
     found, left = [], list(reversed(members))
     while left:
         member = left.pop()
@@ -148,7 +146,7 @@ def flat(members: list[Any]) -> list[Any]:
 
 
 def owned_graph(given: Any) -> str | list[Any] | None:
-    """Returns a graph as it is given as text or a list of pairs that is not shared."""
+    """Returns a copy of a graph, as a string or a list of pairs."""
     if given is None or isinstance(given, str):
         return given
     if isinstance(given, np.ndarray):
@@ -160,7 +158,7 @@ def owned_graph(given: Any) -> str | list[Any] | None:
         raise UsageError(f"invalid graph {_checks.shown(given)}; {_GRAPH}")
     try:
         given = list(given)
-    except Exception as error:  # whatever an iterator raises
+    except Exception as error:  # iterators may raise any exception
         raise UsageError(f"invalid graph {_checks.shown(given)} ({type(error).__name__}: {error}); "
                          f"{_GRAPH}") from error
     edges = []
@@ -178,7 +176,9 @@ def owned_graph(given: Any) -> str | list[Any] | None:
 
 
 def graph(given: Any, names: Sequence[str]) -> bool | tuple[int, int, int] | list[tuple[int, ...]] | None:
-    """Returns a graph as the engine takes it: "line", the numbers of rows and columns of a grid, or edges."""
+    """Returns a graph as the engine expects it: True for "line", the rows, columns and neighbours of a grid,
+    or a list of edges.
+    """
     given = owned_graph(given)
     if given is None:
         return None

@@ -1,4 +1,4 @@
-"""The loss of each row, divided among the features."""
+"""Explanations of the loss of each row."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 def losses(explainer: Explainer, rows: Table, y: Any, threads: int | None) -> Explanation:
-    """The explanation of the loss of each row: −ln p of its class, or the squared error of a regression.
+    """Explains the loss of each row: −ln p of its class, or the squared error of a regression.
 
-    Rows of one target share a model. Labels of classes are those that the model was trained on.
+    Rows with the same target share a model. Class labels are those of the training.
     """
     if y is None:
         raise UsageError('model_output="log_loss" requires y: the class, or the target, of each row')
@@ -71,6 +71,6 @@ def _core_of(explainer: Explainer, target: float) -> _core.Explainer:
         assert background is not None
         found = generation(), _core.Explainer.of_trees(trees, asked, background.values, explainer._weights)
         if explainer.output_count > 1 or explainer._trees.link in ("logistic", "softmax"):
-            # Classes are few; targets of a regression have no end.
+            # Cache models of classes only: a regression may have any number of targets.
             explainer._kept[key] = found
     return found[1]

@@ -20,9 +20,9 @@ from .games import Game
 _Spans: TypeAlias = list[tuple[int, int]]
 _Split: TypeAlias = str | Callable[[str], Iterable[tuple[int, int]]] | None
 
-# An option of `explain_image` has this name, too.
+# The built-in function, which an option of `explain_image` shadows.
 _range = range
-# Words with their apostrophes and hyphens, and signs one by one.
+# Words with apostrophes and hyphens, and each punctuation mark by itself.
 WORDS = r"\w+(?:['’-]\w+)*|[^\w\s]"
 
 
@@ -127,7 +127,7 @@ def explain_text(
             raise DataError(f"invalid text of type {type(text).__name__}; "
                             "expected a string or a list of strings")
         if any(not isinstance(one, str) for one in text):
-            raise DataError("a list of texts holds something that is no text")
+            raise DataError("invalid entry in the list of texts; expected strings")
         return [_explained_text(model, one, split, absent, groups, options) for one in text]
     return _explained_text(model, text, split, absent, groups, options)
 
@@ -140,11 +140,11 @@ def _explained_text(model: Model, text: str, split: _Split, absent: str, groups:
     else:
         spans = _ranges(split, text) if callable(split) else _matches(split, text)
     if not spans:
-        raise DataError("the text has no players: give a text with words, or split")
+        raise DataError("the text has no players; pass a text with words, or split")
     if (any(not 0 <= start < end <= len(text) for start, end in spans)
             or any(after[0] < before[1] for before, after in zip(spans, spans[1:]))):
-        raise UsageError("split: the ranges of players lie in the text, in its order, and do not overlap; "
-                         "none is empty")
+        raise UsageError("invalid ranges of split; expected non-empty ranges within the text, in its order "
+                         "and without overlap")
     words = [text[start:end] for start, end in spans]
     if isinstance(groups, str) and groups == "sentences":
         groups = _sentences(text, spans)
@@ -213,14 +213,14 @@ def explain_image(
     >>> found.values[found.segments][0].round(12).tolist(), found.values.round(12).tolist()
     ([0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 15.0])
     """
-    # A copy, which belongs to the explanation.
+    # Copy the image, because the explanation stores it.
     given = np.array(_checks.array("image", image,
                                    "an array of shape (height, width) or (height, width, channels)"))
     if given.dtype.kind not in "fiub":
         raise DataError(f"image is an array of {given.dtype}; expected real numbers")
     if given.ndim not in (2, 3) or not given.size:
-        raise DataError(f"an image of the shape {given.shape}: "
-                        "height × width, or height × width × channels is wanted")
+        raise DataError(f"image has shape {given.shape}, "
+                        "expected (height, width) or (height, width, n_channels)")
     batch = _checks.whole("batch", batch, 1)
     labels, names = _labels(segments, given.shape[:2])
     absent = _reference(reference, given)
@@ -251,7 +251,7 @@ def _ranges(split: Callable[[str], Iterable[tuple[int, int]]], text: str) -> _Sp
         raise of_call("split", error).with_traceback(error.__traceback__) from error
     try:
         return [(operator.index(start), operator.index(end)) for start, end in found]
-    except Exception as error:  # whatever an iterator raises
+    except Exception as error:  # iterators may raise any exception
         raise UsageError(f"split returned {_checks.shown(found)}; expected pairs of numbers, the start and "
                          "the end of each player in the text") from error
 
@@ -265,8 +265,8 @@ def _matches(split: str, text: str) -> _Spans:
 
 
 def _words(text: str) -> _Spans:
-    """Words and signs. What is written onto a letter or a sign belongs to it: vowel signs, accents, colours
-    of skin, joined pictures.
+    """Returns the ranges of words and punctuation marks. Marks that combine with a character belong to it:
+    vowel signs, accents, skin tones, joined emoji.
     """
     spans: _Spans = []
     for match in re.finditer(WORDS, text):
@@ -295,7 +295,7 @@ def _masked(text: str, spans: _Spans, members: Booleans, absent: str) -> str:
 
 
 def _sentences(text: str, spans: _Spans) -> list[list[int]]:
-    """Words up to the end of each sentence."""
+    """Returns the words of each sentence."""
     groups: list[list[int]] = [[]]
     at = 0
     for player, (start, end) in enumerate(spans):
@@ -319,7 +319,7 @@ def _of_lists(model: Model) -> Callable[[list[str]], Any]:
             break
     if not callable(model):
         raise ModelError(f"{type(model).__name__} can neither be called nor predict; "
-                         "give a function of a list of texts")
+                         "pass a function of a list of texts")
     return lambda texts: _plain(model(texts))
 
 
@@ -328,22 +328,22 @@ def _plain(answer: Any) -> Any:
 
 
 def _labels(segments: Any, shape: tuple[int, ...]) -> tuple[Places, list[str]]:
-    """The player of each pixel, from 0 on without a gap, and what the players are called."""
+    """Returns the player of each pixel, numbered from 0 without gaps, and the names of the players."""
     height, width = shape
     if isinstance(segments, str):
         grid = re.fullmatch(r"(\d+)x(\d+)", segments.strip())
         if not grid or not 0 < int(grid[1]) <= height or not 0 < int(grid[2]) <= width:
-            raise UsageError(f'segments={segments!r}: write "8x8" for eight rows of eight patches, at most '
-                             'as many as there are pixels, or give an array')
+            raise UsageError(f'invalid segments {segments!r}; expected e.g. "8x8" for eight rows of eight '
+                             'patches, at most one for each pixel, or an array of integers')
         rows, columns = int(grid[1]), int(grid[2])
         labels = ((np.arange(height) * rows // height)[:, np.newaxis] * columns
                   + np.arange(width) * columns // width)
         return labels.astype(np.intp), [f"{row},{column}" for row in range(rows) for column in range(columns)]
     given = _checks.array("segments", segments, "an array of shape (height, width) of integers")
     if given.shape != shape:
-        raise UsageError(f"segments of the shape {given.shape} for an image of {height} × {width} pixels")
+        raise UsageError(f"segments has shape {given.shape}, expected ({height}, {width}) as the image")
     if given.dtype.kind not in "iub":
-        raise UsageError(f"segments of {given.dtype}: whole numbers are wanted")
+        raise UsageError(f"segments is an array of {given.dtype}; expected integers")
     known, labels = np.unique(given, return_inverse=True)
     return labels.reshape(shape), [str(label) for label in known]
 
@@ -351,7 +351,7 @@ def _labels(segments: Any, shape: tuple[int, ...]) -> tuple[Places, list[str]]:
 def _reference(reference: Any, image: AnyArray) -> AnyArray:
     if isinstance(reference, str):
         if reference != "mean":
-            raise UsageError(f'reference={reference!r}: give "mean", a number, or an image')
+            raise UsageError(f'invalid reference {reference!r}; expected "mean", a number, or an image')
         return (image.mean(axis=(0, 1)).astype(image.dtype) if image.dtype.kind == "f"
                 else np.rint(image.mean(axis=(0, 1))).astype(image.dtype))
     given = _checks.array("reference", reference, '"mean", a number, or an image')
@@ -359,12 +359,12 @@ def _reference(reference: Any, image: AnyArray) -> AnyArray:
         raise UsageError(f'invalid reference {_checks.shown(reference)}; '
                          'expected "mean", a number, or an image')
     if given.ndim and given.shape != image.shape:
-        raise UsageError(f"a reference of the shape {given.shape} for an image of the shape {image.shape}")
+        raise UsageError(f"reference has shape {given.shape}, expected {image.shape} as the image")
     with np.errstate(invalid="ignore"):
         stored = given.astype(image.dtype)
     if image.dtype.kind in "iub" and not np.array_equal(stored, given):
-        raise UsageError(f"reference: {image.dtype}, which the image holds, cannot say all of its numbers; "
-                         "give others, or the image as 64-bit floats")
+        raise UsageError(f"invalid reference: the type of the image, {image.dtype}, cannot represent all of "
+                         "its numbers; pass other numbers, or the image as 64-bit floats")
     return stored
 
 

@@ -1,9 +1,9 @@
 """Missing cells of columns in which None, NaN and pandas.NA are not the same to a model.
 
-The engine has one missing value, NaN. To encoders and imputers of scikit-learn None, NaN and pandas.NA are
-three, and each may be a category, replaced by something else, or refused. The converter chooses one of them
-as the missing value of a column; cells of another kind that take another way have a category of their own,
-whose text no word of the column has.
+The engine has one missing value, NaN. Encoders and imputers of scikit-learn distinguish None, NaN and
+pandas.NA, and each may be a category, be replaced, or be rejected. The converter chooses one of them as the
+missing value of a column; cells of a kind that is treated differently have a separate category, whose text
+differs from all strings of the column.
 """
 from __future__ import annotations
 
@@ -18,27 +18,25 @@ from ._types import AnyArray, Numbers, Places
 if TYPE_CHECKING:
     from ._data import Coder
 
-# Of which kind a missing cell is: "nan", "None", "<NA>", "null", or a word that counts as missing.
+# The kind of a missing cell: "nan", "None", "<NA>", "null", or a string that means missing.
 Kind: TypeAlias = str | tuple[str, str]
 
 
 class Content(bytes):
-    """A model file, with the missing cells of its columns."""
+    """A model file, and how its columns treat missing cells."""
 
     cells: Mapping[int, Cells] = {}
 
     @classmethod
     def of(cls, content: bytes, cells: Mapping[int, Mapping[Any, Any]]) -> Content:
-        """The bytes of a file and what `document_and_cells` of the converter has for its columns."""
+        """Returns the bytes of a file, with the cells that `document_and_cells` of the converter returned."""
         made = cls(content)
         made.cells = {feature: Cells(kinds) for feature, kinds in cells.items()}
         return made
 
 
 class Text(str):
-    """The text of a category that missing cells of a kind have, which a word of the same letters does not
-    have.
-    """
+    """The category of missing cells of a kind, which is different from an equal string in a column."""
 
     __slots__ = ()
 
@@ -46,10 +44,9 @@ class Text(str):
 class Cells:
     """The missing cells of one column.
 
-    kinds: what "nan", "None" and "<NA>" become: None for a missing value, False where the model refuses it,
-        or the text of a category. Keys ("word", text) are words that count as missing. "numbers" is true if
-        the categories are numbers, "exact" if a word is a category only if all of its letters agree, and a
-        number only if it is one in training, too.
+    kinds: the conversion of "nan", "None" and "<NA>": None to a missing value, False if the model rejects it,
+        or the text of a category. Keys ("word", text) are strings that mean missing. "numbers" is true if the
+        categories are numbers, "exact" if strings and numbers must equal a training category exactly.
     """
 
     def __init__(self, kinds: Mapping[Any, Any]) -> None:
@@ -59,8 +56,10 @@ class Cells:
         self.texts = {text for text in self.kinds.values() if text}
 
     def become(self, kind: Kind, coder: Coder) -> Text | None:
-        """None for a missing value, or the text of a category; refuses what the model refuses."""
-        if kind == "null":  # of polars and Arrow, which have one kind: scikit-learn is given None for it
+        """Returns None for a missing value, or the text of a category; raises DataError if the model rejects
+        it.
+        """
+        if kind == "null":  # polars and Arrow have one kind, which scikit-learn receives as None
             return Text(self.kinds["None"]) if self.kinds["None"] else None
         found = self.kinds[kind]
         if found is not False:
@@ -72,7 +71,7 @@ class Cells:
                         f'the model refuses it; {instead}')
 
     def objects(self, values: Any, coder: Coder) -> AnyArray:
-        """Cells of a column of objects; those that are missing are None, or the text of their category."""
+        """Returns the cells of a column of objects; missing ones are None, or the text of their category."""
         values = np.array(values, dtype=object)
         words = {key[1] for key in self.kinds if isinstance(key, tuple)}
         for row, value in enumerate(values):
@@ -85,8 +84,8 @@ class Cells:
 
     def words(self, distinct: Iterable[Any], places: Any, null: str | None,
               coder: Coder) -> tuple[list[Any], Places]:
-        """Distinct words of a column, and the places of rows among them, negative for those that are missing,
-        which are of the kind `null`.
+        """Returns the distinct strings of a column, and the position of each row's string among them, which
+        is negative for missing cells; these are of the kind `null`.
         """
         known = set(coder.wanted.categories(coder.feature) or ())
         distinct, places = [self._word(word, known, coder) for word in distinct], np.array(places)
@@ -103,8 +102,8 @@ class Cells:
         if isinstance(word, str):
             if ("word", word) in self.kinds:
                 return self.become(("word", word), coder)
-            # Elsewhere words are compared without the spaces around them and as numbers. And a word of the
-            # same letters as a category of missing cells is not that category.
+            # Strings are otherwise compared without surrounding spaces, and as numbers. A string that equals
+            # the text of a category of missing cells does not belong to it.
             is_known = word in known and word not in self.texts
             return (word if is_known or not self.is_exact or not _is_like(word, known)
                     else _beyond(word, known))
@@ -112,10 +111,10 @@ class Cells:
                 else _beyond(str(word), known))
 
     def numbers(self, values: Numbers, codes: Numbers, coder: Coder) -> Numbers:
-        """Codes of a column of numbers, with those of NaN."""
+        """Returns the codes of a column of numbers, those of NaN included."""
         missing = np.isnan(values)
         if self.is_exact and not self.of_numbers:
-            # A number is not the word that its digits are.
+            # A number is not the category that its digits spell.
             known = set(coder.wanted.categories(coder.feature) or ())
             codes = np.array(codes)
             for number in np.unique(values[~missing]):
@@ -134,7 +133,7 @@ def _kind_in_words(kind: Kind) -> str:
 
 
 def _is_like(value: Any, known: set[Any]) -> bool:
-    """Whether a value that may be none of the categories would be taken for one of them."""
+    """Returns whether a value would match one of the categories in an inexact comparison."""
     if isinstance(value, str):
         try:
             return value.strip() in known or float(value) in known
@@ -144,7 +143,7 @@ def _is_like(value: Any, known: set[Any]) -> bool:
 
 
 def _beyond(word: str, known: set[Any]) -> str:
-    """A word that is like none of the categories, and begins with this one."""
+    """Returns a string that begins with `word` and does not match any of the categories."""
     word = word.strip() or "_"
     while _is_like(word, known):
         word += "_"
@@ -152,7 +151,7 @@ def _beyond(word: str, known: set[Any]) -> str:
 
 
 def kind_of(value: Any) -> str | None:
-    """The kind of a missing cell; None for any other."""
+    """Returns the kind of a missing cell; None for any other cell."""
     if value is None:
         return "None"
     name = type(value).__name__

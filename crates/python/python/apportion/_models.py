@@ -1,6 +1,6 @@
-"""Models from memory: what holds trees becomes an `Ensemble`, everything else a function of rows.
+"""Models in memory: tree ensembles and linear models become an `Ensemble`, all others a function of rows.
 
-A library is recognised by the module that a model's class comes from; none is imported here.
+A library is recognised by the module of the model's class; no library is imported here.
 """
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Ensemble:
         after the last.
 
     Raises ModelError for a model that is not read as trees, NotFittedError for one that is not fitted, and
-    UsageError for invalid rounds. Warns with ModelWarning of what its user should know.
+    UsageError for invalid rounds. Warns with ModelWarning of what users should know of the model.
 
     >>> import apportion
     >>> tree = b'''{"format": "apportion-trees", "version": 1, "width": "double", "features": 1,
@@ -66,7 +66,7 @@ class Ensemble:
     @classmethod
     def _of(cls, parts: Sequence[_Part], classes: Any = None, missing: float | None = None,
             notes: Iterable[str] = (), lists: list[Any] | None = None) -> Ensemble:
-        """The mean of ensembles in bytes, each with the rounds that are used."""
+        """Returns the mean of ensembles in bytes, each with the rounds that are used."""
         ensemble = cls.__new__(cls)
         members = [_core.Ensemble.from_bytes(content, rounds) for content, rounds in parts]
         ensemble._core = members[0] if len(members) == 1 else _core.Ensemble.mean_of(members)
@@ -92,13 +92,13 @@ class Ensemble:
         return [*self._core.notes, *self._notes]
 
     def _member(self, place: int) -> Ensemble:
-        """One of the ensembles that a list of models was read as."""
+        """Returns one of the ensembles that a list of models was read as."""
         one = Ensemble._of(self._made_of[place : place + 1], self.classes, self.missing, lists=self._lists)
         one._chosen = self._chosen
         return one
 
     def _of_rounds(self, rounds: Rounds) -> Ensemble:
-        """The same models with other rounds."""
+        """Returns the same models with other rounds."""
         rounds = _rounds(rounds)
         other = Ensemble._of([(content, rounds) for content, _ in self._made_of], self.classes, self.missing,
                              lists=self._lists)
@@ -164,7 +164,7 @@ def _rounds(rounds: Any) -> _CoreRounds:
         start, end = operator.index(start), operator.index(end)
         if 0 <= start <= end < 2**63:
             return start, end
-    except Exception:  # whatever an object raises that is taken for a pair
+    except Exception:  # unpacking may raise any exception
         pass
     raise UsageError(f'invalid rounds {_checks.shown(rounds)}; expected "all", a number of rounds, or a pair '
                      'of the first and the one after the last')
@@ -175,7 +175,7 @@ def _kind(model: Model) -> str:
 
 
 def family(model: Model) -> str | None:
-    """The library that a model comes from."""
+    """Returns the library that a model comes from."""
     for base in type(model).__mro__:
         library = base.__module__.partition(".")[0]
         if library in ("xgboost", "lightgbm", "catboost", "torch", "keras", "tensorflow"):
@@ -192,7 +192,7 @@ class Unknown(ModelError):
 
 
 class _Reading:
-    """The bytes of a model file, with what only the object in memory knows.
+    """The bytes of a model file, and the properties that only the object in memory has.
 
     rounds: those that its `predict` uses, in the form of the core: None for the best of the file, True for
         all, or a range.
@@ -217,8 +217,8 @@ class _Reading:
 
 
 def _read(model: Model) -> _Reading | None:
-    """What is read of one model; None if nothing here knows its kind. Raises Unknown with the reason if it
-    cannot be read exactly.
+    """Reads one model; returns None if its kind is not supported. Raises Unknown with the reason if it cannot
+    be read exactly.
     """
     if isinstance(model, (bytes, bytearray, memoryview)):
         return _Reading(bytes(model), is_object=False, note=_best_of_a_file)
@@ -241,7 +241,7 @@ def _read(model: Model) -> _Reading | None:
     except (ModelError, UsageError):
         raise
     except Exception as error:
-        # Whatever a version of a library lacks, the object can still be called.
+        # A version of a library may lack what is used here, but the object can still be called.
         raise Unknown(f"{_kind(model)} could not be read as trees ({type(error).__name__}: "
                       f"{error})") from error
     return None
@@ -257,7 +257,7 @@ def _best_of_a_file(rounds: _UsedRounds) -> _Note | None:
     if (start, end) == (0, count):
         return None
     return (f"{_used(rounds)}, up to the best one (best_iteration), "
-            "as a file does not say which predict uses; rounds=\"all\" uses all", True)
+            "because a file does not store which ones predict uses; rounds=\"all\" uses all", True)
 
 
 def _of_xgboost(model: Model) -> _Reading | None:
@@ -286,7 +286,7 @@ def _of_xgboost(model: Model) -> _Reading | None:
 
 
 def _rounds_of_wrapper(model: Model) -> Literal[True] | None:
-    """The rounds that the `predict` of a wrapper of xgboost uses, by its own rule."""
+    """Returns the rounds that the `predict` of a wrapper of xgboost uses, by its own rule."""
     own = getattr(model, "_get_iteration_range", None)
     if own is None:
         return True if getattr(model, "booster", None) == "gblinear" else None
@@ -294,7 +294,7 @@ def _rounds_of_wrapper(model: Model) -> Literal[True] | None:
 
 
 def _missing(model: Model) -> float | None:
-    """The number that stands for a missing value beside NaN: wrappers of xgboost can be told one."""
+    """Returns the number that means missing besides NaN, which wrappers of xgboost have as an option."""
     missing = getattr(model, "missing", None)
     return None if missing is None or missing != missing else float(missing)
 
@@ -354,7 +354,7 @@ def _of_sklearn(model: Model, method: str | None = None) -> tuple[Content, Any]:
     try:
         from . import scikit_learn_to_json as converter
     except Exception as problem:  # a release of scikit-learn that the converter does not fit
-        raise Unknown(f"models of this release of scikit-learn cannot be read ({problem}); "
+        raise Unknown(f"models of this version of scikit-learn cannot be read ({problem}); "
                       "apportion.Explainer(model, X) works for any model") from problem
     try:
         _check_fitted(model)
@@ -382,16 +382,16 @@ def _check_fitted(model: Model) -> None:
     except Unfitted as error:
         raise NotFittedError(f"{_kind(model)} is not fitted; call fit first") from error
     except TypeError:
-        return  # no estimator, which is for others to judge
+        return  # not an estimator, which is reported elsewhere
 
 
 def members(model: Model) -> list[Model] | None:
-    """The models of a list of models, whose mean is explained; None for a single model."""
+    """Returns the models of a list of models, whose mean is explained; None for a single model."""
     if (isinstance(model, (list, tuple)) or isinstance(model, np.ndarray) and model.dtype == object
             and model.ndim == 1):
         return list(model)
     library = family(model)
-    # A CVBooster answers to every name.
+    # A CVBooster has an attribute of every name.
     own = getattr(model, "__dict__", {})
     if library == "lightgbm" and isinstance(own.get("boosters"), list):
         return own["boosters"]
@@ -401,8 +401,8 @@ def members(model: Model) -> list[Model] | None:
 
 
 def _read_as_ensemble(model: Model, rounds: Rounds) -> Ensemble:
-    """The model as an ensemble. Raises Unknown if it is not read exactly; the message is None if nothing here
-    knows its kind.
+    """Returns the model as an ensemble. Raises Unknown if it is not read exactly; the message is None if its
+    kind is not supported.
     """
     requested, several = _rounds(rounds), members(model)
     if several is None:
@@ -427,8 +427,8 @@ def _read_as_ensemble(model: Model, rounds: Rounds) -> Ensemble:
     try:
         ensemble._source = weakref.ref(model) if several is not None or first.is_object else None
     except TypeError:
-        # Lists and some objects of C cannot be referred to weakly; a list of models holds no more than they
-        # do.
+        # Lists and some C objects do not support weak references. A list of models keeps only its models
+        # alive.
         ensemble._source = lambda: model
     ensemble._warned = []
     if requested is None:
@@ -500,11 +500,11 @@ def _warn(ensemble: Ensemble) -> None:
 
 
 def ensemble_or_reason(model: Model, rounds: Rounds = None) -> tuple[Ensemble | None, str | None]:
-    """The model as an ensemble and None; or None and the reason why its predictions are not read exactly,
-    which is None for models of other kinds.
+    """Returns the model as an ensemble, and None; or None and the reason why its predictions are not read
+    exactly, which is None for models of other kinds.
 
-    Raises NotFittedError for models before `fit`, UsageError for impossible rounds, and ModelError for files
-    and lists, which cannot be called.
+    Raises NotFittedError for models that are not fitted, UsageError for invalid rounds, and ModelError for
+    invalid files and lists, which cannot be called instead.
     """
     if isinstance(model, Ensemble):
         return model if rounds is None else model._of_rounds(rounds), None
@@ -517,8 +517,8 @@ def ensemble_or_reason(model: Model, rounds: Rounds = None) -> tuple[Ensemble | 
 
 
 def ensemble_of_method(model: Model, method: str) -> tuple[Ensemble | None, str | None]:
-    """The outputs of a survival model at times as an ensemble, and None; or None and the reason why they are
-    not read exactly.
+    """Returns the outputs of a survival model at its times as an ensemble, and None; or None and the reason
+    why they are not read exactly.
     """
     try:
         return Ensemble._of([(_of_sklearn(model, method)[0], True)]), None
@@ -527,12 +527,12 @@ def ensemble_of_method(model: Model, method: str) -> tuple[Ensemble | None, str 
 
 
 def ensemble_or_none(model: Model, rounds: Rounds = None) -> Ensemble | None:
-    """The model as an ensemble, where it holds trees or is linear; else None."""
+    """Returns the model as an ensemble; None if it is not a tree or linear model."""
     return ensemble_or_reason(model, rounds)[0]
 
 
 def ensemble(model: Model, rounds: Rounds = None) -> Ensemble:
-    """The model as an ensemble; refuses any other."""
+    """Returns the model as an ensemble; raises ModelError for any other model."""
     found, reason = ensemble_or_reason(model, rounds)
     if found is not None:
         return found

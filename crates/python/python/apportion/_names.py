@@ -7,7 +7,7 @@ _Name = TypeVar("_Name")
 
 
 def nearest(given: object, names: Iterable[_Name]) -> _Name | None:
-    """Returns the name that `given` is probably a slip of; None if no name is near."""
+    """Returns the name that `given` is probably a misspelling of; None if no name is similar."""
     import difflib
 
     lowered = {str(name).lower(): name for name in names}
@@ -23,7 +23,10 @@ def listed(names: Iterable[object], most: int = 8) -> str:
 
 
 def place(what: str, name: Any, names: Sequence[str]) -> int:
-    """Returns the place of a name, or of a number, among names; `what` is the option that has it."""
+    """Returns the position of a name, or of a number, among names.
+
+    what: the option for the message of the UsageError, if the name is unknown.
+    """
     from . import _checks
     from ._errors import UsageError
 

@@ -140,14 +140,13 @@ def _of_engine(asked: Asked) -> dict[str, Any]:
 
 
 def accuracy_in_words(asked: Asked) -> str | None:
-    """Returns the accuracy that was requested as results of the command state it; None if there is none."""
+    """Returns the requested accuracy as results of the command state it; None if there is no tolerance."""
     return _core.accuracy_in_words(_of_engine(asked))
 
 
 def named_options(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Lets a function refuse an unknown keyword argument with the one that was probably meant.
-
-    The error is an UnknownOption, which is a UsageError and a TypeError.
+    """Returns a function that raises UnknownOption, which suggests the nearest option, for unknown keyword
+    arguments. The error is a UsageError and a TypeError.
     """
     known = [name for name in inspect.signature(function).parameters if name != "self"]
     what = function.__qualname__.removesuffix(".__init__")

@@ -1,14 +1,13 @@
-"""Which output of a model is explained, one rule for every model that is called.
+"""The choice of the output of a model that is called, by the same rules for every model.
 
 1. The method that `model_output` names.
-2. Else the margin, which a model adds up before its link: the raw score of boosting libraries,
-`decision_function` of classifiers and outlier
-   detectors, the logarithm of what a regressor with a log link predicts.
+2. Else the margin before the link function: the raw score of boosting libraries, `decision_function` of
+   classifiers and outlier detectors, the logarithm of the predictions of a regressor with a log link.
 3. Else probabilities (`predict_proba`), or the distances of a clusterer (`transform`).
-4. Else what `predict` returns. If that is labels, each label has an output: 1 where it is predicted, else 0.
-So no label is taken for a number.
+4. Else the result of `predict`. If it consists of labels, each label is an output, 1 if it is predicted and
+   else 0, so that labels are never read as numbers.
 
-A transformed target is explained in the unit of `predict`.
+Models with a transformed target are explained in the unit of `predict`.
 """
 from __future__ import annotations
 
@@ -29,9 +28,11 @@ if TYPE_CHECKING:
 class Output:
     """One way to call a model.
 
-    call: from rows to numbers. about: what the numbers are. names: of the outputs, or None. note: what users
-        should know of the choice, or None.
-    warns: whether the note is a warning, too, since another quantity is explained than `predict` returns.
+    call: the function from rows to numbers.
+    about: a description of the numbers.
+    names: the names of the outputs, or None.
+    note: a note about the choice, or None.
+    warns: whether the note is a warning, too, because the explained output is not that of `predict`.
     """
 
     def __init__(self, call: Callable[[Rows], Any], about: str, names: list[str] | None = None,
@@ -40,7 +41,7 @@ class Output:
 
 
 def outputs(model: Model, method: str | None = None) -> list[Output]:
-    """Returns the ways to call a model, the first of which that works is explained.
+    """Returns the outputs of a model by preference; the first that works is explained.
 
     method: the method of the model that is explained, by name.
     """
@@ -91,13 +92,13 @@ def at_times(model: Model, method: str) -> Output | None:
 
 def compare_at_times(output: Output, ensemble: Ensemble, given: Rows, values: Numbers, what: str,
                      threads: int | None) -> None:
-    """Raises if trees that were read give something else at some time than the model itself, on up to 20
-    rows.
+    """Raises ModelError if the trees that were read predict differently than the model at some time, on up to
+    20 rows.
     """
     rows = given.iloc[:20] if hasattr(given, "iloc") else given[:20]
     try:
         own = np.asarray(output.call(rows), dtype=np.float64)
-    except Exception:  # the model refuses these rows as they are given
+    except Exception:  # the model rejects these rows as they were passed
         return
     ours = ensemble._core.predict(np.ascontiguousarray(values[: len(own)]), False,
                                   pool(threads)).reshape(own.shape)
@@ -105,9 +106,9 @@ def compare_at_times(output: Output, ensemble: Ensemble, given: Rows, values: Nu
     if differs.any():
         row, time = np.argwhere(differs)[0]
         names = output.names or range(own.shape[1])
-        raise ModelError(f"the model was read differently than it predicts: row {row} of {what}: "
+        raise ModelError(f"the trees as read do not reproduce the model: row {row} of {what}: "
                          f"{output.about} returns {own[row, time]:.9g} at {names[time]}, the trees as "
-                         f"read give {ours[row, time]:.9g}; "
+                         f"read return {ours[row, time]:.9g}; "
                          "please report this, or pass check=False to explain the trees as read")
 
 
@@ -169,7 +170,7 @@ def _margins(model: Model, names: list[str] | None) -> Iterator[Output]:
 
 
 def _by_methods(model: Model, names: list[str] | None) -> Iterator[Output]:
-    """Yields how to call a model for probabilities, distances or predictions."""
+    """Yields the outputs of a model for probabilities, distances or predictions."""
     if callable(getattr(model, "predict_proba", None)):
         yield _method(model, "predict_proba", names)
     is_clusterer = _kind(model) == "clusterer"
@@ -184,7 +185,7 @@ def _by_methods(model: Model, names: list[str] | None) -> Iterator[Output]:
         if labels is not None and not isinstance(labels, list) and np.ndim(labels) == 1:
             yield Output(_indicators(model, np.asarray(labels)), "predict: 1 for the predicted label, else 0",
                          [str(label) for label in labels], note="predict returns labels, and the model has "
-                         "no scores: each label is an output, 1 where it is predicted and 0 elsewhere")
+                         "no scores: each label is an output, 1 if it is predicted and 0 if not")
         else:
             yield _method(model, "predict")
 
@@ -200,12 +201,12 @@ def _indicators(model: Model, labels: AnyArray) -> Callable[[Rows], AnyArray]:
 
 
 def _kind(model: Model) -> str | None:
-    """Returns what kind of estimator scikit-learn takes a model for."""
+    """Returns the kind of estimator that a model is for scikit-learn."""
     kind = getattr(model, "_estimator_type", None)
     if kind is None and callable(getattr(model, "__sklearn_tags__", None)):
         try:
             kind = model.__sklearn_tags__().estimator_type
-        except Exception:  # an estimator that another version of scikit-learn made
+        except Exception:  # an estimator of another version of scikit-learn
             kind = None
     return kind
 

@@ -1,4 +1,4 @@
-"""Figures of explanations: laid out by the engine, drawn by matplotlib, or shown as SVG."""
+"""Figures of explanations, laid out by the engine and drawn with matplotlib or shown as SVG."""
 from __future__ import annotations
 
 import json
@@ -17,12 +17,12 @@ from ._types import AnyArray, Numbers, Path
 if TYPE_CHECKING:
     from ._explanation import Explanation
 
-# Pixels of a page in an inch, and points of text in one.
+# Pixels of a page per inch, and points of text per inch.
 _PIXELS, _POINTS = 96.0, 72.0
 
 
 class Figure:
-    """A figure that is laid out. Notebooks show it."""
+    """A figure, which notebooks show."""
 
     def __init__(self, inner: _core.Figure) -> None:
         self._inner = inner
@@ -39,7 +39,7 @@ class Figure:
 
     @property
     def description(self) -> str:
-        """What the figure shows, in one sentence."""
+        """A description of the figure in one sentence."""
         return self._inner.description
 
     def _repr_svg_(self) -> str:
@@ -51,7 +51,7 @@ class Figure:
     def save(self, path: Path, *, scale: float = 2.0) -> None:
         """Writes the figure to a file.
 
-        path: a path that ends in .svg, .png or .csv; the latter has the numbers behind the figure.
+        path: a path that ends in .svg, .png or .csv; a .csv file contains the data of the figure.
         scale: the pixels of a .png file for each pixel of a page (default 2).
 
         Raises UsageError for any other path.
@@ -65,11 +65,11 @@ class Figure:
         elif ending == ".csv":
             content = self._inner.csv().encode()
         else:
-            raise UsageError(f"{path}: figures are saved as .svg, .png or .csv")
+            raise UsageError(f"invalid path {path}; figures are saved as .svg, .png or .csv")
         write_whole(path, content)
 
     def draw(self, ax: Any = None) -> Any:
-        """Draws the figure by matplotlib, and returns the axes, whose coordinates are pixels of a page.
+        """Draws the figure with matplotlib and returns the axes, whose coordinates are pixels of a page.
 
         ax: the axes to draw into (default None: those of a new figure).
         """
@@ -89,7 +89,7 @@ def _draw(inner: _core.Figure, ax: Any) -> None:
 
     width, height = inner.size
     box = ax.get_window_extent()
-    # Points of a pixel of the page, so that text and lines grow with the axes.
+    # Points per pixel of the page, so that text and lines scale with the axes.
     points = min(box.width / width, box.height / height) * _POINTS / ax.figure.dpi
     ax.set_xlim(0.0, width)
     ax.set_ylim(height, 0.0)
@@ -115,7 +115,7 @@ def _draw(inner: _core.Figure, ax: Any) -> None:
             ax.scatter(x, y, s=(2.0 * radius * points) ** 2, color=colour, linewidths=0.0, zorder=order)
         elif kind == "text":
             at, text, size, side, colour, bold, upright = rest
-            # A dollar is a dollar, and begins no formula.
+            # Show dollar signs instead of parsing formulas.
             ax.text(*at, text, fontsize=size * points, color=colour, ha=side,
                     va="center_baseline" if not upright else "center",
                     fontweight="bold" if bold else "normal", rotation=90.0 if upright else 0.0,
@@ -130,7 +130,7 @@ def _draw(inner: _core.Figure, ax: Any) -> None:
 
 
 class Plots:
-    """The figures of an explanation, each by its name: `explanation.plot.waterfall(row=3)`.
+    """The figures of an explanation, each a method with its name: `explanation.plot.waterfall(row=3)`.
 
     With matplotlib a figure is drawn into axes, which are returned. Without it a `Figure` is returned, which
     notebooks show; `figure` returns one in any case. Estimates are drawn with their errors. All figures have
@@ -182,7 +182,7 @@ class Plots:
     @named_options
     def waterfall(self, *, ax: Any = None, row: int | None = None, output: int | str | None = None,
                   top: int = 20, width: float | None = None, seed: int = 0) -> Any:
-        """Draws one row: from the base value to the prediction, step by step.
+        """Draws how each feature moves the prediction of one row from the base value.
 
         row: the position of the row in the explanation (default None: the first one).
         output: the name or the number of the output (default None: the first one).
@@ -194,7 +194,7 @@ class Plots:
     @named_options
     def force(self, *, ax: Any = None, row: int | None = None, output: int | str | None = None, top: int = 20,
               width: float | None = None, seed: int = 0) -> Any:
-        """Draws one row: what pushes its prediction up, against what pushes it down.
+        """Draws one row: the features that increase its prediction against those that decrease it.
 
         row: the position of the row in the explanation (default None: the first one).
         output: the name or the number of the output (default None: the first one).
@@ -217,7 +217,7 @@ class Plots:
     @named_options
     def beeswarm(self, *, ax: Any = None, output: int | str | None = None, top: int = 20,
                  width: float | None = None, seed: int = 0) -> Any:
-        """Draws the values of all rows, feature by feature, in the colours of their inputs.
+        """Draws the values of all rows by feature, coloured by feature value.
 
         output: the name or the number of the output (default None: the first one).
         top: the number of features that are shown one by one (default 20).
@@ -228,12 +228,12 @@ class Plots:
     @named_options
     def scatter(self, *, ax: Any = None, feature: str | None = None, partner: str | None = None,
                 output: int | str | None = None, width: float | None = None, seed: int = 0) -> Any:
-        """Draws the values of one feature against its inputs, in the colours of the feature that it
-        interacts with most.
+        """Draws the values of one feature against its inputs, coloured by the feature that it interacts with
+        most.
 
-        feature: the name of the feature (default None: the one that matters most).
-        partner: the name of the feature whose inputs are the colours (default None: the one that interacts
-            most).
+        feature: the name of the feature (default None: the most important one).
+        partner: the name of the feature whose inputs determine the colours (default None: the one that
+            interacts most).
         output: the name or the number of the output (default None: the first one).
         ax, width, seed, the returned object and errors: as in `Plots`.
         """
@@ -242,7 +242,7 @@ class Plots:
     @named_options
     def heatmap(self, *, ax: Any = None, output: int | str | None = None, top: int = 20,
                 width: float | None = None, seed: int = 0) -> Any:
-        """Draws the values of all rows side by side, those with similar predictions together.
+        """Draws the values of all rows side by side, with similar predictions next to each other.
 
         output: the name or the number of the output (default None: the first one).
         top: the number of features that are shown one by one (default 20).
@@ -253,7 +253,7 @@ class Plots:
     @named_options
     def interactions(self, *, ax: Any = None, output: int | str | None = None, top: int = 20,
                      width: float | None = None, seed: int = 0) -> Any:
-        """Draws how much pairs of features interact over all rows, as a matrix.
+        """Draws the mean interactions of pairs of features over all rows as a matrix.
 
         output: the name or the number of the output (default None: the first one).
         top: the number of features that are shown one by one (default 20).
@@ -264,7 +264,7 @@ class Plots:
     @named_options
     def network(self, *, ax: Any = None, output: int | str | None = None, top: int = 20,
                 width: float | None = None, seed: int = 0) -> Any:
-        """Draws how much pairs of features interact over all rows, as lines between them.
+        """Draws the mean interactions of pairs of features over all rows as lines between them.
 
         output: the name or the number of the output (default None: the first one).
         top: the number of features that are shown one by one (default 20).
@@ -300,7 +300,7 @@ class Plots:
     @named_options
     def convergence(self, *, ax: Any = None, row: int | None = None, width: float | None = None,
                     seed: int = 0) -> Any:
-        """Draws runs until an accuracy: the bound of the error against the evaluations.
+        """Draws the error bound against the evaluations, for runs with a tolerance (`until`).
 
         row: the position of a row that is drawn in front of the others (default None).
         ax, width, seed, the returned object and errors: as in `Plots`.
@@ -310,7 +310,7 @@ class Plots:
     @named_options
     def groups(self, *, ax: Any = None, output: int | str | None = None, top: int = 20,
                width: float | None = None, seed: int = 0) -> Any:
-        """Draws groups, and groups within groups, with the value of each.
+        """Draws groups, nested or not, with the value of each.
 
         output: the name or the number of the output (default None: the first one).
         top: the number of features that are shown one by one (default 20).
@@ -321,7 +321,7 @@ class Plots:
     @named_options
     def text(self, *, ax: Any = None, row: int | None = None, output: int | str | None = None,
              width: float | None = None, seed: int = 0) -> Any:
-        """Draws a text, its words in the colours of their values.
+        """Draws a text whose words are coloured by their values.
 
         row: the position of the row in the explanation (default None: the first one).
         output: the name or the number of the output (default None: the first one).
@@ -332,7 +332,7 @@ class Plots:
     @named_options
     def image(self, *, ax: Any = None, row: int | None = None, output: int | str | None = None,
               width: float | None = None, seed: int = 0) -> Any:
-        """Draws an image under the colours of the values of its parts.
+        """Draws an image whose parts are coloured by their values.
 
         row: the position of the row in the explanation (default None: the first one).
         output: the name or the number of the output (default None: the first one).
@@ -341,7 +341,7 @@ class Plots:
         return self._drawn("image", ax, width, row=row, output=output, seed=seed)
 
     def _drawn(self, kind: str, ax: Any, width: float | None, **asked: Any) -> Any:
-        """Draws a figure by matplotlib, or returns it if matplotlib is not installed."""
+        """Draws a figure with matplotlib, or returns it if matplotlib is not installed."""
         if width is not None:
             asked["width"] = width
         try:
@@ -364,22 +364,22 @@ def _conditions(where: Any) -> list[str]:
         return [_checks.text("condition in where", one) for one in where]
     except UsageError:
         raise
-    except Exception as error:  # whatever an iterator raises
+    except Exception as error:  # iterators may raise any exception
         raise UsageError(f'invalid where {_checks.shown(where)}; '
                          'expected conditions such as "age >= 40"') from error
 
 
 def _place(output: Any, names: Sequence[str]) -> int:
-    """The place of an output, by name or number."""
+    """Returns the position of an output, by name or number."""
     if output is None:
         return 0
     if isinstance(output, str):
         if output in names:
             return names.index(output)
-        raise UsageError(f"there is no output {output!r}; known are {', '.join(names)}")
+        raise UsageError(f"unknown output {output!r}; expected one of: {', '.join(names)}")
     place = _checks.whole("output", output, -(2**62))
     if not -len(names) <= place < len(names):
-        raise UsageError(f"there is no output {output}; there are {len(names)}")
+        raise UsageError(f"output {output} is out of range: there are {len(names)} outputs")
     return place % len(names)
 
 
@@ -393,7 +393,7 @@ def gathered(
     values, base, predictions, errors = explanation._whole()
     count, outputs = values.shape[0], values.shape[-1]
     if row is not None and not -count <= row < count:
-        raise UsageError(f"there is no row {row}; there are {count}")
+        raise UsageError(f"row {row} is out of range: there are {count} rows")
     numbers = explanation._row_numbers(count).astype(np.uint64)
     wanted = None if row is None else int(numbers[row])
     names = [""] * outputs
@@ -405,34 +405,37 @@ def gathered(
 
 
 class Page:
-    """A report: a page in one file, which opens without a network. Notebooks show it."""
+    """An HTML report in a single file that needs no network. Notebooks show it."""
 
     def __init__(self, html: str) -> None:
         self._html = html
 
     @property
     def html(self) -> str:
-        """The text of the page."""
+        """The HTML text of the report."""
         return self._html
 
     def save(self, path: Path) -> None:
-        """Writes the page to a file, whole or not at all."""
+        """Writes the report to a file, completely or not at all.
+
+        path: the path of the file.
+        """
         write_whole(_checks.path("path", path), self._html.encode())
 
     def __repr__(self) -> str:
-        return f"<a report of {len(self._html.encode()) / 1e6:.2f} MB: save it, and open it in a browser>"
+        return f"<report of {len(self._html.encode()) / 1e6:.2f} MB; save it and open it in a browser>"
 
     def _repr_html_(self) -> str:
         from html import escape
 
-        # In a frame of its own, so that neither page sees the other.
+        # Isolate the report and the notebook from each other.
         return (f'<iframe srcdoc="{escape(self._html, quote=True)}" sandbox="allow-scripts allow-downloads" '
                 'title="report" width="100%" height="800" style="border:0"></iframe>')
 
 
 def page(explanation: Explanation, interactions: Explanation | None = None, title: str | None = None,
          seed: int = 0) -> Page:
-    """Returns the page of an explanation, with interactions of the same players if there are some."""
+    """Returns the report of an explanation, with interactions of the same players if there are some."""
     pairs, title = None, _checks.text("title", title, optional=True)
     if interactions is not None and not isinstance(interactions, type(explanation)):
         raise UsageError(f"invalid interactions {_checks.shown(interactions)}; expected the explanation of "
@@ -441,10 +444,10 @@ def page(explanation: Explanation, interactions: Explanation | None = None, titl
         interactions = explanation
     if interactions is not None:
         if not interactions.interactions:
-            raise UsageError("interactions=: this explanation has values of players; "
+            raise UsageError("invalid interactions: this explanation contains values of single players; "
                              "explain with interactions=True")
         if interactions._player_names() != explanation._player_names():
-            raise UsageError("interactions=: they are of other features than the values; "
+            raise UsageError("interactions and values have different features; "
                              "explain both with the same model")
         pairs = gathered(interactions, seed=seed)[0]
     return Page(_core.report(gathered(explanation, seed=seed)[0], pairs, title, "explanation.report()"))
@@ -472,7 +475,7 @@ def _heading(explanation: Explanation, outputs: list[str]) -> dict[str, Any]:
 
 
 def _medium(explanation: Explanation) -> dict[str, Any]:
-    """The text or the image whose parts are the players."""
+    """Returns the text or the image whose parts are the players."""
     if explanation.text is not None and explanation.spans is not None:
         ends = np.cumsum([0, *(len(letter.encode()) for letter in explanation.text)]).tolist()
         return dict(text=explanation.text, spans=[(ends[start], ends[end])
@@ -482,7 +485,7 @@ def _medium(explanation: Explanation) -> dict[str, Any]:
     segments, image = np.asarray(explanation.segments), np.asarray(explanation.image, dtype=np.float64)
     colours = image.reshape(*segments.shape, -1)
     low, high = float(np.nanmin(colours, initial=0.0)), float(np.nanmax(colours, initial=0.0))
-    # Shares, counts to 255, or anything else by its range.
+    # Channels from 0 to 1, from 0 to 255, or of any other range.
     scale = ((0.0, 1.0) if low >= 0.0 and high <= 1.0 else (0.0, 255.0) if low >= 0.0 and high <= 255.0
              else (low, high))
     colours = np.clip(np.nan_to_num((colours - scale[0]) / ((scale[1] - scale[0]) or 1.0)) * 255.0, 0.0,
@@ -493,7 +496,7 @@ def _medium(explanation: Explanation) -> dict[str, Any]:
 
 
 def _members(players: Sequence[str], features: Sequence[str], groups: Any) -> list[list[int]]:
-    """The features of each player: the one of its name, or those of the group at its place."""
+    """Returns the features of each player: the one of its name, or those of the group at its position."""
     if list(players) == list(features):
         return [[player] for player in range(len(players))]
     places = {name: place for place, name in enumerate(features)}

@@ -1,8 +1,8 @@
-"""The cells of a CatBoost Pool with categories, which CatBoost does not return by itself.
+"""The cells of a CatBoost Pool with categories, which CatBoost has no function to return.
 
-A quantized pool can be saved, and its file states for each number between which borders it lies, and for each
-category its hash. So numbers are found by bisection over all of 32 bits, many borders at a time, and
-categories become the codes that the readers of CatBoost models use: hash + ½.
+A quantized pool can be saved, and its file contains the bin of each number and the hash of each category.
+Numbers are therefore found by bisection over all 32-bit floats, many borders at a time, and categories become
+the codes that the readers of CatBoost models use: hash + ½.
 """
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from ._types import Booleans, Integers, Numbers
 if TYPE_CHECKING:
     from ._data import Wanted
 
-# Borders that a feature may have, and lines of a file of borders from which on there is one for each number.
+# The maximum number of borders of a feature, and of lines of a file of borders.
 _MAX_BORDERS, _MAX_LINES = 65_000, 30_000
-# Rows at a time, so that each number can have a border.
+# The maximum number of rows at a time, so that each number can have a border.
 _MAX_ROWS = 60_000
 _END = b"CatboostQuantizedPoolEnd\0"
-# The order of 32-bit numbers as whole numbers.
+# The position of zero in the order of 32-bit floats.
 _ZERO = 0x8000_0000
 
 
 def cells(pool: Any, wanted: Wanted, what: str) -> Numbers:
-    """The rows of a pool as 64-bit numbers, with codes for categories."""
+    """Returns the rows of a pool as 64-bit numbers, with codes for categories."""
     try:
         return _in_order(np.asarray(pool.get_features(), dtype=np.float64), pool, wanted)
     except Exception as problem:  # catboost's own, which is not imported here
@@ -94,7 +94,7 @@ def _read(pool: Any, rows: list[int]) -> Numbers:
 
 def _bisected(quantized: Callable[[list[list[float]]], _File], numeric: Sequence[int],
               is_missing: Booleans) -> Numbers:
-    """The numbers of columns, by the borders between which they lie."""
+    """Returns the numbers of columns, by the borders between which they lie."""
     count, columns = is_missing.shape
     # The number of a row is above `low` and at most `high`, in the order of 32-bit numbers.
     low = np.full((count, columns), _key(-np.finfo(np.float32).max) - 1)
@@ -116,7 +116,7 @@ def _bisected(quantized: Callable[[list[list[float]]], _File], numeric: Sequence
 
 
 def _borders(low: Integers, high: Integers, most: int) -> Integers:
-    """Borders within each of the intervals of a column that are still open, at most so many together."""
+    """Returns at most `most` borders within the intervals of a column that are still open."""
     intervals = np.unique(np.stack([low, high], axis=1)[high - low > 1], axis=0)
     if not len(intervals):
         return np.array([], dtype=np.int64)
@@ -141,7 +141,7 @@ def _numbers(keys: Integers) -> Numbers:
 
 
 class _File:
-    """A quantized pool as CatBoost saves it: chunks of columns, and where they are."""
+    """A quantized pool as CatBoost saves it: chunks of columns, and their offsets."""
 
     def __init__(self, content: bytes, rows: int) -> None:
         if not content.startswith(b"CatboostQuantizedPool\0") or not content.endswith(_END):
@@ -159,7 +159,7 @@ class _File:
             at += 20 * chunks
 
     def bins(self, column: int) -> npt.NDArray[np.uint32]:
-        """The number of the bin of each row."""
+        """Returns the number of the bin of each row."""
         found = np.empty(self.rows, dtype=np.uint32)
         done = 0
         for _, offset, first, count in self._chunks[column]:
@@ -178,7 +178,7 @@ class _File:
         return found
 
     def categories(self, column: int) -> Numbers:
-        """The code of the category of each row."""
+        """Returns the code of the category of each row."""
         hashes = self._hashes[column]
         if not self._chunks.get(column):  # a single category is not written for each row
             if len(hashes) != 1:
@@ -196,7 +196,7 @@ class _File:
 
 
 def _hashes(schema: bytes) -> dict[int, dict[int, int]]:
-    """For each column the hash of each category, by its number."""
+    """Returns for each column the hash of each category, by the number of the category."""
     found: dict[int, dict[int, int]] = {}
     for field, entry in _members(schema):
         if field != 3:
@@ -217,7 +217,7 @@ def _hashes(schema: bytes) -> dict[int, dict[int, int]]:
 
 
 def _members(message: bytes) -> Iterator[tuple[int, Any]]:
-    """The fields of a message of protobuf with their values: numbers and bytes."""
+    """Yields the fields of a message of protobuf with their values: numbers and bytes."""
     at = 0
 
     def number() -> int:

@@ -1,5 +1,5 @@
-"""What a function of rows is given: tables as numbers for the engine, and numbers as tables with the cells
-that came in.
+"""Conversion of tables to numbers for the engine, and of numbers to tables with the original cells for
+functions.
 """
 from __future__ import annotations
 
@@ -18,21 +18,20 @@ from ._types import Numbers, Rows
 
 
 class Grown(Exception):
-    """A column of further rows has cells that the schema does not hold: it has to be made from both tables.
-    """
+    """A table has cells that the schema cannot represent, and a new schema must be made from both tables."""
 
 
 class Schema:
-    """The columns of the table that a function takes.
+    """The columns of the tables that a function expects.
 
-    Columns of numbers that 64-bit floats hold exactly are numbers. In any other column each distinct cell is
-    kept as it came in, missing ones included, and number k stands for cell k.
+    Columns whose cells 64-bit floats represent exactly are stored as numbers. For any other column the schema
+    stores each distinct cell unchanged, including missing ones, and its code k means cell k.
 
-    A schema never changes: rows with cells that it does not hold have a schema of their own, with these cells
-    after the others. So threads can share one, and what is kept for an explainer does not grow with the rows
-    that it explains.
+    A schema is immutable: rows with new cells get a separate schema, with these cells after the others.
+    Threads can therefore share a schema, and that of an explainer does not grow with the rows that it
+    explains.
 
-    names: of the features, or None for arrays without.
+    names: the names of the features, or None for arrays without names.
     """
 
     def __init__(self, table: LibraryTable, names: Sequence[str] | None = None) -> None:
@@ -43,8 +42,8 @@ class Schema:
     @classmethod
     def of(cls, tables: Sequence[LibraryTable], names: Sequence[str] | None = None,
            what: str = "X") -> tuple[Schema, list[Table]]:
-        """Returns the schema of the first of these tables that holds the cells of all, and the tables as
-        numbers, each as a `Table` with this schema.
+        """Returns the schema of the first table with the cells of all tables, and the tables as numbers, each
+        as a `Table` with this schema.
         """
         first = tables[0]
         first.check(what)
@@ -62,8 +61,8 @@ class Schema:
                 return made, [made._numbers(values, table, at)
                               for values, table, at in zip(known, tables, places)]
         if isinstance(first, (Sparse, Tensor)):
-            raise DataError(f"{what} has columns that are not numbers; "
-                            f"the background is a matrix of numbers ({first.library})")
+            raise DataError(f"{what} has columns that are not numeric; "
+                            f"the background is a numeric matrix ({first.library})")
         made.columns = [_Column.of([(table, at[feature]) for table, at in zip(tables, places)],
                                    made.column_name(feature, what)) for feature in range(made.width)]
         found = []
@@ -79,7 +78,7 @@ class Schema:
         return f'column "{self.names[feature] if self.names is not None else feature}" of {what}'
 
     def places(self, table: LibraryTable, what: str) -> list[int]:
-        """Returns which columns of a table are the features."""
+        """Returns the positions of the features among the columns of a table."""
         table.check(what)
         shape = self.template.shape
         if shape is not None and len(shape) > 1 and table.shape != shape:
@@ -91,10 +90,10 @@ class Schema:
         return list(range(self.width))
 
     def encoded(self, table: LibraryTable, what: str = "X") -> Table:
-        """Returns the rows of a table as numbers, in a `Table` with the schema that holds their cells: this
-        one, or one with further cells.
+        """Returns the rows of a table as numbers, in a `Table` with the schema of their cells: this one, or
+        one with additional cells.
 
-        Raises Grown if a column has to be kept otherwise to hold them.
+        Raises Grown if a column must be stored in another way.
         """
         at = self.places(table, what)
         if self.columns is None:
@@ -120,8 +119,7 @@ class Schema:
         return rows
 
     def table(self, values: Numbers) -> Rows:
-        """Returns rows of numbers as a table of the library that came in, with its columns, types and cells.
-        """
+        """Returns rows of numbers as a table of the original library, with its columns, types and cells."""
         values = np.ascontiguousarray(values)
         if self.columns is None or not self.categorical():
             made = self.template.of_numbers(values)
@@ -133,15 +131,15 @@ class Schema:
         return self.template.table(arrays, len(values))
 
     def as_arrays(self) -> Schema | None:
-        """Returns the same columns as arrays of NumPy, for functions that take no such tables; None if some
-        are not numbers.
+        """Returns the schema for NumPy arrays, for functions that do not support such tables; None if some
+        columns are not numeric.
         """
         if self.categorical():
             return None
         return Schema(_tables.Array(np.empty((0, self.width))), self.names)
 
     def categorical(self) -> list[int]:
-        """Returns the columns that are not numbers."""
+        """Returns the columns that are not numeric."""
         return ([] if self.columns is None else [feature for feature, column in enumerate(self.columns)
                                                  if column.cells is not None])
 
@@ -167,11 +165,11 @@ class Schema:
 
 
 class _Column:
-    """A column: numbers, or the distinct cells that its codes stand for. It never changes once it is made.
+    """A column: numbers, or the distinct cells that its codes mean. It is immutable.
 
     cells: an array of the library with the cells in the order of their codes; None for numbers.
     codes: the code of each cell by its key.
-    missing: which missing value NaN stands for in numbers; None as long as there is none.
+    missing: the kind of missing value that NaN means in numbers; None if no value is missing.
     """
 
     def __init__(self, template: ColumnTable, place: int) -> None:
@@ -179,7 +177,7 @@ class _Column:
         self.codes: dict[Any, int] = {}
         self.cells: Any = None
         self.missing: str | None = None
-        # Whether some cells can be changed by the function that is given them.
+        # Whether a function could change some of the cells in place.
         self.is_mutable = False
 
     @classmethod
@@ -195,14 +193,14 @@ class _Column:
             return made
         made.cells = first.chosen(first.array(place), np.arange(0))
         if getattr(first.dtype(place), "name", "") == "category":
-            # Every category has its code from the beginning, in the order of the categories.
+            # Give all categories codes now, in their order.
             categories = made.template.converted(place, list(first.dtype(place).categories))
             made, _ = made._with(made.template.distinct(categories)[0], categories)
         return made
 
     def _numbers(self, table: LibraryTable, at: int, name: str) -> tuple[Numbers, set[str]] | None:
-        """Returns a column of another table as numbers, if this one can hold them, and its missing values as
-        they are here.
+        """Returns a column of another table as numbers, and its kinds of missing values in this column; None
+        if its cells are not numbers.
         """
         if isinstance(table, (Sparse, Tensor)):
             values = table.whole([at])[:, 0]
@@ -220,16 +218,16 @@ class _Column:
         return values, kinds
 
     def encoded(self, table: LibraryTable, at: int, name: str) -> tuple[_Column, Numbers]:
-        """Returns the column that holds the cells of a column of another table, and these as numbers."""
+        """Returns the column with the cells of a column of another table, and these as numbers."""
         if self.cells is None:
             numbers = self._numbers(table, at, name)
             if numbers is None:
                 assert not isinstance(table, (Sparse, Tensor))
                 if type(table) is type(self.template) and table.dtype(at) == self.template.dtype(self.place):
                     raise Grown
-                raise DataError(f"{name} has {_odd_cell(table, at)!r}, expected numbers that the "
-                                f"background's type {self.template.dtype(self.place)} holds exactly; pass "
-                                "background and X with the same types")
+                raise DataError(f"{name} contains {_odd_cell(table, at)!r}, which the background's type "
+                                f"{self.template.dtype(self.place)} cannot represent; pass background and X "
+                                "with the same types")
             values, kinds = numbers
             if len(kinds) > 1 or kinds and self.missing not in (None, *kinds):
                 raise Grown
@@ -245,7 +243,7 @@ class _Column:
         if type(table) is not type(self.template) or table.dtype(at) != self.template.dtype(self.place):
             cells = table.cells(piece)
             if table.library in ("polars", "pyarrow") and table.library != self.template.library:
-                # A null becomes what is missing in this column, if that is one thing.
+                # A null becomes the missing value of this column, if there is exactly one.
                 own = [cell for cell in self.template.cells(self.cells) if _cells.is_missing(cell)]
                 cells = [own[0] if cell is None and len(own) == 1 else cell for cell in cells]
             piece = self._converted(cells, name)
@@ -255,8 +253,8 @@ class _Column:
         return made, found[codes] if len(found) else np.empty(len(codes))
 
     def _with(self, keys: Sequence[Any], cells: Any) -> tuple[_Column, Numbers]:
-        """Returns the column that holds these cells, and their codes: this one, or another with new codes for
-        those that have none yet.
+        """Returns the column with these cells, and their codes: this column, or another one with new codes
+        for new cells.
         """
         new: dict[Any, int] = {}
         added: list[int] = []
@@ -287,8 +285,8 @@ class _Column:
         for cell, back in zip(cells, kept):
             if not _cells.same(cell, back):
                 if not known:
-                    raise DataError(f"{name} has {cell!r}, which the background's type {dtype} cannot hold; "
-                                    "pass both with the same types")
+                    raise DataError(f"{name} contains {cell!r}, which the background's type {dtype} cannot "
+                                    "represent; pass background and X with the same types")
                 meant = nearest(str(cell), known)
                 hint = (f'did you mean "{meant}"?' if meant is not None
                         else f"categories of the background: {listed(known)}")
@@ -302,8 +300,8 @@ class _Column:
         return _cells.owned(made) if self.is_mutable else made
 
     def shown(self, values: Numbers) -> tuple[Numbers, list[Any] | None]:
-        """Returns codes as results show them, and the categories; or numbers, and None, if all cells are
-        numbers.
+        """Returns codes as results show them, and the categories; if all cells are numbers, these numbers and
+        None.
         """
         words = [_cells.shown(cell) for cell in self.template.cells(self.cells)]
         codes = values.astype(np.intp)
@@ -319,8 +317,8 @@ class _Column:
 
 
 def _numbers_of_cells(table: ColumnTable, at: int) -> tuple[Numbers, set[str]] | None:
-    """Returns a column of objects as numbers if 64-bit floats hold each cell exactly, or it is missing; else
-    None.
+    """Returns a column of objects as numbers if 64-bit floats represent each cell exactly, or it is missing;
+    else None.
     """
     array = table.array(at)
     _, first, codes = table.distinct(array)
@@ -340,6 +338,6 @@ def _is_exact(cell: Any) -> bool:
 
 
 def _odd_cell(table: ColumnTable, at: int) -> Any:
-    """Returns the first cell of a column that is not a number that 64-bit floats hold."""
+    """Returns the first cell of a column that 64-bit floats cannot represent."""
     return next((cell for cell in table.cells(table.array(at)) if not _cells.is_missing(cell)
                  and not _is_exact(cell)), None)

@@ -1,10 +1,10 @@
-"""Sequences, rows of steps × features: who the players are."""
+"""Players of sequences, whose rows have steps × features."""
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from ._errors import UsageError
 
-# The names of all cells, the groups that are players, and the value.
+# The names of all cells, the groups that are players, and the solution concept.
 Players: TypeAlias = tuple[list[str], Any, str]
 
 _QUOTIENTS = {"shapley": "quotient-shapley", "banzhaf": "quotient-banzhaf"}
@@ -12,11 +12,11 @@ _QUOTIENTS = {"shapley": "quotient-shapley", "banzhaf": "quotient-banzhaf"}
 
 def players_of_sequences(shape: tuple[int, ...], names: Sequence[str] | None, groups: Any,
                          value: str) -> Players:
-    """Returns the names of all cells, the groups that are players, and the value.
+    """Returns the names of all cells, the groups that are players, and the solution concept.
 
-    shape: steps and features of a row. groups: "features" (the default), one player for each feature over all
-        steps; "steps", one for each step;
-    "cells", one for each feature at each step; or groups of cells, by names such as `f0[3]`.
+    shape: the number of steps and the number of features of a row.
+    groups: "features" (the default) for one player for each feature over all steps, "steps" for one for each
+        step, "cells" for one for each feature at each step, or groups of cells by names such as `f0[3]`.
     """
     steps, features = shape
     if names is not None and len(names) == steps * features:

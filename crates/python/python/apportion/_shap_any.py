@@ -1,4 +1,4 @@
-"""The explainers of shap for any model, by their own signatures, on the engine of apportion."""
+"""The explainers of shap for any model, with the signatures of shap and the engine of apportion."""
 from __future__ import annotations
 
 import time
@@ -14,12 +14,12 @@ from ._explanation import Explanation as _Explanation
 from ._options import named_options
 from ._types import AnyArray, Model, Rows
 
-# Rows of a background that shap takes at most, if it is given as rows.
+# The maximum number of rows that shap uses of a background that is passed as rows.
 _MAX_ROWS = 100
 
 
 class _AnyExplainer:
-    """What the explainers of any model share: a model that is called, and a masker whose rows are the
+    """Base class of the explainers of any model: a model that is called, and a masker whose rows are the
     background.
     """
 
@@ -36,7 +36,7 @@ class _AnyExplainer:
         seed: int | None = 0,
         output_names: Sequence[str] | None = None,
     ) -> None:
-        """Makes the explainer.
+        """Creates the explainer.
 
         model: a function of rows.
         masker: a masker of rows of shap, such as `shap.maskers.Independent(X)`, or the rows of the
@@ -54,10 +54,10 @@ class _AnyExplainer:
         rows = masker
         if not isinstance(masker, shap.maskers.Masker):
             array = (masker if hasattr(masker, "iloc") or isinstance(masker, np.ndarray)
-                     else _checks.array("masker", masker, "rows × features"))
+                     else _checks.array("masker", masker, "an array of shape (n_rows, n_features)"))
             if array.ndim != 2 or not array.shape[0] or not array.shape[1]:
                 raise UsageError("expected a masker of rows, such as shap.maskers.Independent(X), "
-                                 "or rows × features")
+                                 "or an array of shape (n_rows, n_features)")
             masker = getattr(shap.maskers, self._masker_of_rows)(array)
         else:
             rows = None
@@ -162,7 +162,7 @@ class _AnyExplainer:
         return values
 
     def _background_for(self, X: Rows) -> Any:
-        """The background, with the types of the columns of X if the masker has lost them."""
+        """Returns the background, with the types of the columns of X if the masker lost them."""
         if self._rows_have_types or not hasattr(self._background, "iloc") or not hasattr(X, "iloc"):
             return self._background
         if list(X.columns) != list(self._background.columns):
@@ -173,7 +173,9 @@ class _AnyExplainer:
         return typed
 
     def _returns_column(self, background: Rows) -> bool:
-        """Whether the model returns rows × 1, as shap then has base values of that shape."""
+        """Returns whether the model returns an array of shape (n_rows, 1), which shap's base values then
+        have, too.
+        """
         answer = self.model(background.iloc[:1] if hasattr(background, "iloc") else background[:1].copy())
         return np.ndim(answer) == 2 and np.shape(answer)[1] == 1
 
@@ -189,8 +191,8 @@ class _AnyExplainer:
 
 
 class ExactExplainer(_AnyExplainer):
-    """As `shap.explainers.ExactExplainer`: by enumeration. It computes Owen values if the masker has a
-    clustering.
+    """Explains rows by enumeration, like `shap.explainers.ExactExplainer`. It computes Owen values if the
+    masker has a clustering.
     """
 
     @property
@@ -202,19 +204,19 @@ class ExactExplainer(_AnyExplainer):
 
 
 class PermutationExplainer(_AnyExplainer):
-    """As `shap.explainers.PermutationExplainer`: from permutations and their reverses. It computes Owen
-    values if the masker has a clustering.
+    """Explains rows by permutations and their reverses, like `shap.explainers.PermutationExplainer`. It
+    computes Owen values if the masker has a clustering.
     """
 
     @property
     def _method(self) -> str:
-        # No method uses permutations that keep clusters together.
+        # No method samples permutations that keep clusters together.
         return "auto" if self._structure else "permutation"
 
 
 class PartitionExplainer(_AnyExplainer):
-    """As `shap.explainers.PartitionExplainer`: Owen values for the clustering of the masker; rows are
-    clustered by correlation.
+    """Computes Owen values for the clustering of the masker, like `shap.explainers.PartitionExplainer`. If
+    rows are passed, their features are clustered by correlation.
     """
 
     _masker_of_rows = "Partition"
@@ -232,7 +234,7 @@ class PartitionExplainer(_AnyExplainer):
         feature_names: Sequence[str] | None = None,
         seed: int | None = 0,
     ) -> None:
-        """Makes the explainer; the arguments and errors are those of the other explainers."""
+        """Creates the explainer; the arguments and errors are those of the other explainers."""
         super().__init__(model, masker, link, linearize_link, feature_names, seed, output_names)
         if not self._structure:
             raise UsageError("the masker has no clustering; use shap.maskers.Partition(X)")
@@ -242,21 +244,21 @@ class PartitionExplainer(_AnyExplainer):
 
 
 def rows_of(masker: Any) -> Any:
-    """The rows of a masker of shap; what is none is rows itself."""
+    """Returns the rows of a masker of shap; any other object unchanged."""
     if not type(masker).__module__.startswith("shap.maskers"):
         return masker
     return frame_of(masker) if getattr(masker, "output_dataframe", False) else masker.data
 
 
 def frame_of(masker: Any) -> Any:
-    """The rows of a masker that was given a data frame, with the types that its cells still show."""
+    """Returns the rows of a masker that was created from a data frame, with types inferred from the cells."""
     import pandas
 
     return pandas.DataFrame(masker.data, columns=masker.feature_names).infer_objects()
 
 
 def _as_type(column: Any, dtype: Any) -> Any:
-    """A column as another type; unchanged if any cell would become another one."""
+    """Returns a column as another type; unchanged if that would change any cell."""
     try:
         typed = column.astype(dtype)
     except (TypeError, ValueError, OverflowError):
@@ -268,7 +270,7 @@ def _as_type(column: Any, dtype: Any) -> Any:
 
 
 def _groups(clustering: AnyArray, features: int) -> list[Any]:
-    """The merges of a linkage matrix as groups within groups."""
+    """Returns the merges of a linkage matrix as nested groups."""
     nodes: list[Any] = list(range(features))
     for left, right, *_ in clustering:
         nodes.append([nodes[int(left)], nodes[int(right)]])

@@ -1,4 +1,4 @@
-"""Summaries of values that are made in parts and merged: the same bytes for any parts in any order."""
+"""Summaries of values, computed in parts and merged: the bytes do not depend on the parts or their order."""
 from __future__ import annotations
 
 import base64
@@ -25,7 +25,7 @@ FORMAT = 2
 # Sums are integers in units of 2^-UNIT, below the last bit of any double; sums of squares are in units of its
 # square.
 UNIT = 1127
-# Bits of the mantissa that tell cells of a histogram apart: a cell is 1/128 of its power of two wide.
+# Bits of the mantissa that distinguish cells of a histogram: a cell is 1/128 of its power of two wide.
 CELL_BITS = 7
 # The maximum number of rows that are stored as a sample.
 KEPT = 1000
@@ -37,14 +37,14 @@ class Summary:
     """A summary of the values of many rows: for each player and output the mean, the mean absolute value, the
     standard deviation, the extremes, quantiles and the density; and a sample of rows for figures.
 
-    `summarize` makes one of rows, `Summary.of` of results, and `Summary()` is that of no rows.
+    `summarize` computes the summary of rows, `Summary.of` that of results, and `Summary()` is empty.
 
     Sums are exact and histograms are counts; the sample contains the thousand different rows whose numbers
     have the smallest digests. So the bytes of a summary do not depend on how rows were cut into parts, or on
     the order in which parts were merged. Its size does not grow with the rows: some tens of kilobytes for
     each player.
 
-    Properties raise DataError if the summary is of no rows.
+    Properties raise DataError if the summary is empty.
 
     >>> import numpy as np, pyarrow, apportion
     >>> table = pyarrow.table({"a": [1.0, -3.0, 5.0], "b": [2.0, 2.0, 2.0]})
@@ -57,7 +57,7 @@ class Summary:
     """
 
     def __init__(self) -> None:
-        # What the values are of, and for each output and player: counts, sums, extremes, histogram.
+        # The description of the values, and for each output and player: counts, sums, extremes, histogram.
         self._about: dict[str, Any] | None = None
         self._parts: list[list[_Numbers]] = []
         # Digests of the rows of the sample, in order, and the rows: predictions, bases, values, inputs.
@@ -125,7 +125,8 @@ class Summary:
         if not len(digests):
             return
         digests, rows = np.concatenate([self._digests, digests]), np.concatenate([before, rows])
-        # Rows of one digest are one row, but for chance, where their numbers decide.
+        # Rows with the same digest are the same row, except by chance. Then their numbers determine the
+        # order.
         order = np.lexsort((*rows.view(np.uint64).T, digests))
         digests, rows = digests[order], rows[order]
         first = np.r_[True, digests[1:] != digests[:-1]]
@@ -134,7 +135,7 @@ class Summary:
     def explanation(self) -> Explanation:
         """Returns the sample as an `Explanation` of up to 1000 different rows, for figures and reports.
 
-        It contains the inputs if they are numbers and `summarize` made the summary, or if the results are
+        It contains the inputs if they are numbers, and if `summarize` computed the summary or the results are
         lists that contain all features.
         """
         from ._explanation import Explanation
@@ -166,7 +167,7 @@ class Summary:
         path: the path of a file that it is written to (default None: it is not written).
         title: the title (default None: it states the number of rows).
         """
-        title = f"A sample of {len(self._digests)} of {self.rows} rows" if title is None else title
+        title = f"Sample of {len(self._digests)} of {self.rows} rows" if title is None else title
         return self.explanation().report(path, title=title)
 
     def __add__(self, other: Summary) -> Summary:
@@ -280,11 +281,11 @@ class Summary:
         try:
             told = json.loads(written)
             if told["format"] not in range(1, FORMAT + 1):
-                raise DataError(f"a summary of format {told['format']}, and this is apportion {__version__}, "
-                                f"which reads 1 to {FORMAT}: use the same version")
+                raise DataError(f"unsupported summary format {told['format']}: apportion {__version__} reads "
+                                f"formats 1 to {FORMAT}; use the version that wrote it")
             summary = cls()
             summary._about, summary.rows = told["about"], int(told["rows"])
-            # Squares are in units of a square since format 2.
+            # Since format 2, squares are in units of 2^(-2 UNIT).
             of_squares = UNIT if told["format"] == 1 else 0
             summary._parts = [[_Numbers.of(numbers, of_squares) for numbers in of_output]
                               for of_output in told["parts"]]
@@ -296,15 +297,15 @@ class Summary:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, DataError):
                 raise
-            raise DataError(f"these bytes are no summary ({type(error).__name__}: {error}): "
-                            "give what to_bytes wrote") from error
+            raise DataError(f"invalid summary ({type(error).__name__}: {error}); "
+                            "expected bytes that to_bytes returned") from error
 
     def __repr__(self) -> str:
         return f"Summary({self.rows} rows" + (f", {len(self.players)} players)" if self._about else ")")
 
     def _known(self) -> dict[str, Any]:
         if self._about is None:
-            raise DataError("the summary is of no rows yet: add results of explain_batches")
+            raise DataError("the summary is empty; add results of explain_batches")
         return self._about
 
     def _agree(self, about: dict[str, Any]) -> None:
@@ -312,7 +313,7 @@ class Summary:
             self._about = about
         elif self._about != about:
             differ = next(name for name in about if self._about.get(name) != about[name])
-            raise DataError("parts are of one question: "
+            raise DataError("cannot merge summaries with different options: "
                             f"{differ} is {self._about.get(differ)!r} and {about[differ]!r}")
 
     def _each(self, of: Callable[[_Numbers], float]) -> Numbers:
@@ -364,13 +365,13 @@ class _Numbers:
         return _quotient(self.absolute, self.count)
 
     def deviation(self) -> float:
-        """Returns the sample standard deviation, rounded once."""
+        """Returns the sample standard deviation, with a single rounding."""
         if self.squares is None or not self.count:
             return math.inf if self.count else math.nan
         # n Σx² − (Σx)² and n (n − 1), whose quotient is the variance in units of 2^(-2 UNIT).
         above = max(0, self.count * self.squares - self.sum * self.sum)
         below = self.count * max(1, self.count - 1)
-        # At least 64 bits of the root.
+        # The root has at least 64 bits.
         shift = max(0, 128 + below.bit_length() - above.bit_length() + 1) // 2
         root = math.isqrt((above << (2 * shift)) // below)
         try:
@@ -388,19 +389,19 @@ class _Numbers:
             seen += self.cells[cell]
             if seen >= wanted:
                 low, high = _edges(cell)
-                # The cells beside zero hold what is next to nothing.
+                # The cells next to zero count as zero.
                 return min(max(0.0 if low <= 0 <= high else low / 2 + high / 2, self.least), self.largest)
         return self.largest
 
     def told(self) -> list[Any]:
-        """Returns what is written of the numbers."""
+        """Returns the numbers as they are written."""
         extremes = [self.least.hex(), self.largest.hex()] if self.count else [None, None]
         squares = "inf" if self.squares is None else hex(self.squares)
         return [self.count, hex(self.sum), hex(self.absolute), squares, *extremes, sorted(self.cells.items())]
 
     @classmethod
     def of(cls, told: list[Any], of_squares: int) -> _Numbers:
-        """Returns numbers from what was written of them, with squares in units of 2^(of_squares - 2 UNIT)."""
+        """Returns numbers as `told` returned them, with squares in units of 2^(of_squares - 2 UNIT)."""
         numbers = cls()
         numbers.count = int(told[0])
         numbers.sum, numbers.absolute = int(told[1], 16), int(told[2], 16)
@@ -439,7 +440,7 @@ def _scaled_sum(numbers: Numbers, scales: Integers | int, unit: int) -> int:
     order = np.argsort(exponents, kind="stable")
     exponents, whole = exponents[order], whole[order]
     starts = np.flatnonzero(np.r_[True, exponents[1:] != exponents[:-1]])
-    # Halves, whose sums fit into 64 bits for any batch.
+    # Sum both halves separately, so that the sums fit into 64 bits for any batch.
     high, low = np.add.reduceat(whole >> 27, starts), np.add.reduceat(whole & ((1 << 27) - 1), starts)
     sums = zip(high.tolist(), low.tolist(), exponents[starts].tolist())
     return sum(((upper << 27) + lower) << (exponent - 53 + unit) for upper, lower, exponent in sums)
@@ -458,20 +459,20 @@ def _quotient(total: int, count: int) -> float:
 
 
 def _edges(cell: int) -> tuple[float, float]:
-    """The least and the largest number of a cell."""
+    """Returns the smallest and the largest number of a cell."""
     bits = [cell << (52 - CELL_BITS), ((cell + 1) << (52 - CELL_BITS)) - 1]
     low, high = sorted(np.array(bits, dtype=np.int64).view(np.float64).tolist())
     return low, high
 
 
 def _numbers_of(batch: Any) -> tuple[Numbers, Numbers, dict[str, Any]]:
-    """Values of results, rows × players × outputs; all numbers of each row, for the sample; and what they are
-    of.
+    """Returns the values of results, of shape (n_rows, n_players, n_outputs); all numbers of each row, for
+    the sample; and a description of the values.
     """
     metadata = batch.schema.metadata or {}
     if b"apportion" not in metadata:
-        raise DataError("a summary is of results of explain_batches, whose schema says what they are of: "
-                        "this batch has no such word")
+        raise DataError("invalid results: their schema has no metadata of apportion; "
+                        "expected batches of explain_batches")
     about = json.loads(metadata[b"apportion"])
     players = len(about["features"])
     outputs = max(1, len(about["outputs"] or [None]))
@@ -499,15 +500,14 @@ def _numbers_of(batch: Any) -> tuple[Numbers, Numbers, dict[str, Any]]:
             known = [column for column in found if column is not None]
             inputs = known if len(known) == len(found) else []
     if not np.isfinite(values).all():
-        raise DataError("values that are no numbers have no summary: "
-                        "look at the rows where they are NaN or infinite")
+        raise DataError("cannot summarize values that are NaN or infinite; check the rows that have them")
     rows = np.column_stack([predictions, base, values.reshape(len(values), players * outputs), *inputs]) + 0.0
     wanted = ("value", "interactions", "game", "method", "features", "outputs", "seed")
     return values, rows, {**{name: about[name] for name in wanted}, "inputs": len(inputs)}
 
 
 def _input(column: Any) -> AnyArray | None:
-    """An input as numbers; None where it is words."""
+    """Returns a column of inputs as numbers; None if it is not numeric."""
     pyarrow = imported("pyarrow", "pip install pyarrow")
 
     kind = column.type
@@ -519,8 +519,7 @@ def _input(column: Any) -> AnyArray | None:
 
 
 def _digests(rows: Numbers) -> npt.NDArray[np.uint64]:
-    """A number for each row that depends on all of its numbers: SplitMix64 (Steele, Lea and Flood 2014),
-    column by column.
+    """Returns a digest of the numbers of each row: SplitMix64 (Steele, Lea and Flood 2014), column by column.
     """
     found = np.zeros(len(rows), np.uint64)
     for column in np.ascontiguousarray(rows).view(np.uint64).T:

@@ -1,18 +1,17 @@
-"""Tables of each library, column by column: as numbers where these say all, else as arrays of the library
-whose cells can be taken again.
+"""Tables of each library, column by column: as numbers if they are exact, else as arrays of the library.
 
 Each library has a class with the same methods:
 
 - `names`, `width`, `length`: the names of the columns (None for arrays), and the numbers of columns and rows.
-- `select(places)`: these columns as a table of the library, as it was given.
-- `template()`: the same without rows, which keeps nothing of them: neither memory nor anything that can be
-  changed from outside.
-- `whole(places)`: these columns as new 64-bit floats, if all are numbers that floats hold exactly; else None.
-- `numbers(place)`: a column alike, NaN where missing, and which missing values it has; else None.
-- `array(place)`: a column as an array of the library; `chosen(array, rows)`: cells of it; `joined(arrays)`:
-  one after the other.
-- `distinct(array)`: the keys of the distinct cells, the row where each comes first, and the place of each
-  row's cell among them.
+- `select(places)`: some columns as a table of the library, like the table that was passed.
+- `template()`: the table without rows, which shares neither memory nor mutable objects with the table.
+- `whole(places)`: some columns as new 64-bit floats, if these represent all cells exactly; else None.
+- `numbers(place)`: a column as such floats, NaN for missing values, and the kinds of its missing values; else
+  None.
+- `array(place)`: a column as an array of the library; `chosen(array, rows)`: some of its cells;
+  `joined(arrays)`: several arrays in one.
+- `distinct(array)`: the keys of the distinct cells, the first row of each, and the position of each row's
+  cell among them.
 - `cells(array)`: the cells as objects; `converted(place, cells)`: objects as an array with the type of a
   column.
 - `column(place, values, missing)`: numbers as an array with the type of a column.
@@ -33,7 +32,7 @@ from ._cells import Distinct
 from ._errors import DataError
 from ._types import AnyArray, Numbers, Places, Rows
 
-# Which missing values a column of numbers has: NaN, the library's own, or both.
+# The kinds of missing values in a column of numbers: NaN and the library's own.
 NAN, NULL = "nan", "null"
 
 
@@ -61,7 +60,7 @@ def of(rows: Rows, what: str) -> LibraryTable:
 
 
 def _array(rows: Rows, what: str) -> AnyArray:
-    """Returns rows as an array in which no cell is another than it was."""
+    """Returns rows as an array without changing any cell."""
     if np.ma.isMaskedArray(rows):
         return filled(rows)
     if isinstance(rows, np.ndarray):
@@ -72,7 +71,7 @@ def _array(rows: Rows, what: str) -> AnyArray:
         except ValueError as error:
             raise DataError(f"{what} has rows of different lengths; "
                             "expected a 2-D array of shape (n_rows, n_features)") from error
-        # NumPy makes text of numbers beside text, and rounds large integers beside floats.
+        # NumPy converts numbers next to strings to strings, and rounds large integers next to floats.
         if array.dtype.kind in "fUS" and array.ndim >= 1:
             objects = np.empty(array.shape, dtype=object)
             objects[...] = rows
@@ -93,7 +92,7 @@ def _array(rows: Rows, what: str) -> AnyArray:
             return np.asarray(rows.get_features(), dtype=np.float64)
         except Exception as error:  # catboost's own, which is not imported here
             raise DataError(f"{what} is a Pool with categories or texts, which catboost does not return; "
-                            "pass the data frame it was made from") from error
+                            "pass the data frame that it was made from") from error
     if hasattr(rows, "detach") and hasattr(rows, "cpu"):
         return rows.detach().cpu().numpy()
     return _checks.array(what, rows, "a data frame or an array of shape (n_rows, n_features)")
@@ -106,7 +105,7 @@ def _new_numbers(given: AnyArray) -> Numbers:
 
 
 def _exact(values: Numbers, given: AnyArray) -> Numbers | None:
-    """Returns 64-bit floats if they hold all integers of a column exactly, else None."""
+    """Returns 64-bit floats if they represent all integers of a column exactly, else None."""
     if given.dtype.kind in "iu" and given.dtype.itemsize == 8 and given.size:
         if int(given.max()) > _cells.MAX_EXACT or int(given.min()) < -_cells.MAX_EXACT:
             return None
@@ -114,7 +113,7 @@ def _exact(values: Numbers, given: AnyArray) -> Numbers | None:
 
 
 def _narrowed(values: Numbers, dtype: Any) -> AnyArray:
-    """Returns values in a type of NumPy if that holds each exactly, else as 64-bit floats."""
+    """Returns values in a type of NumPy if it represents each exactly, else as 64-bit floats."""
     if dtype == np.float64:
         return values
     with np.errstate(all="ignore"):
@@ -126,9 +125,7 @@ def _narrowed(values: Numbers, dtype: Any) -> AnyArray:
 
 
 class Array:
-    """An array of NumPy, also one of several axes for each row, whose entries are columns one after the
-    other.
-    """
+    """An array of NumPy. If rows have several axes, each entry of a row is a column."""
 
     library = "numpy"
     index = None
@@ -147,13 +144,13 @@ class Array:
         self.labels = None if self.names is None else list(self.names)
 
     def check(self, what: str) -> None:
-        """Refuses what is no table."""
+        """Raises DataError if the array has too many dimensions."""
         if self.fields is None and self.rows.ndim > 3:
             raise DataError(f"{what} has {self.rows.ndim} dimensions; expected an array of shape (n_rows, "
                             "n_features) or (n_rows, n_steps, n_features)")
 
     def template(self) -> Array:
-        """Returns the same without rows: what is kept of it."""
+        """Returns the array without rows, as a schema stores it."""
         return Array(self.rows[:0].copy())
 
     def as_row(self) -> Array:
@@ -178,7 +175,7 @@ class Array:
         return False
 
     def is_uniform(self) -> bool:
-        """Returns whether all columns have one type of numbers, so that they can be made at once."""
+        """Returns whether all columns have the same numeric type, so that they can be converted at once."""
         return not self.fields and self.rows.dtype.kind in "fiub" and self.rows.dtype.itemsize <= 8
 
     def whole(self, places: Sequence[int]) -> Numbers | None:
@@ -251,7 +248,7 @@ def _array_of(cells: Sequence[Any], dtype: np.dtype[Any]) -> AnyArray:
         made = np.empty(len(cells), dtype=object)
         made[:] = cells
         return made
-    # Texts have their own length: those of the column may be shorter.
+    # Do not truncate strings to the length of those in the column.
     return np.array(cells, dtype=dtype.type if dtype.kind in "US" else dtype)
 
 
@@ -277,7 +274,7 @@ class Pandas:
 
     @property
     def index(self) -> Any:
-        """The labels of the rows, unless these only count them."""
+        """The labels of the rows; None if they are 0, 1, …."""
         import pandas
 
         index = self.frame.index
@@ -344,7 +341,7 @@ class Pandas:
         kinds = {NAN} if np.isnan(values[~holes]).any() else set()
         if holes.any():
             kinds.add(NULL)
-            # Of pyarrow's floats pandas calls both missing.
+            # For pyarrow floats, pandas treats both NaN and null as missing.
             if type(dtype).__name__ == "ArrowDtype" and dtype.kind == "f":
                 import pyarrow.compute
 
@@ -360,10 +357,10 @@ class Pandas:
         if isinstance(array, np.ndarray):
             return _distinct_of_array(array)
         if isinstance(dtype, pandas.CategoricalDtype):
-            # A category is known by its place, whatever it is.
+            # Identify categories by their position, because they may be any objects.
             _, first, codes = np.unique(array.codes, return_index=True, return_inverse=True)
             return [("category", int(code)) for code in array.codes[first]], first, codes.reshape(-1)
-        if getattr(dtype, "kind", "O") == "f":  # NaN and NA are two
+        if getattr(dtype, "kind", "O") == "f":  # NaN and NA are different
             return _cells.distinct(list(array))
         try:
             codes, _ = pandas.factorize(array)
@@ -425,7 +422,7 @@ class Pandas:
 
         index, made = self._index(length), {}
         for place, column in enumerate(columns):
-            # With its type: pandas 3 makes another of objects that are all texts.
+            # Pass the type: pandas 3 infers a string type for objects that are all strings.
             made[place] = (pandas.Series(column, index=index, dtype=object) if column.dtype == object
                            else column)
         return self._named(pandas.DataFrame(made, index=index))
@@ -449,9 +446,7 @@ class Pandas:
 
 
 def _stored(column: Any) -> Any:
-    """Returns what a column of pandas is stored in: an array of NumPy, or of pandas for types of its own and
-    times.
-    """
+    """Returns the array of a pandas column: of NumPy, or of pandas for times and types of pandas."""
     return (column.to_numpy() if isinstance(column.dtype, np.dtype) and column.dtype.kind not in "mM"
             else column.array)
 
@@ -724,7 +719,7 @@ class Arrow:
 
 
 class Sparse:
-    """A sparse matrix of scipy: numbers, zero where nothing is stored."""
+    """A sparse matrix of scipy. Entries that are not stored are zero."""
 
     library = "scipy.sparse"
     index = names = labels = shape = None
@@ -800,8 +795,8 @@ class Tensor:
         numbers = self.tensor.cpu()
         if (self.tensor.dtype == torch.int64 and numbers.numel()
                 and int(numbers.abs().max()) > _cells.MAX_EXACT):
-            raise DataError("the tensor holds integers beyond ±2^53; "
-                            "expected numbers that 64-bit floats hold exactly")
+            raise DataError("the tensor contains integers beyond ±2^53; "
+                            "expected numbers that 64-bit floats represent exactly")
         values = numbers.to(torch.float64).numpy().reshape(self.length, self.width)
         return _new_numbers(values if list(places) == list(range(self.width)) else values[:, list(places)])
 
@@ -817,7 +812,7 @@ class Tensor:
 
 
 def copied(rows: Rows, start: int, stop: int) -> Rows:
-    """Returns a copy of some rows of a table of any library: a model may change what it is given."""
+    """Returns a copy of some rows of a table of any library, because a model may change its argument."""
     if hasattr(rows, "iloc"):
         return rows.iloc[start:stop].copy()
     if type(rows).__module__.startswith("polars"):
@@ -832,6 +827,6 @@ def copied(rows: Rows, start: int, stop: int) -> Rows:
     return rows[start:stop].copy()
 
 
-# Tables whose columns have types of their own, and all tables.
+# Tables whose columns have separate types, and all tables.
 ColumnTable: TypeAlias = Array | Pandas | Polars | Arrow
 LibraryTable: TypeAlias = ColumnTable | Sparse | Tensor

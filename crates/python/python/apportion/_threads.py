@@ -1,5 +1,5 @@
-"""Threads of the engine: one pool for each number of threads and process, and for single threads one pool for
-each thread that calls.
+"""Thread pools of the engine: one for each number of threads in a process, and for single threads one for
+each calling thread.
 """
 import atexit
 import operator
@@ -16,11 +16,11 @@ from ._errors import UsageError
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-# Pools by their numbers of threads, the last one used last. Besides the default one only the last is kept:
-# idle pools hold their threads.
+# The maximum number of pools that are kept besides the default one: idle pools occupy their threads.
 _MAX_OTHERS = 1
 _MAX_THREADS = 1024
-# Pools of a process before it was forked: their threads are gone, and taking them down would wait for these.
+# Pools of the parent process of a fork. Their threads do not exist here, and dropping a pool would wait for
+# its threads.
 _left_behind: list[tuple[dict[int, _core.Pool], threading.local]] = []
 
 
@@ -28,12 +28,12 @@ def pool(threads: int | None = None) -> _core.Pool:
     """Returns the pool with this number of threads, by default as `set_threads` or the environment variable
     `RAYON_NUM_THREADS` specifies.
 
-    One that is dropped here ends its threads when the last call that uses it returns.
+    A pool that is dropped here ends its threads when the last call that uses it returns.
     """
     count = _default if threads is None else checked(threads)
     if count == 1:
-        # Tasks of data engines are threads that use one thread each, and they run side by side. The pool ends
-        # with its thread.
+        # Tasks of data engines are concurrent threads that each use a pool of one thread. The pool ends with
+        # the calling thread.
         if not hasattr(_own, "pool"):
             _own.pool = _core.Pool(1)
         alone: _core.Pool = _own.pool
@@ -52,16 +52,16 @@ def pool(threads: int | None = None) -> _core.Pool:
 def generation() -> int:
     """Returns a number that changes when the process is forked while another thread is in the engine.
 
-    What is kept for the next call may be locked by that thread, which the new process does not have, and is
-    made again.
+    Cached objects may be locked by that thread, which the new process does not have, and are created again.
     """
     return _generation
 
 
 def engine(work: Callable[_P, _R], *arguments: _P.args, **options: _P.kwargs) -> _R:
-    """Returns the result of `work` of the engine, which may call functions of Python.
+    """Returns the result of `work` of the engine, which may call Python functions.
 
-    A daemon thread stays here when the interpreter ends, since the engine must not call what was torn down.
+    A daemon thread waits here forever when the interpreter shuts down, because the engine must not call
+    objects that no longer exist.
     """
     thread = threading.get_ident()
     with _inside:
@@ -106,7 +106,7 @@ def checked(threads: Any) -> int:
 
 
 class _Inside(threading.Condition):
-    """The threads that are in the engine, and the thread that ends the interpreter."""
+    """The threads that are in the engine, and the thread that shuts down the interpreter."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -115,8 +115,8 @@ class _Inside(threading.Condition):
 
 
 def _end() -> None:
-    """Waits until other threads have left the engine: until functions that are being called have come back,
-    so long as they do so soon.
+    """Waits until other threads have left the engine, for at most 5 seconds: functions that are being called
+    have to return first.
     """
     _inside.ending = threading.get_ident()
     _core.end()
@@ -134,7 +134,8 @@ def _forked() -> None:
 
 
 _default, _generation = 0, 0
-# A handler of a signal, or a finalizer, may explain while this thread is in here.
+# Pools by their numbers of threads, the last used one last. The lock is reentrant, because a signal handler
+# or a finalizer may explain while this thread holds it.
 _pools: dict[int, _core.Pool] = {}
 _changing = threading.RLock()
 _inside, _own = _Inside(), threading.local()

@@ -1,4 +1,4 @@
-"""Types that the signatures of several modules name."""
+"""Types in the signatures of several modules."""
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias

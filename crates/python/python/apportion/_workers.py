@@ -1,4 +1,4 @@
-"""An explainer of batches on the workers of a data engine, where it is made once in each process."""
+"""An explainer of batches on the workers of a data engine, where it is created once in each process."""
 from __future__ import annotations
 
 import hashlib
@@ -15,14 +15,14 @@ from ._types import Layout, Model, Rows
 if TYPE_CHECKING:
     from ._summary import Summary
 
-# What a worker does: from record batches to record batches.
+# The work of a worker, from record batches to record batches.
 Work: TypeAlias = Callable[[Iterable[Any]], Iterator[Any]]
 
-# The explainers that were made in this process, the last one used last. A worker that serves several models
-# keeps a few.
+# The explainers of this process, the last used one last, and their maximum number, for workers that serve
+# several models.
 _MADE: dict[str, BatchExplainer] = {}
 MOST_MADE = 4
-# Tasks of one process may be threads of it.
+# Tasks may be threads of one process.
 _MAKING = threading.Lock()
 
 
@@ -30,7 +30,7 @@ def batch_explainer(model: Model, background: Rows | None, keep: str | Sequence[
                     interactions: bool | Literal["index"], options: Options, threads: int) -> BatchExplainer:
     """Returns the explainer that workers are sent, with a number of threads for each of their tasks.
 
-    It shows no progress, since nobody looks at a worker.
+    It shows no progress, because the output of workers is not visible.
     """
     explainer = BatchExplainer(model, background, keep=keep, layout=layout, interactions=interactions,
                                **options.by_name())
@@ -50,12 +50,12 @@ def on_workers(explainer: BatchExplainer, dumps: Callable[[Any], bytes], summed:
     digest = hashlib.sha256(sent).hexdigest()
 
     def explain_on_worker(batches: Iterable[Any]) -> Iterator[Any]:
-        # A function inside another one is pickled by value, so it has to import what it uses.
+        # A nested function is pickled by value, so it imports the module that it uses.
         try:
             from apportion import _workers
         except ImportError as error:
-            raise ImportError(f"apportion is not installed on this worker ({error}): "
-                              f"install apportion {version} on every one") from error
+            raise ImportError(f"apportion is not installed on this worker ({error}); "
+                              f"install apportion {version} on every worker") from error
         explainer = _workers.made(sent, digest, version)
         yield from _workers.summary_of(explainer.with_inputs()(batches)) if summed else explainer(batches)
 
@@ -65,8 +65,8 @@ def on_workers(explainer: BatchExplainer, dumps: Callable[[Any], bytes], summed:
 def made(sent: bytes, digest: str, version: str) -> BatchExplainer:
     """Returns the explainer that was sent; it is unpickled once."""
     if version != __version__:
-        raise UsageError(f"apportion {version} sent this work, and this worker has {__version__}: "
-                         "install the same on all")
+        raise UsageError(f"this worker has apportion {__version__}, but the task was sent by apportion "
+                         f"{version}; install the same version everywhere")
     with _MAKING:
         found = _MADE.pop(digest, None)
         if found is None:
@@ -86,21 +86,19 @@ def _read(sent: bytes) -> BatchExplainer:
     except Error:
         raise
     except Exception as error:
-        raise ModelError(f"the model cannot be read on this worker ({type(error).__name__}: {error}): "
-                         "install there what it needs") from error
+        raise ModelError(f"cannot read the model on this worker ({type(error).__name__}: {error}); "
+                         "install the libraries that it requires there") from error
 
 
 def batches_of(table: Any) -> list[Any]:
-    """Returns the record batches of a table of Arrow: one, unless its texts exceed an array of Arrow."""
+    """Returns the record batches of an Arrow table: one, unless its strings exceed an Arrow array."""
     import pyarrow
 
     return table.combine_chunks().to_batches() or [pyarrow.RecordBatch.from_pylist([], schema=table.schema)]
 
 
 def of_pandas(work: Work, part: Any) -> Any:
-    """Returns the results of `work` for a frame of pandas, as a frame with the index and the kept columns of
-    it.
-    """
+    """Returns the results of `work` for a pandas frame, as a frame with the same index and kept columns."""
     import pyarrow
 
     given = batches_of(pyarrow.Table.from_pandas(part, preserve_index=False))

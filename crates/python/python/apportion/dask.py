@@ -184,8 +184,8 @@ def _chosen(frame: Any, explainer: BatchExplainer, summed: bool) -> tuple[Work, 
     cloudpickle = imported("cloudpickle", "pip install cloudpickle")
     sample = frame._meta
     if sample.columns.nlevels > 1 or not all(isinstance(name, str) for name in sample.columns):
-        raise UsageError("columns are chosen by name, and the frame has others than words: "
-                         "rename them, as by frame.rename(columns=str)")
+        raise UsageError("column names must be strings; rename the columns, e.g. with "
+                         "frame.rename(columns=str)")
     return (on_workers(explainer, cloudpickle.dumps, summed), frame[explainer.columns(list(sample.columns))])
 
 

@@ -1,4 +1,4 @@
-"""Explanations in the SQL of DataFusion: a function over columns.
+"""Explanations in DataFusion SQL, as a function of columns.
 
 >>> from apportion import datafusion as in_sql  # doctest: +SKIP
 >>> in_sql.register(context, "explain_risk", model, background)  # doctest: +SKIP
@@ -48,7 +48,7 @@ def register(
     fallback: Literal["refuse", "marginal", "nearest"] | None = None,
     keep_null_players: bool = False,
 ) -> None:
-    """Registers a function of SQL that explains rows.
+    """Registers an SQL function that explains rows.
 
     context: a `datafusion.SessionContext`.
     name: the name of the function. Its arguments are the features in the order of the model; for each row it
@@ -81,12 +81,11 @@ def register(
         known = None if inner._background is None else inner._background.values.shape[1]
         count = inner._wanted.count or known
         if count is None:
-            raise UsageError("how many columns the function has is not known: "
-                             "give feature_names, or a background")
+            raise UsageError("unknown number of features; pass feature_names or a background")
         names = [f"f{feature}" for feature in range(count)]
         explainer = made(names)
         inner = explainer.explainer
-    # Words come where the model knows the categories of a feature.
+    # Features whose categories the model knows are strings.
     kinds = [pyarrow.string() if feature in inner._wanted.coded else pyarrow.float64()
              for feature in range(len(names))]
     given = pyarrow.schema(list(zip(names, kinds)))

@@ -25,7 +25,7 @@ from ._types import Booleans, Graph, Groups, Measure, Numbers, Scale
 _Value: TypeAlias = Callable[[Booleans], npt.ArrayLike]
 _Engine: TypeAlias = _core.Game
 _T = TypeVar("_T")
-# An option of `Game.explain` has this name, too.
+# The built-in function, which an option of `Game.explain` shadows.
 _range = range
 
 
@@ -51,8 +51,8 @@ class Game:
 
     def __init__(self, value: _Value, players: int | Iterable[str]) -> None:
         if not callable(value):
-            raise ModelError(f"a game is a callable of coalitions, and no {type(value).__name__}; Game.table "
-                             "takes the values of all coalitions")
+            raise ModelError(f"invalid game of type {type(value).__name__}; expected a function of "
+                             "coalitions (Game.table expects the values of all coalitions)")
         self._value, self.names = value, None
         if isinstance(players, (int, np.integer)):
             count = _checks.whole("number of players", players, 0)
@@ -63,14 +63,14 @@ class Game:
         ends[1] = True
         first, again = self._answer(ends), self._answer(ends)
         if first.shape != again.shape or not np.array_equal(first, again):
-            raise ModelError("the game gave two answers for the same coalitions: fix its seed")
+            raise ModelError("the game is not deterministic: it returned different values for the same "
+                             "coalitions; fix its seed")
         self._outputs = 1 if first.ndim == 1 else first.shape[1]
         self._core = _Engine.of_function(self._flat, count, self._outputs)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._value is None:
-            raise TypeError("a game of a textbook or a table is not pickled: "
-                            "make it anew, or pickle what it is made of")
+            raise TypeError("textbook games and tables cannot be pickled; pickle their arguments instead")
         return Game, (self._value, self.players if self.names is None else self.names)
 
     @classmethod
@@ -84,7 +84,7 @@ class Game:
         """Returns the game with a table of values.
 
         values: an array of shape (2^n,) or (2^n, n_outputs) with the value of each coalition of n players.
-            Bit i of the place of a coalition is 1 if player i is present.
+            Bit i of the index of a coalition is 1 if player i is present.
 
         Raises UsageError for any other array.
 
@@ -94,7 +94,7 @@ class Game:
         """
         try:
             found = real_numbers(values)
-        except Exception as error:  # whatever an object raises that is made an array
+        except Exception as error:  # conversion to an array may raise any exception
             raise UsageError(f"invalid values {_checks.shown(values)} ({error}); "
                              "expected an array of 2^n numbers, one for each coalition") from error
         if found.ndim not in (1, 2):
@@ -197,14 +197,14 @@ class Game:
             raise of_call("the game", error).with_traceback(error.__traceback__) from error
         try:
             answer = real_numbers(said)
-        except Exception as error:  # whatever an object raises that is made an array
+        except Exception as error:  # conversion to an array may raise any exception
             raise ModelError(f"the game returned {_checks.shown(said)} ({error}); "
                              "expected an array of numbers, one for each coalition") from error
         if answer.ndim == 2 and answer.shape[1] == 1:
             answer = np.ascontiguousarray(answer[:, 0])
         if answer.ndim not in (1, 2) or len(answer) != len(coalitions):
             raise ModelError(f"the game returned an array of shape {answer.shape} for {len(coalitions)} "
-                             "coalitions; coalitions, or coalitions × outputs are wanted")
+                             "coalitions, expected (n_coalitions,) or (n_coalitions, n_outputs)")
         return answer
 
     def _flat(self, coalitions: Booleans) -> Numbers:
@@ -218,19 +218,19 @@ def _coalitions(given: Any, players: int) -> Booleans:
         if found.dtype.kind not in "biuf" or found.ndim != 2:
             raise ValueError(f"an array of {found.dtype} with {found.ndim} dimensions")
         return np.ascontiguousarray(found, dtype=bool)
-    except Exception as error:  # whatever an object raises that is made an array
+    except Exception as error:  # conversion to an array may raise any exception
         raise UsageError(f"invalid coalitions {_checks.shown(given)} ({error}); "
                          f"expected booleans of shape (n_coalitions, {players})") from error
 
 
 def _list(name: str, given: Any, of: Callable[[Any], _T]) -> list[_T]:
-    """Returns what `of` makes of each entry of a sequence."""
+    """Returns `of` for each entry of a sequence."""
     if (isinstance(given, (str, bytes, dict)) or not hasattr(type(given), "__iter__")
             or isinstance(given, np.ndarray) and given.ndim != 1):
         raise UsageError(f"invalid {name} {_checks.shown(given)}; expected a list of numbers")
     try:
         entries = list(given)
-    except Exception as error:  # whatever an iterator raises
+    except Exception as error:  # iterators may raise any exception
         raise UsageError(f"invalid {name} {_checks.shown(given)} ({type(error).__name__}: {error}); "
                          "expected a list of numbers") from error
     return [of(one) for one in entries]
@@ -297,7 +297,7 @@ def unanimity(players: int, terms: Iterable[tuple[Sequence[int], float]], consta
             if isinstance(given, (str, bytes, dict)):
                 raise TypeError("not a pair")
             members, value = given
-        except Exception:  # whatever an object raises that is taken for a pair
+        except Exception:  # unpacking may raise any exception
             raise UsageError(f"invalid term {_checks.shown(given)}; "
                              "expected a pair of members and coefficient, e.g. ([0, 2], 1.5)") from None
         of_term = _list("members of a term", members,

@@ -5,13 +5,13 @@
     save(model, "model.json")
 
 or, for a model in a file that you trust, `python -m apportion.scikit_learn_to_json model.joblib model.json`.
-This file needs no other of the package: without it, copy the file.
+This file does not depend on the rest of the package: to use it alone, copy the file.
 
-A model becomes a sum of trees. If transformers come before the trees, every split is written as a split on
-the column of the table: the transformers are called with each category, each kind of missing value and with
-numbers, and the threshold on a number is found by bisection over all doubles. So the JSON decides as the
-pipeline does, for every row. A linear model becomes a leaf that is linear, and trees of one column each for
-categories, bins and imputed values.
+A model becomes a sum of trees. If transformers come before the trees, every split is written as a split on a
+column of the table: the transformers are called with each category, each kind of missing value and with
+numbers, and thresholds on numbers are found by bisection over all doubles. The JSON model therefore takes the
+same branches as the pipeline, for every row. A linear model becomes a linear leaf, and trees of one column
+each for categories, bins and imputed values.
 """
 import json
 import os
@@ -49,13 +49,12 @@ WRAPPERS = {"RANSACRegressor": "estimator_", "BaseSearchCV": "best_estimator_",
             "FixedThresholdClassifier": "estimator_", "pyod.IForest": "detector_"}
 SURVIVAL_TREES = {"sksurv.SurvivalTree", "sksurv.ExtraSurvivalTree"}
 SURVIVAL_FORESTS = {"sksurv.RandomSurvivalForest", "sksurv.ExtraSurvivalTrees"}
-# Methods of survival models that return a function of time for each row, in the order of what their leaves
-# have.
+# Methods of survival models that return a function of time for each row, in the order in which leaves store
+# them.
 AT_TIMES = ["predict_cumulative_hazard_function", "predict_survival_function"]
 QUANTILE_FORESTS = {"quantile_forest.RandomForestQuantileRegressor",
                     "quantile_forest.ExtraTreesQuantileRegressor"}
-# Classes of imbalanced-learn that differ from scikit-learn's in how they are fitted, and not in how they
-# predict.
+# Classes of imbalanced-learn that predict like these classes of scikit-learn and are only fitted differently.
 LIKE = {"imblearn.Pipeline": "Pipeline", "imblearn.BalancedRandomForestClassifier": "RandomForestClassifier",
         "imblearn.BalancedBaggingClassifier": "BaggingClassifier",
         "imblearn.EasyEnsembleClassifier": "BaggingClassifier",
@@ -65,7 +64,7 @@ REFUSED = {"Stacking": "its last estimator uses the predictions of the others, s
            "sum; train gradient boosting, a forest or BaggingRegressor",
            "CalibratedClassifierCV": "calibration transforms the output of each classifier separately; save "
            "the classifier inside it, fitted without calibration",
-           "Chain": "later members use what earlier ones predict; "
+           "Chain": "later members use the predictions of earlier ones; "
            "use MultiOutputRegressor or MultiOutputClassifier",
            "CatBoost": "save it with its own save_model, and explain rows that the steps before it have "
            "transformed", "Quantile": "its default prediction is a quantile of the training targets in the "
@@ -74,11 +73,10 @@ REFUSED = {"Stacking": "its last estimator uses the predictions of the others, s
            "several models, so they are not sums of leaves"}
 ANY_MODEL = "apportion.Explainer(model, X) works for any model"
 
-# Classes of these libraries are known; a class of any other library is what the first of these classes that
-# it derives from is.
+# The supported libraries. A class of any other library is treated as its first base class from one of them.
 LIBRARIES = {"sklearn", "imblearn", "xgboost", "lightgbm", "ngboost", "sksurv", "quantile_forest", "pyod",
              "econml", "catboost"}
-# What a derived class may define without changing its predictions.
+# Attributes that a derived class may define without changing its predictions.
 HARMLESS = ("fit", "_fit", "partial_fit", "score", "get_params", "set_params", "get_feature_names_out",
             "get_metadata_routing", "set_", "_more_tags", "_get_tags", "_repr", "_parameter_constraints",
             "_estimator_type", "_required_parameters", "_get_param_names", "_abc_impl", "_sklearn_")
@@ -91,15 +89,15 @@ class Refused(ValueError):
 
 
 def refuse(thing: object, why: str) -> NoReturn:
-    """Raises Refused: the reason, and what to do."""
+    """Raises Refused with the reason and the remedy."""
     name = thing if isinstance(thing, str) else type(thing).__name__
     raise Refused(f"{name} cannot be explained exactly: {why}; {ANY_MODEL}")
 
 
 def kind_of(thing: object) -> str:
-    """The class of a known library that defines what an object does: "Pipeline" for scikit-learn's,
-    "ngboost.NGBRegressor" for others, and "" for an object without such a class. A derived class is the class
-    that it derives from if it leaves predictions and transformations alone.
+    """Returns the class of a supported library that determines the predictions of an object: "Pipeline" for
+    scikit-learn, "ngboost.NGBRegressor" for other libraries, and "" for an object without such a class. A
+    derived class counts as its base class if it does not override predictions or transformations.
     """
     derived_classes, known = [], None
     for base in type(thing).__mro__:
@@ -120,29 +118,29 @@ def kind_of(thing: object) -> str:
                     refuse(thing, f"{base.__module__}.{base.__name__} overrides {attribute} of {name}")
         for attribute in PREDICTIONS & set(getattr(thing, "__dict__", ())):
             if hasattr(known, attribute):
-                refuse(thing, f"this object has its own {attribute} in place of that of {name}")
+                refuse(thing, f"this object replaces {attribute} of {name}")
     return LIKE.get(name, name)
 
 
-# The features that trees look at.
+# The features of trees.
 
 
 class Feature(NamedTuple):
     """A feature of the trees: a function of one column of the table."""
     column: int
     encoded: bool = False  # whether it is a function of the column's category
-    raw: bool = True  # whether it is the column itself, except for missing values and markers of them
-    bins: int = 0  # the number of features that together say which bin a number is in
-    bin: int = 0  # which of them this is
+    raw: bool = True  # whether it is the column itself, except for missing values and their markers
+    bins: int = 0  # the number of features that encode the bin of a number together
+    bin: int = 0  # the position of this feature among them
     slope: float = 1.0  # for a number that is slope * x + shift; None for anything else
     shift: float = 0.0
-    steps: tuple[Any, ...] = ()  # for a number that is a step function: its maximum in each step but the last
-    flat: bool = False  # whether only missing values and markers of them make a difference
-    imputed: bool = False  # whether missing values, or markers of them, were replaced
+    steps: tuple[Any, ...] = ()  # for a step function: its maximum in each step except the last
+    flat: bool = False  # whether it only depends on whether a value is missing, or a marker of that
+    imputed: bool = False  # whether missing values, or their markers, were replaced
 
 
 class View:
-    """The features that a model sees, and how rows of the table become them."""
+    """The features of a model, and their computation from rows of the table."""
 
     def __init__(self, table, features=None, steps=()):
         self.table = table
@@ -153,7 +151,7 @@ class View:
 
     @property
     def features(self):
-        """The features; those of a table without steps are made when they are first used."""
+        """The features; those of a table without steps are created when they are first used."""
         if self.given is None:
             self.given = [Feature(column) for column in range(self.table.count)]
         return self.given
@@ -164,57 +162,57 @@ class View:
         return self.table.count if self.given is None else len(self.given)
 
     def of(self, transformer):
-        """The features behind a transformer."""
+        """Returns the view of the features after a transformer."""
         return View(self.table, derived(transformer, self.features, self.table),
                     (*self.steps, transformer.transform))
 
     def after(self, step):
-        """The same features, some of whose values a function changes."""
+        """Returns the view of the same features after a function that changes some of their values."""
         return View(self.table, self.features, (*self.steps, step))
 
     def columns(self, chosen):
-        """Some of the features, as ensembles choose them for a member."""
+        """Returns the view of some of the features, which an ensemble chose for a member."""
         if self.count == len(chosen) and all(map(int.__eq__, map(int, chosen), range(len(chosen)))):
             return self
         features = choose("an ensemble of some features each", self.features, chosen)
         return View(self.table, features, (*self.steps, lambda rows: np.asarray(rows)[:, chosen]))
 
     def with_zeros_missing(self):
-        """The same for a library that takes what a sparse matrix does not hold for missing."""
+        """Returns the view for a library to which entries that a sparse matrix does not store are missing."""
         view = View(self.table, self.given, self.steps)
         view.zeros_missing = True
         return view
 
     def is_table(self):
-        """Whether features are the columns themselves."""
+        """Returns whether the features are the columns themselves."""
         return self.given is None or all(feature == Feature(feature.column) for feature in self.features)
 
     def values(self, rows):
-        """Rows of the table after all transformers; None if one of them refuses a row."""
+        """Returns rows of the table after all transformers; None if one of them rejects a row."""
         try:
             for step in self.steps:
                 rows = applied(step, rows)
             values = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=float)
             if self.zeros_missing and hasattr(rows, "tocoo"):
                 if not all(feature.encoded for feature in self.features):
-                    refuse("XGBoost behind a sparse matrix", "it takes zeros for missing values, also those "
-                           "of numbers; train with sparse_threshold=0 in the ColumnTransformer, or "
+                    refuse("XGBoost after a sparse matrix", "it treats zeros as missing values, also in "
+                           "numeric features; train with sparse_threshold=0 in the ColumnTransformer, or "
                            "sparse_output=False in the OneHotEncoder")
                 held = rows.tocoo()
                 values = np.full(values.shape, np.nan)
                 values[held.row, held.col] = held.data
         except Refused:
             raise
-        except Exception as problem:  # an encoder of any kind may meet what it does not know
+        except Exception as problem:  # encoders raise any error for unknown categories
             self.problem = problem
             return None
         if values.ndim != 2 or values.shape[1] != self.count:
-            refuse("a pipeline", f"its transformers make an array of shape {values.shape}, "
-                   f"and {self.count} features were expected")
+            refuse("a pipeline", f"its transformers returned an array of shape {values.shape}, "
+                   f"expected {self.count} features")
         return values
 
     def binned(self, values):
-        """Values with the number of the bin in each of the features that say it together."""
+        """Returns values in which the features that encode a bin together all contain its number."""
         if not any(feature.bins for feature in self.features):
             return values
         binned = values.copy()
@@ -227,21 +225,23 @@ class View:
 def applied(step, rows):
     try:
         return step(rows)
-    except TypeError:  # an encoder that was fitted on objects, as numbers become beside booleans
+    except TypeError:  # an encoder that was fitted on objects, which numbers next to booleans become
         if not hasattr(rows, "astype") or hasattr(rows, "tocoo"):
             raise
         return step(rows.astype(object))
 
 
 def derived(transformer, inputs, table):
-    """The features that a transformer makes, in their order; refuses transformers that mix columns."""
+    """Returns the features that a transformer creates, in their order; raises Refused for transformers that
+    combine columns.
+    """
     if isinstance(transformer, str) or transformer is None:
         return [] if transformer == "drop" else inputs
     if isinstance(transformer, SelectorMixin):
         changed = [name for name in ("transform", "_transform", "get_support")
                    if getattr(type(transformer), name, None) is not getattr(SelectorMixin, name, None)]
         if changed:
-            refuse(transformer, f"it overrides {changed[0]} of scikit-learn's selectors of features")
+            refuse(transformer, f"it overrides {changed[0]} of scikit-learn's feature selectors")
         return choose(transformer, inputs, transformer.get_support(indices=True))
     kind = kind_of(transformer)
     if kind == "Pipeline":
@@ -291,23 +291,22 @@ def derived(transformer, inputs, table):
         return [feature if feature.encoded else feature._replace(bins=int(bins), bin=bin)
                 for feature, bins in zip(numbers, transformer.n_bins_) for bin in range(bins)]
     refuse(transformer, f"the transformer {type(transformer).__module__}.{type(transformer).__name__} is not "
-           "known to keep columns apart, so its features may depend on several columns; scikit-learn's "
+           "supported, because its features may depend on several columns; before trees use scikit-learn's "
            "encoders (OneHotEncoder, OrdinalEncoder, TargetEncoder), scalers, SimpleImputer, "
-           "KBinsDiscretizer, selections of features and passthrough can come before trees")
+           "KBinsDiscretizer, feature selectors and passthrough")
 
 
 def steps_of(pipeline):
-    """The transformers of a pipeline or a pipeline's part: samplers of imbalanced-learn do nothing when a
-    pipeline predicts.
+    """Returns the steps of a pipeline without samplers of imbalanced-learn, which do nothing in predictions.
     """
     samples = any(base.__module__.startswith("imblearn.") for base in type(pipeline).__mro__)
     return [step for _, step in pipeline.steps if not (samples and hasattr(step, "fit_resample"))]
 
 
 def choose(transformer, features, indices):
-    """Some of the features."""
+    """Returns some of the features."""
     if len(indices) < len(features) and any(feature.bins for feature in features):
-        refuse(transformer, "it chooses among bins that are one-hot encoded; use encode='ordinal'")
+        refuse(transformer, "it selects from bins that are one-hot encoded; use encode='ordinal'")
     return [features[index] for index in indices]
 
 
@@ -318,7 +317,7 @@ def number(transformer, feature):
 
 
 def scaled(transformer, kind, feature, before, place):
-    """The feature with the slope that a scaler leaves it, if it is affine and was before."""
+    """Returns the feature with its slope after a scaler, if it was affine and still is."""
     if kind == "Binarizer" and before.slope:
         return feature._replace(steps=(0.0,))
     if before.slope is None or getattr(transformer, "clip", False) or kind == "Binarizer":
@@ -341,29 +340,29 @@ def scaled(transformer, kind, feature, before, place):
 
 def encode(transformer, feature, known, table):
     if not feature.raw and not feature.encoded and not feature.flat:
-        refuse(transformer, "its categories are numbers that another transformer made; "
-               "encode the columns as they are in the table")
+        refuse(transformer, "its categories are numbers that another transformer computed; "
+               "encode the columns of the table themselves")
     if feature.raw:
         for category in known:
             if not isinstance(category, (str, bool, np.bool_, int, float,
                                          np.number)) and not is_missing(category):
                 refuse(transformer, f"its category {category!r} is a {type(category).__name__}; "
-                       "expected words, numbers and booleans")
+                       "expected strings, numbers and booleans")
         table.add(feature.column, known)
     return feature._replace(encoded=feature.raw or feature.encoded, raw=False, slope=None, shift=0.0,
                             steps=())
 
 
 def mark(transformer, feature, table):
-    """A step takes its own marker for missing in the column of a feature."""
+    """Records the value that a step treats as missing in the column of a feature."""
     marker = transformer.missing_values
     if feature.raw:
         table.mark(transformer, feature.column, marker)
     elif isinstance(marker,
                     (int, float,
                      np.number)) and not is_nan(marker) and not feature.encoded and not feature.flat:
-        refuse(transformer, f"missing_values={marker!r} comes after a step that changes numbers, so it is "
-               "not a number of the table; move this step to the front")
+        refuse(transformer, f"missing_values={marker!r} comes after a step that changes numbers, so it does "
+               "not refer to numbers of the table; move this step to the front")
 
 
 def is_nan(value):
@@ -374,22 +373,19 @@ def is_missing(value):
     return value is None or type(value).__name__ in ("NAType", "NaTType") or is_nan(value)
 
 
-# In Python the missing cells of a column are of three kinds, which may take different ways through a
-# pipeline.
+# The kinds of missing cells in Python, which a pipeline may treat differently.
 KINDS = ("nan", "None", "<NA>")
 
 
 def kind_of_cell(value):
-    """The kind of a missing cell; None for any other."""
+    """Returns the kind of a missing cell; None for any other cell."""
     if not is_missing(value):
         return None
     return "None" if value is None else "<NA>" if type(value).__name__ == "NAType" else "nan"
 
 
 def cell_of_kind(kind):
-    """A missing cell of this kind, or a word that is a marker; raises ImportError for a kind of a library
-    that is not there.
-    """
+    """Returns a missing cell of this kind; raises ImportError if its library is not installed."""
     if kind == "<NA>":
         import pandas
 
@@ -401,13 +397,14 @@ def cell_of_kind(kind):
 
 
 class Sum:
-    """base + the sum of trees, each with the view of its features and the width to which it rounds them."""
+    """A base plus a sum of trees, each with the view of its features and the width to which it rounds them.
+    """
 
     def __init__(self, base, trees, link=IDENTITY, names=None):
         self.base, self.trees, self.link, self.names = np.asarray(base, dtype=float), trees, link, names
 
     def among(self, outputs, count, factor=1.0):
-        """Its outputs times a factor, as some of the outputs of a larger model."""
+        """Returns its outputs times a factor, as some of the outputs of a larger model."""
         base = np.zeros(count)
         base[outputs] = self.base * factor
         trees = []
@@ -424,24 +421,24 @@ class Sum:
 
 
 def mean(model, members, weights):
-    """The weighted mean of the outputs of members: each with a list of those that it has, and their number in
-    all.
+    """Returns the weighted mean of members, each given by the list of its outputs, the number of all outputs,
+    and its sum.
     """
     for _, _, member in members:
         if member.link != IDENTITY:
             refuse(model, "it averages outputs after a link function (probabilities of boosting, for "
                    "example), which is not a sum of trees; "
-                   "its members can be forests and trees, or be saved one by one")
+                   "use forests and trees as members, or save the members one by one")
     parts = [part.among(outputs, count, weight)
              for (outputs, count, part), weight in zip(members, np.divide(weights, np.sum(weights)))]
     return Sum(sum(part.base for part in parts), [tree for part in parts for tree in part.trees])
 
 
 def plain(tree, value, view, scale, **more):
-    """A tree of anything but histogram gradient boosting."""
-    # The values of splits are not needed.
+    """Returns a tree of any model except histogram gradient boosting."""
+    # Set the values of splits, which are not used, to 0.
     value = value.reshape(tree.node_count, -1) * (tree.children_left[:, None] < 0)
-    # Before scikit-learn 1.3 trees take no missing values.
+    # Before scikit-learn 1.3 trees do not support missing values.
     default_left = getattr(tree, "missing_go_to_left", np.zeros(tree.node_count, dtype=bool))
     return (dict(left=tree.children_left, right=tree.children_right, feature=tree.feature,
                  threshold=tree.threshold, value=value.ravel(), default_left=default_left,
@@ -449,7 +446,7 @@ def plain(tree, value, view, scale, **more):
 
 
 def histogram(predictor, output, view):
-    """A tree of histogram gradient boosting."""
+    """Returns a tree of histogram gradient boosting."""
     nodes, split = predictor.nodes, predictor.nodes["is_leaf"] == 0
     sets = {node: predictor.raw_left_cat_bitsets[nodes["bitset_idx"][node]]
             for node in np.flatnonzero(nodes["is_categorical"] * split)}
@@ -461,7 +458,7 @@ def histogram(predictor, output, view):
 
 
 def of_histograms(model, view):
-    """Histogram gradient boosting. Categories that it has not seen are missing values."""
+    """Returns the sum of histogram gradient boosting, for which unseen categories are missing values."""
     if getattr(model, "_preprocessor", None) is not None:
         view = view.of(model._preprocessor)
     elif getattr(model, "is_categorical_", None) is not None and np.any(model.is_categorical_):
@@ -485,7 +482,7 @@ def of_histograms(model, view):
 
 
 def link_of_boosting(model):
-    """The link of gradient boosting, whose losses are other classes before scikit-learn 1.4."""
+    """Returns the link of gradient boosting, which has other loss classes before scikit-learn 1.4."""
     link = getattr(model._loss, "link", None)
     if link is not None:
         return LINKS[type(link).__name__]
@@ -495,10 +492,10 @@ def link_of_boosting(model):
 
 
 def of_boosting(model, view):
-    """Gradient boosting that starts from a constant."""
+    """Returns the sum of gradient boosting that starts from a constant."""
     if model.init not in (None, "zero"):
         refuse(model, f"it starts from the predictions of init={model.init!r}, which is not a sum of trees; "
-               "leave init out")
+               "remove init")
     base = np.ravel(model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32)))
     return Sum(base, [plain(member.tree_, member.tree_.value, view, model.learning_rate, output=output)
                       for stage in model.estimators_ for output, member in enumerate(stage)],
@@ -506,7 +503,9 @@ def of_boosting(model, view):
 
 
 def of_isolation_forest(model, view):
-    """The margin is the mean path length, and the link makes it the anomaly score."""
+    """Returns the sum of an isolation forest: the margin is the mean path length, and the link converts it to
+    the anomaly score.
+    """
     most = model._max_samples if hasattr(model, "_max_samples") else model.max_samples_
     link = {"name": "half-power", "unit": float(_average_path_length([most])[0])}
     trees = [plain(tree, depths(tree) - 1 + _average_path_length(tree.n_node_samples), view,
@@ -517,7 +516,7 @@ def of_isolation_forest(model, view):
 
 
 def depths(tree):
-    """For each node of a tree how many nodes are on the way to it, itself included."""
+    """Returns for each node of a tree the number of nodes on the path to it, including the node itself."""
     found = np.ones(tree.node_count)
     for node in range(tree.node_count):  # children have higher numbers than their parents
         for child in (tree.children_left[node], tree.children_right[node]):
@@ -527,9 +526,9 @@ def depths(tree):
 
 
 def of_survival(model, kind, view):
-    """Survival trees and forests of scikit-survival: the risk score is a mean over trees of a sum over the
-    leaf's cumulative hazards. With a method of AT_TIMES each time has an output, the mean of that of the
-    leaves.
+    """Returns the sum of survival trees and forests of scikit-survival: the risk score is the mean over trees
+    of the sum of the leaf's cumulative hazards. With a method of AT_TIMES each time has an output, the mean
+    over the leaves.
     """
     members = model.estimators_ if kind in SURVIVAL_FORESTS else [model]
     trees, method = [], view.table.method
@@ -539,7 +538,7 @@ def of_survival(model, kind, view):
         value = member.tree_.value
         if method is not None:
             if member.low_memory:
-                refuse(model, f"with low_memory=True it does not have {method}")
+                refuse(model, f"low_memory=True does not support {method}")
             trees.append(plain(member.tree_, value[..., AT_TIMES.index(method)], view, 1 / len(members)))
             continue
         risk = (value[..., 0].ravel() if member.low_memory
@@ -552,7 +551,8 @@ def of_survival(model, kind, view):
 
 
 def of_regression_forest(model, view):
-    """EconML's forest for regression: the mean of leaves, as long as its equations have the factor 1."""
+    """Returns the sum of EconML's regression forest: a mean of leaves if all factors of its equations are 1.
+    """
     trees = []
     for member in model.estimators_:
         tree = member.tree_
@@ -568,7 +568,9 @@ def of_regression_forest(model, view):
 
 
 def of_survival_boosting(model, kind, view):
-    """Gradient boosting of scikit-survival: the log hazard ratio, or the logarithm of a time."""
+    """Returns the sum of gradient boosting of scikit-survival: the log hazard ratio, or the logarithm of a
+    time.
+    """
     link = IDENTITY if model.loss == "coxph" else LINKS["LogLink"]
     if kind == "sksurv.ComponentwiseGradientBoostingSurvivalAnalysis":
         coefficients = np.zeros(view.count + 1)
@@ -576,9 +578,9 @@ def of_survival_boosting(model, kind, view):
             coefficients[member.component] += model.learning_rate * float(member.coef_)
         return Sum(coefficients[:1], [affine(coefficients[1:], 0, view)], link)
     if model.init not in (None, "zero"):
-        refuse(model, f"it starts from the predictions of init={model.init!r}; leave init out")
+        refuse(model, f"it starts from the predictions of init={model.init!r}; remove init")
     base = np.ravel(model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32)))
-    # The factors are those of trees that were dropped in training.
+    # The factors account for trees that were dropped in training.
     factors = getattr(model, "_scale", np.ones(len(model.estimators_)))
     return Sum(base, [plain(member.tree_, member.tree_.value, view, model.learning_rate * float(factor),
                             output=output) for stage, factor in zip(model.estimators_, factors)
@@ -586,15 +588,15 @@ def of_survival_boosting(model, kind, view):
 
 
 def affine(coefficients, output, view):
-    """For an output something like a tree, which has coefficients of the view's features."""
+    """Returns the term of a linear model: like a tree, but with coefficients of the view's features."""
     return dict(output=output, coefficients=np.asarray(coefficients, dtype=float), view=view, width="double")
 
 
 def linear(model, kind, view):
-    """A linear model."""
+    """Returns the sum of a linear model."""
     if kind in ("SVR", "NuSVR", "SVC", "NuSVC") and (model.kernel != "linear"
                                                      or len(getattr(model, "classes_", ())) > 2):
-        refuse(model, "only a linear kernel, with two classes at most, makes a linear model; LinearSVC and "
+        refuse(model, "it is only linear with a linear kernel and at most two classes; LinearSVC and "
                "LinearSVR support any number of classes")
     coefficients = (model.coef_.toarray() if hasattr(model.coef_, "toarray")
                     else np.asarray(model.coef_, dtype=float))
@@ -605,7 +607,7 @@ def linear(model, kind, view):
         if len(coefficients) == 1:
             link = LINKS["HalfLogitLink" if classes == "multinomial" else "LogitLink"]
         elif kind == "SGDClassifier" or classes == "ovr" or getattr(model, "solver", "") == "liblinear":
-            link = None  # each class by itself, divided by their sum
+            link = None  # each class has a logistic function, and probabilities are divided by their sum
         else:
             link = LINKS["MultinomialLogit"]
     elif hasattr(model, "_base_loss"):
@@ -615,15 +617,15 @@ def linear(model, kind, view):
 
 
 def values_of(tree, model):
-    """The values of leaves for all outputs: targets of a regressor, or shares of the classes, those of the
-    first target first.
+    """Returns the values of leaves for all outputs: the targets of a regressor, or the shares of classes,
+    those of the first target first.
     """
     classes = getattr(model, "n_classes_", None)
     if classes is None or type(model).__name__.endswith("Regressor"):
         return tree.value
     counts = classes if isinstance(classes, list) else [classes]
     values = [tree.value[:, target, :count] for target, count in enumerate(counts)]
-    # Before scikit-learn 1.3 trees hold weights of the classes.
+    # Before scikit-learn 1.3 trees store weights of the classes.
     sums = [value.sum(axis=1, keepdims=True) for value in values]
     values = [value if np.allclose(whole, 1, rtol=0, atol=1e-9) else value / np.where(whole == 0, 1, whole)
               for value, whole in zip(values, sums)]
@@ -631,8 +633,10 @@ def values_of(tree, model):
 
 
 def means_of_leaves(model, members):
-    """The mean of the training targets that a quantile forest keeps in each leaf. It averages over the
-    targets of all leaves at once, which is the mean over trees if all leaves keep the same number."""
+    """Returns the mean of the training targets that a quantile forest stores in each leaf. The forest
+    averages over the targets of all leaves at once, which is the mean over trees if all leaves store equally
+    many.
+    """
     if getattr(model, "monotonic_cst", None) is not None:
         refuse(model, "its means are clipped by monotonic_cst")
     targets, values, sizes = np.asarray(model.forest_.y_train), [], set()
@@ -645,14 +649,14 @@ def means_of_leaves(model, members):
         sizes |= set(np.ravel([count[leaves] for count in counts]).tolist())
         values.append(np.stack([whole / count for whole, count in zip(found, counts)], axis=1))
     if len(sizes) > 1:
-        refuse(model, f"its leaves keep {min(sizes)} to {max(sizes)} training rows, and its mean weighs "
-               "leaves by these numbers, so it is not a sum of leaves; leave max_samples_leaf=1")
+        refuse(model, f"its leaves store {min(sizes)} to {max(sizes)} training rows, and its mean weights "
+               "leaves by these numbers, so it is not a sum of leaves; use max_samples_leaf=1")
     return values
 
 
 def refuses_missing(model):
-    """Whether a model of trees refuses rows with missing values, which depends on the release, and on how it
-    was trained.
+    """Returns whether a tree model rejects rows with missing values, which depends on the version and on the
+    training.
     """
     ask = model.predict if hasattr(model, "predict") else model.score_samples
     with warnings.catch_warnings():
@@ -665,7 +669,7 @@ def refuses_missing(model):
 
 
 def as_sum(model, view):
-    """A fitted model as a sum of trees."""
+    """Returns a fitted model as a sum of trees."""
     kind = kind_of(model)
     if kind in HISTOGRAMS:
         return of_histograms(model, view)
@@ -733,7 +737,7 @@ def as_sum(model, view):
         return mean(model, members, np.ones(len(members)))
     if kind in ("VotingRegressor", "VotingClassifier"):
         if kind == "VotingClassifier" and model.voting != "soft":
-            refuse(model, "a majority of votes is not a sum; use voting='soft'")
+            refuse(model, "a majority vote is not a sum; use voting='soft'")
         members = [as_sum(member, view) for member in model.estimators_]
         weights = np.ones(len(members)) if model.weights is None else model._weights_not_none
         return mean(model, [(range(len(member.base)), len(member.base), member) for member in members],
@@ -744,7 +748,7 @@ def as_sum(model, view):
         members = [as_sum(member, view) for member in model.estimators_]
         link, count = members[0].link, sum(len(member.base) for member in members)
         if any(member.link != link for member in members) or link in (None, LINKS["MultinomialLogit"]):
-            refuse(model, "its targets have different links, or three classes each; "
+            refuse(model, "its targets have different links, or more than two classes; "
                    "save its estimators_ one by one")
         ends = np.cumsum([len(member.base) for member in members])
         parts = [member.among(range(end - len(member.base), end), count)
@@ -756,20 +760,20 @@ def as_sum(model, view):
 
 
 def refuse_unknown(model, kind, known_reason_only=False):
-    """Refuses a model of another kind, with the reason that is known for it."""
+    """Raises Refused for a model of another kind, with the known reason if there is one."""
     name = (kind if kind.partition(".")[0] in ("econml", "quantile_forest", "catboost")
             else type(model).__name__)
     why = next((why for part, why in REFUSED.items() if part in name or part.lower() in name), None)
     if why is None and known_reason_only:
         return
-    refuse(model, why or f"{type(model).__module__}.{type(model).__name__} is not a known model of trees and "
-           "not a known linear model; linear models, trees, forests, gradient boosting, AdaBoostClassifier, "
-           "isolation forests, and bagging, voting, multi-output models and pipelines of these are supported")
+    refuse(model, why or f"{type(model).__module__}.{type(model).__name__} is not a supported tree or linear "
+           "model; expected a linear model, a tree, a forest, gradient boosting, AdaBoostClassifier, an "
+           "isolation forest, or bagging, voting, a multi-output model or a pipeline of these")
 
 
 def of_transformed_target(model, view):
-    """A regressor whose target was transformed: behind the exponential function its margins are those of the
-    logarithm.
+    """Returns the sum of a regressor with a transformed target: with an exponential function, the margins are
+    those of the logarithm.
     """
     part = as_sum(model.regressor_, view)
     if part.link == IDENTITY and predicts_behind_link(model):
@@ -782,14 +786,14 @@ def of_transformed_target(model, view):
             zero, one = model.transformer_.inverse_transform(np.array([[0.0], [1.0]])).ravel()
             scaled_part = part.among([0], 1, one - zero)
             return Sum(scaled_part.base + zero, scaled_part.trees)
-    refuse(model, "only inverse_func=np.exp, and a scaler as the transformer of one target, are supported; "
-           "save its regressor_, whose predictions are those of the transformed target")
+    refuse(model, "only inverse_func=np.exp and scaling of a single target are supported; "
+           "save its regressor_, which predicts the transformed target")
 
 
 def predicts_behind_link(model: Any) -> bool:
-    """Whether predictions are the output behind the link of a transformed target: for a
-    TransformedTargetRegressor with inverse_func=np.exp, and pipelines, searches and models of several outputs
-    around it.
+    """Returns whether predictions are the output after the link function of a transformed target: for a
+    TransformedTargetRegressor with inverse_func=np.exp, and for pipelines, searches and multi-output models
+    that contain one.
     """
     try:
         kind = kind_of(model)
@@ -807,8 +811,8 @@ def predicts_behind_link(model: Any) -> bool:
 
 
 def votes(model, view):
-    """AdaBoost: the margin is the decision function for two classes, and for K classes that divided by K - 1:
-    its softmax gives probabilities.
+    """Returns the sum of AdaBoost: the margin is the decision function, for K > 2 classes divided by K - 1,
+    so that its softmax returns the probabilities.
     """
     classes, weights = len(model.classes_), model.estimator_weights_[:len(model.estimators_)]
     if getattr(model, "algorithm", None) == "SAMME.R":
@@ -818,7 +822,7 @@ def votes(model, view):
     trees = []
     for member, weight in zip(model.estimators_, weights / weights.sum()):
         if kind_of(member) not in TREES:
-            refuse(model, f"its members are {type(member).__name__}, and only votes of single trees add up; "
+            refuse(model, f"its members are {type(member).__name__}; only votes of single trees add up, so "
                    "use DecisionTreeClassifier")
         class_of = np.searchsorted(model.classes_, member.classes_[member.tree_.value[:, 0].argmax(axis=1)])
         if classes == 2:
@@ -832,11 +836,13 @@ def votes(model, view):
 
 
 def of_ngboost(model, kind, view):
-    """The parameters of NGBoost's distribution, one output each; with a single one that is the logarithm of
-    the mean its exponential is the prediction. For classes those of the first are 0."""
+    """Returns the sum of NGBoost: each parameter of its distribution is an output. If the only parameter is
+    the logarithm of the mean, its exponential is the prediction. The first of several classes has the margin
+    0.
+    """
     parameters = len(model.init_params)
     first = 1 if kind == "ngboost.NGBClassifier" and parameters > 1 else 0
-    # The class of the distribution may be one that is derived while it is fitted.
+    # The fit may derive a new class from the class of the distribution.
     law = next(base.__name__ for base in model.Dist.__mro__ if base.__module__.startswith("ngboost.distns")
                and "With" not in base.__name__)
     link = IDENTITY
@@ -846,7 +852,7 @@ def of_ngboost(model, kind, view):
         link = LINKS["LogLink"]
     elif parameters == 1 and law not in ("NormalFixedVar",):
         refuse(model,
-               f"its distribution {law} has a single parameter that is not known to give its prediction")
+               f"its distribution {law} is not supported: its prediction may not follow from its parameter")
     trees = []
     for members, scale, chosen in zip(model.base_models, model.scalings, model.col_idxs):
         features = view if chosen is None else view.columns(list(chosen))
@@ -858,16 +864,17 @@ def of_ngboost(model, kind, view):
     return Sum(np.append(np.zeros(first), np.ravel(model.init_params)), trees, link)
 
 
-# Boosting of other libraries, behind transformers or in an ensemble; by themselves their own files are read.
+# Boosting of other libraries after transformers or in an ensemble. Such models alone are read from their
+# files.
 
 
 def of_xgboost(model, view):
-    """The margins of XGBoost, added in doubles; after early stopping those of the best round, as the model
-    itself predicts.
+    """Returns the sum of XGBoost, added in double precision; after early stopping up to the best round, as
+    the model itself predicts.
     """
     if not is_missing(model.get_params().get("missing", np.nan)):
         refuse(model,
-               f"it takes {model.get_params()['missing']!r} for missing; replace that by NaN in the table")
+               f"it treats {model.get_params()['missing']!r} as missing; replace that by NaN in the table")
     booster = model.get_booster()
     if getattr(model, "early_stopping_rounds", None):
         booster = booster[:model.best_iteration + 1]
@@ -882,8 +889,8 @@ def of_xgboost(model, view):
              "reg:pseudohubererror": "IdentityLink", "rank:ndcg": "IdentityLink",
              "rank:pairwise": "IdentityLink"}
     if objective not in links or "trees" not in held:
-        refuse(model, f"its booster or its objective {objective!r} is not known here; save it by its own "
-               "save_model, and explain transformed rows")
+        refuse(model, f"its booster or its objective {objective!r} is not supported here; save it with its "
+               "own save_model, and explain transformed rows")
     link, parameters = links[objective], learner["learner_model_param"]
     base = np.array(parameters["base_score"].strip("[]").split(","), dtype=np.float32).astype(float)
     base = {"LogitLink": lambda p: np.log(p / (1 - p)), "LogLink": np.log}.get(link, lambda p: p)(base)
@@ -892,9 +899,9 @@ def of_xgboost(model, view):
     for place, (tree, output) in enumerate(zip(held["trees"], held["tree_info"])):
         left, numbers = np.array(tree["left_children"]), np.array(tree["split_conditions"], dtype=np.float32)
         if any(tree.get("split_type", ())) or int(tree["tree_param"].get("size_leaf_vector", 1)) > 1:
-            refuse(model, "it has splits on categories or vectors in its leaves; leave enable_categorical "
-                   "out, and encode columns before it")
-        # x < t is x <= t' for the next smaller number of 32 bits.
+            refuse(model, "it has splits on categories or vectors in its leaves; remove enable_categorical, "
+                   "and encode columns before it")
+        # x < t is equivalent to x <= t' for the next smaller 32-bit float t'.
         below = np.nextafter(numbers, np.float32(-np.inf)).astype(float)
         trees.append(dict(left=left, right=np.array(tree["right_children"]),
                           feature=np.array(tree["split_indices"]), threshold=below,
@@ -906,7 +913,8 @@ def of_xgboost(model, view):
 
 
 def of_lightgbm(model, view):
-    """The raw scores of LightGBM; after early stopping those of the best round, as the model itself predicts.
+    """Returns the sum of LightGBM's raw scores; after early stopping up to the best round, as the model
+    itself predicts.
     """
     dump = model.booster_.dump_model()
     objective, outputs = dump["objective"].split(), dump["num_tree_per_iteration"]
@@ -916,7 +924,7 @@ def of_lightgbm(model, view):
              "gamma": LINKS["LogLink"], "tweedie": LINKS["LogLink"], "multiclass": LINKS["MultinomialLogit"],
              "binary": LINKS["LogitLink"] | {"steepness": float(parameters.get("sigmoid", 1))}}
     if objective[0] not in links or "sqrt" in objective:
-        refuse(model, f"its objective {dump['objective']!r} is not known here; save it by its own "
+        refuse(model, f"its objective {dump['objective']!r} is not supported here; save it with its own "
                "booster_.save_model, and explain transformed rows")
     trees = []
     for place, tree in enumerate(dump["tree_info"]):
@@ -928,13 +936,13 @@ def of_lightgbm(model, view):
         for node in nodes:
             if node.get("decision_type",
                         "<=") != "<=" or node.get("missing_type") == "Zero" or "leaf_const" in node:
-                refuse(model, "it has splits on categories, zeros that are missing, or linear leaves; leave "
-                       "these options out, and encode columns before it")
+                refuse(model, "it has splits on categories, zeros that are missing, or linear leaves; remove "
+                       "these options, and encode columns before it")
         left, right = ([numbered[id(node[side])] if split else -1 for node, split in zip(nodes, splits)]
                        for side in ("left_child", "right_child"))
         counts = [node["internal_count" if split else "leaf_count"] if len(nodes) > 1 else 1
                   for node, split in zip(nodes, splits)]
-        # Without a kind of missing value NaN counts as zero.
+        # If a split has no type of missing values, NaN counts as zero.
         default_left = [split and (node["default_left"] if node["missing_type"] == "NaN"
                                    else 0.0 <= node["threshold"]) for node, split in zip(nodes, splits)]
         trees.append(dict(left=np.array(left), right=np.array(right),
@@ -953,20 +961,20 @@ def of_lightgbm(model, view):
 
 
 def count_of(model):
-    """The number of columns of a model; None if it has none."""
+    """Returns the number of columns of a model; None if it is not known."""
     counts = (getattr(model, name, None) for name in ("n_features_in_", "n_features", "n_features_"))
     return next((int(count) for count in counts if isinstance(count, (int, np.integer))), None)
 
 
 class Table:
-    """The columns of the table, and rows that try something in one or several of them."""
+    """The columns of the table, and rows that probe the values of some columns."""
 
     def __init__(self, model, method=None):
         self.count, self.method = count_of(model), method
         self.names = list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
-        # For each column: categories that encoders know, numbers and words that are markers of missing
-        # values, kinds of missing cells that steps know, columns that are objects even if they hold numbers,
-        # and what encoders tell columns apart by.
+        # For each column: the categories of encoders, numbers and strings that mark missing values, and the
+        # kinds of missing cells that steps know; columns of objects, even if they are numbers; and keys of
+        # columns that the same encoders are applied to.
         self.categories = {}
         self.numbers_apart = {}
         self.words_apart = {}
@@ -975,7 +983,7 @@ class Table:
         self.signatures = {}
 
     def add(self, column, known):
-        """An encoder knows these categories of a column."""
+        """Adds the categories that an encoder knows for a column."""
         categories = self.categories.setdefault(column, [])
         met = set(categories)
         categories += [category for category in list(known) if not is_missing(category)
@@ -989,7 +997,7 @@ class Table:
                                    str(getattr(known, "dtype", "")))
 
     def mark(self, transformer, column, marker):
-        """A step takes this for a missing value of a column."""
+        """Adds a value that a step treats as missing in a column."""
         kind = kind_of_cell(marker)
         self.signatures[column] = (*self.signatures.get(column, ()), id(transformer))
         if kind is not None:
@@ -1002,16 +1010,16 @@ class Table:
             self.numbers_apart.setdefault(column, set()).add(float(marker))
         else:
             refuse(transformer, f"missing_values={marker!r} is a {type(marker).__name__}; "
-                   "expected a number, a word, None, NaN or pandas.NA")
+                   "expected a number, a string, None, NaN or pandas.NA")
 
     def settle(self, views):
-        """All encoders, and all views of models, are known."""
+        """Chooses the categories and codes, once all encoders and all views of models are known."""
         if all(view.given is None for view in views):
             self.used = range(self.count)
         else:
             self.used = {feature.column for view in views for feature in view.features}
         self.numbers_apart = {column: sorted(markers) for column, markers in self.numbers_apart.items()}
-        # Words have codes in the file; numbers stay as they are.
+        # Strings have codes in the file; numbers do not.
         as_numbers = ({feature.column for view in views for feature in view.features if not feature.encoded
                        and not feature.flat} if self.objects else ())
         has_words = [column for column, known in self.categories.items()
@@ -1023,7 +1031,7 @@ class Table:
                          if self.words_apart else ())
         for column, words in self.words_apart.items():
             if column not in self.words and column not in used_as_value:
-                self.words[column] = self.categories.setdefault(column, [])  # indicators alone take any word
+                self.words[column] = self.categories.setdefault(column, [])  # indicators accept any string
             if column in self.words:
                 self.words[column] += [word for word in dict.fromkeys(words)
                                        if word not in self.words[column]]
@@ -1046,10 +1054,12 @@ class Table:
             self.rest[column] = [*ordinary, *self.categories.get(column, ()), *missing, *numbers, 0.5][0]
 
     def leave_out(self, column, refused):
-        """Markers among the categories of a column that a model refuses are not known; categories must be."""
+        """Removes markers that a model rejects from the categories of a column; raises Refused if it rejects
+        other categories.
+        """
         markers = {*self.words_apart.get(column, ()), *self.numbers_apart.get(column, ())}
         if not markers.issuperset(refused):
-            refuse("a pipeline", f"it refuses {refused[:3]} in {self.name(column)}, which one of its "
+            refuse("a pipeline", f"it rejects {refused[:3]} in {self.name(column)}, which one of its "
                    "encoders knows; if encoders of a column differ, set handle_unknown")
         for known in (self.categories.get(column), self.words.get(column)):
             if known is not None:
@@ -1063,7 +1073,7 @@ class Table:
                                               or type(value).__name__ == "NAType" for value in values))
 
     def rows(self, tried):
-        """Rows that hold the tried values of some columns, and in all others something that is known."""
+        """Returns rows with the probed values of some columns, and with a known value in all others."""
         count = max(map(len, tried.values()))
         numbers, objects = np.zeros((count, self.count)), {}
         for column in {*tried, *self.rest}:
@@ -1095,7 +1105,7 @@ class Table:
                                  for column, name in enumerate(self.names)})
 
     def unknown(self, column):
-        """Something that is none of the categories of a column."""
+        """Returns a value that is not one of the categories of a column."""
         known = self.words.get(column, self.categories.get(column, ()))
         if column not in self.words:
             return float(max(map(float, known), default=0.0)) + 1.0
@@ -1103,15 +1113,16 @@ class Table:
 
 
 def beyond(word, known):
-    """A word that is not one of the known ones."""
+    """Returns a string that begins with `word` and is not one of the known ones."""
     while word in known:
         word += "_"
     return word
 
 
 def ask(view, table, tried):
-    """For each column that is tried, the features of that column for all tried values, or None if these are
-    refused. Columns are asked for together where they can be: they are independent."""
+    """Returns for each probed column its features for all probed values, or None if these are rejected.
+    Columns are probed together if possible, because they are independent.
+    """
     found = {}
 
     def attempt(columns):
@@ -1129,8 +1140,7 @@ def ask(view, table, tried):
             return
         found[first] = None
         if len(rest) > 64 and table.signatures.get(first):
-            # Columns of the same encoders with the same kinds of categories: those that one of them refuses
-            # the others refuse.
+            # These columns have the same encoders and kinds of categories, so they reject the same values.
             found.update(dict.fromkeys(rest))
         else:
             halves(rest)
@@ -1152,9 +1162,9 @@ def ask(view, table, tried):
 
 class Learnt:
     """The features of a view for each category of a column, for an unknown one, for markers and for missing
-    cells; None if these are refused.
+    cells; None if these are rejected.
 
-    is_complete: whether the model refuses features that are missing.
+    is_complete: whether the model rejects missing features.
     """
 
     def __init__(self, view, table, is_complete):
@@ -1185,11 +1195,11 @@ class Learnt:
                 self.special[column, ("word", word)] = self._accepted(answer)
 
     def _accepted(self, values):
-        """The features of a single cell, None if the steps or the model refuse it."""
+        """Returns the features of a single cell; None if the steps or the model reject it."""
         return None if values is None or self.is_complete and np.isnan(values[0]).any() else values[0]
 
     def learn_categories(self):
-        """What the features are of categories, once it is known which columns have which."""
+        """Computes the features of categories, once the categories of all columns are known."""
         view, table = self.view, self.table
         coded = [column for column in self.columns if column in table.words
                  or any(view.features[index].encoded for index in view.own[column])]
@@ -1205,15 +1215,15 @@ class Learnt:
             for column in columns:
                 if tried[column] and (answers[column] is None or self.is_complete
                                       and np.isnan(answers[column]).any()):
-                    # What the model refuses is not known: markers that are replaced by a category that an
-                    # encoder does not know.
+                    # Remove rejected values: markers that are replaced by a category that an encoder does not
+                    # know.
                     taken = [value for value in tried[column]
                              if self._accepted(ask(view, table, {column: [value]})[column]) is not None]
                     if len(taken) < len(tried[column]):
                         table.leave_out(column, [value for value in tried[column] if value not in taken])
                         return self.learn_categories()
                 if answers[column] is None and tried[column]:
-                    refuse("a pipeline", f"it refuses categories of {table.name(column)} that one of its "
+                    refuse("a pipeline", f"it rejects categories of {table.name(column)} that one of its "
                            f"encoders knows ({view.problem}); "
                            "if encoders of a column differ, set handle_unknown")
                 extra = [self.special[column, kind] for kind in table.texts.get(column, ())]
@@ -1228,8 +1238,8 @@ class Learnt:
             self.apart = ask(view, table, markers)
             for column, values in self.apart.items():
                 if values is None:
-                    refuse("a pipeline", f"it refuses {markers[column].tolist()} in {table.name(column)}, "
-                           f"which one of its steps takes for a missing value ({view.problem})")
+                    refuse("a pipeline", f"it rejects {markers[column].tolist()} in {table.name(column)}, "
+                           f"which one of its steps treats as missing ({view.problem})")
         flat = [column for column in self.columns
                 if any(view.features[index].flat for index in view.own[column])]
         if flat:
@@ -1241,13 +1251,13 @@ class Learnt:
                         for column in self.columns}
 
     def of_missing(self, index):
-        """A feature of a missing value; None if that is refused."""
+        """Returns a feature of a missing value; None if that is rejected."""
         column = self.view.features[index].column
         values = self.missing[column]
         return None if values is None else values[self.place[index]]
 
     def of_known(self, index):
-        """A feature for each category of its column, by their codes."""
+        """Returns a feature for each category of its column, in the order of the codes."""
         return self.known[self.view.features[index].column][:, self.place[index]]
 
     def of_unknown(self, index):
@@ -1255,13 +1265,13 @@ class Learnt:
         return None if values is None else values[self.place[index]]
 
     def of_apart(self, index):
-        """A feature for each number of its column that is a marker."""
+        """Returns a feature for each marker of missing values in its column."""
         values = self.apart.get(self.view.features[index].column)
         return np.array([]) if values is None else values[:, self.place[index]]
 
 
 def batches(tried, width):
-    """Columns in groups that are small enough to be asked for together."""
+    """Yields groups of columns that are small enough to be probed together."""
     group, most = [], 0
     for column in tried:
         rows = max(most, len(tried[column]))
@@ -1275,12 +1285,12 @@ def batches(tried, width):
 
 
 def tell_cells_apart(table, views, lessons):
-    """Chooses which kind of missing cell of each column is a missing value in the file, and gives those that
-    take another way a category.
+    """Chooses for each column the kind of missing cell that is a missing value in the file. Kinds that the
+    pipeline treats differently become categories.
 
-    table.natural has that kind for each column; table.texts for each column the texts of the categories of
-    other kinds, table.cells what each kind becomes: None for a missing value, False where the model refuses
-    it, or such a text.
+    table.natural contains that kind for each column; table.texts for each column the texts of the categories
+    of other kinds; table.cells the conversion of each kind: None to a missing value, False if the model
+    rejects it, or such a text.
     """
     table.natural, table.texts, table.cells = {}, {}, {}
     of_numbers = ({feature.column for view in views for feature in view.features if not feature.encoded
@@ -1291,7 +1301,7 @@ def tell_cells_apart(table, views, lessons):
         return None if not answers or any(answer is None for answer in answers) else np.concatenate(answers)
 
     for column in table.words:
-        # What a word or a number is not may not be guessed from its letters.
+        # Strings and numbers must match categories exactly.
         table.cells[column] = {**dict.fromkeys(KINDS), "exact": True}
 
     for column in {column for lesson in lessons for column, kind in lesson.special if kind != "nan"}:
@@ -1333,13 +1343,16 @@ KEY_OF_INFINITY = np.array(np.inf).view(np.int64)[()]
 
 
 def double(keys):
-    """Doubles by their place among all of them: key 0 is zero, 1 the least positive number, and so on."""
+    """Returns doubles by their position among all doubles: key 0 is zero, 1 the smallest positive number, and
+    so on.
+    """
     return np.where(keys < 0, -np.abs(keys).view(np.float64), np.abs(keys).view(np.float64))
 
 
 def boundaries(view, width, table, wanted):
-    """For each pair of a feature and a threshold the largest double of its column whose feature is at most
-    the threshold, leaving out numbers that are markers of missing values."""
+    """Returns for each pair of a feature and a threshold the largest double of its column whose feature is at
+    most the threshold, ignoring numbers that mark missing values.
+    """
     pairs = {}
     for index, threshold in sorted(wanted):
         pairs.setdefault(view.features[index].column, []).append((index, threshold))
@@ -1350,13 +1363,13 @@ def boundaries(view, width, table, wanted):
     while any((high[column] - 1 > low[column]).any() for column in pairs):
         middle = {column: (low[column] >> 1) + (high[column] >> 1) + (low[column] & high[column] & 1)
                   for column in pairs}
-        # If both ends have met, the middle is the lower one, which may be infinite, and is not needed.
+        # If both ends have met, the middle is the lower one, which may be infinite and is not used.
         tried = {column: np.where(np.abs(keys) < KEY_OF_INFINITY, double(keys), 0.0)
                  for column, keys in middle.items()}
         values = view.values(table.rows({column: beside(numbers, table.numbers_apart.get(column, ()))
                                          for column, numbers in tried.items()}))
         if values is None:
-            refuse("a pipeline", "a column is used as a number and as categories, and its encoder refuses "
+            refuse("a pipeline", "a column is used as a number and as categories, and its encoder rejects "
                    f"other numbers ({view.problem}); set handle_unknown='ignore'")
         values = rounded(view.binned(values), width)
         for column, keys in middle.items():
@@ -1369,8 +1382,8 @@ def boundaries(view, width, table, wanted):
 
 
 def beside(numbers, markers):
-    """Numbers, or the next lower ones that are not markers of missing values: steps make of markers what has
-    nothing to do with their size.
+    """Returns numbers, or the next lower ones that do not mark missing values: the features of markers do not
+    depend on their size.
     """
     while len(markers) and np.isin(numbers, markers).any():
         numbers = np.where(np.isin(numbers, markers), np.nextafter(numbers, -np.inf), numbers)
@@ -1382,9 +1395,7 @@ def rounded(values, width):
 
 
 def left_of(tree, node, values, width):
-    """Which values of its feature, none of them missing, a split sends left; a missing one goes by the
-    default.
-    """
+    """Returns whether a split sends each value of its feature left; missing values follow the default."""
     values = np.asarray(values)
     missing, known = np.isnan(values), np.where(np.isnan(values), 0.0, values)
     if node in tree.get("sets", {}):
@@ -1396,8 +1407,10 @@ def left_of(tree, node, values, width):
 
 
 def fold(view, width, trees, table, learnt):
-    """Writes the splits of trees with one view as splits on the columns of the table, in place. Returns the
-    columns whose unknown words are refused, and those whose missing values are."""
+    """Replaces the splits of trees with the same view by splits on the columns of the table, in place.
+
+    Returns the columns whose unknown categories are rejected, and those whose missing values are rejected.
+    """
     features, wanted = view.features, set()
     splits = [np.flatnonzero(np.asarray(tree["left"]) >= 0) for tree in trees]
     coded = [feature.encoded or feature.column in table.words for feature in features]
@@ -1453,8 +1466,8 @@ def fold(view, width, trees, table, learnt):
             if len(markers):
                 others = markers[left_of(tree, node, learnt.of_apart(index), width) != regular]
                 if len(others) and feature.bins:
-                    refuse("KBinsDiscretizer", f"it comes after missing_values={others[0]:g}, which is not a "
-                           "number like others; use encode='ordinal'")
+                    refuse("KBinsDiscretizer", f"it comes after missing_values={others[0]:g}, which is not "
+                           "an ordinary number; use encode='ordinal'")
                 if len(others):
                     rules.append({"node": node, "except": others.tolist()})
         columns = np.array([feature.column for feature in features])
@@ -1469,7 +1482,7 @@ def fold(view, width, trees, table, learnt):
 
 
 def on_table(tree):
-    """A linear model of the columns themselves, as one linear leaf."""
+    """Returns a linear model of the columns themselves as one linear leaf."""
     coefficients = tree["coefficients"] * tree.get("scale", 1.0)
     features = (np.arange(len(coefficients)) if tree["view"].given is None
                 else np.array([feature.column for feature in tree["view"].features]))
@@ -1477,7 +1490,7 @@ def on_table(tree):
 
 
 def one_leaf(output, constant, columns, coefficients):
-    """A tree of one linear leaf."""
+    """Returns a tree of one linear leaf."""
     chosen = np.flatnonzero(coefficients)
     columns, coefficients = np.asarray(columns)[chosen], np.asarray(coefficients)[chosen]
     if len(np.unique(columns)) < len(columns):  # several features of one column
@@ -1489,9 +1502,9 @@ def one_leaf(output, constant, columns, coefficients):
 
 
 def on_columns(tree, table, learnt, refusing, wanted):
-    """The trees whose sum is a linear model of features: one linear leaf for all columns that may not be
-    missing, and a tree for each other column. Columns whose unknown words are refused are added to
-    `refusing`, those that may not be missing to `wanted`.
+    """Yields the trees whose sum is a linear model of features: one linear leaf for all columns that cannot
+    be missing, and a tree for each other column. Columns whose unknown categories are rejected are added to
+    `refusing`, those that cannot be missing to `wanted`.
     """
     view, coefficients = tree["view"], tree["coefficients"] * tree.get("scale", 1.0)
     parts = {}
@@ -1500,8 +1513,8 @@ def on_columns(tree, table, learnt, refusing, wanted):
         kind = ("encoded" if coded else "affine" if feature.slope is not None or feature.flat else "steps"
                 if feature.steps or feature.bins else None)
         if kind is None:
-            refuse("a linear model", f"the numbers that its steps make of {table.name(feature.column)} are "
-                   "neither linear nor in steps; leave out what clips them, or scales steps")
+            refuse("a linear model", f"the numbers that its steps compute from {table.name(feature.column)} "
+                   "are neither linear nor a step function; remove steps that clip them or scale bins")
         parts.setdefault((feature.column, kind), []).append(index)
     columns, slopes, constant = [], [], 0.0
     for (column, kind), indices in parts.items():
@@ -1515,7 +1528,7 @@ def on_columns(tree, table, learnt, refusing, wanted):
         if kind == "affine":
             for weight, index in zip(weights.tolist(), indices):
                 feature = view.features[index]
-                # A flat feature is the same number for all that is not missing.
+                # A flat feature is constant, except for missing values.
                 slope += 0.0 if feature.flat else weight * feature.slope
                 shift += weight * (learnt.ordinary[column][learnt.place[index]] if feature.flat
                                    else feature.shift)
@@ -1566,7 +1579,7 @@ class Nodes:
         return len(self.left) - 1
 
     def split(self, below, above, threshold=0.0, default_left=False, rule=None):
-        """A split, after which `below` and `above` make their own nodes."""
+        """Adds a split, and then the nodes of `below` and `above`; returns its number."""
         node = self.leaf(0.0)
         self.threshold[node], self.default_left[node] = threshold, default_left
         if rule is not None:
@@ -1576,19 +1589,18 @@ class Nodes:
         return node
 
     def apart(self, missing, others):
-        """A leaf for missing values next to all others."""
+        """Adds a leaf for missing values, and the nodes of `others` for all other values."""
         return self.split(lambda: self.leaf(missing), others, threshold=-np.inf, default_left=True)
 
     def marked(self, markers, values, others):
-        """A leaf for each number that is a marker of missing values, and all other numbers, which come last.
-        """
+        """Adds a leaf for each number that marks missing values, and then the nodes of `others`."""
         if not len(markers):
             return others()
         return self.split(lambda: self.leaf(values[0]), lambda: self.marked(markers[1:], values[1:], others),
                           rule=dict(numbers=[markers[0]]))
 
     def categories(self, values, unknown, missing, table, column):
-        """A leaf for each category, one for unknown ones, and one for missing ones."""
+        """Adds leaves for categories with equal values, one for unknown and one for missing categories."""
         def among(codes):
             if column in table.words:
                 return dict(categories=[int(code) for code in codes])
@@ -1610,14 +1622,14 @@ class Nodes:
         return self.apart(missing, all_but_missing)
 
     def steps(self, view, table, column, indices, weights):
-        """A leaf for each interval in which step functions of a number do not change."""
+        """Adds a leaf for each interval in which all step functions of a number are constant."""
         pairs = set()
         for index in indices:
             feature = view.features[index]
             pairs |= {(index, float(step)) for step in (range(feature.bins - 1) if feature.bins
                                                         else feature.steps)}
         bounds = np.unique(list(boundaries(view, "double", table, pairs).values())) if pairs else np.array([])
-        # The last double of each interval, and one beyond them all.
+        # The last double of each interval, and one beyond all of them.
         ends = np.append(bounds, np.nextafter(bounds[-1], np.inf) if len(bounds) else 0.0)
         ends = beside(ends, table.numbers_apart.get(column, ()))
         values = view.values(table.rows({column: ends}))[:, indices] @ weights
@@ -1637,8 +1649,11 @@ class Nodes:
 
 
 def document(model: Any) -> dict[str, Any]:
-    """The model as a document of docs/tree-json.md: dictionaries, lists, arrays and numbers. Raises Refused,
-    whatever the reason.
+    """Returns a fitted model as a document of docs/tree-json.md: dictionaries, lists, arrays and numbers.
+
+    model: a model of scikit-learn.
+
+    Raises Refused if the model cannot be written as a sum of trees, for whatever reason.
     """
     return document_and_cells(model)[0]
 
@@ -1646,12 +1661,12 @@ def document(model: Any) -> dict[str, Any]:
 def document_and_cells(
     model: Any, method: str | None = None
 ) -> tuple[dict[str, Any], dict[int, dict[Any, Any]]]:
-    """The document for `predict`, or for a method of AT_TIMES, and what the three kinds of missing cells that
-    Python has ("nan", "None", "<NA>") are in columns where they differ.
+    """Returns the document for `predict`, or for a method of AT_TIMES, and the conversion of the three kinds
+    of missing cells in Python ("nan", "None", "<NA>") for columns in which they differ.
 
-    That is a dictionary of a dictionary for each such column, by its number in the document: what each kind
-    becomes, None for a missing value, False where the model refuses it, or the text of a category of the
-    document. Keys ("word", text) are words that a step takes for missing in a column of numbers.
+    The conversion is a dictionary for each such column, by its number in the document: None for a missing
+    value, False if the model rejects the kind, or the text of a category of the document. Keys ("word", text)
+    are strings that a step treats as missing in a column of numbers. Raises what `document` raises.
     """
     try:
         return written(model, method)
@@ -1666,8 +1681,8 @@ def document_and_cells(
 def written(model, method=None):
     if count_of(model) is None:
         refuse_unknown(model, kind_of(model), known_reason_only=True)
-        refuse(model, "it is not fitted (a search needs refit=True), "
-               "or does not have its number of columns (n_features_in_)")
+        refuse(model, "it is not fitted (a search requires refit=True), "
+               "or its number of columns (n_features_in_) is missing")
     table = Table(model, method)
     whole = as_sum(model, View(table))
     if method is not None and whole.names is None:
@@ -1708,7 +1723,7 @@ def written(model, method=None):
                 of_words, of_missing = fold(trees[0]["view"], width, trees, table, learnt[place])
                 refusing |= of_words
                 wanted |= of_missing
-        # Columns that no feature comes from need not be in the rows, if names say which these are.
+        # If columns have names, rows need not contain columns that are not used.
         kept = np.array(sorted(table.used) if table.names is not None else range(table.count))
         for tree in whole.trees + terms:
             tree["feature"] = np.searchsorted(kept, tree["feature"])
@@ -1744,13 +1759,13 @@ def written(model, method=None):
 
 
 def classes_of(model: Any) -> list[str] | None:
-    """The classes of a classifier of one target as text, which are called as its outputs are."""
+    """Returns the classes of a classifier of one target as strings, which name its outputs."""
     classes = getattr(model, "classes_", None)
     return None if classes is None or isinstance(classes, list) else [str(label) for label in classes]
 
 
 def described(model: Any) -> str:
-    """The classes of a model and of what it is made of: Pipeline of RandomForestRegressor."""
+    """Returns the class names of a model and of its inner model: Pipeline of RandomForestRegressor."""
     inner = (model.steps[-1][1] if hasattr(model, "steps")
              else getattr(model, WRAPPERS.get(kind_of(model), ""), None))
     return type(model).__name__ + (f" of {described(inner)}" if inner is not None else "")
@@ -1768,7 +1783,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def as_json(document: dict[str, Any]) -> str:
-    """Returns a document as text."""
+    """Returns a document as JSON text."""
     return json.dumps(document, default=lambda array: array.tolist())
 
 

@@ -1,8 +1,8 @@
-"""The explainers of shap, by their own signatures, on the engine of apportion.
+"""The explainers of shap, with the signatures of shap and the engine of apportion.
 
-`import apportion.shap as shap` in the place of `import shap`, or `from apportion.shap import TreeExplainer`
-in the place of `from shap import TreeExplainer`, is all that has to be changed: what is not here is that of
-shap, which is imported when it is asked for.
+Replacing `import shap` by `import apportion.shap as shap`, or `from shap import TreeExplainer` by `from
+apportion.shap import TreeExplainer`, is the only change that a program requires: all other names are those of
+shap, which is imported when they are used.
 """
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class TreeExplainer:
         known = ("auto", "interventional", "tree_path_dependent")
         if not isinstance(feature_perturbation, str) or feature_perturbation not in known:
             raise _as_shap("InvalidFeaturePerturbationError", UsageError)(
-                'feature_perturbation must be "auto", "interventional" or "tree_path_dependent", not '
+                'feature_perturbation must be "auto", "interventional" or "tree_path_dependent", got '
                 f'{_checks.shown(feature_perturbation)}')
         _checks.text("model_output", model_output)
         self.masker = data
@@ -99,7 +99,7 @@ class TreeExplainer:
         self._space, self.model = model_output, _Model(ensemble)
         background = self._explainer._background
         self.data = data.values if _is_pandas(data) else None if background is None else background.values
-        # shap leaves path-dependent values to these libraries, and returns what they do.
+        # shap lets these libraries compute path-dependent values, and returns their results.
         self._library = (_family(model) if data is None and self._space == "raw"
                          and not isinstance(model, _Ensemble) else None)
         self._library = self._library if self._library in ("xgboost", "lightgbm", "catboost") else None
@@ -141,7 +141,9 @@ class TreeExplainer:
         self._expected = value
 
     def _expected_loss(self, target: Any) -> Any:
-        """The mean loss over the data, if all of its rows had the class `target`, or each its own."""
+        """Returns the mean loss over the data, if all of its rows had the class `target`, or each row its own
+        of a list.
+        """
         background, targets = self._explainer._background, _plain(target)
         assert background is not None
         if len(targets) == 1:
@@ -149,11 +151,11 @@ class TreeExplainer:
         return self._explainer(background.values, targets).predictions.mean()
 
     def _kind(self) -> type[np.float32] | type[np.float64]:
-        """The type of numbers: xgboost returns single precision."""
+        """Returns the type of numbers: xgboost returns single precision."""
         return np.float32 if self._library == "xgboost" else np.float64
 
     def _settle(self, interactions: bool) -> None:
-        """The form of the expected value changes with the first values, as it does in shap."""
+        """Changes the form of the expected value when values are first computed, as shap does."""
         several = self._explainer.output_count > 1
         if interactions and several and self._library != "catboost":
             self._form = "list"
@@ -225,8 +227,8 @@ class TreeExplainer:
         gap = np.abs(sums - wanted)
         if not np.allclose(sums, wanted, atol=1e-2, rtol=1e-2):
             at = np.unravel_index(np.argmax(gap), gap.shape)
-            raise _as_shap("ExplainerError", Error)(f"values and base of row {at[0]} add up to "
-                                                    f"{sums[at]:.6g}, and the model's output is "
+            raise _as_shap("ExplainerError", Error)(f"values and base value of row {at[0]} sum to "
+                                                    f"{sums[at]:.6g}, but the model's output is "
                                                     f"{wanted[at]:.6g}")
 
     def _explained(self, X: _Rows, y: npt.ArrayLike | None, interactions: bool) -> _Explanation:
@@ -239,7 +241,7 @@ class TreeExplainer:
         return found
 
     def _has_two_classes(self) -> bool:
-        """Whether the probability of one class was found, where those of two are wanted."""
+        """Returns whether the probability of one class was computed, but those of two are expected."""
         return self._is_of_classes and self._space == "probability" and self._explainer.output_count == 1
 
     def _values(self, found: _Explanation, X: _Rows) -> Any:
@@ -250,11 +252,12 @@ class TreeExplainer:
 
     def _check_limit(self, tree_limit: int | None) -> None:
         if tree_limit is not None and tree_limit >= 0 and tree_limit != self._explainer.ensemble.tree_count:
-            raise UsageError(f"tree_limit={tree_limit}: give rounds={tree_limit} to apportion.TreeExplainer")
+            raise UsageError(f"tree_limit={tree_limit} is not supported; "
+                             f"pass rounds={tree_limit} to apportion.TreeExplainer")
 
 
 class _Model:
-    """What of shap's own model of trees is looked at from outside."""
+    """The part of shap's model of trees that other code uses."""
 
     def __init__(self, ensemble: _Ensemble) -> None:
         self._ensemble = ensemble
@@ -262,12 +265,14 @@ class _Model:
         self.tree_limit = ensemble.tree_count
 
     def predict(self, X: _Rows, y: Any = None, output: Any = None, tree_limit: Any = None) -> _Numbers:
-        """Margins: rows, or rows × outputs."""
+        """Returns the margins, of shape (n_rows,) or (n_rows, n_outputs)."""
         return self._ensemble.predict(_in_place(X, self._ensemble))
 
 
 def _in_place(X: _Rows, ensemble: _Ensemble) -> _Rows:
-    """Rows whose columns have none of the model's names are taken in their order, as shap takes all."""
+    """Returns rows as an array if none of their columns has a name of the model: these are used by position,
+    as shap uses all columns.
+    """
     wanted = ensemble.wanted().names
     if wanted is None or not hasattr(X, "columns") or not hasattr(X, "to_numpy") or ensemble.wanted().coded:
         return X
@@ -280,12 +285,12 @@ def _is_pandas(rows: _Rows) -> bool:
 
 
 def _is_single(X: _Rows) -> bool:
-    """Whether X is a single row that is given as such."""
+    """Returns whether X is a single row without an axis of rows."""
     return len(shape) == 1 if (shape := getattr(X, "shape", None)) is not None else np.ndim(X) == 1
 
 
 def _as_shap(name: str, own: type[Error]) -> Any:
-    """An error that is one of shap's, too."""
+    """Returns an error class that is a subclass of one of shap's, too."""
     from shap.utils import _exceptions
 
     return type(name, (own, getattr(_exceptions, name)), {})
@@ -293,7 +298,7 @@ def _as_shap(name: str, own: type[Error]) -> Any:
 
 def _refuse(approximate: bool) -> None:
     if approximate:
-        raise NotImplementedError("approximate=True: exact values take less time here; leave it out")
+        raise NotImplementedError("approximate=True is not supported; exact values take less time here")
 
 
 @_named_options
@@ -314,9 +319,8 @@ def Explainer(
     trees, else one for any model.
 
     model, masker, link, algorithm, output_names, feature_names, linearize_link, seed: as in shap. The
-    algorithms
-        "auto" (the default), "tree", "exact", "permutation" and "partition" are those of this module; others
-        are those of shap.
+        algorithms "auto" (the default), "tree", "exact", "permutation" and "partition" are those of this
+        module; others are those of shap.
     model_output, feature_perturbation: as in `TreeExplainer`, for trees.
 
     Raises what the explainer raises.
@@ -342,7 +346,7 @@ def Explainer(
 
 
 class _Explainers:
-    """The module `shap.explainers`, with the explainers that are here in their places."""
+    """The module `shap.explainers`, with the explainers of this module instead of those of shap."""
 
     Tree = TreeExplainer
     TreeExplainer = TreeExplainer
@@ -363,7 +367,7 @@ explainers = _Explainers()
 
 
 def __getattr__(name: str) -> Any:
-    """What is not here is that of shap."""
+    """Returns the object of this name from shap."""
     if name.startswith("__"):
         raise AttributeError(name)
     import shap

@@ -1,4 +1,4 @@
-"""Explanations on Apache Spark and on engines with its protocol: frames in, frames out; nothing is collected.
+"""Explanations on Apache Spark and engines with its protocol: a frame in, a frame out, no rows collected.
 
 >>> from apportion import spark  # doctest: +SKIP
 >>> values = spark.explain(frame, model, background, keep=["id"])  # doctest: +SKIP
