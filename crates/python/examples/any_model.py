@@ -1,4 +1,4 @@
-"""Any model: a function of rows, explained until the error is at most 1 % of the norm of the values."""
+"""Any model: a function of rows, explained until the error is at most 1% of the norm of the values."""
 import numpy as np
 
 import apportion

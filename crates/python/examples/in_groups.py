@@ -1,4 +1,4 @@
-"""Features in groups: found in data, Owen values within them, quotient values of them, and groups within groups."""
+"""Groups of features: groups found in data, Owen values, quotient values of groups, and nested groups."""
 import numpy as np
 import pandas as pd
 

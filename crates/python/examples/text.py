@@ -1,4 +1,4 @@
-"""Texts: which words a classifier went by, word by word, by neighbours, and by sentences."""
+"""Texts: attributions of a classifier to words, to words with only their neighbours, and to sentences."""
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -22,7 +22,7 @@ words = apportion.explain_text(log_odds, text)
 print(words)
 assert np.isclose(words.values.sum() + words.base_values, words.predictions)
 
-# A word with its neighbours on either side alone: few evaluations, whatever the length.
+# Each word only with its neighbours on either side: few evaluations for texts of any length.
 near = apportion.explain_text(log_odds, text, value="c-shapley=2", graph="line")
 print(near)
 

@@ -1,4 +1,4 @@
-"""What docs/coming_from_shap.md says of time: trees explained by shap and by apportion, one thread, medians."""
+"""The timings in docs/coming_from_shap.md: trees explained by shap and by apportion, one thread, medians."""
 import statistics
 import time
 

@@ -1,4 +1,4 @@
-"""Trees: a model of scikit-learn with words in its table, explained exactly, and its results kept."""
+"""Trees: a scikit-learn model of a table with categories, explained exactly, and the saved results."""
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_transformer

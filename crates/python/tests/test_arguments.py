@@ -1,6 +1,4 @@
-"""Arguments of wrong types and shapes: accepted or rejected with an error of the package, never an internal
-error.
-"""
+"""Arguments of wrong types and shapes: accepted or rejected with an error, never an internal one."""
 import datetime
 import decimal
 import json

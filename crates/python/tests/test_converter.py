@@ -54,9 +54,7 @@ def agrees(model, rows, told, behind=lambda margins: margins):
 
 
 def agrees_by_row(model, frame, rows):
-    """Asserts for each row the model's prediction, or an error if the model raises one. Returns how many
-    raised.
-    """
+    """Asserts that each row gives the model's prediction, or fails with the model; counts failures."""
     explainer, refused = apportion.TreeExplainer(model, frame[:12]), 0
     for place in range(len(rows)):
         row = rows.iloc[place:place + 1]

@@ -22,8 +22,7 @@ pytestmark = [pytest.mark.skipif(not sys.platform.startswith("linux"), reason="m
               pytest.mark.filterwarnings("ignore")]
 
 CALLS = int(os.environ.get("APPORTION_CALLS", 2000))
-# Memory that a call may leave behind in each of several windows: a leak grows in all of them, allocator noise
-# in some.
+# Memory that a call may leave behind in each of several windows: a leak grows in all of them, noise in some.
 BYTES_PER_CALL, WINDOWS = 1024, 3
 
 RANDOM = np.random.default_rng(0)

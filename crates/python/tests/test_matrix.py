@@ -154,9 +154,7 @@ def number_of(cell):
 
 
 def joined(background, x, row, other, mask):
-    """Returns the cells of a coalition: from row `row` of x for players in the mask, else from row `other` of
-    the background.
-    """
+    """Returns the cells of a coalition: from row `row` of x for players in the mask, else of the background."""
     return tuple(x[row][place] if mask >> place & 1 else background[other][place] for place in range(2))
 
 
