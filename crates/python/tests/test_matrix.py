@@ -154,7 +154,7 @@ def number_of(cell):
 
 
 def joined(background, x, row, other, mask):
-    """Returns the cells of a coalition: from row `row` of x for players in the mask, else of the background."""
+    """Returns the cells of a coalition: row `row` of x if a player is in the mask, else the background's."""
     return tuple(x[row][place] if mask >> place & 1 else background[other][place] for place in range(2))
 
 
