@@ -188,8 +188,7 @@ fn said(line: &str) -> Result<Said, ProgramError> {
             ProgramError::NotFinite { line: shown(line) }
         } else {
             let keys = serde_json::from_str::<serde_json::Map<_, _>>(line).map_or(1, |object| object.len());
-            let why =
-                if keys == 1 { error.to_string() } else { format!("it has {keys} keys, and one is wanted") };
+            let why = if keys == 1 { error.to_string() } else { format!("expected 1 key, found {keys}") };
             ProgramError::Line { line: shown(line), why }
         }
     })
@@ -274,7 +273,7 @@ mod tests {
             ),
             (r#"printf '{"estimate": [1, 2, 3]}'"#, "an estimate"),
             ("echo hello", "wrote \"hello\""),
-            (r#"echo '{"estimate": [1, 2, 3], "note": 1}'"#, "it has 2 keys, and one is wanted"),
+            (r#"echo '{"estimate": [1, 2, 3], "note": 1}'"#, "expected 1 key, found 2"),
             (r#"echo '{"estimates": [1]}'"#, "unknown variant `estimates`"),
             (r#"echo '{"estimate": [1, 2]}'"#, "has 2 numbers; with 3 players write 3"),
             (r#"echo '{"estimate": [1, NaN, 2]}'"#, "not finite"),
