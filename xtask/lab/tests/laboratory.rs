@@ -112,7 +112,8 @@ fn every_run_is_written_with_what_it_was_made_of() {
     let runs = lines(&folder, "runs.csv");
     assert_eq!(
         runs[0].join(","),
-        "dataset,estimator,budget,run,seed,explicand_row,evaluations,squared_error,relative_squared_error,seconds"
+        "dataset,estimator,budget,run,seed,explicand_row,evaluations,squared_error,relative_squared_error,\
+         seconds"
     );
     assert_eq!(runs.len(), 1 + 2 * 2 * 2 * 3);
     // The squared error matches the estimates.
@@ -168,7 +169,8 @@ fn the_name_of_a_folder_tells_games_apart() {
 #[test]
 fn estimators_that_are_skipped_take_no_colour() {
     let bench = Bench::new();
-    let names = "leverage-shap,poly-shap-3,kernel-shap,permutation,optimized-kernel-shap,optimized-monte-carlo,sgd,monte-carlo,kernel-shap-paired";
+    let names = "leverage-shap,poly-shap-3,kernel-shap,permutation,optimized-kernel-shap,\
+                 optimized-monte-carlo,sgd,monte-carlo,kernel-shap-paired";
     let folder =
         bench.done(&["--dataset", DIABETES, "--estimators", names, "--budgets", "5n", "--runs", "3"]);
     assert!(!record(&folder)["skipped"].as_array().unwrap().is_empty());
@@ -438,10 +440,14 @@ fn trees_take_missing_values_and_constant_columns_are_noted() {
 }
 
 /// A model with two outputs and one split on each of two features; the second feature must not be missing.
-const STUMPS: &str = r#"{"format": "apportion-trees", "version": 1, "width": "double", "features": 2, "base_margins": [0, 0],
+const STUMPS: &str = concat!(
+    r#"{"format": "apportion-trees", "version": 1, "width": "double", "features": 2, "base_margins": [0, 0],
     "operator": "<=", "refuses_missing": [1], "trees": [
-    {"output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [0.5, 0, 0], "value": [0, 1, 2]},
-    {"output": 1, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [1, 0, 0], "threshold": [0.5, 0, 0], "value": [0, 1, 4]}]}"#;
+    {"output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "#,
+    r#""threshold": [0.5, 0, 0], "value": [0, 1, 2]},
+    {"output": 1, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [1, 0, 0], "#,
+    r#""threshold": [0.5, 0, 0], "value": [0, 1, 4]}]}"#
+);
 
 #[test]
 fn a_model_may_refuse_missing_values_and_have_several_outputs() {

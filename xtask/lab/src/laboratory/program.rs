@@ -326,8 +326,8 @@ mod tests {
             "tr '\\0' x < /dev/zero",
             "tr '\\0' ' ' < /dev/zero",
             "echo '{\"coalitions\": [\"000\"]}'; read answer; tr '\\0' 1 < /dev/zero",
-            "printf \
-             '{\"estimate\": ['; while :; do printf '1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, '; done",
+            "printf '{\"estimate\": ['; \
+             while :; do printf '1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, '; done",
         ] {
             let message = message(endless);
             assert!(message.contains("has no end within 65728 bytes"), "{endless}: {message}");
@@ -337,8 +337,11 @@ mod tests {
     #[test]
     fn a_line_may_have_the_whole_budget() {
         // Spaces between coalitions, and numbers with many digits.
-        let command = r#"echo '{"coalitions":    ["000",    "100",    "011",    "111"]}'; read answer
-            echo '{"estimate": [1.00000000000000000000000000000000000, 2.00000000000000000000000000, 1.000000000000000]}'"#;
+        let command = concat!(
+            r#"echo '{"coalitions":    ["000",    "100",    "011",    "111"]}'; read answer
+            echo '{"estimate": [1.00000000000000000000000000000000000, "#,
+            r#"2.00000000000000000000000000, 1.000000000000000]}'"#
+        );
         assert_eq!(run(command).unwrap(), Answered::Estimate(vec![1.0, 2.0, 1.0], 4));
         assert_eq!(max_line(usize::MAX, usize::MAX), 1 << 30);
     }

@@ -174,7 +174,7 @@ fn refuse_unknown_columns(datasets: &[OwnDataset]) -> Result<()> {
     let mut absent = datasets.iter().flat_map(|dataset| &dataset.table.absent);
     match absent.find(|&name| datasets.iter().all(|dataset| dataset.table.absent.contains(name))) {
         Some(name) => bail!(Usage(format!(
-            "unknown column {name:?} in --target or --ignore: no dataset contains it; correct it, or remove it"
+            "unknown column {name:?} in --target or --ignore: no dataset contains it; correct or remove it"
         ))),
         None => Ok(()),
     }
