@@ -1,11 +1,13 @@
-"""Throughput and memory on Sail, an engine that speaks Spark's protocol, beside one process, and XGBoost's own contributions by the same lines.
+"""Throughput and memory on Sail compared with a single process and with XGBoost's contributions on Sail.
 
     python benches/engines/sail.py [--rows 5000000] [--workers 2] [--folder FOLDER]
 
-A table of 12 columns in Parquet, 100 trees of depth 6 against their covers and against 100 background rows. What is counted is the time from the first row read to the sum of
-the values of a column, or to the summary of all, whose digest is the same for all ways. A line of JSON for each way: rows for each second and core, and the most memory
-of the process; what is above that of `pass`, where the engine hands its rows to Python and back, is ours. Each way runs in a process of its own.
-Needs pysail, pyspark-client, pyarrow, pandas, xgboost, apportion.
+Sail is an engine with Spark's protocol. The model has 100 trees of depth 6, explained with the path-dependent
+game and with 100 background rows; the data are a Parquet table with 12 columns. The time runs from the first
+row read to the sum of the values of one column, or to the summary of all values, whose digest is the same for
+all setups. Each setup runs in a separate process and prints a line of JSON: rows per second and core, and the
+peak memory of the process. The setup `pass` only sends rows to Python and back, so the difference from it is
+the cost of the explanation. Needs pysail, pyspark-client, pyarrow, pandas, xgboost, apportion.
 """
 import argparse
 import hashlib
@@ -21,7 +23,7 @@ WAYS = ("pass", "one process", "one process summary", "sail summary", "sail", "s
 
 
 def made(folder, rows):
-    """The table and the model, made once."""
+    """Creates the table and the model unless they exist; returns their paths."""
     import numpy as np
     import pandas
     import pyarrow
@@ -116,7 +118,7 @@ def once(way, folder, rows, workers):
     seconds = time.perf_counter() - started
     print(json.dumps({"way": way, "rows": rows, "cores": cores, "seconds": round(seconds, 2), "rows per second and core": round(rows / seconds / cores),
                       "megabytes": round(status("VmHWM") / 2**20), "total": total}), flush=True)
-    # The session would wait for its server, which ends with this process.
+    # Otherwise the session waits for its server, which ends only with this process.
     os._exit(0)
 
 

@@ -1,10 +1,11 @@
-"""Apache Spark with two executors: the same bytes as one process, also when an executor is killed in the middle, and certificates of a function.
+"""Apache Spark with two executors: the same bytes as in one process, even if an executor is killed.
 
     python benches/engines/spark.py [--rows 400000]
 
-Needs a JVM, pyspark, pyarrow, pandas, xgboost and apportion in one environment. Runs Spark in the mode local-cluster: a master, and two executors that are processes of
-their own. The process of one executor gets SIGKILL while rows are explained; Spark runs its tasks again. Prints what was compared, and ends with an error where
-bytes differ.
+Needs a JVM, pyspark, pyarrow, pandas, xgboost and apportion in one environment. Runs Spark in local-cluster
+mode, with a master and two executors in separate processes. One executor gets SIGKILL while rows are
+explained, and Spark reruns its tasks. Compares values of trees, summaries, and certificates of a function;
+prints each comparison, and exits with an error if bytes differ.
 """
 import argparse
 import hashlib
@@ -33,7 +34,7 @@ def bent(rows):
 
 
 def digest(frame):
-    """Of all bytes of a frame, rows in the order of their ids."""
+    """Returns a digest of all bytes of a frame, with rows sorted by ID."""
     frame = frame.sort_values("id").reset_index(drop=True)
     whole = hashlib.sha256()
     for name in frame.columns:
@@ -43,7 +44,7 @@ def digest(frame):
 
 
 def executors():
-    """Process ids of the executors."""
+    """Returns the process IDs of the executors."""
     listed = subprocess.run(["pgrep", "-f", "CoarseGrainedExecutorBackend"], capture_output=True, text=True, check=False).stdout
     return [int(line) for line in listed.split()]
 

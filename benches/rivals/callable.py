@@ -1,12 +1,13 @@
-"""Any model, until the error is 1 %: calls, time and true error of apportion, beside shap's KernelExplainer and shapiq at about that error.
+"""Callable models explained to an error of 1%: calls, time and true error of apportion, shap and shapiq.
 
     python benches/rivals/callable.py [--rows 5] [--players 20]
 
-The model is a function of 20 features with interactions of three and a threshold; 50 background rows, with the features of absent players
-averaged over. The truth is by enumeration of all coalitions. Errors are shares of the norm of the values, the worst of the rows. The rivals know
-no accuracy: they are given the budgets 2n, 5n, 10n, 20n, 50n, 100n, 200n, 500n one after the other, and each is shown at the first at which its worst error is
-at most 1 %, found out by the truth, which its users do not have. KernelExplainer is
-told to leave no feature out (l1_reg=0): by default it keeps ten. Needs shap and shapiq.
+The model is a function of 20 features with a three-way interaction and a threshold, explained with 50
+background rows. True values come from enumerating all coalitions. Errors are relative to the norm of the
+values; the table shows the largest over the rows. Since the other libraries have no tolerance, they run with
+budgets of 2n, 5n, 10n, 20n, 50n, 100n, 200n and 500n, and the table shows the first budget whose largest
+error is at most 1%, which requires the true values that users do not have. KernelExplainer runs with
+l1_reg=0, since it keeps only ten features by default. Needs shap and shapiq.
 """
 import argparse
 import time
@@ -20,7 +21,7 @@ warnings.simplefilter("ignore")
 
 
 class Counted:
-    """A model that counts the rows and the calls that it is asked for."""
+    """A model that counts its calls and the rows that it predicts."""
 
     def __init__(self):
         self.rows = self.calls = 0
@@ -32,7 +33,7 @@ class Counted:
 
 
 def truth(row, background, players):
-    """Shapley values by enumeration: the features that meet in a term are enumerated together, the others alone."""
+    """Returns Shapley values by enumeration: features of a common term together, the others separately."""
     values = np.zeros(players)
     for part in ([0, 1, 2, 3, 4, 5], *([feature] for feature in range(6, players))):
         def worth(mask):

@@ -1,4 +1,4 @@
-"""The apportion command as a function of a model file and a table, for scripts that compare it with libraries."""
+"""The apportion command as a function of a model file and a table, for comparisons with libraries."""
 import json
 import pathlib
 import subprocess
@@ -7,17 +7,17 @@ import numpy as np
 
 
 class Refused(Exception):
-    """The command did not do it; the message is what it said."""
+    """The command failed; the message is its error."""
 
 
 class Command:
-    """The command `binary`, with files in the folder `directory`."""
+    """Runs the command `binary` with files in `directory`."""
 
     def __init__(self, binary, directory, rows_as="csv"):
         self.binary, self.directory, self.rows_as = str(binary), pathlib.Path(directory), rows_as
 
     def write(self, rows, name):
-        """A table (or a matrix) as a file of rows."""
+        """Writes a table or a matrix to a file; returns its path."""
         if not hasattr(rows, "columns"):
             path = self.directory / f"{name}.npy"
             np.save(path, np.asarray(rows, dtype=float))
@@ -38,12 +38,16 @@ class Command:
         return json.loads(done.stdout)
 
     def predict(self, model, rows, *options):
-        """rows × outputs."""
+        """Returns predictions: rows × outputs."""
         found = self.run("predict", model, rows, *options)["predictions"]
         return np.array([entry["prediction"] for entry in found], dtype=float).reshape(len(found), -1)
 
     def explain(self, model, rows, *options, game="path-dependent", background=None):
-        """Values (rows × features × outputs, or with --interactions rows × features × features × outputs), bases and predictions."""
+        """Returns values, base values and predictions.
+
+        Values have the shape rows × features × outputs, with --interactions
+        rows × features × features × outputs.
+        """
         data = [] if background is None else ["--background", self.write(background, "background")]
         found = self.run("explain", model, rows, "--game", game, *data, *options)["explanations"]
         values = np.array([entry["values"] for entry in found], dtype=float)
@@ -53,6 +57,6 @@ class Command:
 
 
 def table(lines, header):
-    """Lines of texts below a header, in columns of Markdown."""
+    """Returns a Markdown table with a header and rows."""
     rows = [header, ["---"] * len(header), *lines]
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows)

@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
-"""Times Apportion and its Python peers in one run, on the same model file and rows, and prints ratios.
+"""Times Apportion and other Python libraries in one run, on the same model file and rows, and prints ratios.
 
-    python3 benches/rivals/compare.py [--data DIR] [--venv DIR] [--sections trees,overhead] [--repeat 5] [--out FILE.json]
+    python3 benches/rivals/compare.py [--data DIR] [--venv DIR] [--sections trees,overhead] [--repeat 5]
+                                      [--out FILE.json]
 
-Makes its own virtual environment (shap, xgboost, numpy, pandas) under target/rivals-venv unless --venv names one, and builds the release
-binaries. DIR holds data/*.csv and models/*.json (default ../shared where it exists); without it the data in xtask/lab/data are used.
+Creates a virtual environment (shap, xgboost, numpy, pandas) in target/rivals-venv unless --venv names one,
+and builds the release binaries. DIR contains data/*.csv and models/*.json (default: ../shared if it exists);
+without it, the data in xtask/lab/data are used.
 
-One thread everywhere; CPU seconds of the timed part only (model loading and file reading excluded), the least of the repetitions, peers
-and ours in turn within each repetition.
+All runs use one thread. Times are CPU seconds without loading models and reading files, the minimum over the
+repetitions; each repetition runs all tools in turn.
 
 Sections:
-  trees      interventional Shapley values of a tree ensemble: shap.TreeExplainer against `apportion explain --method tree`.
-             shap keeps 100 rows of a plain background array; the masker here is given explicitly, so that it uses all of them.
-  overhead   what the estimators cost when the game is free: shap.KernelExplainer (l1_reg off) and a plain numpy Leverage SHAP
-             (dense rows, numpy.linalg.lstsq) against the `overhead` program.
+  trees      interventional Shapley values of a tree ensemble: shap.TreeExplainer against
+             `apportion explain --method tree`. shap samples 100 rows of a background array, so an explicit
+             masker makes it use all rows.
+  overhead   cost of the estimators with a free game: shap.KernelExplainer (l1_reg off) and a plain numpy
+             implementation of Leverage SHAP (dense rows, numpy.linalg.lstsq) against the `overhead` program.
 """
 import argparse
 import gzip
@@ -45,7 +48,7 @@ def parse_arguments():
 
 
 def enter_environment(venv):
-    """Makes the environment if need be, and starts this script again inside it."""
+    """Creates the environment unless it exists, and restarts this script in it."""
     python = venv / "bin" / "python"
     if pathlib.Path(sys.prefix).resolve() == venv.resolve():
         return
@@ -132,7 +135,7 @@ def trees(arguments, binaries):
                 done = subprocess.run(command, check=True, capture_output=True, text=True)
                 ours.append(json.loads(done.stderr.strip().splitlines()[-1])["explain_s"])
             mine = np.load(folder / "ours.npy").reshape(values.shape)
-            # shap does not narrow rows to float32: a row on a threshold may take another branch there.
+            # shap does not convert rows to float32, so a row at a threshold may take the other branch.
             gap = np.median(np.abs(mine - values))
             result = report("trees", f"{name} {len(rows)} rows x {label} background", (1e6 / len(rows), "us/row"), theirs, ours)
             results.append(dict(result, median_difference=float(gap)))
@@ -143,7 +146,7 @@ def trees(arguments, binaries):
 
 
 def numpy_leverage_shap(players, budget, rng):
-    """Leverage SHAP as one writes it in numpy: pairs, sizes alike, dense rows, lstsq."""
+    """Returns values by a plain numpy implementation: pairs, equally likely sizes, dense rows, lstsq."""
     import numpy as np
 
     pairs = (budget - 2) // 2

@@ -1,23 +1,27 @@
 #!/usr/bin/env python3
-"""Times the tree engine beside its rivals, on the same files in one run, and prints ratios.
+"""Times the tree engine and other libraries in one run, on the same files, and prints ratios.
 
-    python3 benches/rivals/engine.py --workdir DIR [--binary target/release/tree_oracle] [--models a,b] [--sections path,one,marginal,banzhaf,interactions]
+    python3 benches/rivals/engine.py --workdir DIR [--binary target/release/tree_oracle] [--models a,b]
+                                     [--sections path,one,marginal,banzhaf,interactions]
                                      [--fasttreeshap PYTHON] [--rounds 3] [--quick] [--out FILE.json]
 
-Trains its models where DIR lacks them: MODEL.json (XGBoost), DATA.X.npy (rows) and DATA.bg.npy (background). The interpreter (3.12 or
-later) needs xgboost 3.4, shap, shapiq 1.8, woodelf_explainer, scikit-learn and pandas; FastTreeSHAP wants one of its own (3.10, numpy < 2).
-Rivals that are missing, or take too long, are left out by name.
+Trains the models that DIR does not contain: MODEL.json (XGBoost), DATA.X.npy (rows) and DATA.bg.npy
+(background). The interpreter (3.12 or later) needs xgboost 3.4, shap, shapiq 1.8, woodelf_explainer,
+scikit-learn and pandas; FastTreeSHAP needs a separate one (3.10, numpy < 2). Libraries that are missing or
+fail are skipped and named.
 
-One thread everywhere. CPU seconds of the timed part: loading is excluded, but whatever a tool derives from the background or the rows is
-counted, as each of our runs begins with a new oracle. Peers and ours follow each other within each round; the least of the rounds counts.
-A rival's rows are as many as take a second or two; but WOODELF, whose cost per row falls with their number, always gets all.
+All runs use one thread. Times are CPU seconds without loading, but include everything that a tool computes
+from the background or the rows, since each of our runs starts with a new oracle. Each round runs all tools in
+turn; the minimum over the rounds counts. Other libraries explain as many rows as take a second or two, except
+WOODELF, which always explains all rows, since its cost per row falls with their number.
 
-Sections, and what is asked for (ours against the best of the rivals named):
-  path          path-dependent Shapley, 1000 rows: 12 times XGBoost; 20 000 rows: 3.5 times WOODELF and 15 times XGBoost
+Sections and targets (speed relative to the best of the libraries named):
+  path          path-dependent Shapley, 1000 rows: 12 times XGBoost; 20 000 rows: 3.5 times WOODELF, 15 times
+                XGBoost
   one           one row in one call: at most half the time of the best of all
-  marginal      Shapley against 1 background row: 2 times shap's C code; 100: 50 times the best compiled rival (shap, shapiq), 1000: 250 times;
-                and with 20 000 rows 5 times WOODELF
-  banzhaf       20 times shapiq, path-dependent and against 100 background rows
+  marginal      Shapley with 1 background row: 2 times shap's C code; 100: 50 times the best compiled library
+                (shap, shapiq); 1000: 250 times; and with 20 000 rows 5 times WOODELF
+  banzhaf       20 times shapiq, path-dependent and with 100 background rows
   interactions  path-dependent pairs: 4 times XGBoost
 """
 import argparse
@@ -55,9 +59,9 @@ def parse_arguments():
     return parser.parse_args()
 
 
-# ---------------------------------------------------------------------------------------------- models and rows
+# --------------------------------------------------------------------------------------- models and rows
 def data(name):
-    """Synthetic rows of the shapes of California housing (8 features) and of a wide table (100)."""
+    """Returns synthetic rows and targets: 8 features like California housing, or 100 features."""
     features, rows = {"cal": (8, 26_000), "wide": (100, 26_000)}[name]
     random = np.random.default_rng(7 + features)
     x = random.normal(size=(rows, features))
@@ -85,7 +89,7 @@ def prepare(workdir, model):
 
 
 def rows_of(workdir, model, count):
-    """The rows to explain: the first of a file of 1000, or all of one of 20 000."""
+    """Returns the rows to explain: the first of the file with 1000 rows or of that with 20 000."""
     name = model.split("_")[0]
     return np.load(workdir / (f"{name}.X20000.npy" if count > 1000 else f"{name}.X.npy"))[:count]
 
@@ -108,7 +112,7 @@ def xgboost_calls(workdir, model, kind):
     made = {}
 
     def explain(rows):
-        # Not timed in the runs after the first: making the matrix is the caller's.
+        # Only the first run includes this time: callers can reuse the matrix.
         if made.get("rows") is not rows:
             made.update(rows=rows, matrix=xgboost.DMatrix(rows, nthread=1))
         if kind == "predict":
@@ -195,7 +199,10 @@ print(json.dumps(min(times) * 1e6))
 
 # ---------------------------------------------------------------------------------------------- timing
 def cpu_us_per_row(work, rows, least_seconds):
-    """The least CPU time per row of runs that take `least_seconds` in all, after one that is not counted where it is short."""
+    """Returns the minimum CPU time per row over runs of `least_seconds` in total.
+
+    The first run counts only if it takes longer than that.
+    """
     started = time.process_time()
     work(rows)
     first = time.process_time() - started
@@ -208,7 +215,7 @@ def cpu_us_per_row(work, rows, least_seconds):
 
 
 def rival_us_per_row(work, rows, whole=False):
-    """Of as many rows as take a second or so; of all rows, where that is what the rival is good at."""
+    """Returns the time per row of another library, for rows that take about a second, or for all rows."""
     if whole:
         return cpu_us_per_row(work, rows, 0.01)
     count = 1
@@ -243,7 +250,7 @@ class Report:
         self.cells = []
 
     def add(self, model, what, wanted, ours, rivals):
-        """Microseconds per row of ours and of rivals by name; `wanted` times as fast as each that is named in it is asked for."""
+        """Adds times per row in microseconds; `wanted` has target speedups over libraries by name."""
         for rival, theirs in rivals.items():
             asked = wanted.get(rival)
             held = None if asked is None else theirs / ours >= asked
@@ -260,13 +267,13 @@ def least(rounds, measure):
 def try_rival(name, make):
     try:
         return make()
-    except Exception as problem:  # whatever a rival fails with, the others go on
+    except Exception as problem:  # continue with the other libraries after any failure
         print(f"{name} is left out: {type(problem).__name__}: {problem}", file=sys.stderr)
         return None
 
 
 def together(rounds, ours, rivals):
-    """The least of the rounds, each of which has ours and all rivals in turn."""
+    """Returns the minimum times over the rounds, each of which runs all tools in turn."""
     times = {}
     for _ in range(rounds):
         times.setdefault("ours", []).append(ours())
@@ -338,7 +345,7 @@ def run(arguments, model, section, report):
         mine, theirs = together(rounds, cpu(1000, options=["--interactions", "value"]), {"xgboost": lambda: rival_us_per_row(pairs, rows)})
         report.add(model, "interactions, path-dependent", {"xgboost": 4}, mine, theirs)
     else:
-        sys.exit(f"unknown section {section!r}; known are {SECTIONS}")
+        sys.exit(f"unknown section {section!r}; expected one of: {SECTIONS}")
 
 
 def main():

@@ -1,4 +1,4 @@
-"""The estimators of `estimators.py`, ours and the rivals: each is a function of a game, a budget and a seed."""
+"""The estimators of `estimators.py`, ours and others: functions of a game, a budget and a seed."""
 import collections
 import contextlib
 import functools
@@ -16,7 +16,7 @@ import numpy as np
 
 import apportion
 
-# The method that the others are compared with.
+# The method that all others are compared with.
 REFERENCE = {"values": "leverage-shap", "banzhaf": "kernel-banzhaf-without-replacement"}
 OURS = {
     "values": ("auto", "learned-spectrum", "proxy-residual", "odd-shap", "poly-shap", "proxy-shap", "regression-msr", "leverage-shap",
@@ -42,7 +42,7 @@ def ours(section, method):
 
 
 def can_pairs():
-    """Whether this build of apportion estimates interactions of a game."""
+    """Returns whether this build of apportion estimates interactions of a game."""
     try:
         apportion.Game(lambda asked: asked.sum(axis=1) * 1.0, 3).explain(interactions="index")
     except Exception:
@@ -63,7 +63,8 @@ def shap_kernel(game, budget, seed):
 
     np.random.seed(seed)
     explainer = shap.KernelExplainer(game, np.zeros((1, game.players)))
-    # It counts neither the empty coalition nor that of all, and keeps ten features unless it is told to keep all.
+    # KernelExplainer counts neither the empty nor the grand coalition, and keeps only ten features without
+    # l1_reg=0.
     return Found(np.ravel(explainer.shap_values(np.ones((1, game.players)), nsamples=budget - 2, l1_reg=0, silent=True)))
 
 
@@ -75,8 +76,8 @@ def shap_permutation(game, budget, seed):
 
 
 def leverageshap_of(directory):
-    """The authors' own Leverage SHAP, from a clone; its sampler is given the seed, which they fix."""
-    # The package's own beginning needs a library of plots.
+    """Returns the authors' Leverage SHAP from a clone, with our seed instead of their fixed one."""
+    # Bypasses the package's `__init__`, which imports a plotting library.
     package = types.ModuleType("leverageshap")
     package.__path__ = [str(pathlib.Path(directory) / "leverageshap")]
     sys.modules["leverageshap"] = package
@@ -102,7 +103,7 @@ def terms_up_to(players, order):
 
 
 def poly(order):
-    """PolySHAP of that order where the budget is twice its terms, else with as many terms as that allows, and with 600 at most."""
+    """Returns PolySHAP of this order, with at most half as many terms as the budget and at most 600."""
     def make(players, budget, seed):
         from shapiq.approximator import PolySHAP
 
@@ -112,7 +113,7 @@ def poly(order):
 
 
 def rivals(section, leverageshap):
-    """The rivals by name: the version, what runs them, and how many players they are run with at most."""
+    """Returns the other estimators by name: version, function, maximum number of players."""
     import shapiq.approximator as theirs
 
     version = importlib.metadata.version
@@ -156,12 +157,15 @@ def rivals(section, leverageshap):
 
 @functools.cache
 def build():
-    """A word for this build of apportion."""
+    """Returns a digest of this build of apportion."""
     return hashlib.sha256(pathlib.Path(apportion._core.__file__).read_bytes()).hexdigest()[:12]
 
 
 def estimators(section, methods, leverageshap, is_for_ours_only):
-    """All that run in a section, by name: (version, function, most players); ours come first, and the one that the others are compared with before them."""
+    """Returns the estimators of a section by name: (version, function, maximum number of players).
+
+    The reference method is first, then our other methods.
+    """
     known = {name for name, _ in apportion.methods()}
     wanted = list(dict.fromkeys([name for name in [REFERENCE.get(section)] if name] + list(methods or OURS[section])))
     found = {name: (build(), ours(section, name), math.inf) for name in wanted if name in known}

@@ -1,4 +1,4 @@
-"""What `estimators.py` shows of its cells: errors beside those of the reference, coverage, overhead, and whether the demands are met."""
+"""Tables of `estimators.py`: errors relative to the reference, coverage, overhead, and targets."""
 import collections
 import math
 
@@ -8,12 +8,12 @@ from estimator_runs import REFERENCE, is_rival
 
 # Multiples of the number of players.
 BUDGETS = (2, 3, 5, 10, 20, 50)
-# Relative errors below 1e-8 are of rounding, and all alike: some games are additive, and all regressions are exact on them.
+# Relative errors below 1e-8 count as rounding: on additive games, all regressions are exact.
 ROUNDING = 1e-16
 
 
 def ratios(cells, section):
-    """For class, budget and estimator: errors over those of the reference on the same game and seed."""
+    """Returns errors over those of the reference for the same game and seed, by class, budget, estimator."""
     by_game = collections.defaultdict(dict)
     for cell in cells.of(section):
         if "error" in cell:
@@ -33,7 +33,7 @@ def number(value):
 
 
 def best_rival(found, name, times):
-    """The rival with the least median in half of the games at least; (median, name), or None."""
+    """Returns (median, name) of the best other library on at least half of the games, or None."""
     most = max((len(each) for (of, at, _), each in found.items() if (of, at) == (name, times)), default=0)
     told = [(float(np.median(each)), estimator) for (of, at, estimator), each in found.items()
             if (of, at) == (name, times) and is_rival(estimator) and len(each) >= most / 2]
@@ -41,7 +41,10 @@ def best_rival(found, name, times):
 
 
 def over_rivals(cells, section, group, times, method):
-    """The method's error over that of each rival on the same games, medians, of the rivals that run on half of the games at least: (median, name)."""
+    """Returns (median, name) of the ratios of the method's error to that of each other library.
+
+    Only libraries that run on at least half of the games count.
+    """
     by_game = collections.defaultdict(dict)
     for cell in cells.of(section):
         if cell["class"] in group and cell["times"] == times and "error" in cell:
@@ -86,7 +89,7 @@ def show_ratios(cells, section):
 
 
 def coverage(cells, section="values"):
-    """Shares of players whose 95 % interval holds the true value: by estimator, and there by class and by budget, with `all` for the pool."""
+    """Returns the coverage of 95% intervals by estimator and class or budget, with `all` for the pool."""
     counts = collections.defaultdict(lambda: collections.defaultdict(lambda: [0, 0]))
     for cell in cells.of(section):
         if cell.get("intervals"):
@@ -108,7 +111,7 @@ def show_coverage(cells):
                 print(f"| {name} |" + "".join(f" {100 * each[name]:.1f} |" if name in each else " |" for each in told.values()))
 
 
-# The demands: classes by the beginnings of their names, the budget in n, and the largest median
+# Targets: section, classes, budget as a multiple of n, maximum median.
 TREES_FEW, TREES_MANY = ("XGBoost n <= 8", "XGBoost n 10-14", "XGBoost n 16-20"), ("XGBoost n 60-101", "XGBoost n = 241")
 ROWS_FEW, ROWS_MANY, NETWORKS = ("XGBoost n <= 20, 50 rows",), ("XGBoost n >= 60, 50 rows",), ("networks n 10-14",)
 DEMANDS = (
@@ -128,14 +131,14 @@ def verdict(is_met, says):
 
 
 def verdicts(missed, says):
-    """One demand on many cells, with those that miss it."""
+    """Prints the verdict on one target for many cells, with those that miss it."""
     verdict(not missed, says + (f", {len(missed)} miss it:" if missed else ""))
     for each in missed:
         print(f"  - {each}")
 
 
 def show_verdicts(cells, method):
-    """Each demand, and whether `method` meets it; a demand that this run says nothing of is not shown."""
+    """Prints whether `method` meets each target that this run measured."""
     print(f"\n## Demands, by `{method}`\n")
     found = {section: ratios(cells, section) for section in ("values", "banzhaf", "pairs")}
 

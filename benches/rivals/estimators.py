@@ -1,25 +1,33 @@
-"""Estimators of any game at equal evaluations: apportion beside shapiq, shap and leverageshap, on the same games and seeds.
+"""Compares estimators of apportion, shapiq, shap and leverageshap on the same games, seeds and budgets.
 
-    python benches/rivals/estimators.py --out FILE [--data ../shared] [--quick] [--only CLASS] [--section NAME] [--methods NAMES] [--report]
+    python benches/rivals/estimators.py --out FILE [--data ../shared] [--quick] [--only CLASS]
+                                        [--section NAME] [--methods NAMES] [--report]
 
-Sections: `values` (Shapley values), `banzhaf`, `pairs` (Shapley interaction indices of all pairs), `overhead` (CPU time where the game is free), `use` (a
-callable model of 50 features, until the error is 1 %). Without --section all of them run.
+Sections: `values` (Shapley values), `banzhaf`, `pairs` (Shapley interaction indices of all pairs), `overhead`
+(CPU time with a free game), `use` (a callable model of 50 features, explained to an error of 1%). Without
+--section, all of them run.
 
-The error of an answer is |found - true|² / |true|². What the tables show is that error over the error of our paired Leverage SHAP on the same game, seed
-and budget: the median over games and seeds, and in brackets the 90 % quantile. Our methods draw the same coalitions for the same seed; the rivals draw
-their own. Banzhaf values are shown over the error of our Kernel Banzhaf without replacement (which is the stricter of the two), pairs as they are.
-Budgets of 2^n and more are left out, for there all of them are exact or could be.
+The error of an estimate is |estimate - true|² / |true|². The tables show the ratio of this error to that of
+our paired Leverage SHAP on the same game, seed and budget: the median over games and seeds, with the 90%
+quantile in brackets. Our methods draw the same coalitions for the same seed; other libraries draw separately.
+Errors of Banzhaf values are relative to our Kernel Banzhaf without replacement (the stricter reference);
+those of pairs are shown unchanged. Budgets of 2^n and more are skipped, since every estimator is or could be
+exact there.
 
-Games: XGBoost models, of the directory --data (or APPORTION_DATA; models/NAME.json and data/NAME.csv; what is missing is left out, and said) and trained
-here on data that scikit-learn has, with the mean of the data as the single baseline, or with 50 background rows; networks, support vectors and nearest
-neighbours; games of textbooks; games with noise. True values of trees are exact (checked against shap's TreeExplainer in the same run), those of other
-games with up to 14 players are by enumeration, those of larger ones by their closed form. An evaluation is counted once for each coalition that is asked
-for in a run of an estimator; the answers are kept for the other estimators, and the time in which the game answers is no part of the CPU time shown.
+Games: XGBoost models from the directory --data (or APPORTION_DATA; models/NAME.json and data/NAME.csv;
+missing ones are skipped and named) and models trained here on datasets of scikit-learn, with the column means
+as the baseline or with 50 background rows; neural networks, support vectors and nearest neighbours; textbook
+games; games with noise. True values are exact for trees (checked with shap's TreeExplainer in the same run),
+enumerated for other games with up to 14 players, and in closed form for larger ones. A run counts each
+coalition once; coalition values are cached for the other estimators, and the CPU time excludes the evaluation
+of the game.
 
---out keeps one line of JSON for each cell (game, seed, budget, estimator). What is there already is not run again, unless the game, the version of the
-rival or the build of apportion is another one: so the rivals run once, and each build of ours runs anew. --report prints what is kept and runs nothing.
-`leverageshap` is on no registry: clone https://github.com/rtealwitter/leverageshap, install tabulate, and give its directory by --leverageshap.
-Needs shap, shapiq, xgboost, lightgbm, pandas and scikit-learn. All run on one thread.
+--out stores one line of JSON for each cell (game, seed, budget, estimator). Stored cells are not repeated
+unless the game, the version of the library or the build of apportion changes: other libraries run once, and
+each build of apportion runs again. --report prints the stored cells without running anything. `leverageshap`
+is not on a registry: clone https://github.com/rtealwitter/leverageshap, install tabulate, and pass the
+directory with --leverageshap. Needs shap, shapiq, xgboost, lightgbm, pandas and scikit-learn. All runs use
+one thread.
 """
 import os
 
@@ -49,19 +57,19 @@ from estimator_tables import BUDGETS, show
 warnings.simplefilter("ignore")
 
 SECTIONS = ("values", "banzhaf", "pairs", "overhead", "use")
-# A rival is not run at a budget where it would, by its time at a smaller one, need more seconds than this.
+# Maximum number of seconds for a run, as predicted from its time at a smaller budget.
 PATIENCE = 30.0
 
 
 class Cells:
-    """What is kept of earlier runs, and what is added: one line of JSON each."""
+    """The cells of this and earlier runs, stored as lines of JSON."""
 
     def __init__(self, path):
         self.path, self.kept = path, {}
         if path and path.exists():
             written = path.read_text()
             if written and not written.endswith("\n"):
-                # A run was killed in the midst of a line.
+                # A run was killed while it wrote a line.
                 with path.open("a") as file:
                     file.write("\n")
             for line in written.splitlines():
@@ -87,7 +95,7 @@ class Cells:
         return [cell for cell in self.kept.values() if cell["section"] == section]
 
     def drop_other_builds(self):
-        """Forgets cells of ours that another build of apportion made, in this run; the file keeps them."""
+        """Ignores our cells of other builds of apportion in this run; the file keeps them."""
         others = {key for key, cell in self.kept.items() if cell["section"] != "truth" and not is_rival(cell["estimator"]) and cell["version"] != build()}
         self.kept = {key: cell for key, cell in self.kept.items() if key not in others}
         if others:
@@ -95,7 +103,7 @@ class Cells:
 
 
 def measured(game, section, run, budget, seed):
-    """One run of an estimator: errors, evaluations, CPU time outside the game, and how many of its intervals hold the truth."""
+    """Runs an estimator; returns its error, evaluations, CPU time outside the game, and interval coverage."""
     true = game.truth(section)
     game.ours()
     game.begin()
@@ -109,7 +117,7 @@ def measured(game, section, run, budget, seed):
             told = {"problem": "the values are not finite"}
         elif found.low is not None:
             slack = 1e-9 * np.linalg.norm(true)
-            # Where nothing is known of an error the ends are not finite, and there is no interval.
+            # Intervals of values with an unknown error have infinite ends and do not count.
             stated = np.isfinite(found.low) & np.isfinite(found.high)
             held = (found.low - slack <= true) & (true <= found.high + slack)
             told |= {"players": len(true), "intervals": int(stated.sum()), "covered": int((held & stated).sum())}
@@ -122,7 +130,7 @@ def measured(game, section, run, budget, seed):
 
 
 def run_games(section, games, runners, cells, seeds, budgets, only, late):
-    """Seeds are the outer loop, that a run cut short has all classes."""
+    """Runs all estimators on all games, seed by seed, so that a truncated run covers all classes."""
     slow = {}
     for seed in seeds:
         for name, makers in games.classes().items():
@@ -164,7 +172,7 @@ OVERHEAD = ((100, 2_000), (100, 10_000), (300, 3_000), (1_000, 20_000), (10_000,
 
 
 def overhead_once(estimator, players, budget):
-    """In a process of its own: CPU time without that of the game, and the memory at its highest."""
+    """Prints the CPU time outside the game and the peak memory of this process."""
     random = np.random.default_rng(5)
     weights, pairs = random.normal(size=players), random.choice(players, (players, 2))
     spent = 0.0
@@ -173,7 +181,7 @@ def overhead_once(estimator, players, budget):
         nonlocal spent
         started = time.process_time()
         asked = np.atleast_2d(np.asarray(asked))
-        # Without a second copy of what is asked, which is a gigabyte where players and budget are the largest.
+        # Avoids a copy of the coalitions, which take a gigabyte for the largest number of players and budget.
         asked = asked if asked.dtype == bool else asked > 0.5
         answers = np.concatenate([part @ weights + (part[:, pairs[:, 0]] & part[:, pairs[:, 1]]).sum(axis=1)
                                   for part in np.array_split(asked, max(1, len(asked) * players // 500_000))])
@@ -188,7 +196,7 @@ def overhead_once(estimator, players, budget):
     spent, started = 0.0, time.process_time()
     found = run(game, budget, 0)
     seconds = time.process_time() - started - spent
-    # The highest that getrusage tells of is that of the parent, where that had more.
+    # getrusage reports the peak memory of the parent if that is higher.
     status = pathlib.Path("/proc/self/status")
     high = next((line for line in status.read_text().splitlines() if line.startswith("VmHWM")), None) if status.exists() else None
     print(json.dumps({"cpu": seconds, "memory": None if high is None else int(high.split()[1]) / 1024, "chose": found.chose}))
@@ -199,7 +207,7 @@ def run_overhead(cells, methods, is_quick):
     names = [name for name in methods or ("auto", "learned-spectrum", "leverage-shap") if name in known]
     for players, budget in OVERHEAD[:3] if is_quick else OVERHEAD:
         for estimator in [*names, "shapiq OddSHAP"]:
-            # The learned spectrum keeps some numbers for each player and pair: 20 GB where both are the most.
+            # The learned spectrum stores several numbers per player and pair: 20 GB for the largest setting.
             if estimator.startswith("shapiq") and players > 300 or estimator == "learned-spectrum" and players > 1000:
                 continue
             cell = {"section": "overhead", "class": f"({players}, {budget})", "game": "free", "seed": 0, "times": 0, "estimator": estimator,
@@ -215,10 +223,10 @@ def run_overhead(cells, methods, is_quick):
     print("overhead is done", flush=True)
 
 
-# One real use
+# A practical use
 
 def run_use(cells, methods, is_quick):
-    """A callable model of 50 features: evaluations for an error of 1 %."""
+    """Measures the evaluations for an error of 1% on a callable model of 50 features."""
     import shap
     import xgboost
 
@@ -267,7 +275,8 @@ def run_use(cells, methods, is_quick):
         needed, started = [], time.process_time()
         for place in range(few):
             np.random.seed(place)
-            # Its user knows no error: this is the first of these budgets at which the true error is small enough.
+            # Users do not know the true error; this finds the first of these budgets with which it is small
+            # enough.
             for times in (5, 10, 20, 50, 100, 200, 500):
                 found = np.reshape(run(rows[place : place + 1], times * players), (1, players))
                 if np.linalg.norm(found[0] - true[place]) <= 0.01 * np.linalg.norm(true[place]):

@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
-"""Interaction indices of shapiq and shap on random games and a tree, as files that a test of ours compares with.
+"""Writes interaction indices of shapiq and shap on random games and a tree, for comparison in a test.
 
     python3 benches/rivals/indices.py DIR
     APPORTION_INDICES=DIR cargo test -p apportion-values --test values published -- --nocapture
 
-Each file is NAME_index=INDEX_order=ORDER.json in the form of shapiq's InteractionValues; that with index Moebius is the game. The files that shapiq
-publishes (tests/shapiq/data/interaction_values/california_housing of github.com/mmschlk/shapiq, 102 of two games and one of a game that is not
-told) have the same form: put them into a folder, and name that. Files whose index is halves-NAME have a matrix: halves-STII is what
-shap's exact explainer says with interactions=True, halves-k-SII what its tree explainer does.
+Files are named NAME_index=INDEX_order=ORDER.json, in the format of shapiq's InteractionValues; the one with
+index Moebius is the game. The files that shapiq publishes
+(tests/shapiq/data/interaction_values/california_housing of github.com/mmschlk/shapiq: 102 of two games, and
+one whose game is not given) have the same format: set APPORTION_INDICES to their directory. Files with index
+halves-NAME contain a matrix: halves-STII is the result of shap's exact explainer with interactions=True,
+halves-k-SII that of its tree explainer.
 
-Needs shapiq 1.8, shap and scikit-learn. shapiq's FSII and kADD-SHAP come from a regression in which ∅ and N have the weight 1e8 rather than being
-constraints; they are off by up to 5e-8, in its published files by 5e-9, and held to 1e-7.
+Needs shapiq 1.8, shap and scikit-learn. shapiq computes FSII and kADD-SHAP by a regression in which ∅ and N
+have the weight 1e8 instead of being constraints; the error is up to 5e-8, in its published files 5e-9, and
+the tolerance 1e-7.
 """
 import itertools
 import json
@@ -25,7 +28,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 warnings.simplefilter("ignore")
 INDICES = ["SII", "BII", "CHII", "k-SII", "STII", "FBII", "Co-Moebius", "SGV", "BGV", "CHGV", "IGV", "EGV", "JointSV"]
-# By a regression with large weights in place of constraints.
+# Computed by a regression with large weights instead of constraints.
 BY_WEIGHTS = ["FSII", "kADD-SHAP"]
 
 
@@ -37,7 +40,7 @@ def write(folder, name, index, order, players, base, data):
 
 
 def moebius(values, players):
-    """From the values by mask."""
+    """Returns the Möbius coefficients of coalition values by mask."""
     coefficients = numpy.array(values, dtype=float)
     for player in range(players):
         blocks = coefficients.reshape(-1, 2, 1 << player)

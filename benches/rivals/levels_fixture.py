@@ -1,10 +1,12 @@
-"""What shap's PartitionExplainer and CoalitionExplainer say of a small model, with the values of all its coalitions.
+"""Writes results of shap's PartitionExplainer and CoalitionExplainer on a small model.
 
     python3 benches/rivals/levels_fixture.py > crates/values/tests/fixtures/shap_levels.json
 
-Needs shap 0.47 or later, and numpy before 2.4 (with shap 0.51, which takes arrays of one number for numbers). With a budget for all contexts PartitionExplainer is exact: over a binary tree of clusters its values are Owen values of
-groups within groups. CoalitionExplainer is exact over any tree of groups. The fixture has the values of all coalitions, mask by mask, so that
-whoever reads it needs no model; the groups, as nested lists of features; and the values of both.
+Needs shap 0.47 or later, and for shap 0.51, which converts arrays of one number to numbers, numpy before 2.4.
+PartitionExplainer is exact with a sufficient budget: over a binary tree of clusters, its values are Owen
+values of nested groups. CoalitionExplainer is exact over any tree of groups. The fixture contains the values
+of all coalitions by mask, so that its reader does not need the model; the groups as nested lists of features;
+and the values of both explainers.
 """
 
 import json
@@ -14,7 +16,7 @@ import numpy
 import shap
 
 FEATURES = 7
-# Merges of a dendrogram: two clusters, their distance, the size of the new one.
+# Merges of a dendrogram: two clusters, their distance, the size of the new cluster.
 MERGES = [[0, 3, 0.1, 2], [1, 5, 0.2, 2], [7, 6, 0.3, 3], [2, 4, 0.4, 2], [8, 10, 0.6, 4], [9, 11, 0.9, 7]]
 TREES = {
     "two levels": {"A": ["f0", "f3"], "B": ["f1", "f2", "f5"], "C": ["f4", "f6"]},

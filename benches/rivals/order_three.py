@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Times interaction indices of order 3 on trees: Apportion and shapiq, on the same models and rows in one run, and compares what they say.
+"""Times and compares interaction indices of order 3 on trees, of Apportion and shapiq on the same models.
 
     cargo build --release -p apportion-benches --bin tree_oracle
-    python3 benches/rivals/order_three.py [--binary target/release/tree_oracle] [--rows 20] [--background 50] [--order 3]
+    python3 benches/rivals/order_three.py [--binary target/release/tree_oracle] [--rows 20] [--background 50]
+                                          [--order 3]
 
-The interpreter needs xgboost, numpy and shapiq (1.8). One thread everywhere; microseconds of CPU per row, loading excluded. shapiq explains row by row,
-and so does the column of one row; the other column is of 1000 rows at a time, the rest of its time being what is computed once for all.
+The interpreter needs xgboost, numpy and shapiq (1.8). All runs use one thread; times are CPU microseconds per
+row without loading. shapiq explains single rows, as does our column for one row; our other column is for 1000
+rows at once, and includes their share of the work that is done once.
 """
 import argparse
 import json

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Each figure beside shap's of the same values: a page of pairs, and whether both have the same order, the same signs and the same numbers.
+"""Compares figures with those of shap for the same values: order, signs and numbers, and a page of pairs.
 
     python3 benches/rivals/plots.py [--out target/rivals/plots.html]
 
-Needs the package `apportion`, shap, scikit-learn and matplotlib. The order of the names is read off shap's axes, and its numbers off the texts
-of its figures; ours are those of the tables behind our figures. Ends with status 1 where they differ.
+Needs the package `apportion`, shap, scikit-learn and matplotlib. The order of names comes from shap's axes
+and its numbers from the texts of its figures; ours come from the data tables of our figures. Exits with
+status 1 if they differ.
 """
 import argparse
 import base64
@@ -27,7 +28,7 @@ from sklearn.ensemble import RandomForestRegressor
 import apportion
 
 ROW = 3
-# What a reader of ours is told, and a reader of theirs is not.
+# Information that only our figures show.
 MORE = {
     "waterfall": "half the width of each value's 95 % interval where it is estimated (drawn as whiskers), and that values are exact where they are",
     "force": "the intervals of estimated values, and how many blocks have no room for a name",
@@ -52,7 +53,7 @@ def png(figure):
 
 
 def theirs(draw):
-    """What shap draws: the figure as PNG, the names of its axis from above, its texts, its dots, its bars' lengths, its lines and its picture."""
+    """Draws with shap; returns the image, axis names from the top, texts, dots, bar lengths and line ends."""
     pyplot.close("all")
     pyplot.figure()
     draw()
@@ -69,31 +70,31 @@ def theirs(draw):
 
 
 def lines(figure):
-    """The lines of the table behind a figure of ours."""
+    """Returns the rows of the data table of our figure."""
     return list(csv.DictReader(io.StringIO(figure._inner.csv())))
 
 
 def orders(figure, names):
-    """The names in the order of our figure: those of its lines, or of its columns."""
+    """Returns the names in the order of our figure: from its rows, or its columns."""
     found = [line["feature"] for line in lines(figure) if "feature" in line] or list(lines(figure)[0])
     return [name for name in dict.fromkeys(found) if name in names]
 
 
 def named(labels, names):
-    """The names among labels such as `0.02 = s5`, each once."""
+    """Returns the distinct names in labels such as `0.02 = s5`."""
     found = [name for label in labels for name in names if label == name or label.endswith(f"= {name}")]
     return list(dict.fromkeys(found))
 
 
 def read_off(words, ours):
-    """How many of shap's signed numbers are ours, to the digits that shap shows, and how many there are."""
+    """Returns how many of shap's signed numbers equal ours, to the digits shown, and their total."""
     shown = [word for word in words if re.fullmatch(r"[+-]\d+(\.\d+)?", word)]
     near = [any(abs(float(word) - value) <= 0.5 * 10.0 ** -len(word.partition(".")[2]) + 1e-12 for value in ours) for word in shown]
     return sum(near), len(shown)
 
 
 def judge(kind, shown, figure, names):
-    """Whether both are alike, and in words what was compared."""
+    """Returns the comparisons of both figures: whether they agree, and a description."""
     table, judged = lines(figure), []
     if kind in ("waterfall", "bar", "beeswarm", "heatmap", "decision", "cohorts"):
         one, other = named(shown["names"], names), orders(figure, names)

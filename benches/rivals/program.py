@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""What it costs to ask a program (`--predict`) beside what its model takes.
+"""Measures the overhead of prediction programs (`--predict`) relative to the time of their model.
 
-    python3 benches/rivals/program.py BINARY [--rows 1000] [--model forest,boosting,perceptron,linear] [--format csv,arrow] [--threads T]
+    python3 benches/rivals/program.py BINARY [--rows 1000] [--model forest,boosting,perceptron,linear]
+                                      [--format csv,arrow] [--threads T]
 
-BINARY is the `apportion` command. The interpreter needs numpy, pandas, pyarrow and scikit-learn. A model of 12 features is explained by
-leverage-shap with 10n evaluations per row against 50 background rows, through the servers of docs/predict_program.md, which measure here
-how long they are in `model.predict`. A line of the table has the rows predicted, the seconds of the model, of the start of the server
-until its first batch, of the whole run, and the overhead: what the run took beside the start and the model, as a share of the model's time.
-The same is told of the processor's time of both processes, which other work on the machine does not change as much.
+BINARY is the `apportion` command. The interpreter needs numpy, pandas, pyarrow and scikit-learn. Models of 12
+features are explained by leverage-shap with 10n evaluations per row and 50 background rows, through the
+servers of docs/predict_program.md, which here measure their time in `model.predict`. Each line of the table
+shows the rows predicted; the seconds of the model, of the start of the server until its first batch, and of
+the whole run; and the overhead: the time of the run without the start and the model, relative to the time of
+the model. The last column is the overhead in CPU time of both processes, which depends less on other work on
+the machine.
 """
 import argparse
 import json
@@ -56,7 +59,7 @@ class Timed:
 
 
 def server(page, heading):
-    """The server of the documentation, which measures its model."""
+    """Returns the server in the documentation, extended to measure its model."""
     code = page.split(f"\n## {heading}\n")[1].split("```python\n")[1].split("\n```")[0]
     return MEASURED + code.replace('joblib.load("model.joblib")', 'Timed(joblib.load("model.joblib"))')
 
@@ -101,7 +104,7 @@ def main():
                 told = json.loads((folder / "told.json").read_text())
                 start, model = told["first"] - begun, told["model"]
                 overhead = (run - start - model) / model
-                # Of the processor the start is left out as well: it is busy all the time.
+                # The start is also subtracted from the CPU time, since it is busy throughout.
                 beside = (processor - start - told["model_processor"]) / told["model_processor"]
                 print(f"{name:>10} {form:>6} {told['rows']:>9} {model:8.1f} {start:8.1f} {run:8.1f} {overhead:9.1%} {beside:13.1%}", flush=True)
                 results.add((folder / f"{form}.csv").read_bytes())

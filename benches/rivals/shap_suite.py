@@ -1,10 +1,12 @@
-"""Runs shap's own tests of its explainers against apportion.shap: the import is changed and nothing else.
+"""Runs shap's tests of its explainers on apportion.shap, with only the import changed.
 
-    python benches/rivals/shap_suite.py TESTS [--data FOLDER] [--california ROWS.csv] [--files test_tree.py …] [-- PYTEST OPTIONS]
+    python benches/rivals/shap_suite.py TESTS [--data FOLDER] [--california ROWS.csv] [--files test_tree.py …]
+                                        [-- PYTEST OPTIONS]
 
-TESTS is the folder `tests` of a checkout of shap, which is not changed: its files are copied to a temporary folder, and there `import shap`
-becomes `import apportion.shap as shap`. The tests fetch data from the net; where there is none, FOLDER has the files that shap's own `data`
-folder has (adult.data), and ROWS.csv the California housing data with a header and the column `target`. Ranking data is made up.
+TESTS is the directory `tests` of a checkout of shap, which stays unchanged: its files are copied to a
+temporary directory, in which `import shap` becomes `import apportion.shap as shap`. The tests download data;
+without a network, FOLDER provides the files of shap's `data` directory (adult.data), and ROWS.csv the
+California housing data with a header and the column `target`. Ranking data are synthetic.
 """
 import argparse
 import pathlib

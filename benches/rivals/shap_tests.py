@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""What shap's own tests of trees check, case by case, of the command.
+"""Checks the command with the cases of shap's tests of trees.
 
     python3 benches/rivals/shap_tests.py BINARY [--only TEXT] [--cases]
 
-BINARY is the `apportion` command. Each case has the name of a test of shap (tests/explainers/test_tree.py, 2026) and checks what that test is
-about on a model trained anew, on data of the same kind that is made here or ships with scikit-learn: values against those of shap's
-TreeExplainer, sums against the library's own predictions, interactions, errors. The table says of each case `agree`, `differ` and who is
-right by enumeration of all coalitions, or `refused` and why; below it the refusals are counted by reason. Values are compared as shares of
-the largest, 1e-6 where the library adds in f64 and 2e-5 where it adds in f32. `--cases` lists the cases. The exit status is 1 where the
-command is wrong.
+BINARY is the `apportion` command. Each case is named after a test of shap (tests/explainers/test_tree.py,
+2026) and checks the same property on a newly trained model, with similar data that are synthetic or ship with
+scikit-learn: values against shap's TreeExplainer, sums against the library's predictions, interactions,
+errors. The table states for each case `agree`, `differ` with the side confirmed by enumeration of all
+coalitions, or `refused` with the reason; refusals are also counted by reason. Tolerances are relative to the
+largest value: 1e-6 for libraries that sum in f64, 2e-5 for those that sum in f32. `--cases` lists the cases.
+The exit status is 1 if the command is wrong.
 
-The interpreter needs shap, scikit-learn, pandas, and what is there of xgboost, lightgbm, catboost, ngboost, pyod, scikit-optimize, gpboost.
+The interpreter needs shap, scikit-learn and pandas, and any of xgboost, lightgbm, catboost, ngboost, pyod,
+scikit-optimize and gpboost.
 """
 import argparse
 import collections
@@ -51,7 +53,7 @@ def main():
                 verdict = f"{'differ' if difference.is_right else '**differ**'}: {difference}"
                 wrong += not difference.is_right
                 right += difference.is_right
-            except Exception as problem:  # a library that does not train or run here
+            except Exception as problem:  # a library fails to train or run here
                 verdict = f"refused: the case itself fails: {type(problem).__name__}: {problem}"
                 reasons["the case itself fails"] += 1
             lines.append([name, "; ".join([verdict, *bench.notes])])
@@ -64,7 +66,7 @@ def main():
 
 
 def reason_of(verdict):
-    """A refusal without what is of its case alone."""
+    """Returns the reason of a refusal without details of its case."""
     for text in ("not a number", "the header lacks", "--missing", "statistics of categories", "path-dependent", "is not installed", "no reader of",
                  "approximate", "scikit_learn_to_json"):
         if text in verdict:

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Times path-dependent values of tree ensembles: Apportion, XGBoost's pred_contribs and shapiq, on the same files in one run.
+"""Times path-dependent values of tree ensembles: Apportion, XGBoost's pred_contribs and shapiq.
 
-    python3 benches/rivals/trees.py --workdir DIR [--binary target/release/tree_oracle] [--models a,b] [--rounds 3] [--out FILE.json]
+    python3 benches/rivals/trees.py --workdir DIR [--binary target/release/tree_oracle] [--models a,b]
+                                    [--rounds 3] [--out FILE.json]
 
-DIR holds MODEL.json (XGBoost) and DATA.X.npy (rows), where DATA is MODEL up to the first underscore; and, if there, truth_MODEL.npz with
-`pd_sv` and `pd_bz`, the values of the first rows by enumeration. The interpreter needs xgboost (3.3 or later for its newest algorithm),
-numpy and, for its columns, shapiq (1.8) with scikit-learn; what is missing is left out by name.
+DIR contains MODEL.json (XGBoost) and DATA.X.npy (rows), where DATA is MODEL up to the first underscore; and
+optionally truth_MODEL.npz with `pd_sv` and `pd_bz`, the enumerated values of the first rows. The interpreter
+needs xgboost (3.3 or later for its newest algorithm), numpy and, for the columns of shapiq, shapiq (1.8) with
+scikit-learn; missing libraries are skipped and named.
 
-One thread everywhere; CPU seconds of the timed part only (loading excluded), peers and ours in turn within each round, the least of the
-rounds. Two threads are timed by the wall, and tell something on an idle machine only.
+Runs use one thread; times are CPU seconds without loading, the minimum over the rounds, each of which runs
+all tools in turn. Runs with two threads are measured in wall-clock time, which is meaningful only on an idle
+machine.
 """
 import argparse
 import json
@@ -40,7 +43,7 @@ def parse_arguments():
 
 
 def cpu_us_per_row(work, rows, least_seconds=0.3):
-    """The least CPU time of runs that take `least_seconds` in all."""
+    """Returns the minimum CPU time per row over runs of `least_seconds` in total, and the result."""
     times = []
     while sum(times) < least_seconds:
         start = time.process_time()
@@ -56,7 +59,7 @@ def ours(binary, model, rows, value, threads, out="-"):
 
 
 def shapiq_explainers(model):
-    """Functions from a row to the values of its features, by name of the value."""
+    """Returns functions from a row to its feature attributions by name of the value, and the version."""
     try:
         import shapiq
     except ImportError as missing:
@@ -90,7 +93,7 @@ def compare(arguments, name):
     booster.set_param({"nthread": 1})
     matrix = xgboost.DMatrix(rows, nthread=1)
     explainers, shapiq_version = shapiq_explainers(model)
-    # Enough rows for shapiq, whose time per row does not depend on their number.
+    # Fewer rows for shapiq, whose time per row does not depend on their number.
     some = rows[:100]
     times = {}
 

@@ -1,1 +1,1 @@
-"""Cases of shap_tests.py, a file for each library."""
+"""Cases of shap_tests.py, one file per library."""

@@ -1,4 +1,4 @@
-"""Shapley values from all coalitions, the definition written out, of games that only the library itself plays."""
+"""Shapley values by enumerating all coalitions, of games evaluated by the libraries themselves."""
 import itertools
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def by_coalitions(players, value):
-    """Shapley values, the definition written out."""
+    """Returns Shapley values, computed from the definition."""
     of = {mask: value(np.array(mask)) for mask in itertools.product([False, True], repeat=players)}
     values = np.zeros(players)
     for mask, without in of.items():
@@ -18,7 +18,7 @@ def by_coalitions(players, value):
 
 
 def expected(trees, x, mask):
-    """What the trees expect of a row of which the masked features are known, from the arrays that shap has read."""
+    """Returns the path-dependent expectation of the trees given the masked features, from shap's arrays."""
     def below(tree, node):
         left, right = trees.children_left[tree, node], trees.children_right[tree, node]
         if left < 0:
@@ -35,7 +35,7 @@ def expected(trees, x, mask):
 
 
 def outputs(model, rows, output):
-    """What a model says of rows, before its link or behind it."""
+    """Returns the outputs of a model, before or after its link function."""
     library, is_raw = type(model).__module__.split(".")[0], output == "raw"
     if library == "xgboost":
         import xgboost

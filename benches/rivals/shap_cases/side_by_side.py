@@ -1,4 +1,4 @@
-"""Cases of four libraries, one beside the other."""
+"""Cases that compare four libraries."""
 import itertools
 
 from shap_cases.bench import case
