@@ -1,13 +1,13 @@
-"""Throughput and memory on Sail, compared with a single process and XGBoost's own contributions.
+"""Throughput and memory on Sail compared with a single process and with XGBoost's contributions on Sail.
 
     python benches/engines/sail.py [--rows 5000000] [--workers 2] [--folder FOLDER]
 
-Sail is an engine with Spark's protocol. It explains a Parquet table of 12 columns with 100 trees of depth 6,
-in the path-dependent game and with 100 background rows. The time runs from reading the first row to the sum
-of one column of values, or to the summary of all values, whose digest is the same for all variants. Prints
-one line of JSON per variant: rows per second and core, and the peak memory of the process. Memory beyond that
-of `pass`, in which the engine only passes its rows to Python and back, is due to Apportion. Each variant runs
-in a separate process. Requires pysail, pyspark-client, pyarrow, pandas, xgboost and apportion.
+Sail is an engine with Spark's protocol. The model has 100 trees of depth 6, explained with the path-dependent
+game and with 100 background rows; the data are a Parquet table with 12 columns. The time runs from the first
+row read to the sum of the values of one column, or to the summary of all values, whose digest is the same for
+all setups. Each setup runs in a separate process and prints a line of JSON: rows per second and core, and the
+peak memory of the process. The setup `pass` only sends rows to Python and back, so the difference from it is
+the cost of the explanation. Needs pysail, pyspark-client, pyarrow, pandas, xgboost, apportion.
 """
 import argparse
 import hashlib
@@ -23,7 +23,7 @@ WAYS = ("pass", "one process", "one process summary", "sail summary", "sail", "s
 
 
 def made(folder, rows):
-    """Returns the paths of the model and the table, which are created if missing."""
+    """Creates the table and the model unless they exist; returns their paths."""
     import numpy as np
     import pandas
     import pyarrow
@@ -118,7 +118,7 @@ def once(way, folder, rows, workers):
     seconds = time.perf_counter() - started
     print(json.dumps({"way": way, "rows": rows, "cores": cores, "seconds": round(seconds, 2), "rows per second and core": round(rows / seconds / cores),
                       "megabytes": round(status("VmHWM") / 2**20), "total": total}), flush=True)
-    # Exit without closing the session, which would wait for the server in this process.
+    # Otherwise the session waits for its server, which ends only with this process.
     os._exit(0)
 
 

@@ -1,11 +1,11 @@
-"""Compares Apache Spark with a single process, byte for byte, even if an executor is killed.
+"""Apache Spark with two executors: the same bytes as in one process, even if an executor is killed.
 
     python benches/engines/spark.py [--rows 400000]
 
-Requires a JVM, pyspark, pyarrow, pandas, xgboost and apportion in one environment. Runs Spark in the mode
-local-cluster, with a master and two executors in separate processes. One executor gets SIGKILL while it
-explains rows; Spark repeats its tasks. Compares values and summaries of trees, and certificates of a
-function. Prints each comparison, and exits with an error if bytes differ.
+Needs a JVM, pyspark, pyarrow, pandas, xgboost and apportion in one environment. Runs Spark in local-cluster
+mode, with a master and two executors in separate processes. One executor gets SIGKILL while rows are
+explained, and Spark reruns its tasks. Compares values of trees, summaries, and certificates of a function;
+prints each comparison, and exits with an error if bytes differ.
 """
 import argparse
 import hashlib
@@ -34,7 +34,7 @@ def bent(rows):
 
 
 def digest(frame):
-    """Returns a hash of all bytes of a frame, with the rows in the order of their IDs."""
+    """Returns a digest of all bytes of a frame, with rows sorted by ID."""
     frame = frame.sort_values("id").reset_index(drop=True)
     whole = hashlib.sha256()
     for name in frame.columns:

@@ -1,13 +1,13 @@
-"""Compares methods for any model at an error of 1%: calls, time and true error.
+"""Callable models explained to an error of 1%: calls, time and true error of apportion, shap and shapiq.
 
     python benches/rivals/callable.py [--rows 5] [--players 20]
 
-The model is a function of 20 features with an interaction of three and a threshold; absent features are
-averaged over 50 background rows. True values come from enumeration. Errors are relative to the norm of the
-values, and the largest over the rows is shown. The rivals, shap's KernelExplainer and shapiq, have no
-tolerance: they run with the budgets 2n, 5n, 10n, 20n, 50n, 100n, 200n and 500n, and the first one with a
-largest error of at most 1% is shown. It is determined from the true values, which users do not have.
-KernelExplainer runs with l1_reg=0, because it keeps only ten features by default. Requires shap and shapiq.
+The model is a function of 20 features with a three-way interaction and a threshold, explained with 50
+background rows. True values come from enumerating all coalitions. Errors are relative to the norm of the
+values; the table shows the largest over the rows. Since the other libraries have no tolerance, they run with
+budgets of 2n, 5n, 10n, 20n, 50n, 100n, 200n and 500n, and the table shows the first budget whose largest
+error is at most 1%, which requires the true values that users do not have. KernelExplainer runs with
+l1_reg=0, since it keeps only ten features by default. Needs shap and shapiq.
 """
 import argparse
 import time
@@ -21,7 +21,7 @@ warnings.simplefilter("ignore")
 
 
 class Counted:
-    """A model that counts its calls and their rows."""
+    """A model that counts its calls and the rows that it predicts."""
 
     def __init__(self):
         self.rows = self.calls = 0
@@ -33,9 +33,7 @@ class Counted:
 
 
 def truth(row, background, players):
-    """Shapley values by enumeration, jointly for the features of each interaction, and separately for all
-    others.
-    """
+    """Returns Shapley values by enumeration: features of a common term together, the others separately."""
     values = np.zeros(players)
     for part in ([0, 1, 2, 3, 4, 5], *([feature] for feature in range(6, players))):
         def worth(mask):

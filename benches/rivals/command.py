@@ -1,4 +1,4 @@
-"""Runs the apportion command as a function of a model file and a table, for comparisons with libraries."""
+"""The apportion command as a function of a model file and a table, for comparisons with libraries."""
 import json
 import pathlib
 import subprocess
@@ -7,17 +7,17 @@ import numpy as np
 
 
 class Refused(Exception):
-    """The command failed; contains its error message."""
+    """The command failed; the message is its error."""
 
 
 class Command:
-    """The command `binary`, with its files in `directory`."""
+    """Runs the command `binary` with files in `directory`."""
 
     def __init__(self, binary, directory, rows_as="csv"):
         self.binary, self.directory, self.rows_as = str(binary), pathlib.Path(directory), rows_as
 
     def write(self, rows, name):
-        """Writes a table or a matrix to a file of rows, and returns its path."""
+        """Writes a table or a matrix to a file; returns its path."""
         if not hasattr(rows, "columns"):
             path = self.directory / f"{name}.npy"
             np.save(path, np.asarray(rows, dtype=float))
@@ -38,14 +38,15 @@ class Command:
         return json.loads(done.stdout)
 
     def predict(self, model, rows, *options):
-        """Returns predictions, rows × outputs."""
+        """Returns predictions: rows × outputs."""
         found = self.run("predict", model, rows, *options)["predictions"]
         return np.array([entry["prediction"] for entry in found], dtype=float).reshape(len(found), -1)
 
     def explain(self, model, rows, *options, game="path-dependent", background=None):
         """Returns values, base values and predictions.
 
-        Values are rows × features × outputs, or rows × features × features × outputs with --interactions.
+        Values have the shape rows × features × outputs, with --interactions
+        rows × features × features × outputs.
         """
         data = [] if background is None else ["--background", self.write(background, "background")]
         found = self.run("explain", model, rows, "--game", game, *data, *options)["explanations"]
@@ -56,6 +57,6 @@ class Command:
 
 
 def table(lines, header):
-    """Formats rows of text below a header as a Markdown table."""
+    """Returns a Markdown table with a header and rows."""
     rows = [header, ["---"] * len(header), *lines]
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows)

@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
-"""Times Apportion and its Python rivals in one run, on the same model file and rows, and prints ratios.
+"""Times Apportion and other Python libraries in one run, on the same model file and rows, and prints ratios.
 
     python3 benches/rivals/compare.py [--data DIR] [--venv DIR] [--sections trees,overhead] [--repeat 5]
                                       [--out FILE.json]
 
-Creates a virtual environment (shap, xgboost, numpy, pandas) under target/rivals-venv unless --venv names one,
+Creates a virtual environment (shap, xgboost, numpy, pandas) in target/rivals-venv unless --venv names one,
 and builds the release binaries. DIR contains data/*.csv and models/*.json (default: ../shared if it exists);
-otherwise the data in xtask/lab/data are used.
+without it, the data in xtask/lab/data are used.
 
-Everything runs on one thread. Times are CPU seconds of the timed part only, without loading models and
-reading files: the minimum of the repetitions. Each repetition runs the rivals and Apportion in turn.
+All runs use one thread. Times are CPU seconds without loading models and reading files, the minimum over the
+repetitions; each repetition runs all tools in turn.
 
 Sections:
-  trees      interventional Shapley values of a tree ensemble: shap.TreeExplainer and `apportion explain --method tree`.
-             shap keeps 100 rows of a plain background array, so an explicit masker makes it use all of them.
-  overhead   the cost of the estimators with a game of negligible cost: shap.KernelExplainer (l1_reg off), a plain
-             numpy Leverage SHAP (dense rows, numpy.linalg.lstsq), and the `overhead` program.
+  trees      interventional Shapley values of a tree ensemble: shap.TreeExplainer against
+             `apportion explain --method tree`. shap samples 100 rows of a background array, so an explicit
+             masker makes it use all rows.
+  overhead   cost of the estimators with a free game: shap.KernelExplainer (l1_reg off) and a plain numpy
+             implementation of Leverage SHAP (dense rows, numpy.linalg.lstsq) against the `overhead` program.
 """
 import argparse
 import gzip
@@ -47,7 +48,7 @@ def parse_arguments():
 
 
 def enter_environment(venv):
-    """Creates the environment if necessary, and restarts this script in it."""
+    """Creates the environment unless it exists, and restarts this script in it."""
     python = venv / "bin" / "python"
     if pathlib.Path(sys.prefix).resolve() == venv.resolve():
         return
@@ -134,7 +135,7 @@ def trees(arguments, binaries):
                 done = subprocess.run(command, check=True, capture_output=True, text=True)
                 ours.append(json.loads(done.stderr.strip().splitlines()[-1])["explain_s"])
             mine = np.load(folder / "ours.npy").reshape(values.shape)
-            # shap does not round rows to float32, so a row on a threshold may take the other branch.
+            # shap does not convert rows to float32, so a row at a threshold may take the other branch.
             gap = np.median(np.abs(mine - values))
             result = report("trees", f"{name} {len(rows)} rows x {label} background", (1e6 / len(rows), "us/row"), theirs, ours)
             results.append(dict(result, median_difference=float(gap)))
@@ -145,7 +146,7 @@ def trees(arguments, binaries):
 
 
 def numpy_leverage_shap(players, budget, rng):
-    """A plain numpy implementation of Leverage SHAP: pairs, equally many of each size, dense rows, lstsq."""
+    """Returns values by a plain numpy implementation: pairs, equally likely sizes, dense rows, lstsq."""
     import numpy as np
 
     pairs = (budget - 2) // 2

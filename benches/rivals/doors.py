@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Compares the command with the libraries, on models and rows as users typically store them.
+"""Compares the command with the library of each model, for common kinds of model files and tables.
 
     python3 benches/rivals/doors.py BINARY [--rows-as csv|parquet|numbers]
-                                           [--only xgboost|lightgbm|catboost|scikit_learn]
+                                    [--only xgboost|lightgbm|catboost|scikit_learn]
 
-BINARY is the `apportion` command. Requires pandas and any of xgboost, lightgbm, catboost and scikit-learn
-(and pyarrow for Parquet); missing libraries are skipped with a note. Models are trained on a table with text,
-booleans, missing values and names with blanks, with early stopping, and with three classes or targets.
-`--rows-as numbers` replaces text by codes and booleans by 0 and 1, in a matrix without names, to test models
-independently of the reading of rows. Each line of the table contains `agree`, `differ` with the largest
-difference, or `refused` with the error message of the command. Differences are relative to the largest
+BINARY is the `apportion` command. The interpreter needs pandas and any of xgboost, lightgbm, catboost and
+scikit-learn (and pyarrow for Parquet); missing libraries are skipped and named. Models are trained on a table
+with categories, booleans, missing values and names with spaces, with early stopping, and with three classes
+or targets. `--rows-as numbers` passes category codes and 0 and 1 for booleans in a matrix without names,
+which separates the predictions of a model from the reading of rows. Each line of the table states `agree`,
+`differ` with the largest difference, or `refused` with the error. Differences are relative to the largest
 number. The exit status is 1 if anything differs.
 """
 import argparse
@@ -25,14 +25,14 @@ import pandas as pd
 from command import Command, Refused, table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Append the folder, because it contains another module named shap.
+# Appended, since the directory contains a module shap, too.
 sys.path.append(str(ROOT / "crates/python/python/apportion"))
 ROWS, SHOWN = 600, 40
 NUMBERS, WORDS, FLAG = ["Annual Income (k$)", "age", "Körpergröße"], ["city", "grade"], "is member"
 
 
 def people(seed=0, missing=False):
-    """Returns a table of numbers under names with blanks and brackets, two text columns and a boolean."""
+    """Returns numbers, with spaces and brackets in the names, two categorical columns and a boolean."""
     random = np.random.default_rng(seed)
     rows = pd.DataFrame({
         "Annual Income (k$)": random.lognormal(3, 0.8, ROWS).round(2),
@@ -74,7 +74,7 @@ def targets(rows):
 
 
 class Case:
-    """A model in a file, its rows, and the results of its library for them."""
+    """A model file, rows, and the predictions and contributions of its library."""
 
     def __init__(self, library, what, model, rows, margins, contributions=None, tolerance=(1e-9, 1e-9), options=()):
         self.library, self.what, self.model, self.rows, self.tolerance, self.options = library, what, model, rows, tolerance, options
@@ -140,7 +140,7 @@ def lightgbm_cases(folder):
         if contributions:
             outputs = np.asarray(margins).reshape(SHOWN, -1).shape[1]
             said = np.asarray(model.predict(few, pred_contrib=True)).reshape(SHOWN, outputs, -1)[..., :-1].transpose(0, 2, 1)
-        # Raw scores and contributions of a forest are sums, but its predictions are means.
+        # Raw scores and contributions of a forest are sums over its trees, its predictions are means.
         if model.get_params()["boosting_type"] == "rf":
             margins, said = model.predict(few), said / model.n_estimators_
         return Case("LightGBM " + lightgbm.__version__, what, path, few, margins, said)
@@ -221,11 +221,11 @@ def scikit_learn_cases(folder):
         try:
             import shap
             values = np.asarray(shap.TreeExplainer(model).shap_values(rows))
-        except Exception:  # shap is missing, or does not support the model
+        except Exception:  # shap is not installed or does not support the model
             return None
         return values[:, :, None] if values.ndim == 2 else values
 
-    # shap computes some sums of scikit-learn's trees in f32.
+    # shap sums the trees of scikit-learn partly in f32, hence the second tolerance.
     def case(what, model, rows, margins="predict", tolerance=(1e-9, 1e-6)):
         path = folder / (what.replace(" ", "_").replace(",", "") + ".json")
         save(model, path)
@@ -269,7 +269,7 @@ def scikit_learn_cases(folder):
 
 
 def boosted_pipeline(case, columns, kind, library, wanted, rows, margins):
-    """A pipeline of encoders and a boosting model of another library; for a classifier with margins."""
+    """Returns the case of a pipeline of encoders and a boosting model of another library."""
     import importlib
 
     from sklearn.impute import SimpleImputer
@@ -285,14 +285,14 @@ def boosted_pipeline(case, columns, kind, library, wanted, rows, margins):
 
 
 def apart(found, wanted):
-    """Returns the largest difference, relative to the largest expected number."""
+    """Returns the largest difference relative to the largest expected number."""
     if found.shape != wanted.shape:
         return np.inf
     return float(np.abs(found - wanted).max() / max(np.abs(wanted).max(), 1e-300))
 
 
 def as_numbers(case):
-    """Returns the rows as the numbers that the splits compare."""
+    """Returns the rows as the numbers that splits compare."""
     rows, words = case.rows, {}
     if case.model.suffix == ".json" and case.library.startswith("scikit"):
         made = json.loads(case.model.read_text())
@@ -314,7 +314,7 @@ def verdict(share, tolerance):
 
 
 def held(command, case):
-    """Compares the predictions and the contributions of the command with those of the library."""
+    """Returns the verdicts on the predictions and the contributions of a case."""
     try:
         rows = as_numbers(case) if command.rows_as == "numbers" else case.rows
     except ValueError as problem:
@@ -352,7 +352,7 @@ def main():
                 for make in made:
                     try:
                         case = make()
-                    except ValueError as problem:  # the export does not support the model
+                    except ValueError as problem:  # the converter of scikit-learn states the reason
                         lines.append([library, "", f"not written: {problem}", ""])
                         continue
                     lines.append([case.library, case.what, *held(command, case)])

@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
-"""Times the tree methods and their rivals in one run, on the same files, and prints ratios.
+"""Times the tree engine and other libraries in one run, on the same files, and prints ratios.
 
     python3 benches/rivals/engine.py --workdir DIR [--binary target/release/tree_oracle] [--models a,b]
                                      [--sections path,one,marginal,banzhaf,interactions]
                                      [--fasttreeshap PYTHON] [--rounds 3] [--quick] [--out FILE.json]
 
-Models that DIR lacks are trained: MODEL.json (XGBoost), DATA.X.npy (rows) and DATA.bg.npy (background).
-Requires Python 3.12 or later with xgboost 3.4, shap, shapiq 1.8, woodelf_explainer, scikit-learn and pandas.
-FastTreeSHAP requires another interpreter (3.10, numpy < 2). Rivals that are missing or take too long are
-skipped with a note.
+Trains the models that DIR does not contain: MODEL.json (XGBoost), DATA.X.npy (rows) and DATA.bg.npy
+(background). The interpreter (3.12 or later) needs xgboost 3.4, shap, shapiq 1.8, woodelf_explainer,
+scikit-learn and pandas; FastTreeSHAP needs a separate one (3.10, numpy < 2). Libraries that are missing or
+fail are skipped and named.
 
-Everything runs on one thread. Times are CPU seconds of the timed part: loading is excluded, but everything
-derived from the background or the rows is included, because each run of ours creates a new oracle. Rivals and
-Apportion run in turn within each round, and the minimum of the rounds is reported. Rivals explain as many
-rows as take a second or two, except WOODELF, which always explains all rows, because its cost per row
-decreases with their number.
+All runs use one thread. Times are CPU seconds without loading, but include everything that a tool computes
+from the background or the rows, since each of our runs starts with a new oracle. Each round runs all tools in
+turn; the minimum over the rounds counts. Other libraries explain as many rows as take a second or two, except
+WOODELF, which always explains all rows, since its cost per row falls with their number.
 
-Sections, and the required speedups over the rivals named:
-  path          path-dependent Shapley, 1000 rows: 12 times XGBoost; 20,000 rows: 3.5 times WOODELF and 15 times XGBoost
-  one           one row in one call: at most half the time of the best rival
-  marginal      Shapley with 1 background row: 2 times shap's C code; 100: 50 times the best compiled rival (shap,
-                shapiq); 1000: 250 times; and with 20,000 rows 5 times WOODELF
+Sections and targets (speed relative to the best of the libraries named):
+  path          path-dependent Shapley, 1000 rows: 12 times XGBoost; 20 000 rows: 3.5 times WOODELF, 15 times
+                XGBoost
+  one           one row in one call: at most half the time of the best of all
+  marginal      Shapley with 1 background row: 2 times shap's C code; 100: 50 times the best compiled library
+                (shap, shapiq); 1000: 250 times; and with 20 000 rows 5 times WOODELF
   banzhaf       20 times shapiq, path-dependent and with 100 background rows
   interactions  path-dependent pairs: 4 times XGBoost
 """
@@ -59,9 +59,9 @@ def parse_arguments():
     return parser.parse_args()
 
 
-# ---------------------------------------------------------------------------------------------- models and rows
+# --------------------------------------------------------------------------------------- models and rows
 def data(name):
-    """Returns synthetic data with the shape of California housing (8 features) or of a wide table (100)."""
+    """Returns synthetic rows and targets: 8 features like California housing, or 100 features."""
     features, rows = {"cal": (8, 26_000), "wide": (100, 26_000)}[name]
     random = np.random.default_rng(7 + features)
     x = random.normal(size=(rows, features))
@@ -89,7 +89,7 @@ def prepare(workdir, model):
 
 
 def rows_of(workdir, model, count):
-    """Returns the rows to explain: the first ones of a file of 1000, or all of a file of 20,000."""
+    """Returns the rows to explain: the first of the file with 1000 rows or of that with 20 000."""
     name = model.split("_")[0]
     return np.load(workdir / (f"{name}.X20000.npy" if count > 1000 else f"{name}.X.npy"))[:count]
 
@@ -112,7 +112,7 @@ def xgboost_calls(workdir, model, kind):
     made = {}
 
     def explain(rows):
-        # Create the matrix in the first run only, because that is up to the caller.
+        # Only the first run includes this time: callers can reuse the matrix.
         if made.get("rows") is not rows:
             made.update(rows=rows, matrix=xgboost.DMatrix(rows, nthread=1))
         if kind == "predict":
@@ -199,7 +199,7 @@ print(json.dumps(min(times) * 1e6))
 
 # ---------------------------------------------------------------------------------------------- timing
 def cpu_us_per_row(work, rows, least_seconds):
-    """Returns the minimum CPU time per row of runs that take `least_seconds` in total.
+    """Returns the minimum CPU time per row over runs of `least_seconds` in total.
 
     The first run counts only if it takes longer than that.
     """
@@ -215,7 +215,7 @@ def cpu_us_per_row(work, rows, least_seconds):
 
 
 def rival_us_per_row(work, rows, whole=False):
-    """Times as many rows as take about a second, or all rows with `whole`."""
+    """Returns the time per row of another library, for rows that take about a second, or for all rows."""
     if whole:
         return cpu_us_per_row(work, rows, 0.01)
     count = 1
@@ -250,9 +250,7 @@ class Report:
         self.cells = []
 
     def add(self, model, what, wanted, ours, rivals):
-        """Adds the microseconds per row of Apportion and its rivals; `wanted` maps rivals to required
-        speedups.
-        """
+        """Adds times per row in microseconds; `wanted` has target speedups over libraries by name."""
         for rival, theirs in rivals.items():
             asked = wanted.get(rival)
             held = None if asked is None else theirs / ours >= asked
@@ -269,13 +267,13 @@ def least(rounds, measure):
 def try_rival(name, make):
     try:
         return make()
-    except Exception as problem:  # continue with the other rivals, no matter how one fails
-        print(f"{name} is skipped: {type(problem).__name__}: {problem}", file=sys.stderr)
+    except Exception as problem:  # continue with the other libraries after any failure
+        print(f"{name} is left out: {type(problem).__name__}: {problem}", file=sys.stderr)
         return None
 
 
 def together(rounds, ours, rivals):
-    """Returns the minimum times over the rounds; each round runs Apportion and all rivals in turn."""
+    """Returns the minimum times over the rounds, each of which runs all tools in turn."""
     times = {}
     for _ in range(rounds):
         times.setdefault("ours", []).append(ours())

@@ -13,7 +13,7 @@ import apportion
 
 
 class Game:
-    """A game with its true values. It caches its values, and counts the coalitions that a run evaluates."""
+    """A game with its true values. It caches coalition values and counts the evaluations of a run."""
 
     def __init__(self, name, players, value, truths, about=None):
         self.name, self.players, self.truths, self.about = name, players, truths, about or {}
@@ -46,34 +46,32 @@ class Game:
         return answers
 
     def ours(self):
-        """The game as an `apportion.Game`."""
+        """Returns the game as an `apportion.Game`."""
         if self._ours is None:
             self._ours = apportion.Game(self, self.players)
         return self._ours
 
     def truth(self, section):
-        """Returns true values, or true interactions of all pairs i < j in order; None if unknown."""
+        """Returns the true values or interactions of all pairs i < j in order; None if they are unknown."""
         return self.truths(section)
 
     def mark(self):
-        """Returns a fingerprint of the game."""
+        """Returns a digest that identifies the game."""
         ends = np.array([[False] * self.players, [True] * self.players])
         told = np.concatenate([self(ends), self.truth("values")])
-        # Ignore the last digits, in which builds may differ, and the sign of zero.
+        # Rounded, since the last digits may differ between builds; adding 0 removes the sign of zeros.
         rounded = np.round(told / np.abs(told).max(), 6) + 0.0
         return hashlib.sha256(rounded.tobytes()).hexdigest()[:12]
 
 
 def enumerated(table):
-    """Returns the true values of a game, given its 2^n values; bit i of an index is player i."""
+    """Returns the true values of a game from its 2^n coalition values; bit i of the index is player i."""
     players = len(table).bit_length() - 1
     places = np.arange(len(table))
     sizes = np.bitwise_count(places.astype(np.uint64)).astype(int)
 
     def differences(members):
-        """Returns the joint contribution of all members to each coalition of the others, and the coalition
-        sizes.
-        """
+        """Returns the joint contribution of the members to each coalition of the others, and their sizes."""
         others = places[(places & sum(1 << member for member in members)) == 0]
         total = np.zeros(len(others))
         for chosen in itertools.product((0, 1), repeat=len(members)):
@@ -81,7 +79,7 @@ def enumerated(table):
         return total, sizes[others]
 
     def weights(left):
-        """Returns the weights of coalitions of `left` players by size, in the Shapley interaction index."""
+        """Returns weights of coalitions of `left` players by size in the Shapley interaction index."""
         return np.array([1 / ((left + 1) * math.comb(left, size)) for size in range(left + 1)])
 
     def truth(section):
@@ -97,9 +95,9 @@ def enumerated(table):
 
 
 def small(name, players, value, noise=None):
-    """Creates a game of at most 14 players, with true values by enumeration.
+    """Returns a game of at most 14 players with enumerated true values.
 
-    `noise` is the standard deviation of the fixed noise added to each value, relative to that of the game.
+    Fixed noise with a standard deviation of `noise` times that of the coalition values is added.
     """
     coalitions = (np.arange(2**players)[:, None] >> np.arange(players) & 1).astype(bool)
     table = np.concatenate([np.asarray(value(part), dtype=float) for part in np.array_split(coalitions, max(1, len(coalitions) // 2048))])
@@ -111,7 +109,7 @@ def small(name, players, value, noise=None):
 
 
 def of_terms(name, players, members, amounts):
-    """Creates a sum of unanimity games, with true values in closed form."""
+    """Returns a sum of unanimity games, with true values in closed form."""
     holds = np.zeros((len(members), players))
     for place, term in enumerate(members):
         holds[place, list(term)] = 1
@@ -126,16 +124,14 @@ def of_terms(name, players, members, amounts):
 
 
 class Trees:
-    """An XGBoost model and the rows to explain."""
+    """An XGBoost model and rows to explain."""
 
     def __init__(self, name, booster, rows):
         self.name, self.booster, self.rows = name, booster, np.asarray(rows, dtype=np.float32).astype(float)
         self.ensemble = apportion.Ensemble(booster)
 
     def game(self, background_rows, seed):
-        """Creates the marginal game of one row, with the mean of the data or this number of rows as the
-        background.
-        """
+        """Returns the marginal game of a random row, with the data's mean or some rows as background."""
         random = np.random.default_rng([seed, background_rows, zlib.crc32(self.name.encode())])
         players = self.rows.shape[1]
         row = self.rows[random.integers(len(self.rows))]
@@ -145,7 +141,7 @@ class Trees:
 
         def value(asked):
             mixed = np.where(asked[:, None, :], row, background[None]).reshape(-1, players)
-            # Use another thread pool than the estimator, whose threads are waiting for this game.
+            # A separate thread pool, since that of the estimator is busy.
             return self.ensemble.predict(mixed, threads=2).reshape(len(asked), -1).mean(axis=1)
 
         @functools.cache
@@ -161,7 +157,7 @@ class Trees:
 
 
 def agreement(game):
-    """Returns the relative difference between our exact values and shap's; None for games without trees."""
+    """Returns the relative difference from shap's TreeExplainer; None for games of other models."""
     if "booster" not in game.about:
         return None
     import shap
@@ -173,7 +169,7 @@ def agreement(game):
 
 
 class Games:
-    """Creates the games. Models are read or trained at their first use."""
+    """Creates the games; reads or trains models on first use."""
 
     def __init__(self, data):
         self.data = pathlib.Path(data)
@@ -181,7 +177,7 @@ class Games:
 
     @functools.cache
     def table(self, name):
-        """Returns features and targets of a data set in the directory, or None."""
+        """Returns features and targets of a dataset in the directory, or None."""
         import pandas
 
         found = [self.data / "data" / f"{name}.csv", self.data / "data" / f"{name}.csv.gz"]
@@ -212,7 +208,7 @@ class Games:
 
         if name.startswith("friedman"):
             rows, target = datasets.make_friedman1(2000, n_features=int(name.removeprefix("friedman")), noise=0.5, random_state=0)
-            # The published function uses five features; products of three give the other features an effect.
+            # The published function uses five features; products of three features make the others relevant.
             extra = [(place, place - 1, place - 3) for place in range(5, rows.shape[1])]
             return rows, target + sum(8 * rows[:, i] * rows[:, j] * (rows[:, k] > 0.5) for i, j, k in extra)
         return getattr(datasets, f"load_{name}")(return_X_y=True)
@@ -227,9 +223,7 @@ class Games:
 
     @functools.cache
     def fitted(self, kind, name):
-        """Returns a model without trees, trained on scaled features, and its rows; None if the data is
-        missing.
-        """
+        """Returns a model other than trees on scaled features, and its rows; None if the data are missing."""
         from sklearn.neighbors import KNeighborsRegressor
         from sklearn.neural_network import MLPRegressor
         from sklearn.svm import SVR

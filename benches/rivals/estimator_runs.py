@@ -1,4 +1,4 @@
-"""The estimators of `estimators.py`, ours and the rivals: functions of a game, a budget and a seed."""
+"""The estimators of `estimators.py`, ours and others: functions of a game, a budget and a seed."""
 import collections
 import contextlib
 import functools
@@ -16,7 +16,7 @@ import numpy as np
 
 import apportion
 
-# The reference method for relative errors.
+# The method that all others are compared with.
 REFERENCE = {"values": "leverage-shap", "banzhaf": "kernel-banzhaf-without-replacement"}
 OURS = {
     "values": ("auto", "learned-spectrum", "proxy-residual", "odd-shap", "poly-shap", "proxy-shap", "regression-msr", "leverage-shap",
@@ -63,7 +63,8 @@ def shap_kernel(game, budget, seed):
 
     np.random.seed(seed)
     explainer = shap.KernelExplainer(game, np.zeros((1, game.players)))
-    # Its budget excludes the empty and the full coalition, and it keeps only ten features by default.
+    # KernelExplainer counts neither the empty nor the grand coalition, and keeps only ten features without
+    # l1_reg=0.
     return Found(np.ravel(explainer.shap_values(np.ones((1, game.players)), nsamples=budget - 2, l1_reg=0, silent=True)))
 
 
@@ -75,8 +76,8 @@ def shap_permutation(game, budget, seed):
 
 
 def leverageshap_of(directory):
-    """Returns the authors' own Leverage SHAP, from a clone, with a seed for its sampler, which they fix."""
-    # Bypass the package's __init__, which requires a plotting library.
+    """Returns the authors' Leverage SHAP from a clone, with our seed instead of their fixed one."""
+    # Bypasses the package's `__init__`, which imports a plotting library.
     package = types.ModuleType("leverageshap")
     package.__path__ = [str(pathlib.Path(directory) / "leverageshap")]
     sys.modules["leverageshap"] = package
@@ -102,7 +103,7 @@ def terms_up_to(players, order):
 
 
 def poly(order):
-    """PolySHAP of this order; with fewer terms for small budgets, and at most 600."""
+    """Returns PolySHAP of this order, with at most half as many terms as the budget and at most 600."""
     def make(players, budget, seed):
         from shapiq.approximator import PolySHAP
 
@@ -112,7 +113,7 @@ def poly(order):
 
 
 def rivals(section, leverageshap):
-    """Returns the rivals by name: version, function and maximum number of players."""
+    """Returns the other estimators by name: version, function, maximum number of players."""
     import shapiq.approximator as theirs
 
     version = importlib.metadata.version
@@ -156,14 +157,14 @@ def rivals(section, leverageshap):
 
 @functools.cache
 def build():
-    """Returns a fingerprint of this build of apportion."""
+    """Returns a digest of this build of apportion."""
     return hashlib.sha256(pathlib.Path(apportion._core.__file__).read_bytes()).hexdigest()[:12]
 
 
 def estimators(section, methods, leverageshap, is_for_ours_only):
-    """Returns the estimators of a section by name: version, function and maximum number of players.
+    """Returns the estimators of a section by name: (version, function, maximum number of players).
 
-    Ours come first, beginning with the reference method.
+    The reference method is first, then our other methods.
     """
     known = {name for name, _ in apportion.methods()}
     wanted = list(dict.fromkeys([name for name in [REFERENCE.get(section)] if name] + list(methods or OURS[section])))

@@ -1,4 +1,4 @@
-"""The tables of `estimators.py`: relative errors, coverage, overhead, and whether requirements are met."""
+"""Tables of `estimators.py`: errors relative to the reference, coverage, overhead, and targets."""
 import collections
 import math
 
@@ -8,13 +8,12 @@ from estimator_runs import REFERENCE, is_rival
 
 # Multiples of the number of players.
 BUDGETS = (2, 3, 5, 10, 20, 50)
-# Clip relative errors below 1e-8, which are rounding errors: some games are additive, and all regressions are
-# exact on them.
+# Relative errors below 1e-8 count as rounding: on additive games, all regressions are exact.
 ROUNDING = 1e-16
 
 
 def ratios(cells, section):
-    """Returns errors relative to the reference on the same game and seed, by class, budget and estimator."""
+    """Returns errors over those of the reference for the same game and seed, by class, budget, estimator."""
     by_game = collections.defaultdict(dict)
     for cell in cells.of(section):
         if "error" in cell:
@@ -34,7 +33,7 @@ def number(value):
 
 
 def best_rival(found, name, times):
-    """Returns the smallest median of a rival that ran on at least half of the games, and its name."""
+    """Returns (median, name) of the best other library on at least half of the games, or None."""
     most = max((len(each) for (of, at, _), each in found.items() if (of, at) == (name, times)), default=0)
     told = [(float(np.median(each)), estimator) for (of, at, estimator), each in found.items()
             if (of, at) == (name, times) and is_rival(estimator) and len(each) >= most / 2]
@@ -42,7 +41,10 @@ def best_rival(found, name, times):
 
 
 def over_rivals(cells, section, group, times, method):
-    """Returns the median error relative to each rival that ran on at least half of the games."""
+    """Returns (median, name) of the ratios of the method's error to that of each other library.
+
+    Only libraries that run on at least half of the games count.
+    """
     by_game = collections.defaultdict(dict)
     for cell in cells.of(section):
         if cell["class"] in group and cell["times"] == times and "error" in cell:
@@ -87,7 +89,7 @@ def show_ratios(cells, section):
 
 
 def coverage(cells, section="values"):
-    """Returns the coverage of 95% intervals, by estimator, then by class and budget; `all` for the pool."""
+    """Returns the coverage of 95% intervals by estimator and class or budget, with `all` for the pool."""
     counts = collections.defaultdict(lambda: collections.defaultdict(lambda: [0, 0]))
     for cell in cells.of(section):
         if cell.get("intervals"):
@@ -109,7 +111,7 @@ def show_coverage(cells):
                 print(f"| {name} |" + "".join(f" {100 * each[name]:.1f} |" if name in each else " |" for each in told.values()))
 
 
-# The requirements: class names, the budget in multiples of n, and the maximum of the median.
+# Targets: section, classes, budget as a multiple of n, maximum median.
 TREES_FEW, TREES_MANY = ("XGBoost n <= 8", "XGBoost n 10-14", "XGBoost n 16-20"), ("XGBoost n 60-101", "XGBoost n = 241")
 ROWS_FEW, ROWS_MANY, NETWORKS = ("XGBoost n <= 20, 50 rows",), ("XGBoost n >= 60, 50 rows",), ("networks n 10-14",)
 DEMANDS = (
@@ -129,15 +131,15 @@ def verdict(is_met, says):
 
 
 def verdicts(missed, says):
-    """Prints one requirement on many cells, with the cells that miss it."""
+    """Prints the verdict on one target for many cells, with those that miss it."""
     verdict(not missed, says + (f", {len(missed)} miss it:" if missed else ""))
     for each in missed:
         print(f"  - {each}")
 
 
 def show_verdicts(cells, method):
-    """Prints each requirement, and whether `method` meets it; requirements without data are omitted."""
-    print(f"\n## Requirements for `{method}`\n")
+    """Prints whether `method` meets each target that this run measured."""
+    print(f"\n## Demands, by `{method}`\n")
     found = {section: ratios(cells, section) for section in ("values", "banzhaf", "pairs")}
 
     def pooled(section, group, times, estimator):

@@ -1,33 +1,33 @@
-"""Compares estimators for any game at equal evaluations: apportion, shapiq, shap and leverageshap.
+"""Compares estimators of apportion, shapiq, shap and leverageshap on the same games, seeds and budgets.
 
-    python benches/rivals/estimators.py --out FILE [--data ../shared] [--quick] [--only CLASS] [--section NAME]
-                                        [--methods NAMES] [--report]
+    python benches/rivals/estimators.py --out FILE [--data ../shared] [--quick] [--only CLASS]
+                                        [--section NAME] [--methods NAMES] [--report]
 
 Sections: `values` (Shapley values), `banzhaf`, `pairs` (Shapley interaction indices of all pairs), `overhead`
-(CPU time for a game of negligible cost), `use` (a callable model of 50 features, until the error is 1%). Runs
-all sections by default.
+(CPU time with a free game), `use` (a callable model of 50 features, explained to an error of 1%). Without
+--section, all of them run.
 
-The error of an estimate is |found - true|² / |true|². The tables show the error relative to that of our
-paired Leverage SHAP for the same game, seed and budget: the median over games and seeds, and the 90% quantile
-in brackets. Our methods draw the same coalitions for the same seed; the rivals draw their own. Errors of
-Banzhaf values are relative to our Kernel Banzhaf without replacement (the more accurate of the two), errors
-of pairs are not relative. Budgets of 2^n and more are skipped, because all estimators are or could be exact
-there.
+The error of an estimate is |estimate - true|² / |true|². The tables show the ratio of this error to that of
+our paired Leverage SHAP on the same game, seed and budget: the median over games and seeds, with the 90%
+quantile in brackets. Our methods draw the same coalitions for the same seed; other libraries draw separately.
+Errors of Banzhaf values are relative to our Kernel Banzhaf without replacement (the stricter reference);
+those of pairs are shown unchanged. Budgets of 2^n and more are skipped, since every estimator is or could be
+exact there.
 
 Games: XGBoost models from the directory --data (or APPORTION_DATA; models/NAME.json and data/NAME.csv;
-missing files are skipped with a note), and models trained on data of scikit-learn, with the mean of the data
-as the single baseline, or with 50 background rows; networks, support vector machines and nearest neighbours;
-textbook games; games with noise. True values of trees are exact (compared with shap's TreeExplainer in the
-same run); those of other games come from enumeration for up to 14 players, and from closed forms for more.
-Each distinct coalition that a run of an estimator evaluates counts as one evaluation. Coalition values are
-cached for the other estimators, and the time of the game is excluded from the CPU time.
+missing ones are skipped and named) and models trained here on datasets of scikit-learn, with the column means
+as the baseline or with 50 background rows; neural networks, support vectors and nearest neighbours; textbook
+games; games with noise. True values are exact for trees (checked with shap's TreeExplainer in the same run),
+enumerated for other games with up to 14 players, and in closed form for larger ones. A run counts each
+coalition once; coalition values are cached for the other estimators, and the CPU time excludes the evaluation
+of the game.
 
---out stores one line of JSON for each cell (game, seed, budget, estimator). Stored cells are not run again
-unless the game, the version of the rival or the build of apportion has changed; so rivals run once, and each
-new build of ours runs again. --report prints the stored cells without running anything. `leverageshap` is not
-on a registry: clone https://github.com/rtealwitter/leverageshap, install tabulate, and pass the directory
-with --leverageshap. Requires shap, shapiq, xgboost, lightgbm, pandas and scikit-learn. Everything runs on one
-thread.
+--out stores one line of JSON for each cell (game, seed, budget, estimator). Stored cells are not repeated
+unless the game, the version of the library or the build of apportion changes: other libraries run once, and
+each build of apportion runs again. --report prints the stored cells without running anything. `leverageshap`
+is not on a registry: clone https://github.com/rtealwitter/leverageshap, install tabulate, and pass the
+directory with --leverageshap. Needs shap, shapiq, xgboost, lightgbm, pandas and scikit-learn. All runs use
+one thread.
 """
 import os
 
@@ -57,19 +57,19 @@ from estimator_tables import BUDGETS, show
 warnings.simplefilter("ignore")
 
 SECTIONS = ("values", "banzhaf", "pairs", "overhead", "use")
-# Skip budgets of a rival that would take more seconds than this, extrapolated from a smaller budget.
+# Maximum number of seconds for a run, as predicted from its time at a smaller budget.
 PATIENCE = 30.0
 
 
 class Cells:
-    """The cells of earlier runs and of this one: one line of JSON each."""
+    """The cells of this and earlier runs, stored as lines of JSON."""
 
     def __init__(self, path):
         self.path, self.kept = path, {}
         if path and path.exists():
             written = path.read_text()
             if written and not written.endswith("\n"):
-                # An earlier run was killed while writing a line.
+                # A run was killed while it wrote a line.
                 with path.open("a") as file:
                     file.write("\n")
             for line in written.splitlines():
@@ -95,7 +95,7 @@ class Cells:
         return [cell for cell in self.kept.values() if cell["section"] == section]
 
     def drop_other_builds(self):
-        """Drops cells of other builds of apportion in this run; the file keeps them."""
+        """Ignores our cells of other builds of apportion in this run; the file keeps them."""
         others = {key for key, cell in self.kept.items() if cell["section"] != "truth" and not is_rival(cell["estimator"]) and cell["version"] != build()}
         self.kept = {key: cell for key, cell in self.kept.items() if key not in others}
         if others:
@@ -103,9 +103,7 @@ class Cells:
 
 
 def measured(game, section, run, budget, seed):
-    """Runs an estimator: returns errors, evaluations, CPU time without the game, and the coverage of
-    intervals.
-    """
+    """Runs an estimator; returns its error, evaluations, CPU time outside the game, and interval coverage."""
     true = game.truth(section)
     game.ours()
     game.begin()
@@ -119,7 +117,7 @@ def measured(game, section, run, budget, seed):
             told = {"problem": "the values are not finite"}
         elif found.low is not None:
             slack = 1e-9 * np.linalg.norm(true)
-            # Infinite ends mean that the error is unknown, and that there is no interval.
+            # Intervals of values with an unknown error have infinite ends and do not count.
             stated = np.isfinite(found.low) & np.isfinite(found.high)
             held = (found.low - slack <= true) & (true <= found.high + slack)
             told |= {"players": len(true), "intervals": int(stated.sum()), "covered": int((held & stated).sum())}
@@ -132,7 +130,7 @@ def measured(game, section, run, budget, seed):
 
 
 def run_games(section, games, runners, cells, seeds, budgets, only, late):
-    """Runs all cells of a section. Seeds are the outer loop, so that an interrupted run has all classes."""
+    """Runs all estimators on all games, seed by seed, so that a truncated run covers all classes."""
     slow = {}
     for seed in seeds:
         for name, makers in games.classes().items():
@@ -174,7 +172,7 @@ OVERHEAD = ((100, 2_000), (100, 10_000), (300, 3_000), (1_000, 20_000), (10_000,
 
 
 def overhead_once(estimator, players, budget):
-    """Prints the CPU time without the game and the peak memory; runs in a separate process."""
+    """Prints the CPU time outside the game and the peak memory of this process."""
     random = np.random.default_rng(5)
     weights, pairs = random.normal(size=players), random.choice(players, (players, 2))
     spent = 0.0
@@ -183,8 +181,7 @@ def overhead_once(estimator, players, budget):
         nonlocal spent
         started = time.process_time()
         asked = np.atleast_2d(np.asarray(asked))
-        # Avoid a copy of the coalitions, which take a gigabyte for the largest numbers of players and
-        # budgets.
+        # Avoids a copy of the coalitions, which take a gigabyte for the largest number of players and budget.
         asked = asked if asked.dtype == bool else asked > 0.5
         answers = np.concatenate([part @ weights + (part[:, pairs[:, 0]] & part[:, pairs[:, 1]]).sum(axis=1)
                                   for part in np.array_split(asked, max(1, len(asked) * players // 500_000))])
@@ -199,7 +196,7 @@ def overhead_once(estimator, players, budget):
     spent, started = 0.0, time.process_time()
     found = run(game, budget, 0)
     seconds = time.process_time() - started - spent
-    # Read VmHWM, because getrusage returns the peak of the parent if that is higher.
+    # getrusage reports the peak memory of the parent if that is higher.
     status = pathlib.Path("/proc/self/status")
     high = next((line for line in status.read_text().splitlines() if line.startswith("VmHWM")), None) if status.exists() else None
     print(json.dumps({"cpu": seconds, "memory": None if high is None else int(high.split()[1]) / 1024, "chose": found.chose}))
@@ -210,7 +207,7 @@ def run_overhead(cells, methods, is_quick):
     names = [name for name in methods or ("auto", "learned-spectrum", "leverage-shap") if name in known]
     for players, budget in OVERHEAD[:3] if is_quick else OVERHEAD:
         for estimator in [*names, "shapiq OddSHAP"]:
-            # The learned spectrum stores numbers for each player and pair: 20 GB at the maximum of both.
+            # The learned spectrum stores several numbers per player and pair: 20 GB for the largest setting.
             if estimator.startswith("shapiq") and players > 300 or estimator == "learned-spectrum" and players > 1000:
                 continue
             cell = {"section": "overhead", "class": f"({players}, {budget})", "game": "free", "seed": 0, "times": 0, "estimator": estimator,
@@ -226,10 +223,10 @@ def run_overhead(cells, methods, is_quick):
     print("overhead is done", flush=True)
 
 
-# A realistic use
+# A practical use
 
 def run_use(cells, methods, is_quick):
-    """Runs a callable model of 50 features until the error is 1%."""
+    """Measures the evaluations for an error of 1% on a callable model of 50 features."""
     import shap
     import xgboost
 
@@ -278,7 +275,8 @@ def run_use(cells, methods, is_quick):
         needed, started = [], time.process_time()
         for place in range(few):
             np.random.seed(place)
-            # Use the first of these budgets at which the true error is small enough, which users do not know.
+            # Users do not know the true error; this finds the first of these budgets with which it is small
+            # enough.
             for times in (5, 10, 20, 50, 100, 200, 500):
                 found = np.reshape(run(rows[place : place + 1], times * players), (1, players))
                 if np.linalg.norm(found[0] - true[place]) <= 0.01 * np.linalg.norm(true[place]):

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Writes interaction indices of shapiq and shap for random games and a tree, for a test that compares them.
+"""Writes interaction indices of shapiq and shap on random games and a tree, for comparison in a test.
 
     python3 benches/rivals/indices.py DIR
     APPORTION_INDICES=DIR cargo test -p apportion-values --test values published -- --nocapture
 
-Each file is NAME_index=INDEX_order=ORDER.json in the format of shapiq's InteractionValues; the one with the
-index Moebius contains the game. The files published by shapiq
+Files are named NAME_index=INDEX_order=ORDER.json, in the format of shapiq's InteractionValues; the one with
+index Moebius is the game. The files that shapiq publishes
 (tests/shapiq/data/interaction_values/california_housing of github.com/mmschlk/shapiq: 102 of two games, and
-one of an unknown game) have the same format; put them into a folder to compare them. Files with the index
-halves-NAME contain a matrix: halves-STII from shap's exact explainer with interactions=True, halves-k-SII
-from its tree explainer.
+one whose game is not given) have the same format: set APPORTION_INDICES to their directory. Files with index
+halves-NAME contain a matrix: halves-STII is the result of shap's exact explainer with interactions=True,
+halves-k-SII that of its tree explainer.
 
-Requires shapiq 1.8, shap and scikit-learn. shapiq computes FSII and kADD-SHAP by regressions in which ∅ and N
-have the weight 1e8 instead of being constraints. Their error is up to 5e-8, in the published files 5e-9, and
-the test tolerates 1e-7.
+Needs shapiq 1.8, shap and scikit-learn. shapiq computes FSII and kADD-SHAP by a regression in which ∅ and N
+have the weight 1e8 instead of being constraints; the error is up to 5e-8, in its published files 5e-9, and
+the tolerance 1e-7.
 """
 import itertools
 import json
@@ -28,7 +28,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 warnings.simplefilter("ignore")
 INDICES = ["SII", "BII", "CHII", "k-SII", "STII", "FBII", "Co-Moebius", "SGV", "BGV", "CHGV", "IGV", "EGV", "JointSV"]
-# Computed by regressions with large weights instead of constraints.
+# Computed by a regression with large weights instead of constraints.
 BY_WEIGHTS = ["FSII", "kADD-SHAP"]
 
 
@@ -40,7 +40,7 @@ def write(folder, name, index, order, players, base, data):
 
 
 def moebius(values, players):
-    """Returns Möbius coefficients from the values by mask."""
+    """Returns the Möbius coefficients of coalition values by mask."""
     coefficients = numpy.array(values, dtype=float)
     for player in range(players):
         blocks = coefficients.reshape(-1, 2, 1 << player)

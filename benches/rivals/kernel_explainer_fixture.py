@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes results of shap's KernelExplainer on fixed games, for the test of Optimized Kernel SHAP.
+"""Records shap's KernelExplainer on fixed games, for the test of Optimized Kernel SHAP.
 
-For each case: the subsets that the library drew (in order, with repetitions), and the rows, weights and
-values that it computed from them. Usage: kernel_explainer_fixture.py OUT.json (requires shap and numpy)
+Each case has the subsets drawn (in order, with repetitions), and the resulting rows, weights and values.
+Usage: kernel_explainer_fixture.py OUT.json   (needs: shap numpy)
 """
 import json
 import sys
@@ -12,7 +12,7 @@ import shap
 
 
 def game(z):
-    """A game of order three with a large constant."""
+    """A game of order three with a large constant term."""
     z = np.atleast_2d(z)
     n = z.shape[1]
     i = np.arange(n)

@@ -1,12 +1,12 @@
-"""Writes values of shap's PartitionExplainer and CoalitionExplainer for a small model with nested groups.
+"""Writes results of shap's PartitionExplainer and CoalitionExplainer on a small model.
 
     python3 benches/rivals/levels_fixture.py > crates/values/tests/fixtures/shap_levels.json
 
-Requires shap 0.47 or later, and numpy before 2.4 (with shap 0.51, which uses arrays of one number as
-numbers). With a budget for all contexts, PartitionExplainer is exact: over a binary tree of clusters, its
-values are Owen values of nested groups. CoalitionExplainer is exact over any tree of groups. The fixture
-contains the values of all coalitions, mask by mask, so that its reader needs no model; the groups, as nested
-lists of features; and the values of both explainers.
+Needs shap 0.47 or later, and for shap 0.51, which converts arrays of one number to numbers, numpy before 2.4.
+PartitionExplainer is exact with a sufficient budget: over a binary tree of clusters, its values are Owen
+values of nested groups. CoalitionExplainer is exact over any tree of groups. The fixture contains the values
+of all coalitions by mask, so that its reader does not need the model; the groups as nested lists of features;
+and the values of both explainers.
 """
 
 import json
@@ -16,7 +16,7 @@ import numpy
 import shap
 
 FEATURES = 7
-# Merges of a dendrogram: two clusters, their distance, and the size of the new cluster.
+# Merges of a dendrogram: two clusters, their distance, the size of the new cluster.
 MERGES = [[0, 3, 0.1, 2], [1, 5, 0.2, 2], [7, 6, 0.3, 3], [2, 4, 0.4, 2], [8, 10, 0.6, 4], [9, 11, 0.9, 7]]
 TREES = {
     "two levels": {"A": ["f0", "f3"], "B": ["f1", "f2", "f5"], "C": ["f4", "f6"]},

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Times interaction indices of order 3 for trees with Apportion and shapiq, and compares their values.
+"""Times and compares interaction indices of order 3 on trees, of Apportion and shapiq on the same models.
 
     cargo build --release -p apportion-benches --bin tree_oracle
     python3 benches/rivals/order_three.py [--binary target/release/tree_oracle] [--rows 20] [--background 50]
                                           [--order 3]
 
-Both run on the same models and rows. Requires xgboost, numpy and shapiq (1.8). Everything runs on one thread;
-times are microseconds of CPU time per row, without loading. shapiq explains one row at a time, and so does
-the column for one row. The other column explains 1000 rows at a time, which shares the computations common to
-all rows.
+The interpreter needs xgboost, numpy and shapiq (1.8). All runs use one thread; times are CPU microseconds per
+row without loading. shapiq explains single rows, as does our column for one row; our other column is for 1000
+rows at once, and includes their share of the work that is done once.
 """
 import argparse
 import json

@@ -1,13 +1,13 @@
-"""Creates the ensemble for timing Owen values: 500 trees of depth 8 on 100 features, 1000 rows, one baseline.
+r"""Makes the model for timing Owen values: 500 trees of depth 8 on 100 features, 1000 rows, one baseline.
 
     python3 benches/rivals/owen_model.py DIR
     cargo build --release -p apportion-benches
     for value in shapley owen banzhaf-owen quotient-shapley two-step; do
-        target/release/tree_oracle DIR/owen_model.json DIR/rows.npy $value 1 5 --background DIR/baseline.npy --groups 5
+        target/release/tree_oracle DIR/owen_model.json DIR/rows.npy $value 1 5 \
+            --background DIR/baseline.npy --groups 5
     done
 
-Requires numpy and xgboost. We know of no library that computes exact Owen values of such ensembles, so there
-is no rival to time.
+Needs numpy and xgboost. We know of no other library that computes exact Owen values of such ensembles.
 """
 
 import pathlib

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compares each figure with shap's figure of the same values: order, signs and numbers, on a page of pairs.
+"""Compares figures with those of shap for the same values: order, signs and numbers, and a page of pairs.
 
     python3 benches/rivals/plots.py [--out target/rivals/plots.html]
 
-Requires the package `apportion`, shap, scikit-learn and matplotlib. The order of names is read from shap's
-axes, and numbers from the texts of its figures; ours come from the tables of our figures. The exit status is
-1 if they differ.
+Needs the package `apportion`, shap, scikit-learn and matplotlib. The order of names comes from shap's axes
+and its numbers from the texts of its figures; ours come from the data tables of our figures. Exits with
+status 1 if they differ.
 """
 import argparse
 import base64
@@ -28,7 +28,7 @@ from sklearn.ensemble import RandomForestRegressor
 import apportion
 
 ROW = 3
-# The information that only our figures contain.
+# Information that only our figures show.
 MORE = {
     "waterfall": "the 95% half-width of each estimated value (as whiskers), or a note that values are exact",
     "force": "intervals of estimated values, and the number of blocks that are too small for a name",
@@ -53,9 +53,7 @@ def png(figure):
 
 
 def theirs(draw):
-    """Draws a figure of shap; returns its PNG, names on the axis from the top, texts, dots, bar lengths and
-    lines.
-    """
+    """Draws with shap; returns the image, axis names from the top, texts, dots, bar lengths and line ends."""
     pyplot.close("all")
     pyplot.figure()
     draw()
@@ -72,31 +70,31 @@ def theirs(draw):
 
 
 def lines(figure):
-    """Returns the lines of the table of one of our figures."""
+    """Returns the rows of the data table of our figure."""
     return list(csv.DictReader(io.StringIO(figure._inner.csv())))
 
 
 def orders(figure, names):
-    """Returns the names in the order of our figure: those of its lines, or of its columns."""
+    """Returns the names in the order of our figure: from its rows, or its columns."""
     found = [line["feature"] for line in lines(figure) if "feature" in line] or list(lines(figure)[0])
     return [name for name in dict.fromkeys(found) if name in names]
 
 
 def named(labels, names):
-    """Returns the names in labels such as `0.02 = s5`, each once."""
+    """Returns the distinct names in labels such as `0.02 = s5`."""
     found = [name for label in labels for name in names if label == name or label.endswith(f"= {name}")]
     return list(dict.fromkeys(found))
 
 
 def read_off(words, ours):
-    """Returns how many of shap's signed numbers equal ours, to the digits shown, and how many there are."""
+    """Returns how many of shap's signed numbers equal ours, to the digits shown, and their total."""
     shown = [word for word in words if re.fullmatch(r"[+-]\d+(\.\d+)?", word)]
     near = [any(abs(float(word) - value) <= 0.5 * 10.0 ** -len(word.partition(".")[2]) + 1e-12 for value in ours) for word in shown]
     return sum(near), len(shown)
 
 
 def judge(kind, shown, figure, names):
-    """Compares both figures: returns whether they agree, and a description, for each comparison."""
+    """Returns the comparisons of both figures: whether they agree, and a description."""
     table, judged = lines(figure), []
     if kind in ("waterfall", "bar", "beeswarm", "heatmap", "decision", "cohorts"):
         one, other = named(shown["names"], names), orders(figure, names)

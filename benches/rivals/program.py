@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Measures the overhead of explaining a program (`--predict`), compared with the time of its model.
+"""Measures the overhead of prediction programs (`--predict`) relative to the time of their model.
 
     python3 benches/rivals/program.py BINARY [--rows 1000] [--model forest,boosting,perceptron,linear]
-                                             [--format csv,arrow] [--threads T]
+                                      [--format csv,arrow] [--threads T]
 
-BINARY is the `apportion` command. Requires numpy, pandas, pyarrow and scikit-learn. A model of 12 features is
-explained by leverage-shap with 10n evaluations per row and 50 background rows, through the servers of
-docs/predict_program.md, which measure the time in `model.predict` here. Each line of the table contains the
-number of rows predicted, the seconds in the model, the seconds from the start of the server to its first
-batch, the seconds of the whole run, and the overhead: the run without the start and the model, relative to
-the model. The last column is the overhead in CPU time of both processes, which depends less on other load of
+BINARY is the `apportion` command. The interpreter needs numpy, pandas, pyarrow and scikit-learn. Models of 12
+features are explained by leverage-shap with 10n evaluations per row and 50 background rows, through the
+servers of docs/predict_program.md, which here measure their time in `model.predict`. Each line of the table
+shows the rows predicted; the seconds of the model, of the start of the server until its first batch, and of
+the whole run; and the overhead: the time of the run without the start and the model, relative to the time of
+the model. The last column is the overhead in CPU time of both processes, which depends less on other work on
 the machine.
 """
 import argparse
@@ -59,7 +59,7 @@ class Timed:
 
 
 def server(page, heading):
-    """Returns the server of the documentation, modified to measure its model."""
+    """Returns the server in the documentation, extended to measure its model."""
     code = page.split(f"\n## {heading}\n")[1].split("```python\n")[1].split("\n```")[0]
     return MEASURED + code.replace('joblib.load("model.joblib")', 'Timed(joblib.load("model.joblib"))')
 
@@ -104,7 +104,7 @@ def main():
                 told = json.loads((folder / "told.json").read_text())
                 start, model = told["first"] - begun, told["model"]
                 overhead = (run - start - model) / model
-                # The start is excluded from the CPU time, too, because the CPU is busy throughout.
+                # The start is also subtracted from the CPU time, since it is busy throughout.
                 beside = (processor - start - told["model_processor"]) / told["model_processor"]
                 print(f"{name:>10} {form:>6} {told['rows']:>9} {model:8.1f} {start:8.1f} {run:8.1f} {overhead:9.1%} {beside:13.1%}", flush=True)
                 results.add((folder / f"{form}.csv").read_bytes())

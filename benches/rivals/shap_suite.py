@@ -1,12 +1,12 @@
-"""Runs shap's own tests of its explainers with apportion.shap; only the import is changed.
+"""Runs shap's tests of its explainers on apportion.shap, with only the import changed.
 
-    python benches/rivals/shap_suite.py TESTS [--data FOLDER] [--california ROWS.csv]
-                                        [--files test_tree.py …] [-- PYTEST OPTIONS]
+    python benches/rivals/shap_suite.py TESTS [--data FOLDER] [--california ROWS.csv] [--files test_tree.py …]
+                                        [-- PYTEST OPTIONS]
 
-TESTS is the folder `tests` of a checkout of shap, which is not changed: its files are copied to a temporary
-folder, in which `import shap` becomes `import apportion.shap as shap`. The tests download data. Without a
-connection, FOLDER provides the files of shap's own `data` folder (adult.data), and ROWS.csv the California
-housing data, with a header and the column `target`. Ranking data is synthetic.
+TESTS is the directory `tests` of a checkout of shap, which stays unchanged: its files are copied to a
+temporary directory, in which `import shap` becomes `import apportion.shap as shap`. The tests download data;
+without a network, FOLDER provides the files of shap's `data` directory (adult.data), and ROWS.csv the
+California housing data with a header and the column `target`. Ranking data are synthetic.
 """
 import argparse
 import pathlib

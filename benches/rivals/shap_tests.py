@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Repeats the checks of shap's own tests of trees with the command, case by case.
+"""Checks the command with the cases of shap's tests of trees.
 
     python3 benches/rivals/shap_tests.py BINARY [--only TEXT] [--cases]
 
-BINARY is the `apportion` command. Each case has the name of a test of shap (tests/explainers/test_tree.py,
-2026) and makes the same checks on a newly trained model, with similar synthetic data or data of scikit-learn:
-values compared with shap's TreeExplainer, sums compared with the library's predictions, interactions, errors.
-The table contains `agree`, `differ` with the result of enumerating all coalitions, or `refused` with the
-reason, for each case; below it, refusals are counted by reason. Values are compared relative to the largest:
-within 1e-6 for libraries that sum in f64, and 2e-5 for f32. `--cases` lists the cases. The exit status is 1
-if the command is wrong.
+BINARY is the `apportion` command. Each case is named after a test of shap (tests/explainers/test_tree.py,
+2026) and checks the same property on a newly trained model, with similar data that are synthetic or ship with
+scikit-learn: values against shap's TreeExplainer, sums against the library's predictions, interactions,
+errors. The table states for each case `agree`, `differ` with the side confirmed by enumeration of all
+coalitions, or `refused` with the reason; refusals are also counted by reason. Tolerances are relative to the
+largest value: 1e-6 for libraries that sum in f64, 2e-5 for those that sum in f32. `--cases` lists the cases.
+The exit status is 1 if the command is wrong.
 
-Requires shap, scikit-learn and pandas; cases of xgboost, lightgbm, catboost, ngboost, pyod, scikit-optimize
-and gpboost are refused if these are not installed.
+The interpreter needs shap, scikit-learn and pandas, and any of xgboost, lightgbm, catboost, ngboost, pyod,
+scikit-optimize and gpboost.
 """
 import argparse
 import collections
@@ -53,7 +53,7 @@ def main():
                 verdict = f"{'differ' if difference.is_right else '**differ**'}: {difference}"
                 wrong += not difference.is_right
                 right += difference.is_right
-            except Exception as problem:  # a library cannot train or run in this environment
+            except Exception as problem:  # a library fails to train or run here
                 verdict = f"refused: the case itself fails: {type(problem).__name__}: {problem}"
                 reasons["the case itself fails"] += 1
             lines.append([name, "; ".join([verdict, *bench.notes])])
@@ -66,8 +66,8 @@ def main():
 
 
 def reason_of(verdict):
-    """Returns the reason of a refusal, without details of the case."""
-    for text in ("is not numeric", "features of", "--missing", "statistics of categories", "path-dependent", "is not installed", "are not supported",
+    """Returns the reason of a refusal without details of its case."""
+    for text in ("not a number", "the header lacks", "--missing", "statistics of categories", "path-dependent", "is not installed", "no reader of",
                  "approximate", "scikit_learn_to_json"):
         if text in verdict:
             return text

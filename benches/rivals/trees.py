@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Times path-dependent values of Apportion, XGBoost's pred_contribs and shapiq in one run, on the same files.
+"""Times path-dependent values of tree ensembles: Apportion, XGBoost's pred_contribs and shapiq.
 
-    python3 benches/rivals/trees.py --workdir DIR [--binary target/release/tree_oracle] [--models a,b] [--rounds 3]
-                                    [--out FILE.json]
+    python3 benches/rivals/trees.py --workdir DIR [--binary target/release/tree_oracle] [--models a,b]
+                                    [--rounds 3] [--out FILE.json]
 
 DIR contains MODEL.json (XGBoost) and DATA.X.npy (rows), where DATA is MODEL up to the first underscore; and
-optionally truth_MODEL.npz with `pd_sv` and `pd_bz`, the values of the first rows by enumeration. Requires
-xgboost (3.3 or later for its newest algorithm), numpy and, for its columns, shapiq (1.8) with scikit-learn;
-missing rivals are skipped.
+optionally truth_MODEL.npz with `pd_sv` and `pd_bz`, the enumerated values of the first rows. The interpreter
+needs xgboost (3.3 or later for its newest algorithm), numpy and, for the columns of shapiq, shapiq (1.8) with
+scikit-learn; missing libraries are skipped and named.
 
-Everything runs on one thread. Times are CPU seconds of the timed part only (without loading): the minimum of
-the rounds. Each round runs the rivals and Apportion in turn. Two threads are timed by wall time, which is
-meaningful on an idle machine only.
+Runs use one thread; times are CPU seconds without loading, the minimum over the rounds, each of which runs
+all tools in turn. Runs with two threads are measured in wall-clock time, which is meaningful only on an idle
+machine.
 """
 import argparse
 import json
@@ -43,7 +43,7 @@ def parse_arguments():
 
 
 def cpu_us_per_row(work, rows, least_seconds=0.3):
-    """Returns the minimum CPU time of runs that take `least_seconds` in total."""
+    """Returns the minimum CPU time per row over runs of `least_seconds` in total, and the result."""
     times = []
     while sum(times) < least_seconds:
         start = time.process_time()
@@ -59,7 +59,7 @@ def ours(binary, model, rows, value, threads, out="-"):
 
 
 def shapiq_explainers(model):
-    """Returns functions from a row to the values of its features, by name of the value."""
+    """Returns functions from a row to its feature attributions by name of the value, and the version."""
     try:
         import shapiq
     except ImportError as missing:
@@ -93,7 +93,7 @@ def compare(arguments, name):
     booster.set_param({"nthread": 1})
     matrix = xgboost.DMatrix(rows, nthread=1)
     explainers, shapiq_version = shapiq_explainers(model)
-    # shapiq's time per row does not depend on the number of rows, so a hundred suffice.
+    # Fewer rows for shapiq, whose time per row does not depend on their number.
     some = rows[:100]
     times = {}
 

@@ -1,4 +1,4 @@
-"""A preprocessor of the book: links that leave docs/ lead to the repository, where the files are."""
+"""Preprocessor of the book: points links that leave docs/ to the files in the repository."""
 import json
 import posixpath
 import re
@@ -9,7 +9,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def absolute(target, folder):
-    """The target of a link of a chapter in a folder of docs/; unchanged where it stays in docs/ or is an address."""
+    """Returns the target of a link in a directory of docs/; unchanged if it stays in docs/ or is a URL."""
     if "://" in target or target.startswith(("#", "mailto:")):
         return target
     path = posixpath.normpath(posixpath.join("docs", folder, target))

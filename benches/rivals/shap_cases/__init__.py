@@ -1,1 +1,1 @@
-"""Cases of shap_tests.py, in one file per library."""
+"""Cases of shap_tests.py, one file per library."""

@@ -1,4 +1,4 @@
-"""The steps of a case: saves a model, runs the command on it, and compares the results."""
+"""Operations of the cases: save a model, explain it with the command, and compare."""
 import importlib
 import pathlib
 import sys
@@ -9,7 +9,7 @@ import shap
 from command import Refused
 from shap_cases.enumeration import by_coalitions, expected, outputs
 
-# Append the folder, because it contains another module named shap.
+# Appended, since the directory contains a module shap, too.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "crates/python/python/apportion"))
 import scikit_learn_to_json  # noqa: E402
 
@@ -18,7 +18,7 @@ MOST_PLAYERS = 12  # for enumeration
 
 
 class Differs(Exception):
-    """The command's results differ; `is_right` if enumeration of all coalitions agrees with the command."""
+    """The command differs; `is_right` if enumeration of all coalitions confirms it."""
 
     def __init__(self, what, is_right=False):
         super().__init__(what)
@@ -26,7 +26,7 @@ class Differs(Exception):
 
 
 def apart(found, wanted):
-    """Returns the largest difference, relative to the largest number."""
+    """Returns the largest difference relative to the largest number."""
     found, wanted = np.asarray(found, dtype=float), np.asarray(wanted, dtype=float)
     if found.shape != wanted.shape:
         raise Differs(f"shapes differ: {found.shape} and {wanted.shape}")
@@ -36,13 +36,13 @@ def apart(found, wanted):
 
 
 class Bench:
-    """Saves models and runs the command on them."""
+    """Saves models and explains them with the command."""
 
     def __init__(self, command, folder):
         self.command, self.folder, self.count, self.notes = command, folder, 0, []
 
     def saved(self, model):
-        """Saves the model in the format of its library."""
+        """Saves a model in the format of its library; returns the path."""
         self.count += 1
         library = type(model).__module__.split(".")[0]
         path = self.folder / f"model{self.count}.json"
@@ -64,9 +64,7 @@ class Bench:
 
     def holds(self, model, rows, predicted=None, *, to_shap=None, background=None, output="raw", interactions=False, tolerance=None,
               compare=True, options=()):
-        """Compares the command's predictions with the library's, and its values with shap's if `compare` is
-        set.
-        """
+        """Compares predictions with those of the library and, if `compare`, values with shap's."""
         path = self.saved(model)
         tolerance = tolerance or (SINGLE if type(model).__module__.startswith("xgboost") else DOUBLE)
         asked = list(options) + (["--interactions=remainder"] if interactions else [])
@@ -89,7 +87,7 @@ class Bench:
     def beside_shap(self, model, to_shap, rows, background, output, interactions, values, tolerance):
         try:
             data = background
-            if background is not None:  # use all rows instead of a sample of a hundred
+            if background is not None:  # all rows instead of a sample of 100
                 data = shap.maskers.Independent(np.asarray(background, dtype=float), max_samples=len(background))
             explainer = shap.TreeExplainer(model, data, model_output=output, feature_perturbation="tree_path_dependent"
                                            if background is None else "interventional")
@@ -104,7 +102,7 @@ class Bench:
             self.judge(share, tolerance, model, explainer, rows, background, output, interactions, values, said)
 
     def judge(self, share, tolerance, model, explainer, rows, background, output, interactions, ours, theirs):
-        """Decides by enumeration who is right about the row with the largest difference."""
+        """Raises `Differs`, with errors from enumeration for the row where both differ most."""
         what = f"values differ from shap's by {share:.0e}"
         if interactions or ours.shape[1] > MOST_PLAYERS or background is None and ours.shape[2] > 1:
             raise Differs(f"{what}; not enumerated")
@@ -130,7 +128,7 @@ CASES = []
 
 
 def case(*parameters, title=None):
-    """Registers a case, or one case for each of the parameters."""
+    """Registers a case, or one for each of the parameters."""
     def register(function):
         name = title or function.__name__
         for given in parameters or [()]:

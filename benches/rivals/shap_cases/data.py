@@ -1,10 +1,10 @@
-"""Data like that in shap's tests."""
+"""Synthetic data like those of shap's tests."""
 import numpy as np
 import pandas as pd
 
 
 def houses(count=300, seed=0):
-    """Returns eight numbers and a price, like the housing data of California."""
+    """Returns eight numeric columns and a price, like the California housing data."""
     random = np.random.default_rng(seed)
     rows = pd.DataFrame({
         "MedInc": random.lognormal(1.2, 0.5, count), "HouseAge": random.integers(1, 53, count).astype(float),
@@ -15,7 +15,7 @@ def houses(count=300, seed=0):
 
 
 def adults(count=300, seed=0):
-    """Returns twelve columns of a census, with codes for text, and whether the income is high."""
+    """Returns census columns with encoded categories, and whether the income is high."""
     random = np.random.default_rng(seed)
     kinds = {"Workclass": 9, "Marital Status": 7, "Occupation": 15, "Relationship": 6, "Race": 5, "Sex": 2, "Country": 42}
     rows = pd.DataFrame({"Age": random.integers(17, 90, count).astype(np.float32), "Education-Num": random.integers(1, 17, count).astype(np.float32),
@@ -32,7 +32,7 @@ def noise(count=100, columns=5, seed=0):
 
 
 def split(rows, target):
-    """Splits off the last fifth."""
+    """Splits off the last fifth as test data."""
     cut = len(rows) * 4 // 5
     return rows[:cut], rows[cut:], target[:cut], target[cut:]
 

@@ -1,4 +1,4 @@
-"""Shapley values by enumeration, directly from the definition."""
+"""Shapley values by enumerating all coalitions, of games evaluated by the libraries themselves."""
 import itertools
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def by_coalitions(players, value):
-    """Returns Shapley values, directly from the definition."""
+    """Returns Shapley values, computed from the definition."""
     of = {mask: value(np.array(mask)) for mask in itertools.product([False, True], repeat=players)}
     values = np.zeros(players)
     for mask, without in of.items():
@@ -18,9 +18,7 @@ def by_coalitions(players, value):
 
 
 def expected(trees, x, mask):
-    """Returns the expected prediction of the trees if the masked features are known, from the arrays read by
-    shap.
-    """
+    """Returns the path-dependent expectation of the trees given the masked features, from shap's arrays."""
     def below(tree, node):
         left, right = trees.children_left[tree, node], trees.children_right[tree, node]
         if left < 0:
@@ -37,7 +35,7 @@ def expected(trees, x, mask):
 
 
 def outputs(model, rows, output):
-    """Returns the outputs of a model for rows, before or after its link function."""
+    """Returns the outputs of a model, before or after its link function."""
     library, is_raw = type(model).__module__.split(".")[0], output == "raw"
     if library == "xgboost":
         import xgboost

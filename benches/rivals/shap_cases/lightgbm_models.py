@@ -1,4 +1,4 @@
-"""Cases of LightGBM and libraries built on it."""
+"""Cases of LightGBM and of libraries built on it."""
 import numpy as np
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Cases of scikit-learn and libraries built on it."""
+"""Cases of scikit-learn and of libraries built on it."""
 import numpy as np
 import shap
 
@@ -187,7 +187,7 @@ def test_HistGradientBoostingClassifier_proba(bench):
     from sklearn.ensemble import HistGradientBoostingClassifier
     rows, target = adults()
     model = HistGradientBoostingClassifier(max_iter=10, max_depth=6).fit(rows, target)
-    # The command explains the probability of the second class; shap explains both.
+    # The command explains the probability of the second class, shap those of both.
     values, bases, sums = bench.holds(model, rows[:20], model.predict_proba(rows[:20])[:, 1], background=rows[:10], output="probability", compare=False)
     said = shap.TreeExplainer(model, rows[:10], model_output="predict_proba")(rows[:20])
     said = np.asarray(said.values)[..., -1:]

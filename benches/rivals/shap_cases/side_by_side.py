@@ -1,4 +1,4 @@
-"""Cases with several libraries."""
+"""Cases that compare four libraries."""
 import itertools
 
 from shap_cases.bench import case

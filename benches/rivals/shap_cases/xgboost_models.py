@@ -18,7 +18,7 @@ def xgboost_margins(model, rows):
 
 
 def weighted(count=1000, seed=0, binary=False):
-    """Returns seven Gaussian columns with very different weights, and a number or a class."""
+    """Returns seven normal columns with very different weights, and a numeric or binary target."""
     random = np.random.default_rng(seed)
     rows = random.normal(size=(count, 7))
     target = rows @ [-2, 1, 3, 5, 2, 20, -5]

@@ -5,7 +5,10 @@ macro_rules! setters {
     ($options:ident { $($set:ident => $field:ident: $kind:ty),+ $(,)? }) => {
         impl $options {
             $(
-                #[doc = concat!("The same with another [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
+                #[doc = concat!(
+                    "The same with another [`", stringify!($field), "`](Self#structfield.",
+                    stringify!($field), ")."
+                )]
                 #[must_use]
                 pub fn $set(mut self, $field: $kind) -> Self {
                     self.$field = $field;

@@ -401,7 +401,10 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_to_a_checkpoint() {
-        let held = r#"{"apportion_checkpoint":3,"version":"0.1.0","request":{},"finished":{"0":{}},"begun":{},"digest":""}"#;
+        let held = concat!(
+            r#"{"apportion_checkpoint":3,"version":"0.1.0","request":{},"#,
+            r#""finished":{"0":{}},"begun":{},"digest":""}"#
+        );
         let says = refusal(held, false).unwrap();
         assert!(
             says.ends_with(
@@ -427,7 +430,10 @@ mod tests {
     #[test]
     fn an_empty_checkpoint_may_be_replaced() {
         assert_eq!(refusal("", false), None);
-        let empty = r#"{"apportion_checkpoint":3,"version":"0.1.0","request":{},"finished":{},"begun":{},"digest":""}"#;
+        let empty = concat!(
+            r#"{"apportion_checkpoint":3,"version":"0.1.0","request":{},"#,
+            r#""finished":{},"begun":{},"digest":""}"#
+        );
         assert_eq!(refusal(empty, false), None);
     }
 

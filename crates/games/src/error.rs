@@ -372,7 +372,11 @@ pub enum PartitionProblem {
         second: usize,
     },
     /// Some players are in no group.
-    #[error("{} of {players} players are in no group, the first being {}", missing.len(), missing.first().copied().unwrap_or_default())]
+    #[error(
+        "{} of {players} players are in no group, the first being {}",
+        missing.len(),
+        missing.first().copied().unwrap_or_default()
+    )]
     Missing {
         /// The missing players, in ascending order.
         missing: Vec<usize>,

@@ -320,7 +320,9 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_read_back_to_their_bits_in_few_digits(value in any::<f64>(), whole in any::<i64>()) {
-            for value in [value, whole as f64, (whole >> 40) as f64, 0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY] {
+            let values =
+                [value, whole as f64, (whole >> 40) as f64, 0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY];
+            for value in values {
                 if !value.is_nan() {
                     let mut line = Vec::new();
                     number(&mut line, value);

@@ -1,4 +1,4 @@
-"""Groups of features: groups found in data, Owen values, quotient values, and nested groups."""
+"""Groups of features: groups found in data, Owen values, quotient values of groups, and nested groups."""
 import numpy as np
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Texts: the contributions of single words, of words with their neighbours, and of sentences."""
+"""Texts: attributions of a classifier to words, to words with only their neighbours, and to sentences."""
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -23,7 +23,7 @@ words = apportion.explain_text(log_odds, text)
 print(words)
 assert np.isclose(words.values.sum() + words.base_values, words.predictions)
 
-# Only coalitions of neighbouring words: few evaluations for each word of a long text.
+# Each word only with its neighbours on either side: few evaluations for texts of any length.
 near = apportion.explain_text(log_odds, text, value="c-shapley=2", graph="line")
 print(near)
 

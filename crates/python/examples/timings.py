@@ -1,4 +1,4 @@
-"""Timings of docs/coming_from_shap.md: medians of shap and apportion for trees, with one thread."""
+"""The timings in docs/coming_from_shap.md: trees explained by shap and by apportion, one thread, medians."""
 import statistics
 import time
 

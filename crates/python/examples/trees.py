@@ -1,4 +1,4 @@
-"""Trees: exact values for a scikit-learn model of a table with categories, saved to a file."""
+"""Trees: a scikit-learn model of a table with categories, explained exactly, and the saved results."""
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_transformer

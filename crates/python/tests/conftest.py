@@ -1,4 +1,4 @@
-"""Small models and rows that several tests look at."""
+"""Small models and rows that several tests use."""
 import signal
 
 import numpy as np
@@ -7,7 +7,10 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def ctrl_c():
-    """Ctrl-C raises KeyboardInterrupt, here and in processes that a test starts: shells let what runs in the background ignore it."""
+    """Makes Ctrl-C raise KeyboardInterrupt, also in processes that a test starts.
+
+    Shells start background jobs with SIGINT ignored.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -34,14 +37,14 @@ def frame():
 
 @pytest.fixture(scope="session")
 def booster(frame):
-    """A model of xgboost with categories."""
+    """An XGBoost model with categories."""
     xgboost = pytest.importorskip("xgboost")
     return xgboost.XGBRegressor(n_estimators=15, max_depth=3, enable_categorical=True, n_jobs=1).fit(*frame)
 
 
 @pytest.fixture(scope="session")
 def enumerated():
-    """Shapley values by their definition: of a set function of masks."""
+    """A function that enumerates the Shapley values of a set function of bit masks."""
     from math import factorial
 
     def values(worth, players):

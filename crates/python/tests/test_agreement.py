@@ -1,4 +1,4 @@
-"""Trees as they were read are compared with what the model itself predicts: no false alarm, and every fault is found."""
+"""The check that trees as read predict the same as the model: no false alarms, and every fault is found."""
 import json
 
 import numpy as np
@@ -14,7 +14,7 @@ CAT = dict(verbose=0, allow_writing_files=False, thread_count=1)
 
 
 def compared(model, rows, ensemble=None, **options):
-    """How many rows are compared, raw and after the link function."""
+    """Returns how many rows the check compares."""
     ensemble = apportion.Ensemble(model) if ensemble is None else ensemble
     values = table(rows, ensemble.wanted()).values
     return check(model, ensemble, rows, values, **options)
@@ -22,7 +22,7 @@ def compared(model, rows, ensemble=None, **options):
 
 @pytest.fixture(scope="module")
 def mixed():
-    """A data frame of every kind of column that trees take, and targets."""
+    """A data frame with every kind of column that trees accept, and targets."""
     pandas = pytest.importorskip("pandas")
     random = np.random.default_rng(5)
     count = 200
@@ -79,7 +79,7 @@ def test_xgboost_of_other_tasks_agrees(mixed, kind):
         reordered = frame.assign(c=frame["c"].cat.reorder_categories(["z", "y", "x"]))
         assert compared(model, reordered) == 20
     elif kind == "large leaves":
-        # Trees that cancel: margins are small beside the leaves that they are sums of.
+        # Trees that cancel: margins are small compared to the leaf values that they sum.
         steps = np.where(np.arange(len(targets)) % 2, 1e7, -1e7)
         model, rows = xgboost.XGBRegressor(n_estimators=300, n_jobs=1, learning_rate=0.9).fit(numbers, steps), numbers
     elif kind == "32 bits":
@@ -258,7 +258,7 @@ def test_rows_of_every_container_are_compared(numbers, library, kind):
 
 
 def edited(model, edit):
-    """The ensemble of a model of xgboost whose document was edited."""
+    """Returns the ensemble of an XGBoost model whose JSON document was edited."""
     document = json.loads(bytes(model.get_booster().save_raw("json")))
     edit(document["learner"])
     return Ensemble._of([(json.dumps(document).encode(), True)], getattr(model, "classes_", None))

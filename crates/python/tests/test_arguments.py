@@ -1,4 +1,4 @@
-"""Arguments of wrong types and shapes: each is refused with an error of the package, or accepted; nothing fails inside."""
+"""Arguments of wrong types and shapes: accepted or rejected with an error, never an internal one."""
 import datetime
 import decimal
 import json
@@ -55,7 +55,7 @@ def _deeper():
 
 
 def values():
-    """Returns new values of all kinds each time: some are used up."""
+    """Returns new values of all kinds on each call, since iterators can be used only once."""
     pandas, pyarrow, polars, sparse = (pytest.importorskip(name) for name in ("pandas", "pyarrow", "polars", "scipy.sparse"))
     return {
         "None": None, "5": 5, "-1": -1, "2.5": 2.5, "nan": float("nan"), "inf": float("inf"), "10^30": 10**30, "True": True, "empty text": "", "text": "abc",
@@ -72,7 +72,7 @@ def values():
 
 
 def faults(*calls, allowed=()):
-    """What calls raise for each value besides errors of the package."""
+    """Returns the exceptions that calls raise for each value, except errors of the package."""
     found = []
     for call in calls:
         for name, value in values().items():
@@ -173,7 +173,7 @@ def test_graphs_are_taken_as_arrays():
 
 
 def use(found, folder):
-    """Everything that an explanation is asked for."""
+    """Calls every method and property of an explanation."""
     for call in (lambda: repr(found), found._repr_html_, lambda: found.save(folder / "found.json"), found.to_frame, found.report, lambda: found.plot.figure("bar").svg,
                  lambda: found.plot.figure("waterfall", row=0).svg, found.importance, found.additivity_gap, found.intervals, lambda: found.display_data,
                  lambda: found.certificates, lambda: found[0], lambda: found[:, 0], lambda: len(found), lambda: (found.output, found.notes)):
@@ -208,7 +208,7 @@ def test_parts_that_are_changed(part, tmp_path):
             setattr(found, part, kept)
 
     assert not faults(change)
-    # In place, which no comparison of objects shows.
+    # Changes in place are not visible to a comparison of objects.
     if isinstance(getattr(found, part), np.ndarray) and part != "data":
         getattr(found, part).shape = (1, -1)
         with pytest.raises(apportion.DataError, match="expected"):

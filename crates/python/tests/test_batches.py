@@ -1,4 +1,5 @@
-"""Explanations of record batches: the same bytes however a table is cut, and errors before anything runs."""
+"""Explanations of record batches: the same bytes for any split of a table, and errors before anything runs.
+"""
 import json
 import pickle
 
@@ -20,7 +21,7 @@ def table_of(rows, **more):
 
 
 def cut(table, sizes):
-    """Record batches of such sizes, in turn."""
+    """Yields record batches whose sizes cycle through `sizes`."""
     start, place = 0, 0
     while start < len(table):
         yield from table.slice(start, sizes[place % len(sizes)]).combine_chunks().to_batches()
@@ -74,7 +75,7 @@ def test_estimates_have_the_same_bytes_however_a_table_is_cut(asked, numbers, ta
     found = apportion.explain(additive, np.column_stack([table[name] for name in NAMES]), numbers[0][:4], seed=3, **asked)
     assert np.array_equal(np.array(wanted["values"].to_pylist()), found.values)
     errors = np.zeros((60, 4)) if found.std_errors is None else found.std_errors
-    if "std_errors" in wanted.column_names:  # auto says beforehand that it will have exact values
+    if "std_errors" in wanted.column_names:  # auto knows beforehand that values are exact
         assert np.array_equal(np.array(wanted["std_errors"].to_pylist(), dtype=float), errors, equal_nan=True)
     if "until" in asked:
         assert wanted["stopped_by"].to_pylist() == [certificate["stopped_by"] for certificate in found.certificates]
@@ -237,7 +238,7 @@ def test_words_come_in_all_forms_of_arrow(booster, frame):
     given = pyarrow.Table.from_pandas(rows, preserve_index=False)
     words = given.set_column(1, "colour", given["colour"].cast(pyarrow.string()))
     tables = [given, words, words.set_column(1, "colour", words["colour"].cast(pyarrow.large_string()))]
-    # Each part has categories of its own.
+    # Each part has separate categories.
     parts = (rows[start:start + 9] for start in range(0, len(rows), 9))
     tables.append([pyarrow.RecordBatch.from_pandas(part.assign(colour=part.colour.astype(str).astype("category")), preserve_index=False) for part in parts])
     polars = pytest.importorskip("polars")

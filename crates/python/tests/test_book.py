@@ -1,7 +1,9 @@
-"""The book runs: its snippets in Python and those of the command, in the order of each page, say what the book prints and draw its figures.
+"""The snippets of the book, Python and command line, in the order of each page: they print the output that
+the book shows and draw its figures.
 
-Of the command lines those that begin with `apportion` are run. What follows a command up to the next is what it writes to standard output, where
-`...` stands for anything; a command that nothing follows only has to succeed. `UPDATE=1 pytest crates/python/tests/test_book.py` takes new figures.
+Only command lines that begin with `apportion` are run. The lines up to the next command are the expected
+standard output, in which `...` matches anything; without such lines, the command only has to succeed.
+`UPDATE=1 pytest crates/python/tests/test_book.py` replaces the figures.
 """
 import collections
 import doctest
@@ -25,13 +27,13 @@ OWN = "this project"
 
 
 def blocks(text):
-    """The fenced blocks of a page: language, content, number of the first line."""
+    """Yields the fenced blocks of a page: language, content, number of the first line."""
     for found in re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.M | re.S):
         yield found[1], found[2], text[: found.start()].count("\n") + 1
 
 
 def commands(block):
-    """The command lines of a block of a terminal, and what it shows after each."""
+    """Yields the command lines of a terminal block, each with the output below it."""
     for told in re.split(r"^\$ ", block.replace("\\\n", ""), flags=re.M)[1:]:
         line, _, output = told.partition("\n")
         yield shlex.split(line, comments=True), output
@@ -77,7 +79,7 @@ def test_counts_of_verdicts_are_those_of_the_table_of_claims():
             continue
         row = dict(zip(columns, cells))
         if row.get("paper") in PAPERS and row["verdict"]:
-            # What this project claims itself is never in a total with what a paper claims.
+            # Totals never mix this project's claims with those of a paper.
             own = row["source"].startswith("this project") or "of this project" in row["source"]
             verdict = row["verdict"] if row["verdict"] in VERDICTS else "other"
             counts[OWN if own else row["paper"], verdict] += 1

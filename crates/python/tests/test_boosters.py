@@ -1,4 +1,6 @@
-"""Models in memory: the rounds that they predict with, means of several, names of columns, and models that cannot be read exactly."""
+"""Models in memory: their rounds for prediction, means of several models, column names, and models that
+cannot be read exactly.
+"""
 import json
 import pickle
 import warnings
@@ -15,7 +17,7 @@ CAT = dict(verbose=0, allow_writing_files=False, thread_count=1)
 
 
 def read(model, **options):
-    """A model as an ensemble, and the warnings that came with it."""
+    """Reads a model as an ensemble; returns it with the warnings."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         ensemble = apportion.Ensemble(model, **options)
@@ -24,7 +26,7 @@ def read(model, **options):
 
 @pytest.fixture(scope="module")
 def stopped(numbers):
-    """Rows, and models that early stopping left with more rounds than the best."""
+    """Rows and models whose training stopped early, some rounds after the best one."""
     xgboost = pytest.importorskip("xgboost")
     rows, targets = numbers
     valid, noise = rows[:40], 0.2 * targets[:40]
@@ -82,7 +84,7 @@ def test_a_choice_of_rounds_is_noted_and_can_be_changed(stopped):
     assert ensemble.rounds[:2] == (0, best) and 'rounds="all"' in warned[0]
     assert f"rounds 0..{best} of {best + 4}, up to the best one" in warned[0]
     assert read(model, rounds="all")[0].rounds[1] == best + 4
-    # A file does not say which object it was saved by.
+    # A file does not store the type of object that was saved.
     ensemble, warned = read(bytes(booster.save_raw("json")))
     assert ensemble.rounds[1] == booster.best_iteration + 1 and "a file does not store" in warned[0]
     assert read(fit(early_stopping_rounds=None, n_estimators=3))[1] == []
@@ -90,7 +92,7 @@ def test_a_choice_of_rounds_is_noted_and_can_be_changed(stopped):
     assert again.notes == ensemble.notes and again.rounds == ensemble.rounds
     with pytest.raises(apportion.UsageError):
         apportion.Ensemble(booster, rounds=1000)
-    # Rounds that are chosen later hold, too.
+    # Rounds can also be chosen later.
     later = apportion.TreeExplainer(apportion.Ensemble(model), rounds=2)
     assert later.ensemble.rounds[:2] == (0, 2) and later.ensemble.source is model
     assert np.abs(later.ensemble.predict(rows) - model.predict(rows, iteration_range=(0, 2))).max() < 1e-5
@@ -141,12 +143,12 @@ def test_objects_of_catboost_use_the_trees_that_their_predict_uses(numbers, kind
 
 
 def folds(make, rows, targets):
-    """Models of overlapping parts of the rows."""
+    """Fits models to overlapping parts of the rows."""
     return [make().fit(rows[part], targets[part]) for part in (slice(0, 80), slice(40, 120), slice(20, 100))]
 
 
 def mean_makers():
-    """Models, whether they are classifiers, and how they predict what is averaged, by name."""
+    """Returns by name: a constructor, whether it makes classifiers, and the prediction to average."""
     from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor
     from sklearn.linear_model import LogisticRegression, Ridge
 
@@ -338,7 +340,7 @@ def test_a_frame_that_a_model_was_trained_on_has_its_features(numbers, library, 
     assert np.abs(read(model)[0].predict(frame) - own).max() < 1e-5
     assert np.abs(apportion.TreeExplainer(model, frame[:20])(frame[:9]).predictions - own[:9]).max() < 1e-5
     if library in ("xgboost", "catboost") and kind != "empty":
-        # Columns are found by their names, wherever they stand.
+        # Columns are matched by name, in any order.
         mixed = frame.iloc[:, ::-1]
         assert np.abs(read(model)[0].predict(mixed) - own).max() < 1e-5
 
@@ -388,7 +390,7 @@ def test_models_of_other_kinds_have_a_reason_or_none(numbers):
 
 
 def unreadable(kind, rows, targets):
-    """A model that predicts, and that no converter reads exactly."""
+    """Returns a model that predicts but that no converter reads exactly."""
     if kind == "nearest neighbours":
         pytest.importorskip("sklearn")
         from sklearn.neighbors import KNeighborsRegressor
@@ -462,7 +464,7 @@ def test_classes_are_recognised_by_their_module_and_by_what_they_have(numbers):
     for module in ("xgboost_utils", "xgboost", "lightgbm", "catboost.extra"):
         other = type("Other", (), {"__module__": module, "predict": lambda self, rows: rows[:, 1]})()
         assert ensemble_or_reason(other) == (None, None), module
-    # An object that has every attribute is not a message of ONNX.
+    # An object that has every attribute is not an ONNX message.
     anything = type("Anything", (), {"__getattr__": lambda self, name: lambda *given: 1, "__call__": lambda self, rows: rows[:, 1]})()
     assert ensemble_or_reason(anything) == (None, None)
     assert ensemble_or_reason(xgboost.DMatrix(rows)) == (None, None)

@@ -1,4 +1,4 @@
-"""Checkpoints resume the run that they are of, and no other."""
+"""Checkpoints resume the run that wrote them, and no other."""
 import copy
 import datetime
 import hashlib
@@ -48,7 +48,7 @@ def frame(**columns):
     return FRAME.assign(**columns)
 
 
-# A run, and others that differ from it in one thing each.
+# A run, and others that each differ from it in one argument.
 RUNS = {
     "trees by their covers": (dict(model=trees(), X=ROWS), [
         dict(model=trees(cover=[10, 5, 5])),
@@ -187,7 +187,7 @@ def test_trees_in_blocks_have_the_values_of_one_run(background, tmp_path):
     whole = explainer(rows, checkpoint=tmp_path / "whole")
     assert np.allclose(whole.values, explainer(rows).values, rtol=0, atol=1e-12) and whole.std_errors is None and whole.evaluations is None
     assert np.allclose(whole.base_values, explainer.expected_value)
-    # A file of a run that was stopped after some rows.
+    # The checkpoint of a run that was stopped after some rows.
     stored = json.loads((tmp_path / "whole").read_text(), parse_float="\0{}\0".format)
     for left in ([0], [5, 17, 2999], range(0, 3000, 2)):
         part = {**stored, "finished": {row: found for row, found in stored["finished"].items() if int(row) not in left}, "digest": ""}
@@ -197,7 +197,7 @@ def test_trees_in_blocks_have_the_values_of_one_run(background, tmp_path):
 
 
 def with_digest(stored):
-    """Returns a checkpoint as JSON, with the digits of numbers as they were read."""
+    """Returns a checkpoint as JSON with its digest; keeps the digits of numbers unchanged."""
     def text():
         return re.sub(r'"\\u0000(.*?)\\u0000"', r"\1", json.dumps(stored, separators=(",", ":")))
 
@@ -211,7 +211,7 @@ def test_a_run_resumes_within_a_row(tmp_path):
     def model(rows):
         calls.append(len(rows))
         if stops:
-            # The state of a row is kept every two seconds.
+            # The state of a row is saved every two seconds.
             time.sleep(0.001 * len(rows))
             if sum(calls) > 3000:
                 raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Explainers and games in cycles are collected, and threads end when they are not used."""
+"""Explainers and games in reference cycles are collected, and unused threads end."""
 import copy
 import gc
 import os
@@ -121,7 +121,7 @@ def game_with_itself():
 
 
 def game_alone():
-    # Its own method is what the engine calls.
+    # The engine calls a bound method of the game itself.
     return apportion.Game(lambda coalitions: coalitions.sum(axis=1), 3)
 
 
@@ -155,7 +155,7 @@ def test_cycles_are_collected(make):
 
 
 def test_collecting_does_not_take_what_is_in_use():
-    """The collector runs while the engine calls a function, from the function and from another thread."""
+    """The collector runs while the engine calls a function, both in the function and in another thread."""
     def make():
         model = Model()
         model.explainer = apportion.Explainer(lambda rows: (gc.collect(), model(rows))[1], ROWS)
@@ -179,7 +179,7 @@ def test_collecting_does_not_take_what_is_in_use():
 
 
 def test_a_finalizer_may_explain():
-    """Objects of a cycle are whole when their finalizers run."""
+    """Objects in a cycle are still intact when their finalizers run."""
     found = []
 
     class Last(Model):
@@ -194,7 +194,7 @@ def test_a_finalizer_may_explain():
 
 
 def test_an_explainer_that_was_cleared_raises_an_error_of_the_package():
-    """A callback of a weak reference can reach the engine's object after the collector took its function."""
+    """A weak reference callback can reach the engine's object after the collector cleared its function."""
     from apportion import _core
     from apportion._options import options
     from apportion._threads import pool
@@ -215,7 +215,7 @@ def test_an_explainer_that_was_cleared_raises_an_error_of_the_package():
 
 
 def _clear(thing):
-    """Calls what the collector calls: the slot tp_clear of the type."""
+    """Calls the slot tp_clear of the type, as the collector does."""
     import ctypes
 
     ctypes.pythonapi.PyType_GetSlot.restype = ctypes.c_void_p
@@ -230,7 +230,7 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="threads
 
 
 def threads_when_quiet(at_most=0):
-    """The number of threads, when it is small enough or does not change any more: those that end need some time for it."""
+    """Waits until the number of threads is at most `at_most` or stable, since threads take time to end."""
     counts = []
     for _ in range(300):
         counts.append(len(os.listdir("/proc/self/task")))
@@ -265,7 +265,7 @@ def test_short_threads_leave_no_threads():
 
 
 def test_pools_in_use_are_not_taken_away():
-    """Each call asks for another number of threads, and so drops the pool that another one is working in."""
+    """Each call uses another number of threads, and thereby drops the pool that other calls are using."""
     def model(rows):
         time.sleep(0.002)
         return rows.sum(axis=1)

@@ -1,4 +1,4 @@
-"""The command that comes with the package."""
+"""The command that is installed with the package."""
 import json
 import shutil
 import signal
@@ -45,7 +45,7 @@ def test_an_interrupt_ends_the_command(tmp_path):
     (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
     process = subprocess.Popen([*COMMAND, "explain", "--predict", "sh -c 'touch begun; exec sleep 60'", "--rows", "rows.csv", "--background", "rows.csv"], cwd=tmp_path,
                                stderr=subprocess.PIPE, text=True)
-    # The program that predicts begins when the command is well on its way.
+    # The prediction program starts once the command is running.
     for _ in range(600):
         if (tmp_path / "begun").exists() or process.poll() is not None:
             break

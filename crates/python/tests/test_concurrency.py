@@ -1,4 +1,4 @@
-"""One explainer in several threads, inside its own function, and in processes that are forked while it works."""
+"""One explainer in several threads, inside its own function, and in processes forked while it runs."""
 import copy
 import multiprocessing
 import os
@@ -48,7 +48,7 @@ def _losses():
     return lambda rows: explainer(rows, rows[:, 0] > 0)
 
 
-# What is explained by each: an explainer and how rows become its X.
+# Makes an explainer, or a function that converts rows for it.
 KINDS = {
     "trees": lambda: trees(background=ROWS[:20]), "covers": trees, "arrays": lambda: apportion.Explainer(product, ROWS[:6]),
     "outputs": lambda: apportion.Explainer(both, ROWS[:6]), "estimates": lambda: apportion.Explainer(product, ROWS[:6], method="permutation", budget=40),
@@ -60,13 +60,13 @@ KINDS = {
 
 
 def told(found):
-    """All that an explanation says, as bytes."""
+    """Returns the contents of an explanation as bytes."""
     return pickle.dumps([np.asarray(found.values).tobytes(), np.asarray(found.base_values).tobytes(), np.asarray(found.data).tobytes(), found.feature_names,
                          found.categories, None if found.std_errors is None else found.std_errors.tobytes(), found.about.get("groups")])
 
 
 def in_threads(count, work):
-    """Runs `work(number)` in threads that all begin at once; raises what one of them raised."""
+    """Runs `work(number)` in threads that start together; reraises the first exception."""
     ready, raised = threading.Barrier(count), []
 
     def run(number):
@@ -94,7 +94,7 @@ def test_threads_get_what_one_thread_gets(kind, is_first):
     explainer, inputs = KINDS[kind](), [ROWS[6 * place : 6 * place + 12] for place in range(8)]
     wanted = [told(explainer(rows)) for rows in inputs]
     if is_first:
-        # Nothing is prepared yet when all begin.
+        # A new explainer, so that all threads start before anything is prepared.
         explainer = KINDS[kind]()
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
@@ -141,7 +141,7 @@ def test_copies_are_made_while_the_explainer_works():
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_explainer_inside_its_own_function(threads):
-    """The same explainer, to a depth of two; and with other threads doing the same."""
+    """Explains with the same explainer to a depth of two, also while other threads do the same."""
     depth = threading.local()
 
     def model(rows):
@@ -192,7 +192,7 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not fo
 
 
 def in_child(work, seconds=60):
-    """Whether `work` is true in a process that is forked here. One that hangs is ended."""
+    """Returns whether `work` returns true in a forked process; ends a process that hangs."""
     child = os.fork()
     if child == 0:
         signal.alarm(seconds)
@@ -235,7 +235,7 @@ def test_a_process_that_is_forked_while_threads_explain(kind):
 
 @forks
 def test_a_function_that_forks():
-    """As models do that have workers of their own."""
+    """Models with worker processes do this."""
     def model(rows):
         assert in_child(lambda: np.allclose(apportion.Explainer(product, ROWS[:3])(ROWS[:2]).values.sum(axis=1), product(ROWS[:2]) - product(ROWS[:3]).mean()))
         return product(rows)

@@ -1,4 +1,4 @@
-"""What the converter makes of scikit-learn's models predicts what the models themselves predict, or is refused."""
+"""Converted scikit-learn models predict the same as the originals, or the conversion is refused."""
 import itertools
 import json
 import warnings
@@ -30,14 +30,14 @@ NUMBERS = RANDOM.normal(size=COUNT)
 
 
 def objects(values):
-    """A column of objects that repeats some values."""
+    """Returns a column of objects that repeats some values."""
     column = np.empty(COUNT, dtype=object)
     column[:] = [value for value, _ in zip(itertools.cycle(values), range(COUNT))]
     return pandas.Series(column, dtype=object)
 
 
 def targets(column):
-    """Targets that depend on each kind of cell."""
+    """Returns targets that depend on the kind of each cell."""
     kinds = [0.0 if value is None else 9.0 if value is pandas.NA else 4.0 if value != value else {"A": 7.0}.get(value, 2.0) for value in column]
     return np.array(kinds) + NUMBERS + np.arange(COUNT) % 3
 
@@ -47,14 +47,14 @@ def sigmoid(margins):
 
 
 def agrees(model, rows, told, behind=lambda margins: margins):
-    """The explanation's predictions are those of the model."""
+    """Asserts that the predictions of the explanation equal those of the model."""
     found = apportion.TreeExplainer(model, rows[:12])(rows)
     assert np.allclose(behind(found.predictions), told, rtol=1e-9, atol=1e-9), type(model).__name__
     assert found.additivity_gap() < 1e-9
 
 
 def agrees_by_row(model, frame, rows):
-    """Each row has the model's prediction, or is refused if the model refuses it. Returns how many were refused."""
+    """Asserts that each row gives the model's prediction, or fails with the model; counts failures."""
     explainer, refused = apportion.TreeExplainer(model, frame[:12]), 0
     for place in range(len(rows)):
         row = rows.iloc[place:place + 1]
@@ -247,7 +247,7 @@ def test_explainers_with_missing_cells_can_be_pickled():
 
 
 class Plain(RandomForestRegressor):
-    """A class of one's own that changes nothing of predictions."""
+    """A subclass that leaves predictions unchanged."""
 
     def fit(self, rows, answers):
         return super().fit(rows, np.asarray(answers) * 2)
@@ -272,7 +272,7 @@ class Shifted(StandardScaler):
 
 
 class StandardImpostor:
-    """Named as a class of scikit-learn is, and another thing."""
+    """A class that only shares its name with one of scikit-learn."""
 
     def fit(self, rows, answers=None):
         self.n_features_in_ = rows.shape[1]
@@ -555,5 +555,5 @@ def test_the_file_alone_says_the_same(numbers, tmp_path):
     converter.save(model, tmp_path / "model.json")
     assert any("except" in rule for tree in json.loads((tmp_path / "model.json").read_text())["trees"] for rule in tree["rules"])
     assert np.abs(apportion.Ensemble(tmp_path / "model.json").predict(marked) - model.predict(marked)).max() < 1e-9
-    # The nodes are those of the trees, so covers are theirs, too.
+    # The nodes are those of the original trees, so their cover stays valid.
     assert apportion.TreeExplainer(tmp_path / "model.json")(marked).additivity_gap() < 1e-9

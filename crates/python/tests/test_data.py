@@ -1,4 +1,4 @@
-"""Rows of every kind give the same values, and rows that cannot be used are refused with what is wrong."""
+"""Rows in every container give the same values, and the error for unusable rows states what is wrong."""
 import warnings
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Groups within groups without end: typed errors, no recursion."""
+"""Deeply nested and cyclic groups: typed errors, no recursion."""
 
 import numpy as np
 import pytest

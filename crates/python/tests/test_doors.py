@@ -1,7 +1,10 @@
-"""One answer at every door: the same table, as a file of the command, as a table of each library of Python.
+"""The same table gives the same predictions through every interface: as a file for the command, and as a
+table of each Python library.
 
-`doors/tables.json` has the tables with their answers, `doors/models.py` makes the models, whose predictions show what reached them. The functions for
-DataFusion are held to the same answers by their own tests. Where doors differ, `apart` says what each answers, and `why`."""
+`doors/tables.json` contains the tables with the expected predictions; `doors/models.py` makes the models,
+whose predictions identify the cells that reached them. The tests of the DataFusion functions expect the same
+predictions. Where interfaces differ, `apart` lists the predictions of each, and `why` gives the reason.
+"""
 import csv
 import dataclasses
 import datetime
@@ -38,11 +41,11 @@ POLARS = {
 
 
 class Cannot(Exception):
-    """A library has no such table."""
+    """The library cannot hold this table."""
 
 
 def cell(kind, given):
-    """A cell as Python has it."""
+    """Returns a cell as a Python object."""
     if given is None:
         return None
     if kind.startswith("float"):
@@ -99,7 +102,8 @@ def as_polars(table):
 
 
 def as_numpy(table):
-    """An array has no names; one of doubles has the codes of categories, as the model's own library takes it."""
+    """Arrays have no column names; arrays of doubles contain category codes, as the model's library expects.
+    """
     kinds = {kind for _, kind, _ in table["columns"]}
     if "names" in table["kind"] or kinds & {"decimal", "date", "datetime", "duration", "category"}:
         raise Cannot
@@ -175,7 +179,7 @@ DOORS = {
 
 
 def answers(table, folder):
-    """What each door answers; those that cannot hold the table are left out."""
+    """Returns the result of each interface that can hold the table."""
     found = {}
     for door, answer in DOORS.items():
         try:
@@ -205,7 +209,7 @@ def test_cells_that_no_number_holds_are_refused_by_name():
 
 
 def test_options_of_the_library_are_those_of_the_package():
-    """The command has the same test; both hold their options to the names of the library."""
+    """The command has the same test; both compare their options with the names in the Rust library."""
     of_library = {{"output": "model_output"}.get(name, name.replace("-", "_")) for name in option_names()}
     of_package = {field.name for field in dataclasses.fields(Options)}
     assert of_library <= of_package

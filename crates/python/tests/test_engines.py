@@ -1,5 +1,5 @@
-"""Engines of data: the same bytes as one process, whatever the partitions, after a worker was killed, and
-errors in our words.
+"""Data engines: the same bytes as in one process for any partitions, also after a worker was killed, and with
+the error messages of the package.
 """
 import os
 import signal
@@ -41,7 +41,7 @@ def background(rows):
 
 
 def here(frame, *asked, **more):
-    """By one process."""
+    """Explains in this process."""
     table = pyarrow.Table.from_pandas(frame, preserve_index=False)
     return pyarrow.Table.from_batches(list(apportion.explain_batches(table, *asked, **more))).to_pandas()
 
@@ -64,7 +64,7 @@ def same(found, wanted):
 
 @pytest.fixture(scope="module")
 def sail():
-    """A server that speaks Spark's protocol, in this process."""
+    """A server for the Spark Connect protocol in this process."""
     sail = pytest.importorskip("pysail.spark")
     sql = pytest.importorskip("pyspark.sql")
     server = sail.SparkConnectServer("127.0.0.1", 0)
@@ -139,7 +139,7 @@ def test_no_row_of_a_table_in_several_arrays_is_lost():
     assert [batch.num_rows for batch in _workers.batches_of(table.slice(0, 0))] == [0]
 
     class Large:
-        # As one whose words do not fit into an array.
+        # Like a table whose strings do not fit into one array.
         schema = table.schema
 
         def combine_chunks(self):
@@ -199,14 +199,14 @@ def test_dask_has_the_bytes_of_one_process_also_after_a_worker_is_killed(rows, t
 
 
 def slow(rows):
-    """As `bent`, leaving word that it was asked."""
+    """Same as `bent`, but slower; records that it was called in an environment variable."""
     os.environ["APPORTION_ASKED"] = "yes"
     time.sleep(0.02)
     return bent(rows)
 
 
 def test_ray_has_the_bytes_of_one_process(rows, trees, background):
-    # It takes half a minute to start, so it is no part of what tests install: pip install "ray[data]".
+    # Ray takes half a minute to start, so the test extra does not install it: pip install "ray[data]".
     ray = pytest.importorskip("ray")
     pytest.importorskip("ray.data")
     from apportion import ray as on_ray
@@ -251,7 +251,7 @@ def test_sql_of_datafusion_has_the_bytes_of_one_process(rows, trees, background,
         assert mean["m"][0] > 0
         with pytest.raises(Exception, match="explain_row"):
             context.sql("SELECT explain_row(f0) FROM t").collect()
-    # Words, a model of several outputs, and a function.
+    # Categories, a model with several outputs, and a function.
     given, target = frame
     numbered = given.assign(colour=given.colour.astype(str), row=range(len(given)))
     context.register_record_batches("words",

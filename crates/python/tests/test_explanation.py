@@ -1,4 +1,4 @@
-"""Explanations are sliced, pickled, saved and opened again."""
+"""Explanations can be sliced, pickled, saved and loaded."""
 import copy
 import json
 import pickle
@@ -150,7 +150,7 @@ def test_what_people_see(several, estimated):
 
 
 def test_damaged_files_are_refused_and_nothing_else_is_raised(tmp_path):
-    """Files with letters changed, parts left out or replaced."""
+    """Files with changed bytes, or with parts removed or replaced."""
     import json
     import random
 

@@ -1,4 +1,6 @@
-"""Any data frame that can be made: either it is explained, and values, base and prediction agree, or the error says what is wrong with it."""
+"""Random data frames: each is explained, with values that sum to the prediction less the base, or the error
+states what is wrong with it.
+"""
 import datetime
 import decimal
 import os
@@ -13,7 +15,7 @@ hypothesis = pytest.importorskip("hypothesis")
 pandas = pytest.importorskip("pandas")
 from hypothesis import strategies as one_of  # noqa: E402
 
-# More of them where they are asked for: APPORTION_CASES=10000 pytest crates/python/tests/test_frames.py
+# Number of cases; set as in APPORTION_CASES=10000 pytest crates/python/tests/test_frames.py
 CASES = int(os.environ.get("APPORTION_CASES", 300))
 CALM = hypothesis.settings(max_examples=CASES, deadline=None, derandomize=CASES == 300, suppress_health_check=list(hypothesis.HealthCheck))
 
@@ -73,7 +75,7 @@ def column(draw, count):
 
 
 def in_form(form, frame):
-    """The same rows in another library, where that can hold them."""
+    """Converts the rows to another library if that can hold them."""
     try:
         if form == "polars":
             return pytest.importorskip("polars").from_pandas(frame)
@@ -109,7 +111,7 @@ def test_trees_explain_any_frame_or_say_why_not(data, frame, models):
 
 
 def told(cell):
-    """A number for any cell, the same for what stands for the same."""
+    """Returns a number for any cell, the same for equivalent cells."""
     if cell is None or cell is pandas.NA or cell is pandas.NaT or cell != cell:
         return 0.5
     if isinstance(cell, (bool, np.bool_, int, float, np.number, decimal.Decimal)):

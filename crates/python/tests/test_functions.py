@@ -1,4 +1,4 @@
-"""Any model that can be called, and what such a model may do wrong."""
+"""Callable models, and the mistakes that they can make."""
 import pickle
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Games of one's own and of textbooks."""
+"""Custom games and textbook games."""
 import numpy as np
 import pytest
 
@@ -44,7 +44,7 @@ def test_games_that_are_none():
                        players=3).explain()
     with pytest.raises(apportion.ModelError, match="complex"):
         apportion.Game(lambda coalitions: coalitions.sum(axis=1) * 1j, players=3)
-    # What a game masks is missing, which is no value.
+    # A masked entry is missing, and thus not a valid coalition value.
     with pytest.raises(apportion.ModelError, match="nan|NaN"):
         apportion.Game(lambda coalitions: np.ma.masked_equal(coalitions.sum(axis=1), 2), players=3).explain()
     for values in (["a", "b"], [1j, 2], np.zeros((2, 2, 2))):

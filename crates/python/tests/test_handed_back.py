@@ -1,4 +1,4 @@
-"""Rows reach a function as they were given, or the difference is an error."""
+"""Rows reach a function unchanged, or the difference is an error."""
 import numpy as np
 import pytest
 
@@ -15,7 +15,7 @@ def test_a_model_that_predicts_something_else_for_what_it_is_passed_is_refused()
     rows = frame()
 
     class Peculiar:
-        """Tells the rows that it knows from all others."""
+        """Predicts differently for rows with a given property."""
 
         def __init__(self, sign):
             self.sign = sign
@@ -32,7 +32,7 @@ def test_a_model_that_predicts_something_else_for_what_it_is_passed_is_refused()
         assert "row 0" in str(caught.value) and "check=False" in str(caught.value)
         found = apportion.Explainer(model, rows, check=False)(given)
         assert found.additivity_gap() < 1e-12
-    # What belongs to a frame beside its cells is kept.
+    # The metadata of a frame is kept.
     rows.columns.name, rows.index.name, rows.attrs["note"] = "features", "house", "mine"
     for sign in (lambda known: known.columns.name == "features", lambda known: known.index.name == "house", lambda known: known.attrs.get("note") == "mine"):
         assert np.allclose(apportion.Explainer(Peculiar(sign), rows)(rows).predictions, rows.a)
@@ -125,7 +125,7 @@ def test_sparse_matrices_and_tensors_come_back_as_such():
 
         def model(given):
             kinds.add(type(given))
-            # What is not stored is missing, as for XGBoost.
+            # Entries that are not stored count as missing, as in XGBoost.
             given = given.tocsr()
             return np.array([given[row].nnz + given[row].sum() ** 2 for row in range(given.shape[0])], dtype=float)
 

@@ -1,4 +1,4 @@
-"""Ctrl-C ends the engine's work wherever it is, and what was interrupted gives the same bytes when it is asked again."""
+"""Ctrl-C ends the engine's work at any point, and the same call gives the same bytes after an interrupt."""
 import gc
 import os
 import signal
@@ -12,7 +12,7 @@ import pytest
 
 import apportion
 
-# Each would take many times this long. It is generous: machines that run tests are busy.
+# Seconds. Each call would take many times as long; the limit is generous since test machines are busy.
 _PATIENCE = 60
 _BEGUN = 0.3
 
@@ -70,8 +70,8 @@ def test_ctrl_c_ends_the_work(name):
 
 
 def _interrupted(work, after=0.2):
-    """Does work, again and again, and interrupts it."""
-    # An exception in a callback of the garbage collector, which other libraries have, would be lost.
+    """Repeats work until it is interrupted."""
+    # An exception in a garbage collector callback of another library would be lost.
     gc.disable()
     timer = threading.Timer(after, signal.raise_signal, [signal.SIGINT])
     timer.start()
@@ -96,7 +96,7 @@ def test_what_was_interrupted_gives_the_same_bytes_when_asked_again(threads):
     fresh = apportion.TreeExplainer(model, X[:500], threads=threads)
     wanted = fresh(X[:300]).values.tobytes()
     explainer = apportion.TreeExplainer(model, X[:500], threads=threads)
-    # Interrupted in the background that is being compiled, and among rows.
+    # Interrupts the compilation of the background and the explanation of rows.
     for after in (0.01, 0.1, 0.3):
         _interrupted(lambda: explainer(X), after)
         assert explainer(X[:300]).values.tobytes() == wanted

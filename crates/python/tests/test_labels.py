@@ -1,4 +1,4 @@
-"""Labels of classes are those that a model was trained on, wherever a class is named."""
+"""Every option that names a class takes the labels that the model was trained on."""
 import warnings
 
 import numpy as np
@@ -70,10 +70,10 @@ def _targets(given, labels, count):
 
 
 def _losses_of(model, table, labels):
-    """What the model itself says, label by label."""
+    """Returns the log-loss of each label from the probabilities of the model."""
     classes = [str(label) for label in np.asarray(model.classes_).tolist()]
     shares = model.predict_proba(table)
-    # XGBoost has the numbers of booleans.
+    # XGBoost stores booleans as 0 and 1.
     names = [str(label) if str(label) in classes else str(int(label)) for label in np.asarray(labels).tolist()]
     return np.array([-np.log(shares[row, classes.index(name)]) for row, name in enumerate(names)])
 
@@ -228,7 +228,7 @@ def test_numbers_of_classes_are_taken_only_if_no_label_is_a_number(rows, tmp_pat
     assert np.array_equal(of_numbers(table[:3], [1, 2, 3]).values, of_numbers(table[:3], ["1", "2", "3"]).values)
     with pytest.raises(DataError, match="unknown label 0 in row 0"):
         of_numbers(table[:3], [0, 1, 2])
-    # An estimator in memory has its labels, and nothing else is one.
+    # An estimator in memory stores its labels, and nothing else is accepted.
     with pytest.raises(DataError, match="unknown label 0 in row 0"):
         apportion.TreeExplainer(words, table[:9], model_output="log_loss")(table[:3], [0, 1, 2])
 

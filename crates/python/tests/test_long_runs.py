@@ -1,6 +1,7 @@
-"""Long lives: neither the memory of a process nor its threads grow with the calls that it makes.
+"""Long runs: neither the memory of a process nor its number of threads grows with the number of calls.
 
-`APPORTION_CALLS=100000 pytest -s crates/python/tests/test_long_runs.py` runs the same with as many calls of each kind; `-k` chooses kinds.
+`APPORTION_CALLS=100000 pytest -s crates/python/tests/test_long_runs.py` makes this many calls of each kind;
+`-k` selects kinds.
 """
 import copy
 import ctypes
@@ -21,7 +22,7 @@ pytestmark = [pytest.mark.skipif(not sys.platform.startswith("linux"), reason="m
               pytest.mark.filterwarnings("ignore")]
 
 CALLS = int(os.environ.get("APPORTION_CALLS", 2000))
-# What a call may leave behind, in each of several windows: a leak grows in all of them, and noise of the allocator in some.
+# Memory that a call may leave behind in each of several windows: a leak grows in all of them, noise in some.
 BYTES_PER_CALL, WINDOWS = 1024, 3
 
 RANDOM = np.random.default_rng(0)
@@ -251,7 +252,7 @@ def inside_its_own_function():
     return lambda call: outer(ROWS[:1])
 
 
-# Calls of a kind, as a share of all: those that take longer are fewer.
+# Calls of each kind as a share of CALLS; slower kinds have fewer.
 KINDS = {exact_trees: 1, interactions_of_trees: 1, losses: 1, functions_of_arrays: 1, functions_of_frames: 0.3, objects_of_each_call: 0.5,
          without_a_background: 0.3, conditional_games: 0.2, interactions_of_functions: 0.5, accuracy: 0.5, new_explainers: 0.5, new_ensembles: 0.5, games: 0.15,
          door_of_shap: 0.25, batches: 0.2, files: 0.5, figures: 0.15, slices_and_tables: 0.3, errors_of_the_function: 0.5, errors_of_requests: 0.5,
@@ -259,18 +260,18 @@ KINDS = {exact_trees: 1, interactions_of_trees: 1, losses: 1, functions_of_array
 
 
 def _memory():
-    """The bytes that the process holds, after all that can be given back was."""
+    """Returns the resident bytes of the process after releasing free memory."""
     gc.collect()
     try:
         ctypes.CDLL(None).malloc_trim(0)
-    except AttributeError:  # another library of C
+    except AttributeError:  # a C library without malloc_trim
         pass
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _threads(at_most=0):
-    """The number of threads, when it is small enough or does not change any more: those that end need some time for it."""
+    """Waits until the number of threads is at most `at_most` or stable, since threads take time to end."""
     counts = []
     for _ in range(200):
         counts.append(len(os.listdir("/proc/self/task")))
@@ -285,7 +286,7 @@ def test_calls_leave_nothing_behind(kind):
     call = kind()
     count = max(WINDOWS, int(CALLS * (KINDS[kind] if CALLS <= 2000 else 1)) // WINDOWS)
     warnings.simplefilter("ignore")
-    # The default pool, and the last one of another size.
+    # Creates the default pool and one of another size.
     for number in range(max(20, count // 4)):
         call(number)
     before, threads = _memory(), _threads()

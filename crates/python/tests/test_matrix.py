@@ -1,4 +1,6 @@
-"""What a model sees is what it was given: tables of every library, with cells of every kind, for functions, pipelines and trees."""
+"""Models receive the cells that were passed: tables of every library with cells of every kind, for functions,
+pipelines and trees.
+"""
 import datetime
 import decimal
 import zlib
@@ -73,7 +75,7 @@ def pandas_series(kind, cells):
 
 
 def made(make):
-    """What a library makes of cells; None where it cannot hold them, or is not there."""
+    """Returns the table that a library makes of cells; None if it cannot hold them or is not installed."""
     try:
         return make()
     except (TypeError, ValueError, OverflowError, AttributeError):
@@ -81,7 +83,7 @@ def made(make):
 
 
 def tables(kind, cells):
-    """Tables with this column and one of floats, of every library that can hold them."""
+    """Yields tables with this column and one of floats, from every library that can hold them."""
     other = [0.5, 1.0, 2.0, 4.0]
     for name, series in pandas_series(kind, cells):
         if series is None:
@@ -96,7 +98,7 @@ def tables(kind, cells):
     if plain.dtype.kind != "O":
         yield f"numpy {plain.dtype}", plain
     if np.array(cells).dtype.kind not in "fiub":
-        # Of numbers alone lists are arrays to everybody.
+        # Lists of numbers only are treated as arrays.
         yield "lists", [[cell, number] for cell, number in zip(cells, other)]
     if kind == "times":
         yield "numpy datetime64", np.array([cells, cells], dtype="datetime64[us]").T
@@ -129,7 +131,7 @@ MEMBERS = [pytest.param(table, id=f"{kind}: {name}") for kind, cells in KINDS.it
 
 
 def rows_of(table):
-    """The cells of a table as objects, row by row, and its types."""
+    """Returns the cells of a table row by row as objects, its types and its names."""
     if isinstance(table, pandas.DataFrame):
         columns = [list(table[name].array) for name in table.columns]
         return list(zip(*columns)), [str(dtype) for dtype in table.dtypes], (list(table.columns), table.columns.name, table.index.name)
@@ -145,14 +147,14 @@ def rows_of(table):
 
 
 def number_of(cell):
-    """A number for a cell that differs if the model could tell."""
+    """Returns a number that differs for cells that a model can distinguish."""
     if isinstance(cell, np.ndarray):
         cell = cell.tolist()
     return zlib.crc32(f"{type(cell).__name__} {cell!r}".encode()) / 2**32
 
 
 def joined(background, x, row, other, mask):
-    """The row of cells of a coalition: from row `row` of x where a player is in the mask, else from row `other` of the background."""
+    """Returns the cells of a coalition: row `row` of x if a player is in the mask, else the background's."""
     return tuple(x[row][place] if mask >> place & 1 else background[other][place] for place in range(2))
 
 
@@ -194,7 +196,7 @@ def test_further_rows_may_have_cells_that_the_background_lacks(table):
     assert explanation.additivity_gap() < 1e-12
 
 
-# Pipelines, asked and exact, and trees.
+# Pipelines as functions and exact, and trees.
 
 COUNT = 60
 
@@ -232,7 +234,7 @@ def test_pipelines_are_explained_as_they_predict(frame, target, kind, enumerated
     from sklearn.preprocessing import OneHotEncoder
     from sklearn.tree import DecisionTreeRegressor
 
-    # What is missing in this column, of which the imputer knows one kind.
+    # The missing value of this column; the imputer recognizes only one kind.
     word = frame["word"]
     marker = next((cell for cell in word if cell is None or cell is pandas.NA or cell != cell), np.nan)
     if str(word.dtype) == "string" or word.dtype == bool:
@@ -275,7 +277,7 @@ def tree_frame():
 
 
 def same_rows(frame):
-    """The rows of a frame in every library and in other types."""
+    """Yields the rows of a frame in every library and in other types."""
     yield "pandas", frame
     words = {name: frame[name].astype(str).astype(object) for name in ("word", "ordered")}
     yield "objects", frame.assign(**words).astype(object)
@@ -317,7 +319,7 @@ def test_trees_of_every_kind_of_rows_are_those_of_the_training(library, enumerat
     for (name, given), (_, behind) in zip(same_rows(rows), same_rows(background)):
         explainers = [apportion.TreeExplainer(model, background)]
         if library == "lightgbm" and name != "pandas":
-            # Which columns its ordered categories are of only a frame of the training shows, not the file.
+            # Only a training frame shows which columns have ordered categories; the file does not.
             with pytest.raises(apportion.DataError, match="no categories for this column"):
                 apportion.TreeExplainer(model, behind)
         else:

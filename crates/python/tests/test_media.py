@@ -1,4 +1,4 @@
-"""Texts and images as games."""
+"""Explanations of texts and images."""
 import numpy as np
 import pytest
 

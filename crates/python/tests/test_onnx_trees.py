@@ -1,5 +1,8 @@
-"""Trees behind steps on columns, and sums of several ensembles, as skl2onnx writes them: predictions are those of onnxruntime, also next to every
-threshold, and values those of enumeration over coalitions of the runtime's own predictions."""
+"""Trees after preprocessing of columns, and sums of several ensembles, as skl2onnx writes them.
+
+Predictions equal those of onnxruntime, also next to every threshold, and values equal those from enumerating
+coalitions with the runtime's predictions.
+"""
 import warnings
 
 import numpy as np
@@ -56,7 +59,7 @@ TWO, THREE = (TARGET > 1).astype(int), np.digitize(TARGET, [0, 2])
 
 
 class Runtime:
-    """What onnxruntime predicts for the rows of a frame: the scores, without labels."""
+    """Scores that onnxruntime predicts for the rows of a frame, without labels."""
 
     def __init__(self, content, output=None):
         self.session = onnxruntime.InferenceSession(content)
@@ -75,7 +78,7 @@ class Runtime:
 
 
 def near_changes(runtime, frame, column, kind):
-    """Rows with the numbers of a column on both sides of changes of the prediction."""
+    """Returns rows with numbers of a column just below and just above changes of the prediction."""
     values = np.sort(frame[column].dropna().to_numpy())[::5]
     base = frame.iloc[[len(frame) // 2]]
 
@@ -97,7 +100,7 @@ def rows_to_compare(runtime, frame, kind, missing, unseen):
     near = [near_changes(runtime, frame, column, kind) for column in NUMBERS if column in frame]
     rest = frame.sample(1000, replace=True, random_state=5).reset_index(drop=True)
     for column in [column for column in NUMBERS if column in frame]:
-        # Values of other rows, of neighbours' middles, and of the extremes.
+        # Values of other rows, midpoints of neighbouring values, and extremes.
         values = np.sort(frame[column].to_numpy())
         middles = ((values[1:].astype(float) + values[:-1]) / 2).astype(kind)
         drawn = rng.choice(np.concatenate([values, middles, np.array([0, -0.0, 1e-38, 1e30, -1e30], kind)]), len(rest))

@@ -1,4 +1,4 @@
-"""Which output is explained: one rule for every model, and the explanation says which."""
+"""The output that is explained: one rule for all models, and the explanation names the output."""
 import warnings
 
 import numpy as np

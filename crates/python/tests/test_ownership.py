@@ -1,4 +1,4 @@
-"""Explanations and explainers own what they hold; nothing that one call brings changes the answers of another."""
+"""Explanations and explainers own their data; nothing passed to one call changes the results of another."""
 import copy
 import decimal
 import pickle
@@ -15,7 +15,7 @@ pandas = pytest.importorskip("pandas")
 
 
 def lengths(rows):
-    """A function of a frame with a column of texts and one of numbers."""
+    """A model of frames with a column of texts and one of numbers."""
     return rows["word"].map(len).to_numpy(dtype=float) * 10 + rows["number"].to_numpy(dtype=float)
 
 
@@ -27,7 +27,7 @@ def words_of(*words):
     return pandas.DataFrame({"word": list(words), "number": [float(place) for place in range(len(words))]})
 
 
-# What comes in.
+# Inputs.
 
 
 def _numpy(rows):
@@ -90,7 +90,7 @@ def test_data_stay_as_they_were_explained(kind, is_tree):
         given[:] = 7.0
     rows[:] = 7.0
     assert np.array_equal(before.data, kept) and np.array_equal(before.values, values)
-    # Nor does the explainer, or what is made of it: nothing of the background is looked up again.
+    # Neither does the explainer change, nor its copies: the background is not read again.
     again = kept.copy() if kind not in (_frame, _columns) else pandas.DataFrame(kept, columns=["a", "b", "c"])
     if kind is _torch:
         again = _torch(again)
@@ -197,7 +197,7 @@ CELLS = [True, 1, 1.0, np.True_, np.int64(1), np.float64(1), "1", b"1", decimal.
 
 
 def _kind(cell):
-    """A number that differs for cells that a model can tell apart."""
+    """Returns a number that differs for cells that a model can distinguish."""
     return float(int.from_bytes(f"{type(cell).__module__}{type(cell).__name__}{cell!r}".encode(), "big") % 99991)
 
 
@@ -225,7 +225,7 @@ def test_mixed_cells_survive_a_file(tmp_path):
     assert loaded.display_data[:, 0].tolist() == found.display_data[:, 0].tolist() == ["a", True, 1, "1", None, 1.5]
 
 
-# Words that were not seen before.
+# Unseen categories.
 
 
 def test_nothing_is_kept_of_words_that_calls_bring():
@@ -283,7 +283,7 @@ def test_threads_that_bring_the_same_new_words_do_not_mix_them_up(library):
 
 
 def test_calls_do_not_depend_on_earlier_ones():
-    """Missing values, words, columns that become objects, shapes of steps: in any order."""
+    """Missing values, categories, columns that become objects, and numbers of time steps, in any order."""
     background = pandas.DataFrame({"a": pandas.array([1.0, 2.0, 3.0], dtype="Float64"), "b": ["x", "y", "z"]})
 
     def model(rows):
@@ -303,7 +303,7 @@ def test_calls_do_not_depend_on_earlier_ones():
 
 
 def test_groups_by_name_are_those_of_each_table():
-    """Trees of an array have no names: each table brings its own."""
+    """Trees trained on an array have no feature names; each table provides its own."""
     from sklearn.tree import DecisionTreeRegressor
 
     rows = np.random.default_rng(0).normal(size=(60, 3))

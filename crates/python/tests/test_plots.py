@@ -1,4 +1,4 @@
-"""Explanations are drawn, by matplotlib and without it, and their numbers are those that are drawn."""
+"""Figures of explanations, with and without matplotlib, and the numbers that they show."""
 import csv
 import io
 import xml.etree.ElementTree

@@ -1,4 +1,4 @@
-"""Threads, forks, interrupts, the end of the interpreter, and what importing takes."""
+"""Threads, forks, interrupts, the end of the interpreter, and the cost of importing."""
 import os
 import signal
 import subprocess
@@ -25,7 +25,7 @@ def test_several_threads_explain_at_once(numbers):
         own = threading.get_ident()
 
         def model(given):
-            assert threading.get_ident() == own  # a function is called on the thread that asks
+            assert threading.get_ident() == own  # functions are called on the thread that explains
             return given[:, 0] * given[:, 1]
 
         found[number] = apportion.explain(model, rows, rows[:5]).values
@@ -101,13 +101,13 @@ except KeyboardInterrupt as error:
     sent = time.time()
     process.send_signal(signal.SIGINT)
     words = process.communicate(timeout=30)[0].split()
-    # All of the work takes far longer, on any machine; how busy it is says how soon a process comes to hear.
+    # The whole work takes far longer on any machine; the delay depends on how busy the machine is.
     assert words[0] == "heard" and float(words[1]) - sent < 5, words
 
 
 @pytest.mark.parametrize("function", ["given[:, 0]", "(time.sleep(0.05), given[:, 0])[1]", "sum(given[:, 0] * k for k in range(10000))"])
 def test_the_interpreter_ends_and_the_package_is_imported_again(function):
-    # Callbacks run in the order opposite to that of their registration: this one comes after those of the package.
+    # Callbacks run in reverse order of registration, so this one runs after those of the package.
     code = "import atexit\natexit.register(lambda: print(explainer(rows[:1]).values.shape))" + RUN + f"""
 import importlib, sys, threading, time
 explainer = apportion.Explainer(lambda given: {function}, rows[:2], method="permutation", budget=100)

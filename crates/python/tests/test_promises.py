@@ -1,7 +1,8 @@
-"""What the command and the Python package promise alike: whole files, checkpoints of their run alone, the same bytes on any number of threads, flat
-memory, interrupts that are heard, and refusals before the work. Each test runs both, in processes of their own, from one table.
+"""Guarantees of both the command and the Python package: no partial files, checkpoints that resume only their
+own run, the same bytes on any number of threads, constant memory, prompt interrupts, and errors before the
+work starts. Each test runs both on the same table, in separate processes.
 
-`APPORTION_KILLS=20 pytest tests/test_promises.py` kills each kind of run as often.
+`APPORTION_KILLS=20 pytest tests/test_promises.py` kills each kind of run 20 times.
 """
 import functools
 import json
@@ -19,7 +20,7 @@ import pytest
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals, links and descriptors")
 KILLS = int(os.environ.get("APPORTION_KILLS", 2))
 
-# A program that predicts: of the command over its standard input, of Python imported. It writes down that it was called.
+# A prediction program: the command sends it rows on standard input, Python imports it. It records its calls.
 PROGRAM = """
 import math, os, sys, time
 SLOPE = 2.0
@@ -35,7 +36,7 @@ if __name__ == "__main__":
             print(repr(predict([float(cell) for cell in sys.stdin.readline().split(",")])))
         print(flush=True)
 """
-# The Python package as a command that takes the options of the test.
+# Runs the Python package with the options of a test.
 SCRIPT = """
 import json, sys
 import numpy as np
@@ -61,7 +62,7 @@ found.save(options["out"])
 """
 
 
-# Several runs of either in one process.
+# Several runs of either interface in one process.
 AGAIN = """
 import json, sys
 from apportion import _core
@@ -149,7 +150,7 @@ def kill_at_random(process, took, rng):
     process.wait()
 
 
-# Whole files.
+# No partial files.
 
 
 @both
@@ -197,7 +198,7 @@ def test_links_modes_and_descriptors_are_kept(door, place):
 def another_model(place):
     model = json.loads((place / "trees.json").read_bytes())
     cover = model["trees"][0]["cover"]
-    # The leaves of the last node exchange their covers: no prediction is another.
+    # Changes only the cover of two leaves, and thus no prediction.
     cover[-1], cover[-2] = cover[-1] + 1, cover[-2] - 1
     (place / "trees.json").write_text(json.dumps(model))
 
@@ -308,7 +309,7 @@ def test_the_bytes_are_the_same_on_any_number_of_threads_under_load(door, task, 
 
 @both
 def test_memory_does_not_grow_with_what_was_explained_before(door, place):
-    """A run of many rows against one of an eighth of them: beyond the results themselves nothing is kept."""
+    """Compares a run with one of an eighth of its rows: only the results themselves are kept."""
     def peak(count):
         text = (place / "many.csv").read_text().splitlines()
         (place / "some.csv").write_text("\n".join(text[: count + 1]) + "\n")
@@ -318,7 +319,7 @@ def test_memory_does_not_grow_with_what_was_explained_before(door, place):
         return usage.ru_maxrss * 1024
 
     rows, values = 1750, 8
-    # Rows, values and inputs in numbers and as text, some of them twice.
+    # Rows, values and inputs as numbers and as text, some of them twice.
     assert peak(2000) - peak(250) < rows * values * 400 + 2**23
 
 
@@ -358,13 +359,13 @@ def test_what_cannot_be_written_is_refused_before_any_work(door, name, place):
         assert refused.returncode != 0 and refused.stderr.count("Traceback") <= 1, refused.stderr
         assert refused.stderr.strip().splitlines()[-1].count(name[:20]), refused.stderr
         calls = (place / "calls").read_text().count("called") if (place / "calls").exists() else 0
-        # An explainer of Python finds the output that it explains by two calls with eight rows, when it is made.
+        # In Python, the explainer determines its output with two calls of eight rows when it is created.
         assert calls <= (0 if door is command else 16)
         (place / "calls").unlink(missing_ok=True)
 
 
 def test_a_limit_of_file_sizes_leaves_no_part_of_a_file(place):
-    """Python and the command report it; nothing is left behind."""
+    """Both report the error and leave no file."""
     def limited():
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 

@@ -1,5 +1,5 @@
-"""Results of the command in every kind and format, read back by every reader: Python's `load`, pandas,
-pyarrow, NumPy, figures and reports; and what Python saves.
+"""Results of the command, of every kind and in every format, read by every reader: `apportion.load`, pandas,
+pyarrow, NumPy, figures and reports; and the files that Python saves.
 """
 import io
 import json
@@ -62,10 +62,10 @@ def model(folder):
 
 
 def explained(folder, model, kind, form):
-    """The bytes of results in a format."""
+    """Writes results of one kind in one format; returns the path."""
     out = folder / f"{model.stem}-{kind}.{form}"
     options = [option.format(groups=folder / "groups.json") for option in KINDS[kind]]
-    # Arrays have numbers alone.
+    # Arrays store numbers only.
     names = ["--ignore" if form in ("npy", "npz") else "--id", "name"]
     status = run_command(["apportion", "explain", "--model", str(model), "--rows", str(folder / "rows.csv"),
                           *names, "--game", "marginal", "--format", form, "--out", str(out), *options])

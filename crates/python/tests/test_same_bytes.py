@@ -1,4 +1,4 @@
-"""The same call has the same bytes, however busy the machine is and on any number of threads, in Python and with the command."""
+"""The same call gives the same bytes under any load, on any number of threads, also with the command."""
 import json
 import subprocess
 import sys
@@ -25,7 +25,7 @@ def _forest(trees, depth):
 
 @pytest.fixture
 def load():
-    """Other processes that take the processors, in turns of different length."""
+    """Processes that keep the processors busy intermittently."""
     program = "import os, time\nparent = os.getppid()\nwhile os.getppid() == parent:\n    end = time.perf_counter() + 0.05\n    while time.perf_counter() < end: pass\n    time.sleep(0.02)\n"
     processes = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(4)]
     yield
@@ -35,7 +35,7 @@ def load():
 
 
 def test_trees_have_the_bytes_of_the_command_under_load(load, tmp_path):
-    # Large enough that blocks of rows which take a tenth of a second would be several, with other kernels than that of all rows.
+    # Blocks of rows that take a tenth of a second would be several here, and choose other kernels.
     model, rng = _forest(150, 8), np.random.default_rng(5)
     X, background = rng.normal(size=(5000, _FEATURES)), rng.normal(size=(1000, _FEATURES))
     explainer = apportion.TreeExplainer(model, background)

@@ -1,4 +1,4 @@
-"""What shap and shapiq make of explanations."""
+"""Compatibility with shap and shapiq."""
 import warnings
 
 import numpy as np
@@ -255,7 +255,7 @@ def test_rows_in_the_place_of_a_masker_are_rows_whatever_their_columns_are_calle
 
 
 def _families():
-    """For each library a regressor, a classifier, and what they are made with."""
+    """Returns for each library a regressor, a classifier and their arguments."""
     from sklearn import ensemble, tree
 
     found = {
@@ -277,7 +277,7 @@ def _families():
 
 
 def _form(value):
-    """Type, shape and type of numbers."""
+    """Returns the type, the shape, and the type of the elements."""
     if isinstance(value, np.ndarray):
         return "array", value.shape, value.dtype
     if isinstance(value, (list, tuple)):
@@ -309,7 +309,7 @@ def test_types_and_shapes_are_those_of_shap(numbers, family, task):
     for table in (rows, pandas.DataFrame(rows, columns=list("abcd"))):
         model = (regressor if task == "regression" else classifier)(**more).fit(table, targets)
         for data in (None, table[:10]):
-            # What shap makes of three classes of CatBoost with data reads beyond its memory.
+            # For three classes of CatBoost with data, shap reads out of bounds.
             if data is not None and (family, task) == ("catboost", "three classes"):
                 continue
             for output in ("raw", "probability", "predict_proba", "predict"):
@@ -318,12 +318,13 @@ def test_types_and_shapes_are_those_of_shap(numbers, family, task):
                     try:
                         wanted, values, explained = _forms(shap.TreeExplainer(model, data, model_output=output), table[:5])
                     except Exception:
-                        continue  # not in shap
+                        continue  # not supported by shap
                     found, own, of_own = _forms(ours.TreeExplainer(model, data, model_output=output), table[:5])
                 if data is None and family == "catboost" and task == "three classes":
-                    wanted["before"] = found["before"]  # shap has one number of three outputs
+                    wanted["before"] = found["before"]  # shap has a single number for three outputs
                 assert found == wanted, (output, data is None)
-                # Probabilities are those of another game in shap, and its own reading of trees leaves out the bias of CatBoost and of XGBoost's classes.
+                # shap computes probabilities for another game, and its tree reader ignores the bias of
+                # CatBoost and of XGBoost's classes.
                 if output == "raw" and (data is None or family != "catboost"):
                     assert np.abs(own - values).max() < 1e-4, (output, data is None)
                     if data is None or family != "xgboost":
@@ -484,7 +485,7 @@ def test_cells_of_a_pool_are_those_that_it_was_made_of():
                 codes = dict(zip(table["c"], found[:, place]))
                 assert len(set(codes.values())) == len(codes) and [codes[word] for word in table["c"]] == found[:, place].tolist()
             else:
-                # Below the smallest number there is no border, so that and minus infinity are one.
+                # There is no border below the smallest number, so it is equivalent to minus infinity.
                 assert np.array_equal(found[:, place], np.maximum(table[name].to_numpy(dtype=np.float32), -least), equal_nan=True)
 
 

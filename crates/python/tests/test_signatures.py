@@ -1,4 +1,4 @@
-"""Public functions name all of their options, with types and defaults, and pass them on."""
+"""Public functions declare all their options with types and defaults, and pass them on."""
 import dataclasses
 import importlib
 import inspect
@@ -78,7 +78,7 @@ def test_options_have_the_defaults_of_the_explainer():
 
 
 class Passed(Exception):
-    """What a function was called with."""
+    """Carries the arguments that a function was called with."""
 
 
 def recorder(module, name, monkeypatch):
@@ -112,8 +112,7 @@ def test_every_option_is_passed_on(name, module, of, monkeypatch):
     with pytest.raises(Passed) as passed:
         face(*first, **given)
     told = passed.value.args[0]
-    # Tasks have their own number of threads, which is set later; explanations of a call have their own
-    # interactions.
+    # The number of threads of a task is set later, and `interactions` is an argument of each explanation.
     later = {"threads"} if parameters["threads"].default == 1 or folder == "datafusion" else set()
     if name in ("explain", "BatchExplainer"):
         later |= {"interactions", "keep"}

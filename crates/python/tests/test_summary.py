@@ -1,4 +1,4 @@
-"""Summaries of values: exact sums and counts, the same bytes in whatever parts and order."""
+"""Summaries of values: exact sums and counts, the same bytes for any split and order."""
 import fractions
 import itertools
 import json
@@ -23,7 +23,7 @@ def results_of(rows, model=lambda rows: rows[:, 0] * 1e-3 + rows[:, 1] * 1e9 + r
 @pytest.fixture(scope="module")
 def rows():
     random = np.random.default_rng(2)
-    # Of all sizes, so that sums of doubles depend on their order.
+    # Values of all magnitudes, so that sums of doubles depend on their order.
     return random.normal(size=(500, 3)) * 10.0 ** random.integers(-12, 12, (500, 3))
 
 
@@ -57,11 +57,11 @@ def test_numbers_are_those_of_their_definitions(rows):
 
 
 def exact_deviation(numbers):
-    """The sample standard deviation by fractions, rounded once."""
+    """Returns the sample standard deviation, computed with fractions and rounded once."""
     exact = [fractions.Fraction(number) for number in numbers]
     mean = sum(exact) / len(exact)
     variance = sum((number - mean) ** 2 for number in exact) / max(1, len(exact) - 1)
-    # The root of so many bits is right to the last bit of a double.
+    # An integer square root with this many bits is exact to the last bit of a double.
     shift = 2**14
     return float(fractions.Fraction(math.isqrt(int(variance * 4**shift)), 2**shift))
 
@@ -97,7 +97,7 @@ def test_the_deviation_of_few_rows():
 
 
 def test_summaries_of_the_first_format_are_read(rows):
-    """Their sums of squares were those of rounded squares, in units of 2^-1127."""
+    """The first format stores sums of rounded squares, in units of 2^-1127."""
     results = results_of(np.clip(rows, -1e3, 1e3))
     values, summary = values_of(results), apportion.Summary.of(results)
     document = json.loads(summary.to_bytes())

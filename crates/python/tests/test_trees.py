@@ -1,4 +1,4 @@
-"""Trees of each library agree with what the library says itself, and with enumeration."""
+"""Trees of each library agree with the library's own values and with enumeration."""
 import gzip
 
 import numpy as np

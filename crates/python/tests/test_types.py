@@ -1,4 +1,4 @@
-"""The code that ships passes mypy, and the stub of the engine lists what the engine has."""
+"""The package passes mypy, and the stub of the engine matches the engine."""
 import os
 import pathlib
 import subprocess
@@ -13,7 +13,7 @@ SETTINGS = pathlib.Path(__file__).parents[1] / "pyproject.toml"
 
 
 def run(module, *arguments, folder):
-    """Runs a module of mypy, with the package that the tests import."""
+    """Runs a module of mypy on the package that the tests import."""
     paths = os.pathsep.join([str(pathlib.Path(apportion.__file__).parents[1]),
                              os.environ.get("PYTHONPATH", "")])
     return subprocess.run([sys.executable, "-m", module, *arguments], capture_output=True, text=True,

@@ -15,7 +15,7 @@ ROUGH = dict(method="permutation", budget=30, until=1e-9)
 
 
 class Labels:
-    """A model that returns labels: each label is an output, of which users are warned."""
+    """A model that returns labels: each label becomes an output, with a warning."""
 
     classes_ = np.array(["a", "b", "c"])
 
@@ -39,7 +39,7 @@ def game():
     return apportion.Game(lambda present: np.sin(present @ np.arange(12.0)) * present.sum(axis=1), 12)
 
 
-# Each in one line, which is the line of the warning.
+# Each call is on one line, which the warning must name.
 CALLS = {"explainer of labels": (apportion.ModelWarning, lambda: apportion.Explainer(Labels(), ROWS)),
          "call of an explainer of labels": (apportion.ModelWarning,
                                             lambda: apportion.Explainer(Labels())(ROWS)),

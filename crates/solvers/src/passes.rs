@@ -60,7 +60,9 @@ impl BitRows {
 }
 
 macro_rules! side {
-    ($lanes:literal, $groups:literal groups of $subsets:literal, $strip:literal words, $sums:literal sums) => {
+    (
+        $lanes:literal, $groups:literal groups of $subsets:literal, $strip:literal words, $sums:literal sums
+    ) => {
         impl Side for [f64; $lanes] {
             type Tables = [[[f64; $lanes]; $subsets]; $groups];
 
@@ -70,7 +72,10 @@ macro_rules! side {
 
             fn times(rows: &BitRows, vectors: &[Self], out: &mut [Self], tables: &mut [Self::Tables]) {
                 multiversioned! {
-                    fn tabulate_word(players: &[[f64; $lanes]], tables: &mut [[[f64; $lanes]; $subsets]; $groups]) {
+                    fn tabulate_word(
+                        players: &[[f64; $lanes]],
+                        tables: &mut [[[f64; $lanes]; $subsets]; $groups],
+                    ) {
                         for (group, table) in tables.iter_mut().enumerate() {
                             // Beyond the last player, only the empty subset occurs.
                             let start = (group * (64 / $groups)).min(players.len());

@@ -1,7 +1,7 @@
 """Packs the runs behind the figures of the Leverage SHAP paper into leverage_shap_authors.csv.gz.
 
-Usage: python leverage_shap_authors.py REPOSITORY, where REPOSITORY is a clone of https://github.com/rtealwitter/leverageshap at commit
-0de0a80. Needs the standard library alone.
+Usage: python leverage_shap_authors.py REPOSITORY, where REPOSITORY is a clone of
+https://github.com/rtealwitter/leverageshap at commit 0de0a80. Needs only the standard library.
 """
 
 import ast
@@ -14,13 +14,13 @@ RUNS = 100
 
 
 def short(number):
-    """Five significant digits: `5.4786e-3`."""
+    """Formats a number with five significant digits, e.g. `5.4786e-3`."""
     mantissa, exponent = f"{number:.4e}".split("e")
     return f"{mantissa}e{int(exponent)}"
 
 
 def rows(path):
-    """The rows of one file: all runs of one estimator in one setting."""
+    """Returns the rows of one file: all runs of one estimator in one setting."""
     dataset, estimator = path.stem.rsplit("_", 1)
     settings = {}
     for line in path.read_text().splitlines():
@@ -33,7 +33,7 @@ def rows(path):
         yield key + ["error"] + [short(run["shap_error"]) for run in runs]
         if "weighted_error" in runs[0]:
             yield key + ["excess"] + [short(run["weighted_error"] - 1) for run in runs]
-        # The same for all estimators and settings of a dataset: its runs explain the same rows.
+        # Stored once per dataset: its runs explain the same rows for all estimators and settings.
         if estimator == "Kernel SHAP" and noise == 0 and size == 5 * players:
             yield key + ["squared norm"] + [short(run["shap_norm_sq"]) for run in runs]
 

@@ -1,4 +1,7 @@
-"""Trains the network of digits38_cnn.json on digits38.csv.gz: python3 train_digits38.py (needs numpy, takes some seconds)."""
+"""Trains the network of digits38_cnn.json on digits38.csv.gz.
+
+Needs numpy and takes a few seconds: python3 train_digits38.py
+"""
 
 import csv
 import gzip
@@ -16,13 +19,13 @@ def read():
 
 
 def patches(images):
-    """The 3 x 3 neighbourhood of every pixel, zeros beyond the border: rows x 8 x 8 x 9."""
+    """Returns the 3 x 3 neighbourhood of every pixel, with zeros beyond the border: rows x 8 x 8 x 9."""
     padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
     return np.stack([padded[:, i : i + 8, j : j + 8] for i in range(3) for j in range(3)], axis=-1)
 
 
 def forward(weights, inputs):
-    """Convolution, ReLU, the largest of each 2 x 2 block, one dense output."""
+    """Applies convolution, ReLU, max pooling over 2 x 2 blocks, and one dense output."""
     maps = np.maximum(inputs @ weights["kernels"].T + weights["biases"], 0)
     blocks = maps.reshape(-1, 4, 2, 4, 2, 8).transpose(0, 1, 3, 5, 2, 4).reshape(-1, 4, 4, 8, 4)
     pooled = blocks.max(axis=-1)

@@ -373,7 +373,10 @@ fn numbers(paper: &str, artefact: &str) -> Value {
     };
     let tables: Vec<Value> = list(&report["tables"])
         .iter()
-        .map(|table| json!({ "caption": table["caption"], "rows": list(&table["rows"]).iter().map(row).collect::<Vec<_>>() }))
+        .map(|table| {
+            let rows = list(&table["rows"]).iter().map(row).collect::<Vec<_>>();
+            json!({ "caption": table["caption"], "rows": rows })
+        })
         .collect();
     json!({ "claims": claims, "tables": tables })
 }

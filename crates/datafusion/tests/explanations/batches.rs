@@ -90,8 +90,8 @@ fn the_schema_is_known_before_any_row_and_says_what_was_asked() {
     assert_eq!(names(&schema), wanted);
     assert_eq!(explainer.explain(&rows).unwrap().schema_ref().as_ref(), &schema);
     let wanted = serde_json::json!({
-        "version": env!("CARGO_PKG_VERSION"), "schema": 1, "layout": "columns", "value": "shapley", "game": "path-dependent",
-        "method": "tree", "seed": 0, "features": FEATURES, "outputs": null,
+        "version": env!("CARGO_PKG_VERSION"), "schema": 1, "layout": "columns", "value": "shapley",
+        "game": "path-dependent", "method": "tree", "seed": 0, "features": FEATURES, "outputs": null,
     });
     assert_eq!(about(&schema), wanted);
 }

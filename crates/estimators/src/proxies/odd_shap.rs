@@ -150,5 +150,7 @@ specs! {
     ODD_SHAP = "odd-shap" variant:
         "OddSHAP as published: a regression of the odd part on players and on odd products selected by \
          boosted trees",
-        |value| semivalue(value).filter(|value| *value == Semivalue::Shapley).map(|_| Box::new(OddShap::default()) as Box<dyn Estimator>);
+        |value| semivalue(value)
+            .filter(|value| *value == Semivalue::Shapley)
+            .map(|_| Box::new(OddShap::default()) as Box<dyn Estimator>);
 }

@@ -409,10 +409,12 @@ specs! {
     KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT = "kernel-banzhaf-unpaired-without-intercept" variant:
         "Kernel Banzhaf without pairs and without an intercept (ablation)",
         |value| boxed(value, Pairing::Unpaired, Draws::WithReplacement, false);
-    KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_AND_REPLACEMENT = "kernel-banzhaf-unpaired-without-intercept-and-replacement" variant:
+    KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_AND_REPLACEMENT =
+        "kernel-banzhaf-unpaired-without-intercept-and-replacement" variant:
         "Kernel Banzhaf without pairs, intercept or replacement (ablation)",
         |value| boxed(value, Pairing::Unpaired, Draws::FixedCounts, false);
-    KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_BERNOULLI = "kernel-banzhaf-unpaired-without-intercept-bernoulli" variant:
+    KERNEL_BANZHAF_UNPAIRED_WITHOUT_INTERCEPT_BERNOULLI =
+        "kernel-banzhaf-unpaired-without-intercept-bernoulli" variant:
         "Kernel Banzhaf without pairs or intercept, with Bernoulli sampling (ablation)",
         |value| boxed(value, Pairing::Unpaired, Draws::Bernoulli, false);
 }

@@ -266,7 +266,11 @@ fn steps_that_are_too_long_are_reported_with_the_step() {
         ] {
             let refused = estimator.estimate(&game, 100_000, 1).unwrap_err();
             assert!(
-                matches!(refused, EstimatorError::Gradient(GradientError::Diverged { step, norm }) if step >= 1 && (norm.is_nan() || norm > 1e8)),
+                matches!(
+                    refused,
+                    EstimatorError::Gradient(GradientError::Diverged { step, norm })
+                        if step >= 1 && (norm.is_nan() || norm > 1e8)
+                ),
                 "{refused}"
             );
         }

@@ -420,7 +420,8 @@ proptest! {
     #[test]
     fn estimates_are_linear_in_the_game(a in -3.0..3.0f64, b in -3.0..3.0f64, seed in 0u64..1000) {
         let (first, second) = (random_table(7, 1, 100.0, seed), random_table(7, 1, 100.0, seed + 1));
-        let mixed: Vec<f64> = first.values_in_order().iter().zip(second.values_in_order()).map(|(x, y)| a * x + b * y).collect();
+        let pairs = first.values_in_order().iter().zip(second.values_in_order());
+        let mixed: Vec<f64> = pairs.map(|(x, y)| a * x + b * y).collect();
         let mixed = TabulatedGame::new(mixed, 1).unwrap();
         for estimator in all().into_iter().filter(|estimator| !is_learned(estimator.name())) {
             let of = |game: &TabulatedGame| estimator.estimate(game, 50, seed).unwrap().values;

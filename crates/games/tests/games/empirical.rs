@@ -49,7 +49,8 @@ proptest! {
         let model = curved;
         let play = |data: &[f64], weights: &[f64]| {
             let rows = Rows::new(data, n);
-            let law = EmpiricalLaw::fit(rows).unwrap().with_share(share).unwrap().with_bandwidth(bandwidth).unwrap();
+            let law = EmpiricalLaw::fit(rows).unwrap();
+            let law = law.with_share(share).unwrap().with_bandwidth(bandwidth).unwrap();
             let limited = law.clone().with_most_rows(most).unwrap();
             let weighted = EmpiricalLaw::fit_weighted(rows, weights).unwrap().with_share(share).unwrap();
             let adapted = law.clone().with_bandwidths_by_aicc(&model).unwrap();

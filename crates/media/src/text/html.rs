@@ -29,7 +29,8 @@ impl Text {
     pub fn to_html(&self, scores: &[f64]) -> Result<String, MediaError> {
         let mut html = String::from(
             "<div dir=\"auto\" \
-             style=\"font-family:sans-serif;line-height:1.6;white-space:pre-wrap;overflow-wrap:anywhere;background:#ffffff;color:#000000\">",
+             style=\"font-family:sans-serif;line-height:1.6;white-space:pre-wrap;overflow-wrap:anywhere;\
+             background:#ffffff;color:#000000\">",
         );
         for (part, scored) in self.scored(scores)? {
             match scored {

@@ -134,13 +134,15 @@ proptest! {
         seed in 0..256_usize,
     ) {
         let channels = if is_grey { 1 } else { 3 };
-        let bytes: Vec<u8> = (0..height * width * channels).map(|at| ((at + seed) * 89 % 256) as u8).collect();
+        let bytes: Vec<u8> =
+            (0..height * width * channels).map(|at| ((at + seed) * 89 % 256) as u8).collect();
         let image = Image::from_bytes(height, width, channels, &bytes).unwrap();
         prop_assert_eq!(&Image::from_png(&image.to_png().unwrap()).unwrap(), &image);
         for order in [apportion_media::ChannelOrder::First, apportion_media::ChannelOrder::Last] {
             let layout = Layout::new(height, width, channels, order).unwrap();
             let row = layout.row(&image, &PixelScale::new(0.0, 255.0).unwrap()).unwrap();
-            for (row_of_pixels, column) in (0..height).flat_map(|row| (0..width).map(move |column| (row, column))) {
+            let pixels = (0..height).flat_map(|row| (0..width).map(move |column| (row, column)));
+            for (row_of_pixels, column) in pixels {
                 for (channel, value) in image.pixel(row_of_pixels, column).iter().enumerate() {
                     prop_assert_eq!(row[layout.feature(row_of_pixels, column, channel)], 255.0 * value);
                 }

@@ -180,7 +180,12 @@ impl TreeSpec {
             "split_indices": self.feature,
             "split_type": self.set.iter().map(|set| u8::from(set.is_some())).collect::<Vec<_>>(),
             "sum_hessian": self.covers(),
-            "tree_param": {"num_deleted": "0", "num_feature": features.to_string(), "num_nodes": count.to_string(), "size_leaf_vector": "1"},
+            "tree_param": {
+                "num_deleted": "0",
+                "num_feature": features.to_string(),
+                "num_nodes": count.to_string(),
+                "size_leaf_vector": "1"
+            },
         })
     }
 }

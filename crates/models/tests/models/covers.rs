@@ -102,8 +102,12 @@ fn features_that_lists_are_looked_up_for_are_categorical() {
         assert_eq!(model.categorical_features(), expected, "{file}");
     }
     // An interval compares numbers, so the feature is not categorical.
-    let between = br#"{"format": "apportion-trees", "version": 1, "width": "double", "features": 1, "base_margins": [0], "operator": "<=",
-        "trees": [{"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [0, 0, 0], "value": [0, 1, 3],
-        "rules": [{"node": 0, "between": [1, 2], "side": "left"}]}]}"#;
-    assert!(Ensemble::from_bytes(between).unwrap().categorical_features().is_empty());
+    let between = concat!(
+        r#"{"format": "apportion-trees", "version": 1, "width": "double", "features": 1, "#,
+        r#""base_margins": [0], "operator": "<=",
+        "trees": [{"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "#,
+        r#""threshold": [0, 0, 0], "value": [0, 1, 3],
+        "rules": [{"node": 0, "between": [1, 2], "side": "left"}]}]}"#
+    );
+    assert!(Ensemble::from_bytes(between.as_bytes()).unwrap().categorical_features().is_empty());
 }

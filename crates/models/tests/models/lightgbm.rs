@@ -236,7 +236,10 @@ proptest! {
     #[test]
     fn changed_bytes_are_refused_or_harmless(
         linear: bool,
-        changes in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(b"0123456789-. \n=enai".to_vec())), 1..4),
+        changes in prop::collection::vec(
+            (any::<prop::sample::Index>(), prop::sample::select(b"0123456789-. \n=enai".to_vec())),
+            1..4,
+        ),
     ) {
         let mut bytes = text(if linear { "linear" } else { "regression" }).into_bytes();
         for (place, byte) in changes {

@@ -107,9 +107,14 @@ fn members_that_differ_are_refused_with_what_differs() {
     let mean = Ensemble::mean_of(&[&named(3, 1, &json!([])), &first]).unwrap();
     assert_eq!(mean.feature_names().unwrap(), ["a", "b", "c"]);
     let width = |width: &str| {
-        let tree = json!({"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [1.5, 0, 0], "value": [0, 10, 20]});
-        let document = json!({"format": "apportion-trees", "version": 1, "width": width, "features": 1, "base_margins": [0.5],
-                              "operator": "<=", "trees": [tree]});
+        let tree = json!({
+            "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [1.5, 0, 0],
+            "value": [0, 10, 20]
+        });
+        let document = json!({
+            "format": "apportion-trees", "version": 1, "width": width, "features": 1, "base_margins": [0.5],
+            "operator": "<=", "trees": [tree]
+        });
         Ensemble::from_bytes(document.to_string().as_bytes()).unwrap()
     };
     let error = Ensemble::mean_of(&[&width("double"), &width("single")]).unwrap_err().to_string();

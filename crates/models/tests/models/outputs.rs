@@ -28,8 +28,8 @@ fn classes_are_named_where_a_file_says_them_and_each_is_an_output() {
 fn outputs_of_our_own_json_have_the_names_that_it_gives() {
     let document = |names: serde_json::Value| {
         json!({
-            "format": "apportion-trees", "version": 1, "width": "double", "features": 1, "base_margins": [0, 1], "trees": [],
-            "output_names": names
+            "format": "apportion-trees", "version": 1, "width": "double", "features": 1,
+            "base_margins": [0, 1], "trees": [], "output_names": names
         })
     };
     assert_eq!(read(&document(json!(["no", "yes"]))).unwrap().output_names().unwrap(), ["no", "yes"]);
@@ -46,8 +46,8 @@ fn the_two_classes_of_a_single_margin_have_names() {
     assert_eq!(names("onnx/gb_reg_double.onnx"), None);
     let document = |margins: serde_json::Value, names: serde_json::Value| {
         json!({
-            "format": "apportion-trees", "version": 1, "width": "double", "features": 1, "base_margins": margins, "trees": [],
-            "class_names": names
+            "format": "apportion-trees", "version": 1, "width": "double", "features": 1,
+            "base_margins": margins, "trees": [], "class_names": names
         })
     };
     let read = read(&document(json!([0]), json!(["-1", "1"]))).unwrap();

@@ -91,8 +91,8 @@ fn zeros_may_be_missing_and_leaves_linear() {
         let mut document = sample();
         document["base_margins"] = json!([0]);
         document["trees"] = json!([{
-            "output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [1, 0, 0],
-            "value": [0, 10, 20], "rules": rules, "linear": linear
+            "output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0],
+            "threshold": [1, 0, 0], "value": [0, 10, 20], "rules": rules, "linear": linear
         }]);
         read(&document).unwrap()
     };
@@ -119,8 +119,9 @@ fn an_interval_goes_to_its_side() {
         let mut document = sample();
         document["base_margins"] = json!([0]);
         document["trees"] = json!([{
-            "output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [0, 0, 0],
-            "value": [0, 10, 20], "default_left": [1, 0, 0], "rules": [{"node": 0, "between": [-1.5, 2], "side": side}]
+            "output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0],
+            "threshold": [0, 0, 0], "value": [0, 10, 20], "default_left": [1, 0, 0],
+            "rules": [{"node": 0, "between": [-1.5, 2], "side": side}]
         }]);
         let model = read(&document).unwrap();
         let of = |value: f64| model.margins(Rows::new(&[value, 0.0], 2)).unwrap()[0];
@@ -136,8 +137,9 @@ fn excepted_numbers_go_to_the_side_that_the_threshold_does_not_say() {
         let mut document = sample();
         document["base_margins"] = json!([0]);
         document["trees"] = json!([{
-            "output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [2, 0, 0], "operator": operator,
-            "value": [0, 10, 20], "default_left": [1, 0, 0], "rules": [{"node": 0, "except": [-1, 7, 0]}]
+            "output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0],
+            "threshold": [2, 0, 0], "operator": operator, "value": [0, 10, 20], "default_left": [1, 0, 0],
+            "rules": [{"node": 0, "except": [-1, 7, 0]}]
         }]);
         let model = read(&document).unwrap();
         let of = |value: f64| model.margins(Rows::new(&[value, 0.0], 2)).unwrap()[0];
@@ -328,12 +330,12 @@ fn infinite_thresholds_have_all_values_on_one_side_and_missing_ones_where_they_b
     {
         for operator in ["<", "<="] {
             let text = json!({
-                "format": "apportion-trees", "version": 1, "width": "double", "features": 2, "base_margins": [0.5],
-                "operator": operator,
+                "format": "apportion-trees", "version": 1, "width": "double", "features": 2,
+                "base_margins": [0.5], "operator": operator,
                 "trees": [{
                     "left": [1, 3, -1, -1, -1], "right": [2, 4, -1, -1, -1], "feature": [0, 1, 0, 0, 0],
-                    "threshold": [0, "here", 0, 0, 0], "value": [0, 0, 1, 2, 4], "default_left": [1, default_left, 0, 0, 0],
-                    "cover": [6, 5, 1, 2, 3]
+                    "threshold": [0, "here", 0, 0, 0], "value": [0, 0, 1, 2, 4],
+                    "default_left": [1, default_left, 0, 0, 0], "cover": [6, 5, 1, 2, 3]
                 }]
             });
             let text = text.to_string().replace("\"here\"", threshold);

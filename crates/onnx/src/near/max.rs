@@ -6,7 +6,13 @@ use super::window::Window;
 
 multiversioned! {
     /// Recomputes the maxima, channel by channel, of all windows in which a cell changed.
-    pub(super) fn take(window: &Window, shape: Shape, before: Before<'_>, values: &mut [f32], changed: &mut Changed) {
+    pub(super) fn take(
+        window: &Window,
+        shape: Shape,
+        before: Before<'_>,
+        values: &mut [f32],
+        changed: &mut Changed,
+    ) {
         for (row, columns) in before.changed.iter() {
             changed.extend(window.outputs(0, &(row..row + 1)), window.outputs(1, &columns));
         }

@@ -81,7 +81,10 @@ fn tree_ensembles_of_the_data_pack_are_refused_by_the_name_of_their_operator() {
         }
         let error = Network::from_path(path).unwrap_err();
         assert!(
-            matches!(&error, OnnxError::Operator { operator, .. } if operator == "ai.onnx.ml/TreeEnsembleRegressor"),
+            matches!(
+                &error,
+                OnnxError::Operator { operator, .. } if operator == "ai.onnx.ml/TreeEnsembleRegressor"
+            ),
             "{error:?}"
         );
     }
@@ -184,7 +187,11 @@ fn several_outputs_ask_for_a_choice_among_their_names() {
     assert!(matches!(refusal(&two), OnnxError::Outputs { names } if names == ["double", "square"]));
     let error = NetworkOptions::new().output("cube").from_bytes(&two).unwrap_err();
     assert!(
-        matches!(&error, OnnxError::UnknownOutput { name: given, names } if given == "cube" && names == &["double", "square"]),
+        matches!(
+            &error,
+            OnnxError::UnknownOutput { name: given, names }
+                if given == "cube" && names == &["double", "square"]
+        ),
         "{error:?}"
     );
     for (name, wanted) in [("double", [6.0, 8.0]), ("square", [9.0, 16.0])] {
@@ -198,7 +205,10 @@ fn several_outputs_ask_for_a_choice_among_their_names() {
 fn inputs_and_outputs_of_other_types_are_refused() {
     let error = refusal(&one_node(DataType::STRING, &["N", "2"], node("Identity", "x", "y"), vec![]));
     assert!(
-        matches!(&error, OnnxError::ElementType { what, actual: given, .. } if what == "input x" && given == "STRING"),
+        matches!(
+            &error,
+            OnnxError::ElementType { what, actual: given, .. } if what == "input x" && given == "STRING"
+        ),
         "{error:?}"
     );
     let input = || vec![value("x", DataType::FLOAT, &["N", "2"])];
@@ -206,7 +216,10 @@ fn inputs_and_outputs_of_other_types_are_refused() {
     let stated = file(input(), vec![value("label", DataType::INT64, &["N", "1"])], label(), vec![]);
     let error = refusal(&stated);
     assert!(
-        matches!(&error, OnnxError::ElementType { what, actual: given, .. } if what == "output label" && given == "INT64"),
+        matches!(
+            &error,
+            OnnxError::ElementType { what, actual: given, .. } if what == "output label" && given == "INT64"
+        ),
         "{error:?}"
     );
     // The file does not declare the type, so the trial run finds it.
@@ -219,7 +232,11 @@ fn a_row_of_open_size_is_refused_with_its_dimension_until_it_is_given() {
     let bytes = one_node(DataType::FLOAT, &["N", "length"], node("Relu", "x", "y"), vec![]);
     let error = refusal(&bytes);
     assert!(
-        matches!(&error, OnnxError::DynamicDimension { input, axis: 1, dimension } if input == "x" && dimension == "length"),
+        matches!(
+            &error,
+            OnnxError::DynamicDimension { input, axis: 1, dimension }
+                if input == "x" && dimension == "length"
+        ),
         "{error:?}"
     );
     let network = NetworkOptions::new().row_shape(&[3]).from_bytes(&bytes).unwrap();
@@ -234,8 +251,11 @@ fn a_row_of_open_size_is_refused_with_its_dimension_until_it_is_given() {
     for wrong in [&[2, 5][..], &[5], &[1, 0], &[1, 5, 1], &[]] {
         let error = NetworkOptions::new().row_shape(wrong).from_bytes(&unnamed).unwrap_err();
         assert!(
-            matches!(&error, OnnxError::RowShape { actual: given, expected: wanted, .. } if given == wrong && wanted == "[N, \
-                1, unnamed]"),
+            matches!(
+                &error,
+                OnnxError::RowShape { actual: given, expected: wanted, .. }
+                    if given == wrong && wanted == "[N, 1, unnamed]"
+            ),
             "{error:?}"
         );
     }
@@ -329,7 +349,8 @@ fn missing_and_infinite_values_are_refused_with_row_and_column() {
     for bad in [f64::INFINITY, f64::NEG_INFINITY, 1e300] {
         assert!(matches!(
             with(bad),
-            OnnxError::Game(GameError::InfiniteInput { what, column: 1, value, .. }) if what == "row 1" && value == bad
+            OnnxError::Game(GameError::InfiniteInput { what, column: 1, value, .. })
+                if what == "row 1" && value == bad
         ));
     }
     // In a game, a missing value in the explicand is reported for the first coalition that contains it.

@@ -454,7 +454,10 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_kept_does_not_depend_on_batches(
-            count in 1_u64..400, mut ends in prop::collection::vec(0_u64..400, 0..6), most in 1_usize..100, seed in 0_u64..5,
+            count in 1_u64..400,
+            mut ends in prop::collection::vec(0_u64..400, 0..6),
+            most in 1_usize..100,
+            seed in 0_u64..5,
         ) {
             ends.iter_mut().for_each(|end| *end = (*end).min(count));
             ends.sort_unstable();
@@ -530,7 +533,10 @@ mod tests {
         assert_eq!(add(&|_| {}), Ok(()));
         let count = |what: &str, found: Result<(), PlotError>| {
             assert!(
-                matches!(&found, Err(PlotError::Results(ResultsError::Count { what: found, .. })) if *found == what),
+                matches!(
+                    &found,
+                    Err(PlotError::Results(ResultsError::Count { what: found, .. })) if *found == what
+                ),
                 "{found:?}"
             );
         };

@@ -187,7 +187,12 @@ impl Flow {
 
 /// Returns whether the first letter belongs to a right-to-left script: Hebrew, Arabic and related scripts.
 fn is_leftwards(text: &str) -> bool {
-    let runs_left = |letter: char| matches!(u32::from(letter), 0x590..0x900 | 0xfb1d..0xfe00 | 0xfe70..0xff00 | 0x10800..0x11000 | 0x1e800..0x1f000);
+    let runs_left = |letter: char| {
+        matches!(
+            u32::from(letter),
+            0x590..0x900 | 0xfb1d..0xfe00 | 0xfe70..0xff00 | 0x10800..0x11000 | 0x1e800..0x1f000
+        )
+    };
     text.chars().find(|letter| letter.is_alphabetic()).is_some_and(runs_left)
 }
 

@@ -21,7 +21,10 @@ fn too_few_and_too_many_rows_are_refused_at_once() {
     for (then, count) in [(":", 0), ("echo 1; echo 1", 2), ("echo 1; echo 1; echo 1; echo 1", 4)] {
         let error = third(then);
         assert!(
-            matches!(error, ProgramError::RowCount { actual, expected: 3, at_least: false, .. } if actual == count),
+            matches!(
+                error,
+                ProgramError::RowCount { actual, expected: 3, at_least: false, .. } if actual == count
+            ),
             "{then}: {error}"
         );
     }

@@ -1,12 +1,14 @@
-"""Models whose answers show what they were given: a leaf for each interval of `cell`, for each of its categories, for what is missing.
+"""Models whose predictions identify their input: one leaf per interval or category of `cell`, one for
+missing.
 
     python models.py
 
-writes them as LightGBM does."""
+writes them in LightGBM's text format.
+"""
 import json
 import pathlib
 
-# Where `cell` is cut: 2^53 and its neighbours apart, and the numbers of the tables.
+# Thresholds of `cell`: they separate 2^53 from its neighbours and the numbers in the tables from each other.
 CUTS = [
     -1.7e308, -1e300, -(2**53 + 2), -(2**53), -(2**53 - 1), -1000, -12, -1.5, -1, -0.5, -1e-300, 0, 1e-300, 0.05, 0.0999999999999999, 0.1, 0.25, 0.3, 0.5, 0.9, 1,
     1.25, 1.5, 2, 2.5, 3, 4, 5, 7, 10, 12, 16, 50, 100, 127, 255, 1000, 1234, 1500, 3600, 20000, 20500, 2**31, 1e12, 1e15, 2**53 - 1, 2**53, 2**53 + 2, 2**60, 2**63,
@@ -15,7 +17,7 @@ CUTS = [
 
 
 def tree(feature, thresholds, kinds, values):
-    """A chain: what a node takes goes to its leaf, all else to the next node."""
+    """A chain of nodes: each sends the values that match to its leaf and all others to the next node."""
     nodes = range(len(thresholds))
     right = [node + 1 for node in nodes][:-1] + [-len(thresholds) - 1]
     categories = [node for node in nodes if kinds[node] & 1]
@@ -40,7 +42,7 @@ def model(names, trees, categories=None):
 
 
 def of_numbers(names):
-    # Missing values go left at the first cut, as −∞ does, which a tree of its own tells apart.
+    # Missing values go left at the first threshold, as −∞ does; a separate tree distinguishes the two.
     cell = tree(0, CUTS, [10] + [8] * (len(CUTS) - 1), [float(leaf) for leaf in range(len(CUTS) + 1)])
     return model(names, [cell, tree(0, CUTS[:1], [8], [-0.5, 0.0]), tree(1, [1.0], [8], [0.0, 100.0])])
 

@@ -109,7 +109,8 @@ proptest! {
 
     #[test]
     fn draws_with_replacement_continue_those_of_a_smaller_budget(
-        players in players(), few in 0usize..200, more in 0usize..200, kind in 0usize..4, paired: bool, seed: u64,
+        players in players(), few in 0usize..200, more in 0usize..200, kind in 0usize..4, paired: bool,
+        seed: u64,
     ) {
         let sampler = WithReplacement { law: law(kind, players), pairing: PAIRINGS[usize::from(paired)] };
         let (small, large) = (sampler.sample(few, seed).unwrap(), sampler.sample(few + more, seed).unwrap());
@@ -120,10 +121,12 @@ proptest! {
 
     #[test]
     fn growing_samples_hold_those_of_smaller_budgets(
-        players in players(), few in 0usize..1500, more in 0usize..1500, kind in 0usize..4, paired: bool, seed: u64,
+        players in players(), few in 0usize..1500, more in 0usize..1500, kind in 0usize..4, paired: bool,
+        seed: u64,
     ) {
         for sampler in in_order(&law(kind, players), PAIRINGS[usize::from(paired)], Order::Nested) {
-            let (small, large) = (sampler.sample(few, seed).unwrap(), sampler.sample(few + more, seed).unwrap());
+            let small = sampler.sample(few, seed).unwrap();
+            let large = sampler.sample(few + more, seed).unwrap();
             let large: BTreeSet<_> = large.coalitions().iter().map(|row| row.words()).collect();
             prop_assert!(small.coalitions().iter().all(|row| large.contains(row.words())));
         }
@@ -151,7 +154,9 @@ proptest! {
         }
         let times: Vec<u32> = order
             .iter()
-            .flat_map(|unit| std::iter::repeat_n(counts[&unit.iter().copied().collect::<BTreeSet<_>>()], stride))
+            .flat_map(|unit| {
+                std::iter::repeat_n(counts[&unit.iter().copied().collect::<BTreeSet<_>>()], stride)
+            })
             .collect();
         prop_assert!(sample.multiplicities().is_none());
         let merged = sample.merge_duplicates();

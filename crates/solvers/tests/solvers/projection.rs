@@ -291,9 +291,10 @@ fn sets_without_a_common_point_are_found_out() {
     let right = HalfSpace::new(vec![-1.0, 0.0], -0.25).unwrap();
     let stopping = Stopping { iterations: 500, ..Stopping::default() };
     let refused = dykstra(&[&left, &right], &[0.5, 0.5], stopping).unwrap_err();
-    assert!(
-        matches!(refused, SolverError::NotSettled { iterations: 500, apart, .. } if (apart - 0.25).abs() < 1e-12)
-    );
+    assert!(matches!(
+        refused,
+        SolverError::NotSettled { iterations: 500, apart, .. } if (apart - 0.25).abs() < 1e-12
+    ));
 }
 
 #[test]

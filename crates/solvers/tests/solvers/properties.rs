@@ -95,7 +95,8 @@ proptest! {
         let tolerance = 1e-13 * (100.0 + fit.condition_number()) * size(fit.coefficients());
         for (player, name) in names.iter().enumerate() {
             for output in 0..k {
-                let (got, want) = (renamed.coefficients()[name.1 * k + output], fit.coefficients()[player * k + output]);
+                let got = renamed.coefficients()[name.1 * k + output];
+                let want = fit.coefficients()[player * k + output];
                 prop_assert!((got - want).abs() < tolerance, "{} instead of {}", got, want);
             }
         }

@@ -78,8 +78,12 @@ mod tests {
     /// Returns an ensemble of two leaves under one split.
     fn stump(leaves: [f64; 2]) -> Ensemble {
         let json = format!(
-            r#"{{"format":"apportion-trees","version":1,"width":"single","features":1,"base_margins":[0],"operator":"<","trees":[
-            {{"left":[1,-1,-1],"right":[2,-1,-1],"feature":[0,0,0],"threshold":[1,0,0],"value":[0,{:?},{:?}]}}]}}"#,
+            concat!(
+                r#"{{"format":"apportion-trees","version":1,"width":"single","features":1,"#,
+                r#""base_margins":[0],"operator":"<","trees":[
+            {{"left":[1,-1,-1],"right":[2,-1,-1],"feature":[0,0,0],"threshold":[1,0,0],"#,
+                r#""value":[0,{:?},{:?}]}}]}}"#
+            ),
             leaves[0], leaves[1]
         );
         Ensemble::from_bytes(json.as_bytes()).unwrap()

@@ -139,10 +139,12 @@ fn thin(depth: usize, fraction: f64) -> Ensemble {
     let number: Vec<f64> =
         (0..count).map(|node| if split(node) { 0.0 } else { (node % 7) as f64 - 3.0 }).collect();
     let feature: Vec<usize> = (0..count).map(|node| node / 2 % depth).collect();
-    let tree = json!({"left": left, "right": right, "feature": feature, "threshold": number, "value": number, "cover": cover});
+    let tree = json!({
+        "left": left, "right": right, "feature": feature, "threshold": number, "value": number, "cover": cover
+    });
     let document = json!({
-        "format": "apportion-trees", "version": 1, "width": "single", "features": depth, "base_margins": [0.25], "operator": "<",
-        "trees": [tree],
+        "format": "apportion-trees", "version": 1, "width": "single", "features": depth,
+        "base_margins": [0.25], "operator": "<", "trees": [tree],
     });
     Ensemble::from_bytes(document.to_string().as_bytes()).unwrap()
 }

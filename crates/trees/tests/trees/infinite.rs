@@ -131,9 +131,12 @@ fn games_of_a_row_are_the_tree_written_out() {
 
 #[test]
 fn linear_leaves_refuse_what_they_would_compute_with() {
-    let document = r#"{"format":"apportion-trees","version":1,"width":"double","features":2,"base_margins":[0],"operator":"<",
+    let document = concat!(
+        r#"{"format":"apportion-trees","version":1,"width":"double","features":2,"base_margins":[0],"#,
+        r#""operator":"<",
         "trees":[{"output":0,"left":[1,-1,-1],"right":[2,-1,-1],"feature":[0,0,0],"threshold":[0.5,0,0],
-        "value":[0,1,2],"linear":[{"node":2,"constant":1,"features":[1],"coefficients":[3.5]}]}]}"#;
+        "value":[0,1,2],"linear":[{"node":2,"constant":1,"features":[1],"coefficients":[3.5]}]}]}"#
+    );
     let model = Ensemble::from_bytes(document.as_bytes()).unwrap();
     let infinite = f64::INFINITY;
     let background = [-infinite, 1.0, infinite, 3.0];

@@ -295,7 +295,13 @@ fn rows_groups_and_weights_that_do_not_fit_are_refused() {
                 (pair(&two, &Semivalue::Shapley, &Partition::whole(3)), 1),
                 (Value::quotient(two.clone(), Partition::whole(3)), 1),
             ] {
-                let wanted = |error: &TreeError| matches!(error, TreeError::Value(ValueError::WeightsForOtherPlayers { weights: 2, players: given }) if *given == players);
+                let wanted = |error: &TreeError| {
+                    matches!(
+                        error,
+                        TreeError::Value(ValueError::WeightsForOtherPlayers { weights: 2, players: given })
+                            if *given == players
+                    )
+                };
                 let error = oracle.values_of(&value, row).unwrap_err();
                 assert!(wanted(&error), "{error}");
                 assert!(wanted(&oracle.plan_of(&value, 1, row).unwrap_err()));

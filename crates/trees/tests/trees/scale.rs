@@ -111,8 +111,8 @@ fn values_that_are_no_numbers_are_refused_by_every_kernel() {
             "format": "apportion-trees", "version": 1, "width": "double", "features": FEATURES,
             "base_margins": [0.0], "operator": "<=",
             "trees": [{
-                "output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [0.0, 0, 0],
-                "value": [0, 1, 2],
+                "output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0],
+                "threshold": [0.0, 0, 0], "value": [0, 1, 2],
                 "linear": [
                     {"node": 1, "constant": 0.0, "features": [1], "coefficients": [coefficient]},
                     {"node": 2, "constant": 0.0, "features": [1, 2], "coefficients": [coefficient, 1.0]}
@@ -139,9 +139,12 @@ fn values_that_are_no_numbers_are_refused_by_every_kernel() {
 #[test]
 fn leaves_too_large_to_be_added_up_are_refused() {
     let document = json!({
-        "format": "apportion-trees", "version": 1, "width": "double", "features": 1, "base_margins": [0.0], "operator": "<=",
-        "trees": [{"output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [0.0, 0, 0],
-            "value": [0, 1.7e308, -1.7e308]}],
+        "format": "apportion-trees", "version": 1, "width": "double", "features": 1, "base_margins": [0.0],
+        "operator": "<=",
+        "trees": [{
+            "output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0],
+            "threshold": [0.0, 0, 0], "value": [0, 1.7e308, -1.7e308]
+        }],
     });
     let refused = Ensemble::from_bytes(document.to_string().as_bytes()).unwrap_err();
     assert!(refused.to_string().contains("1e300"), "{refused}");

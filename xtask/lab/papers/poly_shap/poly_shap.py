@@ -2,9 +2,10 @@
 
     python3 poly_shap.py DEGREE [paired]
 
-The polynomial of all products of up to DEGREE players that fits the sampled coalitions best, with the kernel's weights, and that is right on
-the empty and on the grand coalition; its Shapley value is the estimate. Of degree 1 it is Kernel SHAP. Coalitions are drawn by leverage scores (all
-sizes alike), each with its complement where `paired` is given, until the budget is spent on different ones; one that is drawn again counts again.
+Fits the polynomial of all products of up to DEGREE players to the sampled coalitions by least squares with
+the kernel's weights, exact on the empty and the grand coalition; its Shapley values are the estimate. Degree
+1 is Kernel SHAP. Coalitions are drawn by leverage scores (all sizes equally likely), with `paired` each with
+its complement, until the budget of distinct coalitions is spent; repeated draws increase the weight.
 """
 
 import itertools
@@ -19,7 +20,9 @@ def say(message):
 
 
 def sample(players, budget, is_paired, generator):
-    """How often each coalition was drawn (a mask of bits), with budget - 2 different ones at most; all of them once where that is affordable."""
+    """Returns the number of draws of each coalition (a bit mask), with at most budget - 2 distinct ones, and
+    whether all coalitions are enumerated, which a sufficient budget allows.
+    """
     full = (1 << players) - 1
     if budget >= 1 << players:
         return {mask: 1.0 for mask in range(1, full)}, True
@@ -35,7 +38,8 @@ def sample(players, budget, is_paired, generator):
 
 
 def solve(matrix, right_sides):
-    """Solutions of a symmetric positive definite system by Cholesky's factors; none where it is singular."""
+    """Solves a symmetric positive definite system by Cholesky factorization; returns None if it is singular.
+    """
     size, factor = len(matrix), []
     for i in range(size):
         row = []
@@ -68,7 +72,8 @@ def main(degree, is_paired):
     say({"coalitions": [format(mask, f"0{players}b")[::-1] for mask in [0, (1 << players) - 1, *masks]]})
     empty, grand, *values = json.loads(sys.stdin.readline())["values"]
 
-    # The kernel's weight over the probability of the draw. Coalitions of one size have one weight, so that a sum of weights is counted in bits.
+    # The kernel's weight over the probability of the draw. All coalitions of one size share a weight, so that
+    # sums of weights reduce to counting bits.
     def weight(size):
         return 1.0 / (size * (players - size) * (math.comb(players, size) if is_all else 1))
 

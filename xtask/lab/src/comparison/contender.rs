@@ -32,7 +32,10 @@ pub(crate) trait Compete: Copy + Ord + Sync + 'static {
 /// Declares the estimators of a paper: for each its name, title, style and constructor. One of them is the
 /// subject.
 macro_rules! contenders {
-    ($(#[$doc:meta])* subject $subject:ident; $($name:ident: $title:literal, $look:ident, $estimator:expr;)+) => {
+    (
+        $(#[$doc:meta])* subject $subject:ident;
+        $($name:ident: $title:literal, $look:ident, $estimator:expr;)+
+    ) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) enum Contender {

@@ -64,7 +64,7 @@ impl Checkpoints {
         }
         if earlier > 0 {
             let runs = in_runs(earlier);
-            aside!("goes on with {runs} that an interrupted command has left; --fresh forgets them");
+            aside!("continues with {runs} left by an interrupted command; --fresh discards them");
         }
         Ok(Self { path, store, earlier, told: Once::new() })
     }

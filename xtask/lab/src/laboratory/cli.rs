@@ -16,7 +16,13 @@ pub(crate) struct Laboratory {
     #[arg(long = "dataset", value_name = "NAME=ROWS,MODEL", required = true)]
     pub(crate) datasets: Vec<DatasetFiles>,
     /// Estimators by method name in the library (docs/methods.md)
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…", value_parser = methods(), hide_possible_values = true)]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "NAME,…",
+        value_parser = methods(),
+        hide_possible_values = true
+    )]
     #[arg(required_unless_present = "programs")]
     pub(crate) estimators: Vec<String>,
     /// Estimator that is a program: its name and a shell command, which is started for every run
@@ -24,7 +30,13 @@ pub(crate) struct Laboratory {
     #[arg(long = "estimator-program", value_name = "NAME=COMMAND")]
     pub(crate) programs: Vec<NamedCommand>,
     /// Budgets: evaluations of the game (2000), or multiples of the number of players (10n)
-    #[arg(long, value_delimiter = ',', value_name = "M,…", default_values = ["5n", "10n", "20n"], value_parser = budget)]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "M,…",
+        default_values = ["5n", "10n", "20n"],
+        value_parser = budget
+    )]
     pub(crate) budgets: Vec<Budget>,
     /// Runs per dataset, estimator and budget, each with a separate seed and explicand
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..))]
@@ -54,7 +66,12 @@ pub(crate) struct Laboratory {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Maximum number of seconds to wait for an output line of a program
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub(crate) time_limit: u32,
     /// Threads, at most 1024 (default: all cores); affects the times only
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]

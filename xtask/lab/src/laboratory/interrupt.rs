@@ -40,9 +40,7 @@ pub(crate) fn listen() -> Result<()> {
             let checkpoints = CHECKPOINTS.lock().unwrap_or_else(PoisonError::into_inner);
             match checkpoints.iter().filter(|path| keep_if_filled(path)).count() {
                 0 => aside!("interrupted: no run had ended, and nothing is kept"),
-                _ => aside!(
-                    "interrupted: the runs that have ended are kept, and the same command goes on with them"
-                ),
+                _ => aside!("interrupted: completed runs are kept, and the same command continues with them"),
             }
             std::process::exit(STATUS);
         });

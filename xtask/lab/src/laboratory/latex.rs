@@ -12,7 +12,9 @@ pub(crate) fn latex(table: &Table) -> String {
         .map(|cells| row(cells.iter().map(|cell| cell_of(&cell.short())).collect()))
         .collect();
     format!(
-        "% \\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering\n\\caption{{{}}}\n\\begin{{tabular}}{{{}}}\n\\toprule\n{head}\\midrule\n{rows}\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n",
+        "% \\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering\n\\caption{{{}}}\n\
+         \\begin{{tabular}}{{{}}}\n\\toprule\n{head}\\midrule\n{rows}\\bottomrule\n\
+         \\end{{tabular}}\n\\end{{table}}\n",
         escaped(&table.caption),
         "l".repeat(table.columns.len())
     )

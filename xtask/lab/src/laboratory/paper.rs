@@ -147,8 +147,8 @@ fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder
         ["label", "out", "threads", "fresh"].iter().find(|name| options.contains_key(**name))
     {
         bail!(Usage(format!(
-            "{of_command} is no key of {FILE}; leave it out: name is the label, and --out, --threads and \
-             --fresh belong to cargo xtask paper"
+            "invalid key {of_command:?} in {FILE}; remove it: name is the label, and --out, --threads and \
+             --fresh are options of cargo xtask paper"
         )));
     }
     let given = [("runs", arguments.runs.map(u64::from)), ("seed", arguments.seed)];

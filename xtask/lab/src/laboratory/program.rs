@@ -188,8 +188,7 @@ fn said(line: &str) -> Result<Said, ProgramError> {
             ProgramError::NotFinite { line: shown(line) }
         } else {
             let keys = serde_json::from_str::<serde_json::Map<_, _>>(line).map_or(1, |object| object.len());
-            let why =
-                if keys == 1 { error.to_string() } else { format!("it has {keys} keys, and one is wanted") };
+            let why = if keys == 1 { error.to_string() } else { format!("expected 1 key, found {keys}") };
             ProgramError::Line { line: shown(line), why }
         }
     })
@@ -274,7 +273,7 @@ mod tests {
             ),
             (r#"printf '{"estimate": [1, 2, 3]}'"#, "an estimate"),
             ("echo hello", "wrote \"hello\""),
-            (r#"echo '{"estimate": [1, 2, 3], "note": 1}'"#, "it has 2 keys, and one is wanted"),
+            (r#"echo '{"estimate": [1, 2, 3], "note": 1}'"#, "expected 1 key, found 2"),
             (r#"echo '{"estimates": [1]}'"#, "unknown variant `estimates`"),
             (r#"echo '{"estimate": [1, 2]}'"#, "has 2 numbers; with 3 players write 3"),
             (r#"echo '{"estimate": [1, NaN, 2]}'"#, "not finite"),
@@ -327,8 +326,8 @@ mod tests {
             "tr '\\0' x < /dev/zero",
             "tr '\\0' ' ' < /dev/zero",
             "echo '{\"coalitions\": [\"000\"]}'; read answer; tr '\\0' 1 < /dev/zero",
-            "printf \
-             '{\"estimate\": ['; while :; do printf '1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, '; done",
+            "printf '{\"estimate\": ['; \
+             while :; do printf '1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, '; done",
         ] {
             let message = message(endless);
             assert!(message.contains("has no end within 65728 bytes"), "{endless}: {message}");
@@ -338,8 +337,11 @@ mod tests {
     #[test]
     fn a_line_may_have_the_whole_budget() {
         // Spaces between coalitions, and numbers with many digits.
-        let command = r#"echo '{"coalitions":    ["000",    "100",    "011",    "111"]}'; read answer
-            echo '{"estimate": [1.00000000000000000000000000000000000, 2.00000000000000000000000000, 1.000000000000000]}'"#;
+        let command = concat!(
+            r#"echo '{"coalitions":    ["000",    "100",    "011",    "111"]}'; read answer
+            echo '{"estimate": [1.00000000000000000000000000000000000, "#,
+            r#"2.00000000000000000000000000, 1.000000000000000]}'"#
+        );
         assert_eq!(run(command).unwrap(), Answered::Estimate(vec![1.0, 2.0, 1.0], 4));
         assert_eq!(max_line(usize::MAX, usize::MAX), 1 << 30);
     }

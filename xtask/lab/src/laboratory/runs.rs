@@ -174,8 +174,7 @@ fn refuse_unknown_columns(datasets: &[OwnDataset]) -> Result<()> {
     let mut absent = datasets.iter().flat_map(|dataset| &dataset.table.absent);
     match absent.find(|&name| datasets.iter().all(|dataset| dataset.table.absent.contains(name))) {
         Some(name) => bail!(Usage(format!(
-            "--target or --ignore names the column {name:?}, which none of the datasets has; correct it, or \
-             leave it out"
+            "unknown column {name:?} in --target or --ignore: no dataset contains it; correct or remove it"
         ))),
         None => Ok(()),
     }

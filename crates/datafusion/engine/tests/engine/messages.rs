@@ -110,7 +110,10 @@ async fn what_only_rows_can_tell_ends_the_query_with_an_error_of_this_crate() {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     let mut is_typed = false;
     while let Some(error) = cause {
-        is_typed |= matches!(error.downcast_ref(), Some(BatchError::Category { actual: given, .. }) if given == "Athens");
+        is_typed |= matches!(
+            error.downcast_ref(),
+            Some(BatchError::Category { actual: given, .. }) if given == "Athens"
+        );
         cause = error.source();
     }
     assert!(is_typed, "{error:?}");

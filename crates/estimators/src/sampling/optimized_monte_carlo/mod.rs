@@ -263,10 +263,12 @@ specs! {
     OPTIMIZED_MONTE_CARLO_REFERENCES = "optimized-monte-carlo-references" drawing_scenarios:
         "optimized Monte Carlo, each order and its reverse with one background row",
         |_| boxed(Orders::Antithetic, References::Drawn);
-    OPTIMIZED_MONTE_CARLO_INDEPENDENT_REFERENCES = "optimized-monte-carlo-independent-references" drawing_scenarios variant:
+    OPTIMIZED_MONTE_CARLO_INDEPENDENT_REFERENCES =
+        "optimized-monte-carlo-independent-references" drawing_scenarios variant:
         "optimized Monte Carlo without reverses, each order with one background row",
         |_| boxed(Orders::Independent, References::Drawn);
-    OPTIMIZED_MONTE_CARLO_BALANCED_REFERENCES = "optimized-monte-carlo-balanced-references" drawing_scenarios variant:
+    OPTIMIZED_MONTE_CARLO_BALANCED_REFERENCES =
+        "optimized-monte-carlo-balanced-references" drawing_scenarios variant:
         "optimized Monte Carlo with every player equally often at every position, each order with one \
          background row",
         |_| boxed(Orders::Balanced, References::Drawn);

@@ -606,7 +606,8 @@ proptest! {
         newest_one: bool,
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
-        let model = if newest_one { newest_model(newest()) } else { alone("TreeEnsembleRegressor", regressor()) };
+        let model =
+            if newest_one { newest_model(newest()) } else { alone("TreeEnsembleRegressor", regressor()) };
         let mut bytes = model.encode_to_vec();
         for (place, byte) in changes {
             let place = place.index(bytes.len());

@@ -180,8 +180,8 @@ pub fn text(trees: &[Node], features: usize) -> String {
     let names: Vec<String> = (0..features).map(|feature| format!("Column_{feature}")).collect();
     let sizes: Vec<String> = blocks.iter().map(|block| block.len().to_string()).collect();
     format!(
-        "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nlabel_index=0\nmax_feature_idx={}\nobjective=regression\nfeature_names={}\ntree_sizes={}\n\n{}end \
-         of trees\n",
+        "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nlabel_index=0\nmax_feature_idx={}\n\
+         objective=regression\nfeature_names={}\ntree_sizes={}\n\n{}end of trees\n",
         features - 1,
         names.join(" "),
         sizes.join(" "),
@@ -199,7 +199,8 @@ fn block(index: usize, tree: &Node) -> String {
     let boundaries: Vec<String> =
         std::iter::once(0).chain(lists.boundaries.iter().copied()).map(|end| end.to_string()).collect();
     let mut block = format!(
-        "Tree={index}\nnum_leaves={}\nnum_cat={}\nsplit_feature={}\nthreshold={}\ndecision_type={}\nleft_child={}\nright_child={}\nleaf_value={}\nleaf_count={}\ninternal_count={}\n",
+        "Tree={index}\nnum_leaves={}\nnum_cat={}\nsplit_feature={}\nthreshold={}\ndecision_type={}\n\
+         left_child={}\nright_child={}\nleaf_value={}\nleaf_count={}\ninternal_count={}\n",
         lists.leaves.len(),
         lists.boundaries.len(),
         splits(0),

@@ -86,7 +86,10 @@ proptest! {
     #[test]
     fn what_survives_changed_bytes_is_explained(
         linear: bool,
-        changes in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(b"0123456789-. \n=enai".to_vec())), 1..4),
+        changes in prop::collection::vec(
+            (any::<prop::sample::Index>(), prop::sample::select(b"0123456789-. \n=enai".to_vec())),
+            1..4,
+        ),
     ) {
         let mut bytes = text(if linear { "linear" } else { "regression" }).into_bytes();
         for (place, byte) in changes {

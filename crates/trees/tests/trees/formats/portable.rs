@@ -12,12 +12,13 @@ const NAN: f64 = f64::NAN;
 fn leaves_that_add_up_to_less_than_infinity_are_explained() {
     for largest in [4e299, 5e-324] {
         let tree = json!({
-            "output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, -2, -2], "threshold": [1.5, -2, -2],
-            "value": [0, largest, -largest], "default_left": [1, 0, 0], "cover": [5, 2, 3]
+            "output": 0, "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, -2, -2],
+            "threshold": [1.5, -2, -2], "value": [0, largest, -largest],
+            "default_left": [1, 0, 0], "cover": [5, 2, 3]
         });
         let document = json!({
-            "format": "apportion-trees", "version": 1, "width": "double", "features": 2, "base_margins": [0.5, -0.5],
-            "operator": "<=", "trees": [tree, tree]
+            "format": "apportion-trees", "version": 1, "width": "double", "features": 2,
+            "base_margins": [0.5, -0.5], "operator": "<=", "trees": [tree, tree]
         });
         let ensemble = Ensemble::from_bytes(document.to_string().as_bytes()).unwrap();
         let features = ensemble.feature_count();
@@ -44,12 +45,12 @@ fn values_add_up_where_thresholds_are_infinite() {
     {
         for operator in ["<", "<="] {
             let text = json!({
-                "format": "apportion-trees", "version": 1, "width": "double", "features": 2, "base_margins": [0.5],
-                "operator": operator,
+                "format": "apportion-trees", "version": 1, "width": "double", "features": 2,
+                "base_margins": [0.5], "operator": operator,
                 "trees": [{
                     "left": [1, 3, -1, -1, -1], "right": [2, 4, -1, -1, -1], "feature": [0, 1, 0, 0, 0],
-                    "threshold": [0, "here", 0, 0, 0], "value": [0, 0, 1, 2, 4], "default_left": [1, default_left, 0, 0, 0],
-                    "cover": [6, 5, 1, 2, 3]
+                    "threshold": [0, "here", 0, 0, 0], "value": [0, 0, 1, 2, 4],
+                    "default_left": [1, default_left, 0, 0, 0], "cover": [6, 5, 1, 2, 3]
                 }]
             });
             let text = text.to_string().replace("\"here\"", threshold);

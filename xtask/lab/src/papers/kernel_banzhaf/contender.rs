@@ -39,13 +39,17 @@ contenders! {
         KernelBanzhaf::without_replacement().with_standard_errors(STANDARD_ERRORS);
     MonteCarlo: "MC", MONTE_CARLO, monte_carlo(MonteCarlo::new(Semivalue::Banzhaf).accounting);
     MonteCarloTwice: "MC (2m evaluations)", MONTE_CARLO_TWICE, monte_carlo(Accounting::Subsets);
-    Msr: "MSR", MAXIMUM_SAMPLE_REUSE, MaximumSampleReuse::new(Semivalue::Banzhaf).with_standard_errors(STANDARD_ERRORS).with_full_budget(FULL_BUDGET);
+    Msr: "MSR", MAXIMUM_SAMPLE_REUSE,
+        MaximumSampleReuse::new(Semivalue::Banzhaf)
+            .with_standard_errors(STANDARD_ERRORS)
+            .with_full_budget(FULL_BUDGET);
     LeverageShap: "Leverage SHAP", LEVERAGE_SHAP,
         LeverageShap::default().with_standard_errors(STANDARD_ERRORS);
     OptimizedKernelShap: "Optimized Kernel SHAP", OPTIMIZED_KERNEL_SHAP, OptimizedKernelShap;
     LeverageShapOnRows: "Leverage SHAP (50 rows)", LEVERAGE_SHAP_ON_ROWS,
         LeverageShap::default().with_standard_errors(STANDARD_ERRORS);
-    OptimizedKernelShapOnRows: "Optimized Kernel SHAP (50 rows)", OPTIMIZED_KERNEL_SHAP_ON_ROWS, OptimizedKernelShap;
+    OptimizedKernelShapOnRows: "Optimized Kernel SHAP (50 rows)", OPTIMIZED_KERNEL_SHAP_ON_ROWS,
+        OptimizedKernelShap;
 }
 
 /// The game that an estimator is applied to.

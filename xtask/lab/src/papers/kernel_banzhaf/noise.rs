@@ -183,7 +183,7 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
     }
     let mut notes = shapley_notes();
     notes.extend(notes![
-        "the paper says of the noise: \"normalized based on the raw output of the set function\". Each \
+        "the paper describes the noise as \"normalized based on the raw output of the set function\". Each \
          reading of it has its own panels: noise in proportion to the value of each coalition, to that of \
          all players, and to what these add to that of none. A claim is judged in each, and counted once. \
          The game with 50 background rows is played with the first of them",

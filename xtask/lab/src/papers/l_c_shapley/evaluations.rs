@@ -354,7 +354,7 @@ fn table(all: &[Series]) -> Table {
         "per player" => series.per_player(),
         "the paper says" => series.printed(),
         "in one and not in the one before" => series.shared_with_one(),
-        "different but for their place" => series.shapes(),
+        "distinct up to translation" => series.shapes(),
         "at the largest d" => series.counts[series.counts.len() - 1],
     )
 }

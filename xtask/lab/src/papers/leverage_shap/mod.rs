@@ -72,7 +72,8 @@ pub(crate) const PAPER: Paper = Paper {
         artefact("fig8", "error of all estimators against sample size, mean", sample_size::fig8).comparing(
             Contest {
                 value: "shapley",
-                estimators: "kernel-shap,optimized-kernel-shap,leverage-shap,kernel-shap-paired,leverage-shap-unpaired,leverage-shap-with-replacement,permutation",
+                estimators: "kernel-shap,optimized-kernel-shap,leverage-shap,kernel-shap-paired,\
+                             leverage-shap-unpaired,leverage-shap-with-replacement,permutation",
                 budgets: "5n,10n,20n,40n,80n,160n",
             },
         ),

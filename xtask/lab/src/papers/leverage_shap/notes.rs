@@ -31,7 +31,7 @@ pub(super) const OBJECTIVE_NOTE: &str = "drawn is the excess ‖Aφ̃ − b‖²
 /// Note in reports on noise.
 pub(super) const NOISE_NOTE: &str = "in our runs the noise of a coalition is the same for all estimators of \
                           a run, so estimators that evaluate the same coalitions tie, and v(∅) and v(N) are \
-                          noisy once; the authors draw noise anew for every evaluation; the noise is \
+                          noisy once; the authors draw new noise for every evaluation; the noise is \
                           absolute, so it matters less where predictions are large (Diabetes: hundreds)";
 
 pub(super) fn all_datasets() -> Vec<&'static str> {

@@ -537,13 +537,16 @@ fn constants(games: &[Vec<Known>], gradients: &[f64]) -> Table {
         "d" => players,
         "D/C, mean" => average(games, &|known| known.norm / known.value),
         "μ, printed" => games.first().map(|known| known.bounds.strong_convexity(Constants::Printed)),
-        "μ, smallest eigenvalue" => games.first().map(|known| known.bounds.strong_convexity(Constants::Corrected)),
+        "μ, smallest eigenvalue" =>
+            games.first().map(|known| known.bounds.strong_convexity(Constants::Corrected)),
         "B/D, uniform" => norm(games, GradientLaw::Uniform),
         "B/D, importance" => norm(games, GradientLaw::Importance),
         "B/D, centred*" => norm(games, GradientLaw::Centred),
         "κ/D, sum printed" => average(games, &|known| known.bounds.printed_condition() / known.norm),
-        "κ/D, B over the printed μ" => average(games, &|known| known.bounds.condition(Constants::Printed) / known.norm),
-        "κ/D, B over the smallest eigenvalue" => average(games, &|known| known.bounds.condition(Constants::Corrected) / known.norm),
+        "κ/D, B over the printed μ" =>
+            average(games, &|known| known.bounds.condition(Constants::Printed) / known.norm),
+        "κ/D, B over the smallest eigenvalue" =>
+            average(games, &|known| known.bounds.condition(Constants::Corrected) / known.norm),
         "largest E‖∇‖²/B²" => *gradient,
         "T for 0.01 D² by 4κ²/T, smallest eigenvalue" => average(games, &|known| {
             4.0 * (known.bounds.condition(Constants::Corrected) / known.norm).powi(2) / 0.01

@@ -5,7 +5,7 @@ use crate::reproduce::report::notes;
 /// Returns the notes in the reports on simulated tasks.
 pub(super) fn notes() -> Vec<String> {
     notes![
-        "all data are simulated (section 5.1): independent standard normal features, x* and r* drawn anew \
+        "all data are simulated (section 5.1): independent standard normal features, new x* and r* \
          for each pair, in classification until their classes differ; every method is run once on each pair, \
          on the same pairs as all others",
         "SGD by the conventions of the authors' code: half the paper's gradient, coalitions drawn by L_l \

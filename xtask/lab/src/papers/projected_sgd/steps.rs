@@ -298,7 +298,8 @@ fn data(measured: &[Measured]) -> Table {
     };
     table!("data", [
         for one in measured;
-        for (curve, (step, answer)) in one.curves.iter().filter_map(|curve| Some((curve, of_gradient(curve)?)));
+        for (curve, (step, answer)) in
+            one.curves.iter().filter_map(|curve| Some((curve, of_gradient(curve)?)));
         for (level, &passes) in curve.passes.iter().enumerate();
         let mean = curve.mean(level);
     ]

@@ -137,9 +137,14 @@ mod tests {
     fn folder(bytes: &[u8], (old, new): (&str, &str)) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let index = format!(
-            r#"{{"version": 1, "networks": [{{"name": "pima_mlp", "dataset": "pima", "architecture": "two layers", "input": "columns",
-            "row": [8], "outputs": 1, "parameters": 10, "seed": 3, "trained_on": 615, "tested_on": 153, "measure": "accuracy",
-            "score": 0.75, "file": {{"file": "pima_mlp.onnx", "sha256": "{}"}}, "data": [{{"file": "pima.csv", "sha256": "c0"}}]}}]}}"#,
+            concat!(
+                r#"{{"version": 1, "networks": [{{"name": "pima_mlp", "dataset": "pima", "#,
+                r#""architecture": "two layers", "input": "columns",
+            "row": [8], "outputs": 1, "parameters": 10, "seed": 3, "trained_on": 615, "tested_on": 153, "#,
+                r#""measure": "accuracy",
+            "score": 0.75, "file": {{"file": "pima_mlp.onnx", "sha256": "{}"}}, "#,
+                r#""data": [{{"file": "pima.csv", "sha256": "c0"}}]}}]}}"#
+            ),
             sha256(b"network")
         );
         assert!(index.contains(old));

@@ -13,9 +13,9 @@ use anyhow::{Context, Result, ensure};
 /// unexpected number of axes or columns, or is truncated.
 pub(crate) fn byte_matrix(file: &[u8], columns: usize) -> Result<Vec<&[u8]>> {
     let body = file.strip_prefix(b"\x93NUMPY\x01\x00").context("this is no file of NumPy's format 1.0")?;
-    let (length, rest) = body.split_at_checked(2).context("the header is cut off")?;
+    let (length, rest) = body.split_at_checked(2).context("the header is truncated")?;
     let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
-    let (header, elements) = rest.split_at_checked(length).context("the header is cut off")?;
+    let (header, elements) = rest.split_at_checked(length).context("the header is truncated")?;
     let header = std::str::from_utf8(header).context("the header is no text")?;
     ensure!(
         header.contains("'descr': '|u1'") && header.contains("'fortran_order': False"),
@@ -59,7 +59,7 @@ mod tests {
         let error = |file: &[u8]| format!("{:#}", byte_matrix(file, 3).unwrap_err());
         let six = [0; 6];
         assert!(error(b"a,b,c\n").contains("no file of NumPy's format"));
-        assert!(error(&file(HEADER, &six)[..20]).contains("header is cut off"));
+        assert!(error(&file(HEADER, &six)[..20]).contains("header is truncated"));
         assert!(error(&file(HEADER, &six[..5])).contains("5 elements, not 2 × 3"));
         assert!(error(&file(&HEADER.replace("|u1", "<f8"), &six)).contains("no bytes row by row"));
         assert!(error(&file(&HEADER.replace("False", "True"), &six)).contains("no bytes row by row"));

@@ -167,7 +167,9 @@ pub(super) fn claims(all: &[Compared]) -> Result<Vec<Claim>> {
 }
 
 pub(super) fn table(all: &[Compared]) -> Table {
-    table!("C-Shapley of order d and the Myerson value, in games in which disconnected sets add up", [for one in all;]
+    table!("C-Shapley of order d and the Myerson value, in games in which disconnected sets add up", [
+        for one in all;
+    ]
         "graph" => one.graph,
         "players" => one.players,
         "largest difference, equation 6" => one.printed,
