@@ -1,18 +1,18 @@
-// The script of a report: it links the figures that stand in the page, and draws what readers ask for.
-// Text becomes text nodes alone; nothing of the data is ever read as markup.
+// The script of a report: it links the static figures, and draws further ones on request.
+// Text is only inserted as text nodes, so that data are never parsed as markup.
 "use strict";
 (() => {
 
-// ---- The data: columns of numbers, out of base64.
+// ---- Data: columns of numbers, decoded from base64.
 
 const root = document.documentElement;
 const data = JSON.parse(document.getElementById("data").textContent);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 
-/** Bytes from base64. */
+/** Decodes base64. */
 const bytesOf = text => Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
 
-/** Numbers from the upper `count` bytes of their forms in single precision, times a power of two. */
+/** Decodes numbers from the upper `count` bytes of single-precision floats, times a power of two. */
 function numbersOf(text, count, exponent) {
   const bytes = bytesOf(text);
   const view = new DataView(new ArrayBuffer(4));
@@ -27,7 +27,7 @@ function numbersOf(text, count, exponent) {
   return numbers;
 }
 
-/** Whole numbers of four bytes. */
+/** Decodes four-byte integers. */
 function wholeOf(text) {
   const view = new DataView(bytesOf(text).buffer);
   return Uint32Array.from({ length: view.byteLength / 4 }, (_, place) => view.getUint32(4 * place));
@@ -37,7 +37,7 @@ const rows = data.rows;
 const everyRow = Array.from({ length: rows }, (_, row) => row);
 const numbersOfRows = typeof data.numbers === "string" ? wholeOf(data.numbers) : data.numbers;
 const drawn = data.drawn ? wholeOf(data.drawn) : null;
-/** The row of the page that a dot's row is. */
+/** Returns the row of the page for the row of a dot. */
 const rowOfDot = place => drawn ? drawn[place] : place;
 const players = data.players;
 const columns = players.length + (data.rest > 0 ? 1 : 0);
@@ -52,7 +52,7 @@ for (const feature of data.features) {
   }
 }
 
-/** What belongs to an output, unpacked when it is first asked for. */
+/** The data of an output, decoded on first use. */
 function outputOf(place) {
   const output = data.outputs[place];
   if (!output.phi) {
@@ -69,23 +69,23 @@ function outputOf(place) {
 
 const nameOfRow = row => data.ids ? data.ids[row] : `row ${numbersOfRows[row]}`;
 
-/** The input of a feature as it is read. */
+/** Formats the input of a feature. */
 function shownInput(feature, row) {
   const input = feature.inputs[row];
   if (Number.isNaN(input)) return "missing";
   return feature.words?.[input] ?? digits(input, 5);
 }
 
-/** The inputs of a player's features as they are read. */
+/** Formats the inputs of a player's features. */
 const shownInputs = (player, row) =>
   player.features.map(feature => shownInput(data.features[feature], row)).join(", ") + (player.is_whole ? "" : ", …");
 
 const onlyFeature = player =>
   player.is_whole && player.features.length === 1 ? data.features[player.features[0]] : null;
 
-// ---- Numbers and places, as figures of the page have them.
+// ---- Numbers and positions, formatted as in the static figures.
 
-/** A number to so many significant digits, zeros at the end left out. */
+/** Formats a number with this many significant digits, without trailing zeros. */
 function digits(number, count) {
   if (Number.isNaN(number)) return "missing";
   if (number === 0) return "0";
@@ -103,13 +103,13 @@ const signed = (number, count) => (number > 0 ? "+" : "") + digits(number, count
 const withError = (text, half) => Number.isNaN(half) ? `${text}, error unknown` : half ? `${text} ± ${digits(half, 2)}` : text;
 
 const pen = document.createElement("canvas").getContext("2d");
-/** How wide a text is in a figure. */
+/** Returns the width of a text in a figure. */
 function widthOf(text, size) {
   pen.font = `${size}px system-ui, "DejaVu Sans", sans-serif`;
   return pen.measureText(text).width;
 }
 
-/** The beginning and the end of a text that is wider than the room. */
+/** Shortens a text to a width by replacing its middle. */
 function shortened(text, room, size) {
   if (widthOf(text, size) <= room) return text;
   const letters = [...text];
@@ -121,7 +121,7 @@ function shortened(text, room, size) {
   return "…";
 }
 
-/** From numbers to places on a line, with round ticks. */
+/** Maps numbers to positions on an axis, with round ticks. */
 function scaleOf(low, high, from, to) {
   if (!(high - low > Math.max(Math.abs(low), Math.abs(high)) * 1e-12)) {
     const room = Math.abs(low) < 1e-290 ? 1 : 0.5 * Math.abs(low);
@@ -148,7 +148,7 @@ function scaleOf(low, high, from, to) {
 
 // ---- Elements.
 
-/** An element with properties and children; texts become text nodes. */
+/** Creates an element with properties and children; strings become text nodes. */
 function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -158,7 +158,7 @@ function make(tag, properties = {}, ...children) {
   return element;
 }
 
-/** An element of a figure. */
+/** Creates an SVG element. */
 function draw(tag, attributes = {}, text = "") {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -166,7 +166,7 @@ function draw(tag, attributes = {}, text = "") {
   return element;
 }
 
-/** A figure of its own, with its title for those who do not see it. */
+/** Creates a figure, with a title for screen readers. */
 function figure(width, height, title) {
   const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title,
     "font-family": "system-ui,'DejaVu Sans',sans-serif" });
@@ -195,11 +195,11 @@ function figure(width, height, title) {
   return svg;
 }
 
-/** A box around a figure or a table, which scrolls by itself. */
+/** Creates a scrollable box around a figure or a table. */
 const boxed = (label, child) =>
   make("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": label }, child);
 
-// ---- What is chosen and selected.
+// ---- State: the output, the row and the selected rows.
 
 const state = { output: 0, chosen: -1, selected: null, says: "" };
 const live = make("p", { className: "live", role: "status", "aria-live": "polite" });
@@ -216,7 +216,7 @@ function say() {
     : `${of}; none selected.`;
 }
 
-/** Selects the rows that meet a condition; none clears. */
+/** Selects the rows that meet a condition; without a condition, clears the selection. */
 function select(meets, says) {
   state.selected = meets ? Uint8Array.from(everyRow, row => meets(row) ? 1 : 0) : null;
   state.says = says;
@@ -231,7 +231,7 @@ function choose(row) {
   markChosen();
 }
 
-/** Draws again what depends on the output and the selection. */
+/** Redraws everything that depends on the output and the selection. */
 function show() {
   for (const card of cards) if (card.output === state.output) card.show();
   showSelected();
@@ -240,12 +240,12 @@ function show() {
   for (const table of tables) if (table.output === state.output) table.show();
 }
 
-// ---- Conditions that are typed, such as: age >= 40 and not (city = Paris or prediction < 0)
+// ---- Typed conditions, such as: age >= 40 and not (city = Paris or prediction < 0)
 
 const SIGNS = { "<=": (a, b) => a <= b, ">=": (a, b) => a >= b, "!=": (a, b) => a !== b && !Number.isNaN(a),
   "==": (a, b) => a === b, "<": (a, b) => a < b, ">": (a, b) => a > b, "=": (a, b) => a === b };
 
-/** What can be compared: names with the number that each has in a row. */
+/** The quantities that can be compared: names, each with a function from a row to a number. */
 function quantities() {
   const known = data.features.map(feature => ({ name: feature.name, feature, number: row => feature.inputs[row] }));
   known.push({ name: "prediction", number: row => outputOf(state.output).predicted[row] });
@@ -255,7 +255,7 @@ function quantities() {
   return known.sort((a, b) => b.name.length - a.name.length);
 }
 
-/** Reads a condition into a function of a row; throws an Error that says what is wrong. */
+/** Parses a condition into a function of a row; throws an Error with the reason if it is invalid. */
 function conditionOf(text) {
   const known = quantities();
   let at = 0;
@@ -286,7 +286,7 @@ function conditionOf(text) {
     if (name !== null) {
       const found = known.find(of => of.name === name);
       if (found) return found;
-      // A name may begin with that sign.
+      // A name may begin with this character.
       at = start;
     }
     const rest = text.slice(at).toLowerCase();
@@ -306,7 +306,7 @@ function conditionOf(text) {
     skip();
     let operand = quoted();
     if (operand === null) {
-      // A word that is known, however many spaces it has; else what stands before the next “and”, “or” or “)”.
+      // A known name, which may contain spaces; otherwise the text before the next “and”, “or” or “)”.
       const words = [...(of.feature?.words ?? [])].sort((a, b) => b.length - a.length);
       operand = words.find(word => word && text.startsWith(word, at) && /^(\s*\)|\s+(and|or)\b|\s*$)/i.test(text.slice(at + word.length)))
         ?? /^.*?(?=\s*\)|\s+(?:and|or)\b|\s*$)/i.exec(text.slice(at))[0];
@@ -370,13 +370,13 @@ function conditionOf(text) {
   return found;
 }
 
-/** A number of the digits that are shown, so that a condition selects the same where it is typed. */
+/** Rounds a number to the digits shown, so that a typed condition selects the same rows. */
 const asTyped = number => +number.toPrecision(4);
 
-/** A name as it is typed; two quotes within quotes are one. */
+/** Quotes a name for a condition; quotes in it are doubled. */
 const typed = name => /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : `"${name.replaceAll("\"", "\"\"")}"`;
 
-// ---- Figures of the page: dots that are pointed at, chosen, dimmed and brushed.
+// ---- Static figures: hover, choose, dim and brush dots.
 
 const tip = make("div", { className: "tip", hidden: true, "aria-hidden": "true" });
 
@@ -388,7 +388,7 @@ function showTip(lines, x, y) {
   tip.style.top = `${y + 18 + room.height > innerHeight ? Math.max(4, y - room.height - 10) : y + 18}px`;
 }
 
-/** What is said of a player in a row. */
+/** Returns the tooltip of a player in a row. */
 function linesOf(row, column) {
   const output = outputOf(state.output), player = players[column];
   const lines = [nameOfRow(row)];
@@ -397,7 +397,7 @@ function linesOf(row, column) {
   return lines;
 }
 
-/** A figure that stands in the page. */
+/** A static figure of the page. */
 class Card {
   constructor(element) {
     this.element = element;
@@ -416,7 +416,7 @@ class Card {
     this.offerCsv();
   }
 
-  /** All dots with their places, rows and players; read when they are first needed. */
+  /** All dots with their positions, rows and players, read on first use. */
   get dots() {
     if (!this.read) {
       this.read = [];
@@ -445,7 +445,7 @@ class Card {
     this.box.addEventListener("blur", () => this.leave());
   }
 
-  /** The place of the pointer in units of the figure. */
+  /** Returns the position of the pointer in units of the figure. */
   place(event) {
     const room = this.svg.getBoundingClientRect(), box = this.svg.viewBox.baseVal;
     return [(event.clientX - room.left) * box.width / room.width, (event.clientY - room.top) * box.height / room.height];
@@ -471,7 +471,7 @@ class Card {
     if (found < 0) this.leave(); else this.point(found, event.clientX, event.clientY);
   }
 
-  /** Shows a dot's ring and what is said of it. */
+  /** Shows the ring and the tooltip of a dot. */
   point(place, x, y) {
     const dot = this.dots[place];
     if (this.at !== place || tip.hidden) {
@@ -492,7 +492,7 @@ class Card {
     tip.hidden = true;
   }
 
-  /** Arrows walk: to the sides along a player, up and down to the nearest of the next. */
+  /** Arrow keys move between dots: left and right within a player, up and down to the nearest dot of the next. */
   key(event) {
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if (event.key === "Enter" && this.at >= 0) return choose(this.dots[this.at].row);
@@ -516,7 +516,7 @@ class Card {
     spoken.textContent = linesOf(dot.row, dot.column).join(", ");
   }
 
-  /** The dot nearest to this one of the player above or below; in a figure of one player the next dot above or below. */
+  /** Returns the nearest dot of the player above or below; in a figure of one player, the next dot above or below. */
   above(here, down) {
     const middle = new Map();
     for (const dot of this.dots) {
@@ -609,7 +609,7 @@ class Card {
     apply(row => tests.some(test => test(row)), parts.join(" or "));
   }
 
-  /** Dims the dots of rows that are not selected, and gives bars a second one. */
+  /** Dims the dots of unselected rows, and adds a second bar to each bar. */
   show() {
     for (const extra of all(".extra", this.svg)) extra.remove();
     for (const path of this.paths) path.classList.toggle("dim", !!state.selected);
@@ -627,7 +627,7 @@ class Card {
     if (this.kind === "bar") this.showBars();
   }
 
-  /** A thin bar in each bar: the mean size over the rows that are selected. */
+  /** Draws a thin bar in each bar: the mean |value| over the selected rows. */
   showBars() {
     const output = outputOf(this.output), count = countSelected();
     const bars = all("rect[data-player]", this.svg).filter(bar => placeOfPlayer.has(+bar.dataset.player));
@@ -640,14 +640,14 @@ class Card {
       const mean = everyRow.reduce((sum, row) => sum + state.selected[row] * Math.abs(output.value(row, column)), 0) / count;
       const [x, y] = [bar.x.baseVal.value, bar.y.baseVal.value + bar.height.baseVal.value + 1];
       const most = this.svg.viewBox.baseVal.width - x - 8, width = Math.max(mean * unit, 1);
-      // A bar that is longer than the figure ends in an arrow.
+      // A bar that exceeds the figure ends in an arrow.
       const thin = draw("path", { class: "f-s1 extra", d: width > most ? `M${x} ${y}h${most}v-2l6 4l-6 4v-2h-${most}z` : `M${x} ${y}h${width}v4h-${width}z` });
       thin.append(draw("title", {}, `${players[column].name}, selected rows: ${digits(mean, 5)}`));
       bar.after(thin);
     }
   }
 
-  /** A ring around the dots of the row that is chosen. */
+  /** Draws a ring around the dots of the chosen row. */
   mark() {
     for (const ring of all(".chosen", this.svg)) ring.remove();
     if (state.chosen < 0 || !this.paths.length) return;
@@ -656,7 +656,7 @@ class Card {
     }
   }
 
-  /** The row of a waterfall can be chosen, where the page holds it. */
+  /** Makes the row of a waterfall selectable, if the page contains it. */
   offerRow() {
     const row = this.element.dataset.row;
     if (row) this.element.querySelector("figcaption")?.append(" ", button("Select row", () => choose(+row)));
@@ -671,7 +671,7 @@ class Card {
     details.querySelector("summary").after(make("p", {}, link));
   }
 
-  /** The numbers behind dots, of all rows of the page. */
+  /** Returns the data of the dots, for all rows of the page. */
   linesOfRows() {
     const output = outputOf(this.output);
     const only = placeOfPlayer.get(+this.element.dataset.player);
@@ -687,7 +687,7 @@ class Card {
   }
 }
 
-/** A line through places and numbers: from the one to the other. */
+/** Returns the line through the lowest and the highest of these pairs, from the first numbers to the second. */
 function inverse(pairs) {
   let least, most;
   for (const pair of pairs) {
@@ -703,16 +703,16 @@ function inverse(pairs) {
 // ---- Tables and CSV.
 
 const places = data.outputs[0]?.bytes === 4 ? 7 : 5;
-/** A number with the digits that the page has of it. */
+/** Formats a number with the digits that the page stores. */
 const round = number => Number.isNaN(number) ? "" : +number.toPrecision(places);
 
-/** The lines of a table that stands in the page, numbers with all of their digits. */
+/** Returns the lines of a static table, with all digits of its numbers. */
 const linesOfTable = table => all("tr", table).map(line => [...line.cells].map(cell =>
   cell.dataset.n !== undefined ? +cell.dataset.n
     : cell.tagName === "TH" || cell.className === "t" ? cell.textContent
       : cell.textContent === "missing" ? "" : cell.textContent.replaceAll("−", "-")));
 
-/** A cell of CSV; a text that a spreadsheet would take for a formula has `'` before it. */
+/** Formats a CSV cell; a text that a spreadsheet would read as a formula is prefixed with `'`. */
 function cellOf(value) {
   let text = String(value);
   if (/^[=+\-@\t\r＝＋－＠]/.test(text) && Number.isNaN(Number(text))) text = `'${text}`;
@@ -732,7 +732,7 @@ function button(text, press) {
   return made;
 }
 
-/** The table of rows of an output: sorted, and of the selected rows alone where there are some. */
+/** The row table of an output: sorted, and limited to the selected rows, if any. */
 class Rows {
   constructor(element) {
     this.element = element;
@@ -746,7 +746,7 @@ class Rows {
     element.append(make("p", {}, button("Download CSV", () => save(this.lines(), `rows-${this.output}.csv`)), " ", this.more));
   }
 
-  /** The columns: names with the number of a row. */
+  /** The columns: names, each with a function from a row to a number. */
   get columns() {
     const output = outputOf(this.output);
     const told = players.map((player, column) => [player.name, row => output.value(row, column), output.means[column]])
@@ -796,7 +796,7 @@ class Rows {
   }
 }
 
-// ---- The row that is chosen: its waterfall and its numbers.
+// ---- The chosen row: its waterfall and its numbers.
 
 function showChosen() {
   const row = state.chosen;
@@ -819,7 +819,7 @@ function showChosen() {
     boxed("Selected row: figure", waterfall(row, title)), numbers);
 }
 
-/** The steps of a row from above: the players that matter most, the others, the unattributed part. */
+/** The steps of a row from the top: the most important players, the others, the unattributed part. */
 function stepsOf(row, most) {
   const output = outputOf(state.output);
   const steps = players.map((player, column) => {
@@ -884,9 +884,9 @@ function waterfall(row, title) {
   return svg;
 }
 
-// ---- The rows that are selected against the others.
+// ---- Selected rows versus the others.
 
-/** A mean and half the width of its 95 % interval over rows like these. */
+/** Returns the mean and the half-width of its 95% interval over these rows. */
 function meanOf(numbers) {
   const count = numbers.length, unit = Math.max(...numbers.map(Math.abs), 0) || 1;
   const mean = numbers.reduce((sum, number) => sum + number / unit, 0) / (count || 1);
@@ -946,7 +946,7 @@ const wrong = make("p", { id: "wrong", className: "wrong", role: "alert" });
 const clearButton = button("Clear", () => { selectField.value = ""; readCondition(); });
 clearButton.disabled = true;
 
-/** Selects by a condition that was not typed, and shows it where it could have been. */
+/** Selects by a condition from another control, and shows it in the text field. */
 function apply(meets, text) {
   selectField.value = text;
   wrong.textContent = "";
@@ -967,7 +967,7 @@ function readCondition() {
   }
 }
 
-/** Chooses the row with this number or id, else the first whose name has the text in it. */
+/** Chooses the row with this number or ID, otherwise the first whose name contains the text. */
 function find() {
   const text = findField.value.trim();
   if (!text) return;
@@ -992,13 +992,13 @@ function enter(field, act) {
 const isDark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 const themeButton = button("", () => {
   root.dataset.theme = isDark() ? "light" : "dark";
-  // In the address, because a page from the disk may have no storage.
+  // In the address, because a page opened from disk may have no storage.
   location.replace(`#theme=${root.dataset.theme}`);
   nameTheme();
 });
 function nameTheme() { themeButton.textContent = isDark() ? "Light" : "Dark"; }
 
-/** Shows the figures of one output alone. */
+/** Shows the figures of one output only. */
 function switchOutput(place) {
   state.output = place;
   for (const part of all(".output[data-output]")) part.hidden = +part.dataset.output !== place;
@@ -1011,7 +1011,7 @@ function markChosen() {
   for (const line of all("tr[data-place]")) line.classList.toggle("chosen", +line.dataset.place === state.chosen);
 }
 
-// ---- Begin.
+// ---- Start.
 
 const theme = /theme=(light|dark)/.exec(location.hash)?.[1];
 if (theme) root.dataset.theme = theme;
