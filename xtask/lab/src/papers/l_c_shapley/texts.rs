@@ -24,7 +24,7 @@ pub(super) fn fig2(session: &Session) -> Result<Made> {
     let panels = all.iter().map(|measured| panel(measured, "words")).collect();
     let mut notes = super::notes::notes(&found);
     notes.extend([
-        "ag_news under an LSTM stands in for Yahoo! Answers; where nobody has trained a character CNN a \
+        "ag_news under an LSTM stands in for Yahoo! Answers; if no character CNN is trained, a \
          network on the mean of embeddings, ag_news_bag, stands in for it; of IMDB 100 test reviews, spread \
          evenly, where the paper has 1000"
             .to_owned(),
