@@ -161,7 +161,7 @@ fn the_name_of_a_folder_tells_games_apart() {
     let error = compare(&one, &other, &bench.out(), &[]).unwrap_err();
     assert!(error.contains("rows, as they were read, of the dataset \"stumps\": A has SHA-256"), "{error}");
     let said = bench.refused(&["--dataset", IRIS, "--estimators", "leverage-shap", "--output", "7"], 2);
-    assert!(said.contains("no output 7; leave out --output"), "{said}");
+    assert!(said.contains("no output 7; remove --output"), "{said}");
     // One of several datasets has this output.
     run(&["--dataset", IRIS, "--output", "1"]);
 }
@@ -515,16 +515,16 @@ fn slips_on_the_command_line_are_told_what_is_near() {
         (vec!["--dataset", IRIS, "--estimators", "leverage-shp"], "'leverage-shap'"),
         (vec!["--dataset", IRIS, "--estimators", "tree"], "invalid value 'tree'"),
         (vec!["--dataset", "iris.csv", "--estimators", "msr"], "write NAME=ROWS,MODEL"),
-        (vec!["--dataset", IRIS, "--estimators", "msr", "--budgets", "10m"], "invalid budget \"10m\""),
-        (vec!["--dataset", IRIS, "--estimators", "msr", "--budgets", "0"], "invalid budget \"0\""),
-        (vec!["--dataset", IRIS, "--estimators", "msr,msr"], "\"msr\" was given twice"),
-        (vec!["--dataset", IRIS, "--dataset", IRIS, "--estimators", "msr"], "\"iris\" was given twice"),
+        (vec!["--dataset", IRIS, "--estimators", "msr", "--budgets", "10m"], "\"10m\" is not a budget"),
+        (vec!["--dataset", IRIS, "--estimators", "msr", "--budgets", "0"], "\"0\" is not a budget"),
+        (vec!["--dataset", IRIS, "--estimators", "msr,msr"], "duplicate estimator \"msr\""),
+        (vec!["--dataset", IRIS, "--dataset", IRIS, "--estimators", "msr"], "duplicate dataset \"iris\""),
         ([&both[..], &["--ignore", "petal"]].concat(), "unknown column \"petal\" in --target or --ignore"),
         ([&both[..], &["--target", "tagret", "--ignore", "target"]].concat(), "unknown column \"tagret\""),
         (vec!["--dataset", IRIS], "--estimators"),
         (
             vec!["--dataset", IRIS, "--estimators", "msr", "--seed", "18446744073709551615"],
-            "give a smaller --seed",
+            "use a smaller --seed",
         ),
     ] {
         let said = bench.refused(&arguments, 2);
@@ -589,7 +589,7 @@ fn the_program_of_the_documentation_estimates_and_one_that_fails_is_skipped() {
         reason(0)
     );
     assert!(reason(0).contains("the program wrote \"oops\""), "{}", reason(0));
-    assert!(reason(1).contains("said nothing for 10 seconds"), "{}", reason(1));
+    assert!(reason(1).contains("wrote nothing for 10 seconds"), "{}", reason(1));
     assert!(
         reason(2).contains("player 2 is 1e200, whose squared error is no finite number"),
         "{}",
@@ -699,7 +699,7 @@ fn runs_are_compared_in_pairs_of_what_both_have() {
     );
     let twice = ["--pair", "kernel-shap=leverage-shap", "--pair", "kernel-shap=leverage-shap"];
     let error = compare(&old, &new, &bench.out(), &twice).unwrap_err();
-    assert!(error.contains("the pair \"kernel-shap=leverage-shap\" was given twice"), "{error}");
+    assert!(error.contains("duplicate pair \"kernel-shap=leverage-shap\""), "{error}");
     // Combinations skipped by both are not reported as a difference.
     let few =
         ["--dataset", IRIS, "--estimators", "leverage-shap,kernel-banzhaf", "--budgets", "5n", "--runs", "2"];
@@ -777,7 +777,7 @@ fn a_folder_of_another_form_or_version_is_refused_or_told() {
     std::fs::remove_file(other.join("run.json")).unwrap();
     for other in [&other, &other.join("runs.csv"), &other.join("nothing")] {
         let error = compare(&one, other, &bench.out(), &[]).unwrap_err();
-        assert!(error.contains("no folder of a finished run"), "{error}");
+        assert!(error.contains("not the directory of a finished run"), "{error}");
     }
 }
 
@@ -911,7 +911,7 @@ fn a_column_or_an_output_may_be_of_a_dataset_that_is_not_there() {
     for (text, wanted) in [
         (&one, "unknown column \"region\" in the ignored columns"),
         (&two, "no output 3"),
-        (&two.replace("output = 3\n", ""), "\"region\", which none"),
+        (&two.replace("output = 3\n", ""), "unknown column \"region\" in --target or --ignore"),
     ] {
         let output = bench.make(&bench.paper(text), &[]);
         let said = String::from_utf8_lossy(&output.stderr);
@@ -946,9 +946,13 @@ fn what_is_wrong_with_a_paper_is_said_before_anything_is_run() {
         (paper("threads = 1\n"), "fig1", "invalid key \"threads\" in paper.toml"),
         (paper("fresh = false\n"), "fig1", "invalid key \"fresh\" in paper.toml"),
         (paper("decimal = true\n"), "fig1", "unexpected argument '--decimal'"),
-        (paper("seed = 1.5\n"), "fig1", "seed has a value of the kind float"),
-        (paper("[[artefact]]\nname = \"fig1\"\nshows = \"\"\n"), "fig1", "\"fig1\" was given twice"),
-        (paper("[[artefact.claim]]\nclaim = \"it\"\n"), "fig1", "what is no option is name, shows, claims"),
+        (paper("seed = 1.5\n"), "fig1", "invalid value of type float for seed"),
+        (paper("[[artefact]]\nname = \"fig1\"\nshows = \"\"\n"), "fig1", "duplicate artefact \"fig1\""),
+        (
+            paper("[[artefact.claim]]\nclaim = \"it\"\n"),
+            "fig1",
+            "keys that are not options of cargo xtask laboratory are name",
+        ),
         (paper("").replace("\"fig1\"", "\"../fig1\""), "../fig1", "is no label"),
         (paper("").replacen("\"mine\"", "\"\"", 1), "fig1", "the name of paper.toml: \"\" is no label"),
         (
@@ -956,13 +960,13 @@ fn what_is_wrong_with_a_paper_is_said_before_anything_is_run() {
             "fig1",
             "names the estimator \"other\"",
         ),
-        (claim("exact = { of = \"leverage-shap\", within = 0.0 }"), "fig1", "within is 0"),
+        (claim("exact = { of = \"leverage-shap\", within = 0.0 }"), "fig1", "invalid within 0"),
         (
             claim("exact = { of = \"leverage-shap\", within = 1e-9 }\nbudgets = [\"7\"]"),
             "fig1",
             "names the budget \"7\"",
         ),
-        (claim(""), "fig1", "makes no statement"),
+        (claim(""), "fig1", "requires exactly one of"),
         (claim("lower = { of = \"leverage-shap\" }"), "fig1", "missing field `than`"),
     ] {
         let folder = bench.paper(&text);

@@ -109,7 +109,10 @@ impl Claimed {
             Statement::Exact(exact) => (exact.within, "within"),
         };
         if !(limit > 0.0 && limit.is_finite()) {
-            bail!(Usage(format!("the claim {:?}: {what} is {limit}; give a number above 0", self.claim)));
+            bail!(Usage(format!(
+                "the claim {:?}: invalid {what} {limit}; expected a positive number",
+                self.claim
+            )));
         }
         self.known("estimator", named, estimators)?;
         self.known("dataset", self.datasets.iter().flatten(), datasets)?;
@@ -138,8 +141,8 @@ impl Claimed {
             (None, Some(same), None) => Ok(Statement::Same(same)),
             (None, None, Some(exact)) => Ok(Statement::Exact(exact)),
             _ => bail!(Usage(format!(
-                "the claim {:?} makes no statement, or several; give one of lower = {{ of, than }}, same = \
-                 {{ of, and, within }} and exact = {{ of, within }}",
+                "the claim {:?} requires exactly one of lower = {{ of, than }}, same = {{ of, and, within }} \
+                 and exact = {{ of, within }}",
                 self.claim
             ))),
         }

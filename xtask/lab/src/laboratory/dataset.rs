@@ -84,9 +84,9 @@ fn output(model: &Ensemble, asked: Option<usize>) -> Result<usize> {
         _ if outputs == 1 => Ok(0),
         Some(output) if output < outputs => Ok(output),
         Some(output) => {
-            bail!("has {outputs} outputs, numbered from 0, and no output {output}; give another --output")
+            bail!("has {outputs} outputs, numbered from 0, but no output {output}; pass another --output")
         }
-        None => bail!("has {outputs} outputs, and one is explained; say which by --output K, from 0 on"),
+        None => bail!("has {outputs} outputs; select one with --output K, numbered from 0"),
     }
 }
 
@@ -134,8 +134,8 @@ fn refuse_missing(table: &Table, model: &Ensemble) -> Result<()> {
         for (feature, value) in table.row(row).iter().enumerate() {
             ensure!(
                 !(value.is_nan() && model.refuses_missing(feature)),
-                "row {row} (the first is 0) has no value in column {}, and the model says nothing of rows \
-                 without one; leave out the row, or fill the value in",
+                "row {row} (the first is 0) has no value in column {}, and the model does not support \
+                 missing values there; remove the row, or fill in the value",
                 column(table, feature)
             );
         }

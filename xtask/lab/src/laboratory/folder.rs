@@ -114,8 +114,8 @@ pub(crate) fn record(folder: &Path) -> Result<Record> {
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => bail!(
-            "{} is no folder of a finished run: it has no {RECORD}; give one that cargo xtask laboratory has \
-             made",
+            "{} is not the directory of a finished run: it has no {RECORD}; pass one that cargo xtask \
+             laboratory has created",
             folder.display()
         ),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),

@@ -70,7 +70,7 @@ struct Wanted<'a> {
 pub(crate) fn read(folder: &Path) -> Result<Described> {
     let path = folder.join(FILE);
     let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("cannot read {}; give a folder with a paper in it", path.display()))?;
+        .with_context(|| format!("cannot read {}; pass the directory of a paper", path.display()))?;
     let paper: Described = toml::from_str(&text).with_context(|| {
         format!("{} describes no paper; docs/laboratory.md has an example", path.display())
     })?;
@@ -204,9 +204,9 @@ fn texts(name: &str, value: &toml::Value) -> Result<Vec<String>> {
             Ok(all.into_iter().flatten().collect())
         }
         other => bail!(Usage(format!(
-            "{name} has a value of the kind {}, which no option of cargo xtask laboratory takes; give a \
-             text, a whole number, a list of these, or true; what is no option is name, shows, claims, notes \
-             or dataset-if-there",
+            "invalid value of type {} for {name}; expected a string, an integer, a list of these, or true; \
+             keys that are not options of cargo xtask laboratory are name, shows, claims, notes and \
+             dataset-if-there",
             other.type_str()
         ))),
     }

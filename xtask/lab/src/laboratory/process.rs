@@ -139,7 +139,7 @@ impl Process {
             }
             thread::sleep(Duration::from_millis(2));
         }
-        "it closed its output and went on".to_owned()
+        "it closed its output and kept running".to_owned()
     }
 
     /// Ends the process and everything it has started, and returns a description of how it ended.

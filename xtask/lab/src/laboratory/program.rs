@@ -23,13 +23,13 @@ pub(crate) enum ProgramError {
     #[error("cannot start {command:?}")]
     Start { command: String, source: std::io::Error },
     #[error(
-        "the program said nothing for {seconds} seconds ({last_words}); it may have to flush its output \
-         after every line, and where it needs longer, allow it by --time-limit SECONDS"
+        "the program wrote nothing for {seconds} seconds ({last_words}); flush its output after every line, \
+         or increase --time-limit"
     )]
     Silent { seconds: u64, last_words: String },
     #[error(
         "the program wrote {bytes} bytes and no end of a line in {seconds} seconds ({last_words}); write a \
-         line feed after every JSON object, and where it needs longer, allow it by --time-limit SECONDS"
+         line feed after every JSON object, or increase --time-limit"
     )]
     Unfinished { bytes: usize, seconds: u64, last_words: String },
     #[error(
@@ -49,15 +49,15 @@ pub(crate) enum ProgramError {
     )]
     Line { line: String, why: String },
     #[error(
-        "the program asked for the coalition {given:?}; with {players} players it is a text of {players} \
-         characters 0 and 1, 1 for those in it"
+        "the program requested the coalition {given:?}; with {players} players, write a string of {players} \
+         characters 0 and 1, 1 for the members"
     )]
     Coalition { given: String, players: usize },
-    #[error("the program asked for no coalitions at all; ask for one at least, or write the estimate")]
+    #[error("the program requested no coalitions at all; request at least one, or write the estimate")]
     Nothing,
     #[error(
-        "the program asked for {asked} evaluations, and the budget is {budget}; stop there (repetitions \
-         count, v(∅) and v(N) too)"
+        "the program requested {asked} evaluations, but the budget is {budget}; stop at the budget, which \
+         includes repetitions, v(∅) and v(N)"
     )]
     OverBudget { asked: usize, budget: usize },
     #[error("the estimate has {given} numbers; with {wanted} players write {wanted}")]
@@ -266,7 +266,7 @@ mod tests {
                 "ended (exit status: 0) after 0 evaluations, before it wrote an estimate; it wrote nothing",
             ),
             ("printf 'one\\n\\n two\\n' >&2; false", "its standard error ends with \"one / two\""),
-            ("sleep 20", "said nothing for 1 seconds"),
+            ("sleep 20", "wrote nothing for 1 seconds"),
             (
                 r#"printf '{"estimate": [1, 2, 3]}'; sleep 20"#,
                 "wrote 23 bytes and no end of a line in 1 seconds",
@@ -283,7 +283,7 @@ mod tests {
             (r#"echo '{"coalitions": ["012"]}'"#, "the coalition \"012\""),
             (
                 r#"echo '{"coalitions": ["000", "001", "010", "011", "111"]}'"#,
-                "asked for 5 evaluations, and the budget is 4",
+                "requested 5 evaluations, but the budget is 4",
             ),
         ] {
             let message = message(command);

@@ -162,7 +162,7 @@ fn draw(record: &Record, runs: &[RunLine], folder: &Path) -> Result<()> {
 fn refuse_unknown_output(asked: Option<usize>, datasets: &[OwnDataset]) -> Result<()> {
     match asked {
         Some(output) if datasets.iter().all(|dataset| dataset.output != output) => bail!(Usage(format!(
-            "the models have one output, numbered 0, and no output {output}; leave out --output"
+            "the models have a single output, 0, and no output {output}; remove --output"
         ))),
         _ => Ok(()),
     }
@@ -189,7 +189,7 @@ fn contestants(arguments: &Laboratory) -> Result<Vec<Contestant>> {
     if contestants.len() > looks::MOST {
         let given = contestants.len();
         bail!(Usage(format!(
-            "{given} estimators were given, and a figure tells {} apart; make two runs",
+            "{given} estimators are too many for a figure, which distinguishes {}; split them into two runs",
             looks::MOST
         )));
     }
@@ -201,9 +201,7 @@ pub(super) fn refuse_repeated(what: &str, names: impl Iterator<Item = String>) -
     let mut seen = BTreeSet::new();
     for name in names {
         if !seen.insert(name.clone()) {
-            bail!(Usage(format!(
-                "the {what} {name:?} was given twice; give each once, by a name of its own"
-            )));
+            bail!(Usage(format!("duplicate {what} {name:?}; names must be unique")));
         }
     }
     Ok(())
@@ -214,7 +212,7 @@ fn seeds(arguments: &Laboratory) -> Result<Vec<u64>> {
     let seeds: Option<Vec<u64>> = (0..arguments.runs).map(seed).collect();
     let says = || {
         Usage(format!(
-            "there are no {} seeds from {} on; give a smaller --seed",
+            "there are no {} seeds from {} on; use a smaller --seed",
             arguments.runs, arguments.seed
         ))
     };

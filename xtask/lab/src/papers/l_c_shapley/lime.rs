@@ -68,7 +68,7 @@ impl Lime {
         ensure!(players > 0, "the game has no players");
         ensure!(
             (2..=most_rows(players)).contains(&budget),
-            "{budget} draws; give 2 to {}",
+            "invalid number of draws {budget}; expected 2 to {}",
             most_rows(players)
         );
         ensure!(

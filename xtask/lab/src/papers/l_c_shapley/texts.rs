@@ -24,9 +24,9 @@ pub(super) fn fig2(session: &Session) -> Result<Made> {
     let panels = all.iter().map(|measured| panel(measured, "words")).collect();
     let mut notes = super::notes::notes(&found);
     notes.extend([
-        "ag_news with an LSTM stands in for Yahoo! Answers; without a trained character CNN a network on the \
-         mean of embeddings, ag_news_bag, stands in for it; titles give the number of test texts, spread \
-         evenly over all: 1000 in the paper"
+        "ag_news under an LSTM stands in for Yahoo! Answers; if no character CNN is trained, a \
+         network on the mean of embeddings, ag_news_bag, stands in for it; of IMDB 100 test reviews, spread \
+         evenly, where the paper has 1000"
             .to_owned(),
         "LIME: exponential kernel of width 0.25 on the cosine distance, ridge penalty 1, as the lime package \
          takes texts; removals by uniformly drawn numbers of words"

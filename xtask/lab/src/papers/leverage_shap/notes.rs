@@ -18,8 +18,8 @@ pub(super) const NOTES: [&str; 5] = [
      (Unpaired) without replacement, where the paper's draws with replacement; Permutation SHAP with as many \
      passes as the budget pays for (5 pairs at m = 10n), where the paper's has those of the shap package (4)",
     "estimators with replacement (Kernel SHAP, Kernel SHAP Paired, Leverage SHAP w/o Bernoulli, Leverage \
-     SHAP (Unpaired), Permutation SHAP) go on sampling at m ≥ 2^n, as in the paper; the others are exact \
-     there",
+     SHAP (Unpaired), Permutation SHAP) continue sampling at m ≥ 2^n, as in the paper; the others are \
+     exact there",
 ];
 
 /// Note in reports on the objective.

@@ -25,7 +25,7 @@ const NOTE_LINE: f64 = 15.0;
 const TITLE_CHARACTER: f64 = 7.2;
 const NOTE_CHARACTER: f64 = 5.2;
 /// Note shown if areas are truncated.
-const BEYOND: &str = " Bands that end at an edge or a break go on beyond it.";
+const BEYOND: &str = " Bands that end at an edge or a break extend beyond it.";
 /// Extra distance of labels below an axis if some of them have raised parts, which would overlap the ticks.
 const RAISED: f64 = 4.0;
 /// Half the size of the strokes that mark a broken axis.
