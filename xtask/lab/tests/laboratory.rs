@@ -376,7 +376,7 @@ fn numbers_may_be_written_with_commas() {
     let folder = bench.done(&[&arguments, &more[..]].concat());
     assert_eq!(estimates(&folder), points);
     assert_eq!(record(&folder)["reading"], serde_json::json!(["--decimal-comma"]));
-    assert!(bench.refused(&[&arguments[..2], &more].concat(), 1).contains("by --decimal-comma"));
+    assert!(bench.refused(&[&arguments[..2], &more].concat(), 1).contains("pass --decimal-comma"));
     // It is a key in a paper, and an option for a figure of a paper.
     let paper = |key: &str| {
         bench.paper(&format!(
