@@ -19,7 +19,8 @@ import sys
 import time
 
 FEATURES = [f"f{feature}" for feature in range(12)]
-WAYS = ("pass", "one process", "one process summary", "sail summary", "sail", "sail xgboost", "sail covers", "one process covers")
+WAYS = ("pass", "one process", "one process summary", "sail summary", "sail", "sail xgboost", "sail covers",
+        "one process covers")
 
 
 def made(folder, rows):
@@ -36,15 +37,21 @@ def made(folder, rows):
     if not model.exists():
         data = random.normal(size=(20_000, 12))
         target = data[:, 0] * data[:, 1] + np.sin(3 * data[:, 2]) + data[:, 3:].sum(axis=1)
-        booster = xgboost.XGBRegressor(n_estimators=100, max_depth=6, n_jobs=1).fit(pandas.DataFrame(data, columns=FEATURES), target)
+        booster = xgboost.XGBRegressor(n_estimators=100, max_depth=6,
+                                       n_jobs=1).fit(pandas.DataFrame(data, columns=FEATURES), target)
         booster.save_model(model)
         np.save(folder / "background.npy", data[:100])
     if not table.exists():
-        with pyarrow.parquet.ParquetWriter(table, pyarrow.schema([("id", pyarrow.int64()), *((name, pyarrow.float64()) for name in FEATURES)])) as writer:
+        with pyarrow.parquet.ParquetWriter(table,
+                                           pyarrow.schema([("id", pyarrow.int64()),
+                                                           *((name,
+                                                              pyarrow.float64())
+                                                              for name in FEATURES)])) as writer:
             for start in range(0, rows, 100_000):
                 count = min(100_000, rows - start)
                 columns = {name: random.normal(size=count) for name in FEATURES}
-                writer.write_table(pyarrow.table({"id": np.arange(start, start + count), **columns}), row_group_size=50_000)
+                writer.write_table(pyarrow.table({"id": np.arange(start, start + count), **columns}),
+                                   row_group_size=50_000)
     return model, table
 
 
@@ -99,10 +106,15 @@ def once(way, folder, rows, workers):
                 booster = xgboost.Booster({"nthread": 1})
                 booster.load_model(bytearray(payload))
                 for batch in batches:
-                    found = booster.predict(xgboost.DMatrix(numpy.column_stack([batch.column(name) for name in FEATURES]), feature_names=FEATURES), pred_contribs=True)
-                    yield pyarrow.record_batch([batch.column("id"), *found.T.astype(float)], ["id", *FEATURES, "base"])
+                    found = booster.predict(xgboost.DMatrix(numpy.column_stack([
+                        batch.column(name) for name in FEATURES]), feature_names=FEATURES),
+                        pred_contribs=True)
+                    yield pyarrow.record_batch([batch.column("id"), *found.T.astype(float)],
+                                               ["id", *FEATURES, "base"])
 
-            values = frame.mapInArrow(contributions, "id long, " + ", ".join(f"{name} double" for name in [*FEATURES, "base"]))
+            values = frame.mapInArrow(contributions,
+                                      "id long, " + ", ".join(f"{name} double" for name in [
+                                          *FEATURES, "base"]))
         elif way == "pass":
             values = frame.mapInArrow(lambda batches: batches, frame.schema)
         elif way == "sail summary":
@@ -116,7 +128,8 @@ def once(way, folder, rows, workers):
         if values is not None:
             total = values.selectExpr("sum(f0) AS total").collect()[0]["total"]
     seconds = time.perf_counter() - started
-    print(json.dumps({"way": way, "rows": rows, "cores": cores, "seconds": round(seconds, 2), "rows per second and core": round(rows / seconds / cores),
+    print(json.dumps({"way": way, "rows": rows, "cores": cores, "seconds": round(seconds, 2),
+                      "rows per second and core": round(rows / seconds / cores),
                       "megabytes": round(status("VmHWM") / 2**20), "total": total}), flush=True)
     # Otherwise the session waits for its server, which ends only with this process.
     os._exit(0)
@@ -134,7 +147,8 @@ def main():
         return once(asked.once, asked.folder, asked.rows, asked.workers)
     made(asked.folder, asked.rows)
     for way in asked.ways.split(","):
-        subprocess.run([sys.executable, __file__, "--once", way, "--rows", str(asked.rows), "--workers", str(asked.workers), "--folder", str(asked.folder)], check=True)
+        subprocess.run([sys.executable, __file__, "--once", way, "--rows", str(asked.rows), "--workers",
+                        str(asked.workers), "--folder", str(asked.folder)], check=True)
 
 
 if __name__ == "__main__":

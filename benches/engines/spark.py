@@ -45,7 +45,8 @@ def digest(frame):
 
 def executors():
     """Returns the process IDs of the executors."""
-    listed = subprocess.run(["pgrep", "-f", "CoarseGrainedExecutorBackend"], capture_output=True, text=True, check=False).stdout
+    listed = subprocess.run(["pgrep", "-f", "CoarseGrainedExecutorBackend"], capture_output=True, text=True,
+                            check=False).stdout
     return [int(line) for line in listed.split()]
 
 
@@ -76,11 +77,14 @@ def main():
         path = pathlib.Path(folder) / "rows.parquet"
         pyarrow.parquet.write_table(arrow, path, row_group_size=rows // 16)
         session = (SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.sql.files.maxPartitionBytes", str(path.stat().st_size // 16))
-                   .config("spark.executor.memory", "1g").config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false").config("spark.task.maxFailures", "8")
+                   .config("spark.executor.memory", "1g").config(
+                       "spark.ui.enabled", "false").config("spark.ui.showConsoleProgress",
+                                                           "false").config("spark.task.maxFailures", "8")
                    .config("spark.sql.shuffle.partitions", "8").getOrCreate())
         session.sparkContext.setLogLevel("ERROR")
         frame = session.read.parquet(str(path))
-        wanted = pyarrow.Table.from_batches(list(apportion.explain_batches(arrow, model, background, keep="id"))).to_pandas()
+        wanted = pyarrow.Table.from_batches(list(apportion.explain_batches(
+            arrow, model, background, keep="id"))).to_pandas()
         summary = apportion.Summary.of(apportion.explain_batches(arrow, model, background, keep="id"))
         problems = []
 
@@ -91,24 +95,32 @@ def main():
                 problems.append(what)
 
         started = time.perf_counter()
-        compare("trees", digest(spark.explain(frame, model, background, keep="id").toPandas()), digest(wanted), started)
+        compare("trees", digest(spark.explain(frame, model, background, keep="id").toPandas()),
+                digest(wanted), started)
         threading.Thread(target=kill_one, args=(2.0,), daemon=True).start()
         started = time.perf_counter()
-        compare("trees, an executor killed", digest(spark.explain(frame.repartition(40), model, background, keep="id").toPandas()), digest(wanted), started)
+        compare("trees, an executor killed",
+                digest(spark.explain(frame.repartition(40), model, background, keep="id").toPandas()),
+                digest(wanted), started)
         threading.Thread(target=kill_one, args=(2.0,), daemon=True).start()
         started = time.perf_counter()
         found = spark.summarize(frame.repartition(40), model, background, keep="id")
-        compare("summary, an executor killed", hashlib.sha256(found.to_bytes()).hexdigest()[:16], hashlib.sha256(summary.to_bytes()).hexdigest()[:16], started)
+        compare("summary, an executor killed", hashlib.sha256(found.to_bytes()).hexdigest()[:16],
+                hashlib.sha256(summary.to_bytes()).hexdigest()[:16], started)
         asked = dict(keep="id", method="leverage-shap", until=0.05, feature_names=FEATURES)
         some = table[:2000]
-        own = pyarrow.Table.from_batches(list(apportion.explain_batches(pyarrow.Table.from_pandas(some, preserve_index=False), bent, background[:5], **asked))).to_pandas()
+        own = pyarrow.Table.from_batches(list(apportion.explain_batches(pyarrow.Table.from_pandas(
+            some, preserve_index=False), bent, background[:5], **asked))).to_pandas()
         threading.Thread(target=kill_one, args=(2.0,), daemon=True).start()
         started = time.perf_counter()
-        got = spark.explain(session.createDataFrame(some).repartition(16), bent, background[:5], **asked).toPandas()
-        compare(f"a function with tolerance 5%, an executor killed: {dict(got.stopped_by.value_counts())}", digest(got), digest(own), started)
+        got = spark.explain(session.createDataFrame(some).repartition(16), bent, background[:5],
+                            **asked).toPandas()
+        compare(f"a function with tolerance 5%, an executor killed: {dict(got.stopped_by.value_counts())}",
+                digest(got), digest(own), started)
         stream = session.readStream.schema(frame.schema).parquet(folder)
         started = time.perf_counter()
-        query = spark.explain(stream, model, background, keep="id").writeStream.format("memory").queryName("streamed").trigger(availableNow=True).start()
+        query = spark.explain(stream, model, background,
+                              keep="id").writeStream.format("memory").queryName("streamed").trigger(availableNow=True).start()
         query.awaitTermination()
         compare("trees of a stream", digest(session.table("streamed").toPandas()), digest(wanted), started)
         session.stop()

@@ -29,7 +29,8 @@ class Counted:
     def __call__(self, rows):
         rows = np.asarray(rows)
         self.rows, self.calls = self.rows + len(rows), self.calls + 1
-        return np.sin(rows).sum(axis=1) + rows[:, 0] * rows[:, 1] * rows[:, 2] + np.where(rows[:, 3] + rows[:, 4] > 0.5, 1.5, 0.0) * rows[:, 5]
+        return np.sin(rows).sum(axis=1) + rows[:, 0] * rows[:, 1] * rows[
+            :, 2] + np.where(rows[:, 3] + rows[:, 4] > 0.5, 1.5, 0.0) * rows[:, 5]
 
 
 def truth(row, background, players):
@@ -72,18 +73,21 @@ def main():
     model = Counted()
     started = time.perf_counter()
     found = apportion.Explainer(model, background, until=0.01, threads=1)(rows)
-    shown("apportion until=0.01, certified", int(np.mean(found.evaluations)), model, time.perf_counter() - started, found.values)
+    shown("apportion until=0.01, certified", int(np.mean(found.evaluations)), model,
+          time.perf_counter() - started, found.values)
 
     import shap
     import shapiq
 
     def ours(method):
         def run(model, budget):
-            return apportion.Explainer(model, background, method=method, budget=budget, threads=1)(rows).values
+            return apportion.Explainer(model, background, method=method, budget=budget,
+                                       threads=1)(rows).values
         return run
 
     def kernel(model, budget):
-        return shap.KernelExplainer(model, background).shap_values(rows, nsamples=budget, l1_reg=0, silent=True)
+        return shap.KernelExplainer(model, background).shap_values(
+            rows, nsamples=budget, l1_reg=0, silent=True)
 
     def of_shapiq(name):
         def run(model, budget):
@@ -99,8 +103,10 @@ def main():
             return np.array(found)
         return run
 
-    rivals = {"apportion leverage-shap": ours("leverage-shap"), "shap.KernelExplainer": kernel, "shapiq.KernelSHAP": of_shapiq("KernelSHAP"),
-              "shapiq LeverageSHAP": of_shapiq("LeverageSHAP"), "shapiq PermutationSamplingSV": of_shapiq("PermutationSamplingSV")}
+    rivals = {"apportion leverage-shap": ours("leverage-shap"), "shap.KernelExplainer": kernel,
+              "shapiq.KernelSHAP": of_shapiq("KernelSHAP"),
+              "shapiq LeverageSHAP": of_shapiq("LeverageSHAP"),
+              "shapiq PermutationSamplingSV": of_shapiq("PermutationSamplingSV")}
     for name, run in rivals.items():
         for times in (2, 5, 10, 20, 50, 100, 200, 500):
             model = Counted()

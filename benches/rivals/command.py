@@ -30,11 +30,13 @@ class Command:
         return path
 
     def run(self, verb, model, rows, *options):
-        arguments = [self.binary, verb, "--model", str(model), "--rows", str(self.write(rows, "rows")), "--threads", "1", *map(str, options)]
+        arguments = [self.binary, verb, "--model", str(model), "--rows", str(self.write(rows, "rows")),
+                     "--threads", "1", *map(str, options)]
         done = subprocess.run(arguments, capture_output=True, text=True)
         if done.returncode != 0:
             lines = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
-            raise Refused(next((line for line in lines if line.startswith("error")), lines[-1]).removeprefix("error: "))
+            raise Refused(next((line for line in lines if line.startswith("error")),
+                               lines[-1]).removeprefix("error: "))
         return json.loads(done.stdout)
 
     def predict(self, model, rows, *options):

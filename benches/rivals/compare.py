@@ -36,7 +36,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=pathlib.Path, default=ROOT.parent / "shared")
     parser.add_argument("--venv", type=pathlib.Path, default=ROOT / "target" / "rivals-venv")
     parser.add_argument("--sections", default="trees,overhead")
@@ -60,7 +61,8 @@ def enter_environment(venv):
 
 def build():
     subprocess.run(
-        ["cargo", "build", "--release", "--quiet", "-p", "apportion-cli", "-p", "apportion-benches"], cwd=ROOT, check=True
+        ["cargo", "build", "--release", "--quiet", "-p", "apportion-cli", "-p", "apportion-benches"],
+        cwd=ROOT, check=True
     )
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     return (target if target.is_absolute() else ROOT / target) / "release"
@@ -93,11 +95,13 @@ def tree_cases(data, rows, background):
         find = lambda name: (data / "models" / f"{name}_xgb.json", data / "data" / f"{name}.csv")
     else:
         names = ["diabetes"]
-        find = lambda name: (ROOT / "xtask" / "lab" / "data" / f"{name}_xgb.json.gz", ROOT / "xtask" / "lab" / "data" / f"{name}.csv.gz")
+        find = lambda name: (ROOT / "xtask" / "lab" / "data" / f"{name}_xgb.json.gz",
+                             ROOT / "xtask" / "lab" / "data" / f"{name}.csv.gz")
     for name in names:
         model, table = find(name)
         features = pd.read_csv(table).drop(columns=["target"]).to_numpy(np.float64)
-        yield name, model, features[rng.choice(len(features), min(rows, len(features)), replace=False)], "mean", features.mean(0)[None]
+        yield name, model, features[rng.choice(
+            len(features), min(rows, len(features)), replace=False)], "mean", features.mean(0)[None]
         yield (
             name,
             model,
@@ -115,17 +119,21 @@ def trees(arguments, binaries):
     results = []
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        for name, model, rows, label, background in tree_cases(arguments.data, arguments.rows, arguments.background):
+        for name, model, rows, label, background in tree_cases(
+            arguments.data, arguments.rows, arguments.background):
             plain = folder / "model.json"
-            with (gzip.open if model.suffix == ".gz" else open)(model, "rb") as source, open(plain, "wb") as sink:
+            with (gzip.open if model.suffix == ".gz" else open)(model, "rb") as source, open(
+                plain, "wb") as sink:
                 shutil.copyfileobj(source, sink)
             np.save(folder / "rows.npy", rows)
             np.save(folder / "background.npy", background)
             booster = xgboost.Booster()
             booster.load_model(plain)
             masker = shap.maskers.Independent(background, max_samples=len(background))
-            command = [binaries / "apportion", "explain", "--model", plain, "--rows", folder / "rows.npy", "--background",
-                       folder / "background.npy", "--method", "tree", "--threads", "1", "--timings", "--format", "npy",
+            command = [binaries / "apportion", "explain", "--model", plain, "--rows", folder / "rows.npy",
+                       "--background",
+                       folder / "background.npy", "--method", "tree", "--threads", "1", "--timings",
+                       "--format", "npy",
                        "--out", folder / "ours.npy"]
             theirs, ours = [], []
             for _ in range(arguments.repeat):
@@ -137,7 +145,8 @@ def trees(arguments, binaries):
             mine = np.load(folder / "ours.npy").reshape(values.shape)
             # shap does not convert rows to float32, so a row at a threshold may take the other branch.
             gap = np.median(np.abs(mine - values))
-            result = report("trees", f"{name} {len(rows)} rows x {label} background", (1e6 / len(rows), "us/row"), theirs, ours)
+            result = report("trees", f"{name} {len(rows)} rows x {label} background",
+                            (1e6 / len(rows), "us/row"), theirs, ours)
             results.append(dict(result, median_difference=float(gap)))
     return results
 
@@ -172,22 +181,28 @@ def overhead(arguments, binaries):
         repeat = arguments.repeat if players * budget < 5_000_000 else min(arguments.repeat, 2)
         ours = {}
         for method in ("leverage-shap", "optimized-kernel-shap"):
-            done = subprocess.run([binaries / "overhead", method, str(players), str(budget)], check=True, capture_output=True, text=True)
+            done = subprocess.run([binaries / "overhead", method, str(players), str(budget)], check=True,
+                                  capture_output=True, text=True)
             ours[method] = [json.loads(done.stdout)["cpu_s"]]
         kernel, plain = [], []
         for seed in range(repeat):
             np.random.seed(seed)
             explainer = shap.KernelExplainer(lambda z: z.sum(1), np.zeros((1, players)))
             seconds, _ = cpu_seconds(
-                lambda: explainer.shap_values(np.ones((1, players)), nsamples=budget - 2, l1_reg=0, silent=True)
+                lambda: explainer.shap_values(np.ones((1, players)), nsamples=budget - 2, l1_reg=0,
+                                              silent=True)
             )
             kernel.append(seconds)
-            seconds, _ = cpu_seconds(lambda: numpy_leverage_shap(players, budget, np.random.default_rng(seed)))
+            seconds, _ = cpu_seconds(lambda: numpy_leverage_shap(
+                players, budget, np.random.default_rng(seed)))
             plain.append(seconds)
         label = f"n={players} m={budget}"
-        results.append(report("overhead", f"shap KernelExplainer, {label}", (1e3, "ms"), kernel, ours["optimized-kernel-shap"]))
-        results.append(report("overhead", f"shap KernelExplainer / Leverage SHAP, {label}", (1e3, "ms"), kernel, ours["leverage-shap"]))
-        results.append(report("overhead", f"numpy Leverage SHAP, {label}", (1e3, "ms"), plain, ours["leverage-shap"]))
+        results.append(report("overhead", f"shap KernelExplainer, {label}", (1e3, "ms"), kernel,
+                              ours["optimized-kernel-shap"]))
+        results.append(report("overhead", f"shap KernelExplainer / Leverage SHAP, {label}", (1e3, "ms"),
+                              kernel, ours["leverage-shap"]))
+        results.append(report("overhead", f"numpy Leverage SHAP, {label}", (1e3, "ms"), plain,
+                              ours["leverage-shap"]))
     return results
 
 

@@ -51,7 +51,8 @@ def people(seed=0, missing=False):
 def target(rows, seed=1):
     noise = np.random.default_rng(seed).normal(0, 0.2, len(rows))
     city = rows["city"].map({"Oslo": 1.0, "New York": -1.0, "Rome": 0.5}).fillna(0).astype(float)
-    return (np.log(rows["Annual Income (k$)"].fillna(10)) + city * rows["is member"].astype(float) + 0.02 * rows["age"].fillna(40)
+    return (np.log(rows["Annual Income (k$)"].fillna(10)) + city * rows["is member"].astype(float)
+            + 0.02 * rows["age"].fillna(40)
             + (rows["grade"] == "high") + noise).to_numpy(float)
 
 
@@ -76,7 +77,8 @@ def targets(rows):
 class Case:
     """A model file, rows, and the predictions and contributions of its library."""
 
-    def __init__(self, library, what, model, rows, margins, contributions=None, tolerance=(1e-9, 1e-9), options=()):
+    def __init__(self, library, what, model, rows, margins, contributions=None, tolerance=(1e-9, 1e-9),
+                 options=()):
         self.library, self.what, self.model, self.rows, self.tolerance, self.options = library, what, model, rows, tolerance, options
         self.margins = np.asarray(margins, dtype=float).reshape(len(rows), -1)
         self.contributions = contributions  # rows × features × outputs
@@ -89,8 +91,10 @@ def xgboost_cases(folder):
         path = folder / file
         model.save_model(path)
         few = rows.head(SHOWN)
-        data = xgboost.DMatrix(few, enable_categorical=True, missing=model.get_params().get("missing", np.nan))
-        best = getattr(model, "best_iteration", None) if model.get_params().get("early_stopping_rounds") else None
+        data = xgboost.DMatrix(few, enable_categorical=True,
+                               missing=model.get_params().get("missing", np.nan))
+        best = getattr(model, "best_iteration",
+                       None) if model.get_params().get("early_stopping_rounds") else None
         rounds = (0, 0 if best is None else best + 1)
         margins = model.get_booster().predict(data, output_margin=True, iteration_range=rounds)
         said = None
@@ -105,27 +109,49 @@ def xgboost_cases(folder):
         return xgboost.XGBRegressor(n_estimators=20, max_depth=4, **more)
 
     rows, holes = people(), people(missing=True)
-    yield lambda: case("numbers and booleans", regressor().fit(numeric(rows), target(rows)), numeric(rows), "plain.json")
+    yield lambda: case("numbers and booleans", regressor().fit(numeric(rows), target(rows)), numeric(rows),
+                       "plain.json")
     yield lambda: case("UBJ", regressor().fit(numeric(rows), target(rows)), numeric(rows), "plain.ubj")
-    yield lambda: case("missing values", regressor().fit(numeric(holes), target(holes)), numeric(holes), "missing.json")
-    yield lambda: case("words", regressor(enable_categorical=True).fit(typed(rows), target(rows)), typed(rows), "words.json")
-    yield lambda: case("words, UBJ", regressor(enable_categorical=True).fit(typed(rows), target(rows)), typed(rows), "words.ubj")
-    yield lambda: case("words, missing values", regressor(enable_categorical=True, max_cat_to_onehot=1).fit(typed(holes), target(holes)),
+    yield lambda: case("missing values", regressor().fit(numeric(holes), target(holes)), numeric(holes),
+                       "missing.json")
+    yield lambda: case("words", regressor(enable_categorical=True).fit(typed(rows), target(rows)),
+                       typed(rows), "words.json")
+    yield lambda: case("words, UBJ", regressor(enable_categorical=True).fit(typed(rows), target(rows)),
+                       typed(rows), "words.ubj")
+    yield lambda: case("words, missing values",
+                       regressor(enable_categorical=True, max_cat_to_onehot=1).fit(
+                           typed(holes), target(holes)),
                        typed(holes), "words_missing.json")
     yield lambda: case("early stopping", xgboost.XGBRegressor(n_estimators=300, early_stopping_rounds=5).fit(
-        numeric(rows), target(rows), eval_set=[(numeric(people(5)), target(people(5)))], verbose=False), numeric(rows), "stopped.json")
-    yield lambda: case("three classes", xgboost.XGBClassifier(n_estimators=10).fit(numeric(rows), classes(rows, 3)), numeric(rows), "classes.json")
-    yield lambda: case("two classes", xgboost.XGBClassifier(n_estimators=10).fit(numeric(rows), classes(rows, 2)), numeric(rows), "binary.json")
-    yield lambda: case("three targets", regressor().fit(numeric(rows), targets(rows)), numeric(rows), "targets.json")
-    yield lambda: case("three targets, vector leaves", regressor(multi_strategy="multi_output_tree").fit(numeric(rows), targets(rows)),
+        numeric(rows), target(rows), eval_set=[(numeric(people(5)), target(people(5)))], verbose=False),
+        numeric(rows), "stopped.json")
+    yield lambda: case("three classes",
+                       xgboost.XGBClassifier(n_estimators=10).fit(numeric(rows), classes(rows, 3)),
+                       numeric(rows), "classes.json")
+    yield lambda: case("two classes",
+                       xgboost.XGBClassifier(n_estimators=10).fit(numeric(rows), classes(rows, 2)),
+                       numeric(rows), "binary.json")
+    yield lambda: case("three targets", regressor().fit(numeric(rows), targets(rows)), numeric(rows),
+                       "targets.json")
+    yield lambda: case("three targets, vector leaves",
+                       regressor(multi_strategy="multi_output_tree").fit(numeric(rows), targets(rows)),
                        numeric(rows), "vectors.json", contributions=False)
-    yield lambda: case("dart", regressor(booster="dart", rate_drop=0.3).fit(numeric(rows), target(rows)), numeric(rows), "dart.json")
-    yield lambda: case("linear booster", xgboost.XGBRegressor(booster="gblinear", n_estimators=10).fit(numeric(rows), target(rows)), numeric(rows),
+    yield lambda: case("dart", regressor(booster="dart", rate_drop=0.3).fit(numeric(rows), target(rows)),
+                       numeric(rows), "dart.json")
+    yield lambda: case("linear booster",
+                       xgboost.XGBRegressor(booster="gblinear", n_estimators=10).fit(
+                           numeric(rows), target(rows)), numeric(rows),
                        "linear.json")
-    yield lambda: case("random forest", xgboost.XGBRFRegressor(n_estimators=20).fit(numeric(rows), target(rows)), numeric(rows), "forest.json")
-    yield lambda: case("-999 for missing", regressor(missing=-999.0).fit(numeric(holes).astype(float).fillna(-999), target(holes)),
+    yield lambda: case("random forest",
+                       xgboost.XGBRFRegressor(n_estimators=20).fit(numeric(rows), target(rows)),
+                       numeric(rows), "forest.json")
+    yield lambda: case("-999 for missing",
+                       regressor(missing=-999.0).fit(numeric(holes).astype(float).fillna(-999),
+                                                     target(holes)),
                        numeric(holes).astype(float).fillna(-999), "sentinel.json")
-    yield lambda: case("ranking", xgboost.XGBRanker(n_estimators=10).fit(numeric(rows), classes(rows, 3), qid=np.arange(ROWS) // 20),
+    yield lambda: case("ranking",
+                       xgboost.XGBRanker(n_estimators=10).fit(
+                           numeric(rows), classes(rows, 3), qid=np.arange(ROWS) // 20),
                        numeric(rows), "ranking.json")
 
 
@@ -139,33 +165,48 @@ def lightgbm_cases(folder):
         margins, said = model.predict(few, raw_score=True), None
         if contributions:
             outputs = np.asarray(margins).reshape(SHOWN, -1).shape[1]
-            said = np.asarray(model.predict(few, pred_contrib=True)).reshape(SHOWN, outputs, -1)[..., :-1].transpose(0, 2, 1)
+            said = np.asarray(model.predict(few, pred_contrib=True)).reshape(SHOWN, outputs, -1)[
+                ..., :-1].transpose(0, 2, 1)
         # Raw scores and contributions of a forest are sums over its trees, its predictions are means.
         if model.get_params()["boosting_type"] == "rf":
             margins, said = model.predict(few), said / model.n_estimators_
         return Case("LightGBM " + lightgbm.__version__, what, path, few, margins, said)
 
     def of(kind="LGBMRegressor", **more):
-        return getattr(lightgbm, kind)(**({"n_estimators": 20, "verbose": -1, "min_child_samples": 5, "n_jobs": 1} | more))
+        return getattr(lightgbm,
+                       kind)(**({"n_estimators": 20, "verbose": -1, "min_child_samples": 5,
+                                 "n_jobs": 1} | more))
 
     rows, holes = people(), people(missing=True)
-    yield lambda: case("numbers and booleans, names with blanks", of().fit(numeric(rows), target(rows)), numeric(rows), "plain.txt")
-    yield lambda: case("missing values", of().fit(numeric(holes), target(holes)), numeric(holes), "missing.txt")
+    yield lambda: case("numbers and booleans, names with blanks", of().fit(numeric(rows), target(rows)),
+                       numeric(rows), "plain.txt")
+    yield lambda: case("missing values", of().fit(numeric(holes), target(holes)), numeric(holes),
+                       "missing.txt")
     yield lambda: case("words", of().fit(typed(rows), target(rows)), typed(rows), "words.txt")
-    yield lambda: case("words, missing values", of(max_cat_to_onehot=1).fit(typed(holes), target(holes)), typed(holes), "words_missing.txt")
-    yield lambda: case("words of booleans and numbers", of().fit(*both_of(rows)), both_of(rows)[0], "words_numbers.txt")
+    yield lambda: case("words, missing values", of(max_cat_to_onehot=1).fit(typed(holes), target(holes)),
+                       typed(holes), "words_missing.txt")
+    yield lambda: case("words of booleans and numbers", of().fit(*both_of(rows)), both_of(rows)[0],
+                       "words_numbers.txt")
     yield lambda: case("early stopping", of(n_estimators=300, early_stopping_round=5).fit(
-        typed(rows), target(rows), eval_set=[(typed(people(5)), target(people(5)))]), typed(rows), "stopped.txt")
-    yield lambda: case("three classes", of("LGBMClassifier").fit(numeric(rows), classes(rows, 3)), numeric(rows), "classes.txt")
-    yield lambda: case("two classes, words", of("LGBMClassifier").fit(typed(rows), classes(rows, 2)), typed(rows), "binary.txt")
-    yield lambda: case("linear leaves", of(linear_tree=True).fit(numeric(rows), target(rows)), numeric(rows), "linear.txt", contributions=False)
-    yield lambda: case("dart", of(boosting_type="dart").fit(numeric(rows), target(rows)), numeric(rows), "dart.txt")
-    yield lambda: case("random forest", of(boosting_type="rf", subsample=0.6, subsample_freq=1).fit(numeric(rows), target(rows)), numeric(rows),
+        typed(rows), target(rows), eval_set=[(typed(people(5)), target(people(5)))]), typed(rows),
+        "stopped.txt")
+    yield lambda: case("three classes", of("LGBMClassifier").fit(numeric(rows), classes(rows, 3)),
+                       numeric(rows), "classes.txt")
+    yield lambda: case("two classes, words", of("LGBMClassifier").fit(typed(rows), classes(rows, 2)),
+                       typed(rows), "binary.txt")
+    yield lambda: case("linear leaves", of(linear_tree=True).fit(numeric(rows), target(rows)), numeric(rows),
+                       "linear.txt", contributions=False)
+    yield lambda: case("dart", of(boosting_type="dart").fit(numeric(rows), target(rows)), numeric(rows),
+                       "dart.txt")
+    yield lambda: case("random forest",
+                       of(boosting_type="rf", subsample=0.6, subsample_freq=1).fit(
+                           numeric(rows), target(rows)), numeric(rows),
                        "forest.txt")
 
 
 def both_of(rows):
-    rows = numeric(rows).assign(**{"is member": rows["is member"].astype("category"), "rooms": (rows["age"] % 5).astype("category")})
+    rows = numeric(rows).assign(**{"is member": rows["is member"].astype("category"),
+                                   "rooms": (rows["age"] % 5).astype("category")})
     return rows, target(people())
 
 
@@ -176,34 +217,51 @@ def catboost_cases(folder):
         path = folder / file
         few = rows.head(SHOWN)
         pool = catboost.Pool(few, cat_features=list(words))
-        model.save_model(path, format="json" if file.endswith("json") else "cbm", pool=catboost.Pool(rows, cat_features=list(words)))
+        model.save_model(path, format="json" if file.endswith("json") else "cbm",
+                         pool=catboost.Pool(rows, cat_features=list(words)))
         margins, said = model.predict(pool, prediction_type="RawFormulaVal"), None
         if contributions:
             said = np.asarray(model.get_feature_importance(pool, type="ShapValues"))
             said = said[..., :-1][:, :, None] if said.ndim == 2 else said[..., :-1].transpose(0, 2, 1)
-        return Case("CatBoost " + catboost.__version__, what, path, few, margins, said, (1e-6 if words else 1e-9, 1e-9))
+        return Case("CatBoost " + catboost.__version__, what, path, few, margins, said,
+                    (1e-6 if words else 1e-9, 1e-9))
 
     def of(kind="CatBoostRegressor", **more):
-        return getattr(catboost, kind)(**({"iterations": 20, "depth": 4, "verbose": False, "allow_writing_files": False, "thread_count": 1} | more))
+        return getattr(catboost,
+                       kind)(**({"iterations": 20, "depth": 4, "verbose": False, "allow_writing_files": False,
+                                 "thread_count": 1} | more))
 
     def filled(rows):
-        return rows.assign(**{column: rows[column].astype(object).where(rows[column].notna(), "none") for column in WORDS})
+        return rows.assign(**{column: rows[column].astype(object).where(
+            rows[column].notna(), "none") for column in WORDS})
 
     rows, holes = people(), people(missing=True)
     for kind in ("json", "cbm"):
-        yield lambda kind=kind: case(f"numbers and booleans, {kind}", of().fit(numeric(rows), target(rows)), numeric(rows), f"plain.{kind}")
-        yield lambda kind=kind: case(f"missing values, {kind}", of().fit(numeric(holes), target(holes)), numeric(holes), f"missing.{kind}")
-        yield lambda kind=kind: case(f"words, one-hot, {kind}", of(one_hot_max_size=10, cat_features=WORDS).fit(filled(rows), target(rows)),
+        yield lambda kind=kind: case(f"numbers and booleans, {kind}", of().fit(numeric(rows), target(rows)),
+                                     numeric(rows), f"plain.{kind}")
+        yield lambda kind=kind: case(f"missing values, {kind}", of().fit(numeric(holes), target(holes)),
+                                     numeric(holes), f"missing.{kind}")
+        yield lambda kind=kind: case(f"words, one-hot, {kind}",
+                                     of(one_hot_max_size=10, cat_features=WORDS).fit(
+                                         filled(rows), target(rows)),
                                      filled(rows), f"one_hot.{kind}", WORDS)
-        yield lambda kind=kind: case(f"words, statistics (CTR), {kind}", of(one_hot_max_size=1, cat_features=WORDS).fit(filled(holes), target(holes)),
+        yield lambda kind=kind: case(f"words, statistics (CTR), {kind}",
+                                     of(one_hot_max_size=1, cat_features=WORDS).fit(
+                                         filled(holes), target(holes)),
                                      filled(holes), f"ctr.{kind}", WORDS, contributions=False)
-        yield lambda kind=kind: case(f"early stopping, {kind}", of(iterations=300, early_stopping_rounds=5).fit(
-            numeric(rows), target(rows), eval_set=(numeric(people(5)), target(people(5)))), numeric(rows), f"stopped.{kind}")
-        yield lambda kind=kind: case(f"three classes, {kind}", of("CatBoostClassifier").fit(numeric(rows), classes(rows, 3)), numeric(rows),
+        yield lambda kind=kind: case(f"early stopping, {kind}",
+                                     of(iterations=300, early_stopping_rounds=5).fit(
+            numeric(rows), target(rows), eval_set=(numeric(people(5)), target(people(5)))), numeric(rows),
+            f"stopped.{kind}")
+        yield lambda kind=kind: case(f"three classes, {kind}",
+                                     of("CatBoostClassifier").fit(numeric(rows), classes(rows, 3)),
+                                     numeric(rows),
                                      f"classes.{kind}")
         yield lambda kind=kind: case(f"two classes named by words, {kind}", of("CatBoostClassifier").fit(
             numeric(rows), np.where(classes(rows, 2) == 1, "yes", "no")), numeric(rows), f"binary.{kind}")
-        yield lambda kind=kind: case(f"three targets, {kind}", of(loss_function="MultiRMSE").fit(numeric(rows), targets(rows)), numeric(rows),
+        yield lambda kind=kind: case(f"three targets, {kind}",
+                                     of(loss_function="MultiRMSE").fit(numeric(rows), targets(rows)),
+                                     numeric(rows),
                                      f"targets.{kind}")
 
 
@@ -230,7 +288,8 @@ def scikit_learn_cases(folder):
         path = folder / (what.replace(" ", "_").replace(",", "") + ".json")
         save(model, path)
         few = rows.head(SHOWN)
-        return Case("scikit-learn " + sklearn.__version__, what, path, few, getattr(model, margins)(few), said_by_shap(model, few),
+        return Case("scikit-learn " + sklearn.__version__, what, path, few, getattr(model, margins)(few),
+                    said_by_shap(model, few),
                     tolerance)
 
     def columns(encoder, scaler="passthrough"):
@@ -240,32 +299,51 @@ def scikit_learn_cases(folder):
     forest = ensemble.RandomForestRegressor(10, max_depth=6, random_state=0)
     shares = ensemble.RandomForestClassifier(10, max_depth=5, random_state=0)
     yield lambda: case("forest, booleans", forest.fit(numeric(rows), wanted), numeric(rows))
-    yield lambda: case("forest, missing values", forest.fit(numeric(holes).astype(float), target(holes)), numeric(holes).astype(float))
-    yield lambda: case("forest, three classes", shares.fit(numeric(rows), classes(rows, 3)), numeric(rows), "predict_proba")
+    yield lambda: case("forest, missing values", forest.fit(numeric(holes).astype(float), target(holes)),
+                       numeric(holes).astype(float))
+    yield lambda: case("forest, three classes", shares.fit(numeric(rows), classes(rows, 3)), numeric(rows),
+                       "predict_proba")
     yield lambda: case("forest, three targets", forest.fit(numeric(rows), targets(rows)), numeric(rows))
-    yield lambda: case("extra trees", ensemble.ExtraTreesRegressor(10, max_depth=6).fit(numeric(rows), wanted), numeric(rows))
-    yield lambda: case("gradient boosting, early stopping", ensemble.GradientBoostingRegressor(n_estimators=300, n_iter_no_change=5).fit(
+    yield lambda: case("extra trees",
+                       ensemble.ExtraTreesRegressor(10, max_depth=6).fit(numeric(rows), wanted),
+                       numeric(rows))
+    yield lambda: case("gradient boosting, early stopping",
+                       ensemble.GradientBoostingRegressor(n_estimators=300, n_iter_no_change=5).fit(
         numeric(rows), wanted), numeric(rows))
-    yield lambda: case("histogram boosting, words, early stopping", ensemble.HistGradientBoostingRegressor(early_stopping=True).fit(
+    yield lambda: case("histogram boosting, words, early stopping",
+                       ensemble.HistGradientBoostingRegressor(early_stopping=True).fit(
         typed(rows), wanted), typed(rows))
-    yield lambda: case("histogram boosting, words, missing values", ensemble.HistGradientBoostingClassifier(max_iter=20).fit(
+    yield lambda: case("histogram boosting, words, missing values",
+                       ensemble.HistGradientBoostingClassifier(max_iter=20).fit(
         typed(holes), classes(holes, 3)), typed(holes), "decision_function")
-    yield lambda: case("one-hot and scaler in a pipeline", make_pipeline(columns(OneHotEncoder(), StandardScaler()), forest).fit(rows, wanted), rows)
+    yield lambda: case("one-hot and scaler in a pipeline",
+                       make_pipeline(columns(OneHotEncoder(), StandardScaler()), forest).fit(rows, wanted),
+                       rows)
     yield lambda: case("imputer and ordinal in a pipeline", make_pipeline(columns(OrdinalEncoder(
-        handle_unknown="use_encoded_value", unknown_value=-1), SimpleImputer(add_indicator=True)), forest).fit(holes, target(holes)), holes)
-    yield lambda: case("AdaBoost", ensemble.AdaBoostClassifier(n_estimators=10).fit(numeric(rows), classes(rows, 2)), numeric(rows),
+        handle_unknown="use_encoded_value", unknown_value=-1), SimpleImputer(add_indicator=True)),
+        forest).fit(holes, target(holes)), holes)
+    yield lambda: case("AdaBoost",
+                       ensemble.AdaBoostClassifier(n_estimators=10).fit(numeric(rows), classes(rows, 2)),
+                       numeric(rows),
                        "decision_function")
-    yield lambda: case("bagging", ensemble.BaggingRegressor(n_estimators=5, max_features=2).fit(numeric(rows), wanted), numeric(rows))
+    yield lambda: case("bagging",
+                       ensemble.BaggingRegressor(n_estimators=5, max_features=2).fit(numeric(rows), wanted),
+                       numeric(rows))
     yield lambda: case("voting", ensemble.VotingRegressor([
         ("one", make_pipeline(columns(OneHotEncoder()), forest)),
-        ("two", make_pipeline(columns(OrdinalEncoder()), tree.DecisionTreeRegressor(max_depth=4)))]).fit(rows, wanted), rows)
-    yield lambda: case("multi-output", multioutput.MultiOutputRegressor(ensemble.HistGradientBoostingRegressor(max_iter=5)).fit(
+        ("two", make_pipeline(columns(OrdinalEncoder()), tree.DecisionTreeRegressor(max_depth=4)))]).fit(
+            rows, wanted), rows)
+    yield lambda: case("multi-output",
+                       multioutput.MultiOutputRegressor(ensemble.HistGradientBoostingRegressor(max_iter=5)).fit(
         numeric(rows), targets(rows)), numeric(rows))
     for name, library in [("XGB", "xgboost"), ("LGBM", "lightgbm")]:
-        for kind, wanted_of, margins in [("Regressor", target, "predict"), ("Classifier", lambda rows: classes(rows, 3), "raw")]:
+        for kind, wanted_of, margins in [("Regressor", target, "predict"),
+                                         ("Classifier", lambda rows: classes(rows, 3), "raw")]:
             yield lambda name=name, library=library, kind=kind, wanted_of=wanted_of, margins=margins: boosted_pipeline(
                 case, columns, name + kind, library, wanted_of(holes), holes, margins)
-    yield lambda: case("stacking", ensemble.StackingRegressor([("forest", forest)]).fit(numeric(rows), wanted), numeric(rows))
+    yield lambda: case("stacking",
+                       ensemble.StackingRegressor([("forest", forest)]).fit(numeric(rows), wanted),
+                       numeric(rows))
 
 
 def boosted_pipeline(case, columns, kind, library, wanted, rows, margins):
@@ -280,8 +358,10 @@ def boosted_pipeline(case, columns, kind, library, wanted, rows, margins):
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     pipeline = make_pipeline(columns(encoder, SimpleImputer(strategy="median")), model).fit(rows, wanted)
     if margins == "raw":
-        pipeline.raw = lambda few: model.predict(pipeline[:-1].transform(few), **{"output_margin" if library == "xgboost" else "raw_score": True})
-    return case(f"{kind} behind encoders", pipeline, rows, margins, tolerance=(2e-5, 2e-5) if library == "xgboost" else (1e-9, 1e-6))
+        pipeline.raw = lambda few: model.predict(
+            pipeline[:-1].transform(few), **{"output_margin" if library == "xgboost" else "raw_score": True})
+    return case(f"{kind} behind encoders", pipeline, rows, margins,
+                tolerance=(2e-5, 2e-5) if library == "xgboost" else (1e-9, 1e-6))
 
 
 def apart(found, wanted):
@@ -320,7 +400,8 @@ def held(command, case):
     except ValueError as problem:
         return f"not numeric: {problem}", ""
     try:
-        predictions = verdict(apart(command.predict(case.model, rows, *case.options), case.margins), case.tolerance[0])
+        predictions = verdict(apart(command.predict(case.model, rows, *case.options), case.margins),
+                              case.tolerance[0])
     except Refused as refusal:
         return f"refused: {refusal}", ""
     try:
@@ -334,7 +415,8 @@ def held(command, case):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary", type=pathlib.Path)
     parser.add_argument("--rows-as", choices=["csv", "parquet", "numbers"], default="csv")
     parser.add_argument("--only", choices=["xgboost", "lightgbm", "catboost", "scikit_learn"])

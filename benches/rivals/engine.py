@@ -47,14 +47,16 @@ SECTIONS = "path,one,marginal,banzhaf,interactions"
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workdir", type=pathlib.Path, required=True)
     parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "target" / "release" / "tree_oracle")
     parser.add_argument("--models", default=MODELS)
     parser.add_argument("--sections", default=SECTIONS)
     parser.add_argument("--fasttreeshap", help="interpreter with FastTreeSHAP")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--quick", action="store_true", help="a single round, without cells that take minutes")
+    parser.add_argument("--quick", action="store_true",
+                        help="a single round, without cells that take minutes")
     parser.add_argument("--out", type=pathlib.Path)
     return parser.parse_args()
 
@@ -82,7 +84,8 @@ def prepare(workdir, model):
         np.save(workdir / f"{name}.X20000.npy", x[:20_000])
         np.save(workdir / f"{name}.bg.npy", x[20_000:24_000])
         trees, depth = shape.split("_")
-        parameters = dict(tree_method="hist", max_depth=int(depth), eta=0.1, objective="reg:squarederror", nthread=2)
+        parameters = dict(tree_method="hist", max_depth=int(depth), eta=0.1, objective="reg:squarederror",
+                          nthread=2)
         booster = xgboost.train(parameters, xgboost.DMatrix(x, y), int(trees))
         booster.save_model(workdir / f"{model}.json")
         booster.save_model(workdir / f"{model}.ubj")
@@ -135,10 +138,12 @@ def shap_calls(workdir, model, background):
 def shapiq_calls(workdir, model, index, background=None):
     import shapiq
 
-    how = dict(mode="pathdependent") if background is None else dict(mode="interventional", reference_dataset=background)
+    how = dict(mode="pathdependent") if background is None else dict(
+        mode="interventional", reference_dataset=background)
     outer = shapiq.TreeExplainer(regressor(workdir, model), index=index, max_order=1, backend="shapiq", **how)
     outer._init_explainers()
-    explain = (outer._pathdependent_explainer if background is None else outer._interventional_explainer).explain
+    explain = (outer._pathdependent_explainer if background is None
+               else outer._interventional_explainer).explain
 
     def explain_rows(rows):
         values = np.zeros(rows.shape)
@@ -237,7 +242,8 @@ class Ours:
         workdir = self.arguments.workdir
         rows, base = workdir / "rows.npy", workdir / "background.npy"
         np.save(rows, rows_of(workdir, model, count))
-        command = [self.arguments.binary, workdir / f"{model}.json", rows, value, "1", "5", *options, "--fresh"]
+        command = [self.arguments.binary, workdir / f"{model}.json", rows, value, "1", "5", *options,
+                   "--fresh"]
         if background is not None:
             np.save(base, background)
             command += ["--background", base]
@@ -257,7 +263,8 @@ class Report:
             verdict = {None: "", True: f"  required {asked}: met", False: f"  required {asked}: MISSED"}[held]
             print(f"{model:16} {what:34} {rival:14} {theirs:12.2f} us  ours {ours:10.3f} us  {theirs / ours:8.1f} times{verdict}")
             sys.stdout.flush()
-            self.cells.append(dict(model=model, what=what, rival=rival, rival_us=theirs, ours_us=ours, ratio=theirs / ours, asked=asked, holds=held))
+            self.cells.append(dict(model=model, what=what, rival=rival, rival_us=theirs, ours_us=ours,
+                                   ratio=theirs / ours, asked=asked, holds=held))
 
 
 def least(rounds, measure):
@@ -300,23 +307,30 @@ def run(arguments, model, section, report):
               f"xgboost {rival_us_per_row(predict, rows):.3f} us per row")
         if middle:
             woodelf = woodelf_calls(workdir, model)
-            rivals = {"woodelf": lambda: rival_us_per_row(woodelf, many, whole=True), "xgboost": lambda: rival_us_per_row(contributions, rows)}
+            rivals = {"woodelf": lambda: rival_us_per_row(woodelf, many, whole=True),
+                      "xgboost": lambda: rival_us_per_row(contributions, rows)}
             mine, theirs = together(1 if arguments.quick else 2, cpu(20_000), rivals)
             report.add(model, "path-dependent, 20,000 rows", {"woodelf": 3.5, "xgboost": 15}, mine, theirs)
     elif section == "one":
         one = np.ascontiguousarray(rows[:1])
-        contributions, shapiq = xgboost_calls(workdir, model, "pred_contribs"), shapiq_calls(workdir, model, "SV")
-        rivals = {"xgboost": lambda: cpu_us_per_row(contributions, one, 0.5), "shapiq": lambda: cpu_us_per_row(shapiq, one, 0.5)}
+        contributions, shapiq = xgboost_calls(workdir, model, "pred_contribs"), shapiq_calls(
+            workdir, model, "SV")
+        rivals = {"xgboost": lambda: cpu_us_per_row(contributions, one, 0.5),
+                  "shapiq": lambda: cpu_us_per_row(shapiq, one, 0.5)}
         if arguments.fasttreeshap:
-            command = [arguments.fasttreeshap, "-c", FAST_TREE_SHAP, str(workdir / f"{model}.json"), str(workdir / f"{model.split('_')[0]}.X.npy")]
-            rivals["fasttreeshap"] = lambda: float(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
+            command = [arguments.fasttreeshap, "-c", FAST_TREE_SHAP, str(workdir / f"{model}.json"),
+                       str(workdir / f"{model.split('_')[0]}.X.npy")]
+            rivals["fasttreeshap"] = lambda: float(subprocess.run(
+                command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
         mine, theirs = together(rounds, lambda: ours.measure(model, 1)["one_row_cpu_us"], rivals)
         report.add(model, "path-dependent, one row", {min(theirs, key=theirs.get): 2}, mine, theirs)
         for count in (1, 100, 1000):
             base = background[:count]
             shap, shapiq = shap_calls(workdir, model, base), shapiq_calls(workdir, model, "SV", base)
-            rivals = {"shap": lambda: cpu_us_per_row(shap, one, 0.5), "shapiq": lambda: cpu_us_per_row(shapiq, one, 0.5)}
-            mine, theirs = together(rounds, lambda: ours.measure(model, 1, background=base)["one_row_cpu_us"], rivals)
+            rivals = {"shap": lambda: cpu_us_per_row(shap, one, 0.5),
+                      "shapiq": lambda: cpu_us_per_row(shapiq, one, 0.5)}
+            mine, theirs = together(rounds, lambda: ours.measure(model, 1, background=base)["one_row_cpu_us"],
+                                    rivals)
             report.add(model, f"{count} background rows, one row", {}, mine, theirs)
     elif section == "marginal":
         for count, wanted in ((1, {"shap": 2}), (100, 50), (1000, 250)):
@@ -331,18 +345,22 @@ def run(arguments, model, section, report):
             report.add(model, f"{count} background rows, 1000 rows", asked, mine, theirs)
         if model in ("cal_xgb100_4", "cal_xgb500_6") and not (arguments.quick and not middle):
             woodelf = woodelf_calls(workdir, model, background[:1000])
-            mine, theirs = together(1, cpu(20_000, background=background[:1000]), {"woodelf": lambda: rival_us_per_row(woodelf, many, whole=True)})
+            mine, theirs = together(1, cpu(20_000, background=background[:1000]),
+                                    {"woodelf": lambda: rival_us_per_row(woodelf, many, whole=True)})
             report.add(model, "1000 background rows, 20,000 rows", {"woodelf": 5}, mine, theirs)
     elif section == "banzhaf":
         shapiq = shapiq_calls(workdir, model, "BV")
-        mine, theirs = together(rounds, cpu(1000, value="banzhaf"), {"shapiq": lambda: rival_us_per_row(shapiq, rows)})
+        mine, theirs = together(rounds, cpu(1000, value="banzhaf"),
+                                {"shapiq": lambda: rival_us_per_row(shapiq, rows)})
         report.add(model, "Banzhaf, path-dependent", {"shapiq": 20}, mine, theirs)
         against = shapiq_calls(workdir, model, "BV", background[:100])
-        mine, theirs = together(1, cpu(1000, value="banzhaf", background=background[:100]), {"shapiq": lambda: rival_us_per_row(against, rows)})
+        mine, theirs = together(1, cpu(1000, value="banzhaf", background=background[:100]),
+                                {"shapiq": lambda: rival_us_per_row(against, rows)})
         report.add(model, "Banzhaf, 100 background rows", {"shapiq": 20}, mine, theirs)
     elif section == "interactions":
         pairs = xgboost_calls(workdir, model, "pred_interactions")
-        mine, theirs = together(rounds, cpu(1000, options=["--interactions", "value"]), {"xgboost": lambda: rival_us_per_row(pairs, rows)})
+        mine, theirs = together(rounds, cpu(1000, options=["--interactions", "value"]),
+                                {"xgboost": lambda: rival_us_per_row(pairs, rows)})
         report.add(model, "interactions, path-dependent", {"xgboost": 4}, mine, theirs)
     else:
         sys.exit(f"unknown section {section!r}; expected one of: {SECTIONS}")
@@ -351,7 +369,8 @@ def run(arguments, model, section, report):
 def main():
     arguments = parse_arguments()
     if not arguments.binary.exists():
-        subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "apportion-benches", "--bin", "tree_oracle"], cwd=ROOT, check=True)
+        subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "apportion-benches", "--bin",
+                        "tree_oracle"], cwd=ROOT, check=True)
     report = Report()
     for model in arguments.models.split(","):
         prepare(arguments.workdir, model)

@@ -37,7 +37,9 @@ class Game:
         missing = list({key: place for place, key in enumerate(keys) if key not in self._kept}.values())
         for start in range(0, len(missing), 2048):
             places = missing[start : start + 2048]
-            for place, answer in zip(places, np.asarray(self._value(coalitions[places]), dtype=float).tolist(), strict=True):
+            for place, answer in zip(places,
+                                     np.asarray(self._value(coalitions[places]), dtype=float).tolist(),
+                                     strict=True):
                 self._kept[keys[place]] = answer
         self.asked += len(keys)
         self._seen.update(keys)
@@ -75,7 +77,8 @@ def enumerated(table):
         others = places[(places & sum(1 << member for member in members)) == 0]
         total = np.zeros(len(others))
         for chosen in itertools.product((0, 1), repeat=len(members)):
-            total += (-1) ** (len(members) - sum(chosen)) * table[others | sum(bit << member for bit, member in zip(chosen, members, strict=True))]
+            total += (-1) ** (len(members) - sum(chosen)) * table[others | sum(
+                bit << member for bit, member in zip(chosen, members, strict=True))]
         return total, sizes[others]
 
     def weights(left):
@@ -89,7 +92,8 @@ def enumerated(table):
             return np.array([(by_size[size] * gain).sum() for gain, size in told])
         told = (differences((player,)) for player in range(players))
         by_size = weights(players - 1)
-        return np.array([gain.mean() if section == "banzhaf" else (by_size[size] * gain).sum() for gain, size in told])
+        return np.array([gain.mean() if section == "banzhaf" else (by_size[size] * gain).sum() for gain,
+                         size in told])
 
     return functools.cache(truth)
 
@@ -100,7 +104,8 @@ def small(name, players, value, noise=None):
     Fixed noise with a standard deviation of `noise` times that of the coalition values is added.
     """
     coalitions = (np.arange(2**players)[:, None] >> np.arange(players) & 1).astype(bool)
-    table = np.concatenate([np.asarray(value(part), dtype=float) for part in np.array_split(coalitions, max(1, len(coalitions) // 2048))])
+    table = np.concatenate([np.asarray(value(part), dtype=float) for part in np.array_split(
+        coalitions, max(1, len(coalitions) // 2048))])
     truths = enumerated(table)
     if noise is not None:
         table = table + noise * table.std() * np.random.default_rng(zlib.crc32(name.encode())).normal(size=len(table))
@@ -117,10 +122,12 @@ def of_terms(name, players, members, amounts):
 
     def truth(section):
         if section == "pairs":
-            return np.array([(amounts * holds[:, i] * holds[:, j] / np.maximum(sizes - 1, 1)).sum() for i, j in itertools.combinations(range(players), 2)])
+            return np.array([(amounts * holds[:, i] * holds[:, j] / np.maximum(sizes - 1, 1)).sum() for i,
+                             j in itertools.combinations(range(players), 2)])
         return (amounts / (sizes if section == "values" else 2 ** (sizes - 1))) @ holds
 
-    return Game(name, players, lambda asked: ((asked @ holds.T) >= sizes - 0.5) @ amounts, functools.cache(truth))
+    return Game(name, players, lambda asked: ((asked @ holds.T) >= sizes - 0.5) @ amounts,
+                functools.cache(truth))
 
 
 class Trees:
@@ -137,7 +144,8 @@ class Trees:
         row = self.rows[random.integers(len(self.rows))]
         background = self.rows.mean(axis=0, keepdims=True).astype(np.float32).astype(float)
         if background_rows > 1:
-            background = self.rows[random.choice(len(self.rows), min(background_rows, len(self.rows)), replace=False)]
+            background = self.rows[random.choice(len(self.rows), min(background_rows, len(self.rows)),
+                                                 replace=False)]
 
         def value(asked):
             mixed = np.where(asked[:, None, :], row, background[None]).reshape(-1, players)
@@ -147,13 +155,16 @@ class Trees:
         @functools.cache
         def truth(section):
             if section == "pairs":
-                told = apportion.Explainer(self.booster, background, threads=1)(row[None], interactions="index").values[0]
+                told = apportion.Explainer(self.booster, background, threads=1)(
+                    row[None], interactions="index").values[0]
                 return told[np.triu_indices(players, 1)]
             asked = "shapley" if section == "values" else "banzhaf"
-            return apportion.Explainer(self.booster, background, value=asked, method="tree", threads=1)(row[None]).values[0]
+            return apportion.Explainer(self.booster, background, value=asked, method="tree",
+                                       threads=1)(row[None]).values[0]
 
         kind = "" if background_rows == 1 else f", {background_rows} rows"
-        return Game(f"{self.name}{kind}", players, value, truth, {"booster": self.booster, "background": background, "row": row})
+        return Game(f"{self.name}{kind}", players, value, truth,
+                    {"booster": self.booster, "background": background, "row": row})
 
 
 def agreement(game):
@@ -162,7 +173,8 @@ def agreement(game):
         return None
     import shap
 
-    theirs = shap.TreeExplainer(game.about["booster"], data=game.about["background"], feature_perturbation="interventional")
+    theirs = shap.TreeExplainer(game.about["booster"], data=game.about["background"],
+                                feature_perturbation="interventional")
     found = np.ravel(theirs.shap_values(game.about["row"][None], check_additivity=False))
     true = game.truth("values")
     return float(np.linalg.norm(found - true) / np.linalg.norm(true))
@@ -207,7 +219,8 @@ class Games:
         from sklearn import datasets
 
         if name.startswith("friedman"):
-            rows, target = datasets.make_friedman1(2000, n_features=int(name.removeprefix("friedman")), noise=0.5, random_state=0)
+            rows, target = datasets.make_friedman1(
+                2000, n_features=int(name.removeprefix("friedman")), noise=0.5, random_state=0)
             # The published function uses five features; products of three features make the others relevant.
             extra = [(place, place - 1, place - 3) for place in range(5, rows.shape[1])]
             return rows, target + sum(8 * rows[:, i] * rows[:, j] * (rows[:, k] > 0.5) for i, j, k in extra)
@@ -218,7 +231,8 @@ class Games:
         import xgboost
 
         rows, target = self.of_scikit_learn(name)
-        model = xgboost.XGBRegressor(n_estimators=100, max_depth=depth, n_jobs=1, random_state=0).fit(rows, target)
+        model = xgboost.XGBRegressor(n_estimators=100, max_depth=depth, n_jobs=1, random_state=0).fit(
+            rows, target)
         return Trees(f"{name} trained here", model.get_booster(), rows)
 
     @functools.cache
@@ -236,9 +250,11 @@ class Games:
         rows, target = rows[kept], target[kept]
         rows = (rows - rows.mean(axis=0)) / (rows.std(axis=0) + 1e-12)
         target = (target - target.mean()) / target.std()
-        model = {"network": lambda: MLPRegressor(hidden_layer_sizes=(64, 64), random_state=0, max_iter=200), "support vectors": lambda: SVR(C=10.0),
+        model = {"network": lambda: MLPRegressor(hidden_layer_sizes=(64, 64), random_state=0, max_iter=200),
+                 "support vectors": lambda: SVR(C=10.0),
                  "neighbours": lambda: KNeighborsRegressor(10)}[kind]()
-        return model.fit(rows[:1000] if kind != "network" else rows, target[:1000] if kind != "network" else target), rows
+        return model.fit(rows[:1000] if kind != "network" else rows,
+                         target[:1000] if kind != "network" else target), rows
 
     def trees(self, model, background_rows=1):
         return lambda seed: None if model() is None else model().game(background_rows, seed)
@@ -258,7 +274,8 @@ class Games:
         few = [given("california"), given("pima"), trained("friedman8")]
         middle = [given("diabetes"), given("adult"), trained("wine"), trained("friedman11")]
         more = [given("bank"), given("nhanes"), given("german"), trained("friedman17")]
-        many = [given("independent60"), given("correlated60"), given("communities"), given("brca"), trained("digits")]
+        many = [given("independent60"), given("correlated60"), given("communities"), given("brca"),
+                trained("digits")]
         return {
             "XGBoost n <= 8": [self.trees(model) for model in few],
             "XGBoost n 10-14": [self.trees(model) for model in middle],
@@ -266,10 +283,15 @@ class Games:
             "XGBoost n = 30": [self.trees(trained("breast_cancer"))],
             "XGBoost n 60-101": [self.trees(model) for model in many],
             "XGBoost n = 241": [self.trees(given("tuandromd"))],
-            "XGBoost n <= 20, 50 rows": [self.trees(model, 50) for model in (middle[1], middle[2], *more[:3])],
-            "XGBoost n >= 60, 50 rows": [self.trees(model, 50) for model in (many[0], many[1], many[2], many[4])],
-            "networks n 10-14": [random_network(10), random_network(14), *(self.of_fitted("network", name) for name in ("diabetes", "adult", "wine"))],
-            "support vectors, neighbours": [self.of_fitted(kind, name) for kind in ("support vectors", "neighbours") for name in ("diabetes", "wine", "pima")],
+            "XGBoost n <= 20, 50 rows": [self.trees(model, 50) for model in (
+                middle[1], middle[2], *more[:3])],
+            "XGBoost n >= 60, 50 rows": [self.trees(model, 50) for model in (
+                many[0], many[1], many[2], many[4])],
+            "networks n 10-14": [random_network(10), random_network(14),
+                                 *(self.of_fitted("network", name) for name in (
+                                     "diabetes", "adult", "wine"))],
+            "support vectors, neighbours": [self.of_fitted(kind, name) for kind in (
+                "support vectors", "neighbours") for name in ("diabetes", "wine", "pima")],
             "max": [maximum(12), maximum(14)],
             "voting": [voting(12), voting(14)],
             "unanimity sums": [unanimity(12), unanimity(30)],
@@ -281,10 +303,13 @@ class Games:
 def random_network(players, noise=None):
     def make(seed):
         random = np.random.default_rng(100 + seed)
-        first, second = random.normal(size=(players, 24)) / math.sqrt(players) * 1.5, random.normal(size=(24, 24)) / math.sqrt(24) * 1.5
+        first, second = random.normal(size=(players, 24)) / math.sqrt(players) * 1.5, random.normal(size=(
+            24, 24)) / math.sqrt(24) * 1.5
         third, row, shift = random.normal(size=24), random.normal(size=players), random.normal(size=24) * 0.3
         name = f"random network, {players}" + ("" if noise is None else f", noise {noise}")
-        return small(name, players, lambda asked: np.maximum(np.maximum((asked * row) @ first + shift, 0) @ second, 0) @ third, noise)
+        return small(name, players,
+                     lambda asked: np.maximum(np.maximum((asked * row) @ first + shift, 0) @ second,
+                                              0) @ third, noise)
     return make
 
 
@@ -305,9 +330,11 @@ def voting(players):
 def unanimity(players, noise=None):
     def make(seed):
         random = np.random.default_rng(1000 + seed)
-        members = [random.choice(players, random.integers(1, min(players, 8) + 1), replace=False) for _ in range(5 * players)]
+        members = [random.choice(players, random.integers(1, min(players, 8) + 1),
+                                 replace=False) for _ in range(5 * players)]
         plain = of_terms(f"unanimity sum, {players}", players, members, random.normal(size=len(members)))
-        return plain if noise is None else small(f"unanimity sum, {players}, noise {noise}", players, plain, noise)
+        return plain if noise is None else small(
+            f"unanimity sum, {players}, noise {noise}", players, plain, noise)
     return make
 
 

@@ -19,9 +19,11 @@ import apportion
 # The method that all others are compared with.
 REFERENCE = {"values": "leverage-shap", "banzhaf": "kernel-banzhaf-without-replacement"}
 OURS = {
-    "values": ("auto", "learned-spectrum", "proxy-residual", "odd-shap", "poly-shap", "proxy-shap", "regression-msr", "leverage-shap",
+    "values": ("auto", "learned-spectrum", "proxy-residual", "odd-shap", "poly-shap", "proxy-shap",
+               "regression-msr", "leverage-shap",
                "leverage-shap-unpaired", "msr-adjusted", "permutation"),
-    "banzhaf": ("auto", "learned-spectrum", "proxy-residual", "regression-msr", "kernel-banzhaf", "kernel-banzhaf-without-replacement", "msr-adjusted"),
+    "banzhaf": ("auto", "learned-spectrum", "proxy-residual", "regression-msr", "kernel-banzhaf",
+                "kernel-banzhaf-without-replacement", "msr-adjusted"),
     "pairs": ("auto", "learned-spectrum"),
 }
 
@@ -31,9 +33,11 @@ Found = collections.namedtuple("Found", "values low high chose", defaults=(None,
 def ours(section, method):
     def run(game, budget, seed):
         if section == "pairs":
-            told = game.ours().explain(method=method, budget=budget, seed=seed, threads=1, interactions="index")
+            told = game.ours().explain(method=method, budget=budget, seed=seed, threads=1,
+                                       interactions="index")
             values = np.asarray(told.values)
-            return Found(values[np.triu_indices(game.players, 1)] if values.ndim == 2 else values, chose=told.method)
+            return Found(values[np.triu_indices(game.players, 1)] if values.ndim == 2 else values,
+                         chose=told.method)
         asked = "shapley" if section == "values" else "banzhaf"
         told = game.ours().explain(value=asked, method=method, budget=budget, seed=seed, threads=1)
         low, high = told.intervals(0.95) if told.std_errors is not None else (None, None)
@@ -53,8 +57,11 @@ def can_pairs():
 def of_shapiq(make, order=1):
     def run(game, budget, seed):
         told = make(game.players, budget, seed).approximate(budget, game)
-        kept = {players: told.values[place] for players, place in told.interaction_lookup.items() if len(players) == order}
-        return Found(np.array([kept.get(players, 0.0) for players in itertools.combinations(range(game.players), order)]))
+        kept = {players: told.values[place] for players,
+                place in told.interaction_lookup.items() if len(players) == order}
+        return Found(np.array([kept.get(players,
+                                        0.0) for players in itertools.combinations(
+                                            range(game.players), order)]))
     return run
 
 
@@ -65,13 +72,15 @@ def shap_kernel(game, budget, seed):
     explainer = shap.KernelExplainer(game, np.zeros((1, game.players)))
     # KernelExplainer counts neither the empty nor the grand coalition, and keeps only ten features without
     # l1_reg=0.
-    return Found(np.ravel(explainer.shap_values(np.ones((1, game.players)), nsamples=budget - 2, l1_reg=0, silent=True)))
+    return Found(np.ravel(explainer.shap_values(
+        np.ones((1, game.players)), nsamples=budget - 2, l1_reg=0, silent=True)))
 
 
 def shap_permutation(game, budget, seed):
     import shap
 
-    explainer = shap.PermutationExplainer(game, shap.maskers.Independent(np.zeros((1, game.players))), seed=seed)
+    explainer = shap.PermutationExplainer(
+        game, shap.maskers.Independent(np.zeros((1, game.players))), seed=seed)
     return Found(np.ravel(explainer(np.ones((1, game.players)), max_evals=budget, silent=True).values))
 
 
@@ -126,13 +135,17 @@ def rivals(section, leverageshap):
         add("LeverageSHAP", lambda n, m, seed: theirs.LeverageSHAP(n, random_state=seed))
         add("OddSHAP", lambda n, m, seed: theirs.OddSHAP(n, random_state=seed))
         add("ProxySHAP", lambda n, m, seed: theirs.ProxySHAP(n, max_order=1, index="SV", random_state=seed))
-        add("ProxySHAP adjusted", lambda n, m, seed: theirs.ProxySHAP(n, max_order=1, index="SV", adjustment=True, random_state=seed))
+        add("ProxySHAP adjusted", lambda n, m,
+            seed: theirs.ProxySHAP(n, max_order=1, index="SV", adjustment=True, random_state=seed))
         add("RegressionMSR", lambda n, m, seed: theirs.RegressionMSR(n, "SV", random_state=seed))
-        add("RegressionMSR linear", lambda n, m, seed: theirs.RegressionMSR(n, "SV", proxy_model="linear", random_state=seed))
+        add("RegressionMSR linear", lambda n, m,
+            seed: theirs.RegressionMSR(n, "SV", proxy_model="linear", random_state=seed))
         add("PolySHAP 2", poly(2))
         add("PolySHAP 3", poly(3), most=20)
-        add("KernelSHAP paired", lambda n, m, seed: theirs.KernelSHAP(n, pairing_trick=True, random_state=seed))
-        add("kADDSHAP 2", lambda n, m, seed: theirs.kADDSHAP(n, max_order=2, pairing_trick=True, random_state=seed), most=20)
+        add("KernelSHAP paired", lambda n, m,
+            seed: theirs.KernelSHAP(n, pairing_trick=True, random_state=seed))
+        add("kADDSHAP 2", lambda n, m,
+            seed: theirs.kADDSHAP(n, max_order=2, pairing_trick=True, random_state=seed), most=20)
         add("PermutationSamplingSV", lambda n, m, seed: theirs.PermutationSamplingSV(n, random_state=seed))
         found["shap Kernel"] = (version("shap"), shap_kernel, math.inf)
         found["shap Permutation"] = (version("shap"), shap_permutation, math.inf)
@@ -143,15 +156,23 @@ def rivals(section, leverageshap):
                 print(f"leverageshap is skipped: {type(problem).__name__}: {problem}")
     if section == "banzhaf":
         add("RegressionMSR BV", lambda n, m, seed: theirs.RegressionMSR(n, "BV", random_state=seed))
-        add("ProxySHAP BV", lambda n, m, seed: theirs.ProxySHAP(n, max_order=1, index="BV", random_state=seed))
-        add("ProxySHAP BV adjusted", lambda n, m, seed: theirs.ProxySHAP(n, max_order=1, index="BV", adjustment=True, random_state=seed))
-        add("RegressionFBII 1", lambda n, m, seed: theirs.RegressionFBII(n, max_order=1, pairing_trick=True, random_state=seed))
+        add("ProxySHAP BV", lambda n, m,
+            seed: theirs.ProxySHAP(n, max_order=1, index="BV", random_state=seed))
+        add("ProxySHAP BV adjusted", lambda n, m,
+            seed: theirs.ProxySHAP(n, max_order=1, index="BV", adjustment=True, random_state=seed))
+        add("RegressionFBII 1", lambda n, m,
+            seed: theirs.RegressionFBII(n, max_order=1, pairing_trick=True, random_state=seed))
         add("SVARM BV", lambda n, m, seed: theirs.SVARM(n, "BV", random_state=seed))
     if section == "pairs":
-        add("ProxySHAP SII", lambda n, m, seed: theirs.ProxySHAP(n, max_order=2, index="SII", random_state=seed))
-        add("ProxySHAP SII adjusted", lambda n, m, seed: theirs.ProxySHAP(n, max_order=2, index="SII", adjustment=True, random_state=seed))
-        add("KernelSHAPIQ SII", lambda n, m, seed: theirs.KernelSHAPIQ(n, max_order=2, index="SII", pairing_trick=True, random_state=seed), most=30)
-        add("SVARMIQ SII", lambda n, m, seed: theirs.SVARMIQ(n, max_order=2, index="SII", top_order=True, random_state=seed), most=30)
+        add("ProxySHAP SII", lambda n, m,
+            seed: theirs.ProxySHAP(n, max_order=2, index="SII", random_state=seed))
+        add("ProxySHAP SII adjusted", lambda n, m,
+            seed: theirs.ProxySHAP(n, max_order=2, index="SII", adjustment=True, random_state=seed))
+        add("KernelSHAPIQ SII", lambda n, m,
+            seed: theirs.KernelSHAPIQ(n, max_order=2, index="SII", pairing_trick=True, random_state=seed),
+            most=30)
+        add("SVARMIQ SII", lambda n, m,
+            seed: theirs.SVARMIQ(n, max_order=2, index="SII", top_order=True, random_state=seed), most=30)
     return found
 
 
@@ -167,7 +188,8 @@ def estimators(section, methods, leverageshap, is_for_ours_only):
     The reference method is first, then our other methods.
     """
     known = {name for name, _ in apportion.methods()}
-    wanted = list(dict.fromkeys([name for name in [REFERENCE.get(section)] if name] + list(methods or OURS[section])))
+    wanted = list(dict.fromkeys([name for name in [REFERENCE.get(section)] if name]
+                                + list(methods or OURS[section])))
     found = {name: (build(), ours(section, name), math.inf) for name in wanted if name in known}
     if lacking := [name for name in wanted if name not in known]:
         print(f"{section}: this build of apportion lacks {', '.join(lacking)}")

@@ -17,7 +17,8 @@ def ratios(cells, section):
     by_game = collections.defaultdict(dict)
     for cell in cells.of(section):
         if "error" in cell:
-            by_game[cell["class"], cell["game"], cell["seed"], cell["times"]][cell["estimator"]] = max(cell["error"], ROUNDING)
+            by_game[cell["class"], cell["game"], cell["seed"],
+                    cell["times"]][cell["estimator"]] = max(cell["error"], ROUNDING)
     found = collections.defaultdict(list)
     for (name, _, _, times), errors in by_game.items():
         divisor = errors.get(REFERENCE[section]) if section in REFERENCE else 1.0
@@ -48,7 +49,8 @@ def over_rivals(cells, section, group, times, method):
     by_game = collections.defaultdict(dict)
     for cell in cells.of(section):
         if cell["class"] in group and cell["times"] == times and "error" in cell:
-            by_game[cell["class"], cell["game"], cell["seed"]][cell["estimator"]] = max(cell["error"], ROUNDING)
+            by_game[cell["class"], cell["game"], cell["seed"]][cell["estimator"]] = max(
+                cell["error"], ROUNDING)
     games = [errors for errors in by_game.values() if method in errors]
     told = []
     for rival in {estimator for errors in games for estimator in errors if is_rival(estimator)}:
@@ -61,7 +63,8 @@ def over_rivals(cells, section, group, times, method):
 def show_ratios(cells, section):
     found = ratios(cells, section)
     names = list(dict.fromkeys(name for name, _, _ in found))
-    unit = {"values": "squared error relative to Leverage SHAP", "banzhaf": "squared error relative to Kernel Banzhaf (without replacement)",
+    unit = {"values": "squared error relative to Leverage SHAP",
+            "banzhaf": "squared error relative to Kernel Banzhaf (without replacement)",
             "pairs": "squared error relative to the sum of squares"}[section]
     print(f"\n## {section}: {unit}; median [90% quantile]")
     by_estimator = collections.defaultdict(list)
@@ -69,18 +72,25 @@ def show_ratios(cells, section):
         by_estimator[cell["class"], cell["estimator"]].append(cell)
     for name in names:
         count = max(len(each) for (of, _, _), each in found.items() if of == name)
-        print(f"\n### {name} ({count} games)\n\n| estimator |" + "".join(f" {times}n |" for times in BUDGETS) + " CPU ms at 20n | evaluations used |")
+        print(f"\n### {name} ({count} games)\n\n| estimator |" + "".join(f" {times}n |" for times in BUDGETS)
+              + " CPU ms at 20n | evaluations used |")
         print("|---|" + "---|" * (len(BUDGETS) + 2))
         for estimator in dict.fromkeys(estimator for of, _, estimator in found if of == name):
             shown = [found.get((name, times, estimator)) for times in BUDGETS]
             told = by_estimator[name, estimator]
             cpu = [cell["cpu"] for cell in told if cell["times"] == 20 and "error" in cell]
             used = [cell["evaluations"] / cell["budget"] for cell in told if "error" in cell]
-            print(f"| {estimator} |" + "".join(f" {number(np.median(each))} [{number(np.quantile(each, 0.9))}] |" if each else " |" for each in shown)
-                  + (f" {np.median(cpu) * 1e3:.1f} |" if cpu else " |") + f" {min(used):.2f} to {max(used):.2f} |")
+            print(f"| {estimator} |"
+                  + "".join(f" {number(np.median(each))} [{number(np.quantile(each, 0.9))}] |" if each
+                            else " |" for each in shown)
+                  + (f" {np.median(cpu) * 1e3:.1f} |" if cpu else " |")
+                  + f" {min(used):.2f} to {max(used):.2f} |")
         best = [best_rival(found, name, times) for times in BUDGETS]
-        print("| best rival |" + "".join(f" {number(each[0])} {each[1].removeprefix('shapiq ')} |" if each else " |" for each in best) + " | |")
-    problems = collections.Counter((cell["estimator"], cell["problem"]) for cell in cells.of(section) if "problem" in cell)
+        print("| best rival |"
+              + "".join(f" {number(each[0])} {each[1].removeprefix('shapiq ')} |" if each else " |"
+                        for each in best) + " | |")
+    problems = collections.Counter((cell["estimator"],
+                                    cell["problem"]) for cell in cells.of(section) if "problem" in cell)
     kept = collections.defaultdict(int)
     for (estimator, problem), times in problems.items():
         kept[estimator, problem.split(":")[0] if "left out" in problem else problem[:120]] += times
@@ -96,33 +106,45 @@ def coverage(cells, section="values"):
             for name in (cell["class"], f"all at {cell['times']}n", "all"):
                 counts[cell["estimator"]][name][0] += cell["covered"]
                 counts[cell["estimator"]][name][1] += cell["intervals"]
-    return {estimator: {name: covered / count for name, (covered, count) in told.items()} for estimator, told in counts.items()}
+    return {estimator: {name: covered / count for name, (covered, count) in told.items()} for estimator,
+            told in counts.items()}
 
 
 def show_coverage(cells):
     for section in ("values", "banzhaf"):
         told = coverage(cells, section)
         budgets = [f"all at {times}n" for times in BUDGETS]
-        names = ["all", *budgets, *dict.fromkeys(name for each in told.values() for name in each if not name.startswith("all"))]
+        names = ["all", *budgets,
+                 *dict.fromkeys(name for each in told.values() for name in each
+                                if not name.startswith("all"))]
         if told:
             print(f"\n## {section}: coverage of 95% intervals, in percent\n")
-            print("| class |" + "".join(f" {estimator} |" for estimator in told) + "\n|---|" + "---|" * len(told))
+            print("| class |" + "".join(f" {estimator} |" for estimator in told) + "\n|---|"
+                  + "---|" * len(told))
             for name in (name for name in names if any(name in each for each in told.values())):
-                print(f"| {name} |" + "".join(f" {100 * each[name]:.1f} |" if name in each else " |" for each in told.values()))
+                print(f"| {name} |"
+                      + "".join(f" {100 * each[name]:.1f} |" if name in each else " |"
+                                for each in told.values()))
 
 
 # Targets: section, classes, budget as a multiple of n, maximum median.
-TREES_FEW, TREES_MANY = ("XGBoost n <= 8", "XGBoost n 10-14", "XGBoost n 16-20"), ("XGBoost n 60-101", "XGBoost n = 241")
-ROWS_FEW, ROWS_MANY, NETWORKS = ("XGBoost n <= 20, 50 rows",), ("XGBoost n >= 60, 50 rows",), ("networks n 10-14",)
+TREES_FEW, TREES_MANY = ("XGBoost n <= 8", "XGBoost n 10-14", "XGBoost n 16-20"), (
+    "XGBoost n 60-101", "XGBoost n = 241")
+ROWS_FEW, ROWS_MANY, NETWORKS = ("XGBoost n <= 20, 50 rows",), (
+    "XGBoost n >= 60, 50 rows",), ("networks n 10-14",)
 DEMANDS = (
-    *(("values", group, 20, most) for group, most in ((TREES_FEW, 0.04), (TREES_MANY, 0.05), (ROWS_FEW, 0.2), (ROWS_MANY, 0.4), (NETWORKS, 0.4))),
-    *(("values", group, 10, most) for group, most in ((TREES_FEW, 0.3), (TREES_MANY, 0.12), (ROWS_FEW, 0.4), (ROWS_MANY, 0.4), (NETWORKS, 0.6))),
-    *(("values", group, 5, most) for group, most in ((TREES_FEW, 0.7), (TREES_MANY, 0.4), (ROWS_FEW, 0.7), (ROWS_MANY, 0.8), (NETWORKS, 0.8))),
+    *(("values", group, 20, most) for group,
+      most in ((TREES_FEW, 0.04), (TREES_MANY, 0.05), (ROWS_FEW, 0.2), (ROWS_MANY, 0.4), (NETWORKS, 0.4))),
+    *(("values", group, 10, most) for group,
+      most in ((TREES_FEW, 0.3), (TREES_MANY, 0.12), (ROWS_FEW, 0.4), (ROWS_MANY, 0.4), (NETWORKS, 0.6))),
+    *(("values", group, 5, most) for group,
+      most in ((TREES_FEW, 0.7), (TREES_MANY, 0.4), (ROWS_FEW, 0.7), (ROWS_MANY, 0.8), (NETWORKS, 0.8))),
     ("values", ("max",), 20, 0.01), ("values", ("voting",), 20, 0.25),
     ("banzhaf", TREES_FEW + TREES_MANY, 20, 0.1), ("banzhaf", NETWORKS, 20, 0.5),
 )
 PAIR_DEMANDS = ((TREES_FEW + TREES_MANY, 0.3), (NETWORKS, 0.8))
-OVERHEAD_DEMANDS = (("{method}", "(100, 2000)", 0.4, None), ("{method}", "(100, 10000)", 2, None), ("{method}", "(1000, 20000)", 30, None),
+OVERHEAD_DEMANDS = (("{method}", "(100, 2000)", 0.4, None), ("{method}", "(100, 10000)", 2, None),
+                    ("{method}", "(1000, 20000)", 30, None),
                     ("leverage-shap", "(10000, 100000)", 60, 400))
 
 
@@ -148,40 +170,50 @@ def show_verdicts(cells, method):
     for section, group, times, most in DEMANDS:
         if each := pooled(section, group, times, method):
             there = " + ".join(name for name in group if found[section].get((name, times, method)))
-            verdict(np.median(each) <= most, f"{section}, {there}, {times}n: {number(np.median(each))}, at most {most}")
+            verdict(np.median(each) <= most,
+                    f"{section}, {there}, {times}n: {number(np.median(each))}, at most {most}")
     at_two = [cell["error"] for cell in cells.of("values")
-              if (cell["estimator"], cell["times"]) == (method, 2) and cell["class"] in TREES_MANY + ROWS_MANY and "error" in cell]
+              if (cell["estimator"], cell["times"]) == (
+                  method, 2) and cell["class"] in TREES_MANY + ROWS_MANY and "error" in cell]
     if at_two:
-        verdict(np.median(at_two) <= 0.3, f"squared error relative to the squared norm at 2n, n >= 60: median {number(np.median(at_two))}, at most 0.3")
+        verdict(np.median(at_two) <= 0.3,
+                f"squared error relative to the squared norm at 2n, n >= 60: median {number(np.median(at_two))}, at most 0.3")
     for section in ("values", "banzhaf"):
-        own = {(name, times): each for (name, times, estimator), each in found[section].items() if estimator == method}
+        own = {(name, times): each for (name, times, estimator),
+               each in found[section].items() if estimator == method}
         behind, worse, beside = [], [], 0
         for (name, times), each in own.items():
-            middle, high, best = np.median(each), np.quantile(each, 0.9), best_rival(found[section], name, times)
+            middle, high, best = np.median(each), np.quantile(each, 0.9), best_rival(
+                found[section], name, times)
             beside += best is not None
             if best and middle > 1.1 * best[0]:
                 behind.append(f"{name}, {times}n: {number(middle)}, best rival {number(best[0])} ({best[1]})")
             if middle > 1.02 or high > 1.3:
                 worse.append(f"{name}, {times}n: {number(middle)} [{number(high)}]")
         if beside:
-            verdicts(behind, f"{section}, at most 1.1 times the best rival, {beside} cells of class and budget")
+            verdicts(behind,
+                     f"{section}, at most 1.1 times the best rival, {beside} cells of class and budget")
         if own and section == "values":
-            verdicts(worse, f"values, at most 1.02 times [90% quantile 1.3 times] Leverage SHAP, {len(own)} cells of class and budget")
+            verdicts(worse,
+                     f"values, at most 1.02 times [90% quantile 1.3 times] Leverage SHAP, {len(own)} cells of class and budget")
     for group, most in PAIR_DEMANDS:
         beside = over_rivals(cells, "pairs", group, 20, method)
         if beside:
             ratio, rival = max(beside)
-            verdict(ratio <= most, f"pairs, {' + '.join(group)}, 20n: {number(ratio)} times {rival}, at most {most}")
+            verdict(ratio <= most,
+                    f"pairs, {' + '.join(group)}, 20n: {number(ratio)} times {rival}, at most {most}")
     if told := coverage(cells).get(method):
         verdict(0.94 <= told["all"] <= 0.97, f"pooled coverage {100 * told['all']:.1f}%, required 94% to 97%")
         lowest = min((share, name) for name, share in told.items() if not name.startswith("all"))
-        verdict(lowest[0] >= 0.9, f"coverage of the worst class ({lowest[1]}) {100 * lowest[0]:.1f}%, at least 90%")
+        verdict(lowest[0] >= 0.9,
+                f"coverage of the worst class ({lowest[1]}) {100 * lowest[0]:.1f}%, at least 90%")
     seconds = {(cell["estimator"], cell["class"]): cell for cell in cells.of("overhead") if "cpu" in cell}
     for estimator, case, most, memory in OVERHEAD_DEMANDS:
         if cell := seconds.get((estimator.format(method=method), case)):
             is_met = cell["cpu"] <= most and (memory is None or (cell["memory"] or 0) <= memory)
             limits = f"{most} s" + (f", {memory} MB" if memory else "")
-            verdict(is_met, f"{cell['estimator']} at {case}: {cell['cpu']:.2f} s, {cell['memory'] or math.nan:.0f} MB, at most {limits}")
+            verdict(is_met,
+                    f"{cell['estimator']} at {case}: {cell['cpu']:.2f} s, {cell['memory'] or math.nan:.0f} MB, at most {limits}")
     if (method, "(300, 3000)") in seconds and ("shapiq OddSHAP", "(300, 3000)") in seconds:
         own, theirs = seconds[method, "(300, 3000)"]["cpu"], seconds["shapiq OddSHAP", "(300, 3000)"]["cpu"]
         verdict(own <= theirs, f"{method} at (300, 3000): {own:.2f} s, shapiq OddSHAP {theirs:.2f} s")

@@ -83,7 +83,8 @@ class Cells:
 
     def has(self, cell):
         found = self.kept.get(self.key(cell))
-        return found is not None and (found["version"], found.get("mark")) == (cell["version"], cell.get("mark"))
+        return found is not None and (found["version"], found.get("mark")) == (
+            cell["version"], cell.get("mark"))
 
     def add(self, cell):
         self.kept[self.key(cell)] = cell
@@ -96,7 +97,9 @@ class Cells:
 
     def drop_other_builds(self):
         """Ignores our cells of other builds of apportion in this run; the file keeps them."""
-        others = {key for key, cell in self.kept.items() if cell["section"] != "truth" and not is_rival(cell["estimator"]) and cell["version"] != build()}
+        others = {key for key,
+                  cell in self.kept.items() if cell["section"] != "truth" and not is_rival(cell["estimator"])
+                  and cell["version"] != build()}
         self.kept = {key: cell for key, cell in self.kept.items() if key not in others}
         if others:
             print(f"{len(others)} cells of other builds of apportion are omitted")
@@ -120,7 +123,8 @@ def measured(game, section, run, budget, seed):
             # Intervals of values with an unknown error have infinite ends and do not count.
             stated = np.isfinite(found.low) & np.isfinite(found.high)
             held = (found.low - slack <= true) & (true <= found.high + slack)
-            told |= {"players": len(true), "intervals": int(stated.sum()), "covered": int((held & stated).sum())}
+            told |= {"players": len(true), "intervals": int(stated.sum()),
+                     "covered": int((held & stated).sum())}
         if found.chose:
             told["chose"] = found.chose
     except Exception as problem:
@@ -142,7 +146,8 @@ def run_games(section, games, runners, cells, seeds, budgets, only, late):
                     continue
                 mark = game.mark()
                 if section == "values" and (seed == 0 or "booster" in game.about):
-                    cell = {"section": "truth", "class": name, "game": game.name, "seed": seed, "times": 0, "estimator": "shap TreeExplainer", "mark": mark,
+                    cell = {"section": "truth", "class": name, "game": game.name, "seed": seed, "times": 0,
+                            "estimator": "shap TreeExplainer", "mark": mark,
                             "version": importlib.metadata.version("shap")}
                     if "booster" in game.about and not cells.has(cell):
                         cells.add(cell | {"difference": agreement(game)})
@@ -150,13 +155,15 @@ def run_games(section, games, runners, cells, seeds, budgets, only, late):
                     budget = times * game.players
                     if game.players > most or budget >= 2**game.players:
                         continue
-                    cell = {"section": section, "class": name, "game": game.name, "seed": seed, "times": times, "estimator": estimator, "mark": mark,
+                    cell = {"section": section, "class": name, "game": game.name, "seed": seed,
+                            "times": times, "estimator": estimator, "mark": mark,
                             "version": version, "players_of_game": game.players, "budget": budget}
                     if cells.has(cell):
                         continue
                     at, took = slow.get((estimator, game.players), (budget, 0.0))
                     if took * (budget / at) ** 2 > PATIENCE:
-                        cells.add(cell | {"problem": f"left out: it took {took:.0f} s at a budget of {at}", "slow": True})
+                        cells.add(cell | {"problem": f"left out: it took {took:.0f} s at a budget of {at}",
+                                          "slow": True})
                         continue
                     if late():
                         return
@@ -192,14 +199,17 @@ def overhead_once(estimator, players, budget):
         run, game = rivals("values", None)[estimator][1], value
         value.players = players
     else:
-        run, game = ours("values", estimator), types.SimpleNamespace(players=players, ours=lambda made=apportion.Game(value, players): made)
+        run, game = ours("values", estimator), types.SimpleNamespace(
+            players=players, ours=lambda made=apportion.Game(value, players): made)
     spent, started = 0.0, time.process_time()
     found = run(game, budget, 0)
     seconds = time.process_time() - started - spent
     # getrusage reports the peak memory of the parent if that is higher.
     status = pathlib.Path("/proc/self/status")
-    high = next((line for line in status.read_text().splitlines() if line.startswith("VmHWM")), None) if status.exists() else None
-    print(json.dumps({"cpu": seconds, "memory": None if high is None else int(high.split()[1]) / 1024, "chose": found.chose}))
+    high = next((line for line in status.read_text().splitlines() if line.startswith("VmHWM")),
+                None) if status.exists() else None
+    print(json.dumps({"cpu": seconds, "memory": None if high is None else int(high.split()[1]) / 1024,
+                      "chose": found.chose}))
 
 
 def run_overhead(cells, methods, is_quick):
@@ -210,14 +220,18 @@ def run_overhead(cells, methods, is_quick):
             # The learned spectrum stores several numbers per player and pair: 20 GB for the largest setting.
             if estimator.startswith("shapiq") and players > 300 or estimator == "learned-spectrum" and players > 1000:
                 continue
-            cell = {"section": "overhead", "class": f"({players}, {budget})", "game": "free", "seed": 0, "times": 0, "estimator": estimator,
-                    "version": importlib.metadata.version("shapiq") if estimator.startswith("shapiq") else build()}
+            cell = {"section": "overhead", "class": f"({players}, {budget})", "game": "free", "seed": 0,
+                    "times": 0, "estimator": estimator,
+                    "version": importlib.metadata.version("shapiq") if estimator.startswith("shapiq")
+                    else build()}
             if cells.has(cell):
                 continue
             try:
-                told = subprocess.run([sys.executable, __file__, "--once", estimator, str(players), str(budget)], capture_output=True, text=True, timeout=400)
+                told = subprocess.run([sys.executable, __file__, "--once", estimator, str(players),
+                                       str(budget)], capture_output=True, text=True, timeout=400)
                 said = told.stderr.strip().splitlines() or [f"exit status {told.returncode}"]
-                cells.add(cell | (json.loads(told.stdout.splitlines()[-1]) if told.returncode == 0 else {"problem": said[-1][:200]}))
+                cells.add(cell | (json.loads(told.stdout.splitlines()[-1]) if told.returncode == 0
+                                  else {"problem": said[-1][:200]}))
             except subprocess.TimeoutExpired:
                 cells.add(cell | {"problem": "more than 400 s"})
     print("overhead is done", flush=True)
@@ -233,10 +247,13 @@ def run_use(cells, methods, is_quick):
     random = np.random.default_rng(0)
     players, count = 50, 20 if is_quick else 1000
     data = random.normal(size=(4000, players))
-    target = data @ (3 / np.arange(1, players + 1)) + data[:, 0] * data[:, 1] * data[:, 2] + np.sin(2 * data[:, 3])
+    target = data @ (3 / np.arange(1, players + 1)) + data[:, 0] * data[:, 1] * data[
+        :, 2] + np.sin(2 * data[:, 3])
     target += 1.5 * (data[:, 4] + data[:, 5] > 0.5) * data[:, 6]
-    booster = xgboost.XGBRegressor(n_estimators=200, max_depth=4, n_jobs=1, random_state=0).fit(data, target).get_booster()
-    rows, background = data[:count].astype(np.float32).astype(float), data[-10:].astype(np.float32).astype(float)
+    booster = xgboost.XGBRegressor(n_estimators=200, max_depth=4, n_jobs=1, random_state=0).fit(
+        data, target).get_booster()
+    rows, background = data[:count].astype(np.float32).astype(float), data[
+        -10:].astype(np.float32).astype(float)
     true = apportion.TreeExplainer(booster, background)(rows).values
     asked = 0
 
@@ -249,26 +266,32 @@ def run_use(cells, methods, is_quick):
         return np.linalg.norm(found - true[: len(found)], axis=1) / np.linalg.norm(true[: len(found)], axis=1)
 
     known = {name for name, _ in apportion.methods()}
-    for method in [name for name in methods or ("auto", "learned-spectrum", "leverage-shap") if name in known]:
-        cell = {"section": "use", "class": f"{count} rows", "game": "50 features", "seed": 0, "times": 0, "estimator": f"{method}, until=0.01", "version": build()}
+    for method in [name for name in methods or (
+        "auto", "learned-spectrum", "leverage-shap") if name in known]:
+        cell = {"section": "use", "class": f"{count} rows", "game": "50 features", "seed": 0, "times": 0,
+                "estimator": f"{method}, until=0.01", "version": build()}
         if cells.has(cell):
             continue
         asked, started = 0, time.process_time()
         try:
             found = apportion.Explainer(model, background, method=method, until=0.01, threads=1)(rows)
             seen = errors(found.values)
-            cells.add(cell | {"evaluations": float(np.mean(found.evaluations)), "model_rows": asked / count, "worst": float(seen.max()),
-                              "within": float((seen <= 0.01).mean()), "rows": count, "cpu": (time.process_time() - started) / count})
+            cells.add(cell | {"evaluations": float(np.mean(found.evaluations)), "model_rows": asked / count,
+                              "worst": float(seen.max()),
+                              "within": float((seen <= 0.01).mean()), "rows": count,
+                              "cpu": (time.process_time() - started) / count})
         except Exception as problem:
             cells.add(cell | {"problem": f"{type(problem).__name__}: {problem}"[:200]})
 
     kernel = shap.KernelExplainer(model, background)
     permutation = shap.PermutationExplainer(model, shap.maskers.Independent(background), seed=0)
-    theirs = {"shap Kernel": lambda row, budget: kernel.shap_values(row, nsamples=budget - 2, l1_reg=0, silent=True),
+    theirs = {"shap Kernel": lambda row,
+              budget: kernel.shap_values(row, nsamples=budget - 2, l1_reg=0, silent=True),
               "shap Permutation": lambda row, budget: permutation(row, max_evals=budget, silent=True).values}
     few = 5 if is_quick else 20
     for name, run in theirs.items():
-        cell = {"section": "use", "class": f"{count} rows", "game": "50 features", "seed": 0, "times": 0, "estimator": name,
+        cell = {"section": "use", "class": f"{count} rows", "game": "50 features", "seed": 0, "times": 0,
+                "estimator": name,
                 "version": importlib.metadata.version("shap")}
         if cells.has(cell):
             continue
@@ -282,25 +305,32 @@ def run_use(cells, methods, is_quick):
                 if np.linalg.norm(found[0] - true[place]) <= 0.01 * np.linalg.norm(true[place]):
                     needed.append(times * players)
                     break
-        cells.add(cell | {"evaluations": float(np.mean(needed)) if needed else None, "rows": few, "within": len(needed) / few,
+        cells.add(cell | {"evaluations": float(np.mean(needed)) if needed else None, "rows": few,
+                          "within": len(needed) / few,
                           "cpu": (time.process_time() - started) / few})
     print("use is done", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", default=os.environ.get("APPORTION_DATA", "../shared"), help="directory with models/ and data/")
-    parser.add_argument("--out", type=pathlib.Path, help="file of cells, one line of JSON each; new cells are appended")
-    parser.add_argument("--quick", action="store_true", help="one seed, fewer rows and smaller cases; takes a few minutes")
+    parser.add_argument("--data", default=os.environ.get("APPORTION_DATA", "../shared"),
+                        help="directory with models/ and data/")
+    parser.add_argument("--out", type=pathlib.Path,
+                        help="file of cells, one line of JSON each; new cells are appended")
+    parser.add_argument("--quick", action="store_true",
+                        help="one seed, fewer rows and smaller cases; takes a few minutes")
     parser.add_argument("--seeds", type=int, help="number of rows per model (default: 10, or 1 with --quick)")
     parser.add_argument("--only", help="run only classes whose name contains this text")
     parser.add_argument("--section", choices=SECTIONS, action="append")
     parser.add_argument("--methods", help="methods of apportion, separated by commas")
-    parser.add_argument("--ours-only", action="store_true", help="do not run rivals, but show their stored cells")
+    parser.add_argument("--ours-only", action="store_true",
+                        help="do not run rivals, but show their stored cells")
     parser.add_argument("--budgets", help="multiples of n, separated by commas")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="stop after this time and show the results so far")
+    parser.add_argument("--minutes", type=float, default=math.inf,
+                        help="stop after this time and show the results so far")
     parser.add_argument("--leverageshap", help="directory of a clone of rtealwitter/leverageshap")
-    parser.add_argument("--report", action="store_true", help="print the stored cells without running anything")
+    parser.add_argument("--report", action="store_true",
+                        help="print the stored cells without running anything")
     parser.add_argument("--once", nargs=3, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.once:

@@ -27,14 +27,16 @@ from shapiq import ExactComputer
 from sklearn.tree import DecisionTreeRegressor
 
 warnings.simplefilter("ignore")
-INDICES = ["SII", "BII", "CHII", "k-SII", "STII", "FBII", "Co-Moebius", "SGV", "BGV", "CHGV", "IGV", "EGV", "JointSV"]
+INDICES = ["SII", "BII", "CHII", "k-SII", "STII", "FBII", "Co-Moebius", "SGV", "BGV", "CHGV", "IGV", "EGV",
+           "JointSV"]
 # Computed by a regression with large weights instead of constraints.
 BY_WEIGHTS = ["FSII", "kADD-SHAP"]
 
 
 def write(folder, name, index, order, players, base, data):
     metadata = {"n_players": players, "index": index, "max_order": order, "baseline_value": float(base)}
-    told = {",".join(map(str, members)) if members else "Empty": float(value) for members, value in data.items()}
+    told = {",".join(map(str, members)) if members else "Empty": float(value) for members,
+            value in data.items()}
     file = folder / f"{name}_index={index}_order={order}.json"
     file.write_text(json.dumps({"metadata": metadata, "data": told}))
 

@@ -30,7 +30,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "target" / "release" / "tree_oracle")
     parser.add_argument("--rows", type=int, default=20)
     parser.add_argument("--background", type=int, default=50)
@@ -41,14 +42,18 @@ def parse_arguments():
 def model(features, trees, depth):
     random = numpy.random.default_rng(0)
     rows = random.normal(size=(3000, features)).astype(numpy.float32)
-    labels = rows[:, 0] * rows[:, 1] * rows[:, 2] + numpy.sin(rows[:, 3]) * rows[:, 4] + 0.1 * random.normal(size=len(rows))
-    fitted = xgboost.XGBRegressor(n_estimators=trees, max_depth=depth, learning_rate=0.1, n_jobs=1, base_score=0.0)
+    labels = rows[:, 0] * rows[:, 1] * rows[:, 2] + numpy.sin(rows[:, 3]) * rows[
+        :, 4] + 0.1 * random.normal(size=len(rows))
+    fitted = xgboost.XGBRegressor(n_estimators=trees, max_depth=depth, learning_rate=0.1, n_jobs=1,
+                                  base_score=0.0)
     return fitted.fit(rows, labels), rows
 
 
 def ours(options, folder, index, background):
-    told = ["--indices", index, "--order", str(options.order)] + (["--background", str(folder / "background.npy")] if background else [])
-    files = [str(folder / "model.json"), str(folder / "rows.npy"), "shapley", "1", "2", str(folder / "out.txt")]
+    told = ["--indices", index, "--order",
+            str(options.order)] + (["--background", str(folder / "background.npy")] if background else [])
+    files = [str(folder / "model.json"), str(folder / "rows.npy"), "shapley", "1", "2",
+             str(folder / "out.txt")]
     said = subprocess.run([options.binary, *files, *told], check=True, capture_output=True, text=True).stdout
     lines = (folder / "out.txt").read_text().splitlines()
     values = {tuple(map(int, members.split(","))): float(value) for members, value in map(str.split, lines)}
@@ -56,7 +61,8 @@ def ours(options, folder, index, background):
 
 
 def theirs(options, fitted, rows, index, background):
-    mode = {"mode": "interventional", "reference_dataset": background} if background is not None else {"mode": "pathdependent"}
+    mode = {"mode": "interventional",
+            "reference_dataset": background} if background is not None else {"mode": "pathdependent"}
     explainer = TreeExplainer(fitted, max_order=options.order, index=index, **mode)
     first = explainer.explain(rows[0])
     start = time.process_time()
@@ -81,7 +87,8 @@ def main():
                 try:
                     peer, first = theirs(options, fitted, rows, index, background)
                     found = {members: value for members, value in first.dict_values.items() if members}
-                    gap = max(abs(values.get(members, 0.0) - found.get(members, 0.0)) for members in {*values, *found})
+                    gap = max(abs(values.get(members, 0.0) - found.get(members, 0.0)) for members in {
+                        *values, *found})
                 except (ValueError, NotImplementedError) as refused:
                     peer, gap = float("nan"), float("nan")
                     print(refused)

@@ -25,7 +25,8 @@ def main(folder):
     x = random.normal(size=(ROWS, FEATURES)).astype(numpy.float32)
     y = 0.3 * (x @ random.normal(size=FEATURES)) + numpy.sin(x[:, 0] * x[:, 5]) + x[:, 10] * x[:, 11]
     y += (x[:, 20] > 0) * x[:, 40] + x[:, 50] * x[:, 51] * x[:, 77] + 0.1 * random.normal(size=ROWS)
-    parameters = {"tree_method": "hist", "max_depth": 8, "eta": 0.1, "objective": "reg:squarederror", "nthread": 2}
+    parameters = {"tree_method": "hist", "max_depth": 8, "eta": 0.1, "objective": "reg:squarederror",
+                  "nthread": 2}
     xgboost.train(parameters, xgboost.DMatrix(x, y), 500).save_model(folder / "owen_model.json")
     numpy.save(folder / "rows.npy", x[:1000])
     numpy.save(folder / "baseline.npy", x.mean(0, keepdims=True))

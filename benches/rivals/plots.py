@@ -42,7 +42,9 @@ MORE = {
 
 
 def texts(figure):
-    return [text.get_text().replace("\N{MINUS SIGN}", "-") for text in figure.findobj(matplotlib.text.Text) if text.get_text().strip()]
+    return [text.get_text().replace("\N{MINUS SIGN}",
+                                    "-") for text in figure.findobj(matplotlib.text.Text)
+                                    if text.get_text().strip()]
 
 
 def png(figure):
@@ -61,11 +63,15 @@ def theirs(draw):
     figure.canvas.draw()
     axes = max(figure.axes, key=lambda axes: len(axes.get_yticklabels()))
     low, high = axes.get_ylim()
-    labels = sorted((tick.get_position()[1], tick.get_text()) for tick in axes.get_yticklabels() if tick.get_text())
-    dots = [np.asarray(found.get_offsets()) for found in axes.collections if isinstance(found, matplotlib.collections.PathCollection)]
+    labels = sorted((tick.get_position()[1],
+                     tick.get_text()) for tick in axes.get_yticklabels() if tick.get_text())
+    dots = [np.asarray(found.get_offsets()) for found in axes.collections if isinstance(
+        found, matplotlib.collections.PathCollection)]
     return dict(
-        image=png(figure), names=[name for _, name in (labels if low > high else reversed(labels))], texts=texts(figure),
-        dots=np.concatenate([*dots, np.empty((0, 2))]), bars=[abs(bar.get_width()) for bar in axes.patches if hasattr(bar, "get_width")],
+        image=png(figure), names=[name for _, name in (labels if low > high else reversed(labels))],
+        texts=texts(figure),
+        dots=np.concatenate([*dots, np.empty((0, 2))]),
+        bars=[abs(bar.get_width()) for bar in axes.patches if hasattr(bar, "get_width")],
         ends=[line.get_xdata()[-1] for line in axes.lines if len(line.get_xdata()) > 3])
 
 
@@ -89,7 +95,8 @@ def named(labels, names):
 def read_off(words, ours):
     """Returns how many of shap's signed numbers equal ours, to the digits shown, and their total."""
     shown = [word for word in words if re.fullmatch(r"[+-]\d+(\.\d+)?", word)]
-    near = [any(abs(float(word) - value) <= 0.5 * 10.0 ** -len(word.partition(".")[2]) + 1e-12 for value in ours) for word in shown]
+    near = [any(abs(float(word) - value) <= 0.5 * 10.0 ** -len(word.partition(".")[2]) + 1e-12
+                for value in ours) for word in shown]
     return sum(near), len(shown)
 
 
@@ -98,16 +105,19 @@ def judge(kind, shown, figure, names):
     table, judged = lines(figure), []
     if kind in ("waterfall", "bar", "beeswarm", "heatmap", "decision", "cohorts"):
         one, other = named(shown["names"], names), orders(figure, names)
-        judged.append((one == other, "the same order" if one == other else f"different orders: {one} and {other}"))
+        judged.append((one == other,
+                       "the same order" if one == other else f"different orders: {one} and {other}"))
     column = {"waterfall": "value", "bar": "mean |value|", "cohorts": "mean |value|"}.get(kind)
     if column:
         found, count = read_off(shown["texts"], [float(line[column]) for line in table])
-        judged.append((found == count > 0, f"{found} of {count} numbers in shap's figure equal ours, including signs"))
+        judged.append((found == count > 0,
+                       f"{found} of {count} numbers in shap's figure equal ours, including signs"))
     if kind in ("beeswarm", "scatter"):
         ours = sorted(float(line["value"]) for line in table)
         there = sorted(shown["dots"][:, 0 if kind == "beeswarm" else 1])
         alike = len(ours) == len(there) and np.allclose(ours, there, rtol=0.0, atol=1e-9)
-        judged.append((alike, f"{len(there)} dots in shap's figure, {len(ours)} in ours, at {'the same' if alike else 'different'} values"))
+        judged.append((alike,
+                       f"{len(there)} dots in shap's figure, {len(ours)} in ours, at {'the same' if alike else 'different'} values"))
     if kind == "scatter":
         ours = sorted(float(line["input"]) for line in table)
         alike = np.allclose(ours, sorted(shown["dots"][:, 0]), rtol=0.0, atol=1e-9)
@@ -115,7 +125,8 @@ def judge(kind, shown, figure, names):
     if kind == "decision":
         ends = np.array(shown["ends"])
         near = [np.abs(ends - float(line["prediction"])).min() < 1e-6 for line in table]
-        judged.append((all(near), f"{sum(near)} of our {len(near)} paths end at the same prediction as one of shap's"))
+        judged.append((all(near),
+                       f"{sum(near)} of our {len(near)} paths end at the same prediction as one of shap's"))
     return judged
 
 
@@ -132,14 +143,18 @@ def main():
     quiet = dict(show=False)
     by_sex = np.where(rows["sex"] > 0, "sex > 0", "the others").tolist()
     pairs = {
-        "waterfall": (lambda: plots.waterfall(of_shap[ROW], max_display=12, **quiet), plot.figure("waterfall", row=ROW)),
+        "waterfall": (lambda: plots.waterfall(of_shap[ROW], max_display=12, **quiet),
+                      plot.figure("waterfall", row=ROW)),
         "force": (lambda: plots.force(of_shap[ROW], matplotlib=True, **quiet), plot.figure("force", row=ROW)),
         "bar": (lambda: plots.bar(of_shap, max_display=12, **quiet), plot.figure("bar")),
         "beeswarm": (lambda: plots.beeswarm(of_shap, max_display=12, **quiet), plot.figure("beeswarm")),
-        "scatter": (lambda: plots.scatter(of_shap[:, "bmi"], color=of_shap, **quiet), plot.figure("scatter", feature="bmi")),
+        "scatter": (lambda: plots.scatter(of_shap[:, "bmi"], color=of_shap, **quiet),
+                    plot.figure("scatter", feature="bmi")),
         "heatmap": (lambda: plots.heatmap(of_shap, max_display=12, **quiet), plot.figure("heatmap")),
-        "decision": (lambda: plots.decision(float(of_shap.base_values[0]), of_shap.values, rows, **quiet), plot.figure("decision")),
-        "cohorts": (lambda: plots.bar(of_shap.cohorts(by_sex).abs.mean(0), max_display=12, **quiet), plot.figure("cohorts", where="sex > 0")),
+        "decision": (lambda: plots.decision(float(of_shap.base_values[0]), of_shap.values, rows, **quiet),
+                     plot.figure("decision")),
+        "cohorts": (lambda: plots.bar(of_shap.cohorts(by_sex).abs.mean(0), max_display=12, **quiet),
+                    plot.figure("cohorts", where="sex > 0")),
     }
     is_same, parts = True, []
     for kind, (draw, figure) in pairs.items():

@@ -70,7 +70,8 @@ def seconds_of_children():
 
 
 def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments = argparse.ArgumentParser(description=__doc__,
+                                        formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("binary")
     arguments.add_argument("--rows", type=int, default=1000)
     arguments.add_argument("--model", default=",".join(MODELS))
@@ -92,10 +93,13 @@ def main():
             joblib.dump(MODELS[name].fit(table, target), folder / "model.joblib")
             results = set()
             for form in options.format.split(","):
-                (folder / "server.py").write_text(server(page, "Python, CSV" if form == "csv" else "Python, Arrow"))
+                (folder / "server.py").write_text(server(
+                    page, "Python, CSV" if form == "csv" else "Python, Arrow"))
                 command = [
-                    options.binary, "explain", "--predict", f"exec {sys.executable} -W ignore server.py", "--predict-format", form,
-                    "--rows", "rows.csv", "--background", "background.csv", "--method", "leverage-shap", "--budget", "10n",
+                    options.binary, "explain", "--predict", f"exec {sys.executable} -W ignore server.py",
+                    "--predict-format", form,
+                    "--rows", "rows.csv", "--background", "background.csv", "--method", "leverage-shap",
+                    "--budget", "10n",
                     "--threads", options.threads, "--format", "csv", "--out", f"{form}.csv",
                 ]
                 begun, processor = time.time(), seconds_of_children()

@@ -66,14 +66,16 @@ def main():
         if not asked.unchanged:
             for name in asked.files:
                 file = folder / "explainers" / name
-                file.write_text(re.sub(r"^import shap$", "import apportion.shap as shap", file.read_text(), flags=re.M))
+                file.write_text(re.sub(r"^import shap$", "import apportion.shap as shap", file.read_text(),
+                                       flags=re.M))
         known = f"CALIFORNIA = {str(asked.california.resolve()) if asked.california else None!r}\nDATA = {str(asked.data.resolve()) if asked.data else None!r}\n"
         (folder / "offline.py").write_text(known + OFFLINE)
         files = [str(folder / "explainers" / name) for name in asked.files]
         environment = dict(PYTHONPATH=str(folder), MPLBACKEND="Agg")
         import os
 
-        return subprocess.call([sys.executable, "-m", "pytest", "-p", "offline", "-q", "-W", "ignore", *files, *pytest_options], cwd=folder,
+        return subprocess.call([sys.executable, "-m", "pytest", "-p", "offline", "-q", "-W", "ignore", *files,
+                                *pytest_options], cwd=folder,
                                env={**os.environ, **environment})
 
 

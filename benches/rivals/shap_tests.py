@@ -27,7 +27,8 @@ from shap_cases.bench import CASES, Bench, Differs
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary", type=pathlib.Path, nargs="?")
     parser.add_argument("--only", default="", help="run only cases whose name contains this text")
     parser.add_argument("--cases", action="store_true", help="list the cases")
@@ -67,7 +68,8 @@ def main():
 
 def reason_of(verdict):
     """Returns the reason of a refusal without details of its case."""
-    for text in ("not a number", "the header lacks", "--missing", "statistics of categories", "path-dependent", "is not installed", "no reader of",
+    for text in ("not a number", "the header lacks", "--missing", "statistics of categories",
+                 "path-dependent", "is not installed", "no reader of",
                  "approximate", "scikit_learn_to_json"):
         if text in verdict:
             return text

@@ -33,7 +33,8 @@ MODELS = "cal_xgb100_4,cal_xgb500_6,cal_xgb1000_8,wide_xgb500_6"
 
 
 def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workdir", type=pathlib.Path, required=True)
     parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "target" / "release" / "tree_oracle")
     parser.add_argument("--models", default=MODELS)
@@ -69,7 +70,8 @@ def shapiq_explainers(model):
     regressor.load_model(model)
 
     def explainer(index):
-        outer = shapiq.TreeExplainer(regressor, index=index, max_order=1, backend="shapiq", mode="pathdependent")
+        outer = shapiq.TreeExplainer(regressor, index=index, max_order=1, backend="shapiq",
+                                     mode="pathdependent")
         outer._init_explainers()
         return outer._pathdependent_explainer.explain
 
@@ -108,7 +110,8 @@ def compare(arguments, name):
                 mine = ours(arguments.binary, model, row_file, value, 1, out)
                 note(f"{value} ours", mine["cpu_us_per_row"])
                 note(f"{value} ours, one row", mine["one_row_us"])
-                note(f"{value} ours, two threads, wall", ours(arguments.binary, model, row_file, value, 2)["wall_us_per_row"])
+                note(f"{value} ours, two threads, wall",
+                     ours(arguments.binary, model, row_file, value, 2)["wall_us_per_row"])
                 note(f"{value} ours, one thread, wall", mine["wall_us_per_row"])
                 note("prediction ours", mine["predict_cpu_us_per_row"])
                 note("oracle ours, ms", mine["build_ms"])
@@ -117,16 +120,21 @@ def compare(arguments, name):
                 values = np.load(out)
                 if value == "shapley":
                     result["additivity"] = mine["additivity"]
-                    microseconds, theirs = cpu_us_per_row(lambda: booster.predict(matrix, pred_contribs=True), len(rows))
+                    microseconds, theirs = cpu_us_per_row(
+                        lambda: booster.predict(matrix, pred_contribs=True), len(rows))
                     note("shapley xgboost", microseconds)
                     result["difference from xgboost"] = float(np.abs(theirs[:, :-1] - values).max())
                     one = xgboost.DMatrix(rows[:1], nthread=1)
-                    note("shapley xgboost, one row", cpu_us_per_row(lambda: booster.predict(one, pred_contribs=True), 1)[0])
-                    note("prediction xgboost", cpu_us_per_row(lambda: booster.inplace_predict(rows, predict_type="margin"), len(rows))[0])
+                    note("shapley xgboost, one row",
+                         cpu_us_per_row(lambda: booster.predict(one, pred_contribs=True), 1)[0])
+                    note("prediction xgboost",
+                         cpu_us_per_row(lambda: booster.inplace_predict(rows, predict_type="margin"),
+                                        len(rows))[0])
                 if value in explainers:
                     microseconds, theirs = cpu_us_per_row(lambda: by_rows(explainers[value], some), len(some))
                     note(f"{value} shapiq", microseconds)
-                    result[f"{value} difference from shapiq"] = float(np.abs(theirs - values[: len(some)]).max())
+                    result[f"{value} difference from shapiq"] = float(np.abs(
+                        theirs - values[: len(some)]).max())
                 truth = arguments.workdir / f"truth_{name}.npz"
                 if truth.exists():
                     wanted = np.load(truth)["pd_sv" if value == "shapley" else "pd_bz"]
@@ -138,7 +146,8 @@ def compare(arguments, name):
 def main():
     arguments = parse_arguments()
     if not arguments.binary.exists():
-        command = ["cargo", "build", "--release", "--quiet", "-p", "apportion-benches", "--bin", "tree_oracle"]
+        command = ["cargo", "build", "--release", "--quiet", "-p", "apportion-benches", "--bin",
+                   "tree_oracle"]
         subprocess.run(command, cwd=ROOT, check=True)
     results = []
     for name in arguments.models.split(","):

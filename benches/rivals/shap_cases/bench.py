@@ -62,7 +62,8 @@ class Bench:
             raise Refused(f"models of {library} are not supported")
         return path
 
-    def holds(self, model, rows, predicted=None, *, to_shap=None, background=None, output="raw", interactions=False, tolerance=None,
+    def holds(self, model, rows, predicted=None, *, to_shap=None, background=None, output="raw",
+              interactions=False, tolerance=None,
               compare=True, options=()):
         """Compares predictions with those of the library and, if `compare`, values with shap's."""
         path = self.saved(model)
@@ -70,7 +71,8 @@ class Bench:
         asked = list(options) + (["--interactions=remainder"] if interactions else [])
         asked += ["--output", "probability"] if output != "raw" else []
         game = "path-dependent" if background is None else "marginal"
-        values, bases, predictions = self.command.explain(path, rows, *asked, game=game, background=background)
+        values, bases, predictions = self.command.explain(
+            path, rows, *asked, game=game, background=background)
         own = apart(values.sum(axis=(1, 2) if interactions else 1) + bases, predictions)
         if own > 1e-9:
             raise Differs(f"base value plus values differ from the command's own prediction by {own:.0e}")
@@ -81,15 +83,18 @@ class Bench:
         if interactions and apart(values, np.swapaxes(values, 1, 2)) > 1e-9:
             raise Differs("interactions are not symmetric")
         if compare:
-            self.beside_shap(model, rows if to_shap is None else to_shap, rows, background, output, interactions, values, tolerance)
+            self.beside_shap(model, rows if to_shap is None else to_shap, rows, background, output,
+                             interactions, values, tolerance)
         return values, bases, predictions
 
     def beside_shap(self, model, to_shap, rows, background, output, interactions, values, tolerance):
         try:
             data = background
             if background is not None:  # all rows instead of a sample of 100
-                data = shap.maskers.Independent(np.asarray(background, dtype=float), max_samples=len(background))
-            explainer = shap.TreeExplainer(model, data, model_output=output, feature_perturbation="tree_path_dependent"
+                data = shap.maskers.Independent(np.asarray(background, dtype=float),
+                                                max_samples=len(background))
+            explainer = shap.TreeExplainer(model, data, model_output=output,
+                                           feature_perturbation="tree_path_dependent"
                                            if background is None else "interventional")
             said = explainer.shap_interaction_values(to_shap) if interactions else explainer.shap_values(to_shap, check_additivity=False)
         except Exception as problem:
@@ -99,7 +104,8 @@ class Bench:
         said = said[..., None] if said.ndim == (3 if interactions else 2) else said
         share = apart(values, said)
         if share > tolerance:
-            self.judge(share, tolerance, model, explainer, rows, background, output, interactions, values, said)
+            self.judge(share, tolerance, model, explainer, rows, background, output, interactions, values,
+                       said)
 
     def judge(self, share, tolerance, model, explainer, rows, background, output, interactions, ours, theirs):
         """Raises `Differs`, with errors from enumeration for the row where both differ most."""
@@ -112,7 +118,9 @@ class Bench:
             wanted = by_coalitions(len(x), lambda mask: expected(explainer.model, x, mask))
         else:
             data = np.asarray(background, dtype=float)
-            wanted = by_coalitions(len(x), lambda mask: outputs(model, np.where(mask, x, data), output)[:, place].mean())
+            wanted = by_coalitions(len(x),
+                                   lambda mask: outputs(model, np.where(mask, x, data), output)[
+                                       :, place].mean())
         errors = [apart(side[row, :, place], wanted) for side in (ours, theirs)]
         raise Differs(f"{what}; the error compared with enumeration is {errors[0]:.0e} for the command and {errors[1]:.0e} for shap", errors[0] <= tolerance)
 

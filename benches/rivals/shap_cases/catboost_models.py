@@ -7,7 +7,9 @@ from shap_cases.data import adults, houses
 
 
 def catboost_class(kind="CatBoostRegressor", **more):
-    return getattr(needs("catboost"), kind)(**({"iterations": 20, "verbose": False, "allow_writing_files": False, "thread_count": 1,
+    return getattr(needs("catboost"),
+                   kind)(**({"iterations": 20, "verbose": False, "allow_writing_files": False,
+                             "thread_count": 1,
                                                 "random_seed": 12} | more))
 
 

@@ -8,19 +8,25 @@ def houses(count=300, seed=0):
     random = np.random.default_rng(seed)
     rows = pd.DataFrame({
         "MedInc": random.lognormal(1.2, 0.5, count), "HouseAge": random.integers(1, 53, count).astype(float),
-        "AveRooms": random.normal(5, 1, count), "AveBedrms": random.normal(1.1, 0.1, count), "Population": random.lognormal(7, 0.8, count),
-        "AveOccup": random.lognormal(1, 0.3, count), "Latitude": random.uniform(32, 42, count), "Longitude": random.uniform(-124, -114, count)})
-    price = 0.4 * rows["MedInc"] + 0.02 * rows["HouseAge"] + 0.1 * (rows["Latitude"] - 36) * (rows["Longitude"] > -119) - 0.2 * rows["AveOccup"]
+        "AveRooms": random.normal(5, 1, count), "AveBedrms": random.normal(1.1, 0.1, count),
+        "Population": random.lognormal(7, 0.8, count),
+        "AveOccup": random.lognormal(1, 0.3, count), "Latitude": random.uniform(32, 42, count),
+        "Longitude": random.uniform(-124, -114, count)})
+    price = 0.4 * rows["MedInc"] + 0.02 * rows["HouseAge"] + 0.1 * (
+        rows["Latitude"] - 36) * (rows["Longitude"] > -119) - 0.2 * rows["AveOccup"]
     return rows, (price + random.normal(0, 0.3, count)).to_numpy()
 
 
 def adults(count=300, seed=0):
     """Returns census columns with encoded categories, and whether the income is high."""
     random = np.random.default_rng(seed)
-    kinds = {"Workclass": 9, "Marital Status": 7, "Occupation": 15, "Relationship": 6, "Race": 5, "Sex": 2, "Country": 42}
-    rows = pd.DataFrame({"Age": random.integers(17, 90, count).astype(np.float32), "Education-Num": random.integers(1, 17, count).astype(np.float32),
+    kinds = {"Workclass": 9, "Marital Status": 7, "Occupation": 15, "Relationship": 6, "Race": 5, "Sex": 2,
+             "Country": 42}
+    rows = pd.DataFrame({"Age": random.integers(17, 90, count).astype(np.float32),
+                         "Education-Num": random.integers(1, 17, count).astype(np.float32),
                          **{name: random.integers(0, many, count) for name, many in kinds.items()},
-                         "Capital Gain": np.where(random.random(count) < 0.1, random.lognormal(8, 1, count), 0).astype(np.float32),
+                         "Capital Gain": np.where(random.random(count) < 0.1, random.lognormal(8, 1, count),
+                                                  0).astype(np.float32),
                          "Capital Loss": np.where(random.random(count) < 0.05, 1500, 0).astype(np.float32),
                          "Hours per week": random.integers(10, 80, count).astype(np.float32)})
     score = 0.04 * rows["Age"] + 0.3 * rows["Education-Num"] + 0.5 * rows["Sex"] + rows["Capital Gain"] / 5000 + 0.03 * rows["Hours per week"]

@@ -40,7 +40,8 @@ def outputs(model, rows, output):
     if library == "xgboost":
         import xgboost
         booster = model.get_booster() if hasattr(model, "get_booster") else model
-        said = booster.predict(xgboost.DMatrix(rows, feature_names=booster.feature_names), output_margin=is_raw)
+        said = booster.predict(xgboost.DMatrix(rows, feature_names=booster.feature_names),
+                               output_margin=is_raw)
     elif library == "lightgbm":
         said = model.predict(rows, raw_score=is_raw)
     elif library == "catboost":

@@ -20,7 +20,8 @@ def raw(model, rows):
 def lightgbm_regression(bench, objective, rounds):
     rows, target = houses(500)
     rows["Age group"] = (rows["HouseAge"] // 10).astype(int)
-    model = lightgbm_class(objective=objective, n_estimators=rounds).fit(rows, target, categorical_feature=[8])
+    model = lightgbm_class(objective=objective, n_estimators=rounds).fit(
+        rows, target, categorical_feature=[8])
     bench.holds(model, rows[:60].to_numpy(), raw(model, rows[:60]), to_shap=rows[:60])
 
 
@@ -31,7 +32,8 @@ def lightgbm_stopped(bench, objective):
     rows, target = adults(400)
     train, test, wanted, held_out = split(rows, target.astype(float))
     data = lightgbm.Dataset(train, wanted)
-    model = lightgbm.train({"objective": objective, "verbosity": -1, "early_stopping_round": 20, "num_threads": 1}, data, 800,
+    model = lightgbm.train({"objective": objective, "verbosity": -1, "early_stopping_round": 20,
+                            "num_threads": 1}, data, 800,
                            valid_sets=[lightgbm.Dataset(test, held_out, reference=data)])
     bench.holds(model, test.to_numpy(dtype=float), raw(model, test), to_shap=test)
 
@@ -40,7 +42,8 @@ def lightgbm_stopped(bench, objective):
 def test_gpboost(bench):
     gpboost = needs("gpboost")
     rows, target = houses(500)
-    model = gpboost.train({"objective": "regression_l2", "learning_rate": 0.1, "verbose": -1}, gpboost.Dataset(rows, target), 10)
+    model = gpboost.train({"objective": "regression_l2", "learning_rate": 0.1, "verbose": -1},
+                          gpboost.Dataset(rows, target), 10)
     path = bench.folder / "gpboost.txt"
     model.save_model(str(path))
     predictions = bench.command.predict(path, rows[:40])
@@ -54,7 +57,8 @@ def test_gpboost(bench):
 @case("stump", "constant", title="TestSingleTree::test_singletree_lightgbm_basic")
 def lightgbm_small(bench, kind):
     rows = noise()
-    model = lightgbm_class(n_estimators=1, num_leaves=2).fit(rows, rows[:, 1] if kind == "stump" else np.ones(100))
+    model = lightgbm_class(n_estimators=1, num_leaves=2).fit(
+        rows, rows[:, 1] if kind == "stump" else np.ones(100))
     bench.holds(model, rows[:5], raw(model, rows[:5]))
 
 
@@ -65,7 +69,8 @@ def lightgbm_constant(bench, objective):
     if objective == "regression":
         model = lightgbm_class(n_estimators=50).fit(rows, np.full(150, 2.5))
     else:
-        model = lightgbm_class("LGBMClassifier", n_estimators=50, num_classes=3, objective="multiclass").fit(rows, np.ones(150, int))
+        model = lightgbm_class("LGBMClassifier", n_estimators=50, num_classes=3,
+                               objective="multiclass").fit(rows, np.ones(150, int))
     bench.holds(model, rows[:5], raw(model, rows[:5]))
 
 
@@ -105,7 +110,8 @@ def lightgbm_categories(bench):
     rows["HouseAgeGroup"] = np.digitize(rows["HouseAge"], [17, 27, 37])
     model = lightgbm_class(n_estimators=100, max_cat_to_onehot=1).fit(rows, target, categorical_feature=[8])
     bench.holds(model, rows[:10].to_numpy(), raw(model, rows[:10]), to_shap=rows[:10])
-    bench.holds(model, rows[:10].to_numpy(), raw(model, rows[:10]), to_shap=rows[:10], interactions=True, compare=False)
+    bench.holds(model, rows[:10].to_numpy(), raw(model, rows[:10]), to_shap=rows[:10], interactions=True,
+                compare=False)
 
 
 @case()
@@ -122,7 +128,8 @@ def test_lightgbm_interactions(bench):
 def lightgbm_ordinary(bench, kind):
     rows = noise(120)
     target = rows[:, 0] + rows[:, 1] ** 2
-    model = lightgbm_class(f"LGBM{kind}", max_depth=3).fit(rows, target > 1 if kind == "Classifier" else target)
+    model = lightgbm_class(f"LGBM{kind}", max_depth=3).fit(
+        rows, target > 1 if kind == "Classifier" else target)
     bench.holds(model, rows[:10], raw(model, rows[:10]))
 
 

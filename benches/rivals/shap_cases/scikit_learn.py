@@ -94,7 +94,8 @@ def isolation(bench, share):
 @case(1.0, 0.75, title="test_pyod_isolation_forest")
 def pyod(bench, share):
     rows = houses()[0].to_numpy()
-    model = needs("pyod.models.iforest").IForest(n_estimators=50, max_features=share, random_state=0).fit(rows)
+    model = needs("pyod.models.iforest").IForest(
+        n_estimators=50, max_features=share, random_state=0).fit(rows)
     path = bench.folder / "pyod.json"
     scikit_learn_to_json.save(model.detector_, path)
     scores = bench.command.predict(path, rows[:30], "--output", "probability")[:, 0]
@@ -131,7 +132,8 @@ def test_sklearn_random_forest_multiclass(bench):
 def pairs(bench, data):
     from sklearn.ensemble import RandomForestClassifier
     rows, target = iris() if data == "iris" else adults(50)
-    model = RandomForestClassifier(10, max_depth=None if data == "iris" else 1, random_state=0).fit(rows, target)
+    model = RandomForestClassifier(10, max_depth=None if data == "iris" else 1, random_state=0).fit(
+        rows, target)
     bench.holds(model, rows[:40], model.predict_proba(rows[:40]), interactions=True)
 
 
@@ -140,7 +142,8 @@ def pairs(bench, data):
 def three_targets(bench, kind):
     from sklearn import datasets, ensemble
     rows, targets = datasets.load_linnerud(return_X_y=True)
-    model = getattr(ensemble, kind)(n_estimators=10, max_depth=10, random_state=202).fit(rows[:16], targets[:16])
+    model = getattr(ensemble, kind)(n_estimators=10, max_depth=10, random_state=202).fit(
+        rows[:16], targets[:16])
     bench.holds(model, rows[16:], model.predict(rows[16:]))
 
 
@@ -175,7 +178,8 @@ def test_gradient_boosting_classifier_invalid_init_estimator(bench):
 def boosted(bench, kind, count):
     from sklearn import ensemble
     train, test, target, _ = split(*adults())
-    model = getattr(ensemble, f"GradientBoosting{kind}")(n_estimators=10, max_depth=10, random_state=202).fit(train, target)
+    model = getattr(ensemble, f"GradientBoosting{kind}")(
+        n_estimators=10, max_depth=10, random_state=202).fit(train, target)
     said = model.decision_function if kind == "Classifier" else model.predict
     bench.holds(model, test[:count], said(test[:count]))
     if count > 1 and kind == "Classifier":
@@ -188,11 +192,13 @@ def test_HistGradientBoostingClassifier_proba(bench):
     rows, target = adults()
     model = HistGradientBoostingClassifier(max_iter=10, max_depth=6).fit(rows, target)
     # The command explains the probability of the second class, shap those of both.
-    values, bases, sums = bench.holds(model, rows[:20], model.predict_proba(rows[:20])[:, 1], background=rows[:10], output="probability", compare=False)
+    values, bases, sums = bench.holds(model, rows[:20], model.predict_proba(rows[:20])[:, 1],
+                                      background=rows[:10], output="probability", compare=False)
     said = shap.TreeExplainer(model, rows[:10], model_output="predict_proba")(rows[:20])
     said = np.asarray(said.values)[..., -1:]
     if apart(values, said) > DOUBLE:
-        bench.judge(apart(values, said), DOUBLE, model, None, rows[:20], rows[:10], "probability", False, values, said)
+        bench.judge(apart(values, said), DOUBLE, model, None, rows[:20], rows[:10], "probability", False,
+                    values, said)
 
 
 @case()
@@ -222,7 +228,8 @@ def test_feature_perturbation_refactoring(bench):
     by_default = bench.command.run("explain", path, rows[:5])
     if by_default["game"] != "path-dependent":
         raise Differs(f"the default without a background is the {by_default['game']} game")
-    beside = bench.command.run("explain", path, rows[:5], "--background", bench.command.write(rows, "background"))
+    beside = bench.command.run("explain", path, rows[:5], "--background",
+                               bench.command.write(rows, "background"))
     if beside["game"] != "marginal":
         raise Differs(f"the default with a background is the {beside['game']} game")
     try:

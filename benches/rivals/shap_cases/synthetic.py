@@ -12,7 +12,8 @@ def single_tree(kind="classifier", columns=4, rows=None, **more):
     first = np.asarray(rows)
     target = first[:, 0] + first[:, 1]
     if kind == "classifier":
-        return DecisionTreeClassifier(**({"max_depth": 3, "random_state": 0} | more)).fit(rows, target > 0), rows
+        return DecisionTreeClassifier(**({"max_depth": 3, "random_state": 0} | more)).fit(
+            rows, target > 0), rows
     return DecisionTreeRegressor(**({"max_depth": 4, "random_state": 0} | more)).fit(rows, target * 2), rows
 
 
@@ -63,14 +64,17 @@ def small_boosting(bench, kind):
     from sklearn import ensemble
     rows = noise(120)
     target = rows[:, 0] ** 2 + rows[:, 1]
-    model = getattr(ensemble, f"GradientBoosting{kind}")(n_estimators=20, random_state=0).fit(rows, target > 1 if kind == "Classifier" else target)
-    bench.holds(model, rows[:10], (model.decision_function if kind == "Classifier" else model.predict)(rows[:10]))
+    model = getattr(ensemble, f"GradientBoosting{kind}")(n_estimators=20, random_state=0).fit(
+        rows, target > 1 if kind == "Classifier" else target)
+    bench.holds(model, rows[:10],
+                (model.decision_function if kind == "Classifier" else model.predict)(rows[:10]))
 
 
 @case(title="test_tree_explainer_single_sample")
 @case("Series", title="test_tree_explainer_with_pandas_series")
 def one_row(bench, kind="row"):
-    model, rows = single_tree("classifier" if kind == "row" else "regressor", rows=pd.DataFrame(noise(100, 4), columns=list("abcd")))
+    model, rows = single_tree("classifier" if kind == "row" else "regressor",
+                              rows=pd.DataFrame(noise(100, 4), columns=list("abcd")))
     said = model.predict_proba if kind == "row" else model.predict
     bench.holds(model, rows.iloc[[0]], said(rows.iloc[[0]]))
 
@@ -128,13 +132,15 @@ def test_tree_explainer_with_tree_limit(bench):
 def test_tree_explainer_multiclass(bench):
     from sklearn.tree import DecisionTreeClassifier
     rows = noise(150)
-    model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(rows, np.digitize(rows[:, 0], [-0.5, 0.5]))
+    model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(
+        rows, np.digitize(rows[:, 0], [-0.5, 0.5]))
     bench.holds(model, rows[:10], model.predict_proba(rows[:10]))
 
 
 @case()
 def test_nullable_pandas_dtype(bench):
-    rows = pd.DataFrame({"x1": pd.array([1.0, 2, 3, 4, 5] * 20, dtype="Float64"), "x2": pd.array([10, 20, 30, 40, 50] * 20, dtype="Int64")})
+    rows = pd.DataFrame({"x1": pd.array([1.0, 2, 3, 4, 5] * 20, dtype="Float64"),
+                         "x2": pd.array([10, 20, 30, 40, 50] * 20, dtype="Int64")})
     from sklearn.tree import DecisionTreeClassifier
     model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(rows, [0, 1, 0, 1, 0] * 20)
     asked = rows.iloc[:5].copy()

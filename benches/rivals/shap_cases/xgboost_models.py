@@ -9,7 +9,8 @@ from shap_cases.enumeration import by_coalitions, expected
 
 def xgboost_of(rows, target, rounds=10, **parameters):
     xgboost = needs("xgboost")
-    return xgboost.train({"nthread": 1, "verbosity": 0} | parameters, xgboost.DMatrix(rows, label=target), rounds)
+    return xgboost.train({"nthread": 1, "verbosity": 0} | parameters, xgboost.DMatrix(rows, label=target),
+                         rounds)
 
 
 def xgboost_margins(model, rows):
@@ -79,7 +80,8 @@ def test_single_tree_compare_with_kernel_shap(bench):
     rows, target = weighted(100)
     model = xgboost_of(rows, target, 1, eta=1, max_depth=6, base_score=0, **{"lambda": 0})
     values, *_ = bench.holds(model, rows[:5], xgboost_margins(model, rows[:5]), background=rows)
-    said = shap.KernelExplainer(lambda asked: xgboost_margins(model, asked), rows).shap_values(rows[:5], nsamples=150, silent=True)
+    said = shap.KernelExplainer(lambda asked: xgboost_margins(model, asked), rows).shap_values(
+        rows[:5], nsamples=150, silent=True)
     if apart(values[..., 0], said) > SINGLE:
         raise Differs("values differ from those of Kernel SHAP")
 
@@ -95,7 +97,8 @@ def test_several_trees(bench):
 def test_single_tree_nonlinear_transformations(bench, output):
     xgboost = needs("xgboost")
     rows, target = weighted(100, binary=True)
-    model = xgboost_of(rows, target, 1, eta=1, max_depth=6, base_score=target.mean(), objective="binary:logistic", **{"lambda": 0})
+    model = xgboost_of(rows, target, 1, eta=1, max_depth=6, base_score=target.mean(),
+                       objective="binary:logistic", **{"lambda": 0})
     said = model.predict(xgboost.DMatrix(rows[:5]), output_margin=output == "raw")
     bench.holds(model, rows[:5], said, background=rows, output=output)
 
@@ -136,7 +139,8 @@ def xgboost_direct(bench, kind):
 def xgboost_classes(bench, kind):
     xgboost = needs("xgboost")
     rows, target = iris()
-    model = xgboost_class("XGBRFClassifier" if kind == "forest" else "XGBClassifier", max_depth=4, n_estimators=4,
+    model = xgboost_class("XGBRFClassifier" if kind == "forest" else "XGBClassifier", max_depth=4,
+                          n_estimators=4,
                           **({"num_parallel_tree": 3} if kind == "parallel" else {})).fit(rows, target)
     said = model.predict(rows, output_margin=True)
     values, *_ = bench.holds(model, rows, said, compare=kind == "gbtree")
@@ -167,8 +171,10 @@ def xgboost_mixed(bench):
 @case("probability", title="TestExplainerXGBoost::test_xgboost_classifier_independent_probability")
 def xgboost_independent(bench, output):
     rows, target = weighted(binary=True)
-    model = xgboost_class("XGBClassifier", n_estimators=10, max_depth=5, tree_method="exact").fit(rows, target)
-    said = model.predict(rows[:20], output_margin=True) if output == "raw" else model.predict_proba(rows[:20])[:, 1]
+    model = xgboost_class("XGBClassifier", n_estimators=10, max_depth=5, tree_method="exact").fit(
+        rows, target)
+    said = model.predict(rows[:20],
+                         output_margin=True) if output == "raw" else model.predict_proba(rows[:20])[:, 1]
     bench.holds(model, rows[:20], said, background=rows, output=output)
 
 
@@ -179,23 +185,27 @@ def rows_of_a_matrix(bench):
     bench.holds(model, rows, xgboost_margins(model, rows))
 
 
-@case("booster", "regressor", "multiclass", "multiclass forest", "multiclass forest, early stop", "binary forest", "ranker",
+@case("booster", "regressor", "multiclass", "multiclass forest", "multiclass forest, early stop",
+      "binary forest", "ranker",
       title="TestExplainerXGBoost::test_tree_limit")
 def tree_limit(bench, kind):
     xgboost = needs("xgboost")
-    rows, target = iris(2 if kind == "binary forest" else 3) if kind not in ("booster", "regressor") else houses(500)
+    rows, target = iris(2 if kind == "binary forest" else 3) if kind not in (
+        "booster", "regressor") else houses(500)
     rows = np.asarray(rows)
     order = np.random.default_rng(3).permutation(len(rows))
     train, test = order[: len(rows) * 3 // 4], order[len(rows) * 3 // 4:]
     rounds = None
     if kind == "booster":
         data = [xgboost.DMatrix(rows[part], label=target[part]) for part in (train, test)]
-        model = xgboost.train({"learning_rate": 0.3, "verbosity": 0}, data[0], 60, evals=[(data[1], "held_out")], early_stopping_rounds=3,
+        model = xgboost.train({"learning_rate": 0.3, "verbosity": 0}, data[0], 60,
+                              evals=[(data[1], "held_out")], early_stopping_rounds=3,
                               verbose_eval=False)
         rounds = model.best_iteration + 1
         bench.notes.append("the command stops at the best round, like the library's scikit-learn interface; shap uses all rounds of a Booster")
     elif kind == "ranker":
-        model = xgboost.XGBRanker(n_estimators=5, num_parallel_tree=3).fit(rows[train], target[train], qid=np.arange(len(train)) // 56)
+        model = xgboost.XGBRanker(n_estimators=5, num_parallel_tree=3).fit(
+            rows[train], target[train], qid=np.arange(len(train)) // 56)
     elif kind == "regressor":
         model = xgboost.XGBRegressor(n_estimators=10).fit(rows, target)
     elif "stop" in kind:
@@ -203,7 +213,8 @@ def tree_limit(bench, kind):
         model.fit(rows[train], target[train], eval_set=[(rows[test], target[test])], verbose=False)
         rounds = model.best_iteration + 1
     else:
-        model = xgboost.XGBClassifier(n_estimators=10, num_parallel_tree=3 if "forest" in kind else 1).fit(rows, target)
+        model = xgboost.XGBClassifier(n_estimators=10,
+                                      num_parallel_tree=3 if "forest" in kind else 1).fit(rows, target)
     booster = model.get_booster() if hasattr(model, "get_booster") else model
     data, within = xgboost.DMatrix(rows[:20]), (0, rounds or 0)
     outputs = booster.predict(data, output_margin=True, iteration_range=within)
@@ -217,7 +228,8 @@ def tree_limit(bench, kind):
 @case()
 def test_xgboost_tweedie_regression(bench):
     rows = noise()
-    model = xgboost_class("XGBRegressor", objective="reg:tweedie").fit(rows, np.random.default_rng(0).exponential(size=100))
+    model = xgboost_class("XGBRegressor", objective="reg:tweedie").fit(
+        rows, np.random.default_rng(0).exponential(size=100))
     bench.holds(model, rows, np.log(model.predict(rows)))
 
 

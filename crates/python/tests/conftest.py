@@ -29,7 +29,8 @@ def frame():
     random = np.random.default_rng(1)
     count = 150
     rows = pandas.DataFrame({
-        "size": random.normal(size=count), "colour": pandas.Categorical(random.choice(["red", "green", "blue"], count)),
+        "size": random.normal(size=count),
+        "colour": pandas.Categorical(random.choice(["red", "green", "blue"], count)),
         "rooms": random.integers(0, 5, count), "new": random.random(count) > 0.5,
     })
     return rows, (rows["size"] + 2 * (rows["colour"] == "red") + rows["new"]).to_numpy(dtype=float)

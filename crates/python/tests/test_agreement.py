@@ -27,19 +27,24 @@ def mixed():
     random = np.random.default_rng(5)
     count = 200
     frame = pandas.DataFrame({
-        "a": random.normal(size=count), "c": pandas.Categorical(random.choice(["x", "y", "z"], count)), "i": random.integers(0, 5, count),
+        "a": random.normal(size=count), "c": pandas.Categorical(random.choice(["x", "y", "z"], count)),
+        "i": random.integers(0, 5, count),
         "b": random.random(count) > 0.5, "o": pandas.Categorical(random.choice([10, 20, 5], count)),
         "m": random.choice([1.0, 2.0, np.nan], count),
     })
-    return frame, (2 * frame["a"] + 3 * (frame["c"] == "x") + frame["b"] + 2 * (frame["o"] == 5)).to_numpy(dtype=float)
+    return frame, (2 * frame["a"] + 3 * (frame["c"] == "x") + frame["b"]
+                   + 2 * (frame["o"] == 5)).to_numpy(dtype=float)
 
 
 XGBOOST = {
-    "plain": dict(), "dart": dict(booster="dart", rate_drop=0.3), "gblinear": dict(booster="gblinear"), "large base": dict(base_score=1e5),
-    "parallel trees": dict(num_parallel_tree=5, subsample=0.5, learning_rate=1), "counts": dict(objective="count:poisson"),
+    "plain": dict(), "dart": dict(booster="dart", rate_drop=0.3), "gblinear": dict(booster="gblinear"),
+    "large base": dict(base_score=1e5),
+    "parallel trees": dict(num_parallel_tree=5, subsample=0.5, learning_rate=1),
+    "counts": dict(objective="count:poisson"),
     "gamma": dict(objective="reg:gamma"), "tweedie": dict(objective="reg:tweedie"),
     "many trees": dict(n_estimators=1000, learning_rate=0.02),
-    "leaf-wise": dict(max_depth=0, grow_policy="lossguide", max_leaves=20, tree_method="hist"), "missing is 0": dict(missing=0.0),
+    "leaf-wise": dict(max_depth=0, grow_policy="lossguide", max_leaves=20, tree_method="hist"),
+    "missing is 0": dict(missing=0.0),
 }
 
 
@@ -55,7 +60,8 @@ def test_xgboost_agrees(mixed, kind):
         assert compared(model, rows, linked=linked) == 20
         assert compared(model, rows.to_numpy(dtype=float), linked=linked) == 20
     if "missing" not in kind:
-        assert compared(model.get_booster(), rows) == compared(model.get_booster(), xgboost.DMatrix(rows)) == 20
+        assert compared(model.get_booster(), rows) == compared(
+            model.get_booster(), xgboost.DMatrix(rows)) == 20
     # Columns in another order, with others between them, and single rows.
     assert compared(model, rows.iloc[:, ::-1].assign(extra=1.0)) == 20
     assert compared(model, rows.iloc[3]) == compared(model, rows.to_numpy(dtype=float)[3]) == 1
@@ -63,7 +69,9 @@ def test_xgboost_agrees(mixed, kind):
     assert compared(model, rows, chosen) == 20
 
 
-@pytest.mark.parametrize("kind", ["two classes", "three classes", "words", "large leaves", "32 bits", "several targets", "codes"])
+@pytest.mark.parametrize("kind",
+                         ["two classes", "three classes", "words", "large leaves", "32 bits",
+                          "several targets", "codes"])
 def test_xgboost_of_other_tasks_agrees(mixed, kind):
     xgboost = pytest.importorskip("xgboost")
     frame, targets = mixed
@@ -81,7 +89,8 @@ def test_xgboost_of_other_tasks_agrees(mixed, kind):
     elif kind == "large leaves":
         # Trees that cancel: margins are small compared to the leaf values that they sum.
         steps = np.where(np.arange(len(targets)) % 2, 1e7, -1e7)
-        model, rows = xgboost.XGBRegressor(n_estimators=300, n_jobs=1, learning_rate=0.9).fit(numbers, steps), numbers
+        model, rows = xgboost.XGBRegressor(n_estimators=300, n_jobs=1, learning_rate=0.9).fit(
+            numbers, steps), numbers
     elif kind == "32 bits":
         model, rows = model.fit(numbers.astype(np.float32), targets), numbers.astype(np.float32)
     elif kind == "several targets":
@@ -93,9 +102,12 @@ def test_xgboost_of_other_tasks_agrees(mixed, kind):
 
 
 LIGHTGBM = {
-    "plain": dict(), "dart": dict(boosting_type="dart"), "forest": dict(boosting_type="rf", bagging_freq=1, bagging_fraction=0.5),
-    "linear leaves": dict(linear_tree=True), "counts": dict(objective="poisson"), "zero is missing": dict(zero_as_missing=True),
-    "none is missing": dict(use_missing=False), "root": dict(reg_sqrt=True), "many trees": dict(n_estimators=1000),
+    "plain": dict(), "dart": dict(boosting_type="dart"),
+    "forest": dict(boosting_type="rf", bagging_freq=1, bagging_fraction=0.5),
+    "linear leaves": dict(linear_tree=True), "counts": dict(objective="poisson"),
+    "zero is missing": dict(zero_as_missing=True),
+    "none is missing": dict(use_missing=False), "root": dict(reg_sqrt=True),
+    "many trees": dict(n_estimators=1000),
 }
 
 
@@ -104,10 +116,12 @@ def test_lightgbm_agrees(mixed, kind):
     lightgbm = pytest.importorskip("lightgbm")
     frame, targets = mixed
     rows = frame[["a", "i", "b", "m"]] if kind == "linear leaves" else frame
-    model = lightgbm.LGBMRegressor(**{**dict(n_estimators=20, **QUIET), **LIGHTGBM[kind]}).fit(rows, np.abs(targets) + 0.1)
+    model = lightgbm.LGBMRegressor(**{**dict(n_estimators=20, **QUIET), **LIGHTGBM[kind]}).fit(
+        rows, np.abs(targets) + 0.1)
     assert compared(model, rows) == compared(model.booster_, rows) == 20
     assert compared(model, rows, apportion.Ensemble(model, rounds=(2, 7))) == 20
-    numbers = rows.assign(**{name: rows[name].cat.codes for name in ("c", "o") if name in rows}).to_numpy(dtype=float)
+    numbers = rows.assign(**{name: rows[name].cat.codes for name in (
+        "c", "o") if name in rows}).to_numpy(dtype=float)
     assert compared(model, numbers) == compared(model, numbers.astype(np.float32)) == 20
     if kind != "root":
         assert compared(model, rows, linked=True) == 20
@@ -141,7 +155,8 @@ def test_catboost_agrees(mixed, kind):
     options = {**dict(iterations=20, cat_features=["c", "o"], **CAT), **CATBOOST[kind]}
     model = catboost.CatBoostRegressor(**options).fit(rows, np.abs(targets) + 0.1)
     assert compared(model, rows) == compared(model, rows, linked=True) == 20
-    assert compared(model, rows.iloc[:, ::-1]) == compared(model, rows, apportion.Ensemble(model, rounds=(3, 8))) == 20
+    assert compared(model, rows.iloc[:, ::-1]) == compared(
+        model, rows, apportion.Ensemble(model, rounds=(3, 8))) == 20
     model.set_scale_and_bias(2.0, model.get_scale_and_bias()[1])
     assert compared(model, rows) == 20
 
@@ -150,9 +165,11 @@ def test_catboost_agrees(mixed, kind):
 def test_catboost_of_other_tasks_agrees(numbers, kind):
     catboost = pytest.importorskip("catboost")
     rows, targets = numbers
-    classes = {"two": targets > 0, "words": np.where(targets > 0, "yes", "no")}.get(kind, np.digitize(targets, [-0.5, 0.5]))
+    classes = {"two": targets > 0, "words": np.where(targets > 0, "yes", "no")}.get(
+        kind, np.digitize(targets, [-0.5, 0.5]))
     if kind == "ranker":
-        model = catboost.CatBoostRanker(iterations=5, **CAT).fit(rows, classes, group_id=np.repeat(np.arange(12), 10))
+        model = catboost.CatBoostRanker(iterations=5, **CAT).fit(
+            rows, classes, group_id=np.repeat(np.arange(12), 10))
     elif kind == "plain":
         model = catboost.CatBoost({"iterations": 5, "loss_function": "Logloss", **CAT}).fit(rows, targets > 0)
     elif kind == "pool":
@@ -166,8 +183,10 @@ def test_catboost_of_other_tasks_agrees(numbers, kind):
 def scikit_learn_models():
     pytest.importorskip("sklearn")
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-    from sklearn.ensemble import (AdaBoostClassifier, BaggingRegressor, ExtraTreesClassifier, GradientBoostingClassifier,
-                                  GradientBoostingRegressor, HistGradientBoostingClassifier, HistGradientBoostingRegressor,
+    from sklearn.ensemble import (AdaBoostClassifier, BaggingRegressor, ExtraTreesClassifier,
+                                  GradientBoostingClassifier,
+                                  GradientBoostingRegressor, HistGradientBoostingClassifier,
+                                  HistGradientBoostingRegressor,
                                   IsolationForest, RandomForestClassifier, RandomForestRegressor)
     from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge, RidgeClassifier, SGDClassifier
     from sklearn.model_selection import GridSearchCV
@@ -185,15 +204,22 @@ def scikit_learn_models():
     return {
         "numbers": [DecisionTreeRegressor(), RandomForestRegressor(**few), GradientBoostingRegressor(**few),
                     HistGradientBoostingRegressor(max_iter=5),
-                    BaggingRegressor(n_estimators=3), Ridge(), LinearSVR(), GridSearchCV(Ridge(), {"alpha": [1, 2]}),
-                    make_pipeline(StandardScaler(), RandomForestRegressor(**few)), IsolationForest(n_estimators=5),
+                    BaggingRegressor(n_estimators=3), Ridge(), LinearSVR(),
+                    GridSearchCV(Ridge(), {"alpha": [1, 2]}),
+                    make_pipeline(StandardScaler(), RandomForestRegressor(**few)),
+                    IsolationForest(n_estimators=5),
                     RandomForestRegressor(200)],
         "counts": [PoissonRegressor(), HistGradientBoostingRegressor(loss="poisson", max_iter=5)],
-        "targets": [RandomForestRegressor(**few), MultiOutputRegressor(GradientBoostingRegressor(**few)), Ridge()],
-        "classes": [DecisionTreeClassifier(), RandomForestClassifier(**few), ExtraTreesClassifier(**few), GradientBoostingClassifier(**few),
-                    HistGradientBoostingClassifier(max_iter=5), LogisticRegression(), RidgeClassifier(), LinearSVC(), boosted,
-                    LinearDiscriminantAnalysis(), SGDClassifier(), make_pipeline(StandardScaler(), LogisticRegression())],
-        "two classes": [RandomForestClassifier(**few), GradientBoostingClassifier(**few), LogisticRegression(),
+        "targets": [RandomForestRegressor(**few), MultiOutputRegressor(GradientBoostingRegressor(**few)),
+                    Ridge()],
+        "classes": [DecisionTreeClassifier(), RandomForestClassifier(**few), ExtraTreesClassifier(**few),
+                    GradientBoostingClassifier(**few),
+                    HistGradientBoostingClassifier(max_iter=5), LogisticRegression(), RidgeClassifier(),
+                    LinearSVC(), boosted,
+                    LinearDiscriminantAnalysis(), SGDClassifier(),
+                    make_pipeline(StandardScaler(), LogisticRegression())],
+        "two classes": [RandomForestClassifier(**few), GradientBoostingClassifier(**few),
+                        LogisticRegression(),
                         SVC(kernel="linear", probability=True),
                         SGDClassifier(loss="log_loss"), boosted],
     }
@@ -203,7 +229,8 @@ def scikit_learn_models():
 def test_scikit_learn_agrees(numbers, task):
     rows, targets = numbers
     wanted = {"numbers": targets, "counts": np.exp(targets), "targets": np.c_[targets, -targets],
-              "classes": np.digitize(targets, [-0.5, 0.5]), "two classes": np.where(targets > 0, "yes", "no")}[task]
+              "classes": np.digitize(targets, [-0.5, 0.5]),
+              "two classes": np.where(targets > 0, "yes", "no")}[task]
     for model in scikit_learn_models()[task]:
         model.fit(rows, wanted)
         assert compared(model, rows) == 20, model
@@ -219,15 +246,20 @@ def test_lists_agree_member_by_member(numbers):
     from sklearn.linear_model import PoissonRegressor
 
     rows, targets = numbers
-    for make in (lambda: xgboost.XGBClassifier(n_estimators=4, n_jobs=1), lambda: IsolationForest(n_estimators=4), PoissonRegressor):
-        models = [make().fit(rows[part], (targets[part] > 0).astype(int)) for part in (slice(0, 80), slice(40, 120))]
+    for make in (lambda: xgboost.XGBClassifier(n_estimators=4, n_jobs=1),
+                 lambda: IsolationForest(n_estimators=4), PoissonRegressor):
+        models = [make().fit(rows[part], (targets[part] > 0).astype(int)) for part in (
+            slice(0, 80), slice(40, 120))]
         assert compared(models, rows) == 20
         other = apportion.Ensemble([models[0], models[0]])
-        with pytest.raises(apportion.ModelError, match="model 1 of the list: the trees as read do not reproduce"):
+        with pytest.raises(apportion.ModelError,
+                           match="model 1 of the list: the trees as read do not reproduce"):
             compared(models, rows, other)
 
 
-@pytest.mark.parametrize("kind", ["polars", "lazy", "arrow", "batch", "lists", "masked", "sparse", "nullable", "tensor-like"])
+@pytest.mark.parametrize("kind",
+                         ["polars", "lazy", "arrow", "batch", "lists", "masked", "sparse", "nullable",
+                          "tensor-like"])
 @pytest.mark.parametrize("library", ["xgboost", "lightgbm", "catboost"])
 def test_rows_of_every_container_are_compared(numbers, library, kind):
     module = pytest.importorskip(library)
@@ -248,9 +280,12 @@ def test_rows_of_every_container_are_compared(numbers, library, kind):
         given = pytest.importorskip("scipy.sparse").csc_matrix(rows)
     elif kind == "tensor-like":
         itself = lambda self: self
-        given = type("Tensor", (), {"detach": itself, "cpu": itself, "numpy": lambda self: rows, "__len__": lambda self: len(rows)})()
+        given = type("Tensor", (),
+                     {"detach": itself, "cpu": itself, "numpy": lambda self: rows,
+                      "__len__": lambda self: len(rows)})()
     else:
-        given = {"lists": rows.tolist(), "masked": np.ma.masked_greater(rows, 1.0), "nullable": frame.convert_dtypes()}.get(kind)
+        given = {"lists": rows.tolist(), "masked": np.ma.masked_greater(rows, 1.0),
+                 "nullable": frame.convert_dtypes()}.get(kind)
     assert compared(model, given) == 20
 
 
@@ -305,7 +340,8 @@ def test_faults_in_trees_are_found(numbers, edit, kind):
     rows, targets = numbers
     rows = np.where(np.random.default_rng(2).random(rows.shape) < 0.2, np.nan, rows)
     make = xgboost.XGBClassifier if kind == "classifier" else xgboost.XGBRegressor
-    model = make(n_estimators=10, max_depth=3, n_jobs=1).fit(rows, targets > 0 if kind == "classifier" else targets)
+    model = make(n_estimators=10, max_depth=3, n_jobs=1).fit(
+        rows, targets > 0 if kind == "classifier" else targets)
     ensemble = edited(model, edit)
     given = model.get_booster() if kind == "booster" else model
     assert compared(given, rows, edited(model, lambda learner: None)) == 20
@@ -326,14 +362,16 @@ def test_wrong_rounds_are_found(numbers, library):
         with pytest.raises(apportion.ModelError, match="do not reproduce"):
             compared(model, rows, Ensemble._of([(content, rounds)]))
     with pytest.raises(apportion.ModelError, match="do not reproduce"):
-        compared(model, rows, apportion.Ensemble(type(model)(**model.get_params()).fit(rows, targets + rows[:, 0])))
+        compared(model, rows, apportion.Ensemble(type(model)(**model.get_params()).fit(
+            rows, targets + rows[:, 0])))
 
 
 @pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
 def test_another_order_of_categories_is_found(mixed, library):
     module = pytest.importorskip(library)
     frame, targets = mixed
-    make = {"xgboost": lambda: module.XGBRegressor(n_estimators=9, n_jobs=1, enable_categorical=True, tree_method="hist"),
+    make = {"xgboost": lambda: module.XGBRegressor(
+        n_estimators=9, n_jobs=1, enable_categorical=True, tree_method="hist"),
             "lightgbm": lambda: module.LGBMRegressor(n_estimators=9, **QUIET)}[library]
     model = make().fit(frame, targets)
     ensemble = apportion.Ensemble(model)
@@ -367,7 +405,8 @@ def test_faults_of_models_of_scikit_learn_are_found(numbers, kind):
     from sklearn.preprocessing import StandardScaler
 
     rows, targets = numbers
-    wanted = np.digitize(targets, [0]) if kind in ("forest", "logistic") else np.c_[targets, -targets] if kind == "two targets" else targets
+    wanted = np.digitize(targets, [0]) if kind in ("forest", "logistic") else np.c_[
+        targets, -targets] if kind == "two targets" else targets
     make = {"forest": lambda: RandomForestClassifier(5), "logistic": LogisticRegression,
             "isolation": lambda: IsolationForest(n_estimators=5),
             "pipeline": lambda: make_pipeline(StandardScaler(), RandomForestRegressor(5)),

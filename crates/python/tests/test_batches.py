@@ -47,8 +47,10 @@ NAMES = ["f0", "f1", "f2", "f3"]
 
 
 @pytest.mark.parametrize("asked", [
-    {"background": 1}, {"background": 30}, {"background": 120}, {"game": "path-dependent"}, {"background": 20, "value": "banzhaf"},
-    {"background": 20, "value": "owen", "groups": [[0, 1], [2, 3]]}, {"background": 5, "model_output": "raw", "precision": "f32"},
+    {"background": 1}, {"background": 30}, {"background": 120}, {"game": "path-dependent"},
+    {"background": 20, "value": "banzhaf"},
+    {"background": 20, "value": "owen", "groups": [[0, 1], [2, 3]]},
+    {"background": 5, "model_output": "raw", "precision": "f32"},
 ])
 def test_trees_have_the_same_bytes_however_a_table_is_cut(asked, trees, numbers, table):
     rows, asked = numbers[0], dict(asked)
@@ -56,29 +58,36 @@ def test_trees_have_the_same_bytes_however_a_table_is_cut(asked, trees, numbers,
     explainer = apportion.BatchExplainer(trees, background, keep="id", feature_names=NAMES, **asked)
     wanted = whole(explainer(table))
     for sizes in [[7], [1, 2, 500], [1000], [1199]]:
-        assert whole(explainer(cut(table.slice(0, 300) if sizes == [7] else table, sizes))).equals(wanted.slice(0, 300) if sizes == [7] else wanted), sizes
+        assert whole(explainer(cut(table.slice(0, 300) if sizes == [7] else table,
+                                   sizes))).equals(wanted.slice(0, 300) if sizes == [7] else wanted), sizes
     sent = pickle.loads(pickle.dumps(explainer))
     assert whole(sent(cut(table, [400]))).equals(wanted)
-    plain = apportion.explain(trees, np.column_stack([table[name] for name in NAMES]), background, feature_names=NAMES, **asked)
-    assert np.allclose(np.column_stack([wanted[name] for name in NAMES]), plain.values, atol=1e-6 if "precision" in asked else 1e-12)
+    plain = apportion.explain(trees, np.column_stack([table[name] for name in NAMES]), background,
+                              feature_names=NAMES, **asked)
+    assert np.allclose(np.column_stack([wanted[name] for name in NAMES]), plain.values,
+                       atol=1e-6 if "precision" in asked else 1e-12)
 
 
 @pytest.mark.parametrize("asked", [
-    {"method": "leverage-shap", "budget": 10}, {"method": "permutation", "budget": "4n"}, {"until": 0.01, "method": "leverage-shap"}, {"value": "banzhaf"},
+    {"method": "leverage-shap", "budget": 10}, {"method": "permutation", "budget": "4n"},
+    {"until": 0.01, "method": "leverage-shap"}, {"value": "banzhaf"},
 ])
 def test_estimates_have_the_same_bytes_however_a_table_is_cut(asked, numbers, table):
-    explainer = apportion.BatchExplainer(additive, numbers[0][:4], keep=["id"], layout="lists", seed=3, feature_names=NAMES, **asked)
+    explainer = apportion.BatchExplainer(additive, numbers[0][:4], keep=["id"], layout="lists", seed=3,
+                                         feature_names=NAMES, **asked)
     table = table.slice(0, 60)
     wanted = whole(explainer(table))
     for sizes in [[1], [7], [13, 2]]:
         assert whole(explainer(cut(table, sizes))).equals(wanted), sizes
-    found = apportion.explain(additive, np.column_stack([table[name] for name in NAMES]), numbers[0][:4], seed=3, **asked)
+    found = apportion.explain(additive, np.column_stack([table[name] for name in NAMES]), numbers[0][:4],
+                              seed=3, **asked)
     assert np.array_equal(np.array(wanted["values"].to_pylist()), found.values)
     errors = np.zeros((60, 4)) if found.std_errors is None else found.std_errors
     if "std_errors" in wanted.column_names:  # auto knows beforehand that values are exact
         assert np.array_equal(np.array(wanted["std_errors"].to_pylist(), dtype=float), errors, equal_nan=True)
     if "until" in asked:
-        assert wanted["stopped_by"].to_pylist() == [certificate["stopped_by"] for certificate in found.certificates]
+        assert wanted["stopped_by"].to_pylist() == [
+            certificate["stopped_by"] for certificate in found.certificates]
 
 
 def test_the_schema_is_known_before_a_row_is_explained(numbers, table):
@@ -88,26 +97,34 @@ def test_the_schema_is_known_before_a_row_is_explained(numbers, table):
     rows = numbers[0]
     model = XGBClassifier(n_estimators=4, max_depth=2, n_jobs=1).fit(rows, np.arange(120) % 3)
     for layout in ("columns", "lists"):
-        explainer = apportion.BatchExplainer(model, rows[:3], keep=["id"], layout=layout, feature_names=NAMES, output_names=["a", "b", "c"])
+        explainer = apportion.BatchExplainer(model, rows[:3], keep=["id"], layout=layout, feature_names=NAMES,
+                                             output_names=["a", "b", "c"])
         schema = explainer.schema(table.schema)
         found = whole(explainer(table.slice(0, 5)))
         assert found.schema.equals(schema, check_metadata=True)
-        assert whole(explainer(table.slice(0, 0).to_batches() or [pyarrow.RecordBatch.from_pylist([], schema=table.schema)])).schema.equals(schema)
+        assert whole(explainer(table.slice(0,
+                                           0).to_batches() or [pyarrow.RecordBatch.from_pylist(
+                                               [], schema=table.schema)])).schema.equals(schema)
         about = json.loads(schema.metadata[b"apportion"])
-        assert (about["schema"], about["layout"], about["features"], about["outputs"]) == (1, layout, NAMES, ["a", "b", "c"])
-        plain = apportion.explain(model, np.column_stack([table.slice(0, 5)[name] for name in NAMES]), rows[:3])
+        assert (about["schema"], about["layout"], about["features"], about["outputs"]) == (
+            1, layout, NAMES, ["a", "b", "c"])
+        plain = apportion.explain(model, np.column_stack([table.slice(0, 5)[name] for name in NAMES]),
+                                  rows[:3])
         if layout == "columns":
-            assert found["output"].to_pylist() == ["a", "b", "c"] * 5 and found["id"].to_pylist() == list(np.repeat(range(5), 3))
+            assert found["output"].to_pylist() == [
+                "a", "b", "c"] * 5 and found["id"].to_pylist() == list(np.repeat(range(5), 3))
             got = np.column_stack([found[name] for name in NAMES]).reshape(5, 3, 4).transpose(0, 2, 1)
         else:
             got = np.array(found["values"].to_pylist())
-            assert np.allclose(np.array(found["base"].to_pylist()) + got.sum(axis=1), np.array(found["prediction"].to_pylist()), atol=1e-6)
+            assert np.allclose(np.array(found["base"].to_pylist()) + got.sum(axis=1),
+                               np.array(found["prediction"].to_pylist()), atol=1e-6)
         assert np.allclose(got, plain.values, atol=1e-12)
 
 
 def test_a_large_batch_comes_in_parts(monkeypatch, trees, numbers, table):
     monkeypatch.setattr("apportion._batches.MOST_ROWS", 500)
-    results = list(apportion.explain_batches(table.combine_chunks(), trees, numbers[0][:9], feature_names=NAMES, keep="id"))
+    results = list(apportion.explain_batches(
+        table.combine_chunks(), trees, numbers[0][:9], feature_names=NAMES, keep="id"))
     assert [result.num_rows for result in results] == [500, 500, 200]
     assert np.concatenate([result["id"] for result in results]).tolist() == list(range(1200))
 
@@ -126,13 +143,18 @@ def test_an_explainer_that_is_given_stays_as_it_was(trees, numbers, table):
 
 def test_nulls_are_missing_values_and_columns_are_found_by_name(trees, numbers, table):
     part = table.slice(0, 50)
-    holed = part.set_column(2, "f1", pyarrow.array([None if row % 3 else 0.5 for row in range(50)], pyarrow.float32()))
+    holed = part.set_column(2, "f1",
+                            pyarrow.array([None if row % 3 else 0.5 for row in range(50)], pyarrow.float32()))
     rows = np.column_stack([holed["f0"], holed["f1"].to_numpy().astype(float), holed["f2"], holed["f3"]])
     wanted = apportion.explain(trees, rows, numbers[0][:9], feature_names=NAMES)
-    found = whole(apportion.explain_batches(holed.select(["f3", "id", "f0", "f2", "f1"]), trees, numbers[0][:9], keep="id", feature_names=NAMES))
+    found = whole(apportion.explain_batches(
+        holed.select(["f3", "id", "f0", "f2", "f1"]), trees, numbers[0][:9], keep="id", feature_names=NAMES))
     assert np.allclose(np.column_stack([found[name] for name in NAMES]), wanted.values, atol=1e-12)
-    words = pyarrow.table({"a": [1.0], "b": [2.0], "c": [3.0], "d": [None]}).cast(pyarrow.schema([(name, pyarrow.float64()) for name in "abcd"]))
-    assert whole(apportion.explain_batches(words, lambda rows: np.nan_to_num(rows).sum(axis=1), numbers[0][:2])).column_names[2:6] == list("abcd")
+    words = pyarrow.table({"a": [1.0], "b": [2.0], "c": [3.0],
+                           "d": [None]}).cast(pyarrow.schema([(name, pyarrow.float64()) for name in "abcd"]))
+    assert whole(apportion.explain_batches(
+        words, lambda rows: np.nan_to_num(rows).sum(axis=1),
+        numbers[0][:2])).column_names[2:6] == list("abcd")
 
 
 def test_what_does_not_fit_is_said_before_anything_runs(trees, numbers, table):
@@ -148,7 +170,8 @@ def test_what_does_not_fit_is_said_before_anything_runs(trees, numbers, table):
         (table, {"keep": ["id", "no"]}, 'unknown column "no" in keep; columns of the batches: "id", "f0"'),
         (table, {"keep": ["id", "id"]}, "duplicate column in keep"),
         (table, {"layout": "rows"}, "unknown layout 'rows'; expected one of: columns, lists"),
-        (table, {"keep": ["f0"]}, 'duplicate column "f0" in the results; rename the kept column, or use layout="lists"'),
+        (table, {"keep": ["f0"]},
+         'duplicate column "f0" in the results; rename the kept column, or use layout="lists"'),
         (table, {"model": additive, "keep": []}, "X: expected 4 feature columns, found 5 .*keep"),
         (table, {"model": additive, "background": None}, "requires a background"),
         (table.set_column(1, "f0", pyarrow.array([[1.0]] * 1200)), {}, 'column "f0" of X contains list'),
@@ -157,7 +180,8 @@ def test_what_does_not_fit_is_said_before_anything_runs(trees, numbers, table):
     ]:
         with pytest.raises(apportion.Error, match=words):
             of(table_, **asked)
-    with pytest.raises(apportion.DataError, match="invalid batch of type builtins.int; expected a pyarrow.RecordBatch"):
+    with pytest.raises(apportion.DataError,
+                       match="invalid batch of type builtins.int; expected a pyarrow.RecordBatch"):
         list(apportion.explain_batches([3], trees, rows))
     with pytest.raises(apportion.UsageError, match="kernel, precision and rows"):
         apportion.BatchExplainer(additive, rows, rows=3)
@@ -169,9 +193,12 @@ def test_a_plan_says_what_a_table_takes(trees, numbers, table):
     result = whole(explainer(table))
     assert plan["method"] == "tree" and plan["evaluations"] == 0
     assert plan["bytes"] == pytest.approx(10**6 * result.nbytes / len(table), rel=0.01)
-    assert 0 < plan["seconds"] < 10_000 and plan["bytes_sent"] == pytest.approx(len(pickle.dumps(explainer)), rel=0.2)
-    plan = apportion.BatchExplainer(additive, numbers[0][:9], keep="id", feature_names=NAMES, method="leverage-shap", budget=10).plan(table, 500)
-    assert (plan["method"], plan["evaluations_per_row"], plan["evaluations"], plan["bytes_sent"]) == ("leverage-shap", 10, 5000, plan["bytes_sent"])
+    assert 0 < plan["seconds"] < 10_000 and plan["bytes_sent"] == pytest.approx(
+        len(pickle.dumps(explainer)), rel=0.2)
+    plan = apportion.BatchExplainer(additive, numbers[0][:9], keep="id", feature_names=NAMES,
+                                    method="leverage-shap", budget=10).plan(table, 500)
+    assert (plan["method"], plan["evaluations_per_row"], plan["evaluations"],
+            plan["bytes_sent"]) == ("leverage-shap", 10, 5000, plan["bytes_sent"])
     asked = []
 
     def slow(rows):
@@ -181,7 +208,8 @@ def test_a_plan_says_what_a_table_takes(trees, numbers, table):
         time.sleep(0.05)
         return additive(rows)
 
-    apportion.BatchExplainer(slow, numbers[0][:1], keep="id", feature_names=NAMES).plan(table, 10**9, seconds=0.2)
+    apportion.BatchExplainer(slow, numbers[0][:1], keep="id", feature_names=NAMES).plan(
+        table, 10**9, seconds=0.2)
     assert len(asked) < 60
     with pytest.raises(apportion.DataError, match="the sample has no rows"):
         explainer.plan(table.slice(0, 0), 10)
@@ -191,19 +219,24 @@ def test_a_plan_says_what_a_table_takes(trees, numbers, table):
 def test_interactions_of_trees_have_the_same_bytes_however_a_table_is_cut(asked, trees, numbers, table):
     asked = dict(asked)
     background = numbers[0][: asked.pop("background")] if "background" in asked else None
-    explainer = apportion.BatchExplainer(trees, background, keep="id", feature_names=NAMES, interactions=True, **asked)
+    explainer = apportion.BatchExplainer(trees, background, keep="id", feature_names=NAMES, interactions=True,
+                                         **asked)
     part = table.slice(0, 300)
     wanted = whole(explainer(part))
     assert wanted.column_names[3:8] == ["f0", "f0 × f1", "f0 × f2", "f0 × f3", "f1"]
     for sizes in [[7], [1, 2, 50], [299]]:
         assert whole(explainer(cut(part, sizes))).equals(wanted), sizes
-    plain = apportion.Explainer(trees, background, feature_names=NAMES, **asked)(np.column_stack([part[name] for name in NAMES]), interactions="index").values
+    plain = apportion.Explainer(trees, background, feature_names=NAMES,
+                                **asked)(np.column_stack([part[name] for name in NAMES]),
+                                         interactions="index").values
     for place, (i, j) in enumerate(zip(*np.triu_indices(4))):
         assert np.allclose(wanted.column(3 + place), plain[:, i, j], atol=1e-12)
     summary = apportion.Summary.of(explainer(part))
-    assert np.allclose(summary.mean_absolute[1], np.abs(plain[:, 0, 1]).mean()) and summary.players[1] == "f0 × f1"
+    assert np.allclose(summary.mean_absolute[1],
+                       np.abs(plain[:, 0, 1]).mean()) and summary.players[1] == "f0 × f1"
     with pytest.raises(apportion.DataError, match="cannot merge summaries with different options"):
-        summary + apportion.Summary.of(apportion.explain_batches(part, trees, background, keep="id", feature_names=NAMES, **asked))
+        summary + apportion.Summary.of(apportion.explain_batches(
+            part, trees, background, keep="id", feature_names=NAMES, **asked))
 
 
 def test_interactions_of_functions_have_errors_where_they_are_estimates(numbers, table):
@@ -216,7 +249,8 @@ def test_interactions_of_functions_have_errors_where_they_are_estimates(numbers,
 
     exact = None
     for budget, is_estimate in ((256, False), (120, True)):
-        explainer = apportion.BatchExplainer(model, np.zeros((1, players)), interactions=True, layout="lists", budget=budget)
+        explainer = apportion.BatchExplainer(model, np.zeros((1, players)), interactions=True, layout="lists",
+                                             budget=budget)
         found = whole(explainer(given))
         assert ("std_errors" in found.column_names) == is_estimate
         assert whole(explainer(cut(given, [1]))).equals(found)
@@ -226,9 +260,11 @@ def test_interactions_of_functions_have_errors_where_they_are_estimates(numbers,
         assert np.linalg.norm(values - exact) < 0.5 * np.linalg.norm(exact)
     with pytest.raises(apportion.UsageError, match="until cannot be combined with interactions"):
         apportion.BatchExplainer(model, np.zeros((1, players)), interactions=True, until=0.1)
-    with pytest.raises(apportion.UsageError, match="unknown form of interactions 'remainder'; expected one of: index"):
+    with pytest.raises(apportion.UsageError,
+                       match="unknown form of interactions 'remainder'; expected one of: index"):
         apportion.BatchExplainer(model, np.zeros((1, players)), interactions="remainder")
-    with pytest.raises(apportion.DataError, match="invalid batches of type builtins.int; expected an iterator of pyarrow.RecordBatch"):
+    with pytest.raises(apportion.DataError,
+                       match="invalid batches of type builtins.int; expected an iterator of pyarrow.RecordBatch"):
         list(apportion.explain_batches(3, model, np.zeros((1, players))))
 
 
@@ -242,13 +278,16 @@ def test_words_come_in_all_forms_of_arrow(booster, frame):
     parts = (rows[start:start + 9] for start in range(0, len(rows), 9))
     tables.append([pyarrow.RecordBatch.from_pandas(part.assign(colour=part.colour.astype(str).astype("category")), preserve_index=False) for part in parts])
     polars = pytest.importorskip("polars")
-    tables += [polars.from_arrow(words), polars.from_arrow(words).with_columns(polars.col("colour").cast(polars.Categorical)), rows]
+    tables += [polars.from_arrow(words),
+               polars.from_arrow(words).with_columns(polars.col("colour").cast(polars.Categorical)), rows]
     for table in tables:
         found = whole(apportion.explain_batches(table, booster, rows[:20]))
-        assert np.allclose(np.column_stack([found[name] for name in rows.columns]), wanted, atol=1e-12), type(table)
+        assert np.allclose(np.column_stack([found[name] for name in rows.columns]), wanted,
+                           atol=1e-12), type(table)
     assert apportion.summarize(words, booster, rows[:20]).explanation().data is None
     with pytest.raises(apportion.DataError, match="unknown category 'pink' in column"):
-        list(apportion.explain_batches(words.set_column(1, "colour", pyarrow.array(["pink"] * len(rows))), booster, rows[:20]))
+        list(apportion.explain_batches(words.set_column(1, "colour", pyarrow.array(["pink"] * len(rows))),
+                                       booster, rows[:20]))
 
 
 def test_without_pyarrow_it_is_said_how_to_get_it(monkeypatch, numbers):

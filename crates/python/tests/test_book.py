@@ -42,7 +42,8 @@ def commands(block):
 def run(command, output, where, folder):
     if command[0] != "apportion":
         return
-    told = subprocess.run([sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True, encoding="utf-8")
+    told = subprocess.run([sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True,
+                          encoding="utf-8")
     assert told.returncode == 0, f"{where}: {shlex.join(command)}\n{told.stderr}"
     same = doctest.OutputChecker().check_output(output, told.stdout, doctest.ELLIPSIS)
     assert not output or same, f"{where}: {shlex.join(command)} writes\n{told.stdout}"

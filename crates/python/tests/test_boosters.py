@@ -21,7 +21,8 @@ def read(model, **options):
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         ensemble = apportion.Ensemble(model, **options)
-    return ensemble, [str(warning.message) for warning in warned if issubclass(warning.category, apportion.ModelWarning)]
+    return ensemble, [str(warning.message) for warning in warned if issubclass(
+        warning.category, apportion.ModelWarning)]
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +35,11 @@ def stopped(numbers):
     settings = dict(n_estimators=30, max_depth=3, learning_rate=0.05, early_stopping_rounds=4, n_jobs=1)
 
     def fit(**more):
-        return xgboost.XGBRegressor(**{**settings, **more}).fit(rows, targets, eval_set=[(valid, noise)], verbose=False)
+        return xgboost.XGBRegressor(**{**settings, **more}).fit(
+            rows, targets, eval_set=[(valid, noise)], verbose=False)
 
-    booster = xgboost.train({"nthread": 1, "max_depth": 3, "eta": 0.05}, xgboost.DMatrix(rows, targets), 30, evals=[(matrix, "valid")],
+    booster = xgboost.train({"nthread": 1, "max_depth": 3, "eta": 0.05}, xgboost.DMatrix(rows, targets), 30,
+                            evals=[(matrix, "valid")],
                             early_stopping_rounds=4, verbose_eval=False)
     assert 1 < booster.best_iteration + 1 < booster.num_boosted_rounds()
     return rows, booster, fit
@@ -62,7 +65,8 @@ def test_objects_of_xgboost_use_the_rounds_that_their_predict_uses(stopped, kind
     rows, booster, fit = stopped
     model = XGBOOST_OBJECTS[kind](booster, fit)
     is_booster = isinstance(model, xgboost.Booster)
-    own = model.predict(xgboost.DMatrix(rows), output_margin=True) if is_booster else model.predict(rows, output_margin=True)
+    own = model.predict(xgboost.DMatrix(rows), output_margin=True) if is_booster else model.predict(
+        rows, output_margin=True)
     ensemble, _ = read(model)
     assert np.abs(ensemble.predict(rows) - own).max() < 1e-5
     found = apportion.TreeExplainer(model, rows[:20])(rows[:5])
@@ -98,12 +102,14 @@ def test_a_choice_of_rounds_is_noted_and_can_be_changed(stopped):
     assert np.abs(later.ensemble.predict(rows) - model.predict(rows, iteration_range=(0, 2))).max() < 1e-5
 
 
-@pytest.mark.parametrize("kind", ["wrapper", "Booster", "kept in training", "best chosen", "forest", "from text"])
+@pytest.mark.parametrize("kind",
+                         ["wrapper", "Booster", "kept in training", "best chosen", "forest", "from text"])
 def test_objects_of_lightgbm_use_the_rounds_that_their_predict_uses(numbers, kind):
     lightgbm = pytest.importorskip("lightgbm")
     rows, targets = numbers
     boosting = "rf" if kind == "forest" else "gbdt"
-    model = lightgbm.LGBMRegressor(n_estimators=20, boosting_type=boosting, bagging_freq=1, bagging_fraction=0.5, **QUIET)
+    model = lightgbm.LGBMRegressor(n_estimators=20, boosting_type=boosting, bagging_freq=1,
+                                   bagging_fraction=0.5, **QUIET)
     model.fit(rows, targets)
     booster = model.booster_
     if kind == "kept in training":
@@ -119,7 +125,8 @@ def test_objects_of_lightgbm_use_the_rounds_that_their_predict_uses(numbers, kin
     assert np.abs(ensemble.predict(rows) - one.predict(rows)).max() < 1e-12
     if booster.best_iteration == 7:
         assert "rounds 0..7 of" in ensemble.notes[0]
-        assert np.abs(read(one, rounds="all")[0].predict(rows) - one.predict(rows, num_iteration=-1)).max() < 1e-12
+        assert np.abs(read(one, rounds="all")[0].predict(rows) - one.predict(
+            rows, num_iteration=-1)).max() < 1e-12
 
 
 @pytest.mark.parametrize("kind", ["best model", "all trees", "shrunk", "from a file"])
@@ -153,9 +160,12 @@ def mean_makers():
     from sklearn.linear_model import LogisticRegression, Ridge
 
     return {
-        "forest": (lambda: RandomForestRegressor(5, random_state=0), False, lambda model, rows: model.predict(rows)),
-        "forest of classes": (lambda: RandomForestClassifier(5, random_state=0), True, lambda model, rows: model.predict_proba(rows)),
-        "histogram boosting": (lambda: HistGradientBoostingRegressor(max_iter=5), False, lambda model, rows: model.predict(rows)),
+        "forest": (lambda: RandomForestRegressor(5, random_state=0), False, lambda model,
+                   rows: model.predict(rows)),
+        "forest of classes": (lambda: RandomForestClassifier(5, random_state=0), True, lambda model,
+                              rows: model.predict_proba(rows)),
+        "histogram boosting": (lambda: HistGradientBoostingRegressor(max_iter=5), False, lambda model,
+                               rows: model.predict(rows)),
         "ridge": (Ridge, False, lambda model, rows: model.predict(rows)),
         "logistic": (LogisticRegression, True, lambda model, rows: model.decision_function(rows)),
     }
@@ -187,10 +197,12 @@ def test_lists_of_boosters_are_their_means(numbers, library, kind):
            "catboost": dict(prediction_type="RawFormulaVal")}[library]
     is_classifier = kind == "classifiers"
     make = getattr(module, prefix + ("Classifier" if is_classifier else "Regressor"))
-    models = folds(lambda: make(**options), rows, np.digitize(targets, [-0.5, 0.5]) if is_classifier else targets)
+    models = folds(lambda: make(**options), rows,
+                   np.digitize(targets, [-0.5, 0.5]) if is_classifier else targets)
     mean = np.mean([model.predict(rows, **own) for model in models], axis=0)
     if kind == "boosters":
-        take = {"xgboost": lambda model: model.get_booster(), "lightgbm": lambda model: model.booster_}.get(library, lambda model: model)
+        take = {"xgboost": lambda model: model.get_booster(),
+                "lightgbm": lambda model: model.booster_}.get(library, lambda model: model)
         models = [take(model) for model in models]
     if kind == "tuple":
         models = tuple(models)
@@ -213,7 +225,8 @@ def test_cross_validated_boosters_are_their_means(numbers, enumerated):
     lightgbm = pytest.importorskip("lightgbm")
     rows, targets = numbers
     data = lightgbm.Dataset(rows, targets)
-    found = lightgbm.cv({"verbose": -1, "num_threads": 1}, data, 5, nfold=3, stratified=False, return_cvbooster=True)
+    found = lightgbm.cv({"verbose": -1, "num_threads": 1}, data, 5, nfold=3, stratified=False,
+                        return_cvbooster=True)
     cross = found["cvbooster"]
     ensemble, _ = read(cross)
     assert np.abs(ensemble.predict(rows) - np.mean(cross.predict(rows), axis=0)).max() < 1e-12
@@ -257,7 +270,8 @@ def test_catboost_folds_with_words_and_their_combinations(frame):
     catboost = pytest.importorskip("catboost")
     rows, targets = frame
     rows = rows.assign(colour=rows["colour"].astype(str), rooms=rows["rooms"].astype(str))
-    models = [catboost.CatBoostRegressor(iterations=10, depth=4, cat_features=["colour", "rooms"], **CAT).fit(rows[part], targets[part])
+    models = [catboost.CatBoostRegressor(iterations=10, depth=4, cat_features=["colour", "rooms"],
+                                         **CAT).fit(rows[part], targets[part])
               for part in (slice(0, 100), slice(50, 150))]
     ensemble, _ = read(models)
     own = np.mean([model.predict(rows) for model in models], axis=0)
@@ -280,7 +294,8 @@ def test_lists_that_have_no_mean_are_refused(numbers):
         ([first, make().fit(rows[:, :3], targets)], "model 1 of the list has 3 features, expected 4"),
         ([first, make().fit(rows, np.c_[targets, targets])], "2 outputs, expected 1"),
         ([first, make(missing=0.0).fit(rows, targets)], "missing= 0.0, expected None"),
-        ([first, lightgbm.LGBMRegressor(n_estimators=2, **QUIET).fit(rows, targets)], "library lightgbm, expected xgboost"),
+        ([first, lightgbm.LGBMRegressor(n_estimators=2, **QUIET).fit(rows, targets)],
+         "library lightgbm, expected xgboost"),
         ([classifier(classes), classifier(np.array(["a", "b"])[classes])], "the classes"),
         ([first, KNeighborsRegressor().fit(rows, targets)], "model 1 of the list"),
         ([first, 3], "model 1 of the list"),
@@ -345,7 +360,9 @@ def test_a_frame_that_a_model_was_trained_on_has_its_features(numbers, library, 
         assert np.abs(read(model)[0].predict(mixed) - own).max() < 1e-5
 
 
-@pytest.mark.parametrize("names", [["a\nb", "c", "d", "e"], ["", "a", "b", "c"], ["a", "b", "c", ""], ["a\tb", "c\n\nd", "e", "f"]])
+@pytest.mark.parametrize("names",
+                         [["a\nb", "c", "d", "e"], ["", "a", "b", "c"], ["a", "b", "c", ""],
+                          ["a\tb", "c\n\nd", "e", "f"]])
 def test_names_that_lightgbm_has_in_memory_alone(numbers, names):
     lightgbm = pytest.importorskip("lightgbm")
     pandas = pytest.importorskip("pandas")
@@ -361,7 +378,9 @@ def test_a_columns_own_label_comes_before_what_others_are_rewritten_to(numbers):
     lightgbm = pytest.importorskip("lightgbm")
     pandas = pytest.importorskip("pandas")
     rows, targets = numbers
-    model = lightgbm.LGBMRegressor(n_estimators=4, **QUIET).fit(pandas.DataFrame(rows, columns=["a_b", "c", "d", "e"]), targets)
+    model = lightgbm.LGBMRegressor(n_estimators=4,
+                                   **QUIET).fit(pandas.DataFrame(rows, columns=["a_b", "c", "d", "e"]),
+                                                targets)
     frame = pandas.DataFrame(np.c_[-rows[:, 0], rows], columns=["a b", "a_b", "c", "d", "e"])
     assert np.abs(read(model)[0].predict(frame) - model.predict(rows)).max() < 1e-12
     assert names_as("LightGBM", ["a:b", "a b"]) == [["a:b", "a_b"], ["a b", "a_b"]]
@@ -427,7 +446,8 @@ def unreadable(kind, rows, targets):
     return Old(iterations=3, **CAT).fit(rows, targets)
 
 
-UNREADABLE = ["nearest neighbours", "early stop of predictions", "broken booster", "broken document", "broken save_model"]
+UNREADABLE = ["nearest neighbours", "early stop of predictions", "broken booster", "broken document",
+              "broken save_model"]
 
 
 @pytest.mark.parametrize("kind", UNREADABLE)
@@ -447,7 +467,8 @@ def test_texts_of_catboost_are_left_to_the_object():
     pandas = pytest.importorskip("pandas")
     words = ["red apple", "green pear", "red pear", "green apple"]
     frame = pandas.DataFrame({"text": [words[row % 4] for row in range(40)], "size": np.arange(40.0)})
-    model = catboost.CatBoostClassifier(iterations=4, text_features=["text"], **CAT).fit(frame, np.arange(40) % 2)
+    model = catboost.CatBoostClassifier(iterations=4, text_features=["text"], **CAT).fit(
+        frame, np.arange(40) % 2)
     found, reason = ensemble_or_reason(model)
     assert found is None and "text" in reason
 
@@ -465,12 +486,16 @@ def test_classes_are_recognised_by_their_module_and_by_what_they_have(numbers):
         other = type("Other", (), {"__module__": module, "predict": lambda self, rows: rows[:, 1]})()
         assert ensemble_or_reason(other) == (None, None), module
     # An object that has every attribute is not an ONNX message.
-    anything = type("Anything", (), {"__getattr__": lambda self, name: lambda *given: 1, "__call__": lambda self, rows: rows[:, 1]})()
+    anything = type("Anything", (),
+                    {"__getattr__": lambda self, name: lambda *given: 1, "__call__": lambda self,
+                     rows: rows[:, 1]})()
     assert ensemble_or_reason(anything) == (None, None)
     assert ensemble_or_reason(xgboost.DMatrix(rows)) == (None, None)
 
 
-@pytest.mark.parametrize("kind", ["XGBRFRegressor", "XGBRFClassifier", "XGBRanker", "LGBMRanker", "CatBoostRanker", "CatBoost"])
+@pytest.mark.parametrize("kind",
+                         ["XGBRFRegressor", "XGBRFClassifier", "XGBRanker", "LGBMRanker", "CatBoostRanker",
+                          "CatBoost"])
 def test_forests_and_rankers(numbers, kind):
     library = "xgboost" if kind.startswith("XGB") else "lightgbm" if kind.startswith("LGBM") else "catboost"
     module = pytest.importorskip(library)

@@ -18,8 +18,10 @@ xgboost = pytest.importorskip("xgboost")
 
 def trees(**changes):
     """Returns the bytes of a tree on two features whose second leaf only the background reaches."""
-    tree = {"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [1.5, 0, 0], "value": [0, 10, 20], "cover": [10, 4, 6]}
-    model = {"format": "apportion-trees", "version": 1, "width": "double", "features": 2, "base_margins": [0.5], "operator": "<=", "trees": [tree]}
+    tree = {"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [1.5, 0, 0],
+            "value": [0, 10, 20], "cover": [10, 4, 6]}
+    model = {"format": "apportion-trees", "version": 1, "width": "double", "features": 2,
+             "base_margins": [0.5], "operator": "<=", "trees": [tree]}
     for name, value in changes.items():
         (tree if name in tree else model)[name] = value
     return json.dumps(model).encode()
@@ -57,23 +59,28 @@ RUNS = {
         dict(model=trees(base_margins=[0.75])),
         dict(background=ROWS),
     ]),
-    "a leaf that only the background reaches": (dict(model=trees(), X=np.zeros((3, 2)), background=np.full((2, 2), 9.0)), [
+    "a leaf that only the background reaches": (dict(
+        model=trees(), X=np.zeros((3, 2)), background=np.full((2, 2), 9.0)), [
         dict(model=trees(value=[0, 10, 200])),
         dict(background=np.full((3, 2), 9.0)),
         dict(weights=[1.0, 3.0]),
     ]),
     "a function": (DEFAULT, [
         dict(model=lambda rows: linear(rows, 1.5)),
-        dict(model=lambda rows: np.where(np.asarray(rows)[:, 0] > ROWS[:4, 0].max() - 1e-9, 100.0, linear(rows))),
+        dict(model=lambda rows: np.where(np.asarray(rows)[:, 0] > ROWS[:4, 0].max() - 1e-9, 100.0,
+                                         linear(rows))),
         dict(X=ROWS[::-1]), dict(X=ROWS[:5]), dict(X=ROWS + 1e-12),
         dict(background=ROWS[1:5]), dict(background=ROWS[:3]), dict(weights=[1, 1, 1, 2]),
-        dict(value="banzhaf"), dict(method="permutation"), dict(budget=64), dict(seed=1), dict(until=0.1), dict(keep_null_players=True),
+        dict(value="banzhaf"), dict(method="permutation"), dict(budget=64), dict(seed=1), dict(until=0.1),
+        dict(keep_null_players=True),
         dict(value="owen", groups=[[0], [1]]), dict(game="gaussian"), dict(game="empirical"),
     ]),
     "groups": (dict(DEFAULT, value="owen", groups=[[0, 1]]), [dict(groups=[[0], [1]])]),
-    "a graph": (dict(model=product, X=WIDE, background=WIDE[:2], value="myerson", graph="line"), [dict(graph=[(0, 1), (0, 2)])]),
+    "a graph": (dict(model=product, X=WIDE, background=WIDE[:2], value="myerson", graph="line"),
+                [dict(graph=[(0, 1), (0, 2)])]),
     "a conditional game": (dict(DEFAULT, game="gaussian", draws=50), [dict(draws=60), dict(game="copula")]),
-    "an accuracy": (dict(DEFAULT, until=0.5, method="permutation"), [dict(until=0.25), dict(confidence=0.9), dict(relative_to="nothing")]),
+    "an accuracy": (dict(DEFAULT, until=0.5, method="permutation"),
+                    [dict(until=0.25), dict(confidence=0.9), dict(relative_to="nothing")]),
     "words": (dict(model=of_words(WORTH), X=FRAME, background=FRAME[:2]), [
         dict(background=frame(city=list("adcabc"))[:2]),
         dict(X=frame(city=list("abcabd"))),
@@ -102,7 +109,8 @@ def test_another_run_is_refused_whatever_is_different(name, place, tmp_path):
     assert again.values.tobytes() == found.values.tobytes() and again.base_values.tobytes() == found.base_values.tobytes()
 
 
-CELLS = [("b", "d"), (1, True), (1, 1.0), (datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)), (None, "None"), (2**60, 2**60 + 1), ((1, 2), (1, 3)),
+CELLS = [("b", "d"), (1, True), (1, 1.0), (datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)),
+         (None, "None"), (2**60, 2**60 + 1), ((1, 2), (1, 3)),
          (b"x", "x"), (float("nan"), None)]
 
 
@@ -182,17 +190,22 @@ def test_values_are_on_the_exception_if_the_last_write_fails(tmp_path):
 def test_trees_in_blocks_have_the_values_of_one_run(background, tmp_path):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(3000, 6))
-    model = xgboost.XGBRegressor(n_estimators=30, max_depth=5, n_jobs=1).fit(rows, rows[:, 0] * rows[:, 1] + rows[:, 2])
+    model = xgboost.XGBRegressor(n_estimators=30, max_depth=5, n_jobs=1).fit(
+        rows, rows[:, 0] * rows[:, 1] + rows[:, 2])
     explainer = apportion.Explainer(model, None if background is None else rows[:50])
     whole = explainer(rows, checkpoint=tmp_path / "whole")
-    assert np.allclose(whole.values, explainer(rows).values, rtol=0, atol=1e-12) and whole.std_errors is None and whole.evaluations is None
+    assert np.allclose(whole.values, explainer(rows).values, rtol=0,
+                       atol=1e-12) and whole.std_errors is None and whole.evaluations is None
     assert np.allclose(whole.base_values, explainer.expected_value)
     # The checkpoint of a run that was stopped after some rows.
     stored = json.loads((tmp_path / "whole").read_text(), parse_float="\0{}\0".format)
     for left in ([0], [5, 17, 2999], range(0, 3000, 2)):
-        part = {**stored, "finished": {row: found for row, found in stored["finished"].items() if int(row) not in left}, "digest": ""}
+        part = {**stored, "finished": {row: found for row,
+                                       found in stored["finished"].items() if int(row) not in left},
+                                       "digest": ""}
         (tmp_path / "part").write_text(with_digest(part))
-        resumed = apportion.Explainer(model, None if background is None else rows[:50])(rows, checkpoint=tmp_path / "part")
+        resumed = apportion.Explainer(model, None if background is None else rows[:50])(
+            rows, checkpoint=tmp_path / "part")
         assert resumed.values.tobytes() == whole.values.tobytes()
 
 

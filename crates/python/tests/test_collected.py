@@ -80,7 +80,8 @@ def frames_with_new_words():
             return rows["word"].map(len).to_numpy(float)
 
     model = OfFrames()
-    model.explainer = apportion.Explainer(model, pandas.DataFrame({"word": ["a", "bb"], "number": [1.0, 2.0]}))
+    model.explainer = apportion.Explainer(
+        model, pandas.DataFrame({"word": ["a", "bb"], "number": [1.0, 2.0]}))
     model.explainer(pandas.DataFrame({"word": ["new"], "number": [1.0]}))
     return model
 
@@ -103,7 +104,8 @@ def copies():
 def progress_that_holds_its_explainer():
     model = Model()
     model.progress = lambda done, evaluations: model
-    model.explainer = apportion.Explainer(model, ROWS, method="permutation", budget=24, progress=model.progress)
+    model.explainer = apportion.Explainer(
+        model, ROWS, method="permutation", budget=24, progress=model.progress)
     model.explainer(ROWS[:2])
     return model
 
@@ -145,8 +147,10 @@ def model_that_raised():
 
 
 @pytest.mark.parametrize("make", [
-    model_with_its_explainer, predictor_with_its_explainer, estimator_with_its_explainer, trees_with_their_explainer, closure_that_holds_its_explainer, conditional_game,
-    frames_with_new_words, batch_explainer, copies, progress_that_holds_its_explainer, game_with_itself, game_alone, model_that_raised,
+    model_with_its_explainer, predictor_with_its_explainer, estimator_with_its_explainer,
+    trees_with_their_explainer, closure_that_holds_its_explainer, conditional_game,
+    frames_with_new_words, batch_explainer, copies, progress_that_holds_its_explainer, game_with_itself,
+    game_alone, model_that_raised,
 ], ids=lambda make: make.__name__)
 def test_cycles_are_collected(make):
     alive = [weakref.ref(make()) for _ in range(20)]
@@ -274,7 +278,8 @@ def test_pools_in_use_are_not_taken_away():
 
     def work(first):
         for turn in range(20):
-            if not np.allclose(explainer(ROWS[:2], threads=2 + (first + turn) % 7).values, ROWS[:2] - ROWS.mean(axis=0)):
+            if not np.allclose(explainer(ROWS[:2], threads=2 + (first + turn) % 7).values,
+                               ROWS[:2] - ROWS.mean(axis=0)):
                 wrong.append(turn)
 
     workers = [threading.Thread(target=work, args=(first,)) for first in range(6)]

@@ -28,7 +28,8 @@ def both(rows):
 def frame_of(rows):
     import pandas
 
-    return pandas.DataFrame({"word": [f"w{abs(int(1e6 * row[0])) % 97}" for row in rows], "number": rows[:, 1]})
+    return pandas.DataFrame({"word": [f"w{abs(int(1e6 * row[0])) % 97}" for row in rows],
+                             "number": rows[:, 1]})
 
 
 def lengths(rows):
@@ -38,31 +39,40 @@ def lengths(rows):
 def trees(**more):
     from sklearn.ensemble import RandomForestRegressor
 
-    return apportion.Explainer(RandomForestRegressor(n_estimators=10, max_depth=4, random_state=0).fit(ROWS, product(ROWS)), **more)
+    return apportion.Explainer(RandomForestRegressor(n_estimators=10, max_depth=4, random_state=0).fit(
+        ROWS, product(ROWS)), **more)
 
 
 def _losses():
     from sklearn.linear_model import LogisticRegression
 
-    explainer = apportion.Explainer(LogisticRegression().fit(ROWS, ROWS[:, 0] > 0), ROWS[:10], model_output="log_loss")
+    explainer = apportion.Explainer(LogisticRegression().fit(ROWS, ROWS[:, 0] > 0), ROWS[:10],
+                                    model_output="log_loss")
     return lambda rows: explainer(rows, rows[:, 0] > 0)
 
 
 # Makes an explainer, or a function that converts rows for it.
 KINDS = {
-    "trees": lambda: trees(background=ROWS[:20]), "covers": trees, "arrays": lambda: apportion.Explainer(product, ROWS[:6]),
-    "outputs": lambda: apportion.Explainer(both, ROWS[:6]), "estimates": lambda: apportion.Explainer(product, ROWS[:6], method="permutation", budget=40),
-    "no_background": lambda: apportion.Explainer(product), "found_groups": lambda: apportion.Explainer(product, groups="auto=2", value="quotient-shapley"),
+    "trees": lambda: trees(background=ROWS[:20]), "covers": trees,
+    "arrays": lambda: apportion.Explainer(product, ROWS[:6]),
+    "outputs": lambda: apportion.Explainer(both, ROWS[:6]),
+    "estimates": lambda: apportion.Explainer(product, ROWS[:6], method="permutation", budget=40),
+    "no_background": lambda: apportion.Explainer(product),
+    "found_groups": lambda: apportion.Explainer(product, groups="auto=2", value="quotient-shapley"),
     "gaussian": lambda: apportion.Explainer(product, ROWS, game="gaussian"), "losses": _losses,
-    "frames": lambda: (lambda explainer: lambda rows: explainer(frame_of(rows)))(apportion.Explainer(lengths, frame_of(ROWS[:6]))),
-    "interactions": lambda: (lambda explainer: lambda rows: explainer(rows, interactions=True))(apportion.Explainer(product, ROWS[:6])),
+    "frames": lambda: (lambda explainer: lambda rows: explainer(frame_of(rows)))(apportion.Explainer(
+        lengths, frame_of(ROWS[:6]))),
+    "interactions": lambda: (lambda explainer: lambda rows: explainer(
+        rows, interactions=True))(apportion.Explainer(product, ROWS[:6])),
 }
 
 
 def told(found):
     """Returns the contents of an explanation as bytes."""
-    return pickle.dumps([np.asarray(found.values).tobytes(), np.asarray(found.base_values).tobytes(), np.asarray(found.data).tobytes(), found.feature_names,
-                         found.categories, None if found.std_errors is None else found.std_errors.tobytes(), found.about.get("groups")])
+    return pickle.dumps([np.asarray(found.values).tobytes(), np.asarray(found.base_values).tobytes(),
+                         np.asarray(found.data).tobytes(), found.feature_names,
+                         found.categories, None if found.std_errors is None else found.std_errors.tobytes(),
+                         found.about.get("groups")])
 
 
 def in_threads(count, work):
@@ -225,7 +235,8 @@ def test_a_process_that_is_forked_while_threads_explain(kind):
     try:
         for _ in range(8):
             time.sleep(0.01)
-            assert in_child(lambda: told(explainer(ROWS[:3])) == wanted and told(explainer(ROWS[:3])) == wanted)
+            assert in_child(lambda: told(explainer(ROWS[:3])) == wanted and told(explainer(ROWS[:3]))
+                            == wanted)
         assert told(explainer(ROWS[:3])) == wanted
     finally:
         ends.set()
@@ -237,7 +248,8 @@ def test_a_process_that_is_forked_while_threads_explain(kind):
 def test_a_function_that_forks():
     """Models with worker processes do this."""
     def model(rows):
-        assert in_child(lambda: np.allclose(apportion.Explainer(product, ROWS[:3])(ROWS[:2]).values.sum(axis=1), product(ROWS[:2]) - product(ROWS[:3]).mean()))
+        assert in_child(lambda: np.allclose(apportion.Explainer(
+            product, ROWS[:3])(ROWS[:2]).values.sum(axis=1), product(ROWS[:2]) - product(ROWS[:3]).mean()))
         return product(rows)
 
     found = apportion.explain(model, ROWS[:2], ROWS[:3])
@@ -250,11 +262,13 @@ def test_pools_of_processes_that_are_forked():
     explainer = trees(background=ROWS[:20])
     wanted = explainer(ROWS[:3]).values
     with multiprocessing.get_context("fork").Pool(2) as workers:
-        assert all(np.array_equal(values, wanted) for values in workers.map(explainer.shap_values, [ROWS[:3]] * 6, chunksize=1))
+        assert all(np.array_equal(values, wanted) for values in workers.map(
+            explainer.shap_values, [ROWS[:3]] * 6, chunksize=1))
 
 
 @forks
 def test_a_fork_of_a_fork():
     explainer = apportion.Explainer(product, ROWS[:6])
     wanted = told(explainer(ROWS[:3], threads=3))
-    assert in_child(lambda: told(explainer(ROWS[:3], threads=3)) == wanted and in_child(lambda: told(explainer(ROWS[:3], threads=3)) == wanted))
+    assert in_child(lambda: told(explainer(
+        ROWS[:3], threads=3)) == wanted and in_child(lambda: told(explainer(ROWS[:3], threads=3)) == wanted))

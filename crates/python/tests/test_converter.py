@@ -12,8 +12,10 @@ sklearn = pytest.importorskip("sklearn")
 pandas = pytest.importorskip("pandas")
 
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer  # noqa: E402
-from sklearn.ensemble import (AdaBoostClassifier, BaggingRegressor, ExtraTreesRegressor, GradientBoostingClassifier,  # noqa: E402
-                              GradientBoostingRegressor, HistGradientBoostingRegressor, RandomForestClassifier, RandomForestRegressor, VotingRegressor)
+from sklearn.ensemble import (AdaBoostClassifier, BaggingRegressor, ExtraTreesRegressor,
+                              GradientBoostingClassifier,  # noqa: E402
+                              GradientBoostingRegressor, HistGradientBoostingRegressor,
+                              RandomForestClassifier, RandomForestRegressor, VotingRegressor)
 from sklearn.feature_selection import SelectKBest, f_regression  # noqa: E402
 from sklearn.impute import MissingIndicator, SimpleImputer  # noqa: E402
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge  # noqa: E402
@@ -38,7 +40,8 @@ def objects(values):
 
 def targets(column):
     """Returns targets that depend on the kind of each cell."""
-    kinds = [0.0 if value is None else 9.0 if value is pandas.NA else 4.0 if value != value else {"A": 7.0}.get(value, 2.0) for value in column]
+    kinds = [0.0 if value is None else 9.0 if value is pandas.NA else 4.0 if value != value
+             else {"A": 7.0}.get(value, 2.0) for value in column]
     return np.array(kinds) + NUMBERS + np.arange(COUNT) % 3
 
 
@@ -70,20 +73,24 @@ def agrees_by_row(model, frame, rows):
 
 
 def pipeline(step, last):
-    return make_pipeline(make_column_transformer((step, ["c"]), remainder="passthrough", sparse_threshold=0), last)
+    return make_pipeline(make_column_transformer((step, ["c"]), remainder="passthrough", sparse_threshold=0),
+                         last)
 
 
 CELLS = ["A", "B", "unknown", "None", "nan", "<NA>", "?", "", None, np.nan, pandas.NA]
 COLUMNS = {
-    "None": ["A", "B", "C", None], "NaN": ["A", "B", "C", np.nan], "NA": ["A", "B", "C", pandas.NA], "None and NaN": ["A", "B", None, np.nan],
-    "all": ["A", "B", None, np.nan, pandas.NA], "a word": ["A", "B", "?"], "nothing": ["A", "", "B"], "words of missing": ["A", "None", "nan", None, np.nan],
+    "None": ["A", "B", "C", None], "NaN": ["A", "B", "C", np.nan], "NA": ["A", "B", "C", pandas.NA],
+    "None and NaN": ["A", "B", None, np.nan],
+    "all": ["A", "B", None, np.nan, pandas.NA], "a word": ["A", "B", "?"], "nothing": ["A", "", "B"],
+    "words of missing": ["A", "None", "nan", None, np.nan],
     "booleans": [True, False, None], "mixed": ["A", 1, 2.5, None],
 }
 ENCODERS = {
     "one-hot": lambda: OneHotEncoder(handle_unknown="ignore"),
     "one-hot that refuses": lambda: OneHotEncoder(),
     "infrequent": lambda: OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=16),
-    "ordinal": lambda: OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-5, encoded_missing_value=-2),
+    "ordinal": lambda: OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-5,
+                                      encoded_missing_value=-2),
     "ordinal with NaN": lambda: OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan),
 }
 MARKERS = [None, np.nan, pandas.NA, "?", "", "nan", -1]
@@ -103,7 +110,8 @@ def test_each_encoder_has_its_own_way_with_missing_cells(column, encoder):
             continue  # scikit-learn refuses such columns
         agrees_by_row(model, frame, rows)
         tried += 1
-    assert tried or column in ("NA", "all", "mixed", "booleans", "None and NaN", "words of missing", "None", "NaN")
+    assert tried or column in ("NA", "all", "mixed", "booleans", "None and NaN", "words of missing", "None",
+                               "NaN")
 
 
 @pytest.mark.parametrize("marker", MARKERS, ids=map(repr, MARKERS))
@@ -112,9 +120,12 @@ def test_each_imputer_has_its_own_marker(column, marker):
     frame = pandas.DataFrame({"c": objects(COLUMNS[column]), "x": NUMBERS})
     rows = pandas.DataFrame({"c": pandas.Series(CELLS, dtype=object), "x": 0.3})
     steps = [
-        make_pipeline(SimpleImputer(missing_values=marker, strategy="constant", fill_value="?"), OneHotEncoder(handle_unknown="ignore")),
-        make_pipeline(SimpleImputer(missing_values=marker, strategy="constant", fill_value="A"), OrdinalEncoder()),
-        make_union(make_pipeline(SimpleImputer(missing_values=marker, strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore")),
+        make_pipeline(SimpleImputer(missing_values=marker, strategy="constant", fill_value="?"),
+                      OneHotEncoder(handle_unknown="ignore")),
+        make_pipeline(SimpleImputer(missing_values=marker, strategy="constant", fill_value="A"),
+                      OrdinalEncoder()),
+        make_union(make_pipeline(SimpleImputer(missing_values=marker, strategy="most_frequent"),
+                                 OneHotEncoder(handle_unknown="ignore")),
                    MissingIndicator(missing_values=marker, features="all")),
     ]
     for step, last in itertools.product(steps, (DecisionTreeRegressor(max_depth=5, random_state=0), Ridge())):
@@ -129,17 +140,20 @@ def test_each_imputer_has_its_own_marker(column, marker):
 
 
 def test_none_before_an_encoder_is_what_its_imputer_makes_of_it():
-    frame = pandas.DataFrame({"deck": pandas.Series(["A", "B", None] * 10, dtype=object), "fare": np.arange(30.0)})
+    frame = pandas.DataFrame({"deck": pandas.Series(["A", "B", None] * 10, dtype=object),
+                              "fare": np.arange(30.0)})
     answers = frame.deck.map({"A": 5.0, "B": 1.0}).fillna(9.0)
     imputer = SimpleImputer(missing_values=None, strategy="constant", fill_value="?")
     for last in (DecisionTreeRegressor(), Ridge()):
-        model = make_pipeline(make_column_transformer((make_pipeline(imputer, OneHotEncoder(handle_unknown="ignore")), ["deck"])), last)
+        model = make_pipeline(make_column_transformer((make_pipeline(
+            imputer, OneHotEncoder(handle_unknown="ignore")), ["deck"])), last)
         model.fit(frame, answers)
         agrees(model, frame, model.predict(frame))
         refused = frame[:3].assign(deck=pandas.Series(["A", np.nan, "B"], dtype=object))
         with pytest.raises(ValueError):
             model.predict(refused)
-        with pytest.raises(apportion.DataError, match='invalid value NaN in column "deck" of X: the model refuses it'):
+        with pytest.raises(apportion.DataError,
+                           match='invalid value NaN in column "deck" of X: the model refuses it'):
             apportion.TreeExplainer(model, frame)(refused)
 
 
@@ -152,13 +166,17 @@ def test_markers_that_are_numbers(marker, then):
     values = [0.0, 1.0, 2.5, -1.0, 4.0, -999.0, -1000.0, np.nan if marker != marker else 7.0]
     frame = pandas.DataFrame({"c": objects(values).astype(float), "x": NUMBERS})
     answers = np.where(frame.c == marker, 8.0, frame.c.fillna(3.0) / 300) + NUMBERS
-    tried = [0.0, -0.0, 1.0, 3.5, -1.0, np.nextafter(-1, 0), np.nextafter(-1, -2), -999.0, -1000.0, -2000.0, 2.5, 50.0, np.nan]
+    tried = [0.0, -0.0, 1.0, 3.5, -1.0, np.nextafter(-1, 0), np.nextafter(-1, -2), -999.0, -1000.0, -2000.0,
+             2.5, 50.0, np.nan]
     rows = pandas.DataFrame({"c": tried, "x": 0.3})
     for fill in ("mean", "constant"):
-        imputer = SimpleImputer(missing_values=marker, strategy=fill, add_indicator=then == "indicator", **({"fill_value": 3.5} if fill == "constant" else {}))
-        others = {"scaler": [StandardScaler()], "bins": [KBinsDiscretizer(3, encode="ordinal", strategy="uniform")],
+        imputer = SimpleImputer(missing_values=marker, strategy=fill, add_indicator=then == "indicator",
+                                **({"fill_value": 3.5} if fill == "constant" else {}))
+        others = {"scaler": [StandardScaler()],
+                  "bins": [KBinsDiscretizer(3, encode="ordinal", strategy="uniform")],
                   "one-hot": [OneHotEncoder(handle_unknown="ignore")]}.get(then, [])
-        for last in (DecisionTreeRegressor(max_depth=6, random_state=0), Ridge(), GradientBoostingRegressor(n_estimators=4)):
+        for last in (DecisionTreeRegressor(max_depth=6, random_state=0), Ridge(),
+                     GradientBoostingRegressor(n_estimators=4)):
             model = pipeline(make_pipeline(imputer, *others), last).fit(frame, answers)
             agrees_by_row(model, frame, rows)
 
@@ -168,7 +186,8 @@ def test_a_word_may_be_a_marker_in_a_column_of_numbers():
     answers = np.array([8.0 if value == "?" else value for value in frame.c]) + NUMBERS
     rows = pandas.DataFrame({"c": pandas.Series([1.0, 3, "?", 5.5, np.nan, "!"], dtype=object), "x": 0.3})
     for last in (DecisionTreeRegressor(max_depth=5), Ridge()):
-        model = pipeline(make_pipeline(SimpleImputer(missing_values="?", strategy="most_frequent"), StandardScaler()), last).fit(frame, answers)
+        model = pipeline(make_pipeline(SimpleImputer(missing_values="?", strategy="most_frequent"),
+                                       StandardScaler()), last).fit(frame, answers)
         assert agrees_by_row(model, frame, rows) >= 2
 
 
@@ -176,16 +195,21 @@ def test_an_imputer_alone_before_trees_is_not_passed_over():
     rows = np.random.default_rng(1).normal(size=(200, 3))
     answers = rows[:, 0] * rows[:, 1]
     rows[np.random.default_rng(2).random(rows.shape) < 0.2] = np.nan
-    for last in (RandomForestRegressor(4), ExtraTreesRegressor(4), GradientBoostingRegressor(n_estimators=4), HistGradientBoostingRegressor(max_iter=4), Ridge()):
+    for last in (RandomForestRegressor(4), ExtraTreesRegressor(4), GradientBoostingRegressor(n_estimators=4),
+                 HistGradientBoostingRegressor(max_iter=4), Ridge()):
         model = make_pipeline(SimpleImputer(), last).fit(rows, answers)
         agrees(model, rows, model.predict(rows))
 
 
 def test_values_with_missing_cells_are_those_of_enumeration(enumerated):
-    frame = pandas.DataFrame({"c": objects(["A", "B", None, np.nan]), "m": np.resize([0.0, -1.0, 2.0, 5.0, -1.0], COUNT), "x": NUMBERS})
-    steps = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["c"]), (SimpleImputer(missing_values=-1), ["m"]), remainder="passthrough",
+    frame = pandas.DataFrame({"c": objects(["A", "B", None, np.nan]),
+                              "m": np.resize([0.0, -1.0, 2.0, 5.0, -1.0], COUNT), "x": NUMBERS})
+    steps = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["c"]),
+                                    (SimpleImputer(missing_values=-1), ["m"]), remainder="passthrough",
                                     sparse_threshold=0)
-    model = make_pipeline(steps, GradientBoostingRegressor(n_estimators=8, max_depth=4, random_state=0)).fit(frame, targets(frame.c) + 3 * (frame.m == -1))
+    model = make_pipeline(steps,
+                          GradientBoostingRegressor(n_estimators=8, max_depth=4, random_state=0)).fit(
+                              frame, targets(frame.c) + 3 * (frame.m == -1))
     background = frame[:9]
     explainer = apportion.TreeExplainer(model, background)
     for place in (2, 3, 11, 16):
@@ -201,19 +225,26 @@ def test_values_with_missing_cells_are_those_of_enumeration(enumerated):
         assert np.abs(explainer(row).values[0] - enumerated(worth, 3)).max() < 1e-10
 
 
-@pytest.mark.parametrize("kind", ["category", "categories of numbers", "string", "Int64", "boolean", "ordered"])
+@pytest.mark.parametrize("kind",
+                         ["category", "categories of numbers", "string", "Int64", "boolean", "ordered"])
 def test_kinds_of_columns(kind):
     words, numbers = ["A", "B", None, "C"], [10, 20, None, 30]
-    column = {"category": lambda: pandas.Categorical(objects(words)), "categories of numbers": lambda: pandas.Categorical(objects(numbers)),
-              "string": lambda: objects(words).astype("string"), "Int64": lambda: objects(numbers).astype("Int64"),
+    column = {"category": lambda: pandas.Categorical(objects(words)),
+              "categories of numbers": lambda: pandas.Categorical(objects(numbers)),
+              "string": lambda: objects(words).astype("string"),
+              "Int64": lambda: objects(numbers).astype("Int64"),
               "boolean": lambda: objects([True, False, None]).astype("boolean"),
-              "ordered": lambda: pandas.Categorical(objects(words), categories=["C", "A", "B"], ordered=True)}[kind]()
+              "ordered": lambda: pandas.Categorical(
+                  objects(words), categories=["C", "A", "B"], ordered=True)}[kind]()
     frame = pandas.DataFrame({"c": column, "x": NUMBERS})
     answers = np.where(frame.c.isna(), 5.0, np.arange(COUNT) % 4) + NUMBERS
     tried = 0
-    for step in (OneHotEncoder(handle_unknown="ignore"), OrdinalEncoder(), SimpleImputer(strategy="most_frequent"),
-                 make_pipeline(SimpleImputer(missing_values=pandas.NA, strategy="most_frequent"), OneHotEncoder())):
-        for last in (DecisionTreeRegressor(max_depth=5), HistGradientBoostingRegressor(max_iter=3, min_samples_leaf=3), Ridge()):
+    for step in (OneHotEncoder(handle_unknown="ignore"), OrdinalEncoder(),
+                 SimpleImputer(strategy="most_frequent"),
+                 make_pipeline(SimpleImputer(missing_values=pandas.NA, strategy="most_frequent"),
+                               OneHotEncoder())):
+        for last in (DecisionTreeRegressor(max_depth=5),
+                     HistGradientBoostingRegressor(max_iter=3, min_samples_leaf=3), Ridge()):
             model = pipeline(step, last)
             try:
                 told = model.fit(frame, answers).predict(frame)
@@ -227,10 +258,13 @@ def test_kinds_of_columns(kind):
 def test_tables_of_polars_and_arrow_have_none_for_a_missing_word():
     polars, pyarrow = pytest.importorskip("polars", "1.21"), pytest.importorskip("pyarrow")
     frame = pandas.DataFrame({"c": objects(["A", "B", None]), "x": NUMBERS})
-    for step in (OneHotEncoder(), make_pipeline(SimpleImputer(missing_values=None, strategy="constant", fill_value="B"), OneHotEncoder())):
+    for step in (OneHotEncoder(),
+                 make_pipeline(SimpleImputer(missing_values=None, strategy="constant", fill_value="B"),
+                               OneHotEncoder())):
         model = pipeline(step, DecisionTreeRegressor(max_depth=4)).fit(frame, targets(frame.c))
         explainer, told = apportion.TreeExplainer(model, frame[:9]), model.predict(frame)
-        for rows in (polars.DataFrame({"c": frame.c.tolist(), "x": NUMBERS}), pyarrow.table({"c": frame.c.tolist(), "x": NUMBERS})):
+        for rows in (polars.DataFrame({"c": frame.c.tolist(), "x": NUMBERS}),
+                     pyarrow.table({"c": frame.c.tolist(), "x": NUMBERS})):
             assert np.abs(explainer(rows).predictions - told).max() < 1e-9
 
 
@@ -316,7 +350,8 @@ def refused_models(rows, answers):
     yield Doubled(3).fit(rows, answers), "overrides predict"
     yield Hidden().fit(rows, answers), "overrides _decision_function"
     yield make_pipeline(Shifted(), Ridge()).fit(rows, answers), "overrides transform"
-    yield Pipeline([("s", StandardImpostor()), ("t", DecisionTreeRegressor())]).fit(rows, answers), "its features may depend on several columns"
+    yield Pipeline([("s", StandardImpostor()), ("t", DecisionTreeRegressor())]).fit(
+        rows, answers), "its features may depend on several columns"
     yield BaggingRegressor(Doubled(2), n_estimators=2).fit(rows, answers), "overrides predict"
 
 
@@ -374,9 +409,11 @@ def test_samplers_do_nothing_when_a_pipeline_predicts(numbers):
     rows, answers = numbers
     classes = (answers > 0.5).astype(int)
     for last in (LogisticRegression(), GradientBoostingClassifier(n_estimators=4)):
-        model = with_samplers(StandardScaler(), samplers.RandomOverSampler(random_state=0), last).fit(rows, classes)
+        model = with_samplers(StandardScaler(), samplers.RandomOverSampler(random_state=0), last).fit(
+            rows, classes)
         agrees(model, rows, model.predict_proba(rows)[:, 1], sigmoid)
-    for model in (ensemble.BalancedRandomForestClassifier(4), ensemble.BalancedBaggingClassifier(n_estimators=3)):
+    for model in (ensemble.BalancedRandomForestClassifier(4),
+                  ensemble.BalancedBaggingClassifier(n_estimators=3)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.fit(rows, classes)
@@ -400,15 +437,18 @@ def test_ngboost():
     from ngboost import distns
 
     rows = np.random.default_rng(3).normal(size=(100, 3))
-    for law, answers in ((distns.Poisson, np.floor(np.exp(rows[:, 0])).astype(int)), (distns.Exponential, np.exp(rows[:, 0]))):
+    for law, answers in ((distns.Poisson, np.floor(np.exp(rows[:, 0])).astype(int)),
+                         (distns.Exponential, np.exp(rows[:, 0]))):
         model = ngboost.NGBRegressor(Dist=law, n_estimators=4, verbose=False).fit(rows, answers)
         agrees(model, rows, model.predict(rows), np.exp)
     model = ngboost.NGBRegressor(n_estimators=4, col_sample=0.7, verbose=False).fit(rows, rows[:, 0])
     agrees(model, rows, model.pred_param(rows))
     model = ngboost.NGBClassifier(n_estimators=4, verbose=False).fit(rows, (rows[:, 0] > 0).astype(int))
     agrees(model, rows, model.predict_proba(rows)[:, 1], sigmoid)
-    model = ngboost.NGBClassifier(Dist=distns.k_categorical(3), n_estimators=4, verbose=False).fit(rows, np.digitize(rows[:, 0], [-0.4, 0.4]))
-    agrees(model, rows, model.predict_proba(rows), lambda margins: np.exp(margins) / np.exp(margins).sum(axis=1, keepdims=True))
+    model = ngboost.NGBClassifier(Dist=distns.k_categorical(3), n_estimators=4, verbose=False).fit(
+        rows, np.digitize(rows[:, 0], [-0.4, 0.4]))
+    agrees(model, rows, model.predict_proba(rows),
+           lambda margins: np.exp(margins) / np.exp(margins).sum(axis=1, keepdims=True))
 
 
 def test_survival():
@@ -419,13 +459,18 @@ def test_survival():
     random = np.random.default_rng(4)
     rows = random.normal(size=(120, 4))
     times = Surv.from_arrays(random.random(120) < 0.7, 2 + np.exp(rows[:, 0] / 3) + random.random(120))
-    for model in (ensemble.RandomSurvivalForest(4), ensemble.RandomSurvivalForest(4, low_memory=True), ensemble.ExtraSurvivalTrees(3), tree.SurvivalTree(max_depth=3),
-                  ensemble.GradientBoostingSurvivalAnalysis(n_estimators=5), ensemble.GradientBoostingSurvivalAnalysis(n_estimators=5, dropout_rate=0.3),
-                  ensemble.ComponentwiseGradientBoostingSurvivalAnalysis(n_estimators=20), linear_model.CoxPHSurvivalAnalysis(),
-                  linear_model.CoxnetSurvivalAnalysis(), make_pipeline(StandardScaler(), ensemble.RandomSurvivalForest(3))):
+    for model in (ensemble.RandomSurvivalForest(4), ensemble.RandomSurvivalForest(4, low_memory=True),
+                  ensemble.ExtraSurvivalTrees(3), tree.SurvivalTree(max_depth=3),
+                  ensemble.GradientBoostingSurvivalAnalysis(n_estimators=5),
+                  ensemble.GradientBoostingSurvivalAnalysis(n_estimators=5, dropout_rate=0.3),
+                  ensemble.ComponentwiseGradientBoostingSurvivalAnalysis(n_estimators=20),
+                  linear_model.CoxPHSurvivalAnalysis(),
+                  linear_model.CoxnetSurvivalAnalysis(),
+                  make_pipeline(StandardScaler(), ensemble.RandomSurvivalForest(3))):
         model.fit(rows, times)
         agrees(model, rows, model.predict(rows))
-    for kind in (ensemble.GradientBoostingSurvivalAnalysis, ensemble.ComponentwiseGradientBoostingSurvivalAnalysis):
+    for kind in (ensemble.GradientBoostingSurvivalAnalysis,
+                 ensemble.ComponentwiseGradientBoostingSurvivalAnalysis):
         model = kind(loss="ipcwls", n_estimators=5).fit(rows, times)
         agrees(model, rows, model.predict(rows), np.exp)
     with pytest.raises(apportion.ModelError, match="apportion.Explainer"):
@@ -445,7 +490,8 @@ def test_quantile_forests_only_if_they_predict_a_mean(numbers):
                 apportion.TreeExplainer(model, rows[:10])
             found = apportion.Explainer(model, rows[:10])(rows[:3])
             assert np.abs(found.predictions - model.predict(rows[:3])).max() < 1e-9
-        model = kind(4, default_quantiles="mean", min_samples_leaf=5, max_samples_leaf=None).fit(rows, answers)
+        model = kind(4, default_quantiles="mean", min_samples_leaf=5, max_samples_leaf=None).fit(
+            rows, answers)
         with pytest.raises(apportion.ModelError, match="training rows"):
             apportion.TreeExplainer(model, rows[:10])
 
@@ -456,7 +502,8 @@ def test_forests_of_econml(numbers):
     model = forests.RegressionForest(n_estimators=8).fit(rows, answers)
     agrees(model, rows, model.predict(rows).ravel())
     with pytest.raises(apportion.ModelError, match="solutions of equations"):
-        apportion.TreeExplainer(forests.CausalForest(n_estimators=8).fit(rows, (answers > 0).astype(float), answers), rows[:10])
+        apportion.TreeExplainer(forests.CausalForest(n_estimators=8).fit(
+            rows, (answers > 0).astype(float), answers), rows[:10])
 
 
 def test_classes_before_and_after_releases(numbers):
@@ -476,7 +523,8 @@ def test_classes_before_and_after_releases(numbers):
         model.fit(rows, classes)
     agrees(model, rows, model.predict_proba(rows)[:, 1], sigmoid)
     codes = np.column_stack([rows[:, 0], np.arange(len(rows)) % 5])
-    model = HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=3, categorical_features=[1]).fit(codes, answers + (codes[:, 1] == 3))
+    model = HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=3, categorical_features=[1]).fit(
+        codes, answers + (codes[:, 1] == 3))
     codes[:6, 1], codes[6:9, 1] = [5, 6, 7, 8, 9, 10], np.nan
     agrees(model, codes, model.predict(codes))
 
@@ -485,7 +533,8 @@ def test_missing_values_are_refused_where_the_model_refuses_them(numbers):
     rows, answers = numbers
     holes = rows[:2].copy()
     holes[1, 2] = np.nan
-    for model in (GradientBoostingRegressor(n_estimators=2), RandomForestRegressor(2), DecisionTreeRegressor(), HistGradientBoostingRegressor(max_iter=2), Ridge(),
+    for model in (GradientBoostingRegressor(n_estimators=2), RandomForestRegressor(2),
+                  DecisionTreeRegressor(), HistGradientBoostingRegressor(max_iter=2), Ridge(),
                   make_pipeline(StandardScaler(), GradientBoostingRegressor(n_estimators=2))):
         explainer = apportion.TreeExplainer(model.fit(rows, answers), rows[:5])
         try:
@@ -502,15 +551,21 @@ def test_missing_values_are_refused_where_the_model_refuses_them(numbers):
 
 def test_transformed_targets(numbers):
     rows, answers = numbers
-    model = TransformedTargetRegressor(RandomForestRegressor(3), func=np.log, inverse_func=np.exp).fit(rows, np.exp(answers))
+    model = TransformedTargetRegressor(RandomForestRegressor(3), func=np.log, inverse_func=np.exp).fit(
+        rows, np.exp(answers))
     agrees(model, rows, model.predict(rows))
     assert apportion.Ensemble(model).link == "exponential"
-    within = make_pipeline(StandardScaler(), TransformedTargetRegressor(Ridge(), func=np.log, inverse_func=np.exp)).fit(rows, np.exp(answers))
-    searched = GridSearchCV(TransformedTargetRegressor(Ridge(), func=np.log, inverse_func=np.exp), {"regressor__alpha": [1, 2]}, cv=2).fit(rows, np.exp(answers))
+    within = make_pipeline(StandardScaler(),
+                           TransformedTargetRegressor(Ridge(), func=np.log, inverse_func=np.exp)).fit(
+                               rows, np.exp(answers))
+    searched = GridSearchCV(TransformedTargetRegressor(Ridge(), func=np.log, inverse_func=np.exp),
+                            {"regressor__alpha": [1, 2]}, cv=2).fit(rows, np.exp(answers))
     for behind in (model, within, searched):
         assert converter.predicts_behind_link(behind)
-    others = [TransformedTargetRegressor(Ridge(), func=np.log1p, inverse_func=np.expm1).fit(rows, np.exp(answers)), Ridge().fit(rows, answers),
-              TransformedTargetRegressor(Ridge(), transformer=StandardScaler()).fit(rows, answers), TransformedTargetRegressor(Ridge()).fit(rows, answers), object()]
+    others = [TransformedTargetRegressor(Ridge(), func=np.log1p, inverse_func=np.expm1).fit(
+        rows, np.exp(answers)), Ridge().fit(rows, answers),
+              TransformedTargetRegressor(Ridge(), transformer=StandardScaler()).fit(rows, answers),
+              TransformedTargetRegressor(Ridge()).fit(rows, answers), object()]
     assert not any(map(converter.predicts_behind_link, others))
     with pytest.raises(converter.Refused, match="inverse_func=np.exp"):
         converter.document(others[0])
@@ -521,7 +576,9 @@ def test_transformed_targets(numbers):
 # Linear models.
 
 
-@pytest.mark.parametrize("steps", [(), (StandardScaler(),), (SimpleImputer(),), (SelectKBest(f_regression, k=30),)], ids=repr)
+@pytest.mark.parametrize("steps",
+                         [(), (StandardScaler(),), (SimpleImputer(),), (SelectKBest(f_regression, k=30),)],
+                         ids=repr)
 def test_linear_models_of_many_features_are_one_leaf(steps):
     rows = np.random.default_rng(5).normal(size=(80, 60))
     model = make_pipeline(*steps, Ridge()).fit(rows, rows[:, 0])
@@ -544,16 +601,20 @@ def test_a_linear_model_of_many_sparse_columns_is_read():
 
 def test_linear_models_and_trees_may_vote(numbers):
     rows, answers = numbers
-    model = VotingRegressor([("line", Ridge()), ("tree", DecisionTreeRegressor(max_depth=3)), ("both", make_pipeline(StandardScaler(), Ridge()))])
+    model = VotingRegressor([("line", Ridge()), ("tree", DecisionTreeRegressor(max_depth=3)),
+                             ("both", make_pipeline(StandardScaler(), Ridge()))])
     agrees(model.fit(rows, answers), rows, model.predict(rows))
 
 
 def test_the_file_alone_says_the_same(numbers, tmp_path):
     rows, answers = numbers
     marked = np.where(rows > 1, -1.0, rows)
-    model = make_pipeline(SimpleImputer(missing_values=-1), StandardScaler(), RandomForestRegressor(4, random_state=0)).fit(marked, answers)
+    model = make_pipeline(SimpleImputer(missing_values=-1), StandardScaler(),
+                          RandomForestRegressor(4, random_state=0)).fit(marked, answers)
     converter.save(model, tmp_path / "model.json")
-    assert any("except" in rule for tree in json.loads((tmp_path / "model.json").read_text())["trees"] for rule in tree["rules"])
-    assert np.abs(apportion.Ensemble(tmp_path / "model.json").predict(marked) - model.predict(marked)).max() < 1e-9
+    assert any("except" in rule for tree in json.loads((tmp_path / "model.json").read_text())["trees"]
+               for rule in tree["rules"])
+    assert np.abs(apportion.Ensemble(tmp_path / "model.json").predict(marked)
+                  - model.predict(marked)).max() < 1e-9
     # The nodes are those of the original trees, so their cover stays valid.
     assert apportion.TreeExplainer(tmp_path / "model.json")(marked).additivity_gap() < 1e-9

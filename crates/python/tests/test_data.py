@@ -60,7 +60,9 @@ def test_missing_values_of_every_kind_are_missing(frame, explainer):
     holed = rows.astype({"colour": object})[:6].copy()
     holed.loc[1, "colour"] = None
     holed.loc[2, "size"] = np.nan
-    codes = np.column_stack([holed["size"], pandas.Categorical(holed["colour"], categories=["blue", "green", "red"]).codes, holed["rooms"], holed["new"]])
+    codes = np.column_stack([holed["size"],
+                             pandas.Categorical(holed["colour"], categories=["blue", "green", "red"]).codes,
+                             holed["rooms"], holed["new"]])
     codes = codes.astype(float)
     codes[codes[:, 1] < 0, 1] = np.nan
     wanted = explainer(codes).values
@@ -71,7 +73,8 @@ def test_missing_values_of_every_kind_are_missing(frame, explainer):
 def test_arrays_of_every_kind_give_the_same(numbers, plain):
     rows = np.round(numbers[0] * 4)
     wanted = plain(rows).values
-    kinds = [np.asfortranarray(rows), rows.astype(np.float32), rows.astype(np.int64), rows.astype(object), rows.astype(str), rows.tolist(),
+    kinds = [np.asfortranarray(rows), rows.astype(np.float32), rows.astype(np.int64), rows.astype(object),
+             rows.astype(str), rows.tolist(),
              np.repeat(rows, 2, axis=0)[::2], rows.astype(">f8")]
     for given in kinds:
         assert np.array_equal(plain(given).values, wanted)
@@ -132,9 +135,11 @@ def test_no_rows_are_no_explanations(plain):
 def test_whole_numbers_beyond_doubles_are_rounded_in_every_library():
     pandas, pyarrow, polars = (pytest.importorskip(name) for name in ("pandas", "pyarrow", "polars"))
     large = np.array([2**61 + 1, -(2**55) - 1])
-    explainer = apportion.Explainer(lambda rows: rows[:, 0] / 2**50, np.zeros((1, 1)), feature_names=["large"])
+    explainer = apportion.Explainer(lambda rows: rows[:, 0] / 2**50, np.zeros((1, 1)),
+                                    feature_names=["large"])
     wanted = explainer(large[:, None].astype(float)).values
-    for given in (pandas.DataFrame({"large": large}), pyarrow.table({"large": large}), polars.DataFrame({"large": large})):
+    for given in (pandas.DataFrame({"large": large}), pyarrow.table({"large": large}),
+                  polars.DataFrame({"large": large})):
         assert np.array_equal(explainer(given).values, wanted)
 
 
@@ -143,8 +148,11 @@ def test_words_that_xgboost_cuts_wrongly_are_found_again():
     pandas = pytest.importorskip("pandas")
     random = np.random.default_rng(0)
     categories = ["f\u00e95", "1", "2", "3"]
-    frame = pandas.DataFrame({"c": pandas.Categorical(random.choice(categories, 300), categories=categories), "x": random.normal(size=300)})
-    booster = xgboost.train({"nthread": 1}, xgboost.DMatrix(frame, frame.c.cat.codes * 2.0 + frame.x, enable_categorical=True), 5)
+    frame = pandas.DataFrame({"c": pandas.Categorical(random.choice(categories, 300), categories=categories),
+                              "x": random.normal(size=300)})
+    booster = xgboost.train({"nthread": 1},
+                            xgboost.DMatrix(frame, frame.c.cat.codes * 2.0 + frame.x,
+                                            enable_categorical=True), 5)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", apportion.ModelWarning)
         found = apportion.TreeExplainer(booster)(frame[:20])
@@ -161,7 +169,8 @@ def test_what_is_added_to_rows_alone_is_refused(numbers):
     with pytest.raises(apportion.DataError, match="has a base_margin"):
         explainer(xgboost.DMatrix(rows, base_margin=target))
     catboost = pytest.importorskip("catboost")
-    model = catboost.CatBoostRegressor(iterations=2, verbose=0, thread_count=1, allow_writing_files=False).fit(rows, target)
+    model = catboost.CatBoostRegressor(iterations=2, verbose=0, thread_count=1,
+                                       allow_writing_files=False).fit(rows, target)
     explainer = apportion.TreeExplainer(model)
     assert explainer(catboost.Pool(rows)).values.shape == rows.shape
     with pytest.raises(apportion.DataError, match="with a baseline"):

@@ -29,13 +29,17 @@ HERE = pathlib.Path(__file__).parent / "doors"
 TABLES = json.loads((HERE / "tables.json").read_text())
 EPOCH = datetime.datetime(1970, 1, 1)
 ARROW = {
-    "float64": pyarrow.float64(), "float32": pyarrow.float32(), "int64": pyarrow.int64(), "uint64": pyarrow.uint64(), "uint8": pyarrow.uint8(),
-    "bool": pyarrow.bool_(), "string": pyarrow.string(), "category": pyarrow.dictionary(pyarrow.int32(), pyarrow.string()), "decimal": pyarrow.decimal128(10, 2),
+    "float64": pyarrow.float64(), "float32": pyarrow.float32(), "int64": pyarrow.int64(),
+    "uint64": pyarrow.uint64(), "uint8": pyarrow.uint8(),
+    "bool": pyarrow.bool_(), "string": pyarrow.string(),
+    "category": pyarrow.dictionary(pyarrow.int32(), pyarrow.string()), "decimal": pyarrow.decimal128(10, 2),
     "date": pyarrow.date32(), "datetime": pyarrow.timestamp("us"), "duration": pyarrow.duration("us"),
 }
 POLARS = {
-    "float64": polars.Float64, "float32": polars.Float32, "int64": polars.Int64, "uint64": polars.UInt64, "uint8": polars.UInt8, "bool": polars.Boolean,
-    "string": polars.String, "category": polars.Categorical, "decimal": polars.Decimal(10, 2), "date": polars.Date, "datetime": polars.Datetime("us"),
+    "float64": polars.Float64, "float32": polars.Float32, "int64": polars.Int64, "uint64": polars.UInt64,
+    "uint8": polars.UInt8, "bool": polars.Boolean,
+    "string": polars.String, "category": polars.Categorical, "decimal": polars.Decimal(10, 2),
+    "date": polars.Date, "datetime": polars.Datetime("us"),
     "duration": polars.Duration("us"),
 }
 
@@ -51,7 +55,8 @@ def cell(kind, given):
     if kind.startswith("float"):
         return float(np.float32(given)) if kind == "float32" else float(given)
     of = {"decimal": decimal.Decimal, "date": lambda days: EPOCH.date() + datetime.timedelta(days=days),
-          "datetime": lambda moment: EPOCH + datetime.timedelta(microseconds=moment), "duration": lambda length: datetime.timedelta(microseconds=length)}
+          "datetime": lambda moment: EPOCH + datetime.timedelta(microseconds=moment),
+          "duration": lambda length: datetime.timedelta(microseconds=length)}
     return of.get(kind, lambda same: same)(given)
 
 
@@ -68,7 +73,9 @@ def names_once(table):
 
 def as_arrow(table):
     made = columns(table)
-    arrays = [pyarrow.array(cells, ARROW[kind], from_pandas=False) if kind != "category" else pyarrow.array(cells, pyarrow.string()).dictionary_encode() for _, kind, cells in made]
+    arrays = [pyarrow.array(cells, ARROW[kind],
+                            from_pandas=False) if kind != "category" else pyarrow.array(
+                                cells, pyarrow.string()).dictionary_encode() for _, kind, cells in made]
     return pyarrow.Table.from_arrays(arrays, names=[name for name, _, _ in made])
 
 
@@ -98,7 +105,8 @@ def as_pandas_of_arrow(table):
 
 def as_polars(table):
     names_once(table)
-    return polars.DataFrame([polars.Series(name, cells, dtype=POLARS[kind], strict=False) for name, kind, cells in columns(table)])
+    return polars.DataFrame([polars.Series(name, cells, dtype=POLARS[kind], strict=False) for name, kind,
+                             cells in columns(table)])
 
 
 def as_numpy(table):
@@ -123,7 +131,8 @@ def of_command(write):
         path = write(table, folder)
         out = folder / "found.json"
         out.unlink(missing_ok=True)
-        status = run_command(["apportion", "explain", "--model", str(model), "--rows", str(path), "--format", "json", "--out", str(out)])
+        status = run_command(["apportion", "explain", "--model", str(model), "--rows", str(path), "--format",
+                              "json", "--out", str(out)])
         if status:
             return "refused"
         return [row["prediction"] for row in json.loads(out.read_text())["explanations"]]
@@ -144,7 +153,8 @@ def as_csv(table, folder):
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow([name for name, _, _ in table["columns"]])
-        writer.writerows(zip(*(["" if given is None else str(given) for given in cells] for _, _, cells in columns(table))))
+        writer.writerows(zip(*(["" if given is None else str(given) for given in cells] for _, _,
+                               cells in columns(table))))
     return path
 
 
@@ -172,8 +182,10 @@ def as_npy(table, folder):
 
 
 DOORS = {
-    "csv": of_command(as_csv), "parquet": of_command(as_parquet), "arrow": of_command(as_arrow_file), "npy": of_command(as_npy),
-    "numpy": of_python(as_numpy), "pandas": of_python(as_pandas), "pandas of pyarrow": of_python(as_pandas_of_arrow), "polars": of_python(as_polars),
+    "csv": of_command(as_csv), "parquet": of_command(as_parquet), "arrow": of_command(as_arrow_file),
+    "npy": of_command(as_npy),
+    "numpy": of_python(as_numpy), "pandas": of_python(as_pandas),
+    "pandas of pyarrow": of_python(as_pandas_of_arrow), "polars": of_python(as_polars),
     "pyarrow": of_python(as_arrow),
 }
 
@@ -201,9 +213,11 @@ def test_every_door_gives_the_same_answer(table, tmp_path):
 
 def test_cells_that_no_number_holds_are_refused_by_name():
     explainer = apportion.TreeExplainer(str(HERE / "numbers.txt"))
-    exact = explainer(pandas.DataFrame({"cell": pandas.Series([2**200, 1], dtype=object), "other": [0.5, 0.5]}))
+    exact = explainer(pandas.DataFrame({"cell": pandas.Series([2**200, 1], dtype=object),
+                                        "other": [0.5, 0.5]}))
     assert exact.predictions.tolist() == [52.0, 20.0]
-    for cell, says in [(2**200 + 1, "cannot represent exactly"), (10**400, "cannot represent exactly"), ("\ud800", "neither a number nor a string")]:
+    for cell, says in [(2**200 + 1, "cannot represent exactly"), (10**400, "cannot represent exactly"),
+                       ("\ud800", "neither a number nor a string")]:
         with pytest.raises(apportion.DataError, match=says):
             explainer(pandas.DataFrame({"cell": pandas.Series([cell, 1], dtype=object), "other": [0.5, 0.5]}))
 
@@ -213,5 +227,6 @@ def test_options_of_the_library_are_those_of_the_package():
     of_library = {{"output": "model_output"}.get(name, name.replace("-", "_")) for name in option_names()}
     of_package = {field.name for field in dataclasses.fields(Options)}
     assert of_library <= of_package
-    assert of_package - of_library == {"weights", "feature_names", "output_names", "rounds", "threads", "progress",
+    assert of_package - of_library == {"weights", "feature_names", "output_names", "rounds", "threads",
+                                       "progress",
                                        "check"}

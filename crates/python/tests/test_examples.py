@@ -9,7 +9,8 @@ import pytest
 
 import apportion
 
-MODULES = ["apportion", "apportion.games", "apportion._models", "apportion._explainers", "apportion._explanation", "apportion._groups", "apportion._media", "apportion._threads"]
+MODULES = ["apportion", "apportion.games", "apportion._models", "apportion._explainers",
+           "apportion._explanation", "apportion._groups", "apportion._media", "apportion._threads"]
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -40,4 +41,5 @@ def test_pages_name_what_there_is(library):
         for name in set(re.findall(rf"(?<![\w.]){module.__name__}\.([A-Za-z_.]+)", text)):
             found = module
             for part in name.rstrip(".").split("."):
-                found = importlib.import_module("apportion.shap") if (found, part) == (apportion, "shap") else getattr(found, part)
+                found = importlib.import_module("apportion.shap") if (found, part) == (
+                    apportion, "shap") else getattr(found, part)

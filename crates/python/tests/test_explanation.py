@@ -13,7 +13,8 @@ import apportion
 def several(numbers):
     rows, _ = numbers
     names = ["a", "b", "c", "d"]
-    return apportion.explain(lambda rows: np.column_stack([rows[:, 0] * rows[:, 1], rows.sum(axis=1), rows[:, 2]]), rows[:6], rows[:10],
+    return apportion.explain(lambda rows: np.column_stack([
+        rows[:, 0] * rows[:, 1], rows.sum(axis=1), rows[:, 2]]), rows[:6], rows[:10],
                              feature_names=names, output_names=["x", "y", "z"])
 
 
@@ -21,7 +22,8 @@ def several(numbers):
 def estimated(numbers):
     rows, _ = numbers
     wide = np.tile(rows, 4)
-    return apportion.explain(lambda rows: np.sin(rows).sum(axis=1) + rows[:, 0] * rows[:, 5] * rows[:, 6], wide[:3], wide[3:8],
+    return apportion.explain(lambda rows: np.sin(rows).sum(axis=1) + rows[:, 0] * rows[:, 5] * rows[:, 6],
+                             wide[:3], wide[3:8],
                              method="leverage-shap", until=0.1)
 
 
@@ -29,9 +31,11 @@ def same(one, other):
     for name in ("values", "base_values", "predictions", "data", "std_errors", "evaluations"):
         first, second = getattr(one, name), getattr(other, name)
         assert (first is None) == (second is None), name
-        assert first is None or np.array_equal(np.asarray(first, dtype=float), np.asarray(second, dtype=float), equal_nan=True), name
+        assert first is None or np.array_equal(
+            np.asarray(first, dtype=float), np.asarray(second, dtype=float), equal_nan=True), name
     assert list(one.feature_names) == list(other.feature_names) and one.certificates == other.certificates
-    assert (one.value, one.game, one.method, one.output_names) == (other.value, other.game, other.method, other.output_names)
+    assert (one.value, one.game, one.method, one.output_names) == (
+        other.value, other.game, other.method, other.output_names)
 
 
 def test_slices_by_position_name_class_and_mask(several):
@@ -39,14 +43,17 @@ def test_slices_by_position_name_class_and_mask(several):
     mask = several.data[:, 0] > 0
     for key, wanted in [
         (2, values[2]), (slice(1, 3), values[1:3]), (mask, values[mask]), ([4, 0], values[[4, 0]]),
-        ((slice(None), "b"), values[:, 1]), ((slice(None), ["d", "a"]), values[:, [3, 0]]), ((slice(None), slice(None), "y"), values[:, :, 1]),
-        ((Ellipsis, "z"), values[..., 2]), ((1, "c", "x"), values[1, 2, 0]), ((mask, ["a", "b"], [0, 1]), values[mask][:, [0, 1]][:, :, [0, 1]]),
+        ((slice(None), "b"), values[:, 1]), ((slice(None), ["d", "a"]), values[:, [3, 0]]),
+        ((slice(None), slice(None), "y"), values[:, :, 1]),
+        ((Ellipsis, "z"), values[..., 2]), ((1, "c", "x"), values[1, 2, 0]),
+        ((mask, ["a", "b"], [0, 1]), values[mask][:, [0, 1]][:, :, [0, 1]]),
     ]:
         part = several[key]
         assert np.array_equal(part.values, wanted), key
         assert np.ndim(part.base_values) == ("row" in part._axes) + ("output" in part._axes), key
     row = several[2]
-    assert np.array_equal(row.data, several.data[2]) and np.array_equal(row.base_values, several.base_values[2])
+    assert np.array_equal(row.data, several.data[2]) and np.array_equal(
+        row.base_values, several.base_values[2])
     column = several[:, "b"]
     assert np.array_equal(column.data, several.data[:, 1]) and column.feature_names == "b"
     assert several[..., "y"][3]["d"].values == values[3, 3, 1]
@@ -106,7 +113,8 @@ def test_results_of_the_command_open(tmp_path):
     path = tmp_path / "command.json"
     path.write_text(line)
     found = apportion.load(path)
-    assert found.values.tolist() == [[2.0, 0.5]] and found.display_data[0].tolist()[1] == "red" and list(found.index) == ["x"]
+    assert found.values.tolist() == [[2.0,
+                                      0.5]] and found.display_data[0].tolist()[1] == "red" and list(found.index) == ["x"]
     found.save(path)
     assert json.loads(path.read_text()) == json.loads(line)
     lines = json.loads(line)
@@ -133,7 +141,8 @@ def test_intervals_and_certificates(estimated, several):
 def test_frames_and_arrow(several, estimated):
     pytest.importorskip("pandas")
     frame = several.to_frame()
-    assert list(frame.columns) == ["row", "output", "base", "prediction", "a", "b", "c", "d"] and len(frame) == 18
+    assert list(frame.columns) == ["row", "output", "base", "prediction", "a", "b", "c",
+                                   "d"] and len(frame) == 18
     assert np.allclose(frame.iloc[:, 4:].sum(axis=1) + frame["base"], frame["prediction"])
     assert "std error of f3" in estimated.to_frame()
     assert len(several[0].to_frame()) == 3
@@ -144,9 +153,11 @@ def test_frames_and_arrow(several, estimated):
 
 
 def test_what_people_see(several, estimated):
-    for explanation in (several, several[0], several[0, :, "x"], estimated[0], several[:, "a"], several[0, 0, 0]):
+    for explanation in (several, several[0], several[0, :, "x"], estimated[0], several[:, "a"],
+                        several[0, 0, 0]):
         assert "shapley" in repr(explanation) and "shapley" in explanation._repr_html_()
-    assert "<script>" not in apportion.explain(lambda rows: rows[:, 0], np.eye(2), feature_names=["<script>", "b"])._repr_html_()
+    assert "<script>" not in apportion.explain(
+        lambda rows: rows[:, 0], np.eye(2), feature_names=["<script>", "b"])._repr_html_()
 
 
 def test_damaged_files_are_refused_and_nothing_else_is_raised(tmp_path):
@@ -156,11 +167,13 @@ def test_damaged_files_are_refused_and_nothing_else_is_raised(tmp_path):
 
     pytest.importorskip("polars")
     rows = np.random.default_rng(0).normal(size=(5, 12))
-    made = apportion.Explainer(lambda given: np.column_stack([given[:, 0] * given[:, 1], given[:, 2]]), rows, method="leverage-shap", budget="3n")
+    made = apportion.Explainer(lambda given: np.column_stack([given[:, 0] * given[:, 1], given[:, 2]]), rows,
+                               method="leverage-shap", budget="3n")
     path, again = tmp_path / "found.json", tmp_path / "again.json"
     whole = made(rows[:2])
     whole.save(path)
-    assert all(np.array_equal(one, other) for one, other in zip(whole.intervals(), apportion.load(path).intervals()))
+    assert all(np.array_equal(one, other) for one,
+               other in zip(whole.intervals(), apportion.load(path).intervals()))
     text = path.read_bytes()
     draw = random.Random(1)
     junk = [None, 3, -1, "x", [], {}, [1], [[1]], True, 1e400, {"a": 1}, ["a", "b"], [None], "é", [[["x"]]]]
@@ -191,7 +204,8 @@ def test_damaged_files_are_refused_and_nothing_else_is_raised(tmp_path):
         path.write_bytes(content)
         try:
             found = apportion.load(path)
-            found._repr_html_(), repr(found), [repr(row) for row in found], found.intervals(), found.certificates, found.to_frame("polars")
+            found._repr_html_(), repr(found), [repr(row)
+                                               for row in found], found.intervals(), found.certificates, found.to_frame("polars")
             found.save(again)
         except apportion.Error:
             refused += 1

@@ -17,7 +17,8 @@ from hypothesis import strategies as one_of  # noqa: E402
 
 # Number of cases; set as in APPORTION_CASES=10000 pytest crates/python/tests/test_frames.py
 CASES = int(os.environ.get("APPORTION_CASES", 300))
-CALM = hypothesis.settings(max_examples=CASES, deadline=None, derandomize=CASES == 300, suppress_health_check=list(hypothesis.HealthCheck))
+CALM = hypothesis.settings(max_examples=CASES, deadline=None, derandomize=CASES == 300,
+                           suppress_health_check=list(hypothesis.HealthCheck))
 
 KINDS = {
     "f64": lambda r, n: r.normal(size=n) * 10,
@@ -30,7 +31,8 @@ KINDS = {
     "bool": lambda r, n: r.random(n) > 0.5,
     "words": lambda r, n: r.choice(["x", "y", "z"], n),
     "categories": lambda r, n: pandas.Categorical(r.choice(["x", "y", "z", "w"], n)),
-    "ordered": lambda r, n: pandas.Categorical(r.choice(["x", "y"], n), categories=["y", "x", "z"], ordered=True),
+    "ordered": lambda r, n: pandas.Categorical(
+        r.choice(["x", "y"], n), categories=["y", "x", "z"], ordered=True),
     "categories of numbers": lambda r, n: pandas.Categorical(r.choice([1, 2, 3], n)),
     "nullable numbers": lambda r, n: pandas.array(list(r.choice([1, 2, None], n)), dtype="Int64"),
     "nullable words": lambda r, n: pandas.array(list(r.choice(["x", None], n)), dtype="string"),
@@ -40,8 +42,10 @@ KINDS = {
     "times with zones": lambda r, n: pandas.to_datetime(r.integers(0, 10**18, n)).tz_localize("UTC"),
     "dates": lambda r, n: np.array([datetime.date(2020, 1, 1)] * n + [None], dtype=object)[:n],
     "dictionaries": lambda r, n: np.array([{} for _ in range(n)] + [None], dtype=object)[:n],
-    "mixed": lambda r, n: np.array(list(r.choice(np.array([1, "x", None, 2.5], dtype=object), n)) + [None], dtype=object)[:n],
-    "decimals": lambda r, n: np.array([decimal.Decimal(int(x)) for x in r.integers(0, 9, n)] + [None], dtype=object)[:n],
+    "mixed": lambda r, n: np.array(list(r.choice(np.array([1, "x", None, 2.5], dtype=object), n)) + [None],
+                                   dtype=object)[:n],
+    "decimals": lambda r, n: np.array([decimal.Decimal(int(x)) for x in r.integers(0, 9, n)] + [None],
+                                      dtype=object)[:n],
     "infinite": lambda r, n: r.choice([np.inf, -np.inf, 1.0], n),
     "with holes": lambda r, n: r.choice([np.nan, 1.0, 2.0], n),
     "complex": lambda r, n: r.normal(size=n) + 1j,
@@ -53,25 +57,31 @@ try:
     import pyarrow
 
     KINDS["f64 of Arrow"] = lambda r, n: pandas.array(r.normal(size=n), dtype="float64[pyarrow]")
-    KINDS["words of Arrow"] = lambda r, n: pandas.array(list(r.choice(["x", "y"], n)), dtype="string[pyarrow]")
+    KINDS["words of Arrow"] = lambda r, n: pandas.array(
+        list(r.choice(["x", "y"], n)), dtype="string[pyarrow]")
     KINDS["dictionaries of Arrow"] = lambda r, n: pandas.Series(
-        pyarrow.array(list(r.choice(["x", "y"], n))).dictionary_encode().to_pandas()).array if n else r.normal(size=n)
+        pyarrow.array(list(r.choice(["x", "y"],
+                                    n))).dictionary_encode().to_pandas()).array if n else r.normal(size=n)
 except ImportError:
     pyarrow = None
 
-NAMES = ["size", "colour", "rooms", "new", "Size", "size ", "other", 1, None, ("a", "b"), "=cmd()", "<b>", "名"]
+NAMES = ["size", "colour", "rooms", "new", "Size", "size ", "other", 1, None, ("a", "b"), "=cmd()", "<b>",
+         "名"]
 
 
 @pytest.fixture(scope="module")
 def models(frame, booster):
     lightgbm = pytest.importorskip("lightgbm")
     rows, targets = frame
-    other = lightgbm.LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1, min_child_samples=3).fit(rows, targets)
-    return [apportion.TreeExplainer(booster), apportion.TreeExplainer(other), apportion.TreeExplainer(booster, rows[:10])]
+    other = lightgbm.LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1, min_child_samples=3).fit(
+        rows, targets)
+    return [apportion.TreeExplainer(booster), apportion.TreeExplainer(other),
+            apportion.TreeExplainer(booster, rows[:10])]
 
 
 def column(draw, count):
-    return KINDS[draw(one_of.sampled_from(sorted(KINDS)))](np.random.default_rng(draw(one_of.integers(0, 999))), count)
+    return KINDS[draw(one_of.sampled_from(sorted(KINDS)))](np.random.default_rng(draw(one_of.integers(
+        0, 999))), count)
 
 
 def in_form(form, frame):
@@ -83,7 +93,8 @@ def in_form(form, frame):
             return pyarrow.Table.from_pandas(frame)
     except Exception:
         return frame
-    return {"backwards": frame[::-1], "objects": frame.astype(object), "array": frame.to_numpy()}.get(form, frame)
+    return {"backwards": frame[::-1], "objects": frame.astype(object), "array": frame.to_numpy()}.get(
+        form, frame)
 
 
 FORMS = one_of.sampled_from(["pandas", "pandas", "backwards", "objects", "array", "polars", "arrow"])
@@ -128,7 +139,8 @@ def test_functions_of_frames_explain_any_frame_or_say_why_not(data):
     rows = pandas.DataFrame({name: column(draw, count) for name in names})
 
     def model(given):
-        return np.array([np.prod([1 + told(cell) for cell in row]) for row in given.itertuples(index=False, name=None)])
+        return np.array([np.prod([1 + told(cell) for cell in row]) for row in given.itertuples(
+            index=False, name=None)])
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -24,7 +24,8 @@ def test_values_are_those_of_enumeration(numbers, enumerated):
     wanted = enumerated(worth, 4)
     assert np.abs(apportion.Explainer(product, background)(row).values[0] - wanted).max() < 1e-12
     for method in ("leverage-shap", "permutation", "kernel-shap"):
-        found = apportion.Explainer(product, background, method=method, budget=16, keep_null_players=True)(row)
+        found = apportion.Explainer(product, background, method=method, budget=16,
+                                    keep_null_players=True)(row)
         assert found.additivity_gap() < 1e-9 and found.evaluations[0] <= 16
 
 
@@ -42,9 +43,12 @@ def test_weights_of_the_background_count(numbers):
 
 def test_other_values_and_games(numbers):
     rows, _ = numbers
-    for more in (dict(value="banzhaf"), dict(value="beta=4,1"), dict(value="owen", groups="0,1;2,3"), dict(value="c-shapley=1", graph="line"),
-                 dict(value="myerson", graph=[(0, 1), (1, 2), (2, 3)]), dict(value="l-shapley=1", graph="grid=2x2"), dict(value="owen", groups="auto"),
-                 dict(game="gaussian", draws=20), dict(game="empirical"), dict(game="copula", draws=20), dict(game="frequency", fallback="nearest")):
+    for more in (dict(value="banzhaf"), dict(value="beta=4,1"), dict(value="owen", groups="0,1;2,3"),
+                 dict(value="c-shapley=1", graph="line"),
+                 dict(value="myerson", graph=[(0, 1), (1, 2), (2, 3)]),
+                 dict(value="l-shapley=1", graph="grid=2x2"), dict(value="owen", groups="auto"),
+                 dict(game="gaussian", draws=20), dict(game="empirical"), dict(game="copula", draws=20),
+                 dict(game="frequency", fallback="nearest")):
         found = apportion.explain(product, rows[:2], rows[:40], **more)
         assert np.isfinite(found.values).all(), more
 
@@ -117,10 +121,14 @@ def test_an_answer_that_changes_its_shape(numbers):
 
 
 @pytest.mark.parametrize(("more", "says"), [
-    (dict(value="shaply"), "expected one of"), (dict(method="treeshap"), "expected one of"), (dict(method="tree"), "tree ensemble"),
-    (dict(budget="n10"), "invalid budget"), (dict(method="leverage-shap", budget=1), "at least"), (dict(value="owen"), "requires a partition"),
-    (dict(value="owen", groups=[[0], [9]]), "unknown feature 9 in groups"), (dict(value="owen", groups=[[0, 1]]), "exactly one group"), (dict(game="other"), "expected one of"),
-    (dict(until=-1), "tolerance"), (dict(until=0.1, relative_to="x"), "expected one of"), (dict(seed=-1), "seed"), (dict(kernel="walk"), "kernel, precision and rows require"),
+    (dict(value="shaply"), "expected one of"), (dict(method="treeshap"), "expected one of"),
+    (dict(method="tree"), "tree ensemble"),
+    (dict(budget="n10"), "invalid budget"), (dict(method="leverage-shap", budget=1), "at least"),
+    (dict(value="owen"), "requires a partition"),
+    (dict(value="owen", groups=[[0], [9]]), "unknown feature 9 in groups"),
+    (dict(value="owen", groups=[[0, 1]]), "exactly one group"), (dict(game="other"), "expected one of"),
+    (dict(until=-1), "tolerance"), (dict(until=0.1, relative_to="x"), "expected one of"),
+    (dict(seed=-1), "seed"), (dict(kernel="walk"), "kernel, precision and rows require"),
     (dict(model_output="probability"), "tree ensemble"), (dict(game="path-dependent"), "tree ensemble"),
 ])
 def test_requests_that_make_no_sense(numbers, more, says):
@@ -135,7 +143,8 @@ def test_a_single_row_needs_a_background(numbers):
 
 def test_the_same_seed_gives_the_same_on_any_number_of_threads(numbers):
     wide = np.tile(numbers[0], 5)
-    found = [apportion.explain(lambda rows: np.sin(rows).prod(axis=1) + rows[:, 0], wide[:2], wide[:5], method="leverage-shap", budget=200, seed=3,
+    found = [apportion.explain(lambda rows: np.sin(rows).prod(axis=1) + rows[:, 0], wide[:2], wide[:5],
+                               method="leverage-shap", budget=200, seed=3,
                                threads=threads).values for threads in (1, 2)]
     assert np.array_equal(*found)
 
@@ -150,7 +159,8 @@ def test_progress_is_told_and_may_stop(numbers):
         time.sleep(0.02)
         return given.sum(axis=1) * given[:, 0]
 
-    apportion.explain(slow, rows[:3], rows[:2], method="leverage-shap", budget=60, progress=lambda done, evaluations: told.append(done))
+    apportion.explain(slow, rows[:3], rows[:2], method="leverage-shap", budget=60, progress=lambda done,
+                      evaluations: told.append(done))
     assert told[-1] == 3
 
     def stop(done, evaluations):
@@ -158,14 +168,16 @@ def test_progress_is_told_and_may_stop(numbers):
             raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough") as caught:
-        apportion.explain(slow, np.tile(rows, (20, 1)), rows[:2], method="leverage-shap", budget=60, progress=stop)
+        apportion.explain(slow, np.tile(rows, (20, 1)), rows[:2], method="leverage-shap", budget=60,
+                          progress=stop)
     assert len(caught.value.explanation) >= 1
 
 
 def test_warnings_of_accuracy(numbers):
     rows = np.tile(numbers[0], 8)
     with pytest.warns(apportion.AccuracyWarning, match="tolerance"):
-        apportion.explain(lambda given: np.sin(given).sum(axis=1) + np.prod(given[:, :6], axis=1), rows[:1], rows[1:3], method="permutation",
+        apportion.explain(lambda given: np.sin(given).sum(axis=1) + np.prod(given[:, :6], axis=1), rows[:1],
+                          rows[1:3], method="permutation",
                           until=1e-7, budget=200)
 
 
@@ -173,7 +185,8 @@ def test_networks_of_keras_are_asked(numbers, monkeypatch):
     monkeypatch.setenv("KERAS_BACKEND", "jax")
     keras = pytest.importorskip("keras")
     rows, _ = numbers
-    network = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(5, activation="tanh"), keras.layers.Dense(2)])
+    network = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(5, activation="tanh"),
+                                keras.layers.Dense(2)])
     found = apportion.Explainer(network, rows[:10])(rows[:5])
     assert found.shape == (5, 4, 2) and found.additivity_gap() < 1e-6
     assert np.allclose(found.predictions, network.predict(rows[:5], verbose=0), atol=1e-5)
@@ -182,7 +195,8 @@ def test_networks_of_keras_are_asked(numbers, monkeypatch):
 def test_modules_of_torch_are_asked_without_training(numbers):
     torch = pytest.importorskip("torch")
     rows, _ = numbers
-    network = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.Dropout(0.9), torch.nn.Tanh(), torch.nn.Linear(5, 1))
+    network = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.Dropout(0.9), torch.nn.Tanh(),
+                                  torch.nn.Linear(5, 1))
     network.train()
     found = apportion.Explainer(network, rows[:10])(rows[:5])
     assert network.training and found.additivity_gap() < 1e-5 and found.shape == (5, 4)
@@ -212,10 +226,14 @@ def twice(given):
 def test_names_of_outputs_and_groups_are_kept(numbers):
     pandas = pytest.importorskip("pandas")
     rows = pandas.DataFrame(numbers[0], columns=["a", "b", "c", "d"])
-    found = apportion.explain(lambda given: pandas.DataFrame({"first": given.a, "sum": given.a + given.b}), rows[:3], rows[:9])
-    assert found.output_names == ["first", "sum"] and np.isclose(found[0, "b", "sum"].values, rows.b[0] - rows.b[:9].mean())
-    assert apportion.explain(lambda given: pandas.DataFrame({"first": given.a, "sum": given.a + given.b}), rows[:9]).output_names == ["first", "sum"]
-    groups = apportion.explain(lambda given: given.a * given.c, rows[:3], rows[:9], value="quotient-shapley", groups={"one": ["a", "b"], "two": ["c", "d"]})
+    found = apportion.explain(lambda given: pandas.DataFrame({"first": given.a, "sum": given.a + given.b}),
+                              rows[:3], rows[:9])
+    assert found.output_names == ["first", "sum"] and np.isclose(
+        found[0, "b", "sum"].values, rows.b[0] - rows.b[:9].mean())
+    assert apportion.explain(lambda given: pandas.DataFrame({"first": given.a, "sum": given.a + given.b}),
+                             rows[:9]).output_names == ["first", "sum"]
+    groups = apportion.explain(lambda given: given.a * given.c, rows[:3], rows[:9], value="quotient-shapley",
+                               groups={"one": ["a", "b"], "two": ["c", "d"]})
     assert groups.feature_names == ["one", "two"]
 
 
@@ -228,19 +246,23 @@ def test_a_function_that_writes_into_its_rows_changes_no_others(numbers):
         return answer
 
     found = apportion.explain(careless, rows[:4], rows[:20])
-    assert np.array_equal(rows, numbers[0]) and np.allclose(found.values[:, 0], rows[:4, 0] - rows[:20, 0].mean())
+    assert np.array_equal(rows, numbers[0]) and np.allclose(
+        found.values[:, 0], rows[:4, 0] - rows[:20, 0].mean())
 
 
 def test_models_with_texts_are_called_as_functions_of_frames():
     catboost = pytest.importorskip("catboost")
     pandas = pytest.importorskip("pandas")
     random = np.random.default_rng(0)
-    rows = pandas.DataFrame({"text": random.choice(["good and cheap", "bad", "cheap but bad", "very good"], 60), "size": random.normal(size=60)})
+    rows = pandas.DataFrame({"text": random.choice(
+        ["good and cheap", "bad", "cheap but bad", "very good"], 60), "size": random.normal(size=60)})
     targets = rows.text.str.contains("good") + rows["size"]
-    model = catboost.CatBoostRegressor(iterations=5, depth=2, verbose=0, text_features=["text"], allow_writing_files=False).fit(rows, targets)
+    model = catboost.CatBoostRegressor(iterations=5, depth=2, verbose=0, text_features=["text"],
+                                       allow_writing_files=False).fit(rows, targets)
     explainer = apportion.Explainer(model, rows[:20])
     found = explainer(rows[20:24])
-    assert np.allclose(found.predictions, model.predict(rows[20:24])) and any("not exact" in note for note in found.notes)
+    assert np.allclose(found.predictions,
+                       model.predict(rows[20:24])) and any("not exact" in note for note in found.notes)
 
 
 def test_functions_have_interactions_exact_where_the_budget_covers_all_coalitions_and_estimated_beyond():

@@ -24,8 +24,10 @@ def test_a_model_that_predicts_something_else_for_what_it_is_passed_is_refused()
             return given.a * (1.0 if self.sign(given) else 2.0)
 
     given = rows.set_axis(["A1", "A2", "A3", "A4"])
-    for sign in (lambda known: not isinstance(known.index, pandas.RangeIndex), lambda known: "A" in str(known.index[0]), lambda known: known.index.dtype != np.int64,
-                 lambda known: known.index.is_unique and "A4" in known.index, lambda known: known.index[-1] != 3):
+    for sign in (lambda known: not isinstance(known.index, pandas.RangeIndex),
+                 lambda known: "A" in str(known.index[0]), lambda known: known.index.dtype != np.int64,
+                 lambda known: known.index.is_unique and "A4" in known.index,
+                 lambda known: known.index[-1] != 3):
         model = Peculiar(sign)
         with pytest.raises(apportion.ModelError, match="as given.*as passed on") as caught:
             apportion.Explainer(model, rows)(given)
@@ -34,7 +36,8 @@ def test_a_model_that_predicts_something_else_for_what_it_is_passed_is_refused()
         assert found.additivity_gap() < 1e-12
     # The metadata of a frame is kept.
     rows.columns.name, rows.index.name, rows.attrs["note"] = "features", "house", "mine"
-    for sign in (lambda known: known.columns.name == "features", lambda known: known.index.name == "house", lambda known: known.attrs.get("note") == "mine"):
+    for sign in (lambda known: known.columns.name == "features", lambda known: known.index.name == "house",
+                 lambda known: known.attrs.get("note") == "mine"):
         assert np.allclose(apportion.Explainer(Peculiar(sign), rows)(rows).predictions, rows.a)
 
 
@@ -42,19 +45,24 @@ def test_types_of_x_that_differ_from_those_of_the_background_are_compared():
     background = frame()
 
     def by_type(given):
-        return np.array([float(value) if isinstance(value, (float, np.floating)) else -1.0 for value in given.a.tolist()])
+        return np.array([float(value) if isinstance(
+            value, (float, np.floating)) else -1.0 for value in given.a.tolist()])
 
     with pytest.raises(apportion.ModelError, match="row 0 of|row 0:"):
         apportion.Explainer(by_type, background)(background.astype({"a": int}))
-    assert apportion.Explainer(by_type, background)(background.assign(a=[0.5, 1.5, 2.5, 3.5])).additivity_gap() < 1e-12
+    assert apportion.Explainer(by_type,
+                               background)(background.assign(a=[0.5, 1.5, 2.5, 3.5])).additivity_gap() < 1e-12
 
 
 def test_cells_that_the_background_cannot_hold_are_refused():
     background = frame()
-    for column, cells, says in [("a", ["1.5"] * 4, "expected numbers"), ("a", [2**60 + 1] * 4, "expected numbers"), ("c", ["x"] * 4, "expected numbers|cannot"),
+    for column, cells, says in [("a", ["1.5"] * 4, "expected numbers"),
+                                ("a", [2**60 + 1] * 4, "expected numbers"),
+                                ("c", ["x"] * 4, "expected numbers|cannot"),
                                 ("a", [[]] * 4, "expected numbers")]:
         with pytest.raises(apportion.DataError, match=says):
-            apportion.Explainer(lambda given: given.a.to_numpy(dtype=float), background)(background.assign(**{column: pandas.Series(cells, dtype=object)}))
+            apportion.Explainer(lambda given: given.a.to_numpy(dtype=float),
+                                background)(background.assign(**{column: pandas.Series(cells, dtype=object)}))
     categories = background.assign(b=pandas.Categorical(background.b))
     with pytest.raises(apportion.DataError, match="unknown category 'q'"):
         apportion.Explainer(lambda given: given.a, categories)(background.assign(b="q"))
@@ -79,7 +87,8 @@ def test_columns_are_chosen_by_name_and_foreign_tables_become_the_model_s_own():
             others.append(pytest.importorskip("polars").DataFrame(background.to_dict("list")))
         else:
             others.append(pytest.importorskip("pyarrow").table(background.to_dict("list")))
-    others += [background.to_numpy(), background.to_numpy().tolist(), background.convert_dtypes(), background.astype(object)]
+    others += [background.to_numpy(), background.to_numpy().tolist(), background.convert_dtypes(),
+               background.astype(object)]
     for given in others:
         found = apportion.Explainer(model, background)(given)
         assert np.allclose(found.values, wanted)
@@ -91,15 +100,18 @@ def test_columns_are_chosen_by_name_and_foreign_tables_become_the_model_s_own():
 def test_a_null_of_another_library_is_what_is_missing_in_the_background():
     pyarrow = pytest.importorskip("pyarrow")
     for missing in (None, np.nan, pandas.NA, float("nan"), pandas.NaT):
-        background = pandas.DataFrame({"b": pandas.Series(["x", missing, "y"], dtype=object), "a": [1.0, 2.0, 3.0]})
+        background = pandas.DataFrame({"b": pandas.Series(["x", missing, "y"], dtype=object),
+                                       "a": [1.0, 2.0, 3.0]})
         seen = []
 
         def model(given):
             seen.extend(cell for cell in given.b if not isinstance(cell, str))
             return given.a * [1.0 if isinstance(cell, str) else 5.0 for cell in given.b]
 
-        found = apportion.Explainer(model, background)(pyarrow.table({"b": ["x", None, "z"], "a": [1.0, 2.0, 3.0]}))
-        assert np.allclose(found.predictions, [1.0, 10.0, 3.0]) and {type(cell) for cell in seen} == {type(missing)}
+        found = apportion.Explainer(model,
+                                    background)(pyarrow.table({"b": ["x", None, "z"], "a": [1.0, 2.0, 3.0]}))
+        assert np.allclose(found.predictions,
+                           [1.0, 10.0, 3.0]) and {type(cell) for cell in seen} == {type(missing)}
 
 
 def test_functions_that_take_no_such_tables_get_arrays_with_a_note():
@@ -120,17 +132,20 @@ def test_sparse_matrices_and_tensors_come_back_as_such():
     sparse = pytest.importorskip("scipy.sparse")
     random = np.random.default_rng(0)
     full = random.normal(size=(12, 4)) * (random.random((12, 4)) > 0.5)
-    for kind in (sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix, sparse.lil_matrix, sparse.csr_array):
+    for kind in (sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix, sparse.lil_matrix,
+                 sparse.csr_array):
         rows, kinds = kind(full), set()
 
         def model(given):
             kinds.add(type(given))
             # Entries that are not stored count as missing, as in XGBoost.
             given = given.tocsr()
-            return np.array([given[row].nnz + given[row].sum() ** 2 for row in range(given.shape[0])], dtype=float)
+            return np.array([given[row].nnz + given[row].sum() ** 2 for row in range(given.shape[0])],
+                            dtype=float)
 
         found = apportion.Explainer(model, rows)(rows)
-        assert kinds == {kind} and np.allclose(found.predictions, model(rows)) and found.additivity_gap() < 1e-9
+        assert kinds == {kind} and np.allclose(
+            found.predictions, model(rows)) and found.additivity_gap() < 1e-9
     torch = pytest.importorskip("torch")
     for dtype in (torch.float32, torch.float64, torch.int64, torch.bool):
         rows, kinds = torch.as_tensor(full).to(dtype), set()
@@ -152,7 +167,8 @@ def test_rows_of_steps_are_explained_by_feature_by_step_or_by_cell(enumerated):
         assert given.ndim == 3 and given.shape[1:] == (5, 3) and given.dtype == np.float32
         return (given * weights).sum(axis=(1, 2)) * (1 + (given[:, :, 0] > 0).any(axis=1))
 
-    found = apportion.Explainer(model, sequences[:6], feature_names=["heart", "lungs", "skin"])(sequences[10:13])
+    found = apportion.Explainer(model, sequences[:6],
+                                feature_names=["heart", "lungs", "skin"])(sequences[10:13])
     assert found.feature_names == ["heart", "lungs", "skin"] and found.values.shape == (3, 3)
 
     def worth(mask):
@@ -177,7 +193,8 @@ def test_rows_of_steps_are_explained_by_feature_by_step_or_by_cell(enumerated):
     cells = apportion.Explainer(model, sequences[:6], groups="cells", budget=200)(sequences[10:11])
     assert cells.values.shape == (1, 15) and cells.feature_names[4] == "f1[1]"
     early = apportion.Explainer(model, sequences[:6], value="quotient-shapley",
-                                groups={"early": [f"f{f}[{t}]" for f in range(3) for t in range(2)], "late": [f"f{f}[{t}]" for f in range(3) for t in range(2, 5)]})
+                                groups={"early": [f"f{f}[{t}]" for f in range(3) for t in range(2)],
+                                        "late": [f"f{f}[{t}]" for f in range(3) for t in range(2, 5)]})
     assert early(sequences[10:12]).feature_names == ["early", "late"]
     alone = apportion.Explainer(model, sequences[:6])(sequences[10])
     assert np.allclose(alone.values, found.values[:1])
@@ -215,11 +232,13 @@ def tells(given):
 
 
 def test_results_show_cells_as_text_or_numbers(tmp_path):
-    rows = frame().assign(when=pandas.date_range("2026-01-01", periods=4), whole=pandas.Series([1, 2, None, 2**60 + 1], dtype=object),
+    rows = frame().assign(when=pandas.date_range("2026-01-01", periods=4),
+                          whole=pandas.Series([1, 2, None, 2**60 + 1], dtype=object),
                           holed=pandas.Series(["x", None, np.nan, "y"], dtype=object))
     found = apportion.Explainer(lambda given: given.a * given.when.dt.day, rows)(rows)
     shown = found.display_data
-    assert shown[0, 1] == "x" and shown[1, 3] == "2026-01-02 00:00:00" and shown[0, 4] == 1.0 and shown[1, 5] is None and shown[3, 5] == "y"
+    assert shown[0, 1] == "x" and shown[1, 3] == "2026-01-02 00:00:00" and shown[0, 4] == 1.0 and shown[
+        1, 5] is None and shown[3, 5] == "y"
     assert np.isnan(found.data[1, 5]) and np.isnan(found.data[2, 4])
     found.save(tmp_path / "found.json")
     assert np.array_equal(apportion.load(tmp_path / "found.json").values, found.values)

@@ -40,17 +40,21 @@ def function(rows):
 
 _WORK = {
     "auto": ("players = game(1000)", "players.explain(threads=2)"),
-    "learned spectrum of many players": ("players = game(1500)", "players.explain(method='learned-spectrum', budget=20000, threads=2)"),
+    "learned spectrum of many players": ("players = game(1500)",
+                                         "players.explain(method='learned-spectrum', budget=20000, threads=2)"),
     "kernel shap": ("players = game(2000)", "players.explain(method='kernel-shap', budget=60000, threads=1)"),
-    "interactions of a game": ("players = game(300)", "players.explain(interactions=True, budget=20000, threads=2)"),
-    "all coalitions": ("players = apportion.Game(lambda coalitions: coalitions.sum(axis=1) ** 2.0, 24)", "players.explain(method='exact', threads=2)"),
+    "interactions of a game": ("players = game(300)",
+                               "players.explain(interactions=True, budget=20000, threads=2)"),
+    "all coalitions": ("players = apportion.Game(lambda coalitions: coalitions.sum(axis=1) ** 2.0, 24)",
+                       "players.explain(method='exact', threads=2)"),
     "interactions of a function": ("X = rng.normal(size=(500, 60)); explainer = apportion.Explainer(function, X[:20], budget=8000)",
                                    "explainer(X, interactions=True, threads=2)"),
     "trees": ("X = rng.normal(size=(200000, 20)); explainer = apportion.TreeExplainer(forest(150, 9, 20), X[:500])", "explainer(X, threads=1)"),
     "interactions of trees": ("X = rng.normal(size=(20000, 40)); explainer = apportion.TreeExplainer(forest(60, 9, 40), X[:300])",
                               "explainer(X, interactions=True, threads=2)"),
     "groups": ("X = rng.normal(size=(4000, 600)); explainer = apportion.Explainer(function, X, groups='auto', value='owen', check=False)", "explainer(X[:2])"),
-    "a law": ("X = rng.normal(size=(20000, 1500))", "apportion.Explainer(function, X, game='copula', check=False)(X[:2])"),
+    "a law": ("X = rng.normal(size=(20000, 1500))",
+              "apportion.Explainer(function, X, game='copula', check=False)(X[:2])"),
 }
 
 
@@ -108,7 +112,8 @@ def test_what_was_interrupted_gives_the_same_bytes_when_asked_again(threads):
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_rows_that_are_done_are_kept_with_the_interrupt():
     X = np.random.default_rng(0).normal(size=(3000, 40))
-    explainer = apportion.Explainer(lambda rows: np.tanh(rows).sum(axis=1), X[:50], method="leverage-shap", budget=2000)
+    explainer = apportion.Explainer(lambda rows: np.tanh(rows).sum(axis=1), X[:50], method="leverage-shap",
+                                    budget=2000)
     timer = threading.Timer(1.0, signal.raise_signal, [signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt) as caught:

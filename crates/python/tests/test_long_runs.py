@@ -18,7 +18,8 @@ import pytest
 
 import apportion
 
-pytestmark = [pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory and threads are read from /proc"),
+pytestmark = [pytest.mark.skipif(not sys.platform.startswith("linux"),
+                                 reason="memory and threads are read from /proc"),
               pytest.mark.filterwarnings("ignore")]
 
 CALLS = int(os.environ.get("APPORTION_CALLS", 2000))
@@ -39,7 +40,8 @@ def product(rows):
 def _trees():
     from sklearn.ensemble import GradientBoostingClassifier
 
-    return GradientBoostingClassifier(n_estimators=5, max_depth=2, random_state=0).fit(ROWS, (ROWS[:, 0] > 0).astype(int))
+    return GradientBoostingClassifier(n_estimators=5, max_depth=2, random_state=0).fit(
+        ROWS, (ROWS[:, 0] > 0).astype(int))
 
 
 def exact_trees():
@@ -55,7 +57,8 @@ def interactions_of_trees():
 def losses():
     from sklearn.tree import DecisionTreeRegressor
 
-    explainer = apportion.Explainer(DecisionTreeRegressor(max_depth=3).fit(ROWS, ROWS[:, 0]), ROWS[:8], model_output="log_loss")
+    explainer = apportion.Explainer(DecisionTreeRegressor(max_depth=3).fit(ROWS, ROWS[:, 0]), ROWS[:8],
+                                    model_output="log_loss")
     return lambda call: explainer(ROWS[:1], [float(call)])
 
 
@@ -67,7 +70,8 @@ def functions_of_arrays():
 def functions_of_frames():
     pandas = pytest.importorskip("pandas")
     background = pandas.DataFrame({"word": ["a", "bb"], "number": [1.0, 2.0]})
-    explainer = apportion.Explainer(lambda rows: rows["word"].map(len).to_numpy(float) + rows["number"].to_numpy(float), background)
+    explainer = apportion.Explainer(lambda rows: rows["word"].map(len).to_numpy(float)
+                                    + rows["number"].to_numpy(float), background)
     return lambda call: explainer(pandas.DataFrame({"word": [f"new word {call}"], "number": [float(call)]}))
 
 
@@ -88,7 +92,8 @@ def without_a_background():
 
 
 def conditional_games():
-    explainers = [apportion.Explainer(product, ROWS, game=game) for game in ("gaussian", "copula", "empirical")]
+    explainers = [apportion.Explainer(product, ROWS, game=game) for game in (
+        "gaussian", "copula", "empirical")]
     return lambda call: explainers[call % 3](ROWS[:1])
 
 
@@ -122,7 +127,8 @@ def new_ensembles():
 def games():
     def play(call):
         game = apportion.Game(lambda coalitions: coalitions.sum(axis=1) ** 2.0, 4)
-        return game.explain(interactions=call % 2 == 0), apportion.games.glove(1, 2).explain(), apportion.Game.table(np.arange(8.0)).explain()
+        return game.explain(interactions=call % 2 == 0), apportion.games.glove(
+            1, 2).explain(), apportion.Game.table(np.arange(8.0)).explain()
 
     return play
 
@@ -158,7 +164,8 @@ def figures():
     found = apportion.explain(product, ROWS[:3], ROWS[:3], feature_names=list("abcd"))
 
     def draw(call):
-        figure = found.plot.figure(("bar", "waterfall", "beeswarm")[call % 3], row=0 if call % 3 == 1 else None)
+        figure = found.plot.figure(("bar", "waterfall", "beeswarm")[call % 3],
+                                   row=0 if call % 3 == 1 else None)
         return figure.svg, figure._inner.csv(), figure._inner.png(0.5) if call % 20 == 0 else None
 
     return draw
@@ -166,7 +173,8 @@ def figures():
 
 def slices_and_tables():
     found = apportion.explain(product, ROWS[:3], ROWS[:3], feature_names=list("abcd"))
-    return lambda call: (found[call % 3, "b"], found[::2], found.intervals(), found._columns(), repr(found), found._repr_html_())
+    return lambda call: (found[call % 3, "b"], found[::2], found.intervals(), found._columns(), repr(found),
+                         found._repr_html_())
 
 
 def errors_of_the_function():
@@ -190,7 +198,8 @@ def errors_of_requests():
     explainer = apportion.Explainer(product, ROWS[:4])
 
     def fail(call):
-        for wrong in (lambda: explainer(ROWS[:, :2]), lambda: apportion.Explainer(product, ROWS, groups=5), lambda: apportion.Explainer(product, ROWS, seed=-1),
+        for wrong in (lambda: explainer(ROWS[:, :2]), lambda: apportion.Explainer(product, ROWS, groups=5),
+                      lambda: apportion.Explainer(product, ROWS, seed=-1),
                       lambda: apportion.Ensemble(b"not a model")):
             with pytest.raises(apportion.Error):
                 wrong()
@@ -253,10 +262,14 @@ def inside_its_own_function():
 
 
 # Calls of each kind as a share of CALLS; slower kinds have fewer.
-KINDS = {exact_trees: 1, interactions_of_trees: 1, losses: 1, functions_of_arrays: 1, functions_of_frames: 0.3, objects_of_each_call: 0.5,
-         without_a_background: 0.3, conditional_games: 0.2, interactions_of_functions: 0.5, accuracy: 0.5, new_explainers: 0.5, new_ensembles: 0.5, games: 0.15,
-         door_of_shap: 0.25, batches: 0.2, files: 0.5, figures: 0.15, slices_and_tables: 0.3, errors_of_the_function: 0.5, errors_of_requests: 0.5,
-         interrupted_progress: 0.02, pickles_and_copies: 0.2, other_numbers_of_threads: 0.5, short_threads: 0.3, inside_its_own_function: 0.1}
+KINDS = {exact_trees: 1, interactions_of_trees: 1, losses: 1, functions_of_arrays: 1,
+         functions_of_frames: 0.3, objects_of_each_call: 0.5,
+         without_a_background: 0.3, conditional_games: 0.2, interactions_of_functions: 0.5, accuracy: 0.5,
+         new_explainers: 0.5, new_ensembles: 0.5, games: 0.15,
+         door_of_shap: 0.25, batches: 0.2, files: 0.5, figures: 0.15, slices_and_tables: 0.3,
+         errors_of_the_function: 0.5, errors_of_requests: 0.5,
+         interrupted_progress: 0.02, pickles_and_copies: 0.2, other_numbers_of_threads: 0.5,
+         short_threads: 0.3, inside_its_own_function: 0.1}
 
 
 def _memory():

@@ -34,7 +34,8 @@ KINDS = {
     "strings and None": ["a", None, "c", None],
     "strings and NaN": ["a", np.nan, "c", "b"],
     "dates": [datetime.date(2026, 1, 1), datetime.date(2026, 2, 1), None, datetime.date(1, 1, 1)],
-    "times": [datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 1, 0, 0, 0, 1), None, datetime.datetime(1999, 1, 1)],
+    "times": [datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 1, 0, 0, 0, 1), None,
+              datetime.datetime(1999, 1, 1)],
     "durations": [HOUR, 2 * HOUR, None, HOUR / 3600],
     "decimals": [decimal.Decimal("0.10"), decimal.Decimal("0.3"), None, decimal.Decimal("7.00")],
     "integers and None": [1, None, 3, 4],
@@ -48,7 +49,8 @@ def pandas_series(kind, cells):
     if "string" in kind:
         yield "string", pandas.Series(cells, dtype="string")
         yield "categories", pandas.Series(pandas.Categorical(cells, categories=["c", "b", "a", ""]))
-        yield "ordered", pandas.Series(pandas.Categorical(cells, categories=["c", "b", "a", ""], ordered=True))
+        yield "ordered", pandas.Series(pandas.Categorical(
+            cells, categories=["c", "b", "a", ""], ordered=True))
     if "integers" in kind:
         yield "Int64", pandas.Series(cells, dtype="Int64")
     if "unsigned" in kind:
@@ -58,8 +60,10 @@ def pandas_series(kind, cells):
         yield "boolean", pandas.Series(cells, dtype="boolean")
     if kind == "floats":
         yield "float32", pandas.Series([1.5, -0.0, 0.1, 3.0], dtype=np.float32)
-        yield "NaN and NA", pandas.Series(pandas.arrays.FloatingArray(np.array([1.0, np.nan, 2.0, 3.0]), np.array([False, False, True, False])))
-        yield "categories of numbers", pandas.Series(pandas.Categorical([3, 1, None, 3], categories=[3, 2, 1]))
+        yield "NaN and NA", pandas.Series(pandas.arrays.FloatingArray(
+            np.array([1.0, np.nan, 2.0, 3.0]), np.array([False, False, True, False])))
+        yield "categories of numbers", pandas.Series(pandas.Categorical(
+            [3, 1, None, 3], categories=[3, 2, 1]))
         yield "intervals", pandas.Series(pandas.interval_range(0, 4))
         yield "periods", pandas.Series(pandas.period_range("2026-01", periods=4, freq="M"))
         yield "lists", pandas.Series([[1], [1, 2], [], None])
@@ -71,7 +75,8 @@ def pandas_series(kind, cells):
     if kind == "times":
         yield "zone", pandas.to_datetime(pandas.Series(cells)).dt.tz_localize("Europe/Rome")
     if "decimals" not in kind:
-        yield "arrow", made(lambda: pandas.Series(pandas.arrays.ArrowExtensionArray(pyarrow.array(cells, from_pandas=True))))
+        yield "arrow", made(lambda: pandas.Series(pandas.arrays.ArrowExtensionArray(pyarrow.array(
+            cells, from_pandas=True))))
 
 
 def made(make):
@@ -111,22 +116,28 @@ def tables(kind, cells):
             yield "polars categories", frame.with_columns(polars.col("cell").cast(polars.Categorical))
             yield "polars enum", frame.with_columns(polars.col("cell").cast(polars.Enum(["c", "b", "a", ""])))
         if kind == "floats":
-            yield "polars NaN and null", polars.DataFrame({"cell": [1.0, float("nan"), None, 2.0], "other": other})
+            yield "polars NaN and null", polars.DataFrame({
+                "cell": [1.0, float("nan"), None, 2.0], "other": other})
             yield "polars lists", polars.DataFrame({"cell": [[1], [1, 2], [], None], "other": other})
             yield "polars float32", frame.with_columns(polars.col("other").cast(polars.Float32))
     if pyarrow is not None:
-        table = made(lambda: pyarrow.table({"cell": pyarrow.array(cells, from_pandas="NaN" not in kind), "other": other}))
+        table = made(lambda: pyarrow.table({"cell": pyarrow.array(cells, from_pandas="NaN" not in kind),
+                                            "other": other}))
         yield "pyarrow", table
         yield "pyarrow batch", made(lambda: table.to_batches()[0])
         if kind == "strings":
-            yield "pyarrow dictionary", pyarrow.table({"cell": pyarrow.array(cells).dictionary_encode(), "other": other})
+            yield "pyarrow dictionary", pyarrow.table({
+                "cell": pyarrow.array(cells).dictionary_encode(), "other": other})
             yield "pyarrow chunks", pyarrow.concat_tables([table.slice(0, 1), table.slice(1)])
         if kind == "floats":
-            yield "pyarrow NaN and null", pyarrow.table({"cell": [1.0, float("nan"), None, 2.0], "other": other})
-            yield "pyarrow structs", pyarrow.table({"cell": [{"a": 1}, {"a": None}, None, {"a": 2}], "other": other})
+            yield "pyarrow NaN and null", pyarrow.table({
+                "cell": [1.0, float("nan"), None, 2.0], "other": other})
+            yield "pyarrow structs", pyarrow.table({
+                "cell": [{"a": 1}, {"a": None}, None, {"a": 2}], "other": other})
 
 
-MEMBERS = [pytest.param(table, id=f"{kind}: {name}") for kind, cells in KINDS.items() for name, table in tables(kind, cells)
+MEMBERS = [pytest.param(table, id=f"{kind}: {name}") for kind, cells in KINDS.items() for name,
+           table in tables(kind, cells)
            if table is not None]
 
 
@@ -134,7 +145,8 @@ def rows_of(table):
     """Returns the cells of a table row by row as objects, its types and its names."""
     if isinstance(table, pandas.DataFrame):
         columns = [list(table[name].array) for name in table.columns]
-        return list(zip(*columns)), [str(dtype) for dtype in table.dtypes], (list(table.columns), table.columns.name, table.index.name)
+        return list(zip(*columns)), [str(dtype) for dtype in table.dtypes], (
+            list(table.columns), table.columns.name, table.index.name)
     if isinstance(table, (list, np.ndarray)):
         array = table if isinstance(table, np.ndarray) else None
         return [tuple(row) for row in table], [str(array.dtype.kind)] if array is not None else [], None
@@ -142,7 +154,8 @@ def rows_of(table):
         rows, types, names = rows_of(table.collect())
         return rows, types, ("lazy", names)
     if hasattr(table, "to_pylist"):
-        return [tuple(row.values()) for row in table.to_pylist()], [str(field.type) for field in table.schema], table.schema.names
+        return [tuple(row.values()) for row in table.to_pylist()], [
+            str(field.type) for field in table.schema], table.schema.names
     return table.rows(), [str(dtype) for dtype in table.dtypes], table.columns
 
 
@@ -166,12 +179,14 @@ def test_functions_see_the_cells_that_they_were_given(table, enumerated):
 
     def model(rows):
         found, kinds, columns = rows_of(rows)
-        seen.append((kinds == types or not types, columns == names, {(place, number_of(cell)) for row in found for place, cell in enumerate(row)} <= cells))
+        seen.append((kinds == types or not types, columns == names,
+                     {(place, number_of(cell)) for row in found for place, cell in enumerate(row)} <= cells))
         return np.array([number_of(row[0]) * (1 + number_of(row[1])) for row in found])
 
     explanation = apportion.Explainer(model, table)(table)
     assert set(seen) == {(True, True, True)}
-    assert np.allclose(explanation.predictions, [number_of(row[0]) * (1 + number_of(row[1])) for row in given])
+    assert np.allclose(explanation.predictions,
+                       [number_of(row[0]) * (1 + number_of(row[1])) for row in given])
     for row in range(4):
         def worth(mask):
             mixed = [joined(given, given, row, other, mask) for other in range(4)]
@@ -180,7 +195,9 @@ def test_functions_see_the_cells_that_they_were_given(table, enumerated):
         assert np.abs(explanation.values[row] - enumerated(worth, 2)).max() < 1e-12
 
 
-@pytest.mark.parametrize("table", [member for member in MEMBERS if "pandas" in member.id or "polars" in member.id][::3])
+@pytest.mark.parametrize("table",
+                         [member for member in MEMBERS if "pandas" in member.id
+                          or "polars" in member.id][::3])
 def test_further_rows_may_have_cells_that_the_background_lacks(table):
     if hasattr(table, "iloc"):
         first, rest = table.iloc[:1], table.iloc[1:]
@@ -192,7 +209,8 @@ def test_further_rows_may_have_cells_that_the_background_lacks(table):
         return np.array([number_of(row[0]) * (1 + number_of(row[1])) for row in rows_of(rows)[0]])
 
     explanation = apportion.Explainer(model, first)(rest)
-    assert np.allclose(explanation.predictions, [number_of(row[0]) * (1 + number_of(row[1])) for row in given[1:]])
+    assert np.allclose(explanation.predictions,
+                       [number_of(row[0]) * (1 + number_of(row[1])) for row in given[1:]])
     assert explanation.additivity_gap() < 1e-12
 
 
@@ -211,11 +229,16 @@ def frames():
     base = dict(number=numbers, whole=whole)
     yield "strings", pandas.DataFrame({"word": words.astype(object), **base}), target
     yield "strings and None", pandas.DataFrame({"word": pandas.Series(holed, dtype=object), **base}), target
-    yield "strings and NaN", pandas.DataFrame({"word": pandas.Series(np.where(pandas.isna(holed), np.nan, holed), dtype=object), **base}), target
-    yield "string dtype", pandas.DataFrame({"word": pandas.Series(list(words), dtype="string"), **base}), target
+    yield "strings and NaN", pandas.DataFrame({"word": pandas.Series(np.where(
+        pandas.isna(holed), np.nan, holed), dtype=object), **base}), target
+    yield "string dtype", pandas.DataFrame({
+        "word": pandas.Series(list(words), dtype="string"), **base}), target
     yield "booleans", pandas.DataFrame({"word": words == "a", **base}), target
-    yield "NaN in numbers", pandas.DataFrame({"word": words.astype(object), "number": np.where(np.arange(COUNT) % 5, numbers, np.nan), "whole": whole}), target
-    yield "float32", pandas.DataFrame({"word": words.astype(object), "number": numbers.astype(np.float32), "whole": whole.astype(np.int8)}), target
+    yield "NaN in numbers", pandas.DataFrame({
+        "word": words.astype(object), "number": np.where(np.arange(COUNT) % 5, numbers, np.nan),
+        "whole": whole}), target
+    yield "float32", pandas.DataFrame({"word": words.astype(object), "number": numbers.astype(np.float32),
+                                       "whole": whole.astype(np.int8)}), target
 
 
 FRAMES = [pytest.param(frame, target, id=name) for name, frame, target in frames()]
@@ -239,11 +262,14 @@ def test_pipelines_are_explained_as_they_predict(frame, target, kind, enumerated
     marker = next((cell for cell in word if cell is None or cell is pandas.NA or cell != cell), np.nan)
     if str(word.dtype) == "string" or word.dtype == bool:
         frame = frame.assign(word=word.astype(object))
-    words = make_pipeline(SimpleImputer(missing_values=marker, strategy="constant", fill_value="?"), OneHotEncoder(handle_unknown="ignore"))
+    words = make_pipeline(SimpleImputer(missing_values=marker, strategy="constant", fill_value="?"),
+                          OneHotEncoder(handle_unknown="ignore"))
     if frame["word"].map(lambda cell: isinstance(cell, bool)).all():
         words = OneHotEncoder(handle_unknown="ignore")
-    steps = make_column_transformer((words, ["word"]), (SimpleImputer(), ["number"]), remainder="passthrough", sparse_threshold=0)
-    last = {"asked": KNeighborsRegressor(3), "exact linear": Ridge(), "exact trees": DecisionTreeRegressor(max_depth=5, random_state=0),
+    steps = make_column_transformer((words, ["word"]), (SimpleImputer(), ["number"]), remainder="passthrough",
+                                    sparse_threshold=0)
+    last = {"asked": KNeighborsRegressor(3), "exact linear": Ridge(),
+            "exact trees": DecisionTreeRegressor(max_depth=5, random_state=0),
             "boosted": HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=3)}[kind]
     model = make_pipeline(steps, last).fit(frame, target)
     background, rows = frame[:7], frame[20:29]
@@ -256,7 +282,8 @@ def test_pipelines_are_explained_as_they_predict(frame, target, kind, enumerated
         mixed = background.copy()
         for place, name in enumerate(frame.columns):
             if mask >> place & 1:
-                mixed[name] = pandas.Series([row[name].iloc[0]] * len(mixed), index=mixed.index, dtype=frame[name].dtype)
+                mixed[name] = pandas.Series([row[name].iloc[0]] * len(mixed), index=mixed.index,
+                                            dtype=frame[name].dtype)
         return model.predict(mixed).mean()
 
     assert np.abs(found.values[0] - enumerated(worth, 3)).max() < 1e-9
@@ -268,11 +295,15 @@ def tree_frame():
     random = np.random.default_rng(5)
     words = random.choice(["a", "b", "c"], COUNT)
     frame = pandas.DataFrame({
-        "float": random.normal(size=COUNT), "holed": np.where(random.random(COUNT) < 0.3, np.nan, random.normal(size=COUNT)),
-        "whole": random.integers(0, 5, COUNT), "large": 2**10 * random.integers(2**44, 2**50, COUNT), "bool": random.random(COUNT) > 0.5,
-        "word": pandas.Categorical(words), "ordered": pandas.Categorical(words[::-1], categories=["c", "a", "b"], ordered=True),
+        "float": random.normal(size=COUNT),
+        "holed": np.where(random.random(COUNT) < 0.3, np.nan, random.normal(size=COUNT)),
+        "whole": random.integers(0, 5, COUNT), "large": 2**10 * random.integers(2**44, 2**50, COUNT),
+        "bool": random.random(COUNT) > 0.5,
+        "word": pandas.Categorical(words),
+        "ordered": pandas.Categorical(words[::-1], categories=["c", "a", "b"], ordered=True),
     })
-    target = frame["float"] + frame["holed"].fillna(3.0) + (words == "a") + 2.0 * (words[::-1] == "c") * frame["bool"] + frame["whole"] + frame["large"] / 2**60
+    target = frame["float"] + frame["holed"].fillna(3.0) + (words == "a") + 2.0 * (
+        words[::-1] == "c") * frame["bool"] + frame["whole"] + frame["large"] / 2**60
     return frame, target.to_numpy(dtype=float)
 
 
@@ -284,7 +315,8 @@ def same_rows(frame):
     yield "nullable", frame.assign(**words).convert_dtypes()
     yield "array of objects", frame.astype(object).to_numpy()
     yield "lists", frame.astype(object).to_numpy().tolist()
-    columns = {name: [None if cell != cell else cell for cell in frame[name].astype(object).tolist()] for name in frame}
+    columns = {name: [None if cell != cell else cell for cell in frame[name].astype(object).tolist()]
+               for name in frame}
     if polars is not None:
         yield "polars", polars.DataFrame(columns)
         yield "polars, lazy", polars.DataFrame(columns).lazy()
@@ -299,8 +331,10 @@ def same_rows(frame):
 def test_trees_of_every_kind_of_rows_are_those_of_the_training(library, enumerated):
     own = pytest.importorskip(library)
     frame, target = tree_frame()
-    model = {"xgboost": lambda: own.XGBRegressor(n_estimators=8, max_depth=4, n_jobs=1, enable_categorical=True, tree_method="hist"),
-             "lightgbm": lambda: own.LGBMRegressor(n_estimators=8, n_jobs=1, verbose=-1, min_child_samples=3)}[library]().fit(frame, target)
+    model = {"xgboost": lambda: own.XGBRegressor(
+        n_estimators=8, max_depth=4, n_jobs=1, enable_categorical=True, tree_method="hist"),
+             "lightgbm": lambda: own.LGBMRegressor(
+                 n_estimators=8, n_jobs=1, verbose=-1, min_child_samples=3)}[library]().fit(frame, target)
     if apportion.Ensemble(model).features_with_words == [] and library == "xgboost":
         pytest.skip("this xgboost does not store the words of its categories")
     background, rows = frame[:9], frame[20:30]
@@ -312,7 +346,8 @@ def test_trees_of_every_kind_of_rows_are_those_of_the_training(library, enumerat
         mixed = background.copy()
         for place, name in enumerate(frame.columns):
             if mask >> place & 1:
-                mixed[name] = pandas.Series([row[name].iloc[0]] * len(mixed), index=mixed.index, dtype=frame[name].dtype)
+                mixed[name] = pandas.Series([row[name].iloc[0]] * len(mixed), index=mixed.index,
+                                            dtype=frame[name].dtype)
         return model.predict(mixed).mean()
 
     assert np.abs(wanted.values[0] - enumerated(worth, len(frame.columns))).max() < 1e-4
@@ -339,7 +374,8 @@ def test_pipelines_take_rows_of_every_library(kind):
 
     frame, target = tree_frame()
     frame = frame[["float", "whole", "bool", "word"]].astype({"word": object})
-    steps = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["word"]), remainder="passthrough", sparse_threshold=0)
+    steps = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["word"]),
+                                    remainder="passthrough", sparse_threshold=0)
     model = make_pipeline(steps, Ridge() if kind == "exact" else KNeighborsRegressor(3)).fit(frame, target)
     background, rows = frame[:9], frame[20:30]
     explainer = apportion.Explainer(model, background)
@@ -347,7 +383,8 @@ def test_pipelines_take_rows_of_every_library(kind):
     wanted = explainer(rows)
     assert np.allclose(wanted.predictions, model.predict(rows))
     columns = rows.to_dict("list")
-    others = [rows.astype(object), rows.convert_dtypes(), rows[["word", "bool", "whole", "float"]].assign(more=1), rows.astype(object).to_numpy()]
+    others = [rows.astype(object), rows.convert_dtypes(),
+              rows[["word", "bool", "whole", "float"]].assign(more=1), rows.astype(object).to_numpy()]
     others += [] if polars is None else [polars.DataFrame(columns), polars.DataFrame(columns).lazy()]
     others += [] if pyarrow is None else [pyarrow.table(columns), pyarrow.table(columns).to_batches()[0]]
     for given in others:

@@ -46,11 +46,13 @@ NUMBERS = ["a", "b", "c"]
 
 def data(count=400):
     rng = np.random.default_rng(7)
-    frame = pd.DataFrame((rng.normal(size=(count, 3)) * [1, 30, 1e-3] + [0, 100, 0]).astype(np.float32), columns=NUMBERS)
+    frame = pd.DataFrame((rng.normal(size=(count, 3)) * [1, 30, 1e-3] + [0, 100, 0]).astype(np.float32),
+                         columns=NUMBERS)
     frame["word"], frame["number"] = rng.choice(["red", "green", "blue"], count), rng.integers(-2, 3, count)
     frame["yes"] = rng.choice(["y", "n"], count)
     scaled = (frame[NUMBERS] - frame[NUMBERS].mean()) / frame[NUMBERS].std()
-    target = 2 * scaled.a + np.sin(3 * scaled.b) + (scaled.c > 0) + (frame.word == "green") * 1.5 + (frame.number == 1) - (frame.yes == "n") * scaled.a
+    target = 2 * scaled.a + np.sin(3 * scaled.b) + (scaled.c > 0) + (
+        frame.word == "green") * 1.5 + (frame.number == 1) - (frame.yes == "n") * scaled.a
     return frame, target.to_numpy(float)
 
 
@@ -66,13 +68,15 @@ class Runtime:
         self.output = output
 
     def __call__(self, frame):
-        kinds = {"tensor(float)": np.float32, "tensor(double)": float, "tensor(int64)": np.int64, "tensor(string)": object}
+        kinds = {"tensor(float)": np.float32, "tensor(double)": float, "tensor(int64)": np.int64,
+                 "tensor(string)": object}
         inputs = self.session.get_inputs()
         if len(inputs) == 1:
             feeds = {inputs[0].name: frame.to_numpy(kinds[inputs[0].type])}
         else:
             feeds = {given.name: frame[[given.name]].to_numpy(kinds[given.type]) for given in inputs}
-        found = dict(zip([output.name for output in self.session.get_outputs()], self.session.run(None, feeds)))
+        found = dict(zip([output.name for output in self.session.get_outputs()],
+                         self.session.run(None, feeds)))
         scores = found[self.output] if self.output else list(found.values())[-1]
         return np.asarray(scores, float).reshape(len(frame), -1)
 
@@ -83,7 +87,8 @@ def near_changes(runtime, frame, column, kind):
     base = frame.iloc[[len(frame) // 2]]
 
     def scores(values):
-        return runtime(pd.concat([base] * len(values), ignore_index=True).assign(**{column: np.array(values, kind)}))
+        return runtime(pd.concat([base] * len(values),
+                                 ignore_index=True).assign(**{column: np.array(values, kind)}))
 
     said, found = scores(values), []
     for index in np.flatnonzero((said[1:] != said[:-1]).any(1))[:8]:
@@ -91,7 +96,8 @@ def near_changes(runtime, frame, column, kind):
         while (middle := kind((float(low) + float(high)) / 2)) not in (low, high):
             low, high = (middle, high) if (scores([middle])[0] == said[index]).all() else (low, middle)
         found += [low, high]
-    return pd.concat([base] * len(found), ignore_index=True).assign(**{column: np.array(found, kind)}) if found else frame[:0]
+    return pd.concat([base] * len(found),
+                     ignore_index=True).assign(**{column: np.array(found, kind)}) if found else frame[:0]
 
 
 def rows_to_compare(runtime, frame, kind, missing, unseen):
@@ -103,7 +109,8 @@ def rows_to_compare(runtime, frame, kind, missing, unseen):
         # Values of other rows, midpoints of neighbouring values, and extremes.
         values = np.sort(frame[column].to_numpy())
         middles = ((values[1:].astype(float) + values[:-1]) / 2).astype(kind)
-        drawn = rng.choice(np.concatenate([values, middles, np.array([0, -0.0, 1e-38, 1e30, -1e30], kind)]), len(rest))
+        drawn = rng.choice(np.concatenate([values, middles, np.array([0, -0.0, 1e-38, 1e30, -1e30], kind)]),
+                           len(rest))
         if missing:
             drawn = np.where(rng.random(len(rest)) < 0.15, np.nan, drawn)
         rest[column] = np.where(rng.random(len(rest)) < 0.7, drawn, rest[column]).astype(kind)
@@ -114,11 +121,13 @@ def rows_to_compare(runtime, frame, kind, missing, unseen):
 
 def graph_of(model, frame, target, types=None, options=None):
     model.fit(frame, target) if target is not None else model.fit(frame)
-    named = {"float32": FloatTensorType, "float64": DoubleTensorType, "int64": Int64TensorType, "object": StringTensorType}
+    named = {"float32": FloatTensorType, "float64": DoubleTensorType, "int64": Int64TensorType,
+             "object": StringTensorType}
     if types is None:
         types = [(name, named[str(frame[name].dtype)]([None, 1])) for name in frame]
     options = {id(model): options} if options else None
-    return skl2onnx.to_onnx(model, initial_types=types, options=options, target_opset={"": 18, "ai.onnx.ml": 3}).SerializeToString()
+    return skl2onnx.to_onnx(model, initial_types=types, options=options,
+                            target_opset={"": 18, "ai.onnx.ml": 3}).SerializeToString()
 
 
 def read(content):
@@ -127,7 +136,8 @@ def read(content):
         return apportion.Ensemble(content)
 
 
-def compare(content, frame, *, kind=np.float32, missing=False, unseen=(), output=None, after=lambda scores: scores):
+def compare(content, frame, *, kind=np.float32, missing=False, unseen=(), output=None,
+            after=lambda scores: scores):
     runtime, ensemble = Runtime(content, output), read(content)
     rows = rows_to_compare(runtime, frame, kind, missing, unseen)
     assert len(rows) >= 1000
@@ -146,14 +156,19 @@ REGRESSORS = {
     "standard": make_pipeline(StandardScaler(), RandomForestRegressor(**SIZE)),
     "min_max": make_pipeline(MinMaxScaler(feature_range=(-3, 7)), ExtraTreesRegressor(**SIZE)),
     "robust": make_pipeline(RobustScaler(), GradientBoostingRegressor(**SIZE)),
-    "three_steps": make_pipeline(StandardScaler(), MaxAbsScaler(), MinMaxScaler(), DecisionTreeRegressor(max_depth=6)),
+    "three_steps": make_pipeline(StandardScaler(), MaxAbsScaler(), MinMaxScaler(),
+                                 DecisionTreeRegressor(max_depth=6)),
     "clip": make_pipeline(MinMaxScaler(clip=True), DecisionTreeRegressor(max_depth=6)),
     "bins": make_pipeline(KBinsDiscretizer(5, encode="ordinal"), RandomForestRegressor(**SIZE)),
     "bins_one_hot": make_pipeline(KBinsDiscretizer(5, encode="onehot-dense"), RandomForestRegressor(**SIZE)),
-    "voting": VotingRegressor([("a", RandomForestRegressor(**SIZE)), ("b", make_pipeline(StandardScaler(), GradientBoostingRegressor(**SIZE)))]),
+    "voting": VotingRegressor([("a", RandomForestRegressor(**SIZE)),
+                               ("b", make_pipeline(StandardScaler(), GradientBoostingRegressor(**SIZE)))]),
     "voting_linear": VotingRegressor([("a", RandomForestRegressor(**SIZE)), ("b", LinearRegression())]),
-    "bagging": make_pipeline(StandardScaler(), BaggingRegressor(DecisionTreeRegressor(max_depth=4), n_estimators=5, max_features=2, random_state=0)),
-    "stacking": StackingRegressor([("a", RandomForestRegressor(**SIZE)), ("b", ExtraTreesRegressor(**SIZE))], final_estimator=LinearRegression()),
+    "bagging": make_pipeline(StandardScaler(),
+                             BaggingRegressor(DecisionTreeRegressor(max_depth=4), n_estimators=5,
+                                              max_features=2, random_state=0)),
+    "stacking": StackingRegressor([("a", RandomForestRegressor(**SIZE)), ("b", ExtraTreesRegressor(**SIZE))],
+                                  final_estimator=LinearRegression()),
 }
 
 
@@ -168,7 +183,9 @@ def test_classifiers_predict_as_the_runtime(kind, target):
     model = {
         "forest": make_pipeline(StandardScaler(), RandomForestClassifier(**SIZE)),
         "boosting": make_pipeline(MinMaxScaler(), GradientBoostingClassifier(**SIZE)),
-        "voting": VotingClassifier([("a", RandomForestClassifier(**SIZE)), ("b", DecisionTreeClassifier(max_depth=3))], voting="soft", flatten_transform=False),
+        "voting": VotingClassifier([("a", RandomForestClassifier(**SIZE)),
+                                    ("b", DecisionTreeClassifier(max_depth=3))], voting="soft",
+                                    flatten_transform=False),
         "ada_boost": AdaBoostClassifier(DecisionTreeClassifier(max_depth=2), n_estimators=6, random_state=0),
     }[kind]
     compare(graph_of(model, FRAME[NUMBERS], target, MATRIX, {"zipmap": False}), FRAME[NUMBERS])
@@ -176,7 +193,8 @@ def test_classifiers_predict_as_the_runtime(kind, target):
 
 def test_targets_and_classes_one_by_one_are_outputs():
     targets = MultiOutputRegressor(make_pipeline(StandardScaler(), GradientBoostingRegressor(**SIZE)))
-    assert compare(graph_of(targets, FRAME[NUMBERS], np.c_[TARGET, -(TARGET**2)], MATRIX), FRAME[NUMBERS]).output_count == 2
+    assert compare(graph_of(targets, FRAME[NUMBERS], np.c_[TARGET, -(TARGET**2)], MATRIX),
+                   FRAME[NUMBERS]).output_count == 2
     model = OneVsRestClassifier(RandomForestClassifier(**SIZE))
     content = graph_of(model, FRAME[NUMBERS], THREE, MATRIX, {"zipmap": False})
     ensemble = read(content)
@@ -187,17 +205,21 @@ def test_targets_and_classes_one_by_one_are_outputs():
 
 def test_missing_values_go_where_the_imputer_takes_them():
     frame = FRAME[NUMBERS].mask(np.random.default_rng(2).random((len(FRAME), 3)) < 0.1).astype(np.float32)
-    for model in (make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), RandomForestRegressor(**SIZE)),
-                  make_pipeline(SimpleImputer(strategy="constant", fill_value=-1e6), GradientBoostingRegressor(**SIZE))):
+    for model in (make_pipeline(SimpleImputer(strategy="median"), StandardScaler(),
+                                RandomForestRegressor(**SIZE)),
+                  make_pipeline(SimpleImputer(strategy="constant", fill_value=-1e6),
+                                GradientBoostingRegressor(**SIZE))):
         compare(graph_of(model, frame, TARGET, MATRIX), frame, missing=True)
 
 
 ignore = {"handle_unknown": "ignore"}
 TABLES = {
     "one_hot": (OneHotEncoder(**ignore), ["word", "yes"], RandomForestRegressor(**SIZE), ["word", "yes"]),
-    "whole_one_hot": (OneHotEncoder(**ignore), ["word", "number"], GradientBoostingRegressor(**SIZE), ["word"]),
+    "whole_one_hot": (OneHotEncoder(**ignore), ["word", "number"], GradientBoostingRegressor(**SIZE),
+                      ["word"]),
     "ordinal": (OrdinalEncoder(), ["word", "yes"], RandomForestRegressor(**SIZE), []),
-    "filled_in": (make_pipeline(SimpleImputer(missing_values="", strategy="most_frequent"), OneHotEncoder(**ignore)), ["word"],
+    "filled_in": (make_pipeline(SimpleImputer(missing_values="", strategy="most_frequent"),
+                                OneHotEncoder(**ignore)), ["word"],
                   GradientBoostingRegressor(**SIZE), ["word"]),
     "linear": (OneHotEncoder(**ignore), ["word", "yes"], LinearRegression(), ["word"]),
     "whole_linear": (OneHotEncoder(**ignore), ["number"], LinearRegression(), []),
@@ -208,25 +230,32 @@ TABLES = {
 def test_tables_with_words_predict_as_the_runtime(name):
     encoder, columns, model, unseen = TABLES[name]
     numbers = make_pipeline(SimpleImputer(), StandardScaler())
-    pipeline = make_pipeline(ColumnTransformer([("words", encoder, columns), ("numbers", numbers, ["a", "b"]), ("rest", "passthrough", ["c"])]), model)
+    pipeline = make_pipeline(ColumnTransformer([
+        ("words", encoder, columns), ("numbers", numbers, ["a", "b"]), ("rest", "passthrough", ["c"])]),
+        model)
     compare(graph_of(pipeline, FRAME, TARGET), FRAME, unseen=unseen)
 
 
 def test_doubles_and_words_in_one_table():
     frame = FRAME.astype(dict.fromkeys(NUMBERS, float))
     frame[NUMBERS] *= 1 + 1e-10
-    encoders = ColumnTransformer([("words", OneHotEncoder(**ignore), ["word"]), ("numbers", StandardScaler(), NUMBERS)])
+    encoders = ColumnTransformer([("words", OneHotEncoder(**ignore), ["word"]),
+                                  ("numbers", StandardScaler(), NUMBERS)])
     pipeline = make_pipeline(encoders, RandomForestRegressor(**SIZE))
     compare(graph_of(pipeline, frame, TARGET), frame, kind=np.float64, unseen=["word"])
 
 
 def test_a_logistic_regression_after_encoders():
-    pipeline = make_pipeline(ColumnTransformer([("words", OneHotEncoder(**ignore), ["word", "number"]), ("bits", Binarizer(), ["a"]),
-                                                ("numbers", StandardScaler(), ["b", "c"])]), LogisticRegression())
+    pipeline = make_pipeline(ColumnTransformer([
+        ("words", OneHotEncoder(**ignore), ["word", "number"]), ("bits", Binarizer(), ["a"]),
+                                                ("numbers", StandardScaler(), ["b", "c"])]),
+                                                LogisticRegression())
     for target in (TWO, THREE):
         content = graph_of(pipeline, FRAME, target, options={"zipmap": False})
-        ensemble, rows = read(content), FRAME.assign(word=np.where(np.arange(len(FRAME)) % 7, FRAME.word, "never seen"))
-        found, wanted = ensemble.predict(rows, output="probability").reshape(len(rows), -1), Runtime(content)(rows)
+        ensemble, rows = read(content), FRAME.assign(word=np.where(
+            np.arange(len(FRAME)) % 7, FRAME.word, "never seen"))
+        found, wanted = ensemble.predict(rows, output="probability").reshape(
+            len(rows), -1), Runtime(content)(rows)
         assert np.allclose(found, wanted[:, 1:] if found.shape[1] == 1 else wanted, atol=1e-5)
 
 
@@ -241,7 +270,8 @@ def test_isolation_forests_have_the_score_of_scikit_learn():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", apportion.ModelWarning)
         found = apportion.TreeExplainer(content, background)(FRAME[NUMBERS][20:40]).values
-    assert np.allclose(found, apportion.TreeExplainer(model, background)(FRAME[NUMBERS][20:40]).values, atol=1e-4)
+    assert np.allclose(found, apportion.TreeExplainer(model, background)(FRAME[NUMBERS][20:40]).values,
+                       atol=1e-4)
 
 
 @pytest.mark.parametrize("name", ["standard", "voting_linear", "bagging"])
@@ -250,17 +280,21 @@ def test_values_are_those_of_enumeration(name):
     runtime = Runtime(content)
     background, rows = FRAME[NUMBERS][:15], FRAME[NUMBERS][200:210]
     found = apportion.TreeExplainer(content, background)(rows).values
-    wanted = apportion.Explainer(lambda frame: runtime(pd.DataFrame(frame, columns=NUMBERS))[:, 0], background, method="exact")(rows).values
+    wanted = apportion.Explainer(lambda frame: runtime(pd.DataFrame(frame, columns=NUMBERS))[:, 0],
+                                 background, method="exact")(rows).values
     assert np.allclose(found, wanted, atol=1e-4)
 
 
 def test_values_of_words_are_those_of_enumeration():
-    pipeline = make_pipeline(ColumnTransformer([("words", OneHotEncoder(**ignore), ["word", "yes", "number"]), ("numbers", StandardScaler(), NUMBERS)]),
+    pipeline = make_pipeline(ColumnTransformer([
+        ("words", OneHotEncoder(**ignore), ["word", "yes", "number"]),
+        ("numbers", StandardScaler(), NUMBERS)]),
                              GradientBoostingRegressor(**SIZE))
     content = graph_of(pipeline, FRAME, TARGET)
     background, rows = FRAME[:12], FRAME[100:106]
     found = apportion.TreeExplainer(content, background)(rows).values
-    wanted = apportion.Explainer(lambda frame: pipeline.predict(frame), background, method="exact")(rows).values
+    wanted = apportion.Explainer(lambda frame: pipeline.predict(frame), background,
+                                 method="exact")(rows).values
     assert np.allclose(found, wanted, atol=1e-4)
 
 
@@ -279,5 +313,6 @@ def test_what_is_not_a_sum_of_trees_is_refused_with_another_way(operator):
         apportion.Ensemble(content)
     assert operator in str(refused.value)
     runtime = Runtime(content)
-    found = apportion.Explainer(lambda rows: runtime(pd.DataFrame(rows, columns=NUMBERS))[:, 0], FRAME[NUMBERS][:5])(FRAME[NUMBERS][5:8])
+    found = apportion.Explainer(lambda rows: runtime(pd.DataFrame(rows, columns=NUMBERS))[:, 0],
+                                FRAME[NUMBERS][:5])(FRAME[NUMBERS][5:8])
     assert found.additivity_gap() < 1e-6

@@ -94,7 +94,8 @@ def test_data_stay_as_they_were_explained(kind, is_tree):
     again = kept.copy() if kind not in (_frame, _columns) else pandas.DataFrame(kept, columns=["a", "b", "c"])
     if kind is _torch:
         again = _torch(again)
-    for one in (explainer, copy.copy(explainer), copy.deepcopy(explainer), pickle.loads(pickle.dumps(explainer)) if is_tree else copy.copy(explainer)):
+    for one in (explainer, copy.copy(explainer), copy.deepcopy(explainer),
+                pickle.loads(pickle.dumps(explainer)) if is_tree else copy.copy(explainer)):
         assert np.array_equal(one(again).values, values)
 
 
@@ -105,7 +106,8 @@ def test_options_are_owned():
     def model(rows):
         return np.column_stack([rows[:, 0] * rows[:, 1], rows[:, 2] * rows[:, 3]])
 
-    explainer = apportion.Explainer(model, background, weights=weights, feature_names=names, output_names=outputs, groups=groups, value="owen")
+    explainer = apportion.Explainer(model, background, weights=weights, feature_names=names,
+                                    output_names=outputs, groups=groups, value="owen")
     over = apportion.Explainer(model, background, graph=graph, feature_names=names, value="myerson")
     before, before_over = explainer(background), over(background)
     weights[:], names[:], outputs[:] = 1.0, ["n"] * 4, ["m", "n"]
@@ -116,7 +118,8 @@ def test_options_are_owned():
     for one in (explainer, copy.copy(explainer), copy.deepcopy(explainer)):
         found = one(background_then)
         assert np.array_equal(found.values, before.values)
-        assert (found.feature_names, found.output_names, found.about["groups"]) == (list("abcd"), ["x", "y"], [["a", "b"], ["c", ["d"]]])
+        assert (found.feature_names, found.output_names, found.about["groups"]) == (
+            list("abcd"), ["x", "y"], [["a", "b"], ["c", ["d"]]])
     assert np.array_equal(copy.copy(over)(background_then).values, before_over.values)
 
 
@@ -127,7 +130,8 @@ def test_an_explanation_owns_its_names_labels_and_words():
     found = explainer(frame)
     found.feature_names[0], found.categories[0][0] = "changed", "changed"
     again = explainer(frame)
-    assert again.feature_names == ["word", "number"] and again.categories[0] == ["a", "bb", "ccc"] and list(again.index) == [5, 6, 7]
+    assert again.feature_names == ["word", "number"] and again.categories[0] == [
+        "a", "bb", "ccc"] and list(again.index) == [5, 6, 7]
     two = apportion.Explainer(lambda rows: rows[:, :2], np.eye(3), output_names=["x", "y"])
     two(np.eye(3)).output_names.append("z")
     assert two(np.eye(3)).output_names == ["x", "y"]
@@ -139,7 +143,8 @@ def test_a_background_frame_is_owned(change):
     background.columns.name, background.attrs["note"] = "names", ["old"]
     rows = words_of("dddd", "a")
     rows.columns.name, rows.attrs["note"] = "names", ["old"]
-    explainer = apportion.Explainer(lambda given: lengths(given) * (len(given.attrs["note"]) + len(given.columns.name)), background)
+    explainer = apportion.Explainer(lambda given: lengths(given) * (
+        len(given.attrs["note"]) + len(given.columns.name)), background)
     wanted = explainer(rows).values
     if change == "rename":
         background.columns = ["x", "y"]
@@ -154,7 +159,8 @@ def test_a_background_frame_is_owned(change):
     assert np.array_equal(explainer(rows).values, wanted)
 
 
-@pytest.mark.parametrize("cell", [[1], {"a": 1}, {1, 2}, bytearray(b"a"), np.array([1]), [[1], [2]]], ids=lambda cell: type(cell).__name__)
+@pytest.mark.parametrize("cell", [[1], {"a": 1}, {1, 2}, bytearray(b"a"), np.array([1]), [[1], [2]]],
+                         ids=lambda cell: type(cell).__name__)
 def test_containers_in_cells_are_owned(cell):
     def model(rows):
         return np.array([float(len(one)) for one in rows[:, 0]]) + rows[:, 1].astype(float)
@@ -187,18 +193,21 @@ def test_containers_in_cells_are_owned(cell):
                 one.append(1)
         return answer
 
-    assert np.array_equal(apportion.Explainer(changing, table([1]))(table([1, 2])).values, apportion.Explainer(model, table([1]))(table([1, 2])).values)
+    assert np.array_equal(apportion.Explainer(changing, table([1]))(table([1, 2])).values,
+                          apportion.Explainer(model, table([1]))(table([1, 2])).values)
 
 
 # Cells.
 
-CELLS = [True, 1, 1.0, np.True_, np.int64(1), np.float64(1), "1", b"1", decimal.Decimal(1), decimal.Decimal("1.0"), 0.0, -0.0, 0, False, None, float("nan"),
+CELLS = [True, 1, 1.0, np.True_, np.int64(1), np.float64(1), "1", b"1", decimal.Decimal(1),
+         decimal.Decimal("1.0"), 0.0, -0.0, 0, False, None, float("nan"),
          pandas.NA, pandas.NaT, (1,), [1], [True], [1.0], frozenset({1})]
 
 
 def _kind(cell):
     """Returns a number that differs for cells that a model can distinguish."""
-    return float(int.from_bytes(f"{type(cell).__module__}{type(cell).__name__}{cell!r}".encode(), "big") % 99991)
+    return float(int.from_bytes(f"{type(cell).__module__}{type(cell).__name__}{cell!r}".encode(),
+                                "big") % 99991)
 
 
 @pytest.mark.parametrize("as_frame", [False, True])
@@ -207,10 +216,12 @@ def test_cells_that_a_model_can_tell_apart_are_different(as_frame):
     column[:] = CELLS
     if as_frame:
         rows = pandas.DataFrame({"a": pandas.Series(column, dtype=object), "b": np.arange(float(len(CELLS)))})
-        explainer = apportion.Explainer(lambda given: np.array([_kind(cell) for cell in given["a"]]) + given["b"].to_numpy(float), rows.iloc[:2])
+        explainer = apportion.Explainer(lambda given: np.array([_kind(cell) for cell in given["a"]])
+                                        + given["b"].to_numpy(float), rows.iloc[:2])
     else:
         rows = np.column_stack([column, np.arange(float(len(CELLS))).astype(object)])
-        explainer = apportion.Explainer(lambda given: np.array([_kind(cell) for cell in given[:, 0]]) + given[:, 1].astype(float), rows[:2])
+        explainer = apportion.Explainer(lambda given: np.array([_kind(cell) for cell in given[
+            :, 0]]) + given[:, 1].astype(float), rows[:2])
     found = explainer(rows)
     base = np.mean([_kind(cell) for cell in CELLS[:2]])
     assert np.allclose(found.values[:, 0], [_kind(cell) - base for cell in CELLS], atol=1e-9)
@@ -221,8 +232,10 @@ def test_mixed_cells_survive_a_file(tmp_path):
     found = apportion.explain(lambda given: np.array([_kind(cell) for cell in given[:, 0]]), rows, rows)
     found.save(tmp_path / "found.json")
     loaded = apportion.load(tmp_path / "found.json")
-    assert [type(cell) for cell in loaded.display_data[:, 0]] == [type(cell) for cell in found.display_data[:, 0]]
-    assert loaded.display_data[:, 0].tolist() == found.display_data[:, 0].tolist() == ["a", True, 1, "1", None, 1.5]
+    assert [type(cell) for cell in loaded.display_data[:, 0]] == [type(cell) for cell in found.display_data[
+        :, 0]]
+    assert loaded.display_data[:, 0].tolist() == found.display_data[:, 0].tolist() == [
+        "a", True, 1, "1", None, 1.5]
 
 
 # Unseen categories.
@@ -254,10 +267,12 @@ def test_threads_that_bring_the_same_new_words_do_not_mix_them_up(library):
             return np.array([float(len(word)) for word in rows[:, 0]]) * 10 + rows[:, 1].astype(float)
         if library == "pyarrow":
             rows = rows.to_pandas()
-        return np.array([float(len(word)) for word in rows["word"]]) * 10 + np.array(rows["number"], dtype=float)
+        return np.array([float(len(word)) for word in rows["word"]]) * 10 + np.array(
+            rows["number"], dtype=float)
 
     explainer = apportion.Explainer(model, made(words_of("a", "bb")), threads=1)
-    rows = [made(words_of(*("x" * (1 + (seed * 7 + word * 5) % 40) for word in range(6)))) for seed in range(8)]
+    rows = [made(words_of(*("x" * (1 + (seed * 7 + word * 5) % 40) for word in range(6))))
+            for seed in range(8)]
     wanted = [explainer(one).values.tobytes() for one in rows]
     wrong, interval = [], sys.getswitchinterval()
     ready = threading.Barrier(8)
@@ -287,9 +302,11 @@ def test_calls_do_not_depend_on_earlier_ones():
     background = pandas.DataFrame({"a": pandas.array([1.0, 2.0, 3.0], dtype="Float64"), "b": ["x", "y", "z"]})
 
     def model(rows):
-        return np.array([-1.0 if cell is pandas.NA else -2.0 if cell != cell else float(cell) for cell in rows["a"]]) + rows["b"].map(len).to_numpy(float)
+        return np.array([-1.0 if cell is pandas.NA else -2.0 if cell != cell else float(cell)
+                         for cell in rows["a"]]) + rows["b"].map(len).to_numpy(float)
 
-    tables = [pandas.DataFrame({"a": pandas.array([5.0, None], dtype="Float64"), "b": ["x", "long"]}), background.iloc[:2],
+    tables = [pandas.DataFrame({"a": pandas.array([5.0, None], dtype="Float64"), "b": ["x", "long"]}),
+              background.iloc[:2],
               pandas.DataFrame({"a": pandas.array([7.0, 8.0], dtype="Float64"), "b": ["new", "newer"]})]
     wanted = [apportion.Explainer(model, background)(table).values for table in tables]
     for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0, 1, 2]):
@@ -307,19 +324,22 @@ def test_groups_by_name_are_those_of_each_table():
     from sklearn.tree import DecisionTreeRegressor
 
     rows = np.random.default_rng(0).normal(size=(60, 3))
-    explainer = apportion.Explainer(DecisionTreeRegressor(max_depth=6, random_state=0).fit(rows, rows.prod(axis=1) + rows[:, 1]), groups=[["a", "b"], ["c"]], value="owen")
+    explainer = apportion.Explainer(DecisionTreeRegressor(max_depth=6, random_state=0).fit(
+        rows, rows.prod(axis=1) + rows[:, 1]), groups=[["a", "b"], ["c"]], value="owen")
     one = pandas.DataFrame(rows, columns=["a", "b", "c"])
     other = pandas.DataFrame(rows, columns=["c", "b", "a"])
     fresh = copy.copy(explainer)(other).values
     first = explainer(one).values
-    assert not np.array_equal(first, fresh) and np.array_equal(explainer(other).values, fresh) and np.array_equal(explainer(one).values, first)
+    assert not np.array_equal(first, fresh) and np.array_equal(
+        explainer(other).values, fresh) and np.array_equal(explainer(one).values, first)
 
 
 def test_losses_keep_nothing_for_each_target():
     from sklearn.tree import DecisionTreeRegressor
 
     rows = np.random.default_rng(0).normal(size=(40, 3))
-    explainer = apportion.Explainer(DecisionTreeRegressor(max_depth=2).fit(rows, rows[:, 0]), rows, model_output="log_loss")
+    explainer = apportion.Explainer(DecisionTreeRegressor(max_depth=2).fit(rows, rows[:, 0]), rows,
+                                    model_output="log_loss")
     explainer(rows[:2], [0.5, 1.5])
     kept = len(explainer._kept)
     explainer(rows, np.arange(40.0))

@@ -24,7 +24,8 @@ def exact(frame, booster):
 def estimated(numbers):
     rows, _ = numbers
     wide = np.tile(rows, 4)
-    return apportion.explain(lambda rows: np.sin(rows).sum(axis=1) + rows[:, 0] * rows[:, 5] * rows[:, 6], wide[:5], wide[3:8],
+    return apportion.explain(lambda rows: np.sin(rows).sum(axis=1) + rows[:, 0] * rows[:, 5] * rows[:, 6],
+                             wide[:5], wide[3:8],
                              method="leverage-shap", until=0.1)
 
 
@@ -82,8 +83,10 @@ def test_the_numbers_are_those_of_the_explanation(exact, estimated):
             assert float(found[name]["value"]) == explanation.values[row, player]
             half = float(found[name]["95% CI half-width"])
             assert half == pytest.approx((high - low)[row, player] / 2, rel=1e-6, abs=1e-300)
-        sizes = {line["feature"]: float(line["mean |value|"]) for line in table(explanation.plot.figure("bar"))}
-        assert list(sizes.values()) == pytest.approx(sorted(explanation.importance(), reverse=True), rel=1e-12)
+        sizes = {line["feature"]: float(line["mean |value|"])
+                 for line in table(explanation.plot.figure("bar"))}
+        assert list(sizes.values()) == pytest.approx(
+            sorted(explanation.importance(), reverse=True), rel=1e-12)
 
 
 def test_words_are_shown_and_conditions_divide(exact, frame):
@@ -102,21 +105,28 @@ def test_interactions_classes_groups_texts_and_images(numbers, booster, frame):
         assert pairs.plot.figure(kind).svg
     data, _ = numbers
     several = apportion.explain(lambda rows: rows[:, :3], data[:6], data[:4], output_names=["x", "y", "z"])
-    assert "for y" in several.plot.figure("bar", output="y").svg and several.plot.figure("bar", output=1).svg == several.plot.figure("bar", output="y").svg
+    assert "for y" in several.plot.figure("bar", output="y").svg and several.plot.figure(
+        "bar", output=1).svg == several.plot.figure("bar", output="y").svg
     one = several[0, :, "z"]
     assert one.plot.figure("waterfall").svg
-    grouped = apportion.explain(lambda rows: rows.sum(axis=1), data[:6], data[:4], value="owen", groups=[[0, 1], [2, 3]])
+    grouped = apportion.explain(lambda rows: rows.sum(axis=1), data[:6], data[:4], value="owen",
+                                groups=[[0, 1], [2, 3]])
     assert grouped.plot.figure("groups").svg
     text = apportion.explain_text(lambda texts: [len(text) for text in texts], "Not <b>funny</b> at all.")
     assert "&lt;" in text.plot.figure("text").svg and "funny" in text.plot.figure("text").svg
-    image = apportion.explain_image(lambda images: images.reshape(len(images), -1).sum(axis=1), np.arange(64.0).reshape(8, 8), segments="4x4")
+    image = apportion.explain_image(lambda images: images.reshape(len(images), -1).sum(axis=1),
+                                    np.arange(64.0).reshape(8, 8), segments="4x4")
     assert image.plot.figure("image").svg
 
 
 @pytest.mark.parametrize("wrong, says", [
-    (dict(kind="pie"), "unknown figure"), (dict(kind="waterfall", row=10**6), "row 1000000 is out of range"), (dict(kind="scatter", feature="nobody"), "unknown feature"),
-    (dict(kind="bar", output="nobody"), "unknown output"), (dict(kind="bar", output=7), "output 7 is out of range"), (dict(kind="cohorts", where="nothing"), "invalid condition"),
-    (dict(kind="network"), "interactions"), (dict(kind="convergence"), "until"), (dict(kind="groups"), "groups"),
+    (dict(kind="pie"), "unknown figure"), (dict(kind="waterfall", row=10**6), "row 1000000 is out of range"),
+    (dict(kind="scatter", feature="nobody"), "unknown feature"),
+    (dict(kind="bar", output="nobody"), "unknown output"),
+    (dict(kind="bar", output=7), "output 7 is out of range"),
+    (dict(kind="cohorts", where="nothing"), "invalid condition"),
+    (dict(kind="network"), "interactions"), (dict(kind="convergence"), "until"),
+    (dict(kind="groups"), "groups"),
 ])
 def test_what_is_not_there_is_refused(exact, wrong, says):
     with pytest.raises(apportion.UsageError, match=says):

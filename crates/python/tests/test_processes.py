@@ -76,7 +76,9 @@ def test_a_forked_process_explains(numbers):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-@pytest.mark.parametrize("model", ["lambda given: given.prod(axis=1)", "apportion.Game(lambda c: c.sum(axis=1)**1.5, 24)", "oracle"])
+@pytest.mark.parametrize("model",
+                         ["lambda given: given.prod(axis=1)",
+                          "apportion.Game(lambda c: c.sum(axis=1)**1.5, 24)", "oracle"])
 def test_ctrl_c_is_heard(model):
     if model.startswith("apportion.Game"):
         work = f"{model}.explain(method='exact', budget=2**24)"
@@ -105,7 +107,9 @@ except KeyboardInterrupt as error:
     assert words[0] == "heard" and float(words[1]) - sent < 5, words
 
 
-@pytest.mark.parametrize("function", ["given[:, 0]", "(time.sleep(0.05), given[:, 0])[1]", "sum(given[:, 0] * k for k in range(10000))"])
+@pytest.mark.parametrize("function",
+                         ["given[:, 0]", "(time.sleep(0.05), given[:, 0])[1]",
+                          "sum(given[:, 0] * k for k in range(10000))"])
 def test_the_interpreter_ends_and_the_package_is_imported_again(function):
     # Callbacks run in reverse order of registration, so this one runs after those of the package.
     code = "import atexit\natexit.register(lambda: print(explainer(rows[:1]).values.shape))" + RUN + f"""
@@ -156,7 +160,8 @@ def test_a_checkpoint_goes_on_where_the_work_was_stopped(numbers, tmp_path):
         return given[:, 0] * given[:, 1] + given[:, 2]
 
     asked = dict(method="permutation", budget=40, seed=5)
-    wanted = apportion.Explainer(lambda given: given[:, 0] * given[:, 1] + given[:, 2], rows[:20], **asked)(rows)
+    wanted = apportion.Explainer(lambda given: given[:, 0] * given[:, 1] + given[:, 2], rows[:20],
+                                 **asked)(rows)
     with pytest.raises(KeyboardInterrupt) as caught:
         apportion.Explainer(model, rows[:20], **asked)(rows, checkpoint=path)
     done = len(caught.value.explanation)
@@ -174,7 +179,8 @@ def test_a_checkpoint_of_another_run_or_none_is_refused(numbers, tmp_path):
     path = tmp_path / "run.npz"
     explainer = apportion.Explainer(lambda given: given.sum(axis=1), rows[:20])
     explainer(rows[:5], checkpoint=path)
-    for other, given in ((explainer, rows[1:6]), (apportion.Explainer(lambda given: given[:, 0], rows[:20]), rows[:5]),
+    for other, given in ((explainer, rows[1:6]),
+                         (apportion.Explainer(lambda given: given[:, 0], rows[:20]), rows[:5]),
                          (apportion.Explainer(lambda given: given.sum(axis=1), rows[:20], seed=1), rows[:5])):
         with pytest.raises(apportion.UsageError, match="another run"):
             other(given, checkpoint=path)
@@ -195,9 +201,12 @@ def test_a_checkpoint_of_another_run_or_none_is_refused(numbers, tmp_path):
 def test_trees_keep_checkpoints_too(numbers, tmp_path):
     xgboost = pytest.importorskip("xgboost")
     rows, targets = numbers
-    explainer = apportion.TreeExplainer(xgboost.XGBClassifier(n_estimators=3, max_depth=2, n_jobs=1).fit(rows, np.digitize(targets, [-0.5, 0.5])))
+    explainer = apportion.TreeExplainer(xgboost.XGBClassifier(n_estimators=3, max_depth=2, n_jobs=1).fit(
+        rows, np.digitize(targets, [-0.5, 0.5])))
     found = explainer(rows, checkpoint=tmp_path / "run")
-    assert np.array_equal(found.values, explainer(rows).values) and np.array_equal(explainer(rows, checkpoint=tmp_path / "run").values, found.values)
+    assert np.array_equal(found.values,
+                          explainer(rows).values) and np.array_equal(explainer(
+                              rows, checkpoint=tmp_path / "run").values, found.values)
     with pytest.raises(apportion.UsageError, match="checkpoint"):
         explainer(rows, interactions=True, checkpoint=tmp_path / "other")
 
@@ -245,7 +254,8 @@ def test_explainers_are_pickled(numbers, frame, booster):
     pandas = pytest.importorskip("pandas")
     made = [
         (apportion.TreeExplainer(booster), table), (apportion.TreeExplainer(booster, table[:9]), table),
-        (apportion.Explainer(twice_the_first, rows[:9]), rows), (apportion.Explainer(twice_the_first, pandas.DataFrame(rows[:9])), pandas.DataFrame(rows)),
+        (apportion.Explainer(twice_the_first, rows[:9]), rows),
+        (apportion.Explainer(twice_the_first, pandas.DataFrame(rows[:9])), pandas.DataFrame(rows)),
     ]
     for explainer, given in made:
         wanted = explainer(given[:5]).values

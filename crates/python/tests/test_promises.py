@@ -78,7 +78,8 @@ THREADS = [1, 2, 3, 7, 1, 1]
 
 
 def command(options):
-    arguments = ["explain", "--rows", options["rows"], "--out", options["out"], "--threads", str(options.get("threads", 1))]
+    arguments = ["explain", "--rows", options["rows"], "--out", options["out"], "--threads",
+                 str(options.get("threads", 1))]
     if "program" in options:
         arguments += ["--predict", f"{sys.executable} {options['program']}"]
     else:
@@ -106,7 +107,8 @@ def place(tmp_path):
     """A directory with rows, a background, a program, and a model of trees."""
     rng = np.random.default_rng(8)
     for name, count in (("rows", 12), ("background", 20), ("many", 2000)):
-        np.savetxt(tmp_path / f"{name}.csv", rng.normal(size=(count, 8)), delimiter=",", header=",".join("abcdefgh"), comments="")
+        np.savetxt(tmp_path / f"{name}.csv", rng.normal(size=(count, 8)), delimiter=",",
+                   header=",".join("abcdefgh"), comments="")
     (tmp_path / "program.py").write_text(PROGRAM)
     (tmp_path / "trees.json").write_bytes(forest(rng, 60, 6))
     (tmp_path / "out").mkdir()
@@ -123,11 +125,14 @@ def forest(rng, count, depth):
         cover[inner:] = rng.integers(1, 50, size=nodes - inner)
         for node in range(inner - 1, -1, -1):
             cover[node] = cover[2 * node + 1] + cover[2 * node + 2]
-        return {"left": np.where(split, 2 * np.arange(nodes) + 1, -1).tolist(), "right": np.where(split, 2 * np.arange(nodes) + 2, -1).tolist(),
-                "feature": np.where(split, rng.integers(8, size=nodes), 0).tolist(), "threshold": np.where(split, rng.normal(size=nodes), 0).tolist(),
+        return {"left": np.where(split, 2 * np.arange(nodes) + 1, -1).tolist(),
+                "right": np.where(split, 2 * np.arange(nodes) + 2, -1).tolist(),
+                "feature": np.where(split, rng.integers(8, size=nodes), 0).tolist(),
+                "threshold": np.where(split, rng.normal(size=nodes), 0).tolist(),
                 "value": np.where(split, 0, rng.normal(size=nodes)).tolist(), "cover": cover.tolist()}
 
-    return json.dumps({"format": "apportion-trees", "version": 1, "width": "double", "features": 8, "feature_names": list("abcdefgh"), "base_margins": [0.5],
+    return json.dumps({"format": "apportion-trees", "version": 1, "width": "double", "features": 8,
+                       "feature_names": list("abcdefgh"), "base_margins": [0.5],
                        "operator": "<=", "trees": [tree() for _ in range(count)]}).encode()
 
 
@@ -136,11 +141,13 @@ def run(door, options, **more):
 
 
 def of_trees(place, **more):
-    return {"model": str(place / "trees.json"), "rows": str(place / "rows.csv"), "background": str(place / "background.csv"), "out": str(place / "out" / "o.json"), **more}
+    return {"model": str(place / "trees.json"), "rows": str(place / "rows.csv"),
+            "background": str(place / "background.csv"), "out": str(place / "out" / "o.json"), **more}
 
 
 def of_program(place, **more):
-    program = {"program": str(place / "program.py"), "rows": str(place / "rows.csv"), "background": str(place / "background.csv")}
+    program = {"program": str(place / "program.py"), "rows": str(place / "rows.csv"),
+               "background": str(place / "background.csv")}
     return {**program, "out": str(place / "out" / "o.json"), "method": "permutation", "budget": 60, **more}
 
 
@@ -163,7 +170,8 @@ def test_a_killed_run_leaves_the_file_as_it_was_or_whole_and_the_next_clears_up(
     for kill in range(KILLS):
         before = b"before" if kill % 2 == 0 else None
         out.write_bytes(before) if before else out.unlink()
-        kill_at_random(subprocess.Popen(door(options), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL), took, rng)
+        kill_at_random(subprocess.Popen(door(options), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL),
+                       took, rng)
         assert (out.read_bytes() if out.exists() else None) in (before, whole)
         assert run(door, options).returncode == 0
         assert out.read_bytes() == whole and [entry.name for entry in out.parent.iterdir()] == ["o.json"]
@@ -187,7 +195,8 @@ def test_links_modes_and_descriptors_are_kept(door, place):
     with open(place / "descriptor", "wb") as file:
         file.write(b"first ")
         file.flush()
-        process = subprocess.Popen(door({**options, "out": f"/dev/fd/{file.fileno()}"}), pass_fds=[file.fileno()], stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(door({**options, "out": f"/dev/fd/{file.fileno()}"}),
+                                   pass_fds=[file.fileno()], stdout=subprocess.DEVNULL)
         assert process.wait(60) == 0
     assert (place / "descriptor").read_bytes() == b"first " + whole
 
@@ -249,7 +258,8 @@ def test_a_checkpoint_of_another_run_is_refused(door, change, place):
 @both
 def test_a_program_that_changed_without_its_file_is_refused(door, place):
     (place / "constants.py").write_text("SLOPE = 2.0")
-    (place / "program.py").write_text(PROGRAM.replace("SLOPE = 2.0", f"sys.path.insert(0, {str(place)!r}); from constants import SLOPE"))
+    (place / "program.py").write_text(PROGRAM.replace(
+        "SLOPE = 2.0", f"sys.path.insert(0, {str(place)!r}); from constants import SLOPE"))
     given = of_program(place, checkpoint=str(place / "run"))
     assert run(door, given).returncode == 0
     (place / "constants.py").write_text("SLOPE = 2.5 # ")
@@ -265,7 +275,8 @@ def test_runs_that_are_killed_again_and_again_go_on_to_the_same_bytes(door, plac
     assert whole.returncode == 0, whole.stderr
     rng = np.random.default_rng(1)
     for _ in range(KILLS):
-        kill_at_random(subprocess.Popen(door(options), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment), 2, rng)
+        kill_at_random(subprocess.Popen(door(options), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                        env=environment), 2, rng)
     last = run(door, options)
     assert last.returncode == 0, last.stderr
     assert pathlib.Path(options["out"]).read_bytes() == (place / "whole.json").read_bytes()
@@ -274,7 +285,8 @@ def test_runs_that_are_killed_again_and_again_go_on_to_the_same_bytes(door, plac
 @both
 def test_a_checkpoint_that_another_process_uses_is_refused(door, place):
     options = of_program(place, checkpoint=str(place / "run"))
-    slow = subprocess.Popen(door(options), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "APPORTION_TEST_PAUSE": "0.02"})
+    slow = subprocess.Popen(door(options), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                            env={**os.environ, "APPORTION_TEST_PAUSE": "0.02"})
     try:
         while not (place / "run").exists() and slow.poll() is None:
             time.sleep(0.02)
@@ -289,15 +301,20 @@ def test_a_checkpoint_that_another_process_uses_is_refused(door, place):
 
 
 @both
-@pytest.mark.parametrize("task, more", [(of_trees, {}), (of_trees, {"method": "leverage-shap"})], ids=["trees", "sampled"])
+@pytest.mark.parametrize("task, more", [(of_trees, {}), (of_trees, {"method": "leverage-shap"})],
+                         ids=["trees", "sampled"])
 def test_the_bytes_are_the_same_on_any_number_of_threads_under_load(door, task, more, place):
     load = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
     try:
         rows = str(place / ("many.csv" if "method" not in more else "rows.csv"))
-        runs = [task(place, rows=rows, **more, threads=threads, out=str(place / "out" / f"{run}.json")) for run, threads in enumerate(THREADS)]
-        done = subprocess.run([sys.executable, "-c", AGAIN, json.dumps([door(options)[2:] for options in runs])], capture_output=True, text=True)
+        runs = [task(place, rows=rows, **more, threads=threads,
+                     out=str(place / "out" / f"{run}.json")) for run, threads in enumerate(THREADS)]
+        done = subprocess.run([sys.executable, "-c", AGAIN,
+                               json.dumps([door(options)[2:] for options in runs])], capture_output=True,
+                               text=True)
         assert done.returncode == 0, done.stderr
-        assert len({pathlib.Path(options["out"]).read_bytes() for options in runs}) == 1 and len(runs) == len(THREADS)
+        assert len({pathlib.Path(options["out"]).read_bytes()
+                    for options in runs}) == 1 and len(runs) == len(THREADS)
     finally:
         for process in load:
             process.kill()
@@ -313,7 +330,8 @@ def test_memory_does_not_grow_with_what_was_explained_before(door, place):
     def peak(count):
         text = (place / "many.csv").read_text().splitlines()
         (place / "some.csv").write_text("\n".join(text[: count + 1]) + "\n")
-        process = subprocess.Popen(door(of_trees(place, rows=str(place / "some.csv"))), stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(door(of_trees(place, rows=str(place / "some.csv"))),
+                                   stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
         assert status == 0
         return usage.ru_maxrss * 1024
@@ -330,8 +348,10 @@ def test_memory_does_not_grow_with_what_was_explained_before(door, place):
 @pytest.mark.parametrize("checkpoint", [False, True])
 def test_an_interrupt_ends_a_run_and_keeps_what_it_has(door, checkpoint, place):
     more = {"checkpoint": str(place / "run")} if checkpoint else {}
-    process = subprocess.Popen(door(of_program(place, budget=250, **more)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               env={**os.environ, "APPORTION_TEST_PAUSE": "0.01", "APPORTION_TEST_CALLS": str(place / "calls")})
+    process = subprocess.Popen(door(of_program(place, budget=250, **more)), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, "APPORTION_TEST_PAUSE": "0.01",
+                                    "APPORTION_TEST_CALLS": str(place / "calls")})
     while not (place / "calls").exists() or checkpoint and not (place / "run").exists():
         assert process.poll() is None, process.stderr.read()
         time.sleep(0.02)
@@ -370,8 +390,10 @@ def test_a_limit_of_file_sizes_leaves_no_part_of_a_file(place):
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 
     for door in DOORS.values():
-        failed = subprocess.run(door(of_trees(place, rows=str(place / "many.csv"))), capture_output=True, text=True, preexec_fn=limited)
-        assert failed.returncode not in (0, -signal.SIGXFSZ) and "File too large" in failed.stderr, failed.stderr
+        failed = subprocess.run(door(of_trees(place, rows=str(place / "many.csv"))), capture_output=True,
+                                text=True, preexec_fn=limited)
+        assert failed.returncode not in (0,
+                                         -signal.SIGXFSZ) and "File too large" in failed.stderr, failed.stderr
         assert list((place / "out").iterdir()) == []
 
 

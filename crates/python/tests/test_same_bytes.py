@@ -17,9 +17,12 @@ def _forest(trees, depth):
     rng = np.random.default_rng(3)
     splits, count = 2**depth - 1, 2 ** (depth + 1) - 1
     nodes = np.arange(count)
-    left, right = np.where(nodes < splits, 2 * nodes + 1, -1).tolist(), np.where(nodes < splits, 2 * nodes + 2, -1).tolist()
-    return json.dumps(dict(format="apportion-trees", version=1, width="double", features=_FEATURES, base_margins=[0.0], operator="<=", trees=[
-        dict(left=left, right=right, feature=rng.integers(0, _FEATURES, count).tolist(), threshold=rng.normal(size=count).tolist(),
+    left, right = np.where(nodes < splits, 2 * nodes + 1, -1).tolist(), np.where(
+        nodes < splits, 2 * nodes + 2, -1).tolist()
+    return json.dumps(dict(format="apportion-trees", version=1, width="double", features=_FEATURES,
+                           base_margins=[0.0], operator="<=", trees=[
+        dict(left=left, right=right, feature=rng.integers(0, _FEATURES, count).tolist(),
+             threshold=rng.normal(size=count).tolist(),
              value=rng.normal(size=count).tolist()) for _ in range(trees)])).encode()
 
 
@@ -45,8 +48,10 @@ def test_trees_have_the_bytes_of_the_command_under_load(load, tmp_path):
     np.save(tmp_path / "background.npy", background)
     for count in (1, 3):
         out = tmp_path / f"values{count}.npy"
-        subprocess.run([sys.executable, "-m", "apportion", "explain", "--model", tmp_path / "model.json", "--rows", tmp_path / "rows.npy", "--background",
-                        tmp_path / "background.npy", "--threads", str(count), "--format", "npy", "--out", out], check=True)
+        subprocess.run([sys.executable, "-m", "apportion", "explain", "--model", tmp_path / "model.json",
+                        "--rows", tmp_path / "rows.npy", "--background",
+                        tmp_path / "background.npy", "--threads", str(count), "--format", "npy", "--out",
+                        out], check=True)
         results.add(np.ascontiguousarray(np.load(out)).tobytes())
     assert len(results) == 1
 
@@ -65,7 +70,8 @@ def _estimates():
     function = lambda rows: np.tanh(rows[:, ::2] * rows[:, 1::2]).sum(axis=1)  # noqa: E731
     for method in ("leverage-shap", "learned-spectrum", "permutation", "auto"):
         yield method, apportion.Explainer(function, X, method=method, budget=600, seed=4), X, {}
-    yield "interactions of a function", apportion.Explainer(function, X, budget=600, seed=4), X[:2], {"interactions": True}
+    yield "interactions of a function", apportion.Explainer(
+        function, X, budget=600, seed=4), X[:2], {"interactions": True}
     trees = apportion.TreeExplainer(_forest(20, 5), X[:, :_FEATURES])
     yield "interactions of trees", trees, np.tile(X[:, :_FEATURES], (30, 1)), {"interactions": True}
 

@@ -52,7 +52,8 @@ def test_lightgbm_agrees_with_its_own_contributions(numbers, kind):
 def test_catboost_with_words(frame):
     catboost = pytest.importorskip("catboost")
     rows, targets = frame
-    model = catboost.CatBoostRegressor(iterations=10, depth=3, verbose=0, cat_features=["colour"], thread_count=1, allow_writing_files=False).fit(rows, targets)
+    model = catboost.CatBoostRegressor(iterations=10, depth=3, verbose=0, cat_features=["colour"],
+                                       thread_count=1, allow_writing_files=False).fit(rows, targets)
     found = apportion.TreeExplainer(model, rows[:20])(rows)
     assert np.abs(found.predictions - model.predict(rows)).max() < 1e-9 and found.additivity_gap() < 1e-9
 
@@ -67,11 +68,13 @@ def test_scikit_learn_models_and_pipelines(frame, numbers):
     from sklearn.tree import DecisionTreeRegressor
 
     rows, targets = numbers
-    for model in [DecisionTreeRegressor(max_depth=3), RandomForestRegressor(5), GradientBoostingRegressor(n_estimators=5),
+    for model in [DecisionTreeRegressor(max_depth=3), RandomForestRegressor(5),
+                  GradientBoostingRegressor(n_estimators=5),
                   HistGradientBoostingRegressor(max_iter=5), Ridge()]:
         model.fit(rows, targets)
         found = apportion.TreeExplainer(model, rows[:10])(rows)
-        assert np.abs(found.predictions - model.predict(rows)).max() < 1e-9 and found.additivity_gap() < 1e-9, model
+        assert np.abs(found.predictions
+                      - model.predict(rows)).max() < 1e-9 and found.additivity_gap() < 1e-9, model
     assert apportion.TreeExplainer(IsolationForest(n_estimators=5).fit(rows))(rows).additivity_gap() < 1e-9
     words, targets = frame
     encoder = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
@@ -165,4 +168,5 @@ def test_trees_in_onnx_are_read_from_bytes():
             return content
 
     assert np.array_equal(apportion.TreeExplainer(Proto(), rows[:5])(rows).values, found.values)
-    assert np.array_equal(apportion.TreeExplainer(fixtures / "tree_ensemble.onnx", rows[:5])(rows).values, found.values)
+    assert np.array_equal(apportion.TreeExplainer(fixtures / "tree_ensemble.onnx", rows[:5])(rows).values,
+                          found.values)

@@ -39,7 +39,8 @@ def rows(path):
 
 
 text = io.StringIO()
-text.write(",".join(["dataset", "n", "estimator", "m", "sigma", "alpha", "quantity"] + [f"run{run}" for run in range(RUNS)]) + "\n")
+text.write(",".join(["dataset", "n", "estimator", "m", "sigma", "alpha",
+                     "quantity"] + [f"run{run}" for run in range(RUNS)]) + "\n")
 for path in sorted((pathlib.Path(sys.argv[1]) / "output").glob("*.csv")):
     for row in rows(path):
         text.write(",".join('"' + str(cell) + '"' if "," in str(cell) else str(cell) for cell in row) + "\n")

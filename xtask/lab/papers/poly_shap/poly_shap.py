@@ -81,7 +81,8 @@ def main(degree, is_paired):
     groups = {}
     for place, one in enumerate(weights):
         groups[one] = groups.get(one, 0) | 1 << place
-    contains = [sum(1 << place for place, mask in enumerate(masks) if mask >> player & 1) for player in range(players)]
+    contains = [sum(1 << place for place,
+                    mask in enumerate(masks) if mask >> player & 1) for player in range(players)]
     columns = []
     for term in terms:
         column = (1 << len(masks)) - 1
