@@ -71,6 +71,8 @@ struct Now {
     failed: Option<FileError>,
     /// The last version of the file. It is locked while it is open.
     held: Option<File>,
+    /// Whether the file did not exist when this run began. Another run may have created it since.
+    is_new: bool,
 }
 
 impl CheckpointFile {
@@ -103,7 +105,12 @@ impl CheckpointFile {
         let mut stored = Stored::new(&request);
         stored.finished.clone_from(&before.finished);
         stored.begun.clone_from(&before.begun);
-        let mut now = Now { stored, written: Instant::now(), took: Duration::ZERO, failed: None, held };
+        let is_new = match cfg!(unix) {
+            true => held.is_none(),
+            false => destination.is_some_and(|destination| destination.replaces().is_none()),
+        };
+        let mut now =
+            Now { stored, written: Instant::now(), took: Duration::ZERO, failed: None, held, is_new };
         if let Some(destination) = destination {
             now.write(destination)?;
         }
@@ -216,21 +223,21 @@ impl Now {
 
     /// Writes the file. The new file is locked before it replaces the old one.
     fn write(&mut self, destination: &Destination) -> Result<(), FileError> {
-        let is_new = self.held.is_none() && destination.replaces().is_none();
         self.stored.digest = self.stored.digest_of_the_rest()?;
         let mut sink = destination.open()?;
         serde_json::to_writer(&mut sink, &self.stored).map_err(|error| match error.is_io() {
             true => FileError::Write(error.into()),
             false => FileError::Format { what: "the checkpoint", source: error },
         })?;
-        match sink.finish_as(is_new) {
+        match sink.finish_as(self.is_new) {
             Ok(file) => self.held = file.filter(|_| cfg!(unix)),
             // Another run has created the file in the meantime.
-            Err(FileError::Write(error)) if is_new && error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(FileError::Write(error)) if self.is_new && error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(FileError::InUse { what: destination.what() });
             }
             Err(error) => return Err(error),
         }
+        self.is_new = false;
         Ok(())
     }
 }
@@ -473,7 +480,7 @@ mod tests {
         drop(first);
         drop(open(&path, true, "1").unwrap());
         // If several runs start at the same time, only one succeeds.
-        for _ in 0..20 {
+        for _ in 0..200 {
             fs::remove_file(&path).unwrap();
             let begun: Vec<_> = std::thread::scope(|scope| {
                 let runs: Vec<_> = (0..4).map(|_| scope.spawn(|| open(&path, false, "1"))).collect();

@@ -73,7 +73,11 @@ fn numbers_with_a_comma_are_those_with_a_point() {
     assert!(explain(&commas, &["--decimal-comma"]) == wanted);
     assert!(explain(&quoted, &["--decimal-comma"]) == wanted);
     let with_points = ["explain", "--model", &model, "--rows", &points, "--decimal-comma"];
-    bench.refuses(1, &["\"1.5\", and with --decimal-comma", "write \"1,5\""], &with_points);
+    bench.refuses(
+        1,
+        &["\"1.5\" uses a decimal point, but --decimal-comma is set", "write \"1,5\""],
+        &with_points,
+    );
 }
 
 #[test]
