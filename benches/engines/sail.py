@@ -79,7 +79,8 @@ def once(way, folder, rows, workers):
         started = time.perf_counter()
         batches = pyarrow.parquet.ParquetFile(table, pre_buffer=False).iter_batches(batch_size=8192)
         results = apportion.explain_batches(batches, str(model), background, keep="id", threads=1, **more)
-        total = digest(apportion.Summary.of(results)) if "summary" in way else sum(pyarrow.compute.sum(batch.column("f0")).as_py() for batch in results)
+        total = (digest(apportion.Summary.of(results)) if "summary" in way
+                 else sum(pyarrow.compute.sum(batch.column("f0")).as_py() for batch in results))
     else:
         os.environ["SAIL_MODE"] = "local-cluster" if workers > 1 else "local"
         os.environ["SAIL_CLUSTER__WORKER_INITIAL_COUNT"] = str(workers)

@@ -76,7 +76,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "rows.parquet"
         pyarrow.parquet.write_table(arrow, path, row_group_size=rows // 16)
-        session = (SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.sql.files.maxPartitionBytes", str(path.stat().st_size // 16))
+        session = (SparkSession.builder.master("local-cluster[2,1,1024]")
+                   .config("spark.sql.files.maxPartitionBytes", str(path.stat().st_size // 16))
                    .config("spark.executor.memory", "1g").config(
                        "spark.ui.enabled", "false").config("spark.ui.showConsoleProgress",
                                                            "false").config("spark.task.maxFailures", "8")
@@ -90,7 +91,8 @@ def main():
 
         def compare(what, found, expected, started):
             same = found == expected
-            print(f"{what}: {'the same bytes' if same else 'DIFFERENT BYTES'} as one process ({expected}), {time.perf_counter() - started:.1f} s", flush=True)
+            print(f"{what}: {'the same bytes' if same else 'DIFFERENT BYTES'} as one process ({expected}), "
+                  f"{time.perf_counter() - started:.1f} s", flush=True)
             if not same:
                 problems.append(what)
 
@@ -119,8 +121,8 @@ def main():
                 digest(got), digest(own), started)
         stream = session.readStream.schema(frame.schema).parquet(folder)
         started = time.perf_counter()
-        query = spark.explain(stream, model, background,
-                              keep="id").writeStream.format("memory").queryName("streamed").trigger(availableNow=True).start()
+        query = (spark.explain(stream, model, background, keep="id").writeStream
+                 .format("memory").queryName("streamed").trigger(availableNow=True).start())
         query.awaitTermination()
         compare("trees of a stream", digest(session.table("streamed").toPandas()), digest(wanted), started)
         session.stop()

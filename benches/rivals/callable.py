@@ -67,7 +67,8 @@ def main():
     print(f"{asked.rows} rows, {n} features, 50 background rows; evaluations and time per row")
 
     def shown(name, evaluations, model, seconds, found):
-        print(f"{name:<44} {evaluations:>6} evaluations {model.rows // asked.rows:>8} rows of the model {seconds / asked.rows * 1e3:8.1f} ms"
+        print(f"{name:<44} {evaluations:>6} evaluations {model.rows // asked.rows:>8} rows of the model "
+              f"{seconds / asked.rows * 1e3:8.1f} ms"
               f"   largest error {error(found, wanted):.2%}")
 
     model = Counted()

@@ -77,7 +77,8 @@ def cpu_seconds(work):
 def report(section, name, unit, times, ours):
     """Prints one comparison and returns it."""
     best, our_best = min(times), min(ours)
-    print(f"{section:9} {name:44} {best * unit[0]:12.3f} {unit[1]:10} ours {our_best * unit[0]:12.4f}   ratio {best / our_best:8.1f}")
+    print(f"{section:9} {name:44} {best * unit[0]:12.3f} {unit[1]:10} ours {our_best * unit[0]:12.4f}   "
+          f"ratio {best / our_best:8.1f}")
     sys.stdout.flush()
     return dict(section=section, name=name, rival_cpu_s=times, ours_cpu_s=ours, ratio=best / our_best)
 

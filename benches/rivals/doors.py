@@ -79,7 +79,8 @@ class Case:
 
     def __init__(self, library, what, model, rows, margins, contributions=None, tolerance=(1e-9, 1e-9),
                  options=()):
-        self.library, self.what, self.model, self.rows, self.tolerance, self.options = library, what, model, rows, tolerance, options
+        (self.library, self.what, self.model, self.rows, self.tolerance, self.options) = (
+            library, what, model, rows, tolerance, options)
         self.margins = np.asarray(margins, dtype=float).reshape(len(rows), -1)
         self.contributions = contributions  # rows × features × outputs
 
@@ -333,14 +334,15 @@ def scikit_learn_cases(folder):
         ("one", make_pipeline(columns(OneHotEncoder()), forest)),
         ("two", make_pipeline(columns(OrdinalEncoder()), tree.DecisionTreeRegressor(max_depth=4)))]).fit(
             rows, wanted), rows)
-    yield lambda: case("multi-output",
-                       multioutput.MultiOutputRegressor(ensemble.HistGradientBoostingRegressor(max_iter=5)).fit(
-        numeric(rows), targets(rows)), numeric(rows))
+    yield lambda: case(
+        "multi-output",
+        multioutput.MultiOutputRegressor(ensemble.HistGradientBoostingRegressor(max_iter=5)).fit(
+            numeric(rows), targets(rows)), numeric(rows))
     for name, library in [("XGB", "xgboost"), ("LGBM", "lightgbm")]:
         for kind, wanted_of, margins in [("Regressor", target, "predict"),
                                          ("Classifier", lambda rows: classes(rows, 3), "raw")]:
-            yield lambda name=name, library=library, kind=kind, wanted_of=wanted_of, margins=margins: boosted_pipeline(
-                case, columns, name + kind, library, wanted_of(holes), holes, margins)
+            yield lambda name=name, library=library, kind=kind, wanted_of=wanted_of, margins=margins: (
+                boosted_pipeline(case, columns, name + kind, library, wanted_of(holes), holes, margins))
     yield lambda: case("stacking",
                        ensemble.StackingRegressor([("forest", forest)]).fit(numeric(rows), wanted),
                        numeric(rows))
@@ -443,7 +445,8 @@ def main():
                 lines.append([library, "", f"skipped: {problem}", ""])
     print(table(lines, ["library", "model and rows", "predictions", "contributions"]))
     differ = sum("differ" in cell for line in lines for cell in line)
-    print(f"\n{sum('agree' in line[2] for line in lines)} of {len(lines)} predictions agree; {differ} cells differ")
+    print(f"\n{sum('agree' in line[2] for line in lines)} of {len(lines)} predictions agree; "
+          f"{differ} cells differ")
     sys.exit(1 if differ else 0)
 
 

@@ -189,10 +189,15 @@ for tree in document:
     left, values = np.array(tree["left_children"]), np.array(tree["split_conditions"], np.float64)
     leaf = left < 0
     trees.append(dict(
-        children_left=left, children_right=np.array(tree["right_children"]), children_default=np.where(np.array(tree["default_left"]) == 1, left, tree["right_children"]),
-        features=np.where(leaf, -2, tree["split_indices"]), thresholds=np.where(leaf, -2, np.nextafter(values.astype(np.float32), np.float32(-np.inf)).astype(float)),
-        values=np.where(leaf, values, 0).reshape(-1, 1), node_sample_weight=np.array(tree["sum_hessian"], float)))
-explainer = fasttreeshap.TreeExplainer(dict(trees=trees, base_offset=0.0), algorithm="v1", n_jobs=1, feature_perturbation="tree_path_dependent")
+        children_left=left, children_right=np.array(tree["right_children"]),
+        children_default=np.where(np.array(tree["default_left"]) == 1, left, tree["right_children"]),
+        features=np.where(leaf, -2, tree["split_indices"]),
+        thresholds=np.where(
+            leaf, -2, np.nextafter(values.astype(np.float32), np.float32(-np.inf)).astype(float)),
+        values=np.where(leaf, values, 0).reshape(-1, 1),
+        node_sample_weight=np.array(tree["sum_hessian"], float)))
+explainer = fasttreeshap.TreeExplainer(dict(trees=trees, base_offset=0.0), algorithm="v1", n_jobs=1,
+                                       feature_perturbation="tree_path_dependent")
 times = []
 while sum(times) < 1 or len(times) < 5:
     start = time.process_time()
@@ -261,7 +266,8 @@ class Report:
             asked = wanted.get(rival)
             held = None if asked is None else theirs / ours >= asked
             verdict = {None: "", True: f"  required {asked}: met", False: f"  required {asked}: MISSED"}[held]
-            print(f"{model:16} {what:34} {rival:14} {theirs:12.2f} us  ours {ours:10.3f} us  {theirs / ours:8.1f} times{verdict}")
+            print(f"{model:16} {what:34} {rival:14} {theirs:12.2f} us  ours {ours:10.3f} us  "
+                  f"{theirs / ours:8.1f} times{verdict}")
             sys.stdout.flush()
             self.cells.append(dict(model=model, what=what, rival=rival, rival_us=theirs, ours_us=ours,
                                    ratio=theirs / ours, asked=asked, holds=held))
@@ -303,7 +309,8 @@ def run(arguments, model, section, report):
         predict = xgboost_calls(workdir, model, "predict")
         mine, theirs = together(rounds, cpu(1000), {"xgboost": lambda: rival_us_per_row(contributions, rows)})
         report.add(model, "path-dependent, 1000 rows", {"xgboost": 12}, mine, theirs)
-        print(f"{model:16} plain prediction: ours {ours.measure(model, 1000)['predict_cpu_us_per_row']:.3f} us, "
+        print(f"{model:16} plain prediction: "
+              f"ours {ours.measure(model, 1000)['predict_cpu_us_per_row']:.3f} us, "
               f"xgboost {rival_us_per_row(predict, rows):.3f} us per row")
         if middle:
             woodelf = woodelf_calls(workdir, model)

@@ -108,7 +108,8 @@ def small(name, players, value, noise=None):
         coalitions, max(1, len(coalitions) // 2048))])
     truths = enumerated(table)
     if noise is not None:
-        table = table + noise * table.std() * np.random.default_rng(zlib.crc32(name.encode())).normal(size=len(table))
+        table = table + noise * table.std() * np.random.default_rng(
+            zlib.crc32(name.encode())).normal(size=len(table))
     powers = 1 << np.arange(players)
     return Game(name, players, lambda asked: table[asked @ powers], truths)
 

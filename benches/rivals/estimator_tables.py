@@ -177,7 +177,8 @@ def show_verdicts(cells, method):
                   method, 2) and cell["class"] in TREES_MANY + ROWS_MANY and "error" in cell]
     if at_two:
         verdict(np.median(at_two) <= 0.3,
-                f"squared error relative to the squared norm at 2n, n >= 60: median {number(np.median(at_two))}, at most 0.3")
+                "squared error relative to the squared norm at 2n, n >= 60: "
+                f"median {number(np.median(at_two))}, at most 0.3")
     for section in ("values", "banzhaf"):
         own = {(name, times): each for (name, times, estimator),
                each in found[section].items() if estimator == method}
@@ -195,7 +196,8 @@ def show_verdicts(cells, method):
                      f"{section}, at most 1.1 times the best rival, {beside} cells of class and budget")
         if own and section == "values":
             verdicts(worse,
-                     f"values, at most 1.02 times [90% quantile 1.3 times] Leverage SHAP, {len(own)} cells of class and budget")
+                     "values, at most 1.02 times [90% quantile 1.3 times] Leverage SHAP, "
+                     f"{len(own)} cells of class and budget")
     for group, most in PAIR_DEMANDS:
         beside = over_rivals(cells, "pairs", group, 20, method)
         if beside:
@@ -213,7 +215,8 @@ def show_verdicts(cells, method):
             is_met = cell["cpu"] <= most and (memory is None or (cell["memory"] or 0) <= memory)
             limits = f"{most} s" + (f", {memory} MB" if memory else "")
             verdict(is_met,
-                    f"{cell['estimator']} at {case}: {cell['cpu']:.2f} s, {cell['memory'] or math.nan:.0f} MB, at most {limits}")
+                    f"{cell['estimator']} at {case}: {cell['cpu']:.2f} s, "
+                    f"{cell['memory'] or math.nan:.0f} MB, at most {limits}")
     if (method, "(300, 3000)") in seconds and ("shapiq OddSHAP", "(300, 3000)") in seconds:
         own, theirs = seconds[method, "(300, 3000)"]["cpu"], seconds["shapiq OddSHAP", "(300, 3000)"]["cpu"]
         verdict(own <= theirs, f"{method} at (300, 3000): {own:.2f} s, shapiq OddSHAP {theirs:.2f} s")
@@ -223,26 +226,31 @@ def show(cells, methods):
     truths = [cell for cell in cells.of("truth") if cell.get("difference") is not None]
     if truths:
         worst = max(truths, key=lambda cell: cell["difference"])
-        print(f"\nExact values of trees differ from shap's TreeExplainer by at most {worst['difference']:.1e} of their norm ({worst['game']}), {len(truths)} games.")
+        print("\nExact values of trees differ from shap's TreeExplainer by at most "
+              f"{worst['difference']:.1e} of their norm ({worst['game']}), {len(truths)} games.")
     for section in ("values", "banzhaf", "pairs"):
         if cells.of(section):
             show_ratios(cells, section)
     show_coverage(cells)
     if cells.of("overhead"):
-        print("\n## overhead: a game of negligible cost, one thread\n\n| (players, budget) | estimator | CPU s | peak MB | |\n|---|---|---|---|---|")
+        print("\n## overhead: a game of negligible cost, one thread\n\n"
+              "| (players, budget) | estimator | CPU s | peak MB | |\n|---|---|---|---|---|")
         for cell in cells.of("overhead"):
             figures = f"{cell['cpu']:.3f} | {cell['memory'] or math.nan:.0f}" if "cpu" in cell else " | "
-            print(f"| {cell['class']} | {cell['estimator']} | {figures} | {cell.get('chose') or cell.get('problem') or ''} |")
+            print(f"| {cell['class']} | {cell['estimator']} | {figures} "
+                  f"| {cell.get('chose') or cell.get('problem') or ''} |")
     if cells.of("use"):
         print("\n## use: 50 features, 10 background rows, until the error is 1% of the norm\n\n"
-              "| estimator | rows | mean evaluations per row | rows within 1% | largest error | CPU s per row, with the model |\n|---|---|---|---|---|---|")
+              "| estimator | rows | mean evaluations per row | rows within 1% | largest error "
+              "| CPU s per row, with the model |\n|---|---|---|---|---|---|")
         for cell in cells.of("use"):
             if "problem" in cell:
                 print(f"| {cell['estimator']} | {cell['problem']} | | | | |")
                 continue
             calls = "none at 500n" if cell["evaluations"] is None else f"{cell['evaluations']:.0f}"
             worst = f"{cell['worst']:.2%}" if "worst" in cell else ""
-            print(f"| {cell['estimator']} | {cell['rows']} | {calls} | {cell['within']:.0%} | {worst} | {cell['cpu']:.3f} |")
+            print(f"| {cell['estimator']} | {cell['rows']} | {calls} | {cell['within']:.0%} | {worst} "
+                  f"| {cell['cpu']:.3f} |")
     for method in methods or ("auto", "learned-spectrum"):
         if any(cell["estimator"] == method for cell in cells.of("values")):
             show_verdicts(cells, method)

@@ -218,7 +218,8 @@ def run_overhead(cells, methods, is_quick):
     for players, budget in OVERHEAD[:3] if is_quick else OVERHEAD:
         for estimator in [*names, "shapiq OddSHAP"]:
             # The learned spectrum stores several numbers per player and pair: 20 GB for the largest setting.
-            if estimator.startswith("shapiq") and players > 300 or estimator == "learned-spectrum" and players > 1000:
+            if (estimator.startswith("shapiq") and players > 300
+                    or estimator == "learned-spectrum" and players > 1000):
                 continue
             cell = {"section": "overhead", "class": f"({players}, {budget})", "game": "free", "seed": 0,
                     "times": 0, "estimator": estimator,

@@ -73,7 +73,8 @@ def theirs(options, fitted, rows, index, background):
 
 def main():
     options = parse_arguments()
-    print("game, index, features, trees, depth: us per row of shapiq, ours (1000 rows), ours (one row), largest difference in the first row")
+    print("game, index, features, trees, depth: us per row of shapiq, ours (1000 rows), ours (one row), "
+          "largest difference in the first row")
     for features, trees, depth in [(10, 100, 4), (20, 100, 6), (60, 300, 6)]:
         fitted, rows = model(features, trees, depth)
         with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +94,8 @@ def main():
                     peer, gap = float("nan"), float("nan")
                     print(refused)
                 print(
-                    f"{game}, {index}, {features}, {trees}, {depth}: {peer:.0f}, {said['cpu_us_per_row']:.0f}, {said['one_row_us']:.0f}, {gap:.1e}"
+                    f"{game}, {index}, {features}, {trees}, {depth}: {peer:.0f}, "
+                    f"{said['cpu_us_per_row']:.0f}, {said['one_row_us']:.0f}, {gap:.1e}"
                     f" ({said['coalitions']} coalitions)",
                     flush=True,
                 )

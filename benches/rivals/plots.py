@@ -32,9 +32,11 @@ ROW = 3
 MORE = {
     "waterfall": "the 95% half-width of each estimated value (as whiskers), or a note that values are exact",
     "force": "intervals of estimated values, and the number of blocks that are too small for a name",
-    "bar": "the 95% interval of each mean over rows, the error of the estimates, and the mean |value| of the remaining features",
+    "bar": "the 95% interval of each mean over rows, the error of the estimates, and the mean |value| of the "
+           "remaining features",
     "beeswarm": "the number of rows, the selection of rows for the dots, and exact densities over all rows",
-    "scatter": "the distribution of the inputs, the feature of the colours and the variance that it explains, and intervals of estimated values",
+    "scatter": "the distribution of the inputs, the feature of the colours and the variance that it "
+               "explains, and intervals of estimated values",
     "heatmap": "a scale of the predictions, and the value at which colours saturate",
     "decision": "the number of rows drawn, and intervals of estimated values",
     "cohorts": "the interval of each mean, and the size of each cohort",
@@ -117,7 +119,8 @@ def judge(kind, shown, figure, names):
         there = sorted(shown["dots"][:, 0 if kind == "beeswarm" else 1])
         alike = len(ours) == len(there) and np.allclose(ours, there, rtol=0.0, atol=1e-9)
         judged.append((alike,
-                       f"{len(there)} dots in shap's figure, {len(ours)} in ours, at {'the same' if alike else 'different'} values"))
+                       f"{len(there)} dots in shap's figure, {len(ours)} in ours, "
+                       f"at {'the same' if alike else 'different'} values"))
     if kind == "scatter":
         ours = sorted(float(line["input"]) for line in table)
         alike = np.allclose(ours, sorted(shown["dots"][:, 0]), rtol=0.0, atol=1e-9)
@@ -164,14 +167,20 @@ def main():
         words = "; ".join(said for _, said in judged) or "to be compared visually"
         print(f"{kind}: {words}")
         parts.append(
-            f"<section><h2>{kind}</h2><p>Compared: {html.escape(words)}. Only in our figure: {html.escape(MORE[kind])}.</p>"
-            f'<div><figure><figcaption>shap {shap.__version__}</figcaption><img alt="{kind} by shap" src="data:image/png;base64,{shown["image"]}"></figure>'
-            f"<figure><figcaption>apportion {apportion.__version__}</figcaption>{figure.svg}</figure></div></section>")
+            f"<section><h2>{kind}</h2><p>Compared: {html.escape(words)}. "
+            f"Only in our figure: {html.escape(MORE[kind])}.</p>"
+            f'<div><figure><figcaption>shap {shap.__version__}</figcaption>'
+            f'<img alt="{kind} by shap" src="data:image/png;base64,{shown["image"]}"></figure>'
+            f"<figure><figcaption>apportion {apportion.__version__}</figcaption>{figure.svg}</figure>"
+            "</div></section>")
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(
-        "<!DOCTYPE html><html lang=en><meta charset=utf-8><title>Figures side by side</title><style>body{font-family:sans-serif;max-width:1600px;margin:auto}"
-        "section>div{display:grid;grid-template-columns:1fr 1fr;gap:1rem;align-items:start}img,svg{width:100%;height:auto}figure{margin:0}</style>"
-        "<h1>Figures side by side</h1><p>A random forest on the diabetes data of scikit-learn, 442 rows; both draw the same values.</p>" + "".join(parts))
+        "<!DOCTYPE html><html lang=en><meta charset=utf-8><title>Figures side by side</title>"
+        "<style>body{font-family:sans-serif;max-width:1600px;margin:auto}"
+        "section>div{display:grid;grid-template-columns:1fr 1fr;gap:1rem;align-items:start}"
+        "img,svg{width:100%;height:auto}figure{margin:0}</style>"
+        "<h1>Figures side by side</h1><p>A random forest on the diabetes data of scikit-learn, 442 rows; "
+        "both draw the same values.</p>" + "".join(parts))
     print(out)
     return 0 if is_same else 1
 

@@ -53,7 +53,8 @@ class Timed:
         self.rows += len(table)
         return outputs
     def tell(self):
-        told = {"model": self.seconds, "model_processor": self.processor, "rows": self.rows, "first": self.first}
+        told = {"model": self.seconds, "model_processor": self.processor, "rows": self.rows,
+                "first": self.first}
         json.dump(told, open("told.json", "w"))
 """
 
@@ -83,7 +84,8 @@ def main():
     names = [f"x{feature}" for feature in range(FEATURES)]
     table = pd.DataFrame(random.normal(size=(max(options.rows, 5000), FEATURES)), columns=names)
     target = table["x0"] * table["x1"] + np.sin(3 * table["x2"]) + table[names[3:]].sum(axis=1)
-    print(f"{'model':>10} {'format':>6} {'rows':>9} {'model s':>8} {'start s':>8} {'run s':>8} {'overhead':>9} {'CPU overhead':>13}")
+    print(f"{'model':>10} {'format':>6} {'rows':>9} {'model s':>8} {'start s':>8} {'run s':>8} "
+          f"{'overhead':>9} {'CPU overhead':>13}")
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         table[: options.rows].to_csv(folder / "rows.csv", index=False)
@@ -110,7 +112,8 @@ def main():
                 overhead = (run - start - model) / model
                 # The start is also subtracted from the CPU time, since it is busy throughout.
                 beside = (processor - start - told["model_processor"]) / told["model_processor"]
-                print(f"{name:>10} {form:>6} {told['rows']:>9} {model:8.1f} {start:8.1f} {run:8.1f} {overhead:9.1%} {beside:13.1%}", flush=True)
+                print(f"{name:>10} {form:>6} {told['rows']:>9} {model:8.1f} {start:8.1f} {run:8.1f} "
+                      f"{overhead:9.1%} {beside:13.1%}", flush=True)
                 results.add((folder / f"{form}.csv").read_bytes())
             if len(results) > 1:
                 print(f"{name}: the results of the two formats are not bitwise identical")

@@ -39,7 +39,8 @@ if DATA:
 def _rank():
     random = np.random.default_rng(0)
     def rows(queries):
-        x = scipy.sparse.csr_matrix(random.random((queries * 10, 300)) * (random.random((queries * 10, 300)) < 0.3))
+        x = scipy.sparse.csr_matrix(
+            random.random((queries * 10, 300)) * (random.random((queries * 10, 300)) < 0.3))
         return x, random.integers(0, 4, queries * 10).astype(float), np.full(queries, 10.0)
     (x, y, q), (x_test, y_test, q_test) = rows(200), rows(50)
     return x, y, x_test, y_test, q, q_test
@@ -68,7 +69,8 @@ def main():
                 file = folder / "explainers" / name
                 file.write_text(re.sub(r"^import shap$", "import apportion.shap as shap", file.read_text(),
                                        flags=re.M))
-        known = f"CALIFORNIA = {str(asked.california.resolve()) if asked.california else None!r}\nDATA = {str(asked.data.resolve()) if asked.data else None!r}\n"
+        known = (f"CALIFORNIA = {str(asked.california.resolve()) if asked.california else None!r}\n"
+                 f"DATA = {str(asked.data.resolve()) if asked.data else None!r}\n")
         (folder / "offline.py").write_text(known + OFFLINE)
         files = [str(folder / "explainers" / name) for name in asked.files]
         environment = dict(PYTHONPATH=str(folder), MPLBACKEND="Agg")

@@ -22,7 +22,14 @@ import tempfile
 import warnings
 
 from command import Command, Refused, table
-from shap_cases import catboost_models, lightgbm_models, scikit_learn, side_by_side, synthetic, xgboost_models  # noqa: F401  the cases
+from shap_cases import (  # noqa: F401  the cases
+    catboost_models,
+    lightgbm_models,
+    scikit_learn,
+    side_by_side,
+    synthetic,
+    xgboost_models,
+)
 from shap_cases.bench import CASES, Bench, Differs
 
 
@@ -61,7 +68,8 @@ def main():
             print(f"{name}: {lines[-1][1]}", file=sys.stderr, flush=True)
     print(table(lines, ["shap's test", "the command"]))
     agree = sum(line[1].startswith("agree") for line in lines)
-    print(f"\n{agree} of {len(lines)} agree, {right} differ from shap but agree with enumeration, {wrong} differ otherwise, {sum(reasons.values())} refused:\n")
+    print(f"\n{agree} of {len(lines)} agree, {right} differ from shap but agree with enumeration, "
+          f"{wrong} differ otherwise, {sum(reasons.values())} refused:\n")
     print("\n".join(f"- {count} × {reason}" for reason, count in reasons.most_common()))
     sys.exit(1 if wrong else 0)
 

@@ -158,7 +158,8 @@ def main():
             print(f"    {key:38} {number:.4g}" if isinstance(number, float) else f"    {key:38} {number}")
         for value, rival in [("shapley", "xgboost"), ("shapley", "shapiq"), ("banzhaf", "shapiq")]:
             if f"{value} {rival}" in result:
-                print(f"    {value}: {rival} takes {result[f'{value} {rival}'] / result[f'{value} ours']:.1f} times as long")
+                print(f"    {value}: {rival} takes "
+                      f"{result[f'{value} {rival}'] / result[f'{value} ours']:.1f} times as long")
         print(f"    shapley: {result['shapley ours'] / result['prediction ours']:.1f} times our prediction, "
               f"{result['shapley ours'] / result['prediction xgboost']:.1f} times xgboost's")
         sys.stdout.flush()

@@ -96,9 +96,11 @@ class Bench:
             explainer = shap.TreeExplainer(model, data, model_output=output,
                                            feature_perturbation="tree_path_dependent"
                                            if background is None else "interventional")
-            said = explainer.shap_interaction_values(to_shap) if interactions else explainer.shap_values(to_shap, check_additivity=False)
+            said = (explainer.shap_interaction_values(to_shap) if interactions
+                    else explainer.shap_values(to_shap, check_additivity=False))
         except Exception as problem:
-            self.notes.append(f"shap itself fails: {type(problem).__name__}: {str(problem).splitlines()[0][:80] if str(problem) else ''}")
+            self.notes.append(f"shap itself fails: {type(problem).__name__}: "
+                              f"{str(problem).splitlines()[0][:80] if str(problem) else ''}")
             return
         said = np.stack(said, axis=-1) if isinstance(said, list) else np.asarray(said, dtype=float)
         said = said[..., None] if said.ndim == (3 if interactions else 2) else said
@@ -122,7 +124,8 @@ class Bench:
                                    lambda mask: outputs(model, np.where(mask, x, data), output)[
                                        :, place].mean())
         errors = [apart(side[row, :, place], wanted) for side in (ours, theirs)]
-        raise Differs(f"{what}; the error compared with enumeration is {errors[0]:.0e} for the command and {errors[1]:.0e} for shap", errors[0] <= tolerance)
+        raise Differs(f"{what}; the error compared with enumeration is {errors[0]:.0e} for the command "
+                      f"and {errors[1]:.0e} for shap", errors[0] <= tolerance)
 
 
 def needs(library):

@@ -29,7 +29,8 @@ def adults(count=300, seed=0):
                                                   0).astype(np.float32),
                          "Capital Loss": np.where(random.random(count) < 0.05, 1500, 0).astype(np.float32),
                          "Hours per week": random.integers(10, 80, count).astype(np.float32)})
-    score = 0.04 * rows["Age"] + 0.3 * rows["Education-Num"] + 0.5 * rows["Sex"] + rows["Capital Gain"] / 5000 + 0.03 * rows["Hours per week"]
+    score = (0.04 * rows["Age"] + 0.3 * rows["Education-Num"] + 0.5 * rows["Sex"]
+             + rows["Capital Gain"] / 5000 + 0.03 * rows["Hours per week"])
     return rows, (score + random.normal(0, 1, count) > score.median()).to_numpy()
 
 

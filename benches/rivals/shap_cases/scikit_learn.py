@@ -243,7 +243,8 @@ def test_feature_perturbation_refactoring(bench):
 def test_consistency_approximate(bench, approximate):
     from sklearn.tree import DecisionTreeRegressor
     if approximate:
-        raise Refused("approximate=True (differences along the path) is not supported, because it does not return Shapley values")
+        raise Refused("approximate=True (differences along the path) is not supported, because it does not "
+                      "return Shapley values")
     rows = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
     model = DecisionTreeRegressor(max_depth=2, random_state=0).fit(rows, [0, 0, 0, 80])
     values, *_ = bench.holds(model, rows, model.predict(rows))

@@ -202,7 +202,8 @@ def tree_limit(bench, kind):
                               evals=[(data[1], "held_out")], early_stopping_rounds=3,
                               verbose_eval=False)
         rounds = model.best_iteration + 1
-        bench.notes.append("the command stops at the best round, like the library's scikit-learn interface; shap uses all rounds of a Booster")
+        bench.notes.append("the command stops at the best round, like the library's scikit-learn interface; "
+                           "shap uses all rounds of a Booster")
     elif kind == "ranker":
         model = xgboost.XGBRanker(n_estimators=5, num_parallel_tree=3).fit(
             rows[train], target[train], qid=np.arange(len(train)) // 56)

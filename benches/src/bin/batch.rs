@@ -46,10 +46,13 @@ fn main() -> Result<(), Failure> {
     let (cpu, wall) = (cpu.elapsed().as_secs_f64(), wall.elapsed().as_secs_f64());
 
     let mib = |peak: Option<f64>| peak.map_or("null".to_owned(), |mib| format!("{mib:.1}"));
-    println!(
-        r#"{{"rows":{},"threads":{threads},"wall_s":{wall:.4},"cpu_s":{cpu:.4},"rows_per_s":{:.1},"model_rows":{},"peak_mib_loaded":{},"peak_mib":{},"digest":"{:016x}"}}"#,
+    print!(
+        r#"{{"rows":{},"threads":{threads},"wall_s":{wall:.4},"cpu_s":{cpu:.4},"rows_per_s":{:.1},"#,
         rows.len(),
         rows.len() as f64 / wall,
+    );
+    println!(
+        r#""model_rows":{},"peak_mib_loaded":{},"peak_mib":{},"digest":"{:016x}"}}"#,
         explanations.iter().map(|explanation| explanation.model_rows).sum::<usize>(),
         mib(after_loading),
         mib(peak_memory_mib()),

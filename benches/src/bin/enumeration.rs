@@ -37,9 +37,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let [pairs, triples] = of_order;
         let mib = peak_memory_mib().map_or("null".to_owned(), |mib| format!("{mib:.1}"));
-        println!(
-            r#"{{"n":{players},"wall_s":{least:.6},"pairs_s":{pairs:.6},"triples_s":{triples:.6},"peak_mib":{mib}}}"#
-        );
+        print!(r#"{{"n":{players},"wall_s":{least:.6},"pairs_s":{pairs:.6},"#);
+        println!(r#""triples_s":{triples:.6},"peak_mib":{mib}}}"#);
     }
     Ok(())
 }

@@ -93,8 +93,9 @@ fn time(numbers: &[usize]) -> Result<(), Box<dyn std::error::Error>> {
             least = least.min(start.elapsed().as_secs_f64());
             assert!(explanation.values.iter().all(|value| value.is_finite()));
         }
+        print!(r#"{{"method":"optimized-monte-carlo","n":{players},"m":{budget},"#);
         println!(
-            r#"{{"method":"optimized-monte-carlo","n":{players},"m":{budget},"cpu_s":{least:.6},"peak_mib":{}}}"#,
+            r#""cpu_s":{least:.6},"peak_mib":{}}}"#,
             peak_memory_mib().map_or("null".to_owned(), |mib| format!("{mib:.1}"))
         );
     }

@@ -179,17 +179,26 @@ impl Task<'_> {
         }
         let per_row = |seconds: f64| seconds * 1e6 / rows.len() as f64;
         let mib = |peak: Option<f64>| peak.map_or("null".to_owned(), |mib| format!("{mib:.1}"));
-        println!(
-            r#"{{"value":"{value}","kernels":"{kernels}","rows":{},"threads":{},"cpu_us_per_row":{:.4},"predicted_us_per_row":{predicted},"wall_us_per_row":{:.4},"predict_cpu_us_per_row":{:.4},"load_ms":{:.2},"build_ms":{:.3},"one_row_us":{:.2},"one_row_cpu_us":{:.2},"peak_mib_loaded":{},"peak_mib":{},"additivity":{gap:.3e}}}"#,
+        print!(
+            r#"{{"value":"{value}","kernels":"{kernels}","rows":{},"threads":{},"cpu_us_per_row":{:.4},"#,
             rows.len(),
             self.threads,
             per_row(spent.cpu),
+        );
+        print!(
+            r#""predicted_us_per_row":{predicted},"wall_us_per_row":{:.4},"predict_cpu_us_per_row":{:.4},"#,
             per_row(spent.wall),
             per_row(predict.cpu),
+        );
+        print!(
+            r#""load_ms":{:.2},"build_ms":{:.3},"one_row_us":{:.2},"one_row_cpu_us":{:.2},"#,
             load.cpu * 1e3,
             build.cpu * 1e3,
             one.wall * 1e6,
             one.cpu * 1e6,
+        );
+        println!(
+            r#""peak_mib_loaded":{},"peak_mib":{},"additivity":{gap:.3e}}}"#,
             mib(after_loading),
             mib(peak),
         );
@@ -224,14 +233,13 @@ impl Task<'_> {
         }
         let coalitions = found.first().map_or(0, |found| found.coalitions().len());
         let per_row = |seconds: f64| seconds * 1e6 / rows.len() as f64;
-        println!(
-            r#"{{"index":"{index}","order":{order},"rows":{},"coalitions":{coalitions},"first_cpu_us_per_row":{:.2},"cpu_us_per_row":{:.2},"wall_us_per_row":{:.2},"one_row_us":{:.1}}}"#,
-            rows.len(),
+        print!(r#"{{"index":"{index}","order":{order},"rows":{},"coalitions":{coalitions},"#, rows.len());
+        print!(
+            r#""first_cpu_us_per_row":{:.2},"cpu_us_per_row":{:.2},"#,
             per_row(first.cpu),
-            per_row(spent.cpu),
-            per_row(spent.wall),
-            one.wall * 1e6,
+            per_row(spent.cpu)
         );
+        println!(r#""wall_us_per_row":{:.2},"one_row_us":{:.1}}}"#, per_row(spent.wall), one.wall * 1e6);
         Ok(())
     }
 }

@@ -11,7 +11,8 @@
 //!
 //! ```text
 //! φ̃_i = Σ_S a_S v(S) = φ_i(v)         linear in the values,
-//! V̂_i = Q_i(v)                        the squared standard error of the method, quadratic in the values, positive semidefinite.
+//! V̂_i = Q_i(v)                        the squared standard error of the method, quadratic in the values,
+//!                                     positive semidefinite.
 //! ```
 //!
 //! # Derivation
@@ -50,7 +51,8 @@
 //! seed, run on copies of the game with errors ±ζ_r ([`ErrorsOfDraws`]), gives
 //!
 //! ```text
-//! D_i ≈ mean_r [(φ_i(v + ζ_r) − φ_i(v − ζ_r)) / 2]²,        C_i ≈ mean_r [(Q_i(v + ζ_r) + Q_i(v − ζ_r)) / 2 − Q_i(v)],
+//! D_i ≈ mean_r [(φ_i(v + ζ_r) − φ_i(v − ζ_r)) / 2]²,
+//! C_i ≈ mean_r [(Q_i(v + ζ_r) + Q_i(v − ζ_r)) / 2 − Q_i(v)],
 //! ```
 //!
 //! without bias. For C, this only requires that Q is quadratic between the copies, which holds for every

@@ -26,7 +26,8 @@ use crate::plan::Plan;
 /// // A hundred players on a line; neighbours interact.
 /// let terms = (0..99).map(|player| (vec![player, player + 1], 1.0));
 /// let game = SumOfUnanimity::new(100, 0.0, terms)?;
-/// let explanation = GameExplainer::new().value(Value::on_graph(GraphValue::l_shapley(2), Graph::line(100))).explain(&game)?;
+/// let value = Value::on_graph(GraphValue::l_shapley(2), Graph::line(100));
+/// let explanation = GameExplainer::new().value(value).explain(&game)?;
 /// assert!((explanation.values[50] - 1.0).abs() < 1e-12);
 /// assert!(explanation.evaluations < 16 * 100);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

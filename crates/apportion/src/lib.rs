@@ -13,7 +13,8 @@
 //! // Any function of a row is a model. This one has 12 features; two of them interact.
 //! let model = |row: &[f64]| row.iter().sum::<f64>() + 5.0 * row[0] * row[1];
 //! let background = Background::baseline(vec![0.0; 12])?;
-//! let explanation = Explainer::new(&model, background).budget(Budget::Evaluations(600)).explain(&[1.0; 12])?;
+//! let explainer = Explainer::new(&model, background).budget(Budget::Evaluations(600));
+//! let explanation = explainer.explain(&[1.0; 12])?;
 //! assert!((explanation.values[0] - 3.5).abs() < 1e-9);
 //! assert!(explanation.efficiency_gap() < 1e-9);
 //! # Ok::<(), apportion::ExplainError>(())

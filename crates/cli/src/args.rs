@@ -130,7 +130,12 @@ pub(crate) struct Explain {
     ///
     /// The game is then the mean of these outputs over the background. Exact values enumerate the outputs
     /// that mixtures of a row with the background can reach; it is an error if this would take too long.
-    #[arg(long = "output", value_parser = str::parse::<Space>, default_value = "margin", value_name = "SPACE")]
+    #[arg(
+        long = "output",
+        value_parser = str::parse::<Space>,
+        default_value = "margin",
+        value_name = "SPACE"
+    )]
     pub(crate) space: Space,
 
     /// Compute exact pairwise interactions too, or an interaction index of coalitions
@@ -143,7 +148,14 @@ pub(crate) struct Explain {
     /// features: shapley, banzhaf and every other semivalue, k-shapley, shapley-taylor, faithful-shapley,
     /// faithful-banzhaf, chaining, moebius, co-moebius, walsh, generalized-shapley, joint-shapley, … Trees
     /// may have any number of features; other models are evaluated on all 2^n coalitions.
-    #[arg(long, value_parser = interactions, num_args = 0..=1, require_equals = true, default_missing_value = "index", value_name = "FORM")]
+    #[arg(
+        long,
+        value_parser = interactions,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "index",
+        value_name = "FORM"
+    )]
     pub(crate) interactions: Option<Interactions>,
 
     /// Maximum number of features of a coalition, for --interactions with an index [default: 2]
@@ -210,7 +222,13 @@ pub(crate) struct Explain {
     pub(crate) checkpoint: Option<PathBuf>,
 
     /// Seconds between writes of the checkpoint; more if writing takes long
-    #[arg(long, value_name = "S", default_value_t = 5, requires = "checkpoint", value_parser = clap::value_parser!(u64).range(..=86_400))]
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 5,
+        requires = "checkpoint",
+        value_parser = clap::value_parser!(u64).range(..=86_400)
+    )]
     pub(crate) checkpoint_every: u64,
 
     /// Continue from a checkpoint
@@ -428,7 +446,12 @@ pub(crate) struct Predict {
     pub(crate) input: Input,
 
     /// Output to predict: margin, or probability (after the link function)
-    #[arg(long = "output", value_parser = str::parse::<Space>, default_value = "margin", value_name = "SPACE")]
+    #[arg(
+        long = "output",
+        value_parser = str::parse::<Space>,
+        default_value = "margin",
+        value_name = "SPACE"
+    )]
     pub(crate) space: Space,
 
     #[command(flatten)]
@@ -563,7 +586,13 @@ pub(crate) struct Input {
 #[derive(Debug, Args)]
 pub(crate) struct Threads {
     /// Number of threads, at most 1024; 0 uses all cores [default: 0]
-    #[arg(long, default_value_t = 0, value_name = "T", hide_default_value = true, value_parser = clap::value_parser!(u16).range(..=1024))]
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "T",
+        hide_default_value = true,
+        value_parser = clap::value_parser!(u16).range(..=1024)
+    )]
     pub(crate) threads: u16,
 }
 

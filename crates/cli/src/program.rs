@@ -38,13 +38,27 @@ pub(crate) struct ProgramArgs {
     format: ProgramFormat,
 
     /// Maximum number of rows of a batch
-    #[arg(id = "predict_batch", long = "predict-batch", default_value_t = 4096, requires = "predict", value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        id = "predict_batch",
+        long = "predict-batch",
+        default_value_t = 4096,
+        requires = "predict",
+        value_name = "ROWS",
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     batch: u32,
 
     /// Seconds after which a batch times out and the program is killed
     ///
     /// For the first batch they include the start of the program.
-    #[arg(id = "predict_timeout", long = "predict-timeout", default_value_t = 600.0, requires = "predict", value_name = "S", value_parser = seconds)]
+    #[arg(
+        id = "predict_timeout",
+        long = "predict-timeout",
+        default_value_t = 600.0,
+        requires = "predict",
+        value_name = "S",
+        value_parser = seconds
+    )]
     timeout: f64,
 
     /// Number of retries of a batch, each in a new process, if the program exits or times out
@@ -58,7 +72,14 @@ pub(crate) struct ProgramArgs {
     restarts: u16,
 
     /// Number of processes of the program that run in parallel; each serves one thread
-    #[arg(id = "predict_workers", long = "predict-workers", default_value_t = 1, requires = "predict", value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(
+        id = "predict_workers",
+        long = "predict-workers",
+        default_value_t = 1,
+        requires = "predict",
+        value_name = "COUNT",
+        value_parser = clap::value_parser!(u16).range(1..=1024)
+    )]
     workers: u16,
 }
 

@@ -133,7 +133,9 @@ impl BatchExplainer {
     ///
     /// let model = Arc::new(|row: &[f64]| 2.0 * row[0]);
     /// let explainer = BatchExplainer::of_model(model, Background::baseline(vec![0.0])?).build()?;
-    /// let batch = |numbers: Vec<f64>| RecordBatch::try_from_iter([("a", Arc::new(Float64Array::from(numbers)) as _)]);
+    /// let batch = |numbers: Vec<f64>| {
+    ///     RecordBatch::try_from_iter([("a", Arc::new(Float64Array::from(numbers)) as _)])
+    /// };
     /// // Any reader of Arrow is such an iterator.
     /// let batches: Vec<Result<RecordBatch, ArrowError>> = vec![batch(vec![1.0, 2.0]), batch(vec![3.0])];
     /// let rows = explainer.explain_batches(batches).map(|found| found.map(|found| found.num_rows()));

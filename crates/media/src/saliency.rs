@@ -40,7 +40,9 @@ const BATCH_BITS: usize = 1 << 23;
 /// let masked = Masked::new(vec![1.0, 2.0, 3.0], reference, vec![vec![0, 2], vec![1]])?;
 /// let model = |row: &[f64]| 5.0 * row[0] + row[1] * row[1] - 7.0 * row[2];
 /// let saliency = Saliency::numerical(&model, &masked, |outputs| outputs[0], Saliency::STEP)?;
-/// let near = |values: Vec<f64>, wanted: [f64; 2]| values.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-9);
+/// let near = |values: Vec<f64>, wanted: [f64; 2]| {
+///     values.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-9)
+/// };
 /// assert!(near(saliency.magnitudes(), [7.0, 4.0]));
 /// assert!(near(saliency.signed(), [-7.0, 4.0]));
 /// # Ok::<(), apportion_media::MediaError>(())

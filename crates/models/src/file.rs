@@ -194,7 +194,10 @@ mod tests {
                 r#"{{"base_score":"5E-1","num_class":"{classes}","num_feature":"2","num_target":"1"}}"#
             );
             format!(
-                r#"{{"learner":{{"learner_model_param":{parameters},"objective":{{"name":"multi:softprob","softmax_multiclass_param":{{"num_class":"{classes}"}}}},"gradient_booster":{{"name":"gbtree","model":{{"gbtree_model_param":{{"num_trees":"0"}},"trees":[],"tree_info":[]}}}},"feature_names":[],"feature_types":[],"attributes":{{}}}},"version":[1,7,6]}}"#
+                r#"{{"learner":{{"learner_model_param":{parameters},"objective":{{"name":"multi:softprob",
+                "softmax_multiclass_param":{{"num_class":"{classes}"}}}},"gradient_booster":{{"name":"gbtree",
+                "model":{{"gbtree_model_param":{{"num_trees":"0"}},"trees":[],"tree_info":[]}}}},
+                "feature_names":[],"feature_types":[],"attributes":{{}}}},"version":[1,7,6]}}"#
             )
         };
         for classes in [65_537, 1_000_000] {

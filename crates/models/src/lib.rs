@@ -30,8 +30,11 @@
 //!
 //! // A tree of the JSON that is described in docs/tree-json.md: up to 1.5 it adds 10, above it 20.
 //! let file = br#"{
-//!     "format": "apportion-trees", "version": 1, "width": "double", "features": 1, "base_margins": [0.5], "operator": "<=",
-//!     "trees": [{"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [1.5, 0, 0], "value": [0, 10, 20]}]
+//!     "format": "apportion-trees", "version": 1, "width": "double", "features": 1,
+//!     "base_margins": [0.5], "operator": "<=", "trees": [{
+//!         "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0],
+//!         "threshold": [1.5, 0, 0], "value": [0, 10, 20]
+//!     }]
 //! }"#;
 //! let model = Ensemble::from_bytes(file)?;
 //! assert_eq!((model.feature_count(), model.tree_count(), model.depth()), (1, 1, 1));

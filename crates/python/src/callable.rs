@@ -28,7 +28,8 @@ impl Callable {
         function.ok_or_else(|| {
             usage(
                 py,
-                "the function is not available: its explainer or game was garbage-collected; create a new one",
+                "the function is not available: its explainer or game was garbage-collected; \
+                 create a new one",
             )
         })
     }

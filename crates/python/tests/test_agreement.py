@@ -188,7 +188,13 @@ def scikit_learn_models():
                                   GradientBoostingRegressor, HistGradientBoostingClassifier,
                                   HistGradientBoostingRegressor,
                                   IsolationForest, RandomForestClassifier, RandomForestRegressor)
-    from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge, RidgeClassifier, SGDClassifier
+    from sklearn.linear_model import (
+        LogisticRegression,
+        PoissonRegressor,
+        Ridge,
+        RidgeClassifier,
+        SGDClassifier,
+    )
     from sklearn.model_selection import GridSearchCV
     from sklearn.multioutput import MultiOutputRegressor
     from sklearn.pipeline import make_pipeline
@@ -275,7 +281,8 @@ def test_rows_of_every_container_are_compared(numbers, library, kind):
         given = polars.from_pandas(frame) if kind == "polars" else polars.from_pandas(frame).lazy()
     elif kind in ("arrow", "batch"):
         pyarrow = pytest.importorskip("pyarrow")
-        given = pyarrow.Table.from_pandas(frame) if kind == "arrow" else pyarrow.RecordBatch.from_pandas(frame)
+        given = (pyarrow.Table.from_pandas(frame) if kind == "arrow"
+                 else pyarrow.RecordBatch.from_pandas(frame))
     elif kind == "sparse":
         given = pytest.importorskip("scipy.sparse").csc_matrix(rows)
     elif kind == "tensor-like":

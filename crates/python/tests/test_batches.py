@@ -263,8 +263,9 @@ def test_interactions_of_functions_have_errors_where_they_are_estimates(numbers,
     with pytest.raises(apportion.UsageError,
                        match="unknown form of interactions 'remainder'; expected one of: index"):
         apportion.BatchExplainer(model, np.zeros((1, players)), interactions="remainder")
-    with pytest.raises(apportion.DataError,
-                       match="invalid batches of type builtins.int; expected an iterator of pyarrow.RecordBatch"):
+    with pytest.raises(
+            apportion.DataError,
+            match="invalid batches of type builtins.int; expected an iterator of pyarrow.RecordBatch"):
         list(apportion.explain_batches(3, model, np.zeros((1, players))))
 
 
@@ -276,7 +277,9 @@ def test_words_come_in_all_forms_of_arrow(booster, frame):
     tables = [given, words, words.set_column(1, "colour", words["colour"].cast(pyarrow.large_string()))]
     # Each part has separate categories.
     parts = (rows[start:start + 9] for start in range(0, len(rows), 9))
-    tables.append([pyarrow.RecordBatch.from_pandas(part.assign(colour=part.colour.astype(str).astype("category")), preserve_index=False) for part in parts])
+    tables.append([pyarrow.RecordBatch.from_pandas(
+        part.assign(colour=part.colour.astype(str).astype("category")), preserve_index=False)
+        for part in parts])
     polars = pytest.importorskip("polars")
     tables += [polars.from_arrow(words),
                polars.from_arrow(words).with_columns(polars.col("colour").cast(polars.Categorical)), rows]

@@ -78,7 +78,8 @@ def test_a_choice_of_rounds_is_noted_and_can_be_changed(stopped):
     best = booster.best_iteration + 1
     ensemble, warned = read(booster)
     assert warned == ensemble.notes and len(warned) == 1
-    assert f"all {best + 4} rounds, as Booster.predict uses them" in warned[0] and f"rounds={best} uses those up to it" in warned[0]
+    assert (f"all {best + 4} rounds, as Booster.predict uses them" in warned[0]
+            and f"rounds={best} uses those up to it" in warned[0])
     assert ensemble.rounds == (0, best + 4, best + 4, best)
     chosen, warned = read(booster, rounds=best)
     assert chosen.rounds[:2] == (0, best) and warned == chosen.notes == []

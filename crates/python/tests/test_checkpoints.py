@@ -36,7 +36,8 @@ def product(rows):
 
 
 def of_words(worth):
-    return lambda frame: frame["city"].astype(object).map(worth).astype(float).to_numpy() + frame["age"].to_numpy()
+    return lambda frame: (frame["city"].astype(object).map(worth).astype(float).to_numpy()
+                          + frame["age"].to_numpy())
 
 
 ROWS = np.random.default_rng(3).normal(size=(6, 2))
@@ -106,7 +107,8 @@ def test_another_run_is_refused_whatever_is_different(name, place, tmp_path):
         explain({**run, **others[place]}, tmp_path / "run")
     assert (tmp_path / "run").read_bytes() == before
     again = explain(copy.deepcopy(run) if name != "words" else run, tmp_path / "run")
-    assert again.values.tobytes() == found.values.tobytes() and again.base_values.tobytes() == found.base_values.tobytes()
+    assert (again.values.tobytes() == found.values.tobytes()
+            and again.base_values.tobytes() == found.base_values.tobytes())
 
 
 CELLS = [("b", "d"), (1, True), (1, 1.0), (datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)),

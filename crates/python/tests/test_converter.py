@@ -21,7 +21,12 @@ from sklearn.impute import MissingIndicator, SimpleImputer  # noqa: E402
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge  # noqa: E402
 from sklearn.model_selection import GridSearchCV  # noqa: E402
 from sklearn.pipeline import Pipeline, make_pipeline, make_union  # noqa: E402
-from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder, StandardScaler  # noqa: E402
+from sklearn.preprocessing import (  # noqa: E402
+    KBinsDiscretizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor  # noqa: E402
 
 from apportion import scikit_learn_to_json as converter  # noqa: E402
@@ -403,7 +408,8 @@ def test_encoders_of_another_library_are_not_taken_for_those_of_scikit_learn():
 
 
 def test_samplers_do_nothing_when_a_pipeline_predicts(numbers):
-    ensemble, samplers = pytest.importorskip("imblearn.ensemble"), pytest.importorskip("imblearn.over_sampling")
+    ensemble, samplers = (pytest.importorskip("imblearn.ensemble"),
+                          pytest.importorskip("imblearn.over_sampling"))
     from imblearn.pipeline import make_pipeline as with_samplers
 
     rows, answers = numbers

@@ -41,7 +41,9 @@ def frames(rows):
     except ImportError:
         return
     yield "polars", polars.from_pandas(rows)
-    yield "polars categories", polars.from_pandas(rows.assign(colour=rows["colour"].astype(str))).with_columns(polars.col("colour").cast(polars.Categorical))
+    yield "polars categories", polars.from_pandas(
+        rows.assign(colour=rows["colour"].astype(str))).with_columns(
+            polars.col("colour").cast(polars.Categorical))
 
 
 def test_frames_of_every_kind_give_the_same(frame, explainer):

@@ -107,14 +107,16 @@ def test_words_and_interactions_are_saved(frame, booster, tmp_path):
 
 
 def test_results_of_the_command_open(tmp_path):
-    line = ('{"value":"shapley","game":"marginal","method":"leverage-shap","budget":40,"seed":0,"background_rows":3,"features":["a","b"],'
-            '"explanations":[{"row":3,"id":"x","base":1.5,"prediction":4.0,"values":[2.0,0.5],"std_errors":[0.1,0.1],"input":[null,"red"],'
+    line = ('{"value":"shapley","game":"marginal","method":"leverage-shap","budget":40,"seed":0,'
+            '"background_rows":3,"features":["a","b"],'
+            '"explanations":[{"row":3,"id":"x","base":1.5,"prediction":4.0,"values":[2.0,0.5],'
+            '"std_errors":[0.1,0.1],"input":[null,"red"],'
             '"evaluations":40}]}\n')
     path = tmp_path / "command.json"
     path.write_text(line)
     found = apportion.load(path)
-    assert found.values.tolist() == [[2.0,
-                                      0.5]] and found.display_data[0].tolist()[1] == "red" and list(found.index) == ["x"]
+    assert (found.values.tolist() == [[2.0, 0.5]] and found.display_data[0].tolist()[1] == "red"
+            and list(found.index) == ["x"])
     found.save(path)
     assert json.loads(path.read_text()) == json.loads(line)
     lines = json.loads(line)
@@ -132,7 +134,8 @@ def test_intervals_and_certificates(estimated, several):
     wider = estimated.intervals(0.99)
     assert (wider[0] <= low).all() and (low <= estimated.values).all() and (estimated.values <= high).all()
     assert np.array_equal(estimated[1].intervals()[0], low[1])
-    assert estimated[0].certificate["confidence"] == 0.95 and estimated[0].certificate["stopped_by"] == "tolerance"
+    assert (estimated[0].certificate["confidence"] == 0.95
+            and estimated[0].certificate["stopped_by"] == "tolerance")
     assert np.array_equal(several.intervals()[0], several.values)
     with pytest.raises(apportion.UsageError):
         estimated.intervals(1.5)
@@ -204,8 +207,8 @@ def test_damaged_files_are_refused_and_nothing_else_is_raised(tmp_path):
         path.write_bytes(content)
         try:
             found = apportion.load(path)
-            found._repr_html_(), repr(found), [repr(row)
-                                               for row in found], found.intervals(), found.certificates, found.to_frame("polars")
+            (found._repr_html_(), repr(found), [repr(row) for row in found], found.intervals(),
+             found.certificates, found.to_frame("polars"))
             found.save(again)
         except apportion.Error:
             refused += 1

@@ -106,7 +106,8 @@ def test_trees_explain_any_frame_or_say_why_not(data, frame, models):
     draw, (rows, _) = data.draw, frame
     count = draw(one_of.integers(0, 5))
     columns = {}
-    for name in draw(one_of.permutations(list(rows.columns))) if draw(one_of.booleans()) or draw(one_of.booleans()) else []:
+    for name in (draw(one_of.permutations(list(rows.columns)))
+                 if draw(one_of.booleans()) or draw(one_of.booleans()) else []):
         columns[name] = rows[name].array[:count] if draw(one_of.integers(0, 3)) else column(draw, count)
     for _ in range(draw(one_of.integers(0, 1 if columns else 4))):
         columns[draw(one_of.sampled_from(NAMES))] = column(draw, count)

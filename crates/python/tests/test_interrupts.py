@@ -22,16 +22,20 @@ import numpy as np, apportion
 rng = np.random.default_rng(0)
 
 def game(players):
-    terms = [(sorted(int(i) for i in rng.choice(players, 3, replace=False)), float(rng.normal())) for _ in range(300)]
+    terms = [(sorted(int(i) for i in rng.choice(players, 3, replace=False)), float(rng.normal()))
+             for _ in range(300)]
     return apportion.games.unanimity(players, terms)
 
 def forest(trees, depth, features):
     splits, count = 2**depth - 1, 2 ** (depth + 1) - 1
     nodes = np.arange(count)
-    left, right = np.where(nodes < splits, 2 * nodes + 1, -1).tolist(), np.where(nodes < splits, 2 * nodes + 2, -1).tolist()
+    left, right = (np.where(nodes < splits, 2 * nodes + 1, -1).tolist(),
+                   np.where(nodes < splits, 2 * nodes + 2, -1).tolist())
     cover = (2.0 ** (depth - np.floor(np.log2(nodes + 1)))).tolist()
-    return json.dumps(dict(format="apportion-trees", version=1, width="double", features=features, base_margins=[0.0], operator="<=", trees=[
-        dict(left=left, right=right, feature=rng.integers(0, features, count).tolist(), threshold=rng.normal(size=count).tolist(),
+    return json.dumps(dict(format="apportion-trees", version=1, width="double", features=features,
+                           base_margins=[0.0], operator="<=", trees=[
+        dict(left=left, right=right, feature=rng.integers(0, features, count).tolist(),
+             threshold=rng.normal(size=count).tolist(),
              value=rng.normal(size=count).tolist(), cover=cover) for _ in range(trees)])).encode()
 
 def function(rows):
@@ -41,18 +45,25 @@ def function(rows):
 _WORK = {
     "auto": ("players = game(1000)", "players.explain(threads=2)"),
     "learned spectrum of many players": ("players = game(1500)",
-                                         "players.explain(method='learned-spectrum', budget=20000, threads=2)"),
+                                         "players.explain(method='learned-spectrum', budget=20000, "
+                                         "threads=2)"),
     "kernel shap": ("players = game(2000)", "players.explain(method='kernel-shap', budget=60000, threads=1)"),
     "interactions of a game": ("players = game(300)",
                                "players.explain(interactions=True, budget=20000, threads=2)"),
     "all coalitions": ("players = apportion.Game(lambda coalitions: coalitions.sum(axis=1) ** 2.0, 24)",
                        "players.explain(method='exact', threads=2)"),
-    "interactions of a function": ("X = rng.normal(size=(500, 60)); explainer = apportion.Explainer(function, X[:20], budget=8000)",
+    "interactions of a function": ("X = rng.normal(size=(500, 60)); "
+                                   "explainer = apportion.Explainer(function, X[:20], budget=8000)",
                                    "explainer(X, interactions=True, threads=2)"),
-    "trees": ("X = rng.normal(size=(200000, 20)); explainer = apportion.TreeExplainer(forest(150, 9, 20), X[:500])", "explainer(X, threads=1)"),
-    "interactions of trees": ("X = rng.normal(size=(20000, 40)); explainer = apportion.TreeExplainer(forest(60, 9, 40), X[:300])",
+    "trees": ("X = rng.normal(size=(200000, 20)); "
+              "explainer = apportion.TreeExplainer(forest(150, 9, 20), X[:500])",
+              "explainer(X, threads=1)"),
+    "interactions of trees": ("X = rng.normal(size=(20000, 40)); "
+                              "explainer = apportion.TreeExplainer(forest(60, 9, 40), X[:300])",
                               "explainer(X, interactions=True, threads=2)"),
-    "groups": ("X = rng.normal(size=(4000, 600)); explainer = apportion.Explainer(function, X, groups='auto', value='owen', check=False)", "explainer(X[:2])"),
+    "groups": ("X = rng.normal(size=(4000, 600)); "
+               "explainer = apportion.Explainer(function, X, groups='auto', value='owen', check=False)",
+               "explainer(X[:2])"),
     "a law": ("X = rng.normal(size=(20000, 1500))",
               "apportion.Explainer(function, X, game='copula', check=False)(X[:2])"),
 }
@@ -62,7 +73,8 @@ _WORK = {
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_ends_the_work(name):
     setup, work = _WORK[name]
-    program = f"{_SETUP}\n{setup}\nprint('begun', flush=True)\ntry:\n    {work}\n    print('done')\nexcept KeyboardInterrupt:\n    print('interrupted')\n"
+    program = (f"{_SETUP}\n{setup}\nprint('begun', flush=True)\ntry:\n    {work}\n    print('done')\n"
+               "except KeyboardInterrupt:\n    print('interrupted')\n")
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout.readline().strip() == "begun"

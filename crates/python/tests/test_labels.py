@@ -34,7 +34,11 @@ def _boosting(name):
 
 def _scikit_learn(name):
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-    from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier, HistGradientBoostingClassifier
+    from sklearn.ensemble import (
+        AdaBoostClassifier,
+        GradientBoostingClassifier,
+        HistGradientBoostingClassifier,
+    )
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import make_pipeline
@@ -212,8 +216,10 @@ def test_models_without_labels_have_numbers(rows):
             shares = np.stack([1 - predicted, predicted], axis=1) if count == 2 else predicted
             found = explainer(table[:6], labels[:6])
             assert np.abs(found.predictions + np.log(shares[np.arange(6), labels[:6]])).max() < 1e-5
-            with pytest.raises(DataError,
-                               match=f"invalid label {count} in row . of y: the model stores no labels.*numbers 0 to {count - 1}.*classes_"):
+            with pytest.raises(
+                    DataError,
+                    match=f"invalid label {count} in row . of y: the model stores no labels.*"
+                          f"numbers 0 to {count - 1}.*classes_"):
                 explainer(table[:6], [0, 1, 0, 1, 0, count])
             with pytest.raises(DataError, match="invalid label 'yes' in row 0"):
                 explainer(table[:6], ["yes"] * 6)

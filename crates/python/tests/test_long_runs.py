@@ -28,8 +28,10 @@ BYTES_PER_CALL, WINDOWS = 1024, 3
 
 RANDOM = np.random.default_rng(0)
 ROWS = RANDOM.normal(size=(30, 4))
-TREE = b"""{"format": "apportion-trees", "version": 1, "width": "double", "features": 4, "base_margins": [0.5], "operator": "<=",
-    "trees": [{"left": [1, 3, -1, -1, -1], "right": [2, 4, -1, -1, -1], "feature": [0, 1, 0, 0, 0], "threshold": [0.5, 0, 0, 0, 0],
+TREE = b"""{"format": "apportion-trees", "version": 1, "width": "double", "features": 4,
+    "base_margins": [0.5], "operator": "<=", "trees": [{
+    "left": [1, 3, -1, -1, -1], "right": [2, 4, -1, -1, -1],
+    "feature": [0, 1, 0, 0, 0], "threshold": [0.5, 0, 0, 0, 0],
     "value": [0, 0, 1, 2, 3], "cover": [30, 20, 10, 12, 8]}]}"""
 
 
@@ -312,7 +314,8 @@ def test_calls_leave_nothing_behind(kind):
         before = after
     left = _threads(threads + 9)
     if CALLS > 2000:
-        print(f"\n{kind.__name__}: {WINDOWS * count} calls, {time.monotonic() - started:.0f} s, memory {first / 1e6:.1f} to {after / 1e6:.1f} MB "
+        print(f"\n{kind.__name__}: {WINDOWS * count} calls, {time.monotonic() - started:.0f} s, "
+              f"memory {first / 1e6:.1f} to {after / 1e6:.1f} MB "
               f"({(after - first) / (WINDOWS * count):.0f} bytes per call), threads {threads} to {left}")
     assert min(growth) < BYTES_PER_CALL * count, growth
     assert left <= threads + 9, f"{threads} threads became {left}"

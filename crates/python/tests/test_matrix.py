@@ -320,7 +320,8 @@ def same_rows(frame):
     if polars is not None:
         yield "polars", polars.DataFrame(columns)
         yield "polars, lazy", polars.DataFrame(columns).lazy()
-        yield "polars categories", polars.DataFrame(columns).with_columns(polars.col("word").cast(polars.Categorical))
+        yield "polars categories", polars.DataFrame(columns).with_columns(
+            polars.col("word").cast(polars.Categorical))
     if pyarrow is not None:
         yield "pyarrow", pyarrow.table(columns)
         yield "pyarrow batch", pyarrow.table(columns).to_batches()[0]

@@ -15,7 +15,12 @@ pytest.importorskip("sklearn")
 skl2onnx = pytest.importorskip("skl2onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
-from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType, StringTensorType  # noqa: E402
+from skl2onnx.common.data_types import (  # noqa: E402
+    DoubleTensorType,
+    FloatTensorType,
+    Int64TensorType,
+    StringTensorType,
+)
 from sklearn.compose import ColumnTransformer  # noqa: E402
 from sklearn.ensemble import (  # noqa: E402
     AdaBoostClassifier,
@@ -36,8 +41,18 @@ from sklearn.linear_model import LinearRegression, LogisticRegression  # noqa: E
 from sklearn.multiclass import OneVsRestClassifier  # noqa: E402
 from sklearn.multioutput import MultiOutputRegressor  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
-from sklearn.preprocessing import Binarizer, KBinsDiscretizer, MaxAbsScaler, MinMaxScaler, Normalizer, OneHotEncoder  # noqa: E402
-from sklearn.preprocessing import OrdinalEncoder, PolynomialFeatures, RobustScaler, StandardScaler  # noqa: E402
+from sklearn.preprocessing import (  # noqa: E402
+    Binarizer,
+    KBinsDiscretizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor  # noqa: E402
 
 SIZE = {"n_estimators": 8, "max_depth": 4, "random_state": 1}
@@ -147,7 +162,8 @@ def compare(content, frame, *, kind=np.float32, missing=False, unseen=(), output
         wanted = wanted[:, 1:]
     assert found.shape == wanted.shape
     wrong = np.flatnonzero(~np.isclose(found, wanted, rtol=2e-6, atol=2e-6).all(1))
-    assert not len(wrong), f"{len(wrong)} rows, of which the first is\n{rows.iloc[wrong[0]]}\n{found[wrong[0]]} {wanted[wrong[0]]}"
+    assert not len(wrong), (f"{len(wrong)} rows, of which the first is\n{rows.iloc[wrong[0]]}\n"
+                            f"{found[wrong[0]]} {wanted[wrong[0]]}")
     return ensemble
 
 

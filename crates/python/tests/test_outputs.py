@@ -50,7 +50,14 @@ def test_outlier_detectors_are_explained_by_their_scores(rows):
 
 
 def test_clusterers_are_explained_by_distances_or_by_the_label_of_each_cluster(rows):
-    from sklearn.cluster import AffinityPropagation, Birch, BisectingKMeans, KMeans, MeanShift, MiniBatchKMeans
+    from sklearn.cluster import (
+        AffinityPropagation,
+        Birch,
+        BisectingKMeans,
+        KMeans,
+        MeanShift,
+        MiniBatchKMeans,
+    )
     from sklearn.mixture import GaussianMixture
 
     for model in (KMeans(3, n_init=1, random_state=0), MiniBatchKMeans(3, n_init=1, random_state=0),

@@ -37,7 +37,8 @@ def table(figure):
 def test_every_figure_is_svg_and_png(exact, estimated, kind, tmp_path):
     for explanation in (exact, estimated):
         figure = explanation.plot.figure(kind)
-        assert xml.etree.ElementTree.fromstring(figure.svg).tag.endswith("svg") and figure._repr_svg_() == figure.svg
+        assert (xml.etree.ElementTree.fromstring(figure.svg).tag.endswith("svg")
+                and figure._repr_svg_() == figure.svg)
         assert figure.title and figure.description and table(figure)
         for ending, begins in [("svg", b"<svg "), ("png", b"\x89PNG"), ("csv", b"")]:
             path = tmp_path / f"figure.{ending}"

@@ -84,9 +84,12 @@ def test_ctrl_c_is_heard(model):
         work = f"{model}.explain(method='exact', budget=2**24)"
     elif model == "oracle":
         pytest.importorskip("xgboost")
-        work = ("(lambda x: apportion.TreeExplainer(__import__('xgboost').XGBRegressor(n_estimators=300, max_depth=8, n_jobs=1).fit(x[:2000], "
-                "x[:2000].prod(axis=1)), x[:50], threads=1))(np.random.default_rng(0).normal(size=(200000, 8)))")
-        work = f"explainer = {work}\n    print('ready', flush=True)\n    explainer(np.random.default_rng(0).normal(size=(400000, 8)))"
+        work = ("(lambda x: apportion.TreeExplainer(__import__('xgboost').XGBRegressor(n_estimators=300, "
+                "max_depth=8, n_jobs=1).fit(x[:2000], "
+                "x[:2000].prod(axis=1)), x[:50], threads=1))"
+                "(np.random.default_rng(0).normal(size=(200000, 8)))")
+        work = (f"explainer = {work}\n    print('ready', flush=True)\n"
+                "    explainer(np.random.default_rng(0).normal(size=(400000, 8)))")
     else:
         work = f"apportion.explain({model}, rows, rows, method='permutation', budget=10**6)"
     ready = "" if model == "oracle" else "print('ready', flush=True)\n    "
@@ -131,16 +134,19 @@ def test_a_function_may_use_the_package_while_its_threads_wait():
 import numpy as np, apportion
 apportion.set_threads(1)
 inner = lambda: apportion.games.glove(1, 2).explain(method="exact").values.sum()
-trees = lambda: apportion.explain(lambda rows: rows.sum(axis=1), np.ones((2, 3)), np.zeros((1, 3))).values.sum()
+trees = lambda: apportion.explain(lambda rows: rows.sum(axis=1), np.ones((2, 3)),
+                                  np.zeros((1, 3))).values.sum()
 deep = lambda: apportion.Game(lambda c: c.sum(axis=1) * inner(), 3).explain().values.sum()
-print(apportion.Game(lambda coalitions: coalitions.sum(axis=1) * inner() + trees() + deep(), 3).explain().values)
+print(apportion.Game(lambda coalitions: coalitions.sum(axis=1) * inner() + trees() + deep(),
+                     3).explain().values)
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (ended.returncode, ended.stdout) == (0, "[1. 1. 1.]\n"), ended.stderr
 
 
 def test_nothing_large_is_imported():
-    code = "import sys, apportion; print(sorted({'pandas', 'polars', 'pyarrow', 'shap', 'sklearn', 'xgboost', 'matplotlib'} & set(sys.modules)))"
+    code = ("import sys, apportion; print(sorted({'pandas', 'polars', 'pyarrow', 'shap', 'sklearn', "
+            "'xgboost', 'matplotlib'} & set(sys.modules)))")
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
 
 

@@ -54,7 +54,8 @@ if "program" in options:
     model = lambda rows: np.array([module.predict(row) for row in rows.tolist()])
 else:
     model = options["model"]
-more = {name: options[name] for name in ("value", "method", "budget", "seed", "game", "until") if name in options}
+more = {name: options[name] for name in ("value", "method", "budget", "seed", "game", "until")
+        if name in options}
 explainer = apportion.Explainer(model, background, threads=options.get("threads", 1), check=False, **more)
 print("ready", flush=True)
 found = explainer(rows, checkpoint=options.get("checkpoint"))
@@ -291,7 +292,8 @@ def test_a_checkpoint_that_another_process_uses_is_refused(door, place):
         while not (place / "run").exists() and slow.poll() is None:
             time.sleep(0.02)
         second = run(door, {**options, "out": str(place / "second.json")})
-        assert slow.poll() is None and second.returncode != 0 and "is in use by another run" in second.stderr, second.stderr
+        assert (slow.poll() is None and second.returncode != 0
+                and "is in use by another run" in second.stderr), second.stderr
     finally:
         slow.kill()
         slow.wait()

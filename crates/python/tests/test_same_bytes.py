@@ -29,7 +29,9 @@ def _forest(trees, depth):
 @pytest.fixture
 def load():
     """Processes that keep the processors busy intermittently."""
-    program = "import os, time\nparent = os.getppid()\nwhile os.getppid() == parent:\n    end = time.perf_counter() + 0.05\n    while time.perf_counter() < end: pass\n    time.sleep(0.02)\n"
+    program = ("import os, time\nparent = os.getppid()\nwhile os.getppid() == parent:\n"
+               "    end = time.perf_counter() + 0.05\n    while time.perf_counter() < end: pass\n"
+               "    time.sleep(0.02)\n")
     processes = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(4)]
     yield
     for process in processes:

@@ -137,9 +137,8 @@ def test_shapiq_takes_values_and_interactions(numbers):
         rows, targets))
     found = explainer(rows[:2])
     taken = found.to_shapiq(row=1)
-    assert [taken[(player,
-                   )]
-                   for player in range(4)] == found.values[1].tolist() and taken.baseline_value == found.base_values[1]
+    assert ([taken[(player,)] for player in range(4)] == found.values[1].tolist()
+            and taken.baseline_value == found.base_values[1])
     pairs = explainer(rows[:2], interactions=True)
     assert pairs.to_shapiq(row=0)[(0, 1)] == pairs.values[0, 0, 1]
 
@@ -166,7 +165,8 @@ def test_explainers_of_any_model_by_shap_names(of_three):
     assert np.allclose(sampled.values[:, 0], rows[:5, 0] * rows[:5, 1] / 2)
     chosen = ours.Explainer(model, rows[:20])(rows[:5])
     assert np.allclose(chosen.values, exact.values)
-    assert ours.datasets is shap.datasets and ours.explainers.KernelExplainer is shap.explainers.KernelExplainer
+    assert (ours.datasets is shap.datasets
+            and ours.explainers.KernelExplainer is shap.explainers.KernelExplainer)
 
 
 def test_the_partition_explainer_gives_owen_values_of_the_clustering(of_three):
@@ -405,7 +405,8 @@ def test_types_of_explainers_of_any_model_are_those_of_shap(numbers):
                     for part in ("values", "base_values", "data", "display_data", "clustering"):
                         assert _form(getattr(found, part)) == _form(getattr(wanted, part)), (
                             name, kind, explainer, part)
-                    assert found.feature_names == wanted.feature_names and found.output_names == wanted.output_names
+                    assert (found.feature_names == wanted.feature_names
+                            and found.output_names == wanted.output_names)
                     assert own.feature_names == other.feature_names
                     if kind != "partition" and explainer != "Partition":
                         assert np.allclose(found.values, wanted.values,

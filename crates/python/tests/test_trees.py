@@ -61,7 +61,12 @@ def test_catboost_with_words(frame):
 def test_scikit_learn_models_and_pipelines(frame, numbers):
     pytest.importorskip("sklearn")
     from sklearn.compose import make_column_transformer
-    from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor, IsolationForest, RandomForestRegressor
+    from sklearn.ensemble import (
+        GradientBoostingRegressor,
+        HistGradientBoostingRegressor,
+        IsolationForest,
+        RandomForestRegressor,
+    )
     from sklearn.linear_model import Ridge
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder

@@ -78,7 +78,8 @@ impl fmt::Display for Format {
 /// writer.rows(&batch)?;
 /// writer.end()?;
 /// let row = String::from_utf8_lossy(&written).lines().last().map(str::to_owned);
-/// assert_eq!(row.as_deref(), Some(r#"{"row":0,"base":1.0,"prediction":3.5,"values":[2.0,0.5],"evaluations":0}"#));
+/// let wanted = r#"{"row":0,"base":1.0,"prediction":3.5,"values":[2.0,0.5],"evaluations":0}"#;
+/// assert_eq!(row.as_deref(), Some(wanted));
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///

@@ -92,7 +92,8 @@ pub enum GraphForm {
     /// game](apportion_games::GraphRestrictedGame) (Myerson, 1977). `b(U)` is |B(U)|.
     ///
     /// ```text
-    /// φ_i = Σ_{C ∋ i connected} M(|C| − 1, |B(C)|) w(C) − Σ_{C connected, i ∈ B(C)} M(|C|, |B(C)| − 1) w(C),   w(C) = v(C) − v(∅)
+    /// φ_i = Σ_{C ∋ i connected} M(|C| − 1, |B(C)|) w(C) − Σ_{C connected, i ∈ B(C)} M(|C|, |B(C)| − 1) w(C),
+    /// w(C) = v(C) − v(∅)
     /// ```
     Myerson,
 }

@@ -40,7 +40,8 @@ const CHUNK: usize = 2048;
 /// })?;
 /// assert_eq!(order.enumerate(&Glove::new(1, 2)?)?.values, [0.0, 1.0, 0.0]);
 ///
-/// let negative = LinearValue::from_weights(2, |_, coalition| if coalition.size() == 0 { 1.5 } else { -0.5 });
+/// let negative =
+///     LinearValue::from_weights(2, |_, coalition| if coalition.size() == 0 { 1.5 } else { -0.5 });
 /// assert!(negative.unwrap_err().to_string().contains("-0.5"));
 /// # Ok::<(), apportion_values::ValueError>(())
 /// ```

@@ -1,8 +1,11 @@
-//! The Rust and Markdown files of the repository.
+//! The source files and the Markdown pages of the repository.
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
+
+/// Endings of the files that are read.
+const ENDINGS: [&str; 5] = [".rs", ".py", ".pyi", ".js", ".md"];
 
 /// A text file.
 #[derive(Debug, Clone)]
@@ -29,7 +32,7 @@ pub(crate) fn text_of<'a>(files: &'a [File], path: &str) -> Option<&'a str> {
     files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
 }
 
-/// Returns all `.rs` and `.md` files below `root`, sorted by path.
+/// Returns all files of Rust, Python, JavaScript and Markdown below `root`, sorted by path.
 ///
 /// Skips build output (`target`), npm packages (`node_modules`), hidden directories, and the datasets at the
 /// root (`data`), which are not part of the repository.
@@ -59,7 +62,7 @@ fn collect(folder: &Path, prefix: &str, files: &mut Vec<File>) -> Result<()> {
             {
                 collect(&entry.path(), &format!("{path}/"), files)?;
             }
-        } else if kind.is_file() && (name.ends_with(".rs") || name.ends_with(".md")) {
+        } else if kind.is_file() && ENDINGS.iter().any(|ending| name.ends_with(ending)) {
             let text =
                 std::fs::read_to_string(entry.path()).with_context(|| format!("cannot read {path}"))?;
             files.push(File { path, text });
@@ -73,12 +76,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rust_and_markdown_are_read_and_what_cargo_builds_is_not() {
+    fn sources_and_pages_are_read_and_what_cargo_builds_is_not() {
         let folder = tempfile::tempdir().unwrap();
         for path in [
             "b.md",
             "a/c.rs",
             "a/d.txt",
+            "a/i.py",
+            "a/j.pyi",
+            "a/k.js",
             "target/e.rs",
             "b/node_modules/c.md",
             ".git/f.md",
@@ -91,9 +97,9 @@ mod tests {
         }
         let files = files_under(folder.path()).unwrap();
         let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        assert_eq!(paths, ["a/c.rs", "a/data/h.md", "b.md"]);
+        assert_eq!(paths, ["a/c.rs", "a/data/h.md", "a/i.py", "a/j.pyi", "a/k.js", "b.md"]);
         assert_eq!(files[0].folder(), "a");
-        assert_eq!(files[2].folder(), "");
+        assert_eq!(files[5].folder(), "");
         assert_eq!(text_of(&files, "b.md"), Some("text"));
     }
 }

@@ -1,6 +1,7 @@
-//! Comments have at most 110 characters in a line, which is the width of rustfmt here.
+//! Lines have at most 110 characters, which is the width of rustfmt here.
 //!
-//! Exempt is what cannot be broken: rows of tables, blocks of code, and lines with an address.
+//! Exempt is what cannot be broken: rows of tables and blocks of code in comments of Rust, lines with an
+//! address, and a few files.
 
 use super::files::File;
 use super::finding::Finding;
@@ -8,13 +9,22 @@ use super::finding::Finding;
 /// Maximum number of characters in a line.
 const MAX_WIDTH: usize = 110;
 
-/// Folders that are not checked yet.
-const UNCHECKED: [&str; 2] = ["crates/python/", "xtask/lab/"];
+/// Endings of the files that are checked.
+const ENDINGS: [&str; 4] = [".rs", ".py", ".pyi", ".js"];
 
-/// Returns a finding for each line of a comment in Rust that is too long.
+/// Files that may have longer lines.
+const EXEMPT: [&str; 3] = [
+    // Snapshots of HTML and of terminal output.
+    "crates/media/src/text/tests.rs",
+    // BibTeX, which is printed as it is.
+    "xtask/lab/src/papers/group_explainers/mod.rs",
+    "xtask/lab/src/papers/projected_sgd/mod.rs",
+];
+
+/// Returns a finding for each line of code or of a comment that is too long.
 pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
     let is_checked = |file: &&File| {
-        file.path.ends_with(".rs") && !UNCHECKED.iter().any(|folder| file.path.starts_with(folder))
+        ENDINGS.iter().any(|ending| file.path.ends_with(ending)) && !EXEMPT.contains(&file.path.as_str())
     };
     files.iter().filter(is_checked).flat_map(long_lines).collect()
 }
@@ -23,14 +33,16 @@ fn long_lines(file: &File) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut in_block = false;
     for (number, line) in file.text.lines().enumerate() {
-        let Some(comment) = comment_of(line) else { continue };
-        let is_fence = comment.starts_with("```");
+        let comment = comment_of(line);
+        let starts_with = |start: &str| comment.is_some_and(|comment| comment.starts_with(start));
+        // A block of code ends at the latest where its comment does.
+        in_block &= comment.is_some();
         let width = line.chars().count();
-        if width > MAX_WIDTH && !in_block && !comment.starts_with('|') && !line.contains("://") {
+        if width > MAX_WIDTH && !in_block && !starts_with("|") && !line.contains("://") {
             let wrong = format!("line {} has {width} characters", number + 1);
             findings.push(Finding::new(&file.path, wrong, format!("break it after at most {MAX_WIDTH}")));
         }
-        in_block ^= is_fence;
+        in_block ^= starts_with("```");
     }
     findings
 }
@@ -46,23 +58,43 @@ mod tests {
     use super::super::finding::assert_found;
     use super::*;
 
+    fn found(path: &str, text: &str) -> Vec<Finding> {
+        findings(&[File::new(path, text)])
+    }
+
     #[test]
-    fn long_comments_are_found_unless_they_cannot_be_broken() {
+    fn long_lines_are_found_unless_they_cannot_be_broken() {
         let long = "x".repeat(111);
-        let found = |path: &str, text: &str| findings(&[File::new(path, text)]);
         assert_found(
             &found(
                 "a.rs",
-                &format!("fn short() {{}}\n// {long}\n/// ```\n/// {long}\n/// ```\n/// {long}\n"),
+                &format!("fn short() {{}}\n// {long}\n/// ```\n/// {long}\n/// ```\n/// {long}\n{long}\n"),
             ),
-            &["a.rs: line 2 has 114 characters; break it after at most 110", "line 6"],
+            &["a.rs: line 2 has 114 characters; break it after at most 110", "line 6", "line 7"],
         );
         for text in
             [format!("//! | {long} |"), format!("// https://{long}"), format!("// {}", "ü".repeat(107))]
         {
             assert_found(&found("a.rs", &text), &[]);
         }
-        assert_found(&found("a.md", &format!("// {long}")), &[]);
-        assert_found(&found("xtask/lab/src/a.rs", &format!("// {long}")), &[]);
+        for path in ["a.py", "a.pyi", "a.js", "xtask/lab/src/a.rs"] {
+            assert_found(&found(path, &format!("short\n{long}")), &["line 2 has 111 characters"]);
+        }
+        for path in ["a.md", EXEMPT[0]] {
+            assert_found(&found(path, &long), &[]);
+        }
+    }
+
+    #[test]
+    fn code_in_a_comment_ends_with_the_comment() {
+        let long = "x".repeat(111);
+        let text = format!("/// ```\n/// {long}\nfn short() {{}}\n/// {long}\n");
+        assert_found(&found("a.rs", &text), &["line 4"]);
+    }
+
+    #[test]
+    fn a_row_of_a_table_is_exempt_in_comments_only() {
+        let long = "x".repeat(111);
+        assert_found(&found("a.rs", &format!("| {long}")), &["line 1"]);
     }
 }

@@ -3,7 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | [`finding`] | the file, the problem and the remedy |
-//! | [`files`] | the text files of the repository |
+//! | [`files`] | the source files and the Markdown pages of the repository |
 //! | [`metadata`] | the packages and their dependencies, from `cargo metadata` |
 //! | [`version`] | versions of Rust |
 //! | [`module_docs`] | every source file starts with a module doc |
@@ -11,7 +11,7 @@
 //! | [`circles`] | files of a crate that import each other |
 //! | [`front_pages`] | the examples of a crate use no other crate of the workspace |
 //! | [`readmes`] | the examples in READMEs are tests |
-//! | [`lines`] | lines of comments are not too long |
+//! | [`lines`] | lines are not too long |
 //! | [`links`] | relative links lead to files |
 //! | [`phrases`] | turns of phrase that stay out |
 //! | [`rust_versions`] | the Rust versions in manifests and READMEs are sufficient |

@@ -227,7 +227,10 @@ mod tests {
 
     #[test]
     fn what_gungraun_writes_is_read_and_shown_beside_what_is_recorded() {
-        let line = r#"{"function_name": "a", "profiles": [{"data": {"total": {"metrics": {"Ir": {"values": {"new": 1100, "old": 3}}, "Dr": {}}}}}]}"#;
+        let line = concat!(
+            r#"{"function_name": "a", "profiles": [{"data": {"total": {"metrics": "#,
+            r#"{"Ir": {"values": {"new": 1100, "old": 3}}, "Dr": {}}}}}]}"#
+        );
         let counts = counts(&format!("{line}\n\n")).unwrap();
         assert_eq!(counts, BTreeMap::from([("a".to_owned(), 1100)]));
         let table = table(&of("1", &[("a", 1000)]), &Counts { rustc: "1".to_owned(), counts }).markdown();

@@ -32,7 +32,8 @@ impl Explainer<'_> {
     ///
     /// let model = |row: &[f64]| row[0] * row[1] * row[2] + row[0];
     /// let explainer = Explainer::new(&model, Background::baseline(vec![0.0; 3])?);
-    /// let found = explainer.indices(&InteractionIndex::ShapleyTaylor, 3, None, Rows::new(&[2.0, 3.0, 4.0], 3))?;
+    /// let row = [2.0, 3.0, 4.0];
+    /// let found = explainer.indices(&InteractionIndex::ShapleyTaylor, 3, None, Rows::new(&row, 3))?;
     /// assert_eq!(found[0].get(&[0, 1, 2]), Some(&[24.0][..]));
     /// assert_eq!(found[0].strongest(1, 2, 0)[1].1, [2.0]);
     /// # Ok::<(), apportion::ExplainError>(())

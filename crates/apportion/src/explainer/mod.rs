@@ -101,7 +101,9 @@ impl<'a> Explainer<'a> {
     ///
     /// let model = Arc::new(|row: &[f64]| row[0] + 2.0 * row[1]);
     /// let explainer: Explainer<'static> = Explainer::new(model, Background::baseline(vec![0.0; 2])?);
-    /// let worker = std::thread::spawn(move || explainer.explain(&[1.0, 1.0]).map(|explanation| explanation.values));
+    /// let worker = std::thread::spawn(move || {
+    ///     explainer.explain(&[1.0, 1.0]).map(|explanation| explanation.values)
+    /// });
     /// assert_eq!(worker.join().unwrap()?, [1.0, 2.0]);
     /// # Ok::<(), apportion::ExplainError>(())
     /// ```
@@ -125,7 +127,8 @@ impl<'a> Explainer<'a> {
     /// let explanation = Explainer::new(&model, Background::baseline(vec![0.0; 3])?)
     ///     .value(Value::owen(groups))
     ///     .explain(&[1.0, 2.0, 4.0])?;
-    /// assert!(explanation.values.iter().zip([2.0, 2.0, 4.0]).all(|(got, wanted)| (got - wanted).abs() < 1e-12));
+    /// let near = |(got, wanted): (&f64, f64)| (got - wanted).abs() < 1e-12;
+    /// assert!(explanation.values.iter().zip([2.0, 2.0, 4.0]).all(near));
     ///
     /// // A time series of 50 steps; neighbouring steps interact.
     /// let model = |row: &[f64]| row.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
@@ -177,7 +180,8 @@ impl<'a> Explainer<'a> {
     /// let certificate = explanation.certificate.unwrap();
     /// // Pairwise interactions cancel in pairs of coalitions, so nothing varied in the sample. A separate
     /// // guarantee reports this.
-    /// assert_eq!((certificate.stopped_by, certificate.guarantee), (StopRule::Tolerance, Guarantee::NothingVaried));
+    /// assert_eq!(certificate.stopped_by, StopRule::Tolerance);
+    /// assert_eq!(certificate.guarantee, Guarantee::NothingVaried);
     /// assert!(explanation.evaluations < 4000);
     /// # Ok::<(), apportion::ExplainError>(())
     /// ```

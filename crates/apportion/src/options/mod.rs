@@ -363,7 +363,10 @@ mod tests {
             ("engine", r#"{"kernel":"walk","precision":"f32"}"#),
             (
                 "distribution",
-                r#"{"bandwidth":{"given":0.5},"draws":100,"fallback":"nearest","share":0.9,"variant":"shapr"}"#,
+                concat!(
+                    r#"{"bandwidth":{"given":0.5},"draws":100,"fallback":"nearest","#,
+                    r#""share":0.9,"variant":"shapr"}"#
+                ),
             ),
             ("method", "kernel-shap"),
             ("budget", "20n"),

@@ -73,7 +73,12 @@ pub(crate) struct ExplainImage {
     pub(super) image: PathBuf,
 
     /// Use square patches of P × P pixels as players, row by row; 1 uses single pixels
-    #[arg(long, default_value_t = 1, value_name = "P", value_parser = clap::value_parser!(u32).range(1..=1 << 14))]
+    #[arg(
+        long,
+        default_value_t = 1,
+        value_name = "P",
+        value_parser = clap::value_parser!(u32).range(1..=1 << 14)
+    )]
     pub(super) patch: u32,
 
     /// Use superpixels as players: a PNG of the same size in which each region has one colour

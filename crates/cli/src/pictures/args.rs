@@ -57,11 +57,21 @@ pub(crate) struct Plot {
     pub(crate) cohorts: Vec<String>,
 
     /// Width in pixels; the height follows
-    #[arg(long, value_name = "PIXELS", default_value_t = 720, value_parser = clap::value_parser!(u16).range(280..=4000))]
+    #[arg(
+        long,
+        value_name = "PIXELS",
+        default_value_t = 720,
+        value_parser = clap::value_parser!(u16).range(280..=4000)
+    )]
     pub(crate) width: u16,
 
     /// Scale of a PNG: its pixels per pixel of the figure
-    #[arg(long, value_name = "TIMES", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=8))]
+    #[arg(
+        long,
+        value_name = "TIMES",
+        default_value_t = 2,
+        value_parser = clap::value_parser!(u8).range(1..=8)
+    )]
     pub(crate) scale: u8,
 
     /// Seed of the sample of rows that is drawn if there are many

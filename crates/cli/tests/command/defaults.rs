@@ -26,10 +26,13 @@ fn refused(arguments: &[String]) -> String {
 
 /// A model without cover: 3 if `flag` is 1, plus 5 if `number` is above 2.
 fn without_covers() -> &'static str {
-    r#"{"format": "apportion-trees", "version": 1, "width": "double", "features": 2, "feature_names": ["flag", "number"],
+    r#"{"format": "apportion-trees", "version": 1, "width": "double", "features": 2,
+        "feature_names": ["flag", "number"],
         "base_margins": [0], "operator": "<=", "trees": [
-        {"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [0.5, 0, 0], "value": [0, 0, 3]},
-        {"left": [1, -1, -1], "right": [2, -1, -1], "feature": [1, 0, 0], "threshold": [2, 0, 0], "value": [0, 0, 5]}]}"#
+        {"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [0.5, 0, 0],
+            "value": [0, 0, 3]},
+        {"left": [1, -1, -1], "right": [2, -1, -1], "feature": [1, 0, 0], "threshold": [2, 0, 0],
+            "value": [0, 0, 5]}]}"#
 }
 
 #[test]
@@ -142,9 +145,10 @@ fn a_mean_of_categories_is_refused() {
     let path = folder.path().join("model.json");
     fs::write(
         &path,
-        r#"{"format": "apportion-trees", "version": 1, "width": "double", "features": 1, "feature_names": ["city"],
-            "base_margins": [0], "operator": "<=", "trees": [{"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0],
-            "threshold": [0, 0, 0], "value": [0, 1, 3], "rules": [{"node": 0, "categories": [0, 2], "side": "left"}]}]}"#,
+        r#"{"format": "apportion-trees", "version": 1, "width": "double", "features": 1,
+            "feature_names": ["city"], "base_margins": [0], "operator": "<=", "trees": [{
+            "left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [0, 0, 0],
+            "value": [0, 1, 3], "rules": [{"node": 0, "categories": [0, 2], "side": "left"}]}]}"#,
     )
     .unwrap();
     let rows = folder.path().join("rows.csv");

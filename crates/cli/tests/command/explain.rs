@@ -272,7 +272,8 @@ fn stump_of_one_feature() -> String {
     learner["feature_types"] = serde_json::json!(["float"]);
     learner["learner_model_param"]["num_feature"] = "1".into();
     learner["gradient_booster"]["model"]["trees"][0] = serde_json::json!({
-        "base_weights": [0, 1, 3], "categories": [], "categories_nodes": [], "categories_segments": [], "categories_sizes": [],
+        "base_weights": [0, 1, 3],
+        "categories": [], "categories_nodes": [], "categories_segments": [], "categories_sizes": [],
         "default_left": [0, 0, 0], "id": 0, "left_children": [1, -1, -1], "loss_changes": [1, 0, 0],
         "parents": [2_147_483_647, 0, 0], "right_children": [2, -1, -1], "split_conditions": [2, 1, 3],
         "split_indices": [0, 0, 0], "split_type": [0, 0, 0], "sum_hessian": [4, 2, 2],
@@ -283,14 +284,18 @@ fn stump_of_one_feature() -> String {
 
 /// A tree with two splits: 1 if a < 2, else 2 if b < 10, else 4.
 pub(crate) fn stump_of_two_features() -> String {
-    r#"{"version":[3,0,0],"learner":{"attributes":{},"feature_names":["a","b"],"feature_types":["float","float"],
+    r#"{"version":[3,0,0],"learner":{"attributes":{},
+    "feature_names":["a","b"],"feature_types":["float","float"],
     "gradient_booster":{"name":"gbtree","model":{
-    "gbtree_model_param":{"num_parallel_tree":"1","num_trees":"1"},"iteration_indptr":[0,1],"tree_info":[0],"trees":[{
-    "base_weights":[0,1,0,2,4],"categories":[],"categories_nodes":[],"categories_segments":[],"categories_sizes":[],
-    "default_left":[1,0,0,0,0],"id":0,"left_children":[1,-1,3,-1,-1],"loss_changes":[1,0,1,0,0],"parents":[2147483647,0,0,2,2],
-    "right_children":[2,-1,4,-1,-1],"split_conditions":[2,1,10,2,4],"split_indices":[0,0,1,0,0],"split_type":[0,0,0,0,0],
-    "sum_hessian":[4,2,2,1,1],"tree_param":{"num_deleted":"0","num_feature":"2","num_nodes":"5","size_leaf_vector":"1"}}]}},
-    "learner_model_param":{"base_score":"5E-1","boost_from_average":"1","num_class":"0","num_feature":"2","num_target":"1"},
+    "gbtree_model_param":{"num_parallel_tree":"1","num_trees":"1"},"iteration_indptr":[0,1],
+    "tree_info":[0],"trees":[{"base_weights":[0,1,0,2,4],
+    "categories":[],"categories_nodes":[],"categories_segments":[],"categories_sizes":[],
+    "default_left":[1,0,0,0,0],"id":0,"left_children":[1,-1,3,-1,-1],"loss_changes":[1,0,1,0,0],
+    "parents":[2147483647,0,0,2,2],"right_children":[2,-1,4,-1,-1],"split_conditions":[2,1,10,2,4],
+    "split_indices":[0,0,1,0,0],"split_type":[0,0,0,0,0],"sum_hessian":[4,2,2,1,1],
+    "tree_param":{"num_deleted":"0","num_feature":"2","num_nodes":"5","size_leaf_vector":"1"}}]}},
+    "learner_model_param":{"base_score":"5E-1","boost_from_average":"1",
+    "num_class":"0","num_feature":"2","num_target":"1"},
     "objective":{"name":"reg:squarederror","reg_loss_param":{"scale_pos_weight":"1"}}}}"#
         .to_owned()
 }

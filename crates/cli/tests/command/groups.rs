@@ -170,7 +170,8 @@ fn groups_that_make_no_difference_are_told_of() {
 fn groups_within_groups_have_exact_values_of_every_kind_and_stand_in_the_results() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("groups.json");
-    let nested = r#"{"body": {"who": ["age", "sex"], "size": ["bmi", "bp"]}, "blood": [["s1", "s2"], ["s3", 7], "s5", "s6"]}"#;
+    let nested = r#"{"body": {"who": ["age", "sex"], "size": ["bmi", "bp"]},
+        "blood": [["s1", "s2"], ["s3", 7], "s5", "s6"]}"#;
     fs::write(&path, nested).unwrap();
     let typed = "((age,sex);(bmi,bp));(s1,s2),(s3,s4),s5,s6";
     let body = serde_json::json!([["age", "sex"], ["bmi", "bp"]]);

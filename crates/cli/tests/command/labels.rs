@@ -12,13 +12,14 @@ fn model(outputs: usize, names: Option<(&str, &[&str])>) -> Value {
     let trees: Vec<Value> = (0..outputs)
         .map(|output| {
             let leaf = 0.5 + output as f64;
-            json!({"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0], "threshold": [output, 0, 0],
-                "value": [0, leaf, -leaf], "output": output})
+            json!({"left": [1, -1, -1], "right": [2, -1, -1], "feature": [0, 0, 0],
+                "threshold": [output, 0, 0], "value": [0, leaf, -leaf], "output": output})
         })
         .collect();
     let link = if outputs == 1 { "logistic" } else { "softmax" };
-    let mut document = json!({"format": "apportion-trees", "version": 1, "width": "double", "features": 1, "operator": "<=",
-        "feature_names": ["a"], "base_margins": vec![0.25; outputs], "link": {"name": link}, "trees": trees});
+    let mut document = json!({"format": "apportion-trees", "version": 1, "width": "double", "features": 1,
+        "operator": "<=", "feature_names": ["a"], "base_margins": vec![0.25; outputs],
+        "link": {"name": link}, "trees": trees});
     if let Some((member, names)) = names {
         document[member] = json!(names);
     }

@@ -163,7 +163,8 @@ fn files_that_hold_no_values_of_rows_are_refused() {
     for wrong in [
         "{}",
         "{\"features\":3,\"explanations\":[]}",
-        "{\"features\":[\"a\"],\"explanations\":[{\"row\":0,\"base\":0,\"prediction\":1,\"values\":[1,2],\"evaluations\":0}]}",
+        "{\"features\":[\"a\"],\"explanations\":[{\"row\":0,\"base\":0,\"prediction\":1,\"values\":[1,2],\
+         \"evaluations\":0}]}",
         "[]",
         "",
         "{\"value\":",

@@ -11,7 +11,8 @@ use crate::support::{bytes, json, numbers, run, text};
 fn server(before: &str) -> String {
     format!(
         "read header; batch=0; while read count; do batch=$((batch + 1)); {before}; \
-         while [ $count -gt 0 ]; do IFS=, read a b c d e; echo $((a * b + c + d * d * e)); count=$((count - 1)); done; echo; done"
+         while [ $count -gt 0 ]; do IFS=, read a b c d e; echo $((a * b + c + d * d * e)); \
+         count=$((count - 1)); done; echo; done"
     )
 }
 
@@ -115,7 +116,8 @@ fn batches_workers_and_threads_change_no_byte() {
 fn outputs_have_the_names_that_the_program_gives_them() {
     let case = Case::new();
     let two = "echo '# no, yes'; read header; while read count; do \
-               while [ $count -gt 0 ]; do IFS=, read a b c; echo $a,$b; count=$((count - 1)); done; echo; done";
+               while [ $count -gt 0 ]; do IFS=, read a b c; echo $a,$b; count=$((count - 1)); done; \
+               echo; done";
     let predicted = text(&case.arguments("predict", two, &["--format", "csv", "--select", "1,4"]));
     assert_eq!(predicted, "row,prediction no,prediction yes\n1,1.0,2.0\n4,4.0,-1.0\n");
     let explained = json(&case.arguments("explain", two, &["--class", "yes", "--select", "1"]));
@@ -230,9 +232,12 @@ fn what_does_not_go_with_a_program_is_refused() {
 
 /// A program that sums a term for each of the texts city, code, day, price and flag, and a product of the
 /// first two.
-const OF_TEXTS: &str = "read header; while read count; do while [ $count -gt 0 ]; do IFS=, read city code day price flag; \
-     v=0; rome=0; [ \"$city\" = Rome ] && rome=1; seven=0; [ \"$code\" = 007 ] && seven=1; v=$((rome + 2 * seven + 32 * rome * seven)); \
-     [ \"$day\" = 2024-01-31 ] && v=$((v + 4)); [ \"$price\" = 1.50 ] && v=$((v + 8)); [ \"$flag\" = True ] && v=$((v + 16)); \
+const OF_TEXTS: &str = "read header; while read count; do while [ $count -gt 0 ]; do \
+     IFS=, read city code day price flag; \
+     v=0; rome=0; [ \"$city\" = Rome ] && rome=1; seven=0; [ \"$code\" = 007 ] && seven=1; \
+     v=$((rome + 2 * seven + 32 * rome * seven)); \
+     [ \"$day\" = 2024-01-31 ] && v=$((v + 4)); [ \"$price\" = 1.50 ] && v=$((v + 8)); \
+     [ \"$flag\" = True ] && v=$((v + 16)); \
      [ \"$city\" = NA ] && v=$((v + 64)); echo $v; count=$((count - 1)); done; echo; done";
 
 /// Returns the same for the texts of a row.
@@ -326,7 +331,8 @@ fn a_program_reads_infinite_values_and_quoted_texts() {
     fs::write(case.path("rows.csv"), "a,b\n-inf,\"x, y\"\n3,z\n").unwrap();
     // Returns a different number for each row that arrives unchanged.
     let program = "read header; while read count; do while [ $count -gt 0 ]; do read line; v=0; \
-                   [ \"$line\" = '-inf,\"x, y\"' ] && v=1; [ \"$line\" = 3,z ] && v=2; echo $v; count=$((count - 1)); done; echo; done";
+                   [ \"$line\" = '-inf,\"x, y\"' ] && v=1; [ \"$line\" = 3,z ] && v=2; echo $v; \
+                   count=$((count - 1)); done; echo; done";
     let predicted = text(&case.arguments("predict", program, &["--format", "csv"]));
     assert_eq!(predicted, "row,prediction\n0,1.0\n1,2.0\n");
     let background = case.path("rows.csv");
@@ -415,7 +421,8 @@ fn restarts_are_told() {
 fn batchwise(more: &str) -> String {
     format!(
         "read header; batch=0; while read count; do batch=$((batch + 1)); sum=0; all=''; i=0; \
-         while [ $i -lt $count ]; do IFS=, read a b c; sum=$((sum + a)); all=\"$all $a\"; i=$((i + 1)); done; \
+         while [ $i -lt $count ]; do IFS=, read a b c; sum=$((sum + a)); all=\"$all $a\"; \
+         i=$((i + 1)); done; \
          for a in $all; do echo $(({more})); done; echo; done"
     )
 }

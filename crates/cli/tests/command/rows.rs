@@ -329,8 +329,9 @@ fn infinite_values_are_explained_drawn_and_read_back() {
 #[test]
 fn a_linear_model_refuses_infinite_values_by_row_and_feature() {
     let bench = Bench::new();
-    let linear = r#"{"format":"apportion-trees","version":1,"width":"double","features":2,"base_margins":[0],"operator":"<",
-        "feature_names":["a","b"],"trees":[{"output":0,"left":[1,-1,-1],"right":[2,-1,-1],"feature":[0,0,0],"threshold":[0.5,0,0],
+    let linear = r#"{"format":"apportion-trees","version":1,"width":"double","features":2,
+        "base_margins":[0],"operator":"<","feature_names":["a","b"],"trees":[{"output":0,
+        "left":[1,-1,-1],"right":[2,-1,-1],"feature":[0,0,0],"threshold":[0.5,0,0],
         "value":[0,1,2],"linear":[{"node":2,"constant":1,"features":[1],"coefficients":[3.5]}]}]}"#;
     let model = bench.file("linear.json", linear);
     let rows = bench.file("rows.csv", "a,b\ninf,1\n-inf,2\n1,-inf\n");

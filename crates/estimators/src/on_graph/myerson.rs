@@ -1,7 +1,8 @@
 //! Myerson values: visits every connected coalition of the graph once, in a stream.
 //!
 //! ```text
-//! φ_i = Σ_{C ∋ i connected} M(|C| − 1, |B(C)|) w(C) − Σ_{C connected, i ∈ B(C)} M(|C|, |B(C)| − 1) w(C),   w(C) = v(C) − v(∅)
+//! φ_i = Σ_{C ∋ i connected} M(|C| − 1, |B(C)|) w(C) − Σ_{C connected, i ∈ B(C)} M(|C|, |B(C)| − 1) w(C),
+//! w(C) = v(C) − v(∅)
 //! ```
 //!
 //! C is the component of i in a random coalition with i if all of C \ i is present and its boundary is

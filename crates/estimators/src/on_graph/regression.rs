@@ -1,7 +1,8 @@
 //! Regression C-Shapley: least squares on small connected coalitions.
 //!
 //! ```text
-//! φ = argmin_x Σ_S w(S) (Σ_{i ∈ S} x_i − [v(S) − v(∅)])² = (XᵀWX)⁻¹ XᵀW F,   w(S) = (d − 1) / (C(d, s) s (d − s))
+//! φ = argmin_x Σ_S w(S) (Σ_{i ∈ S} x_i − [v(S) − v(∅)])² = (XᵀWX)⁻¹ XᵀW F,
+//! w(S) = (d − 1) / (C(d, s) s (d − s))
 //! ```
 //!
 //! over connected S of at most k nodes in a row, or k × k squares. The last formula in the paper,

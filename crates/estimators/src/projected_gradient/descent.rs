@@ -11,7 +11,8 @@
 //! of the noise:
 //!
 //! ```text
-//! e_t = (1 − γ_t μ) e_{t−1} − γ_t ξ_t,    ē_t = (1 − ρ_t) ē_{t−1} + ρ_t e_t      ⇒      ē_T = b e_0 − Σ_t β_t ξ_t
+//! e_t = (1 − γ_t μ) e_{t−1} − γ_t ξ_t,    ē_t = (1 − ρ_t) ē_{t−1} + ρ_t e_t
+//! ⇒      ē_T = b e_0 − Σ_t β_t ξ_t
 //! ```
 //!
 //! with numbers b and β_t that depend on the steps only. The noise of different steps is uncorrelated, so

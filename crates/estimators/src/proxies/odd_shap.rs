@@ -28,7 +28,8 @@ use crate::surrogate::trees::rows;
 /// OddSHAP as published (Fumagalli et al. 2026, Algorithm 1), for comparison.
 ///
 /// ```text
-/// β = argmin Σ_k w_k (Σ_{T ∈ 𝒯} β_T χ_T(S_k) − d(S_k))²,  Σ_T β_T = (v(N) − v(∅))/2        φ̃_i = 2 Σ_{T ∋ i} β_T / |T|
+/// β = argmin Σ_k w_k (Σ_{T ∈ 𝒯} β_T χ_T(S_k) − d(S_k))²,  Σ_T β_T = (v(N) − v(∅))/2
+/// φ̃_i = 2 Σ_{T ∋ i} β_T / |T|
 /// ```
 ///
 /// over pairs of coalitions drawn as in Leverage SHAP, without replacement. 𝒯 contains all players and those

@@ -44,7 +44,8 @@ impl RegressionProxy {
 /// Regression-adjusted Monte Carlo as published (Witter, Liu and Musco 2025), for comparison.
 ///
 /// ```text
-/// φ̃_i = φ_i(g) + Σ_{S ∋ i} P(s−1)/C(n−1,s−1) r(S)/π(S) − Σ_{S ∌ i} P(s)/C(n−1,s) r(S)/π(S),    r = (v − v(∅)) − (g − g(∅))
+/// φ̃_i = φ_i(g) + Σ_{S ∋ i} P(s−1)/C(n−1,s−1) r(S)/π(S) − Σ_{S ∌ i} P(s)/C(n−1,s) r(S)/π(S),
+/// r = (v − v(∅)) − (g − g(∅))
 /// ```
 ///
 /// over the sampled coalitions, each with its inclusion probability π, and the empty and the full coalition,

@@ -41,7 +41,8 @@ use crate::support::{
 /// Kernel Banzhaf (Liu et al. 2024, Algorithm 1) and its ablations, for Banzhaf and weighted Banzhaf values.
 ///
 /// ```text
-/// φ̃ = argmin_x min_c Σ_k w_k (c + ⟨z_k − p 1, x⟩ − v(z_k))²,   w_k = P(z_k) / (how often z_k is drawn in expectation)
+/// φ̃ = argmin_x min_c Σ_k w_k (c + ⟨z_k − p 1, x⟩ − v(z_k))²,
+/// w_k = P(z_k) / (how often z_k is drawn in expectation)
 /// ```
 ///
 /// over the sampled coalitions `z_k`. Over all coalitions the minimum is the value itself (Theorem 3.2, for p
@@ -116,7 +117,8 @@ use crate::support::{
 ///
 /// let game = SumOfUnanimity::random(30, 100, 4, 1);
 /// let explanation = KernelBanzhaf::default().estimate(&game, 600, 7)?;
-/// let error: f64 = explanation.values.iter().zip(game.banzhaf()).map(|(got, want)| (got - want).powi(2)).sum();
+/// let squared = |(got, want): (&f64, f64)| (got - want).powi(2);
+/// let error: f64 = explanation.values.iter().zip(game.banzhaf()).map(squared).sum();
 /// let norm: f64 = game.banzhaf().iter().map(|want| want.powi(2)).sum();
 /// assert!(error < 0.02 * norm);
 /// # Ok::<(), apportion_estimators::EstimatorError>(())

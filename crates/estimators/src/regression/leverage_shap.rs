@@ -43,7 +43,8 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_if_affordable, exp
 ///
 /// let game = SumOfUnanimity::random(30, 100, 4, 1);
 /// let explanation = LeverageShap::default().estimate(&game, 600, 7)?;
-/// let error: f64 = explanation.values.iter().zip(game.shapley()).map(|(got, want)| (got - want).powi(2)).sum();
+/// let squared = |(got, want): (&f64, f64)| (got - want).powi(2);
+/// let error: f64 = explanation.values.iter().zip(game.shapley()).map(squared).sum();
 /// let norm: f64 = game.shapley().iter().map(|want| want.powi(2)).sum();
 /// assert!(error < 0.02 * norm);
 /// # Ok::<(), apportion_estimators::EstimatorError>(())

@@ -61,7 +61,8 @@ pub type Watcher<'g> = dyn Fn(&Progress<'_>) -> ControlFlow<()> + Send + Sync + 
 /// let early = run.run(200)?.clone();
 /// // Later, possibly on another machine:
 /// let stored = serde_json::to_string(&run.checkpoint()).unwrap();
-/// let mut resumed = Anytime::resume(&serde_json::from_str(&stored).unwrap(), &LeverageShap::default(), &game, 7)?;
+/// let stored = serde_json::from_str(&stored).unwrap();
+/// let mut resumed = Anytime::resume(&stored, &LeverageShap::default(), &game, 7)?;
 /// let explanation = resumed.run_until(&Until::relative(0.05))?;
 /// assert!(explanation.evaluations > early.evaluations);
 /// assert_eq!(explanation, run.run_until(&Until::relative(0.05))?);

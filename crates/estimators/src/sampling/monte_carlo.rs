@@ -40,7 +40,8 @@ pub enum Accounting {
 /// semivalue.
 ///
 /// ```text
-/// φ̃_i = (1/k_i) Σ_j [v(S_j ∪ i) − v(S_j)],   |S_j| ~ P(s) = C(n−1, s) M(s, n−1−s),   S_j uniform of its size among the others
+/// φ̃_i = (1/k_i) Σ_j [v(S_j ∪ i) − v(S_j)],
+/// |S_j| ~ P(s) = C(n−1, s) M(s, n−1−s),   S_j uniform of its size among the others
 /// ```
 ///
 /// Unbiased; exact for additive games. A contribution takes two evaluations, so `M = ⌊(m − 2)/2⌋` are drawn
@@ -56,7 +57,8 @@ pub enum Accounting {
 /// ```text
 /// V_i = Σ_j (x_ij − φ̃_i)² / (k_i (k_i − 1)) + ½ (R_i² + R² exp(−e_i²)) + ‖φ̃‖² / (n (4 k_i)²)
 ///
-/// R_i² = Σ_j c_ij⁴ / Σ_j c_ij²,   e_i = (Σ_j c_ij²)² / Σ_j c_ij⁴,   c_ij = (x_ij − φ̃_i)/k_i,   R² as R_i², over all players
+/// R_i² = Σ_j c_ij⁴ / Σ_j c_ij²,   e_i = (Σ_j c_ij²)² / Σ_j c_ij⁴,   c_ij = (x_ij − φ̃_i)/k_i,
+/// R² as R_i², over all players
 /// ```
 ///
 /// The errors of different players are independent. The degrees of freedom are the minimum of `k_i − 1`.

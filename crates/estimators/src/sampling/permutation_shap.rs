@@ -23,7 +23,8 @@ use crate::support::{FullBudget, LawOfDraws, exact_if_affordable};
 /// reverse.
 ///
 /// ```text
-/// φ̃_i = (1/2P) Σ_π [Δ_i(π) + Δ_i(reverse of π)],   Δ_i(π) = v(players up to i in π) − v(players before i in π)
+/// φ̃_i = (1/2P) Σ_π [Δ_i(π) + Δ_i(reverse of π)],
+/// Δ_i(π) = v(players up to i in π) − v(players before i in π)
 /// ```
 ///
 /// Unbiased; `Σφ̃ = v(N) − v(∅)` exactly. A permutation and its reverse take `2(n − 1)` evaluations in

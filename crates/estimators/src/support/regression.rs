@@ -1,7 +1,8 @@
 //! Shapley values from a constrained least-squares problem on sampled coalitions.
 //!
 //! ```text
-//! φ̃ = argmin_{⟨x,1⟩ = v(N) − v(∅)} Σ_k w_k (⟨z_k, x⟩ − (v(z_k) − v(∅)))²    (Leverage SHAP, equations 3 and 9)
+//! φ̃ = argmin_{⟨x,1⟩ = v(N) − v(∅)} Σ_k w_k (⟨z_k, x⟩ − (v(z_k) − v(∅)))²
+//!     (Leverage SHAP, equations 3 and 9)
 //! ```
 //!
 //! Here `w_k` is the Shapley kernel `w(s) = 1 / (C(n,s) s (n−s))` (equation 4) divided by the probability of

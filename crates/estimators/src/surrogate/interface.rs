@@ -26,7 +26,10 @@ use crate::run::Settings;
 ///
 /// impl FittedSurrogate for Guess {
 ///     fn predict(&self, coalitions: &Coalitions) -> Vec<f64> {
-///         coalitions.iter().map(|coalition| coalition.members().map(|player| self.0[player]).sum()).collect()
+///         coalitions
+///             .iter()
+///             .map(|coalition| coalition.members().map(|player| self.0[player]).sum())
+///             .collect()
 ///     }
 ///     fn values(&self, _: &Semivalue) -> Vec<f64> {
 ///         self.0.clone()

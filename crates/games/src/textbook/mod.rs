@@ -23,7 +23,8 @@ pub use weighted_voting::WeightedVoting;
 ///
 /// // One left glove and two right ones: the left glove is scarce.
 /// let shapley = Glove::new(1, 2)?.shapley();
-/// assert!(shapley.iter().zip([4.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0]).all(|(got, want)| (got - want).abs() < 1e-15));
+/// let near = |(got, want): (&f64, f64)| (got - want).abs() < 1e-15;
+/// assert!(shapley.iter().zip([4.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0]).all(near));
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```
 pub trait ClosedForm: Game {

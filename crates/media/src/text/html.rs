@@ -18,7 +18,8 @@ impl Text {
     ///
     /// let vocabulary = Vocabulary::from_lines("<pad>\n<unk>\nnot\nfunny")?;
     /// let html = Text::new("Not <b>", &vocabulary, Tokenizer::default())?.to_html(&[-2.0, 1.0])?;
-    /// assert!(html.contains("<span style=\"background:#ff0000;color:#000000\" title=\"-2.000\">Not</span> &lt;"));
+    /// let span = "<span style=\"background:#ff0000;color:#000000\" title=\"-2.000\">Not</span> &lt;";
+    /// assert!(html.contains(span));
     /// # Ok::<(), apportion_media::MediaError>(())
     /// ```
     ///

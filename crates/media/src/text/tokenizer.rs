@@ -74,9 +74,12 @@ pub struct Token {
 /// ```
 /// use apportion_media::{Splitting, Tokenizer, Vocabulary};
 ///
-/// let vocabulary = Vocabulary::from_lines("<pad>\n<unk>\nnot\nfunny\n.\nwell-made\ndoesn't\nmake\nme\nlaugh\n--")?;
+/// let vocabulary = Vocabulary::from_lines(
+///     "<pad>\n<unk>\nnot\nfunny\n.\nwell-made\ndoesn't\nmake\nme\nlaugh\n--",
+/// )?;
 /// let tokens = |text: &str, tokenizer: Tokenizer| -> Result<Vec<String>, apportion_media::MediaError> {
-///     Ok(tokenizer.tokens(text, &vocabulary)?.into_iter().map(|token| text[token.range].to_owned()).collect())
+///     let tokens = tokenizer.tokens(text, &vocabulary)?;
+///     Ok(tokens.into_iter().map(|token| text[token.range].to_owned()).collect())
 /// };
 /// let text = "Well-made (not funny--doesn't make-me smile!).";
 /// let punctuation = tokens(text, Tokenizer::default())?;

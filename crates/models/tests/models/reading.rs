@@ -484,8 +484,9 @@ fn infinite_values_are_compared_as_numbers() {
         for (text, threshold) in ends {
             for default_left in [false, true] {
                 let document = format!(
-                    r#"{{"format":"apportion-trees","version":1,"width":"{width}","features":1,"base_margins":[0],
-                    "operator":"{operator}","trees":[{{"output":0,"left":[1,-1,-1],"right":[2,-1,-1],"feature":[0,0,0],
+                    r#"{{"format":"apportion-trees","version":1,"width":"{width}","features":1,
+                    "base_margins":[0],"operator":"{operator}","trees":[{{"output":0,
+                    "left":[1,-1,-1],"right":[2,-1,-1],"feature":[0,0,0],
                     "threshold":[{text},0,0],"value":[0,1,2],"default_left":[{default_left},false,false],
                     "cover":[8,3,5]}}]}}"#
                 );
@@ -524,8 +525,9 @@ fn rules_take_infinite_values() {
         (r#"{"node":0,"zero_is_missing":true}"#, "1e300", [1.0, 1.0, 1.0, 2.0]),
     ] {
         let document = format!(
-            r#"{{"format":"apportion-trees","version":1,"width":"double","features":1,"base_margins":[0],"operator":"<=",
-            "trees":[{{"output":0,"left":[1,-1,-1],"right":[2,-1,-1],"feature":[0,0,0],"threshold":[{threshold},0,0],
+            r#"{{"format":"apportion-trees","version":1,"width":"double","features":1,
+            "base_margins":[0],"operator":"<=","trees":[{{"output":0,
+            "left":[1,-1,-1],"right":[2,-1,-1],"feature":[0,0,0],"threshold":[{threshold},0,0],
             "value":[0,1,2],"default_left":[false,false,false],"rules":[{rule}]}}]}}"#
         );
         let model = Ensemble::from_bytes(document.as_bytes()).unwrap();
@@ -539,7 +541,8 @@ fn rules_take_infinite_values() {
 fn linear_models_refuse_infinite_values_of_their_features_alone() {
     for (width, large) in [("single", 1e39), ("double", f64::INFINITY)] {
         let document = format!(
-            r#"{{"format":"apportion-trees","version":1,"width":"{width}","features":3,"base_margins":[0],"operator":"<",
+            r#"{{"format":"apportion-trees","version":1,"width":"{width}","features":3,
+            "base_margins":[0],"operator":"<",
             "trees":[{{"output":0,"left":[1,-1,-1],"right":[2,-1,-1],"feature":[0,0,0],"threshold":[0.5,0,0],
             "value":[0,1,2],"linear":[{{"node":2,"constant":1,"features":[2],"coefficients":[3.5]}}]}}]}}"#
         );

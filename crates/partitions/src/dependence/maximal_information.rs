@@ -152,7 +152,8 @@ fn joined(clumps: &[Vec<u32>], parts: usize) -> Vec<Vec<u32>> {
 /// Returns the largest mutual information for 2, 3, … `most` columns that consist of clumps. With the entropy
 /// H of the rows, and columns from clump s to clump t,
 /// ```text
-/// N I = N H + max over cuts of Σ g(s, t),      g(s, t) = Σ_rows c ln(c / Σ c),  c the points of clumps s … t − 1 in a row
+/// N I = N H + max over cuts of Σ g(s, t),
+/// g(s, t) = Σ_rows c ln(c / Σ c),  c the points of clumps s … t − 1 in a row
 /// ```
 fn informations(clumps: &[Vec<u32>], most: usize) -> Vec<f64> {
     let (count, rows) = (clumps.len(), clumps[0].len());

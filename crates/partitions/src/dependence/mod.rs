@@ -37,7 +37,9 @@ pub use pairs::LEAST_ROWS;
 ///
 /// // y = x² on either side of 0: as dependent as can be, and not at all monotone.
 /// let values: Vec<f64> = (0..200).map(|row| f64::from(row) - 99.5).flat_map(|x| [x, x * x]).collect();
-/// let dependence = |measure: Dependence| Ok::<f64, apportion_partitions::PartitionsError>(measure.matrix(Rows::new(&values, 2))?.get(0, 1));
+/// let dependence = |measure: Dependence| {
+///     Ok::<f64, apportion_partitions::PartitionsError>(measure.matrix(Rows::new(&values, 2))?.get(0, 1))
+/// };
 /// assert!(dependence(Dependence::AbsoluteSpearman)? < 1e-9);
 /// assert!(dependence(Dependence::mutual_information())? > 0.8);
 /// assert!(dependence(Dependence::nearest_neighbours())? > 0.8);

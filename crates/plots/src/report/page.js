@@ -78,7 +78,8 @@ function shownInput(feature, row) {
 
 /** Formats the inputs of a player's features. */
 const shownInputs = (player, row) =>
-  player.features.map(feature => shownInput(data.features[feature], row)).join(", ") + (player.is_whole ? "" : ", …");
+  player.features.map(feature => shownInput(data.features[feature], row)).join(", ")
+  + (player.is_whole ? "" : ", …");
 
 const onlyFeature = player =>
   player.is_whole && player.features.length === 1 ? data.features[player.features[0]] : null;
@@ -100,7 +101,8 @@ function digits(number, count) {
 }
 
 const signed = (number, count) => (number > 0 ? "+" : "") + digits(number, count);
-const withError = (text, half) => Number.isNaN(half) ? `${text}, error unknown` : half ? `${text} ± ${digits(half, 2)}` : text;
+const withError = (text, half) =>
+  Number.isNaN(half) ? `${text}, error unknown` : half ? `${text} ± ${digits(half, 2)}` : text;
 
 const pen = document.createElement("canvas").getContext("2d");
 /** Returns the width of a text in a figure. */
@@ -138,7 +140,8 @@ function scaleOf(low, high, from, to) {
       const step = times * 10 ** (power + up);
       const first = Math.ceil(low / step - 1e-9), count = Math.floor(high / step + 1e-9) - first + 1;
       if (count <= most) {
-        return Array.from({ length: Math.max(count, 0) }, (_, k) => (first + k) * step).map(at => [at, tick(at, power + up)]);
+        return Array.from({ length: Math.max(count, 0) }, (_, k) => (first + k) * step)
+          .map(at => [at, tick(at, power + up)]);
       }
     }
     return [];
@@ -168,11 +171,11 @@ function draw(tag, attributes = {}, text = "") {
 
 /** Creates a figure, with a title for screen readers. */
 function figure(width, height, title) {
-  const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title,
-    "font-family": "system-ui,'DejaVu Sans',sans-serif" });
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
+    "aria-label": title, "font-family": "system-ui,'DejaVu Sans',sans-serif" });
   svg.text = (x, y, text, { size = 13, anchor = "start", paint = "ink", bold = false } = {}) =>
-    svg.append(draw("text", { x, y, dy: ".35em", "font-size": size, "text-anchor": anchor, class: `f-${paint}`,
-      ...(bold ? { "font-weight": 600 } : {}) }, text));
+    svg.append(draw("text", { x, y, dy: ".35em", "font-size": size, "text-anchor": anchor,
+      class: `f-${paint}`, ...(bold ? { "font-weight": 600 } : {}) }, text));
   svg.line = (x1, y1, x2, y2, paint, width = 1, dashes = "") =>
     svg.append(draw("line", { x1, y1, x2, y2, class: `k-${paint}`, "stroke-width": width,
       ...(dashes ? { "stroke-dasharray": dashes } : {}) }));
@@ -190,7 +193,8 @@ function figure(width, height, title) {
       svg.line(scale(at), top, scale(at), bottom, "grid");
       svg.text(scale(at), bottom + 11, text, { size: 11, anchor: "middle", paint: "muted" });
     }
-    svg.text((from + to) / 2, bottom + 29, shortened(label, 400, 11), { size: 11, anchor: "middle", paint: "muted" });
+    svg.text((from + to) / 2, bottom + 29, shortened(label, 400, 11),
+      { size: 11, anchor: "middle", paint: "muted" });
   };
   return svg;
 }
@@ -247,11 +251,13 @@ const SIGNS = { "<=": (a, b) => a <= b, ">=": (a, b) => a >= b, "!=": (a, b) => 
 
 /** The quantities that can be compared: names, each with a function from a row to a number. */
 function quantities() {
-  const known = data.features.map(feature => ({ name: feature.name, feature, number: row => feature.inputs[row] }));
+  const known = data.features.map(feature =>
+    ({ name: feature.name, feature, number: row => feature.inputs[row] }));
   known.push({ name: "prediction", number: row => outputOf(state.output).predicted[row] });
   known.push({ name: "row", number: row => +numbersOfRows[row] });
   players.forEach((player, column) =>
-    known.push({ name: `value of ${player.name}`, number: row => outputOf(state.output).value(row, column) }));
+    known.push({ name: `value of ${player.name}`,
+      number: row => outputOf(state.output).value(row, column) }));
   return known.sort((a, b) => b.name.length - a.name.length);
 }
 
@@ -308,7 +314,8 @@ function conditionOf(text) {
     if (operand === null) {
       // A known name, which may contain spaces; otherwise the text before the next “and”, “or” or “)”.
       const words = [...(of.feature?.words ?? [])].sort((a, b) => b.length - a.length);
-      operand = words.find(word => word && text.startsWith(word, at) && /^(\s*\)|\s+(and|or)\b|\s*$)/i.test(text.slice(at + word.length)))
+      operand = words.find(word => word && text.startsWith(word, at)
+          && /^(\s*\)|\s+(and|or)\b|\s*$)/i.test(text.slice(at + word.length)))
         ?? /^.*?(?=\s*\)|\s+(?:and|or)\b|\s*$)/i.exec(text.slice(at))[0];
       at += operand.length;
     }
@@ -319,7 +326,9 @@ function conditionOf(text) {
       return row => Number.isNaN(of.number(row)) === (by !== "!=");
     }
     if (of.feature?.words) {
-      if (isOfOrder) throw new Error(`the inputs of “${of.name}” are categories, which support only = and !=`);
+      if (isOfOrder) {
+        throw new Error(`the inputs of “${of.name}” are categories, which support only = and !=`);
+      }
       const code = of.feature.words.indexOf(operand);
       if (code < 0) throw new Error(`“${of.name}” is never “${operand}”`);
       return row => compare(of.number(row), code);
@@ -436,7 +445,8 @@ class Card {
   listen() {
     this.box.classList.add("dots");
     this.box.setAttribute("aria-description",
-      "Move between dots with the arrow keys, select the row of a dot with Enter. Drag horizontally to select rows.");
+      "Move between dots with the arrow keys, select the row of a dot with Enter. "
+      + "Drag horizontally to select rows.");
     this.box.addEventListener("pointermove", event => this.move(event));
     this.box.addEventListener("pointerleave", () => this.leave());
     this.box.addEventListener("pointerdown", event => this.press(event));
@@ -448,7 +458,8 @@ class Card {
   /** Returns the position of the pointer in units of the figure. */
   place(event) {
     const room = this.svg.getBoundingClientRect(), box = this.svg.viewBox.baseVal;
-    return [(event.clientX - room.left) * box.width / room.width, (event.clientY - room.top) * box.height / room.height];
+    return [(event.clientX - room.left) * box.width / room.width,
+      (event.clientY - room.top) * box.height / room.height];
   }
 
   nearest(x, y, most) {
@@ -492,7 +503,7 @@ class Card {
     tip.hidden = true;
   }
 
-  /** Arrow keys move between dots: left and right within a player, up and down to the nearest dot of the next. */
+  /** Arrow keys move between dots: left and right within a player, up and down to the nearest of the next. */
   key(event) {
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if (event.key === "Enter" && this.at >= 0) return choose(this.dots[this.at].row);
@@ -512,20 +523,23 @@ class Card {
     }
     this.point(next);
     const dot = this.dots[next];
-    this.box.scrollLeft = Math.min(Math.max(this.box.scrollLeft, dot.x - this.box.clientWidth + 20), dot.x - 20);
+    this.box.scrollLeft = Math.min(
+      Math.max(this.box.scrollLeft, dot.x - this.box.clientWidth + 20), dot.x - 20);
     spoken.textContent = linesOf(dot.row, dot.column).join(", ");
   }
 
-  /** Returns the nearest dot of the player above or below; in a figure of one player, the next dot above or below. */
+  /** Returns the nearest dot of the player above or below; for one player, the next dot above or below. */
   above(here, down) {
     const middle = new Map();
     for (const dot of this.dots) {
       const known = middle.get(dot.column) ?? [0, 0];
       middle.set(dot.column, [known[0] + dot.y, known[1] + 1]);
     }
-    const heights = [...middle].map(([column, [sum, count]]) => [column, sum / count]).sort((a, b) => a[1] - b[1]);
+    const heights = [...middle].map(([column, [sum, count]]) => [column, sum / count])
+      .sort((a, b) => a[1] - b[1]);
     const isAlone = heights.length === 1;
-    const column = isAlone ? here.column : heights[heights.findIndex(([of]) => of === here.column) + down]?.[0];
+    const column = isAlone ? here.column
+      : heights[heights.findIndex(([of]) => of === here.column) + down]?.[0];
     let found, least = Infinity;
     this.dots.forEach((dot, place) => {
       if (dot.column !== column || isAlone && (dot.y - here.y) * down <= 0) return;
@@ -615,7 +629,9 @@ class Card {
     for (const path of this.paths) path.classList.toggle("dim", !!state.selected);
     if (!state.selected) return;
     const parts = new Map(this.paths.map(path => [path, []]));
-    for (const dot of this.dots) if (state.selected[dot.row]) parts.get(dot.path).push(`M${dot.x} ${dot.y}h0`);
+    for (const dot of this.dots) {
+      if (state.selected[dot.row]) parts.get(dot.path).push(`M${dot.x} ${dot.y}h0`);
+    }
     for (const [path, places] of parts) {
       const bright = path.cloneNode(false);
       bright.removeAttribute("data-rows");
@@ -637,11 +653,13 @@ class Card {
     const unit = widest.width.baseVal.value / meanOf(widest);
     for (const bar of bars) {
       const column = placeOfPlayer.get(+bar.dataset.player);
-      const mean = everyRow.reduce((sum, row) => sum + state.selected[row] * Math.abs(output.value(row, column)), 0) / count;
+      const mean = everyRow.reduce((sum, row) =>
+        sum + state.selected[row] * Math.abs(output.value(row, column)), 0) / count;
       const [x, y] = [bar.x.baseVal.value, bar.y.baseVal.value + bar.height.baseVal.value + 1];
       const most = this.svg.viewBox.baseVal.width - x - 8, width = Math.max(mean * unit, 1);
       // A bar that exceeds the figure ends in an arrow.
-      const thin = draw("path", { class: "f-s1 extra", d: width > most ? `M${x} ${y}h${most}v-2l6 4l-6 4v-2h-${most}z` : `M${x} ${y}h${width}v4h-${width}z` });
+      const thin = draw("path", { class: "f-s1 extra", d: width > most
+        ? `M${x} ${y}h${most}v-2l6 4l-6 4v-2h-${most}z` : `M${x} ${y}h${width}v4h-${width}z` });
       thin.append(draw("title", {}, `${players[column].name}, selected rows: ${digits(mean, 5)}`));
       bar.after(thin);
     }
@@ -652,7 +670,9 @@ class Card {
     for (const ring of all(".chosen", this.svg)) ring.remove();
     if (state.chosen < 0 || !this.paths.length) return;
     for (const dot of this.dots) {
-      if (dot.row === state.chosen) this.svg.append(draw("circle", { cx: dot.x, cy: dot.y, r: 5, class: "ring chosen" }));
+      if (dot.row === state.chosen) {
+        this.svg.append(draw("circle", { cx: dot.x, cy: dot.y, r: 5, class: "ring chosen" }));
+      }
     }
   }
 
@@ -667,7 +687,8 @@ class Card {
     if (!details) return;
     const table = details.querySelector("table");
     const isOfRows = this.kind === "beeswarm" || this.kind === "scatter";
-    const link = button("Download CSV", () => save(isOfRows ? this.linesOfRows() : linesOfTable(table), details.dataset.file));
+    const link = button("Download CSV",
+      () => save(isOfRows ? this.linesOfRows() : linesOfTable(table), details.dataset.file));
     details.querySelector("summary").after(make("p", {}, link));
   }
 
@@ -687,7 +708,7 @@ class Card {
   }
 }
 
-/** Returns the line through the lowest and the highest of these pairs, from the first numbers to the second. */
+/** Returns the line through the lowest and the highest of these pairs, from first to second numbers. */
 function inverse(pairs) {
   let least, most;
   for (const pair of pairs) {
@@ -721,7 +742,8 @@ function cellOf(value) {
 
 function save(lines, file) {
   const text = lines.map(line => line.map(cellOf).join(",") + "\n").join("");
-  const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/csv" })), download: file });
+  const link = make("a",
+    { href: URL.createObjectURL(new Blob([text], { type: "text/csv" })), download: file });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
@@ -743,13 +765,15 @@ class Rows {
     element.prepend(this.note);
     this.box = element.querySelector(".scroll");
     this.more = button("Show more", () => { this.most += 500; this.show(); });
-    element.append(make("p", {}, button("Download CSV", () => save(this.lines(), `rows-${this.output}.csv`)), " ", this.more));
+    element.append(make("p", {}, button("Download CSV",
+      () => save(this.lines(), `rows-${this.output}.csv`)), " ", this.more));
   }
 
   /** The columns: names, each with a function from a row to a number. */
   get columns() {
     const output = outputOf(this.output);
-    const told = players.map((player, column) => [player.name, row => output.value(row, column), output.means[column]])
+    const told = players
+      .map((player, column) => [player.name, row => output.value(row, column), output.means[column]])
       .sort((a, b) => b[2] - a[2]);
     if (data.rest) told.push([`${data.rest} others`, row => output.value(row, players.length)]);
     return [["prediction", row => output.predicted[row]], ...told];
@@ -767,7 +791,8 @@ class Rows {
     const { column, up } = this.by;
     const key = column < 0 ? row => data.ids ? data.ids[row] : +numbersOfRows[row] : this.columns[column][1];
     const keys = new Map(found.map(row => [row, key(row)]));
-    return found.sort((a, b) => (up ? 1 : -1) * (keys.get(a) < keys.get(b) ? -1 : keys.get(a) > keys.get(b) ? 1 : 0));
+    return found.sort((a, b) =>
+      (up ? 1 : -1) * (keys.get(a) < keys.get(b) ? -1 : keys.get(a) > keys.get(b) ? 1 : 0));
   }
 
   sort(column) {
@@ -786,10 +811,13 @@ class Rows {
       const sorter = button(name + (isBy ? this.by.up ? " ↑" : " ↓" : ""), () => this.sort(place - 1));
       sorter.dataset.column = place - 1;
       sorter.dir = "auto";
-      return make("th", { scope: "col", className: place ? "" : "t", "aria-sort": isBy ? this.by.up ? "ascending" : "descending" : "none" }, sorter);
+      return make("th", { scope: "col", className: place ? "" : "t",
+        "aria-sort": isBy ? this.by.up ? "ascending" : "descending" : "none" }, sorter);
     });
-    const body = told.map(row => make("tr", { className: row === state.chosen ? "chosen" : "", "data-place": row },
-      make("td", { className: "t" }, Object.assign(button(nameOfRow(row), () => choose(row)), { dir: "auto" })),
+    const body = told.map(row => make("tr",
+      { className: row === state.chosen ? "chosen" : "", "data-place": row },
+      make("td", { className: "t" },
+        Object.assign(button(nameOfRow(row), () => choose(row)), { dir: "auto" })),
       ...columns.map(([, number]) => make("td", {}, digits(number(row), 5)))));
     const table = make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body));
     this.box.replaceChildren(table);
@@ -807,15 +835,18 @@ function showChosen() {
   const lines = stepsOf(row, Infinity).map(step => [step.player ? step.player.name : step.name,
     step.player ? shownInputs(step.player, row) : "", step.value, step.half]);
   const table = make("table", {}, make("thead", {}, make("tr", {},
-    ...["feature", "input", "value", "95% CI half-width"].map((name, place) => make("th", { scope: "col", className: place < 2 ? "t" : "" }, name)))),
-  make("tbody", {}, ...lines.map(([name, input, value, half]) => make("tr", {}, make("td", { className: "t", dir: "auto" }, name),
-    make("td", { className: "t", dir: "auto" }, input), make("td", {}, digits(value, 5)), make("td", {}, digits(half, 3))))));
+    ...["feature", "input", "value", "95% CI half-width"].map((name, place) =>
+      make("th", { scope: "col", className: place < 2 ? "t" : "" }, name)))),
+  make("tbody", {}, ...lines.map(([name, input, value, half]) => make("tr", {},
+    make("td", { className: "t", dir: "auto" }, name), make("td", { className: "t", dir: "auto" }, input),
+    make("td", {}, digits(value, 5)), make("td", {}, digits(half, 3))))));
   const numbers = make("details", {}, make("summary", {}, "Data"),
     make("p", {}, button("Download CSV", () => save([["feature", "input", "value", "95% CI half-width"],
       ...lines.map(([name, input, value, half]) => [name, input, round(value), round(half)])], "row.csv"))),
     boxed("Table: selected row", table));
   const close = button("Close", () => choose(-1));
-  chosenPanel.replaceChildren(make("div", { className: "head" }, make("h2", { dir: "auto" }, nameOfRow(row)), close),
+  chosenPanel.replaceChildren(
+    make("div", { className: "head" }, make("h2", { dir: "auto" }, nameOfRow(row)), close),
     boxed("Selected row: figure", waterfall(row, title)), numbers);
 }
 
@@ -829,8 +860,10 @@ function stepsOf(row, most) {
   }).sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
   const told = steps.length > most + 1 ? steps.splice(0, most) : steps.splice(0);
   if (steps.length || data.rest) {
-    const value = steps.reduce((sum, step) => sum + step.value, data.rest ? output.value(row, players.length) : 0);
-    const half = steps.reduce((sum, step) => sum + step.half, data.rest ? output.halfWidth(row, players.length) : 0);
+    const value = steps.reduce((sum, step) => sum + step.value,
+      data.rest ? output.value(row, players.length) : 0);
+    const half = steps.reduce((sum, step) => sum + step.half,
+      data.rest ? output.halfWidth(row, players.length) : 0);
     told.push({ name: `${steps.length + data.rest} others`, value, half });
   }
   if (!data.efficient) {
@@ -857,12 +890,14 @@ function waterfall(row, title) {
   const [low, high] = [Math.min(...ends, ...totals, prediction), Math.max(...ends, ...totals, prediction)];
   const scale = scaleOf(low, high, room + label, WIDTH - label);
   svg.axis(scale, room + label, WIDTH - label, TOP - 6, bottom, output.axis);
-  svg.text(12, 16, shortened(`${nameOfRow(row)}: prediction ${digits(prediction, 5)}`, WIDTH - 24, 14), { size: 14, bold: true });
+  svg.text(12, 16, shortened(`${nameOfRow(row)}: prediction ${digits(prediction, 5)}`, WIDTH - 24, 14),
+    { size: 14, bold: true });
   for (const [at, y, name, from, to] of [[prediction, TOP - 14, "prediction", TOP - 6, TOP + 0.5 * LINE],
     [base, bottom + 44, "base value", bottom - 0.5 * LINE, bottom]]) {
     svg.line(scale(at), from, scale(at), to, "muted", 1, "5 4");
     const text = `${name} ${digits(at, 5)}`, half = widthOf(text, 11) / 2 + 4;
-    svg.text(Math.max(half, Math.min(WIDTH - half, scale(at))), y, text, { size: 11, anchor: "middle", paint: "muted" });
+    svg.text(Math.max(half, Math.min(WIDTH - half, scale(at))), y, text,
+      { size: 11, anchor: "middle", paint: "muted" });
   }
   steps.forEach((step, place) => {
     const y = TOP + (place + 0.5) * LINE;
@@ -900,7 +935,8 @@ function showSelected() {
   const parts = [["selected", row => state.selected[row]], ["others", row => !state.selected[row]]];
   const found = parts.map(([name, isIn]) => [name, everyRow.filter(isIn)]);
   const title = "Selected rows versus the rest";
-  const card = make("figure", { className: "card" }, boxed("Figure: mean |value| of both", compared(found, title)));
+  const card = make("figure", { className: "card" },
+    boxed("Figure: mean |value| of both", compared(found, title)));
   selectedPanel.replaceChildren(make("h2", { id: "selected-title" }, title),
     make("p", { className: "note", dir: "auto" }, state.says), make("div", { className: "cards" }, card));
 }
@@ -911,15 +947,18 @@ function compared(parts, title) {
     .sort((a, b) => b.mean - a.mean).slice(0, 12);
   const bottom = TOP + told.length * LINE;
   const svg = figure(WIDTH, bottom + 42, title);
-  const sizes = told.map(({ column }) => parts.map(([, rows]) => meanOf(rows.map(row => Math.abs(output.value(row, column))))));
-  const room = Math.min(Math.max(40, ...told.map(({ player }) => widthOf(player.name, 13))) + 20, 0.4 * WIDTH);
+  const sizes = told.map(({ column }) =>
+    parts.map(([, rows]) => meanOf(rows.map(row => Math.abs(output.value(row, column))))));
+  const room = Math.min(
+    Math.max(40, ...told.map(({ player }) => widthOf(player.name, 13))) + 20, 0.4 * WIDTH);
   const most = Math.max(...sizes.flat().map(([mean, half]) => mean + half), 0);
   const scale = scaleOf(0, most, room, WIDTH - 70);
   parts.forEach(([name, rows], place) => {
     const y = 14 + 18 * place;
     svg.bar(12, y - 6, 12, 12, `s${place}`, name);
     const [mean, half] = meanOf(rows.map(row => output.predicted[row]));
-    const text = rows.length ? `, mean prediction ${digits(mean, 4)}${half ? ` ± ${digits(half, 2)}` : ""}` : "";
+    const text = rows.length
+      ? `, mean prediction ${digits(mean, 4)}${half ? ` ± ${digits(half, 2)}` : ""}` : "";
     svg.text(30, y, `${name}: ${rows.length} rows${text}`, { size: 11 });
   });
   svg.axis(scale, room, WIDTH - 70, TOP - 4, bottom, `mean |${output.says}|`);
@@ -928,7 +967,8 @@ function compared(parts, title) {
     svg.text(room - 10, y, shortened(player.name, room - 15, 13), { anchor: "end" });
     sizes[line].forEach(([mean, half], place) => {
       const at = y - 7 + 14 * place;
-      svg.bar(scale(0), at - 6, scale(mean) - scale(0), 12, `s${place}`, `${player.name}, ${parts[place][0]}: ${withError(digits(mean, 5), half)}`);
+      svg.bar(scale(0), at - 6, scale(mean) - scale(0), 12, `s${place}`,
+        `${player.name}, ${parts[place][0]}: ${withError(digits(mean, 5), half)}`);
       if (half) svg.whisker(scale(Math.max(mean - half, 0)), scale(mean + half), at);
       svg.text(scale(mean + half) + 6, at, digits(mean, 4), { size: 11 });
     });
@@ -939,7 +979,8 @@ function compared(parts, title) {
 // ---- Controls.
 
 const selectField = make("input", { id: "select", type: "text", autocomplete: "off", spellcheck: false,
-  placeholder: data.features.length ? `${typed(data.features[0].name).slice(0, 24)} >= …` : "prediction >= …" });
+  placeholder: data.features.length
+    ? `${typed(data.features[0].name).slice(0, 24)} >= …` : "prediction >= …" });
 const findField = make("input", { id: "find", type: "text", autocomplete: "off", spellcheck: false,
   placeholder: rows ? nameOfRow(0).slice(0, 24) : "" });
 const wrong = make("p", { id: "wrong", className: "wrong", role: "alert" });
@@ -963,7 +1004,8 @@ function readCondition() {
     select(meets, text);
   } catch (error) {
     selectField.setAttribute("aria-invalid", "true");
-    wrong.textContent = `Invalid condition: ${error.message}. Expected a feature, one of < <= > >= = !=, and a number or a category, e.g. age >= 40; combine conditions with and, or, not.`;
+    wrong.textContent = `Invalid condition: ${error.message}. Expected a feature, one of < <= > >= = !=, `
+      + "and a number or a category, e.g. age >= 40; combine conditions with and, or, not.";
   }
 }
 
@@ -980,7 +1022,8 @@ function find() {
     choose(row);
     spoken.textContent = `${nameOfRow(row)} selected`;
   } else {
-    wrong.textContent = `No row of this report is named “${text}”.` + (rows < data.all ? ` It stores ${rows} of ${data.all} rows.` : "");
+    wrong.textContent = `No row of this report is named “${text}”.`
+      + (rows < data.all ? ` It stores ${rows} of ${data.all} rows.` : "");
   }
 }
 
@@ -989,7 +1032,8 @@ function enter(field, act) {
   return field;
 }
 
-const isDark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+const isDark = () =>
+  root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 const themeButton = button("", () => {
   root.dataset.theme = isDark() ? "light" : "dark";
   // In the address, because a page opened from disk may have no storage.
@@ -1008,7 +1052,9 @@ function switchOutput(place) {
 
 function markChosen() {
   for (const card of cards) if (card.output === state.output) card.mark();
-  for (const line of all("tr[data-place]")) line.classList.toggle("chosen", +line.dataset.place === state.chosen);
+  for (const line of all("tr[data-place]")) {
+    line.classList.toggle("chosen", +line.dataset.place === state.chosen);
+  }
 }
 
 // ---- Start.
@@ -1021,7 +1067,8 @@ const cards = all("figure.card[data-kind]").map(element => new Card(element));
 const tables = all("[data-rows-of]").map(element => new Rows(element));
 const bar = make("div", { className: "controls", role: "search", "aria-label": "Rows" });
 if (data.outputs.length > 1) {
-  const choice = make("select", { id: "output" }, ...data.outputs.map((output, place) => make("option", { value: place }, output.name)));
+  const choice = make("select", { id: "output" },
+    ...data.outputs.map((output, place) => make("option", { value: place }, output.name)));
   choice.addEventListener("change", () => switchOutput(+choice.value));
   bar.append(make("label", {}, make("span", {}, "Output"), choice));
 }
@@ -1029,7 +1076,8 @@ if (rows) {
   selectField.setAttribute("aria-describedby", "wrong");
   selectField.addEventListener("change", readCondition);
   bar.append(make("label", {}, make("span", {}, "Find row"), enter(findField, find)),
-    make("label", { className: "long" }, make("span", {}, "Select rows"), enter(selectField, readCondition)), clearButton);
+    make("label", { className: "long" },
+      make("span", {}, "Select rows"), enter(selectField, readCondition)), clearButton);
 }
 bar.append(themeButton, button("Print", () => print()));
 const top = make("div", { className: "bar" }, bar);
@@ -1038,7 +1086,9 @@ document.querySelector("header").after(top);
 document.getElementById("importance")?.after(selectedPanel);
 document.querySelector("main").after(chosenPanel);
 document.body.append(spoken, tip);
-document.addEventListener("keydown", event => { if (event.key === "Escape" && tip.hidden && state.chosen >= 0) choose(-1); });
+document.addEventListener("keydown", event => {
+  if (event.key === "Escape" && tip.hidden && state.chosen >= 0) choose(-1);
+});
 if (rows) switchOutput(0);
 root.dataset.ready = performance.now().toFixed(0);
 

@@ -27,7 +27,8 @@ def tree(feature, thresholds, kinds, values):
         f"num_leaves={len(values)}", f"num_cat={len(categories)}",
         f"split_feature={' '.join([str(feature)] * len(thresholds))}",
         f"split_gain={' '.join(['1'] * len(thresholds))}",
-        f"threshold={' '.join(repr(float(number)) if not kinds[0] & 1 else str(number) for number in thresholds)}",
+        "threshold=" + " ".join(
+            repr(float(number)) if not kinds[0] & 1 else str(number) for number in thresholds),
         f"decision_type={' '.join(map(str, kinds))}",
         f"left_child={' '.join(str(-node - 1) for node in nodes)}",
         f"right_child={' '.join(map(str, right))}",
@@ -48,7 +49,8 @@ def model(names, trees, categories=None):
             f"max_feature_idx={len(names) - 1}", "objective=regression",
             f"feature_names={' '.join(names)}", f"feature_infos={cell} [-1:1]",
             f"tree_sizes={' '.join(str(len(block)) for block in blocks)}"]
-    return "\n".join(head) + "\n\n" + "".join(blocks) + "end of trees\n\nparameters:\nend of parameters\n\n" + f"pandas_categorical:{json.dumps(categories and [categories])}\n"
+    return ("\n".join(head) + "\n\n" + "".join(blocks) + "end of trees\n\nparameters:\nend of parameters\n\n"
+            + f"pandas_categorical:{json.dumps(categories and [categories])}\n")
 
 
 def of_numbers(names):

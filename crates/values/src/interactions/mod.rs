@@ -14,7 +14,8 @@
 //! given others,
 //!
 //! ```text
-//! I(K) = Σ_{S⊆N∖K} M_k(|S|, n−k−|S|) Δ_K v(S)  =  Σ_{R⊇K} M_k(r−k, 0) m(R),        M_k(a, b) = M_k(a+1, b) + M_k(a, b+1)
+//! I(K) = Σ_{S⊆N∖K} M_k(|S|, n−k−|S|) Δ_K v(S)  =  Σ_{R⊇K} M_k(r−k, 0) m(R),
+//! M_k(a, b) = M_k(a+1, b) + M_k(a, b+1)
 //! ```
 //!
 //! With `M_k(a, b) = L_k(t^a (1 − t)^b)`, they are a functional L_k of polynomials: for most indices the

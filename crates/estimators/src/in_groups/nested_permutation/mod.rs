@@ -105,7 +105,8 @@ use crate::support::product_draws::{
 /// // 400 scenario evaluations in addition to v(∅) and v(N): 66 pairs of 6.
 /// let explanation = NestedPermutation::grouped(SolutionConcept::owen(), partition)?.estimate(&game, 6, 3)?;
 /// assert_eq!((explanation.evaluations, explanation.diagnostics.permutations), (6, Some(132)));
-/// for ((got, error), want) in explanation.values.iter().zip(explanation.std_errors.unwrap()).zip(truth.values) {
+/// let errors = explanation.std_errors.unwrap();
+/// for ((got, error), want) in explanation.values.iter().zip(errors).zip(truth.values) {
 ///     assert!((got - want).abs() <= 4.0 * error);
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -154,7 +155,8 @@ impl NestedPermutation {
     /// use apportion_games::{Hierarchy, SumOfUnanimity};
     ///
     /// // ((0, 1), 2), 3
-    /// let hierarchy = Hierarchy::from_parents(4, &[Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None])?;
+    /// let parents = [Some(4), Some(4), Some(5), Some(6), Some(5), Some(6), None];
+    /// let hierarchy = Hierarchy::from_parents(4, &parents)?;
     /// let game = SumOfUnanimity::unanimity(4, [0, 2, 3])?;
     /// let explanation = NestedPermutation::over(hierarchy).estimate(&game, 40, 3)?;
     /// for (got, wanted) in explanation.values.iter().zip([0.25, 0.0, 0.25, 0.5]) {

@@ -57,7 +57,8 @@ use crate::support::product_draws::{
 /// **Two-step Shapley values** combine three contributions in one scenario (Algorithm 4):
 ///
 /// ```text
-/// Δ_i = v_b(T ∪ i) − v_b(T) + [v_b(Q_A ∪ S_j) − v_b(Q_A) − (v_b(S_j) − v_b(∅))] / |S_j|,     T ⊆ S_j∖i,  A ⊆ M∖j
+/// Δ_i = v_b(T ∪ i) − v_b(T) + [v_b(Q_A ∪ S_j) − v_b(Q_A) − (v_b(S_j) − v_b(∅))] / |S_j|,
+/// T ⊆ S_j∖i,  A ⊆ M∖j
 /// ```
 ///
 /// The paper prints v_b(S_j) for games with v(∅) = 0; here v_b(∅) is subtracted from it, otherwise a group's
@@ -98,7 +99,8 @@ use crate::support::product_draws::{
 /// // 7 evaluations of 100 rows: 500 scenario evaluations in addition to v(∅) and v(N), 83 draws of 6.
 /// let explanation = ProductSpace::grouped(SolutionConcept::owen(), partition).estimate(&game, 7, 3)?;
 /// assert_eq!((explanation.evaluations, explanation.model_rows), (7, 698));
-/// for ((got, error), want) in explanation.values.iter().zip(explanation.std_errors.unwrap()).zip(truth.values) {
+/// let errors = explanation.std_errors.unwrap();
+/// for ((got, error), want) in explanation.values.iter().zip(errors).zip(truth.values) {
 ///     assert!((got - want).abs() <= 4.0 * error);
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -44,7 +44,8 @@ pub enum LocalMethod {
 /// player's value in the game restricted to its neighbourhood is estimated separately.
 ///
 /// ```text
-/// contributions:  φ̃_i = (1/r_i) Σ_j ½ (x(S_j) + x(N_k(i) \ i \ S_j)),   x(S) = v(S ∪ i) − v(S),   S_j ⊆ N_k(i) \ i
+/// contributions:  φ̃_i = (1/r_i) Σ_j ½ (x(S_j) + x(N_k(i) \ i \ S_j)),
+///                 x(S) = v(S ∪ i) − v(S),   S_j ⊆ N_k(i) \ i
 /// regression:     φ̃_i = the i-th value of Leverage SHAP on the coalitions of N_k(i)
 /// ```
 ///

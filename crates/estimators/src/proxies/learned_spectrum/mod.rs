@@ -8,7 +8,8 @@
 //! Shapley and the Banzhaf value:
 //!
 //! ```text
-//! d(S) = (v(S) − v(S̄))/2 = Σ_{|T| odd} β_T χ_T(S),    φ_i = 2 Σ_{T ∋ i} β_T / |T| (Shapley),    φ_i = 2 β_{i} (Banzhaf)
+//! d(S) = (v(S) − v(S̄))/2 = Σ_{|T| odd} β_T χ_T(S),
+//! φ_i = 2 Σ_{T ∋ i} β_T / |T| (Shapley),    φ_i = 2 β_{i} (Banzhaf)
 //! ```
 //!
 //! Leverage SHAP and Kernel Banzhaf are the regressions of d on single players. All their error comes from
@@ -306,7 +307,8 @@ impl LearnedSpectrum {
     /// use apportion_values::InteractionIndex;
     ///
     /// let game = SumOfUnanimity::random(20, 30, 3, 1);
-    /// let (values, indices) = LearnedSpectrum::default().with_pairs(&InteractionIndex::SHAPLEY, &game, 800, 7)?;
+    /// let index = InteractionIndex::SHAPLEY;
+    /// let (values, indices) = LearnedSpectrum::default().with_pairs(&index, &game, 800, 7)?;
     /// assert_eq!(indices.get(&[3]), Some(&values.values[3..4]));
     /// let (pair, index) = indices.strongest(2, 1, 0)[0];
     /// println!("{pair}: {index:?}");

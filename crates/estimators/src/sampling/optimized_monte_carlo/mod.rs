@@ -49,7 +49,8 @@ pub enum References {
 /// the budget.
 ///
 /// ```text
-/// φ̃_i = (1/T) Σ_t Δ_i^(t),     Δ_i^(t) = the mean over the orders π of draw t of v(players up to i in π) − v(players before i in π)
+/// φ̃_i = (1/T) Σ_t Δ_i^(t),
+/// Δ_i^(t) = the mean over the orders π of draw t of v(players up to i in π) − v(players before i in π)
 /// ```
 ///
 /// A draw is one order, one with its reverse (the default), or all rotations of one in both directions:

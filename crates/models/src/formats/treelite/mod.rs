@@ -5,7 +5,8 @@
 //! fewer classes have zeros at the end. If N_k trees add to output k,
 //!
 //! ```text
-//! f_k(x) = base_k + Σ_t leaf_{t,k}(x)      or      f_k(x) = base_k + 1 / N_k Σ_t leaf_{t,k}(x) if trees are averaged.
+//! f_k(x) = base_k + Σ_t leaf_{t,k}(x)      or
+//! f_k(x) = base_k + 1 / N_k Σ_t leaf_{t,k}(x) if trees are averaged.
 //! ```
 //!
 //! A tree adds to one output, or to all targets or classes if its `target_id` or `class_id` is −1. Its leaves

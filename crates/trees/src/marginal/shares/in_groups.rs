@@ -29,7 +29,8 @@
 //! row fails, and e the number of such players in j. With r members of j in R,
 //!
 //! ```text
-//! φ_i += v Σ w_b M1(a, |X ∖ j|) M2(e − 1, r)   for i ∈ E ∩ S_j        φ_i −= v Σ w_b M1(a, |X ∖ j|) M2(e, r − 1)   for i ∈ R ∩ S_j,
+//! φ_i += v Σ w_b M1(a, |X ∖ j|) M2(e − 1, r)   for i ∈ E ∩ S_j
+//! φ_i −= v Σ w_b M1(a, |X ∖ j|) M2(e, r − 1)   for i ∈ R ∩ S_j,
 //! ```
 //!
 //! and rows are sorted by a and by e in the same way as for single players.

@@ -311,8 +311,8 @@ pub(crate) fn theorems(session: &Session) -> Result<Made> {
              is the feature in the middle of the block, v_x(S) = E[ln P(Y | x_S) | x]",
             "equation 6 weighs a connected set as if it had two neighbours outside, also where these are \
              beyond the neighbourhood: its weights sum to 8/15 (k = 1) and 9/14 (k = 2), so that the value \
-             of a feature which is independent of all others is not its own. Counted in the neighbourhood, the \
-             weights sum to 1, and the theorem's proof holds for them",
+             of a feature which is independent of all others is not its own. Counted in the \
+             neighbourhood, the weights sum to 1, and the theorem's proof holds for them",
             "as Myerson: the contribution is that of the component that the feature is in, which differs \
              from v(U) − v(U \\ i) where the parts of U \\ i depend on each other; the theorem says nothing \
              of it",
