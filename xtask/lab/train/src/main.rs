@@ -79,15 +79,15 @@ fn run(arguments: &Arguments) -> Result<()> {
     }
     let plans = selected(&arguments.names)?;
     let folders = Folders::new(arguments.data.clone(), arguments.out.clone())?;
-    let mut left_out = Vec::new();
+    let mut skipped = Vec::new();
     for plan in plans {
         if let Err(error) = train(plan, &folders, arguments) {
-            eprintln!("{}: left out; {error:#}", plan.name);
-            left_out.push(plan.name);
+            eprintln!("{}: skipped: {error:#}", plan.name);
+            skipped.push(plan.name);
         }
     }
-    if !left_out.is_empty() {
-        bail!("not trained: {}", left_out.join(", "));
+    if !skipped.is_empty() {
+        bail!("not trained: {}", skipped.join(", "));
     }
     Ok(())
 }
@@ -102,7 +102,7 @@ fn selected(names: &[String]) -> Result<Vec<&'static Plan>> {
         PLANS
             .iter()
             .find(|plan| plan.name == name)
-            .with_context(|| format!("there is no network {name:?}, but {}", known()))
+            .with_context(|| format!("unknown network {name:?}; expected one of: {}", known()))
     };
     names.iter().map(plan).collect()
 }
