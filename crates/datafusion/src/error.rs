@@ -84,9 +84,7 @@ pub enum BatchError {
         columns: Vec<String>,
     },
     /// Two columns of the results would have the same name.
-    #[error(
-        "the results would contain two columns {name:?}; rename the kept one, or use the layout of lists"
-    )]
+    #[error("the results would contain two columns {name:?}; rename the kept one, or use Layout::Lists")]
     SameResult {
         /// The name.
         name: String,
@@ -101,7 +99,7 @@ pub enum BatchError {
         name: String,
     },
     /// The number of names differs from the number of features or outputs.
-    #[error("expected {expected} names of {what}, in the order of the model, got {actual}")]
+    #[error("expected names for {expected} {what}, in the order of the model, got {actual}")]
     Names {
         /// "features" or "outputs".
         what: &'static str,
@@ -152,7 +150,7 @@ pub enum BatchError {
     /// The lists of a batch would exceed the maximum length.
     #[error(
         "a batch of {rows} rows exceeds the maximum of 2147483647 values in Arrow lists; use smaller \
-         batches, or the layout of columns"
+         batches, or Layout::Columns"
     )]
     TooLong {
         /// Number of rows.

@@ -451,7 +451,10 @@ mod tests {
         drop(open(&path, false, "1").unwrap());
         drop(open(&path, true, "1").unwrap());
         let error = open(&path, true, "2").err().unwrap().to_string();
-        assert!(error.contains("another run: seed was 1, and is 2; resume with the same seed"), "{error}");
+        assert!(
+            error.contains("another run: seed was 1, and is now 2; resume with the same seed"),
+            "{error}"
+        );
         let text = fs::read_to_string(&path).unwrap();
         for (problem, changed) in [
             ("not a checkpoint", text[..text.len() / 2].to_owned()),

@@ -424,7 +424,7 @@ fn new_file(directory: &Path, is_private: bool) -> io::Result<NamedTempFile> {
             return Ok(file);
         }
     }
-    Err(io::Error::other("another run removes temporary files"))
+    Err(io::Error::other("another run keeps deleting the temporary file"))
 }
 
 /// Returns the error of the system without the name of the temporary file, which would be confusing.

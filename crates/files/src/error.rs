@@ -108,8 +108,8 @@ pub enum FileError {
     },
     /// The checkpoint belongs to a different run.
     #[error(
-        "{what} is the checkpoint of another run: {part} was {stored}, and is {actual}; resume with the \
-         same {part}, or delete the file to restart"
+        "{what} is the checkpoint of another run: {part} was {stored}, and is now {actual}; resume with \
+         the same {part}, or delete the file to restart"
     )]
     OtherRun {
         /// The option and the path, as given.
@@ -124,7 +124,7 @@ pub enum FileError {
     /// The model's predictions differ from those when the checkpoint was written.
     #[error(
         "{what} is the checkpoint of another model: the prediction for row {row} was {stored}, and is \
-         {actual}; restore the model, or delete the file to restart"
+         now {actual}; restore the model, or delete the file to restart"
     )]
     OtherModel {
         /// The option and the path, as given.

@@ -125,9 +125,7 @@ pub enum ProgramError {
         expected: usize,
     },
     /// The number of outputs differs from that of the first answer, or from the number of output names.
-    #[error(
-        "the program answered {batch} with {actual} outputs per row, expected {expected}, as many as {by}"
-    )]
+    #[error("the program returned {actual} outputs per row for {batch}; expected {expected}, {by}")]
     Outputs {
         /// The batch.
         batch: Batch,
@@ -135,7 +133,7 @@ pub enum ProgramError {
         actual: usize,
         /// Expected number of outputs per row.
         expected: usize,
-        /// The source of the expected number: "the first answer had", "it named".
+        /// The source of the expected number: "as in the first answer", "one per declared output name".
         by: &'static str,
     },
     /// The output is not an Arrow stream with columns of numbers.
@@ -180,7 +178,8 @@ pub enum ProgramError {
     },
     /// A number in a categorical column does not encode a category.
     #[error(
-        "row {row} has the code {value} in column {column:?}, which has {words} categories, numbered from 0"
+        "row {row} has the invalid code {value} in column {column:?}, which has {words} categories, numbered \
+         from 0"
     )]
     NoWord {
         /// Index of the row among the rows passed.

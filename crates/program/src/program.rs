@@ -129,7 +129,12 @@ impl Program {
         }
         if let Some(names) = first.names.as_ref().filter(|names| names.len() != outputs) {
             let (actual, expected) = (outputs, names.len());
-            return Err(ProgramError::Outputs { batch: Batch(1), actual, expected, by: "it named" });
+            return Err(ProgramError::Outputs {
+                batch: Batch(1),
+                actual,
+                expected,
+                by: "one per declared output name",
+            });
         }
         Ok(Self {
             command: command.to_owned(),
@@ -313,7 +318,7 @@ fn check_outputs(batch: Batch, answer: &Answer, expected: usize) -> Result<(), P
     if actual == expected {
         return Ok(());
     }
-    Err(ProgramError::Outputs { batch, actual, expected, by: "the first answer had" })
+    Err(ProgramError::Outputs { batch, actual, expected, by: "as in the first answer" })
 }
 
 /// Returns an error for outputs that are not finite; `first` is the index of the answer's first row among the

@@ -42,7 +42,7 @@ fn batches_that_do_not_fit_are_refused() {
     let base = renamed(&|name| name.replace("id", "base"));
     assert_eq!(
         says(&trees().feature_names(FEATURES).keep(["base"]).build().unwrap(), &base),
-        "the results would contain two columns \"base\"; rename the kept one, or use the layout of lists"
+        "the results would contain two columns \"base\"; rename the kept one, or use Layout::Lists"
     );
 }
 
@@ -52,7 +52,7 @@ fn what_cannot_be_asked_is_refused_when_an_explainer_is_made() {
     let says = |built: Result<BatchExplainer, BatchError>| built.unwrap_err().to_string();
     assert_eq!(
         says(trees().feature_names(["a"]).build()),
-        "expected 10 names of features, in the order of the model, got 1"
+        "expected names for 10 features, in the order of the model, got 1"
     );
     assert_eq!(
         says(trees().background(Background::baseline(vec![0.0]).unwrap()).build()),

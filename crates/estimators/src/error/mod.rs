@@ -28,7 +28,7 @@ pub enum EstimatorError {
     NoPlayers,
     /// A value is not finite.
     #[error(
-        "the value of player {player} (output {output}) by {method} is {value}: differences of the coalition \
+        "{method} computed the value {value} for player {player} (output {output}): differences of coalition \
          values overflow; divide the model output by a constant, such as 1e10"
     )]
     NotFinite {
@@ -81,7 +81,7 @@ pub enum EstimatorError {
         instead: &'static str,
     },
     /// The game does not have this player.
-    #[error("unknown player {player}; expected one of the {players} that have values, numbered from 0")]
+    #[error("unknown player {player}; expected an index less than {players}")]
     UnknownPlayer {
         /// The requested player.
         player: usize,

@@ -432,8 +432,8 @@ fn sentence(until: &Until, bounds: &Bounds, stopped_by: StopRule) -> String {
         }
         Guarantee::EmpiricalBernstein => "by an inequality that holds for any number of draws",
         Guarantee::NothingVaried => {
-            "as far as was observed: nothing varied in the sample or on the border of the game, but a sample \
-             cannot rule out variation elsewhere"
+            "as far as was observed: nothing varied in the sample, among single players or among coalitions \
+             without one player, but variation elsewhere cannot be ruled out"
         }
         Guarantee::Asymptotic if until.range.is_some() => {
             "by standard errors, which are asymptotically valid; the range is ignored, as this method has no \
@@ -458,8 +458,8 @@ fn sentence(until: &Until, bounds: &Bounds, stopped_by: StopRule) -> String {
                 .to_owned()
         }
         StopRule::Draws => {
-            "Not certified: there are enough coalitions, but too few draws of the distribution for each of \
-             them; increase the number of draws."
+            "Not certified: enough coalitions were evaluated, but each with too few draws from the \
+             distribution; increase the number of draws."
                 .to_owned()
         }
     }

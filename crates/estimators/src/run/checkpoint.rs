@@ -87,7 +87,7 @@ impl Checkpoint {
         }
         differs("version", &self.version, &env!("CARGO_PKG_VERSION"))?;
         differs("method", &self.method, &estimator.name())?;
-        differs("method settings", &self.settings, &estimator.settings())?;
+        differs("method configuration", &self.settings, &estimator.settings())?;
         differs("seed", &self.seed, &seed)?;
         differs("number of players", &self.players, &game.players())?;
         differs("number of outputs", &self.outputs, &game.outputs())?;

@@ -45,7 +45,7 @@ pub trait Estimator: Settings + std::fmt::Debug + Send + Sync {
     /// [`memory`](Self::memory) is needed than available, and the errors of the game.
     fn estimate(&self, game: &dyn Game, budget: usize, seed: u64) -> Result<Explanation, EstimatorError> {
         let (players, outputs) = (game.players(), game.outputs());
-        let what = || format!("{} of {players} players from {budget} evaluations", self.name());
+        let what = || format!("{} for {players} players from {budget} evaluations", self.name());
         memory::check(self.memory(players, outputs, budget), what, "use fewer players or a smaller budget")?;
         in_own_units(game, |game| Ok(self.estimate_seen(game, budget, seed)?.with_unseen()))
     }

@@ -262,8 +262,7 @@ specs! {
     MONTE_CARLO = "monte-carlo": "Monte Carlo, separately for each player",
         |value| Some(Box::new(MonteCarlo::new(semivalue(value)?)));
     MONTE_CARLO_AUTHORS = "monte-carlo-authors" variant:
-        "Monte Carlo, counted as in the code of the Kernel Banzhaf paper: twice the evaluations of its \
-         budget",
+        "Monte Carlo with as many draws as in the Kernel Banzhaf paper's code, which takes twice the budget",
         |value| Some(Box::new(MonteCarlo::new(semivalue(value)?).with_accounting(Accounting::Subsets)));
 }
 

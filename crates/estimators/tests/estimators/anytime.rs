@@ -256,7 +256,7 @@ fn checkpoints_of_something_else_are_refused_with_what_differs() {
     assert!(says.contains("different method: it has leverage-shap"), "{says}");
     let no_errors = LeverageShap::default().with_standard_errors(StandardErrors::Omitted);
     let says = refused(&no_errors, &game, 6);
-    assert!(says.contains("different method settings") && says.contains("Omitted"), "{says}");
+    assert!(says.contains("different method configuration") && says.contains("Omitted"), "{says}");
     assert!(refused(&method, &SumOfUnanimity::random(12, 30, 3, 4), 6).contains("game (model"));
     assert!(refused(&method, &SumOfUnanimity::random(13, 30, 3, 2), 6).contains("number of players"));
 

@@ -419,7 +419,7 @@ specs! {
         "Monte Carlo on the product space of coalitions and background rows, separately for each player",
         |value| Some(Box::new(of_value(value)?));
     PRODUCT_SPACE_TRUE_MARGINAL = "product-space-true-marginal" drawing_scenarios:
-        "product-space with each background row used once, for the distribution that the background is a \
-         sample of",
+        "product-space with each background row used once, for the distribution from which the background was \
+         sampled",
         |value| Some(Box::new(of_value(value)?.true_marginal()));
 }
