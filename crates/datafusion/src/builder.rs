@@ -11,14 +11,14 @@ use crate::error::BatchError;
 use crate::explainer::{About, BatchExplainer, Inner, Source};
 use crate::results::{Layout, Shape};
 
-/// Version of the schema of results.
+/// Version of the result schema.
 const SCHEMA: u32 = 1;
-/// Number of rows for which the tree algorithms are chosen, whatever the actual batches, so that the values
-/// of a row do not depend on its batch.
+/// Number of rows for which the tree algorithms are chosen, regardless of the actual batch size, so that the
+/// values of a row do not depend on its batch.
 const ROWS: usize = 4096;
 
-/// Options of the library that batches do not have: the game and the output follow from the background and
-/// from [`Builder::behind_link`], and kernels are chosen for a fixed number of rows.
+/// Options of the library that are not supported for batches: the game and the output follow from the
+/// background and from [`Builder::behind_link`], and kernels are chosen for a fixed number of rows.
 const OF_OTHERS: [&str; 8] = ["game", "output", "rows", "draws", "bandwidth", "share", "variant", "fallback"];
 
 /// Options of a [`BatchExplainer`]; [`build`](Self::build) validates them and prepares the explainer.
@@ -27,9 +27,9 @@ pub struct Builder {
     background: Option<Background>,
     is_behind_link: bool,
     options: Options,
-    /// The value, if it is given with its groups or its graph.
+    /// The value, if set together with its groups or graph.
     value: Option<Value>,
-    /// The accuracy, if it is given with its budget.
+    /// The accuracy, if set together with its budget.
     until: Option<Until>,
     names: Option<Vec<String>>,
     output_names: Option<Vec<String>>,
@@ -55,8 +55,8 @@ impl BatchExplainer {
         Builder::new(Source::Trees(ensemble.into()))
     }
 
-    /// Explains any model with its marginal game and a background. It may be called from several threads at
-    /// once.
+    /// Explains any model, using the marginal game with a background. The model may be called from several
+    /// threads at once.
     pub fn of_model<M: Model + 'static>(model: Arc<M>, background: Background) -> Builder {
         Builder::new(Source::Model(model)).background(background)
     }
@@ -80,8 +80,8 @@ impl Builder {
         }
     }
 
-    /// Sets the background rows, which selects the marginal game. Its columns are the features in the order
-    /// of the model.
+    /// Sets the background rows, which selects the marginal game. Its columns must be the features, in the
+    /// order of the model.
     #[must_use]
     pub fn background(mut self, background: Background) -> Self {
         self.background = Some(background);
@@ -96,13 +96,13 @@ impl Builder {
         self
     }
 
-    /// Sets an option from text, by its name in [`Options::NAMES`]: `set("budget", "20n")`. Groups and
-    /// graphs contain names or indices of features.
+    /// Sets an option from text, by its name in [`Options::NAMES`]: `set("budget", "20n")`. In groups and
+    /// graphs, features are given by name or by index.
     ///
     /// # Errors
     ///
     /// [`BatchError::Explain`] for an unknown option or an invalid value, and [`BatchError::Option`] for an
-    /// option that batches do not have: the game and the output follow from the background and from
+    /// option that is not supported for batches: the game and the output follow from the background and from
     /// [`behind_link`](Self::behind_link).
     pub fn set(mut self, name: &str, words: &str) -> Result<Self, BatchError> {
         if OF_OTHERS.contains(&name) {
@@ -175,17 +175,18 @@ impl Builder {
         self
     }
 
-    /// Keeps the tables of trees between batches instead of computing them for each, which is faster for many
-    /// small batches but needs memory for the tables of all trees. The tables have a different layout, so the
-    /// last bits of values may differ from those without this option. They are the same in all batches.
+    /// Keeps the tables of trees between batches instead of recomputing them for each batch, which is faster
+    /// for many small batches but needs memory for the tables of all trees. The tables have a different
+    /// layout, so the last bits of values may differ from those without this option. They are the same in all
+    /// batches.
     #[must_use]
     pub fn keep_tables(mut self) -> Self {
         self.keeps_tables = true;
         self
     }
 
-    /// Sets the layout of results of batches; [`Layout::Columns`] by default. SQL functions have a separate
-    /// layout.
+    /// Sets the layout of the results; [`Layout::Columns`] by default. SQL functions ignore it: they return
+    /// structs.
     #[must_use]
     pub fn layout(mut self, layout: Layout) -> Self {
         self.layout = layout;
@@ -200,7 +201,7 @@ impl Builder {
         self
     }
 
-    /// Prepares everything that does not depend on rows.
+    /// Creates the explainer, and precomputes everything that does not depend on the rows.
     ///
     /// # Errors
     ///

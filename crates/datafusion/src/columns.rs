@@ -1,4 +1,4 @@
-//! Columns of features: their selection and conversion to numbers.
+//! Selection of the feature columns, and their conversion to numbers.
 
 use apportion::Ensemble;
 use apportion::trees::Words;
@@ -9,8 +9,8 @@ use datafusion_common::arrow::datatypes::{DataType, Float64Type, Int64Type, Sche
 
 use crate::error::BatchError;
 
-/// Returns the positions of the features among the columns of a schema: the columns with the names of the
-/// features, or all columns that are not kept, in order.
+/// Returns the positions of the feature columns in a schema: the columns with the names of the features, or
+/// all columns that are not copied to the results, in order.
 pub(crate) fn chosen(
     schema: &Schema,
     names: Option<&[String]>,
@@ -27,7 +27,7 @@ pub(crate) fn chosen(
         keeps_all: true,
         ..Wanted::default()
     };
-    // A feature may be kept, too.
+    // A feature column may be copied to the results, too.
     if let (Some(_), Ok(choice)) = (names, choose(Header::Names(&columns), &all))
         && !choice.in_order
     {
@@ -50,7 +50,7 @@ impl<'a> Feature<'a> {
         Self { place, words: ensemble.and_then(|ensemble| ensemble.words(feature)) }
     }
 
-    /// Returns an error for a type that contains neither numbers nor texts.
+    /// Returns an error for a type that contains neither numbers nor strings.
     pub(crate) fn check(&self, given: &DataType) -> Result<(), BatchError> {
         if is_number(given) || is_text(given) {
             return Ok(());
@@ -120,7 +120,7 @@ impl<'a> Feature<'a> {
     }
 }
 
-/// Returns the type of the values, which for a dictionary is that of its entries.
+/// Returns the type of the values, which for a dictionary is the type of its entries.
 fn values_of(given: &DataType) -> &DataType {
     match given {
         DataType::Dictionary(_, values) => values_of(values),

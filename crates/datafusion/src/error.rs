@@ -31,10 +31,10 @@ pub enum BatchError {
         /// The underlying error.
         problem: Box<BatchError>,
     },
-    /// The columns of the batches cannot be the features.
+    /// The columns of the batches do not match the features of the model.
     #[error("the batches: {}", .0.in_words(|of| (of == ColumnUse::Ignored).then_some("keep")))]
     Columns(ChoiceError),
-    /// An option that batches do not have.
+    /// The option is not supported for batches.
     #[error("option {name} is not supported for batches")]
     Option {
         /// The name of the option.
@@ -138,7 +138,7 @@ pub enum BatchError {
         /// The names of the features.
         features: Vec<String>,
     },
-    /// The first argument is not a text literal that names the model.
+    /// The first argument is not a string literal that names the model.
     #[error(
         "{function} requires the model as its first argument, as a string literal: {function}('model.json', \
          a, b, …); it is read when the query is planned, so columns and function results are not supported"
@@ -176,20 +176,20 @@ pub enum BatchError {
 }
 
 impl BatchError {
-    /// Converts to an error in the planning of a query.
+    /// Converts to an error of query planning.
     pub(crate) fn in_plan(self) -> DataFusionError {
         DataFusionError::Plan(self.to_string())
     }
 }
 
-/// An error of creating a background.
+/// Converts errors of creating a background.
 impl From<GameError> for BatchError {
     fn from(error: GameError) -> Self {
         Self::Explain(error.into())
     }
 }
 
-/// Converts to an error in the execution of a query.
+/// Converts to an error of query execution.
 impl From<BatchError> for DataFusionError {
     fn from(error: BatchError) -> Self {
         Self::External(Box::new(error))
@@ -205,7 +205,7 @@ fn wanted_type(has_categories: bool) -> &'static str {
     }
 }
 
-/// Formats the first names, and the number of the others.
+/// Formats the first few names, and the number of omitted ones.
 fn listed(names: &[String]) -> String {
     if names.is_empty() {
         return "none".to_owned();

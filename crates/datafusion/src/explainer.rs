@@ -93,15 +93,15 @@ pub(crate) struct About {
 impl BatchExplainer {
     /// Returns the schema of the results for batches with the schema `input`, before any row is explained.
     ///
-    /// With [`Layout::Columns`], there is one line for each row and output. Its columns are the kept columns,
-    /// `output` if there are several, `base`, `prediction`, one column for each player, and for estimates
-    /// `std error of PLAYER` and `evaluations`. With [`Layout::Lists`], there is one line for each row. Its
-    /// columns are the kept columns; `base` and `prediction`, which are lists if there are several outputs;
-    /// `values`, a list by player, of lists by output; and for estimates `std_errors` with the same type and
-    /// `evaluations`. If a tolerance was set, both have `stopped_by`, too.
+    /// With [`Layout::Columns`], there is one result row for each row and output. Its columns are the kept
+    /// columns, `output` if there are several, `base`, `prediction`, one column for each player, and for
+    /// estimates `std error of PLAYER` and `evaluations`. With [`Layout::Lists`], there is one result row for
+    /// each row. Its columns are the kept columns; `base` and `prediction`, which are lists if there are
+    /// several outputs; `values`, a list by player, of lists by output; and for estimates `std_errors` with
+    /// the same type and `evaluations`. If a tolerance was set, both have `stopped_by`, too.
     ///
-    /// The metadata contain, under `apportion`, the version of the schema and a description of the request,
-    /// as JSON.
+    /// The metadata entry `apportion` contains the version of the schema and a description of the request, as
+    /// JSON.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl BatchExplainer {
         self.explain_in(batch, &self.layout_of(batch.schema_ref())?)
     }
 
-    /// Explains batches one after the other, with memory for a single one. If a batch cannot be read or
+    /// Explains batches one after the other, with only one in memory at a time. If a batch cannot be read or
     /// explained, its item is the error.
     ///
     /// ```
@@ -221,8 +221,7 @@ impl BatchExplainer {
         Ok(RecordBatch::try_new(Arc::clone(&laid.schema), arrays)?)
     }
 
-    /// Returns the numbers of rows whose features are these arrays of length `rows`, each with its name in
-    /// messages.
+    /// Converts `rows` rows to numbers. Each feature is given as an array, with its name in messages.
     pub(crate) fn numbers(
         &self,
         columns: &[(String, &ArrayRef)],
@@ -236,7 +235,7 @@ impl BatchExplainer {
         Ok(numbers)
     }
 
-    /// Explains rows with these numbers.
+    /// Explains rows given as numbers.
     pub(crate) fn found(&self, numbers: &[f64]) -> Result<Batch, BatchError> {
         let explicands = Rows::new(numbers, self.inner.features);
         match &self.inner.pool {
@@ -306,7 +305,7 @@ impl BatchExplainer {
     /// Returns the description of the request as JSON.
     pub(crate) fn about(&self, layout: &'static str, features: Vec<String>) -> String {
         let about = About { layout, features, ..self.inner.about.clone() };
-        // This cannot fail for a struct of texts and numbers.
+        // This cannot fail for a struct of strings and numbers.
         serde_json::to_string(&about).unwrap_or_default()
     }
 

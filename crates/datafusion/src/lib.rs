@@ -66,13 +66,14 @@
 //! partitions and threads, because the tree algorithms are always chosen as for 4096 rows.
 //!
 //! NULL and NaN are missing values. Integers, floating-point numbers, decimals and booleans are numbers.
-//! Texts are accepted for features whose categories are stored in the model, and rejected for all others.
+//! Strings are accepted for features whose categories are stored in the model, and rejected for all others.
 //!
 //! # Cost
 //!
-//! The time is that of the explainer for the same rows. For trees, there is a cost for each call (tables of
-//! the trees) and one for each row, so small batches are inefficient; DataFusion's default of 8192 rows is a
-//! good choice. Memory is needed for one batch, its numbers as doubles and its values.
+//! Explaining takes as long as with `apportion::Explainer` for the same rows. For trees, there is a cost for
+//! each call (tables of the trees) and one for each row, so small batches are inefficient; DataFusion's
+//! default of 8192 rows is a good choice. The memory holds one batch, its features as doubles, and its
+//! values.
 //!
 //! A function caches its last results, one per core: a query that selects several fields of one call computes
 //! it once, although DataFusion may call it for each field. A call whose arguments are all constants is

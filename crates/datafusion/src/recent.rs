@@ -16,7 +16,7 @@ pub(crate) struct Recent {
     most: usize,
 }
 
-/// The numbers of rows, and their result.
+/// Some rows as numbers, and the result for them.
 #[derive(Debug)]
 struct Entry {
     numbers: Vec<f64>,

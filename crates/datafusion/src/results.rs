@@ -24,10 +24,10 @@ pub(crate) struct Shape {
 /// The layout of the results of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
-    /// One column for each player, and one line for each row and output.
+    /// One column for each player, and one result row for each row and output.
     #[default]
     Columns,
-    /// One line for each row, with its values as a list.
+    /// One result row for each row, with its values as a list.
     Lists,
 }
 
@@ -83,12 +83,12 @@ impl Layout {
 }
 
 impl Shape {
-    /// Returns the type of a number of a row, which is a list if there are several outputs.
+    /// Returns the type of the base value and the prediction of a row: a list if there are several outputs.
     fn per_row(self) -> DataType {
         if self.outputs > 1 { list(DataType::Float64) } else { DataType::Float64 }
     }
 
-    /// Returns the last fields.
+    /// Returns the fields after the values and standard errors.
     fn ends(self) -> Vec<Field> {
         let mut fields = Vec::new();
         if self.is_estimate {
@@ -100,7 +100,7 @@ impl Shape {
         fields
     }
 
-    /// Returns the arrays of the last fields, with `each` lines for a row.
+    /// Returns the arrays of these fields, with `each` result rows for each row.
     fn end_arrays(self, found: &Batch, each: usize) -> Vec<ArrayRef> {
         let mut arrays: Vec<ArrayRef> = Vec::new();
         if self.is_estimate {
@@ -160,8 +160,7 @@ impl Shape {
         Ok(StructArray::try_new(fields, arrays, None)?)
     }
 
-    /// Returns an array of numbers that are rows × outputs, or an array of lists if there are several
-    /// outputs.
+    /// Returns an array of `numbers` (rows × outputs), or an array of lists if there are several outputs.
     fn lines(self, numbers: Vec<f64>, rows: usize, holed: bool) -> Result<ArrayRef, BatchError> {
         let count = numbers.len();
         let leaves = leaves(numbers, holed);

@@ -68,10 +68,10 @@ pub fn function(
 /// SELECT id, explain_row('model.json', age, bmi, bp) FROM patients;
 /// ```
 ///
-/// `EXPLAIN` is also an SQL keyword. After a comma, the parser of DataFusion's default dialect ends the list
-/// there; in this case, write `explain_row`, or `"explain"` with quotes.
+/// `EXPLAIN` is also an SQL keyword. After a comma, the parser of DataFusion's default dialect treats it as
+/// the end of the list; in this case, write `explain_row`, or `"explain"` with quotes.
 ///
-/// The path must be a text literal in the query. The file is read when the first query that names it is
+/// The path must be a string literal in the query. The file is read when the first query that names it is
 /// planned, and its model stays in the memory of the session. To read a changed file again, call this
 /// function again.
 ///
@@ -94,7 +94,7 @@ pub fn register_all(session: &mut dyn FunctionRegistry) -> std::result::Result<(
 ///
 /// // In a program: datafusion::prelude::SessionContext::new().
 /// let mut session = MemoryFunctionRegistry::new();
-/// // SELECT explain_by('risk', …) reads /models/risk.json, and no other folder can be named.
+/// // SELECT explain_by('risk', …) reads /models/risk.json, and no other directory can be named.
 /// register_models(&mut session, "explain_by", |name| {
 ///     let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
 ///     BatchExplainer::of_file(format!("/models/{letters}.json"))?.seed(7).build()
@@ -119,7 +119,7 @@ fn of_models(
     ScalarUDF::from(Function { name, signature: any(), of: Of::Named(Arc::new(models)) })
 }
 
-/// Accepts any arguments, so that errors have the messages of this crate.
+/// Accepts any arguments, so that invalid ones are reported with the messages of this crate.
 fn any() -> Signature {
     Signature::one_of(vec![TypeSignature::Nullary, TypeSignature::VariadicAny], Volatility::Immutable)
 }

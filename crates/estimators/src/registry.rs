@@ -14,7 +14,7 @@ use crate::run::Estimator;
 /// use apportion_estimators::{MethodSpec, MonteCarlo};
 /// use apportion_values::{Semivalue, Value};
 ///
-/// static MINE: MethodSpec = MethodSpec::new("mine", "Monte Carlo, of Banzhaf values only", |_| {
+/// static MINE: MethodSpec = MethodSpec::new("mine", "Monte Carlo, for Banzhaf values only", |_| {
 ///     Some(Box::new(MonteCarlo::new(Semivalue::Banzhaf)))
 /// });
 /// assert!(MINE.computes(&Semivalue::Banzhaf.into()));

@@ -6,7 +6,7 @@ macro_rules! setters {
         impl $options {
             $(
                 #[doc = concat!(
-                    "The same with another [`", stringify!($field), "`](Self#structfield.",
+                    "Sets [`", stringify!($field), "`](Self#structfield.",
                     stringify!($field), ")."
                 )]
                 #[must_use]

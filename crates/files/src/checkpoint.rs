@@ -78,7 +78,7 @@ struct Now {
 impl CheckpointFile {
     /// Opens the checkpoint of the run with this key. It contains the rows of the file `resume`, if any, and
     /// is written to `destination`. The file is written once immediately, so that an invalid path is reported
-    /// before any work, and then at most once in `every`.
+    /// before any work, and then at most once per `every`.
     ///
     /// Messages refer to `resume` as `what`.
     ///
@@ -200,7 +200,7 @@ impl CheckpointFile {
         written
     }
 
-    /// Ignore poisoning: a panic cannot leave the state inconsistent.
+    /// Locks the state. Ignores poisoning: a panic cannot leave it inconsistent.
     fn now(&self) -> MutexGuard<'_, Now> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -318,7 +318,7 @@ fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<()
     }
 }
 
-/// Returns facts about any run that are shown for the text of a checkpoint, by name.
+/// Returns facts about the run whose checkpoint has the content `text`, by name, to be shown to users.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! SHA-256 of files, numbers and texts, as `sha256:` and hexadecimal digits.
+//! SHA-256 of files, numbers and strings, as `sha256:` and hexadecimal digits.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -34,7 +34,7 @@ pub fn of_bytes(bytes: &[u8]) -> String {
     named(&Sha256::digest(bytes))
 }
 
-/// Returns a number that represents a text in a digest of numbers: the first bits of the digest of the text.
+/// Returns a number that represents a string in a digest of numbers: the first bits of the string's digest.
 pub fn number_of_text(text: &str) -> f64 {
     let first = Sha256::digest(text).iter().take(8).fold(0, |bits: u64, &byte| bits << 8 | u64::from(byte));
     f64::from_bits(first)

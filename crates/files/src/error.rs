@@ -159,12 +159,12 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// Returns whether the request is wrong, regardless of the contents of files.
+    /// Returns whether the request is invalid, regardless of the contents of files.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::StandardOutput { .. })
     }
 
-    /// Returns whether an input file is wrong, as opposed to the request.
+    /// Returns whether an input file is invalid, as opposed to the request.
     pub fn is_data(&self) -> bool {
         matches!(self, Self::Corrupt { .. } | Self::Version { .. })
     }

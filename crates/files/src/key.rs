@@ -30,7 +30,7 @@ pub struct Key {
     pub distribution: String,
     /// The name of the method.
     pub method: String,
-    /// The number of evaluations of each row.
+    /// The number of evaluations per row.
     pub budget: String,
     /// The accuracy at which a run stops.
     pub accuracy: String,

@@ -18,7 +18,7 @@
 //! | [`Destination`], [`Sink`] | a file that is written atomically, standard output, or a device |
 //! | [`CheckpointFile`] | a file with the finished rows of a run and its state in the others |
 //! | [`Key`] | everything that a run depends on: a checkpoint resumes only with the same key |
-//! | [`digest`] | SHA-256 of files, numbers and texts, for keys |
+//! | [`digest`] | SHA-256 of files, numbers and strings, for keys |
 //! | [`FileError`] | errors of writing, reading and resuming, and what to do |
 
 mod checkpoint;

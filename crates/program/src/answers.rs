@@ -8,7 +8,7 @@ use crate::error::ProgramError;
 use crate::options::Format;
 use crate::process::shown;
 
-/// Maximum length of a line in bytes, longer than that of any row.
+/// Maximum length of a line in bytes, which no valid row exceeds.
 const LONGEST_LINE: u64 = 1 << 24;
 
 /// The outputs of the rows of a batch.
@@ -157,7 +157,7 @@ mod arrow {
 
     use super::*;
 
-    /// A reader that records its end.
+    /// A reader that records whether its end was reached.
     struct Noted<R> {
         output: R,
         ended: Rc<Cell<bool>>,

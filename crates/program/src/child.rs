@@ -33,9 +33,10 @@ pub(crate) struct Child {
     answers: VecDeque<Answer>,
     /// The end of the output, until it is reported. Answers received before it are returned first.
     end: Option<End>,
-    /// Number of rows received of the incoming answer.
+    /// Number of rows received so far of the current answer.
     came: Arc<AtomicUsize>,
-    /// Numbers of batches sent, batches read by the process as far as pipes show, and batches answered.
+    /// Number of batches sent, written to the pipe (after which the process may have read them), and
+    /// answered.
     sent: usize,
     written: usize,
     answered: usize,

@@ -3,12 +3,13 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A mapping of the numbers of a column to texts that becomes known only while rows are read.
+/// A mapping from the numbers of a column to strings, which becomes known only while rows are read.
 pub trait Texts: Debug + Send + Sync {
-    /// Returns whether all numbers of the column are codes of texts.
+    /// Returns whether all numbers of the column are codes for strings.
     fn is_text(&self) -> bool;
 
-    /// Calls `with` with the text of a number. Returns `false` if it has none and is written as a number.
+    /// Calls `with` with the string for a number. Returns `false` if there is none and it is written as a
+    /// number.
     fn with_text(&self, number: f64, with: &mut dyn FnMut(&str)) -> bool;
 }
 
@@ -18,8 +19,8 @@ pub struct Column {
     name: String,
     words: Vec<String>,
     texts: Option<Arc<dyn Texts>>,
-    /// Whether its cells are texts. Determined when the column is created, because the type of a column in a
-    /// stream is fixed.
+    /// Whether its cells are strings. Determined when the column is created, because the type of a column in
+    /// a stream is fixed.
     is_text: bool,
 }
 
@@ -43,12 +44,12 @@ impl Column {
         Self { name: name.into(), words: Vec::new(), texts: Some(texts), is_text }
     }
 
-    /// Returns whether the program reads texts, so that every number must have one.
+    /// Returns whether the program reads strings, so that every number must encode one.
     pub(crate) fn is_text(&self) -> bool {
         self.is_text
     }
 
-    /// Calls `with` with the text of a number. Returns `false` if it has none.
+    /// Calls `with` with the string for a number. Returns `false` if there is none.
     pub(crate) fn with_text(&self, number: f64, with: &mut dyn FnMut(&str)) -> bool {
         match &self.texts {
             Some(texts) => texts.with_text(number, with),
@@ -61,7 +62,7 @@ impl Column {
         &self.name
     }
 
-    /// Returns the categories, indexed by their numbers; empty for a column of numbers.
+    /// Returns the categories, indexed by their codes; empty for a column of numbers.
     pub fn words(&self) -> &[String] {
         &self.words
     }

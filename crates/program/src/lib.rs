@@ -18,7 +18,7 @@
 //! | [`Program`] | a shell command that is started once and answers batch after batch; a [`Model`] |
 //! | [`Column`], [`Texts`] | the name of a feature, and its categories if it has any |
 //! | [`ProgramOptions`], [`Format`] | CSV or Arrow, rows per batch, time-out, restarts, workers |
-//! | [`ProgramError`], [`Batch`] | the behaviour of the program, what was expected, and what to do |
+//! | [`ProgramError`], [`Batch`] | what the program did, what was expected, and what to do |
 //!
 //! [`Format`] describes the input and output of a program, with a server of ten lines. The feature `arrow`
 //! enables [`Format::Arrow`].

@@ -12,9 +12,9 @@ pub enum Format {
     /// Lines of text.
     ///
     /// The program first reads one line with the names of the columns, separated by commas. (As in any CSV,
-    /// names and texts that contain commas or quotes are quoted.) For every batch, it then reads a line with
-    /// the number of rows, and one line per row. Cells are numbers with the fewest digits that read back to
-    /// the same bits, categories as text, and empty for missing values.
+    /// names and categories that contain commas or quotes are quoted.) For every batch, it then reads a line
+    /// with the number of rows, and one line per row. Numbers have the fewest digits that read back to the
+    /// same bits, categories are written as text, and missing values are empty cells.
     ///
     /// It answers each batch with one line per row, in order: the outputs, separated by commas or spaces. An
     /// empty line ends the answer; then the output must be flushed. Before its first answer, it may write one
@@ -37,7 +37,7 @@ pub enum Format {
     Csv,
     /// An Arrow IPC stream as input, and one as output. The program answers each record batch of rows with
     /// one record batch with the same number of rows, whose columns are the outputs. The names of the columns
-    /// are the names of the outputs. Numbers are 64-bit, categories are texts, missing values are null.
+    /// are the names of the outputs. Numbers are 64-bit, categories are strings, missing values are null.
     #[cfg(feature = "arrow")]
     Arrow,
 }

@@ -14,8 +14,8 @@ use crate::pool::Pool;
 use crate::process::{shown, were_ended};
 use crate::requests::Requests;
 
-/// Maximum difference between the outputs of a row in two batches, relative to the largest output. Rounding
-/// in single precision, in another order for another size of the batch, stays below it.
+/// Maximum difference between the outputs of a row in two batches, relative to the largest output. It exceeds
+/// the rounding errors of single precision, which may differ between batch sizes.
 const AGREEMENT: f64 = 1e-5;
 /// Maximum number of different rows in the trial batch.
 const TRIAL_ROWS: usize = 8;
@@ -28,10 +28,10 @@ const TRIAL_ROWS: usize = 8;
 /// with all processes that it started.
 ///
 /// A prediction must be a function of its row. Then attributions do not depend on the batches, on the number
-/// of processes, or on restarts. They are bitwise identical if the outputs of the program are, whatever the
-/// other rows of a batch.
+/// of processes, or on restarts. They are bitwise identical if the outputs of the program are, regardless of
+/// the other rows in a batch.
 ///
-/// Memory is needed for two batches of rows per process and their answers.
+/// The memory holds two batches of rows per process, and their answers.
 pub struct Program {
     command: String,
     requests: Requests,
@@ -168,8 +168,8 @@ impl Program {
         self.decimal_comma.as_deref()
     }
 
-    /// Predicts a few rows again that were predicted before. To be called at the end of a run: the program
-    /// must still return the same outputs.
+    /// Predicts a few rows again that were predicted before; the program must still return the same outputs.
+    /// Call this at the end of a run.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl Program {
         witnesses.iter().try_for_each(|witness| self.compare(witness, true))
     }
 
-    /// Returns how many times a process that died or took too long was replaced.
+    /// Returns the number of times that a process that died or took too long was replaced.
     pub fn restarts(&self) -> usize {
         self.restarts.load(Ordering::Relaxed)
     }

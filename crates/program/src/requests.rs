@@ -89,7 +89,7 @@ impl Requests {
     }
 }
 
-/// Returns the error for a text with line breaks.
+/// Returns the error for a string with line breaks.
 fn breaks_a_line(column: &Column, text: &str) -> ProgramError {
     ProgramError::options(format!(
         "column {:?} contains {text:?}, which has a line break; rename it, or use the Arrow format",
@@ -153,7 +153,7 @@ fn number(line: &mut Vec<u8>, value: f64) {
     debug_assert!(written.is_ok(), "there is always room");
 }
 
-/// Writes a text, quoted if necessary.
+/// Writes a string, quoted if necessary.
 fn text(line: &mut Vec<u8>, text: &str) {
     let blank_ends = text.trim().len() < text.len();
     if text.is_empty() || blank_ends || text.contains(['"', ',', ';', '\t', '\'', '#']) {
@@ -209,7 +209,7 @@ mod arrow {
             writer.write(&cells)?;
             Ok(std::mem::take(writer.sink()))
         };
-        // Texts may be too long for a record batch.
+        // The strings may be too long for a record batch.
         write().map_err(|error: std::io::Error| ProgramError::options(error.to_string()))
     }
 }
@@ -263,7 +263,7 @@ mod tests {
         }
     }
 
-    /// A column of texts if `true`; otherwise a column of numbers that spells one of them as "1.50".
+    /// A column of strings if `true`; otherwise a column of numbers that spells one of them as "1.50".
     #[derive(Debug)]
     struct Cells(bool);
 

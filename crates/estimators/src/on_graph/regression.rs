@@ -35,7 +35,7 @@ use crate::run::{Estimator, Evaluations, check_budget};
 
 const NAME: &str = "c-shapley-regression";
 
-/// The order in the name of the value as long as it is not determined by the budget: that of the paper's
+/// The order in the name of the value if the actual order depends on the budget: that of the paper's
 /// experiments.
 const USUAL_ORDER: usize = 4;
 

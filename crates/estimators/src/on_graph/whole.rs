@@ -1,4 +1,4 @@
-//! Values on a graph from each distinct coalition once: exact at any sufficient budget.
+//! Values on a graph, with one evaluation per distinct coalition: exact at any sufficient budget.
 
 use std::sync::Arc;
 

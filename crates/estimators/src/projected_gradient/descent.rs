@@ -48,7 +48,7 @@ pub(super) struct Descent {
     curvature: f64,
 }
 
-/// The step length, the weight in the average, and the number of draws in a mini-batch.
+/// The step size, the weight in the average, and the number of draws in a mini-batch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) length: f64,

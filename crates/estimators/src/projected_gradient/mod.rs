@@ -120,7 +120,7 @@ pub struct ProjectedGradient {
     /// The mini-batch size: the number of draws (coalitions or pairs) per step, whose gradients are averaged;
     /// 1 by default.
     pub batch: usize,
-    /// The length of the steps.
+    /// The step size.
     pub step: StepSize,
     /// The average of the iterates that is the estimate.
     pub average: IterateAverage,

@@ -1,10 +1,10 @@
-//! Step lengths, and averages of iterates.
+//! Step sizes, and averages of iterates.
 
 use crate::error::GradientError;
 use crate::error::Result;
 
-/// The length γ_t of step t = 1, 2, …: `φ_t = P_K(φ_{t−1} − γ_t ∇)`, where ∇ is an unbiased estimate of the
-/// gradient of F (not of F/2).
+/// The step size γ_t for steps t = 1, 2, …: `φ_t = P_K(φ_{t−1} − γ_t ∇)`, where ∇ is an unbiased estimate of
+/// the gradient of F (not of F/2).
 ///
 /// F has the curvature `μ = 2 (1 − 1/n)` in every direction of the plane Σφ = c. The paper prints half of
 /// that.

@@ -37,8 +37,8 @@ use crate::surrogate::trees::rows;
 /// (100 trees with rate 0.1, at most depth 10 and 31 leaves, and at least 20 rows per leaf): ⌈m/η⌉ in total.
 /// If that is less than the number of players, m < η n, the result is the Shapley value of the trees.
 ///
-/// There are no standard errors. Takes the time of the trees, and `O(m²/η)` time per step of the solver and
-/// as many numbers of memory.
+/// There are no standard errors. Takes the time of the trees, `O(m²/η)` time per step of the solver, and
+/// memory for `O(m²/η)` numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct OddShap {

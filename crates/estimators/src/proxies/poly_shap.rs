@@ -35,8 +35,8 @@ use crate::surrogate::product::Product;
 /// degree 2 is Leverage SHAP (the paper's theorem, and a test here).
 ///
 /// Requires more evaluations than there are products, `n (n+1)/2` for degree 2, and for degree 3 with pairs
-/// `n (n² − 3n + 8)/3`. There are no standard errors. Takes `O(m n^k)` time per step of the solver and as
-/// many numbers of memory, which limits it to some dozens of players.
+/// `n (n² − 3n + 8)/3`. There are no standard errors. Takes `O(m n^k)` time per step of the solver and memory
+/// for `O(m n^k)` numbers, which limits it to some dozens of players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct PolyShap {

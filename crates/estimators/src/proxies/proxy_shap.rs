@@ -30,7 +30,7 @@ use crate::support::{Draws, FullBudget, exact_if_affordable};
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct ProxyShap {
-    /// The value to estimate; Shapley's by default.
+    /// The value to estimate; [`Semivalue::Shapley`] by default.
     pub value: Semivalue,
     /// Whether to add the values of the residuals; no by default.
     pub is_adjusted: bool,

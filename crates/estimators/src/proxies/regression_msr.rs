@@ -66,7 +66,7 @@ impl RegressionProxy {
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[non_exhaustive]
 pub struct RegressionMsr {
-    /// The value to estimate; Shapley's by default.
+    /// The value to estimate; [`Semivalue::Shapley`] by default.
     pub value: Semivalue,
     /// The model that is fitted first; [`RegressionProxy::Trees`] by default.
     pub proxy: RegressionProxy,

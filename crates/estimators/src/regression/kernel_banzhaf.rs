@@ -42,7 +42,7 @@ use crate::support::{
 ///
 /// ```text
 /// φ̃ = argmin_x min_c Σ_k w_k (c + ⟨z_k − p 1, x⟩ − v(z_k))²,
-/// w_k = P(z_k) / (how often z_k is drawn in expectation)
+/// w_k = P(z_k) / (expected number of draws of z_k)
 /// ```
 ///
 /// over the sampled coalitions `z_k`. Over all coalitions the minimum is the value itself (Theorem 3.2, for p
@@ -103,10 +103,10 @@ use crate::support::{
 ///
 /// # Standard errors
 ///
-/// From the change of the regression without each pair or coalition. With replacement, each *draw* is left
-/// out instead, so a coalition drawn three times is three draws of a third of its weight. There are no
-/// standard errors if the regression does not determine the values, or if some coalition is indispensable for
-/// it.
+/// Standard errors are estimated by leaving out one pair or coalition at a time. With replacement, each
+/// *draw* is left out instead, so a coalition drawn three times is three draws of a third of its weight.
+/// There are no standard errors if the regression does not determine the values, or if some coalition is
+/// indispensable for it.
 ///
 /// Takes `O(T + m n²)` time, where `T` is the time of `m` evaluations, and `O(m n)` bits plus `O(n²)` numbers
 /// of memory.

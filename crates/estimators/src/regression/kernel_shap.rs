@@ -25,10 +25,10 @@ use crate::support::{FullBudget, StandardErrors, exact_if_affordable, explain};
 /// over coalitions `z_k` drawn with replacement. Coalitions drawn repeatedly are evaluated once, and their
 /// weight is the number of draws.
 ///
-/// Standard errors are ours: from the influence of each draw (with pairs: each pair) on the regression. There
-/// are none if the regression does not determine the values, or if some coalition is indispensable for it. At
-/// m = 20n, 95% intervals covered the true value in 94.7 to 94.9% of the cases in smooth games, and in 96.6
-/// to 97.0% in games designed to mislead samples
+/// The standard errors are our addition: they are estimated from the influence of each draw (with pairs: each
+/// pair) on the regression. There are none if the regression does not determine the values, or if some
+/// coalition is indispensable for it. At m = 20n, 95% intervals covered the true value in 94.7 to 94.9% of
+/// the cases in smooth games, and in 96.6 to 97.0% in games designed to mislead samples
 /// (`cargo run --release -p apportion --example honesty -- intervals`).
 ///
 /// Takes `O(T + m n²)` time, where `T` is the time of at most `m` evaluations.

@@ -28,9 +28,9 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_if_affordable, exp
 /// probability `1 − δ` (Theorem 1.1), and `‖φ̃ − φ‖² ≤ ε γ ‖φ‖²` (Corollary 4.1).
 ///
 /// The result satisfies `Σφ̃ = v(N) − v(∅)` exactly, and is exact with a budget of `2^n`. Standard errors are
-/// estimated from the residuals of the regression, by its change without each pair or coalition (with
-/// replacement: without each draw). There are none if the budget is so small (below about `2n + 2`) that a
-/// single coalition determines some value.
+/// estimated from the regression residuals, by leaving out one pair or coalition at a time (with replacement:
+/// one draw at a time). There are none if the budget is so small (below about `2n + 2`) that a single
+/// coalition determines some value.
 ///
 /// Pairs use an even number of evaluations: with an odd budget one stays unused. Takes `O(T + m n²)` time,
 /// where `T` is the time of `m` evaluations, and `O(m n)` bits plus `O(n²)` numbers of memory. Beyond 2000
@@ -49,8 +49,6 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_if_affordable, exp
 /// assert!(error < 0.02 * norm);
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
-///
-/// The same computation from a sampler and a solver:
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct LeverageShap {

@@ -32,10 +32,10 @@ use crate::support::{FullBudget, StandardErrors, exact_if_affordable};
 ///
 /// Takes `O(T + m n²)` time, where `T` is the time of `m` evaluations. The library's `nsamples` is `m − 2`.
 ///
-/// Standard errors are ours: from the influence of each draw (a pair, or a coalition of the middle size) on
-/// the regression; enumerated coalitions contribute none. There are no standard errors if some draw is
-/// indispensable for the regression. At m = 20n, 95% intervals covered the true value in 95.0% of the cases
-/// in smooth games, and in 96.1% in games designed to mislead samples
+/// The standard errors are our addition: they are estimated from the influence of each draw (a pair, or a
+/// coalition of the middle size) on the regression; enumerated coalitions contribute no error. There are no
+/// standard errors if some draw is indispensable for the regression. At m = 20n, 95% intervals covered the
+/// true value in 95.0% of the cases in smooth games, and in 96.1% in games designed to mislead samples
 /// (`cargo run --release -p apportion --example honesty -- intervals`).
 ///
 /// The [growing](Estimator::growing) twin draws from the kernel over all sizes and skips draws of enumerated
@@ -186,8 +186,8 @@ struct Plan {
 struct Chosen {
     coalitions: Coalitions,
     weights: Vec<f64>,
-    /// How often each coalition was drawn with the complement chosen along with it; 0 for enumerated
-    /// coalitions.
+    /// The number of draws of each coalition, including draws of the complement chosen along with it; 0 for
+    /// enumerated coalitions.
     times: Vec<u32>,
     /// The rows of each coalition and its complement.
     units: Vec<Range<usize>>,

@@ -39,7 +39,7 @@ pub enum StopRule {
     /// A relative tolerance is undefined: the values are zero within their errors or, for a tolerance
     /// relative to their range, all equal.
     NoScale,
-    /// There are enough coalitions, but too few draws that the game makes for each of them. More draws would
+    /// Enough coalitions were evaluated, but the game made too few draws for each of them. More draws would
     /// help, but the budget or the distribution does not allow them.
     Draws,
 }

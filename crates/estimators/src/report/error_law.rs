@@ -42,9 +42,8 @@ pub struct ErrorLaw {
     /// terms of the game cancel.
     #[serde(default)]
     pub is_paired: bool,
-    /// The fraction of single players, and of coalitions that lack one player, that the design leaves to
-    /// chance: 1 if they are drawn like other coalitions, 0 if all of them are certain to be in the sample.
-    /// `None` counts as 1.
+    /// The fraction of coalitions of size 1 and n − 1 that the design draws at random: 1 if they are drawn
+    /// like other coalitions, 0 if all of them are always in the sample. `None` counts as 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub border_left: Option<f64>,
 }
@@ -53,7 +52,7 @@ pub struct ErrorLaw {
 /// standard errors are sample variances divided by the number of draws.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BoundedDraws {
-    /// The number of draws of the value with the fewest; at least 2.
+    /// The smallest number of draws of any value; at least 2.
     pub draws: usize,
     /// The length of the interval that contains each draw, relative to the range of the game (its largest
     /// value minus its smallest): 2 for a marginal contribution or a mean of marginal contributions.

@@ -29,7 +29,7 @@ pub struct Explanation {
     /// The number of evaluations of the game, including v(∅) and v(N); 0 for methods that use the structure
     /// of the model.
     pub evaluations: usize,
-    /// The number of distinct coalitions among them.
+    /// The number of distinct coalitions among the evaluations.
     pub distinct_coalitions: usize,
     /// The number of rows that the model predicted.
     pub model_rows: usize,
@@ -43,8 +43,8 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Creates an exact explanation of one explicand. The costs are the number of evaluations, all of
-    /// distinct coalitions, and the number of model rows per evaluation.
+    /// Creates an exact explanation of one explicand. `costs` are the number of evaluations, all of distinct
+    /// coalitions, and the number of model rows per evaluation.
     /// # Panics
     ///
     /// If the attributions have several rows, or are interactions.
@@ -58,8 +58,8 @@ impl Explanation {
         explanation
     }
 
-    /// Creates an explanation from the `values` of a method, with `base` = v(∅) and `prediction` = v(N). The
-    /// costs are the number of evaluations, all of distinct coalitions, and the number of model rows per
+    /// Creates an explanation from the `values` of a method, with `base` = v(∅) and `prediction` = v(N).
+    /// `costs` are the number of evaluations, all of distinct coalitions, and the number of model rows per
     /// evaluation. Custom estimators set the remaining fields that they know.
     pub fn estimate(
         method: &str,
@@ -181,7 +181,7 @@ pub struct Diagnostics {
     /// The name of an equivalent estimator, if there is one for this value and game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_as: Option<String>,
-    /// The choice of the method, if it selects among several variants.
+    /// The variant that the method chose, if it selects among several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chosen: Option<String>,
     /// The number of rows drawn for each coalition, for conditional games whose distribution is sampled.

@@ -211,9 +211,9 @@ impl<'g> Anytime<'g> {
     /// step.
     ///
     /// The explanation's [`certificate`](Explanation::certificate) contains the reason for stopping and the
-    /// guarantee. A run that had already gone further returns the same result as if it had not; its earlier
-    /// evaluations stay remembered, and are counted. The budget is limited by the memory of a run, 1 GiB of
-    /// coalitions (of coalitions with their scenarios, for methods that draw scenarios).
+    /// guarantee. A run that has already evaluated more coalitions returns the same result as one that has
+    /// not; its earlier evaluations stay remembered, and are counted. The budget is limited by the memory of
+    /// a run, 1 GiB of coalitions (of coalitions with their scenarios, for methods that draw scenarios).
     ///
     /// # Errors
     ///
@@ -367,10 +367,10 @@ impl<'g> Anytime<'g> {
 impl Explanation {
     /// Sets the [`certificate`](Self::certificate) by comparing the errors with the tolerance of `until`.
     ///
-    /// For explanations that were not computed with a tolerance (including exact ones), and for explanations
-    /// whose standard errors have changed since. If a run stopped at the tolerance and now exceeds it, the
-    /// reason becomes [draws](StopRule::Draws). If a run stopped at its budget and is now within the
-    /// tolerance, the reason becomes the tolerance.
+    /// Use this for explanations that were not computed with a tolerance (including exact ones), and for
+    /// explanations whose standard errors have changed since. If a run stopped at the tolerance and now
+    /// exceeds it, the reason becomes [draws](StopRule::Draws). If a run stopped at its budget and is now
+    /// within the tolerance, the reason becomes the tolerance.
     pub fn certify(&mut self, until: &Until) {
         let before = self.certificate.take();
         let last = before.as_ref().and_then(|before| before.looks.last());

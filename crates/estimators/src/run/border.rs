@@ -23,7 +23,7 @@
 //!
 //! ```text
 //! V_i ≥ (1/T) Σ_{s=0,1,2} c_s [P(s) r_i² + P(n−1−s) r'_i²],
-//! c_0 = the share of the border left to chance,  c_s = exp(−T P(s))
+//! c_0 = the fraction of the border drawn at random,  c_s = exp(−T P(s))
 //! ```
 //!
 //! If coalitions are drawn with their complements, `r_i` and `r'_i` partially cancel, as in the sample: both

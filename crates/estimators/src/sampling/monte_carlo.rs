@@ -31,8 +31,8 @@ pub enum Accounting {
     /// Evaluations of the game, including v(∅) and v(N): ⌊(m − 2)/2⌋ contributions are drawn. The default.
     #[default]
     Evaluations,
-    /// Contributions, ⌊m/n⌋ per player: up to `2m + 2` evaluations. This is what the code of the Kernel
-    /// Banzhaf paper does, for reproductions.
+    /// Contributions, ⌊m/n⌋ per player: up to `2m + 2` evaluations. As in the code of the Kernel Banzhaf
+    /// paper, to reproduce its results.
     Subsets,
 }
 
@@ -41,7 +41,7 @@ pub enum Accounting {
 ///
 /// ```text
 /// φ̃_i = (1/k_i) Σ_j [v(S_j ∪ i) − v(S_j)],
-/// |S_j| ~ P(s) = C(n−1, s) M(s, n−1−s),   S_j uniform of its size among the others
+/// |S_j| ~ P(s) = C(n−1, s) M(s, n−1−s),   S_j uniform among the coalitions of this size without i
 /// ```
 ///
 /// Unbiased; exact for additive games. A contribution takes two evaluations, so `M = ⌊(m − 2)/2⌋` are drawn

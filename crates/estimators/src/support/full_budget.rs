@@ -6,7 +6,7 @@ pub enum FullBudget {
     /// Enumerate all coalitions: the result is exact.
     #[default]
     Enumerate,
-    /// Continue sampling as published, for reproductions: methods that draw with replacement never become
-    /// exact.
+    /// Continue sampling as published, to reproduce published results: methods that draw with replacement
+    /// never become exact.
     Sample,
 }

@@ -126,8 +126,8 @@ impl Explanation {
     }
 }
 
-/// Returns the fraction of single players, and of coalitions that lack one player, that is left to chance;
-/// `None` with replacement.
+/// Returns the fraction of single players, and of coalitions that lack one player, that the design draws at
+/// random; `None` with replacement.
 pub(crate) fn border_left(sample: &Sample) -> Option<f64> {
     let (players, strata) = (sample.coalitions().players(), sample.strata());
     let left = |size: usize| 1.0 - strata[size].inclusion_probability();
@@ -178,7 +178,8 @@ pub(crate) fn draws_of_units(sample: &Sample) -> Option<Vec<u32>> {
     Some(representatives(sample).map(|row| times[row]).collect())
 }
 
-/// Returns `f_k = 1 − π` for the size of each row (or pair): the share that the *design* leaves to chance.
+/// Returns `f_k = 1 − π` for each row (or pair), where π is the inclusion probability of its size under the
+/// *design*.
 ///
 /// It is not `1 − drawn/available`: Bernoulli sampling may draw all coalitions of a size by chance, but its
 /// weights are the expected ones, so the result is not exact (8 players, m = 254: a third of the seeds drew

@@ -18,13 +18,13 @@ use crate::support::{FullBudget, StandardErrors};
 const TABLE_SHARE: f64 = 0.5;
 /// ... and leaves at least this many evaluations per unknown of the members' regressions.
 const LEFT_PER_UNKNOWN: f64 = 3.0;
-/// It is also tabulated for few groups, if the table takes at most as many evaluations as this number of
-/// orders and their reverses, which would repeat themselves. Then fewer evaluations per unknown of the
-/// members' regressions are enough.
+/// With few groups, it is also tabulated if the table takes no more evaluations than this number of orders
+/// with their reverses, because so many orders of few groups would repeat coalitions. In this case, fewer
+/// evaluations per unknown of the members' regressions are enough.
 const TABLE_OF_FEW: f64 = 3.0;
 const LEFT_OF_FEW: f64 = 2.0;
 
-/// The estimate of a coalitional value for more than one group, where at least one group has several members.
+/// The estimator of a coalitional value for several groups, at least one of which has several members.
 pub(super) struct Coalitional {
     pub(super) between: Semivalue,
     pub(super) within: LeastSquaresForm,
@@ -36,8 +36,8 @@ pub(super) struct Coalitional {
 
 /// The allocation of the evaluations.
 pub(super) enum Plan {
-    /// All unions of groups, and the rest on the members of each group, including the coalitions along these
-    /// orders.
+    /// All unions of groups; the other evaluations are for the members of each group, including the
+    /// coalitions along these orders.
     Table { of_members: Vec<usize>, orders: Vec<Vec<usize>> },
     /// Orders of the groups and their reverses, with a pair of coalitions for the members of each group in
     /// each of the first `with_members` orders.
@@ -77,8 +77,8 @@ impl Coalitional {
         2 * (partition.len() - 1) + 2 * self.members(partition).len()
     }
 
-    /// Returns whether A may be the groups before the members' group in a random order, and members share the
-    /// value of their group: the Owen value.
+    /// Returns whether this is the Owen value: A can be drawn as the groups before the members' group in a
+    /// random order, and members share the value of their group.
     pub(super) fn is_of_orders(&self) -> bool {
         self.between == Semivalue::Shapley && self.within == LeastSquaresForm::SumConstrained
     }
@@ -92,8 +92,8 @@ impl Coalitional {
         apart.min(partition.largest().div_ceil(2) * self.evaluations_of_order(partition))
     }
 
-    /// Returns as many random orders as the evaluations allow, with members in the first ones only. Unions of
-    /// groups shared by several orders are evaluated once.
+    /// Returns as many random orders as the evaluations allow; only the first ones include coalitions of
+    /// members. Unions of groups shared by several orders are evaluated once.
     pub(super) fn orders(
         &self,
         partition: &Partition,

@@ -44,7 +44,7 @@ pub(super) struct Rows {
     pairing: Pairing,
     /// The log weight of each row, or pair of rows, up to a common constant.
     ln_weights: Vec<f64>,
-    /// The share of each row, or pair of rows, that the design leaves to chance.
+    /// 1 minus the inclusion probability of each row, or pair of rows.
     free: Vec<f64>,
     /// Whether the other groups have columns.
     has_columns_of_others: bool,

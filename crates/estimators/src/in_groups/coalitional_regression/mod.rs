@@ -92,8 +92,9 @@ use estimate::regression;
 ///
 /// Exact, with standard errors of zero, if the budget covers all coalitions: 2^m, and at most
 /// `2^(m − 1 + |S_j|)` for each group j. Games with interactions of at most two players are exact as soon as
-/// the coefficients are determined (except for weighted Banzhaf values). A single group reduces to the
-/// regression for the players with the inner semivalue, n groups of one to that with the outer.
+/// the coefficients are determined (except for weighted Banzhaf values). With a single group, this is the
+/// regression for the players with the inner semivalue; with n groups of one player, that with the outer
+/// semivalue.
 ///
 /// # Error
 ///
@@ -125,13 +126,14 @@ use estimate::regression;
 ///
 /// # Standard errors
 ///
-/// From the certificates of the regressions, whose variances add up. If nearly all coalitions are drawn, the
-/// remaining error is small and far from normally distributed: ±1.96 standard errors cover less than 95%.
-/// Intervals with Student's t covered 93 to 97% over all budgets and partitions of our tests. There are no
-/// standard errors if some regression is not determined, or if some coalition is indispensable for it. The
-/// diagnostics contain the sums of ranks and unknowns over all regressions, the worst condition number and
-/// the fewest degrees of freedom. The directions of the errors are combined from those of the parts; they are
-/// unknown for values with Banzhaf's distribution within groups as long as other groups have columns.
+/// Standard errors come from the certificates of the regressions, whose variances add up. If nearly all
+/// coalitions are drawn, the remaining error is small and far from normally distributed: ±1.96 standard
+/// errors cover less than 95%. Intervals with Student's t covered 93 to 97% over all budgets and partitions
+/// of our tests. There are no standard errors if some regression is not determined, or if some coalition is
+/// indispensable for it. The diagnostics contain the sums of ranks and unknowns over all regressions, the
+/// worst condition number and the fewest degrees of freedom. The directions of the errors are combined from
+/// those of the parts; they are unknown for values with Banzhaf's distribution within groups as long as other
+/// groups have columns.
 ///
 /// Takes `O(T + m n²)` time, where `T` is the time of `m` evaluations, and caches every evaluated coalition.
 ///

@@ -76,7 +76,7 @@ pub(super) fn average(
     Ok(sums.finish(scenarios, draws))
 }
 
-/// Draws in some scenarios, each of which is a unit.
+/// The draws in some scenarios; each scenario is a unit of [`ProductDraws`].
 struct OfScenarios<'a, 'w> {
     walk: &'a Walk<'w>,
     scenarios: &'a [usize],

@@ -178,9 +178,9 @@ impl ProductSpace {
     /// Evaluates nothing else, not even v(∅) or v(N).
     ///
     /// The value of a player does not depend on the other requested players, and equals that of
-    /// [`Estimator::estimate`] with as many draws. A draw takes 2 evaluations in one scenario, or 6 for
-    /// two-step Shapley values of players that are not alone in their group. Results are bitwise identical
-    /// for any number of threads.
+    /// [`Estimator::estimate`] with the same number of draws. A draw takes 2 evaluations in one scenario, or
+    /// 6 for two-step Shapley values of players that are not alone in their group. Results are bitwise
+    /// identical for any number of threads.
     ///
     /// ```
     /// use apportion_estimators::ProductSpace;
@@ -355,7 +355,8 @@ impl Estimator for ProductSpace {
     }
 
     /// v(∅), v(N) and one draw for all players in a game of one scenario, or the cost of exact values if that
-    /// is less. An upper bound of the minimum, as a draw costs less in a game of several scenarios.
+    /// is less. This is an upper bound on the minimum, because a draw costs less in a game of several
+    /// scenarios.
     fn minimum_budget(&self, players: usize) -> usize {
         let least = self.rows_per_draw(players).saturating_add(2);
         if !self.may_enumerate() {

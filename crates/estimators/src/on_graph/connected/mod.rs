@@ -49,11 +49,11 @@ use window::{Joined, Window};
 /// The number of pairs of a player and a coalition to process at once.
 const PAIRS: usize = 1 << 18;
 
-/// The number of sets that all lists may contain together in any case, regardless of the limit.
+/// The lists may always contain this number of sets in total, regardless of the limit.
 const LEAST_KEPT: usize = 1 << 24;
 
-/// The number of coalitions of a neighbourhood to count in any case, for the error message if there are too
-/// many.
+/// If a neighbourhood has too many coalitions, they are counted up to at least this number, for the error
+/// message.
 const COUNTED: usize = 1 << 16;
 
 /// The number of neighbourhoods to list at once.
@@ -121,8 +121,8 @@ impl<'a> Plan<'a> {
             .into()
         };
 
-        // A coalition counts for its members only, so this many per player with the most common shape are too
-        // many in total.
+        // A coalition is shared by at most its members, so more than this number per player with the most
+        // common shape exceeds the limit in total.
         let mut sharing = vec![0usize; neighbourhoods.len()];
         shape_of.iter().for_each(|&shape| sharing[shape as usize] += 1);
         let most_members = nodes.iter().map(Vec::len).max().unwrap_or(0);

@@ -17,7 +17,7 @@ pub(crate) struct Sums<'g> {
     outside: Outside,
     everyone: Coalition,
     waiting: Coalitions,
-    /// The end of the uses of each waiting coalition.
+    /// For each waiting coalition, the end index (exclusive) of its entries in `uses`.
     ends: Vec<usize>,
     uses: Vec<(u32, f64)>,
 }
@@ -36,7 +36,7 @@ impl<'g> Sums<'g> {
         })
     }
 
-    /// Returns the reference value of gains: that of the coalition of the empty set.
+    /// Returns the value that gains are relative to: that of the coalition for the empty set.
     fn compared(&self) -> &[f64] {
         match self.outside {
             Outside::Absent => &self.evaluations.empty,

@@ -14,7 +14,7 @@ pub(crate) struct Window<B> {
 /// The sets without duplicates.
 pub(crate) struct Joined<B> {
     sets: Vec<B>,
-    /// The end of the uses of each set; those of the next set start there.
+    /// For each set, the end index (exclusive) of its entries in `uses`.
     ends: Vec<usize>,
     uses: Vec<(u32, f64)>,
     /// The map from the room to the nodes of the graph.

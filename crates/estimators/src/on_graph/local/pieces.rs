@@ -25,7 +25,7 @@ pub(super) struct Owner {
     /// The neighbourhood of the node: bit b of a mask is `nodes[b]`. Nodes in few earlier neighbourhoods come
     /// first, so that branches end early.
     nodes: Vec<usize>,
-    /// The nodes whose neighbourhoods share some piece with it, ascending.
+    /// The nodes whose neighbourhoods share some piece with this node's, ascending.
     candidates: Vec<usize>,
     /// The size of each candidate's neighbourhood.
     sizes: Vec<usize>,
@@ -188,7 +188,7 @@ impl Owner {
         self.nodes.iter().enumerate().filter(move |(bit, _)| mask >> bit & 1 == 1).map(|(_, &node)| node)
     }
 
-    /// Returns the nodes whose neighbourhoods share some piece with it, ascending.
+    /// Returns the nodes whose neighbourhoods share some piece with this node's, ascending.
     pub(super) fn candidates(&self) -> &[usize] {
         &self.candidates
     }

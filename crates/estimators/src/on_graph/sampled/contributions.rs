@@ -11,7 +11,7 @@ use crate::report::{Influences, RunningMoments};
 /// The minimum number of draws per player for standard errors, as in Monte Carlo.
 const FEWEST_DRAWS: usize = 4;
 
-/// The estimate of one player.
+/// The estimate for one player.
 pub(super) struct Own {
     pub(super) values: Vec<f64>,
     pub(super) std_errors: Option<Vec<f64>>,

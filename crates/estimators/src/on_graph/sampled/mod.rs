@@ -30,8 +30,7 @@ use crate::support::Draws;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum LocalMethod {
     /// The mean of the player's contributions to coalitions of the neighbourhood, each with its complement if
-    /// the value gives both the same weight: for an order of the neighbourhood only the players before the
-    /// player matter. For every semivalue. The default.
+    /// the value gives both the same weight. For every semivalue. The default.
     #[default]
     Contributions,
     /// A regression on coalitions of the neighbourhood, drawn without replacement by leverage:
@@ -205,7 +204,7 @@ impl LocalSampling {
         shares
     }
 
-    /// Estimates the values of one player's neighbourhood game, and returns those of the player.
+    /// Estimates all values of one player's neighbourhood game, and returns only those of the player.
     fn in_neighbourhood(
         &self,
         game: &Cached<&dyn Game>,

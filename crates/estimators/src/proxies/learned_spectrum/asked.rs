@@ -32,7 +32,7 @@ const FEWEST_PAIRS: usize = 24;
 const PAIRS_PER_COLUMN: (f64, usize) = (1.5, 4);
 /// The maximum number of free columns for this estimate; beyond that it would take as long as the result.
 const MOST_COLUMNS: usize = 200;
-/// How often the sample is redrawn with room for more pairs.
+/// The number of times that the sample is redrawn with room for more pairs.
 const ROUNDS: usize = 3;
 /// The maximum variance of sums, relative to the residuals of single players for differences.
 const SHARE: f64 = 0.3;

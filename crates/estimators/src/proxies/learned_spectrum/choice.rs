@@ -11,7 +11,7 @@ const MOST_COMPARED: usize = 320;
 /// The minimum number of pairs for comparing priors.
 const FEWEST_COMPARED: usize = 12;
 
-/// Returns the squared residuals of each pair, multiplied by the share that is left to chance, for one
+/// Returns the squared residual of each pair, multiplied by 1 minus its inclusion probability, for one
 /// output. Infinite if a pair cannot be left out.
 pub(super) fn squares(left: &[f64], sampled: &Sampled, output: usize) -> Vec<f64> {
     let own = left.iter().skip(output).step_by(sampled.outputs);

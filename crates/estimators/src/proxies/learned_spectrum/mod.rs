@@ -24,8 +24,7 @@
 //!   linear games and products together, whose Shapley value under the Shapley kernel is that of the game: a
 //!   wrong prior costs accuracy, not correctness.
 //! - `φ̃ = G d` is linear in the targets once the prior is fixed. The error of a pair is its leave-one-out
-//!   residual r_k, so `V_i = Σ_k f_k (G_ik r_k)²`, where f_k is the share of pair k that the design leaves to
-//!   chance.
+//!   residual r_k, so `V_i = Σ_k f_k (G_ik r_k)²`, where f_k is 1 minus the inclusion probability of pair k.
 //! - If single players have a prior, too, V ignores the resulting bias. That prior is used because it
 //!   predicts better than the regression on free single players, so V is at least that of this regression,
 //!   and unknown if there is no such regression.
@@ -227,8 +226,8 @@ impl LearnedSpectrum {
         }
     }
 
-    /// Returns the values and the sample. If `asks_halves`, only one coalition of a pair is evaluated where
-    /// it determines the other.
+    /// Returns the values and the sample. If `asks_halves`, only one coalition of a pair is evaluated if it
+    /// determines the other.
     fn explain(
         &self,
         game: &dyn Game,
@@ -257,7 +256,7 @@ impl LearnedSpectrum {
         };
         let mut sampled = Sampled::new(&sample, &values, &evaluations, self.form());
         if is_halved {
-            // The derived values are left to chance, too.
+            // The derived values are random, too, so no pair counts as certain.
             sampled.free[..sample.coalitions().len() / 2].fill(1.0);
         }
         let remainders = Remainders::new(&sampled, &sample, &values, &self.value, seed);
@@ -496,7 +495,8 @@ impl Answer {
                     best = (of_trees, "deep trees, and single players for their residuals");
                 }
                 let optimism = if best.1 == ALONE { 1.0 } else { OPTIMISM };
-                // With few pairs any choice may fit by chance; parts held out from it show this.
+                // With few pairs, any choice may fit by chance; parts of the sample held out from it reveal
+                // that.
                 let of_chance = match (families[output].1, best.0.total(output)) {
                     (Some(unseen), left) if left > 0.0 => (unseen / (MOST_OF_PARTS * left)).max(1.0),
                     _ => 1.0,

@@ -25,7 +25,7 @@
 //! U = R² 2^(1 − n) Σ_q C(n − 2, q − 2) w(q)²,    q even,    R² = Σ_k f_k w_k r_k² / Σ_k w_k
 //! ```
 //!
-//! The first term is multiplied by 2.5, since a choice among products partly fits chance. An unseen draw has
+//! The first term is multiplied by 2.5, because the selected products partly fit noise. An unseen draw has
 //! twice the weight in an index that it has in a value (`report/unseen.rs`).
 
 use apportion_solvers::{DualEstimate, DualRidge, Functionals, PriorCovariance, add_cross_products};

@@ -19,7 +19,7 @@ pub(super) struct Sampled {
     pub(super) mean_signs: Vec<f64>,
     /// Regression weights, with mean 1.
     pub(super) weights: Vec<f64>,
-    /// The share of each pair that the design leaves to chance.
+    /// 1 minus the inclusion probability of each pair.
     pub(super) free: Vec<f64>,
     /// `d(S) = (v(S) − v(S̄))/2`, k × outputs.
     pub(super) odd: Vec<f64>,

@@ -68,13 +68,13 @@ const DEPTH: usize = 10;
 ///
 /// # Standard errors
 ///
-/// Those of R, from the surrogates' residuals for coalitions that they have not seen. There are none if the
-/// regression does not determine the values.
+/// Standard errors are those of R, from the surrogates' residuals for coalitions that they have not seen.
+/// There are none if the regression does not determine the values.
 ///
 /// # Cost
 ///
-/// The fits, R, and `O(T + m n)`, where `T` is the time of `m` evaluations. Values of groups are those of the
-/// quotient game.
+/// Takes the time of the fits and of R, plus `O(T + m n)`, where `T` is the time of `m` evaluations. Values
+/// of groups are those of the quotient game.
 ///
 /// ```
 /// use apportion_estimators::{Estimator, LeverageShap, ProxyResidual, Semivalue};

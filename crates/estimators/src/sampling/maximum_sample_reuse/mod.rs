@@ -1,5 +1,5 @@
-//! Maximum sample reuse (MSR): every evaluation contributes to the estimates of all players, in the coalition
-//! or not.
+//! Maximum sample reuse (MSR): every evaluation contributes to the estimates of all players, whether or not
+//! they are in the coalition.
 //!
 //! # Notation
 //!
@@ -99,7 +99,7 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_many_if_affordable
 ///
 /// `O(T + m n)` time, where `T` is the time of at most `m` evaluations; `O(T + m n²)` if adjusted. With
 /// replacement, repeated coalitions are evaluated once and weighted by their number of draws. On one core
-/// (AVX-512 machine), for a game with free evaluations, n = 100, m = 10 000: 3 ms, adjusted 6 ms; without
+/// (AVX-512 machine), for a game with negligible cost, n = 100, m = 10 000: 3 ms, adjusted 6 ms; without
 /// standard errors 1.3 and 2.1 ms.
 ///
 /// ```

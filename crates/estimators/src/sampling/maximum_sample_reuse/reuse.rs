@@ -61,7 +61,7 @@ impl Reuse<'_> {
         standard_errors: StandardErrors,
     ) -> Result<Answer> {
         let fit = match adjustment {
-            // If nothing is left to chance, there is nothing to adjust.
+            // If every row is certain to be in the sample, there is nothing to adjust.
             Adjustment::Linear if self.weights.regression.iter().any(|&weight| weight > 0.0) => {
                 Some(self.fit_linear_model(gains)?)
             }
@@ -118,13 +118,13 @@ impl Reuse<'_> {
         self.coalitions().sizes().iter().map(|&size| by_size[size as usize])
     }
 
-    /// Returns how often each row was drawn.
+    /// Returns the number of draws of each row.
     fn times(&self) -> impl Iterator<Item = f64> + '_ {
         let multiplicities = self.sample.multiplicities();
         (0..self.coalitions().len()).map(move |row| multiplicities.map_or(1.0, |times| f64::from(times[row])))
     }
 
-    /// Looks up `by_size` for each row, multiplied by how often the row was drawn.
+    /// Looks up `by_size` for each row, multiplied by the number of draws of the row.
     fn weigh<'b>(&'b self, by_size: &'b [f64]) -> impl Iterator<Item = f64> + 'b {
         self.rows(by_size).zip(self.times()).map(|(weight, times)| weight * times)
     }

@@ -11,7 +11,7 @@ pub(crate) struct SizeWeights {
     pub(super) lacking: Vec<f64>,
     /// The weight of a size in the regression.
     pub(crate) regression: Vec<f64>,
-    /// `1 − π_s`: the share that the sampling leaves to chance; 1 with replacement.
+    /// `1 − π_s`, where π_s is the inclusion probability; 1 with replacement.
     pub(super) free: Vec<f64>,
     /// P(n−1) and 1 − P(n−1): the weights of v(N), and of all other coalitions with the player.
     pub(super) full: [f64; 2],

@@ -53,11 +53,11 @@ use crate::support::{FullBudget, exact_if_affordable};
 /// there may be rare others. The degrees of freedom are those of Welch and Satterthwaite for the player that
 /// has the fewest; errors of different players are independent.
 ///
-/// **When it helps.** Compared with [`MonteCarlo`](crate::MonteCarlo), which draws sizes at random, always:
-/// its squared error is 0.05 to 0.83 times as large. Compared with orders shared by all players, only
-/// if contributions depend mainly on the size of the coalition. Mean squared errors at equal evaluations,
-/// relative to antithetic [`OptimizedMonteCarlo`](crate::OptimizedMonteCarlo), for n = 10, 20 and 30 and `m`
-/// = 2n² to 128n² (`monte_carlo errors` in the workspace's benches):
+/// **When it helps.** Stratification always helps compared with [`MonteCarlo`](crate::MonteCarlo), which
+/// draws sizes at random: the squared error is 0.05 to 0.83 times as large. Compared with orders shared by
+/// all players, it helps only if contributions depend mainly on the size of the coalition. Mean squared
+/// errors at equal evaluations, relative to antithetic [`OptimizedMonteCarlo`](crate::OptimizedMonteCarlo),
+/// for n = 10, 20 and 30 and `m` = 2n² to 128n² (`monte_carlo errors` in the workspace's benches):
 ///
 /// | game | equal | Neyman | `MonteCarlo` |
 /// |---|---|---|---|
@@ -251,7 +251,7 @@ fn estimates(
                 part.add(&mut values[own.clone()], &mut variances[own.clone()], &mut spreads[own.clone()]);
             let (share, seen) = (part.share(), part.moments.influences());
             for (at, (square, fourth)) in own.zip(seen.squares.into_iter().zip(seen.fourths)) {
-                // Scale by the share of the stratum that is left to chance, as for the variance.
+                // Scale by the fraction of the stratum that was not drawn, as for the variance.
                 influences.squares[at] += part.weight.powi(2) * open.max(0.0) * square;
                 influences.fourths[at] += (part.weight.powi(2) * open.max(0.0)).powi(2) * fourth;
                 shares[at] = share.max(shares[at]);
@@ -283,7 +283,7 @@ fn estimates(
 }
 
 impl Part<'_> {
-    /// Returns the share of one draw in the value; 0 if nothing is left to chance.
+    /// Returns the share of one draw in the value; 0 if the whole stratum was drawn.
     fn share(&self) -> f64 {
         if self.open > 0.0 { self.weight * self.open.sqrt() / self.moments.count() as f64 } else { 0.0 }
     }

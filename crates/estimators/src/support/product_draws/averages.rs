@@ -12,7 +12,7 @@ use crate::error::Result;
 /// A sampling scheme: for each of several units (players, or all players together) it draws coalitions and
 /// turns their values into independent samples of `width` numbers.
 pub(crate) trait ProductDraws: Sync {
-    /// The state of a block that is needed once the game is evaluated.
+    /// The part of a drawn block that is needed to compute the samples once the game is evaluated.
     type Drawn;
 
     /// Returns the number of coalitions per draw for `unit`.
