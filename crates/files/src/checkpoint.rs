@@ -304,7 +304,7 @@ fn refuse_to_lose(destination: &Destination, resume: Option<&Path>) -> Result<()
         None => Ok(()),
         Some(false) => Err(FileError::NotACheckpoint { what }),
         Some(true) => {
-            // A file that cannot be parsed may be of another version, with unknown contents.
+            // A file that cannot be parsed may have a different version, with unknown contents.
             let held = fs::read(path).ok().and_then(|text| serde_json::from_slice::<RowCounts>(&text).ok());
             let rows = match held {
                 Some(held) if held.finished.is_empty() && held.begun.is_empty() => return Ok(()),

@@ -160,7 +160,7 @@ fn several_outputs_are_lines_or_lists() {
     for (place, column) in [(1, 2), (2, 3)] {
         assert_eq!(bits(lists.column(place).as_list::<i32>().values()), bits(lines.column(column)));
     }
-    // The lists are ordered by row, feature and output; the lines have one column per feature.
+    // The lists are ordered by row, feature and output; the other layout has one column per feature.
     let by_feature = lists.column(3).as_list::<i32>();
     let leaves = bits(by_feature.values().as_list::<i32>().values());
     for feature in 0..4 {
@@ -248,7 +248,7 @@ fn words_are_the_categories_of_the_model() {
             predictions.value(row)
         );
     }
-    // The same categories in another text type.
+    // The same categories in a different string type.
     let other = datafusion_common::arrow::compute::cast(rows.column(0), &DataType::LargeUtf8).unwrap();
     let mut columns = rows.columns().to_vec();
     columns[0] = other;

@@ -17,7 +17,7 @@ pub(crate) fn fixture(name: &str) -> PathBuf {
     crates.unwrap_or(package).join("models/tests/fixtures").join(name)
 }
 
-/// The path of a model of the diabetes data, as a query says it.
+/// Returns the path of a model for the diabetes data, as written in a query.
 pub(crate) fn diabetes() -> String {
     fixture("diabetes_xgb.json.gz").display().to_string()
 }
@@ -26,12 +26,12 @@ pub(crate) fn ensemble(name: &str) -> Ensemble {
     Ensemble::from_path(fixture(name)).unwrap()
 }
 
-/// An explainer of the diabetes data that knows the names of its features.
+/// Returns an explainer for the diabetes data, with feature names.
 pub(crate) fn explainer() -> BatchExplainer {
     BatchExplainer::of_file(diabetes()).unwrap().feature_names(FEATURES).keep(["id"]).build().unwrap()
 }
 
-/// Numbers in [−0.1, 0.1], as the columns of the diabetes data hold; some are missing.
+/// Returns numbers in [−0.1, 0.1], like the columns of the diabetes data; some are missing.
 pub(crate) fn numbers(rows: usize, columns: usize) -> Vec<f64> {
     let mut state = 1_u64;
     let mut next = || {
@@ -44,7 +44,7 @@ pub(crate) fn numbers(rows: usize, columns: usize) -> Vec<f64> {
     (0..rows * columns).map(|_| next()).collect()
 }
 
-/// A batch of the columns `id` and the features, with null for NaN.
+/// Returns a batch with the column `id` and the features, with null for NaN.
 pub(crate) fn batch(names: &[&str], numbers: &[f64]) -> RecordBatch {
     let width = names.len();
     let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..(numbers.len() / width) as i64));
@@ -57,7 +57,7 @@ pub(crate) fn batch(names: &[&str], numbers: &[f64]) -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
 }
 
-/// The bits of a column of numbers.
+/// Returns the bits of a column of numbers.
 pub(crate) fn bits(column: &dyn Array) -> Vec<u64> {
     column.as_primitive::<Float64Type>().values().iter().map(|number| number.to_bits()).collect()
 }

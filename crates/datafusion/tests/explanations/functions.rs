@@ -14,7 +14,7 @@ use datafusion_expr::{ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, Scalar
 
 use crate::common::{FEATURES, batch, bits, diabetes, ensemble, explainer, fixture, numbers, of_library};
 
-/// The type of the result of a call: what planning a query finds out.
+/// Returns the type of a call's result, as determined when a query is planned.
 fn planned(function: &ScalarUDF, arguments: &[ColumnarValue]) -> Result<(Vec<FieldRef>, FieldRef)> {
     let fields: Vec<FieldRef> =
         arguments.iter().map(|argument| Arc::new(Field::new("", argument.data_type(), true))).collect();
@@ -30,7 +30,7 @@ fn planned(function: &ScalarUDF, arguments: &[ColumnarValue]) -> Result<(Vec<Fie
     Ok((fields, returned))
 }
 
-/// The result of a call for `rows` rows.
+/// Returns the result of a call for `rows` rows.
 fn called(function: &ScalarUDF, arguments: Vec<ColumnarValue>, rows: usize) -> Result<ColumnarValue> {
     let (arg_fields, return_field) = planned(function, &arguments)?;
     let result = function.invoke_with_args(ScalarFunctionArgs {
@@ -58,13 +58,13 @@ fn number(number: impl Into<Option<f64>>) -> ColumnarValue {
     ColumnarValue::Scalar(ScalarValue::Float64(number.into()))
 }
 
-/// The columns of the features of `numbers`.
+/// Returns the feature columns of `numbers`.
 fn columns(numbers: &[f64]) -> Vec<ColumnarValue> {
     let rows = batch(&FEATURES, numbers);
     rows.columns()[1..].iter().map(|column| ColumnarValue::Array(Arc::clone(column))).collect()
 }
 
-/// The values of each feature, by their bits, of a column of explanations.
+/// Returns the values of each feature in a column of explanations, as bits.
 fn values(explanations: &dyn Array) -> Vec<Vec<u64>> {
     let values = explanations.as_struct().column_by_name("values").unwrap();
     values.as_struct().columns().iter().map(|column| bits(column)).collect()
@@ -179,7 +179,7 @@ fn a_model_is_read_once_and_the_last_batches_are_remembered() {
     assert_eq!(read.load(Ordering::SeqCst), 1);
 }
 
-/// The message of a call that is refused while a query is planned.
+/// Returns the message for a call that is rejected when a query is planned.
 fn refused(function: &ScalarUDF, arguments: &[ColumnarValue]) -> String {
     match planned(function, arguments) {
         Err(DataFusionError::Plan(message)) => message,

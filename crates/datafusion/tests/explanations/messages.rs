@@ -95,7 +95,7 @@ fn options_are_set_from_words() {
             "game" | "output" | "rows" | "draws" | "bandwidth" | "share" | "variant" | "fallback" => {
                 assert_eq!(problem.unwrap(), format!("option {name} is not supported for batches"));
             }
-            // Any text may be names of features.
+            // Any string may be a list of feature names.
             "groups" | "graph" => assert_eq!(problem, None),
             _ => assert!(!problem.unwrap().contains("not supported"), "{name}"),
         }

@@ -67,7 +67,7 @@ impl Border {
     }
 
     /// Raises the standard errors of `explanation`, if present, to the lower bound implied by the border.
-    /// `budget` counts remembered evaluations as often as they were drawn.
+    /// `budget` counts a remembered evaluation once for each time it was drawn.
     pub(crate) fn raise(&self, explanation: &mut Explanation, budget: usize) {
         let (players, outputs) = (explanation.players(), explanation.outputs());
         let Some(joins) = law(&explanation.value, players) else { return };

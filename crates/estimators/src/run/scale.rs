@@ -152,7 +152,8 @@ mod tests {
     use super::*;
 
     /// Simulates interim checks of `values` with independent errors of variance `1/n` for n players. Returns
-    /// how often the tolerance is reached, and how often it is reached although the error exceeds it.
+    /// the fraction of checks that reach the tolerance, and the fraction that reach it although the error
+    /// exceeds it.
     fn outcomes(scale: Scale, share: f64, values: &[f64], wrong: f64, looks: u64) -> (f64, f64) {
         let players = values.len() as f64;
         let law = ChiSquared::new(players).unwrap();

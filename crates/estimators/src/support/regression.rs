@@ -172,7 +172,7 @@ pub(crate) fn representatives(sample: &Sample) -> impl Iterator<Item = usize> {
     (0..sample.coalitions().len()).step_by(step)
 }
 
-/// Returns how often each row (or pair) was drawn, with replacement.
+/// Returns the number of draws of each row (or pair), with replacement.
 pub(crate) fn draws_of_units(sample: &Sample) -> Option<Vec<u32>> {
     let times = sample.multiplicities()?;
     Some(representatives(sample).map(|row| times[row]).collect())

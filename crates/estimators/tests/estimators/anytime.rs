@@ -37,7 +37,7 @@ fn the_explanation_at_a_budget_does_not_depend_on_the_steps_or_on_interruptions(
     for method in methods() {
         let mut straight = Anytime::new(&*method, &game, 3).unwrap();
         let wanted = straight.run(900).unwrap();
-        // Interrupted after a third and stored there.
+        // Interrupt the run after a third, and store it.
         let chunks = AtomicUsize::new(0);
         let mut first = Anytime::new(&*method, &game, 3).unwrap().watched(|progress| {
             assert!(progress.evaluations <= 903 && progress.next_look == 900);

@@ -118,7 +118,7 @@ fn up_to_14_players_the_definition_holds() {
     }
 }
 
-/// C-Shapley values on a line, from the definition in intervals.
+/// Computes C-Shapley values on a line from the definition with intervals.
 fn on_a_line(game: &Ragged, order: usize, coefficients: Coefficients, outside: Outside) -> Vec<f64> {
     let players = game.players();
     let mut values = Vec::new();
@@ -188,7 +188,7 @@ fn long_lines_have_the_values_of_their_intervals() {
     }
 }
 
-/// C-Shapley values by definition, for each player separately, with cached coalition values.
+/// Computes C-Shapley values by definition, for each player separately, with cached coalition values.
 fn remembered(game: &dyn Game, graph: &Graph, value: &GraphValue) -> (Vec<f64>, usize) {
     let GraphForm::Connected { order, coefficients, outside } = value.form else {
         panic!("a value of connected coalitions")

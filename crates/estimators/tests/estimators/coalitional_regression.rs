@@ -15,8 +15,8 @@ use crate::common::{
     scattered, squared_error,
 };
 
-/// Coalitional values for each kind of plan: along orders of the groups, separate regressions with and
-/// without the groups' values, unpaired draws, and two-step.
+/// Returns coalitional values for each kind of plan: along orders of the groups, separate regressions with
+/// and without the groups' values, unpaired draws, and two-step.
 fn coalitional() -> Vec<SolutionConcept> {
     let weighted = Semivalue::weighted_banzhaf(0.3).expect("valid");
     let pair = |between: &Semivalue, within: &Semivalue| {
@@ -34,7 +34,7 @@ fn coalitional() -> Vec<SolutionConcept> {
     ]
 }
 
-/// All values that the method estimates.
+/// Returns all values that the method estimates.
 fn values() -> Vec<SolutionConcept> {
     let weighted = Semivalue::weighted_banzhaf(0.3).expect("valid");
     let quotients = [Semivalue::Shapley, Semivalue::Banzhaf, weighted].map(SolutionConcept::Quotient);
@@ -45,7 +45,7 @@ fn estimator(value: &SolutionConcept, partition: &Partition) -> CoalitionalRegre
     CoalitionalRegression::new(value.clone(), partition.clone()).expect("valid")
 }
 
-/// Numbers of groups and of members from 1 to 5.
+/// Sizes of 1 to 5 groups, with 1 to 5 members each.
 const SIZES: [&[usize]; 16] = [
     &[1],
     &[2],
@@ -173,7 +173,7 @@ fn interactions_of_two_players_cost_nothing_and_additive_games_are_exact_by_ever
                     _ => in_groups(value, &partition).enumerate(&game).unwrap().values,
                 };
                 let difference = largest_difference(&got.values, &want);
-                // Random orders give the groups' values up to rounding, too.
+                // With random orders, the groups' values are exact up to rounding, too.
                 assert!(difference < 1e-9, "{value}, {sizes:?}, {order}: {difference}");
             }
         }
@@ -208,7 +208,7 @@ struct Errors {
     square: f64,
     /// Squared standard errors divided by squared errors.
     told: f64,
-    /// The share of the values within their 95% intervals.
+    /// The fraction of the values within their 95% intervals.
     coverage: f64,
     /// The number of seeds with standard errors.
     judged: usize,

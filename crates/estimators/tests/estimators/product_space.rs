@@ -298,7 +298,7 @@ fn true_marginal_estimates_are_unbiased_for_the_law_of_the_background_and_their_
     }
 }
 
-/// Returns the share of 95% intervals that cover the truth, over all players and seeds; skips exact
+/// Returns the fraction of 95% intervals that cover the truth, over all players and seeds; skips exact
 /// estimates.
 fn coverage(truth: &[f64], runs: impl Iterator<Item = PlayerEstimates>) -> f64 {
     let (mut inside, mut all) = (0.0, 0.0);

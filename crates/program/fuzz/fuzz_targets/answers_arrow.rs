@@ -1,4 +1,4 @@
-//! Fuzzes answers of programs in the Arrow format.
+//! Fuzzes the reader of programs' answers in the Arrow format.
 //!
 //! The reader is not public and needs no process: its source files are included here, and a file replaces the
 //! pipe.

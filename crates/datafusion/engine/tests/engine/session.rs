@@ -10,7 +10,7 @@ use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::file::properties::WriterProperties;
 use datafusion::prelude::{CsvReadOptions, ParquetReadOptions, SessionConfig, SessionContext};
 
-/// A session over `rows` rows in a Parquet file, `parquet_rows`, and in a CSV file, `csv_rows`.
+/// Returns a session with `rows` rows in a Parquet file, `parquet_rows`, and in a CSV file, `csv_rows`.
 pub(crate) async fn session(
     folder: &Path,
     rows: &RecordBatch,
@@ -19,7 +19,7 @@ pub(crate) async fn session(
 ) -> SessionContext {
     let (parquet, csv) = (folder.join("rows.parquet"), folder.join("rows.csv"));
     if !csv.exists() {
-        // Several groups of rows, so that partitions have some each.
+        // Write several row groups, so that each partition gets some.
         let properties = WriterProperties::builder().set_max_row_group_row_count(Some(250)).build();
         let file = File::create(&parquet).unwrap();
         let mut writer = ArrowWriter::try_new(file, rows.schema(), Some(properties)).unwrap();
@@ -36,7 +36,7 @@ pub(crate) async fn session(
     session
 }
 
-/// All rows that a query finds, as one batch.
+/// Returns the result of a query, as one batch.
 pub(crate) async fn found(session: &SessionContext, query: &str) -> RecordBatch {
     let frame = session.sql(query).await.unwrap_or_else(|error| panic!("{query}: {error}"));
     let schema = Arc::new(frame.schema().as_arrow().clone());

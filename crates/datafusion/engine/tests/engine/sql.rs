@@ -12,7 +12,7 @@ use datafusion::prelude::{SessionContext, col};
 use crate::common::{FEATURES, batch, bits, diabetes, ensemble, explainer, numbers, of_library};
 use crate::session::{found, session};
 
-/// Returns the values of each feature, as bits, of a column of explanations.
+/// Returns the values of each feature in a column of explanations, as bits.
 fn values(explanations: &dyn Array) -> Vec<Vec<u64>> {
     let values = explanations.as_struct().column_by_name("values").unwrap();
     values.as_struct().columns().iter().map(|column| bits(column)).collect()

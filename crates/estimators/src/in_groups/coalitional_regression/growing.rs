@@ -87,8 +87,8 @@ impl Coalitional {
         Ok(self.apart(partition, shares))
     }
 
-    /// Returns F, which is at most `least` if unions are tabulated from the start. It is the same as without
-    /// growing, but late enough to leave room for the minimum of the members before.
+    /// Returns F, which is at most `least` if unions are tabulated from the start. F is the number from which
+    /// unions are tabulated without growing, or larger, so that the members' minimum fits in before.
     fn tabulates_from(&self, partition: &Partition, least: usize) -> Option<usize> {
         let by = self.tabulates_by(partition)?;
         let from = first_of(0..by, |total| self.tabulates(partition, total));

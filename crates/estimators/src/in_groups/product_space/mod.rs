@@ -174,7 +174,7 @@ impl ProductSpace {
         self.partition.as_ref()
     }
 
-    /// Estimates the values of `players` only (groups for quotient values) from `draws` draws each, K̃.
+    /// Estimates the values of `players` only (groups for quotient values), with K̃ = `draws` draws for each.
     /// Evaluates nothing else, not even v(∅) or v(N).
     ///
     /// The value of a player does not depend on the other requested players, and equals that of

@@ -157,8 +157,8 @@ impl Owner {
         Some(without + self.count_branch(bit + 1, next, steps)?)
     }
 
-    /// Returns the number of pieces of a branch that belong to the owner, if that is all of them or zero. At
-    /// the last bit it always is: it depends on which earlier nodes contain the included nodes.
+    /// Returns the number of pieces of a branch that belong to the owner, if all or none of them do. At the
+    /// last bit, this is always the case: it depends on which earlier nodes contain the included nodes.
     fn end(&self, bit: usize, earlier: &[u64]) -> Option<f64> {
         if self.is_others(bit, earlier) {
             return Some(0.0);
@@ -177,7 +177,7 @@ impl Owner {
             .any(|((common, rest), earlier)| common & rest & earlier != 0)
     }
 
-    /// Writes `now` after including the node of `bit`.
+    /// Writes to `next` the set `now` after including the node of `bit`.
     fn take(&self, bit: usize, now: &[u64], next: &mut [u64]) {
         let with = &self.with[bit * self.words..];
         next.iter_mut().zip(now).zip(with).for_each(|((next, now), with)| *next = now & with);

@@ -134,8 +134,8 @@ impl Estimator for StratifiedMonteCarlo {
 
     /// One draw from every stratum with positive weight: `2 (n − 1)²` for Shapley; at most `2^n`.
     fn minimum_budget(&self, players: usize) -> usize {
-        // Weights by size may be defined for another number of players; this is reported when the value is
-        // estimated.
+        // Weights by size may be defined for a different number of players; this is reported when the value
+        // is estimated.
         let fits = players > 0 && self.value.check_players(players).is_ok();
         let least = if fits { Sizes::new(self.value.size_law(players)).least() } else { 2 };
         at_most_all(least, players)
@@ -288,8 +288,8 @@ impl Part<'_> {
         if self.open > 0.0 { self.weight * self.open.sqrt() / self.moments.count() as f64 } else { 0.0 }
     }
 
-    /// Adds the mean to a player's values, and its variance to theirs. Returns whether it has a variance: a
-    /// single draw has none, unless the stratum contains nothing else.
+    /// Adds the mean to a player's values, and its variance to their variances. Returns whether the variance
+    /// is known: for a single draw, only if the stratum contains nothing else.
     fn add(&self, values: &mut [f64], variances: &mut [f64], spreads: &mut [f64]) -> bool {
         let count = self.moments.count() as f64;
         values.iter_mut().zip(self.moments.mean()).for_each(|(value, mean)| *value += self.weight * mean);
