@@ -78,7 +78,7 @@ const USUAL_ORDER: usize = 4;
 /// let game = Additive::new(vec![1.0, -2.0, 0.5, 3.0, 1.5])?;
 /// let regression = ConnectedRegression::new(Graph::line(5));
 /// let explanation = regression.estimate(&game, 4 * 5, 0)?;
-/// assert_eq!(explanation.evaluations, 16, "5 + 4 + 3 + 2 runs of at most 4, nothing, and all");
+/// assert_eq!(explanation.evaluations, 16, "5 + 4 + 3 + 2 runs of at most 4 nodes, ∅ and N");
 /// assert!((explanation.values[1] + 2.0).abs() < 1e-12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -10,17 +10,18 @@ use crate::error::Result;
 /// that.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub enum StepSize {
-    /// γ for every t. Positive.
+    /// The same γ for every t; must be positive.
     Constant(f64),
-    /// `γ_0 / √t`. Positive.
+    /// `γ_0 / √t`, where γ_0 must be positive.
     SquareRoot(f64),
-    /// `γ_0 / t`. Positive.
+    /// `γ_0 / t`, where γ_0 must be positive.
     Reciprocal(f64),
     /// `2 / (μ (t + 1))`, the step of the paper's best bound. The first steps are about n times as long as
     /// single gradients tolerate: without a bound on the norm the iterates grow before they shrink, the more
     /// so the more players there are.
     Inverse,
-    /// `2 / (μ (t + 1 + δ n))`: [`Inverse`](Self::Inverse) with a delay of δ steps per player. Not negative.
+    /// `2 / (μ (t + 1 + δ n))`: [`Inverse`](Self::Inverse) with a delay of δ steps per player; δ must not be
+    /// negative.
     Delayed(f64),
 }
 

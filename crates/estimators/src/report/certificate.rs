@@ -74,7 +74,7 @@ impl std::fmt::Display for StopRule {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Look {
-    /// The budget up to which the run had proceeded.
+    /// The budget that the run had used at this check.
     pub budget: usize,
     /// The error probability that was spent on this check.
     pub spent: f64,

@@ -158,8 +158,8 @@ pub struct Diagnostics {
     /// Whether the values are exact up to rounding.
     pub exact: bool,
     /// The rank of the regression, not counting an intercept. If it is below [`unknowns`](Self::unknowns),
-    /// the result is the minimum-norm solution and has no standard errors. Also `None` for regressions with
-    /// thousands of players whose rank is not determined.
+    /// the result is the minimum-norm solution and has no standard errors. `None` for other methods, and for
+    /// regressions with thousands of players, whose rank is not determined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<usize>,
     /// The number of unknowns of the regression, not counting an intercept: `n − 1` under `Σφ = v(N) − v(∅)`,

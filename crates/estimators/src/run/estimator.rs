@@ -62,7 +62,7 @@ pub trait Estimator: Settings + std::fmt::Debug + Send + Sync {
     fn estimate_seen(&self, game: &dyn Game, budget: usize, seed: u64)
     -> Result<Explanation, EstimatorError>;
 
-    /// Returns a rough upper bound of the memory that an estimate needs, in bytes, in addition to the memory
+    /// Returns a rough upper bound on the memory that an estimate needs, in bytes, in addition to the memory
     /// of the game. Checked before anything is allocated.
     ///
     /// The default is one batch of coalitions, one for each player or evaluation, whichever are fewer.

@@ -20,7 +20,8 @@ pub enum Draws {
     /// Repeated coalitions are evaluated once. A larger budget continues the draws of a smaller one.
     WithReplacement,
     /// Like [`FixedCounts`](Self::FixedCounts), but the coalitions for a budget are among those for every
-    /// larger budget. The number of each size has the same distribution, to within one (in pairs: two).
+    /// larger budget. The number of coalitions of each size has the same distribution, to within one (in
+    /// pairs: two).
     Growing,
     /// Like [`Bernoulli`](Self::Bernoulli), but the coalitions for a budget are among those for every larger
     /// budget.

@@ -206,7 +206,7 @@ fn adjusted_msr_is_msr_of_what_a_regression_leaves_and_its_coefficients() {
                     .with_draws(draws)
                     .with_full_budget(FullBudget::Sample);
                 let got = estimator.estimate_seen(&game, budget, 3).unwrap();
-                // If few sizes are left to chance the coefficients may be undetermined, and this reference
+                // If few sizes are drawn at random, the coefficients may be undetermined, and this reference
                 // does not compute a minimum norm.
                 if got.diagnostics.rank != Some(players) || got.diagnostics.condition_number.unwrap() > 1e6 {
                     continue;
