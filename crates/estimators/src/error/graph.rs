@@ -8,8 +8,8 @@ use apportion_values::SolutionConcept;
 pub enum GraphError {
     /// The neighbourhoods have more coalitions than the limit.
     #[error(
-        "{value} requires more coalitions than the limit of {limit}: the neighbourhood of player {player} \
-         ({size} players) alone has at least {coalitions}; use a smaller order, fewer players (patches, \
+        "{value} requires more than {limit} coalitions in total, the limit; the neighbourhood of player \
+         {player} ({size} players) has at least {coalitions}; use a smaller order, fewer players (patches, \
          words, groups), {instead}, or a higher limit"
     )]
     Neighbourhood {

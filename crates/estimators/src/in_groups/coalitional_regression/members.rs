@@ -44,7 +44,8 @@ pub(super) struct Rows {
     pairing: Pairing,
     /// The log weight of each row, or pair of rows, up to a common constant.
     ln_weights: Vec<f64>,
-    /// 1 minus the inclusion probability of each row, or pair of rows.
+    /// For each row, or pair of rows, 1 minus its inclusion probability; 1 if it was drawn along random
+    /// orders.
     free: Vec<f64>,
     /// Whether the other groups have columns.
     has_columns_of_others: bool,

@@ -420,7 +420,7 @@ specs! {
         "Monte Carlo on the product space of coalitions and background rows, separately for each player",
         |value| Some(Box::new(of_value(value)?));
     PRODUCT_SPACE_TRUE_MARGINAL = "product-space-true-marginal" drawing_scenarios:
-        "product-space with each background row used once, for the distribution from which the background was \
-         sampled",
+        "product-space with each background row used once, for the distribution from which the background \
+         was sampled",
         |value| Some(Box::new(of_value(value)?.true_marginal()));
 }

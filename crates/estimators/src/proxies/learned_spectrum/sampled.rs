@@ -19,7 +19,8 @@ pub(super) struct Sampled {
     pub(super) mean_signs: Vec<f64>,
     /// Regression weights, with mean 1.
     pub(super) weights: Vec<f64>,
-    /// 1 minus the inclusion probability of each pair.
+    /// For each pair, 1 minus its inclusion probability; 1 if one of its two values was derived from the
+    /// other.
     pub(super) free: Vec<f64>,
     /// `d(S) = (v(S) − v(S̄))/2`, k × outputs.
     pub(super) odd: Vec<f64>,
