@@ -8,9 +8,9 @@ use apportion_values::SolutionConcept;
 pub enum GraphError {
     /// The neighbourhoods have more coalitions than the limit.
     #[error(
-        "{value} requires more than {limit} coalitions in total, the limit; the neighbourhood of player \
-         {player} ({size} players) has at least {coalitions}; use a smaller order, fewer players (patches, \
-         words, groups), {instead}, or a higher limit"
+        "{value} requires more coalitions in total than the limit of {limit}; the neighbourhood of player \
+         {player} ({size} players) has at least {coalitions} of them; use a smaller order, fewer players \
+         (patches, words, groups), {instead}, or a higher limit"
     )]
     Neighbourhood {
         /// The requested value.
