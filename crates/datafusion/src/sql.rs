@@ -151,7 +151,7 @@ struct Prepared {
     recent: Recent,
 }
 
-/// Creates the explainer for the model name in a query.
+/// A function that creates the explainer for a model name in a query.
 type Load = dyn Fn(&str) -> std::result::Result<BatchExplainer, BatchError> + Send + Sync;
 
 /// Models by their names in queries.

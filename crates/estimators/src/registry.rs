@@ -29,8 +29,8 @@ pub struct MethodSpec {
     is_variant: bool,
 }
 
-/// Builds the estimator for a value. The result may estimate a different value; [`MethodSpec::build`] checks
-/// that.
+/// A function that builds the estimator for a value. The result may estimate a different value;
+/// [`MethodSpec::build`] checks that.
 type Build = fn(&Value) -> Option<Box<dyn Estimator>>;
 
 impl MethodSpec {

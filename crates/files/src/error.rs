@@ -188,7 +188,7 @@ impl FileError {
 /// The number of an I/O error, used for errors without a number.
 const EIO: i32 = 5;
 
-/// Returns the number of the underlying error of one that names the file.
+/// Returns the number of the system error that caused an error with the file's name in its message.
 fn os_error_of(error: &io::Error) -> Option<i32> {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {

@@ -20,7 +20,7 @@ pub enum GradientError {
         actual: usize,
     },
     /// A bound is not positive and finite.
-    #[error("invalid value {actual} of the bound {name}: must be positive and finite")]
+    #[error("invalid value {actual} for the bound {name}: must be positive and finite")]
     Bound {
         /// The name of the bound.
         name: &'static str,

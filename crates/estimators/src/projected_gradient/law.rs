@@ -15,7 +15,7 @@ pub enum GradientLaw {
     /// Uniform over all coalitions: section 4.1 of the paper. Gradients of small and large coalitions are
     /// rare and huge, so constants grow like 2^n.
     Uniform,
-    /// Proportional to `L_l = w_l √l (D √l + C)`, a bound of the gradient (section 4.2):
+    /// Proportional to `L_l = w_l √l (D √l + C)`, a bound on the gradient (section 4.2):
     /// `q_l ∝ C(n, l) L_l = (n − 1) (D √l + C) / (√l (n − l))`. The paper's importance sampling.
     Importance,
     /// Proportional to the same bound for the gradient within the plane, since the projection removes the
@@ -26,7 +26,7 @@ pub enum GradientLaw {
 }
 
 impl GradientLaw {
-    /// Returns bounds of the gradients of all coalitions of each size together, divided by 2: `C(n, l) L_l`
+    /// Returns bounds on the gradients of all coalitions of each size together, divided by 2: `C(n, l) L_l`
     /// for sizes 1 to n − 1 in entry `l − 1`. For the uniform distribution, which has no bound, returns the
     /// number of coalitions of each size relative to the most frequent size.
     pub(super) fn size_weights(self, players: usize, norm: f64, value: f64) -> Vec<f64> {

@@ -128,7 +128,7 @@ pub struct ProjectedGradient {
     pub start: StartShare,
     /// The set K; the plane by default.
     pub set: IterateSet,
-    /// C, the bound of |v(S) − v(∅)| that the distribution of the draws uses. By default `max |v(N) − v(∅)|`
+    /// C, the bound on |v(S) − v(∅)| that the distribution of the draws uses. By default `max |v(N) − v(∅)|`
     /// over the outputs if the norm is bounded, and otherwise `D/√n`, so that neither bound matters.
     pub value_bound: Option<f64>,
     /// The behaviour for a budget of `2^n`; [`FullBudget::Enumerate`] by default.

@@ -22,7 +22,7 @@ use crate::surrogate::interface::Surrogate;
 use crate::surrogate::linear::LinearSurrogate;
 use crate::surrogate::trees::TreeSurrogate;
 
-/// The model that is fitted first.
+/// The model whose residuals are estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum RegressionProxy {
     /// Boosted trees with XGBoost's defaults: 100 of depth 6, rate 0.3, penalty 1.
@@ -68,7 +68,7 @@ impl RegressionProxy {
 pub struct RegressionMsr {
     /// The value to estimate; [`Semivalue::Shapley`] by default.
     pub value: Semivalue,
-    /// The model that is fitted first; [`RegressionProxy::Trees`] by default.
+    /// The model whose residuals are estimated; [`RegressionProxy::Trees`] by default.
     pub proxy: RegressionProxy,
     /// The number of folds, each predicted by a model fitted to the others; 1 by default, which uses a model
     /// fitted to the whole sample.

@@ -143,7 +143,7 @@ impl Bounds {
         let wrong_each = wrong / outputs as f64;
         // Bounds of the individual values, adjusted so that all hold jointly.
         let each = |output: usize, wrong: f64| half_widths(&mut of_output(output), wrong / players);
-        // The bound of ‖φ̃ − φ‖², from standard errors.
+        // The bound on ‖φ̃ − φ‖², from standard errors.
         let square = |output: usize, wrong: f64| {
             let directions = directions(explanation, &variances, output);
             fisher(directions, degrees, wrong) * trace(explanation, &variances, degrees, output)

@@ -16,7 +16,7 @@ const COALITIONS_BETWEEN_REPORTS: (usize, usize) = (16, 1 << 14);
 /// A callback after every chunk of evaluations that can stop the run.
 pub(crate) type Reporter<'a> = dyn Fn(&Remembering<'_>) -> ControlFlow<()> + Sync + 'a;
 
-/// The same game, but nothing is evaluated twice, and a reporter may stop the evaluation after each chunk.
+/// A game that evaluates nothing twice, and whose evaluation a reporter may stop after each chunk.
 pub(crate) struct Remembering<'g> {
     game: Box<dyn Game + 'g>,
     memory: Mutex<Memory>,

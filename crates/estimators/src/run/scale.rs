@@ -42,9 +42,9 @@ use super::until::Scale;
 /// The errors of one output.
 pub(super) struct Errors<'e> {
     pub(super) values: &'e [f64],
-    /// Simultaneous bounds of the values, each with probability `1 − δ/n`.
+    /// Simultaneous bounds on the errors of the values, each with probability `1 − δ/n`.
     pub(super) each: &'e [f64],
-    /// Error bounds in the requested measure, with probabilities 1 − δ and ½.
+    /// Error bounds in the requested measure that hold with probabilities 1 − δ and ½.
     pub(super) error: Pair,
     /// The part of the scale that the sample may have missed.
     pub(super) missed: f64,
@@ -66,7 +66,7 @@ pub(super) enum Law<'e> {
     StandardErrors {
         /// `tr Σ̂`, an estimate of `E ‖ε‖²`.
         trace: f64,
-        /// Bounds of `‖ε‖²`.
+        /// Bounds on `‖ε‖²`.
         square: Pair,
         /// ν.
         directions: f64,

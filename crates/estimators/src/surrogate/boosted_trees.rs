@@ -39,7 +39,7 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    /// A negligible penalty; every node is split.
+    /// Growth with a negligible penalty, where every node is split.
     pub(crate) const FREE: Self = Self { penalty: 0.01, least_rows: 1, most_leaves: None };
     /// The defaults of XGBoost.
     pub(crate) const XGBOOST: Self = Self { penalty: 1.0, ..Self::FREE };

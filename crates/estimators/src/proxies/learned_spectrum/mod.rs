@@ -463,7 +463,7 @@ impl Answer {
             Linear::Free => None,
             Linear::Prior(_) => Some(Judged::new(Fit::without_prior(sampled, linear, wanted)?, sampled)),
         };
-        // The lower bound of the errors if single players have a prior.
+        // The lower bound on the errors if single players have a prior.
         let plain = match linear {
             Linear::Free => None,
             Linear::Prior(_) => {
