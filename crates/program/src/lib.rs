@@ -20,7 +20,7 @@
 //! | [`ProgramOptions`], [`Format`] | CSV or Arrow, rows per batch, time-out, restarts, workers |
 //! | [`ProgramError`], [`Batch`] | what the program did, what was expected, and what to do |
 //!
-//! [`Format`] describes the input and output of a program, with a server of ten lines. The feature `arrow`
+//! [`Format`] describes the input and output of a program, with a ten-line server. The feature `arrow`
 //! enables [`Format::Arrow`].
 
 mod answers;

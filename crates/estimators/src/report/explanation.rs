@@ -58,9 +58,9 @@ impl Explanation {
         explanation
     }
 
-    /// Creates an explanation from the `values` of a method, with `base` = v(∅) and `prediction` = v(N).
-    /// `costs` are the number of evaluations, all of distinct coalitions, and the number of model rows per
-    /// evaluation. Custom estimators set the remaining fields that they know.
+    /// Creates an explanation from the `values` of a method, with `base` = v(∅) and `prediction` = v(N). The
+    /// last argument is the number of evaluations, all of distinct coalitions, and the number of model rows
+    /// per evaluation. Custom estimators set the remaining fields that they know.
     pub fn estimate(
         method: &str,
         value: SolutionConcept,
