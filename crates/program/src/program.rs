@@ -412,7 +412,7 @@ impl Model for Program {
         Some(self.requests.columns())
     }
 
-    /// One batch: the program has a fixed cost per batch.
+    /// Returns the size of a batch, because the program has a fixed cost per batch.
     fn rows_per_call(&self) -> usize {
         self.options.batch_rows
     }

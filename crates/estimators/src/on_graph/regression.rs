@@ -229,14 +229,14 @@ impl Estimator for ConnectedRegression {
         NAME
     }
 
-    /// The C-Shapley value of its order, which it approximates; of order 4 if the order depends on the
-    /// budget.
+    /// Returns the C-Shapley value of its order, which it approximates; of order 4 if the order depends on
+    /// the budget.
     fn value(&self) -> SolutionConcept {
         GraphValue::c_shapley(self.order.unwrap_or(USUAL_ORDER)).into()
     }
 
-    /// The number of coalitions of its order, or of order 1; the number of players if the order exceeds the
-    /// limit.
+    /// Returns the number of coalitions of its order, or of order 1; the number of players if the order
+    /// exceeds the limit.
     fn minimum_budget(&self, players: usize) -> usize {
         self.coalitions(self.order.unwrap_or(1)).unwrap_or(players)
     }

@@ -264,7 +264,8 @@ impl Estimator for ProjectedGradient {
         "sgd"
     }
 
-    /// v(∅), v(N) and one step; at most `2^n`, unless sampling continues at a full budget.
+    /// Returns the number of evaluations for v(∅), v(N) and one step; at most `2^n`, unless sampling
+    /// continues at a full budget.
     fn minimum_budget(&self, players: usize) -> usize {
         let least = self.evaluations_per_step().saturating_add(2);
         match self.full_budget {

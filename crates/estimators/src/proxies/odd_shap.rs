@@ -114,8 +114,8 @@ impl Estimator for OddShap {
         "odd-shap"
     }
 
-    /// `n + 1`, but at least 4 and at most `2^n`. This is the minimum, not a recommendation: below η n the
-    /// result is that of the trees alone. Use 20n or more.
+    /// Returns `n + 1`, but at least 4 and at most `2^n`. This is the minimum, not a recommendation: below η
+    /// n the result is that of the trees alone. Use 20n or more.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all((players + 1).max(4), players)
     }

@@ -102,9 +102,9 @@ impl Estimator for PolyShap {
         if self.order() == 3 { "poly-shap-3" } else { "poly-shap" }
     }
 
-    /// The number of unknowns plus two or, with pairs, which separate odd from even products, twice the
-    /// larger number of either kind plus two; at most `2^n`. This is the minimum, not a recommendation: use
-    /// twice as many.
+    /// Returns the number of unknowns plus two or, with pairs, which separate odd from even products, twice
+    /// the larger number of either kind plus two; at most `2^n`. This is the minimum, not a recommendation:
+    /// use twice as many.
     fn minimum_budget(&self, players: usize) -> usize {
         let [odd, even] = self.terms(players);
         let rows = match self.pairing {
@@ -114,7 +114,7 @@ impl Estimator for PolyShap {
         at_most_all(rows.saturating_add(2).max(4), players)
     }
 
-    /// The matrix of coalitions and products, its factors, and its Gram matrices.
+    /// Returns the memory for the matrix of coalitions and products, its factors, and its Gram matrices.
     fn memory(&self, players: usize, outputs: usize, budget: usize) -> u128 {
         let [odd, even] = self.terms(players);
         let terms = odd.saturating_add(even);

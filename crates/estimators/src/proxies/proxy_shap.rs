@@ -68,7 +68,8 @@ impl Estimator for ProxyShap {
         self.value.clone().into()
     }
 
-    /// `n + 1`, but at least 4 and at most `2^n`. This is the minimum, not a recommendation: use 10n or more.
+    /// Returns `n + 1`, but at least 4 and at most `2^n`. This is the minimum, not a recommendation: use 10n
+    /// or more.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all((players + 1).max(4), players)
     }

@@ -221,7 +221,7 @@ impl Estimator for KernelBanzhaf {
         self.value.clone().into()
     }
 
-    /// `n + 1`, but at least 4 (∅, N and one pair) and at most `2^n`.
+    /// Returns `n + 1`, but at least 4 (∅, N and one pair) and at most `2^n`.
     ///
     /// This is the minimum, not a recommendation: below about 2n there are fewer pairs than players, which
     /// the diagnostics report. Use `5n` or more.

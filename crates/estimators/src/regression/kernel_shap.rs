@@ -69,7 +69,7 @@ impl Estimator for KernelShap {
         }
     }
 
-    /// `n`, but at least 4 (∅, N and one pair) and at most `2^n`.
+    /// Returns `n`, but at least 4 (∅, N and one pair) and at most `2^n`.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all(players.max(4), players)
     }

@@ -95,7 +95,7 @@ impl Estimator for LeverageShap {
         }
     }
 
-    /// `n`, as in Algorithm 1, but at least 4 (∅, N and one pair) and at most `2^n`.
+    /// Returns `n`, as in Algorithm 1, but at least 4 (∅, N and one pair) and at most `2^n`.
     ///
     /// This is the minimum, not a recommendation. Below about `2n` the regression is rank deficient and the
     /// result is the minimum-norm solution, which the diagnostics report. At about `2n`, where pairs and

@@ -70,7 +70,7 @@ impl Estimator for OptimizedKernelShap {
         "optimized-kernel-shap"
     }
 
-    /// `n`, but at least 4 (∅, N and one pair) and at most `2^n`.
+    /// Returns `n`, but at least 4 (∅, N and one pair) and at most `2^n`.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all(players.max(4), players)
     }
@@ -424,7 +424,7 @@ mod tests {
         values: Vec<f64>,
     }
 
-    /// The game of that script.
+    /// Returns v(S) − v(∅) in the game of that script.
     fn gain(coalition: CoalitionView<'_>) -> f64 {
         let n = coalition.players();
         let z = |player: usize| f64::from(u8::from(coalition.contains(player % n)));

@@ -143,7 +143,7 @@ impl Game for Scaled<'_> {
     fn parallel(&self) -> bool {
         self.game.parallel()
     }
-    /// Returned only if all values are in the ordinary range, so that they need no scaling.
+    /// Returns the table only if all values are in the ordinary range, so that they need no scaling.
     fn table(&self) -> Option<&[f64]> {
         let table = self.game.table()?;
         let is_ordinary = |value: &f64| unit(value.abs()) == 1.0;

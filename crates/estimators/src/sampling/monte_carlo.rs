@@ -129,8 +129,8 @@ impl Estimator for MonteCarlo {
         self.value.clone().into()
     }
 
-    /// `2n + 2`, for one contribution per player, or `n` if the budget counts subsets; at most `2^n`, for
-    /// enumeration.
+    /// Returns `2n + 2`, for one contribution per player, or `n` if the budget counts subsets; at most `2^n`,
+    /// for enumeration.
     fn minimum_budget(&self, players: usize) -> usize {
         match (self.accounting, self.full_budget) {
             (Accounting::Evaluations, FullBudget::Enumerate) => at_most_all(2 * players + 2, players),

@@ -48,7 +48,7 @@ impl Estimator for PermutationShap {
         "permutation"
     }
 
-    /// `2n`, for one permutation and its reverse; at most `2^n`.
+    /// Returns `2n`, for one permutation and its reverse; at most `2^n`.
     fn minimum_budget(&self, players: usize) -> usize {
         at_most_all(2 * players, players)
     }

@@ -138,7 +138,7 @@ mod tests {
     use crate::report::RunningMoments;
     use rand::RngExt;
 
-    /// Approximately normal: the sum of twelve uniform numbers.
+    /// Returns an approximately normal number: the sum of twelve uniform ones.
     fn normal(rng: &mut impl Rng) -> f64 {
         (0..12).map(|_| rng.random_range(-0.5..0.5)).sum()
     }

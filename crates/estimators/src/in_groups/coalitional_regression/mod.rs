@@ -251,10 +251,10 @@ impl Estimator for CoalitionalRegression {
         self.value.clone()
     }
 
-    /// For the partition of the estimator, ignoring `players`: v(∅), v(N) and one evaluation for each unknown
-    /// of each regression; for two-step values also v(S_j) of each group of several members. For Owen values
-    /// at most half as many orders of the groups as the largest group has members, with `2 (m − 1)`
-    /// evaluations each plus 2 for each group of several members.
+    /// Returns the minimum for the partition of the estimator (`players` is ignored): v(∅), v(N) and one
+    /// evaluation for each unknown of each regression; for two-step values also v(S_j) of each group of
+    /// several members. For Owen values at most half as many orders of the groups as the largest group has
+    /// members, with `2 (m − 1)` evaluations each plus 2 for each group of several members.
     ///
     /// This is the minimum, not a recommendation: below twice that the coefficients are not determined, and
     /// the minimum-norm solution is returned, which the diagnostics report. Use five times as much.

@@ -334,8 +334,9 @@ impl Estimator for NestedPermutation {
         self.value.clone()
     }
 
-    /// v(∅), v(N) and one draw in a game of one scenario, or the cost of exact values if that is less. This
-    /// is an upper bound on the minimum, because a draw costs less in a game of several scenarios.
+    /// Returns the number of evaluations for v(∅), v(N) and one draw in a game of one scenario, or the cost
+    /// of exact values if that is less. This is an upper bound on the minimum, because a draw costs less in a
+    /// game of several scenarios.
     fn minimum_budget(&self, players: usize) -> usize {
         let least = self.rows_per_draw(players, 1).saturating_add(2);
         if self.full_budget == FullBudget::Sample {

@@ -354,9 +354,9 @@ impl Estimator for ProductSpace {
         self.value.clone()
     }
 
-    /// v(∅), v(N) and one draw for all players in a game of one scenario, or the cost of exact values if that
-    /// is less. This is an upper bound on the minimum, because a draw costs less in a game of several
-    /// scenarios.
+    /// Returns the number of evaluations for v(∅), v(N) and one draw for all players in a game of one
+    /// scenario, or the cost of exact values if that is less. This is an upper bound on the minimum, because
+    /// a draw costs less in a game of several scenarios.
     fn minimum_budget(&self, players: usize) -> usize {
         let least = self.rows_per_draw(players).saturating_add(2);
         if !self.may_enumerate() {

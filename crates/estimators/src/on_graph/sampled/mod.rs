@@ -270,8 +270,8 @@ impl Estimator for LocalSampling {
         self.value.clone().into()
     }
 
-    /// The sum of the minimum per player plus 2, see [`LocalSampling`]. Depends on the graph only, not on
-    /// `players`.
+    /// Returns the sum of the minimum per player plus 2, see [`LocalSampling`]. Depends on the graph only,
+    /// not on `players`.
     fn minimum_budget(&self, _players: usize) -> usize {
         let least = 2 + self.shares(0).iter().map(|share| share.evaluations).sum::<usize>();
         count_within(&self.around, least).unwrap_or(least)

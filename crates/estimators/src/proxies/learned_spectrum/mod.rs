@@ -381,8 +381,8 @@ impl Estimator for LearnedSpectrum {
         }
     }
 
-    /// `n` (the number of groups, for groups), but at least 4 and at most `2^n`. Below about `6n` single
-    /// players have a separate prior if that predicts better; below `2n` there are no standard errors.
+    /// Returns `n` (the number of groups, for groups), but at least 4 and at most `2^n`. Below about `6n`
+    /// single players have a separate prior if that predicts better; below `2n` there are no standard errors.
     fn minimum_budget(&self, players: usize) -> usize {
         let units = self.groups.as_ref().map_or(players, Partition::len);
         at_most_all(units.max(4), units)
@@ -401,8 +401,8 @@ impl Estimator for LearnedSpectrum {
         Ok(self.explain(game, budget, seed, true)?.0)
     }
 
-    /// Regressions in the space of pairs of coalitions, or of products and players if there are more pairs
-    /// than `MOST_PAIRS`.
+    /// Returns the memory for regressions in the space of pairs of coalitions, or of products and players if
+    /// there are more pairs than `MOST_PAIRS`.
     fn memory(&self, players: usize, outputs: usize, budget: usize) -> u128 {
         let players = self.groups.as_ref().map_or(players, Partition::len);
         if at_most_all(usize::MAX, players) <= budget {

@@ -160,8 +160,8 @@ impl Estimator for ProxyResidual {
         }
     }
 
-    /// `n + 1` (the number of groups plus one, for groups), but at least 4 and at most `2^n`. This is the
-    /// minimum, not a recommendation: use 10n or more.
+    /// Returns `n + 1` (the number of groups plus one, for groups), but at least 4 and at most `2^n`. This is
+    /// the minimum, not a recommendation: use 10n or more.
     fn minimum_budget(&self, players: usize) -> usize {
         let units = self.groups.as_ref().map_or(players, Partition::len);
         at_most_all((units + 1).max(4), units)

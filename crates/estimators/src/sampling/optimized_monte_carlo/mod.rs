@@ -178,8 +178,9 @@ impl Estimator for OptimizedMonteCarlo {
         }
     }
 
-    /// One draw, v(∅) and v(N): `n + 1` for independent orders, `2n` antithetic, `n(n − 1) + 2` balanced; at
-    /// most `2^n`. With [`References::Drawn`] in a game of several scenarios, less may suffice.
+    /// Returns the number of evaluations for one draw, v(∅) and v(N): `n + 1` for independent orders, `2n`
+    /// antithetic, `n(n − 1) + 2` balanced; at most `2^n`. With [`References::Drawn`] in a game of several
+    /// scenarios, less may suffice.
     fn minimum_budget(&self, players: usize) -> usize {
         let rows = if players < 2 { 0 } else { self.pattern(players).rows() };
         at_most_all(rows.saturating_add(2), players)

@@ -132,7 +132,8 @@ impl Estimator for StratifiedMonteCarlo {
         self.value.clone().into()
     }
 
-    /// One draw from every stratum with positive weight: `2 (n − 1)²` for Shapley; at most `2^n`.
+    /// Returns the number of evaluations for one draw from every stratum with positive weight: `2 (n − 1)²`
+    /// for Shapley; at most `2^n`.
     fn minimum_budget(&self, players: usize) -> usize {
         // Weights by size may be defined for a different number of players; this is reported when the value
         // is estimated.
