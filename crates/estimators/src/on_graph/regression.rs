@@ -241,7 +241,7 @@ impl Estimator for ConnectedRegression {
         self.coalitions(self.order.unwrap_or(1)).unwrap_or(players)
     }
 
-    /// Deterministic; the seed is ignored.
+    /// Solves the regression. It is deterministic, so the seed is ignored.
     ///
     /// # Errors
     ///

@@ -8,9 +8,9 @@ use crate::report::{Explanation, in_own_units};
 use crate::run::{Estimator, check_budget};
 use crate::support::FullBudget;
 
-/// The first step of all sampling estimators: returns an error if the budget is too small, and the exact
-/// result if it fits into the budget and `full_budget` does not request sampling, or if there is a single
-/// player.
+/// Returns an error if the budget is too small, and the exact result if it fits into the budget and
+/// `full_budget` does not request sampling, or if there is a single player. All sampling estimators call this
+/// first.
 pub(crate) fn exact_if_affordable(
     estimator: &dyn Estimator,
     game: &dyn Game,

@@ -336,8 +336,8 @@ impl Estimator for LocalSampling {
         Ok(evaluations.explain(self, values, std_errors, seed, diagnostics))
     }
 
-    /// For contributions, returns itself: shares grow with the budget, and draws for a share are among those
-    /// for a larger one. For regressions, uses growing draws.
+    /// Returns itself for contributions: shares grow with the budget, and draws for a share are among those
+    /// for a larger one. For regressions, the result uses growing draws.
     fn growing(&self) -> Box<dyn Estimator> {
         Box::new(Self { draws: self.draws.growing(), ..self.clone() })
     }
