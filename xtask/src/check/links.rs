@@ -1,4 +1,4 @@
-//! Check that relative links in Markdown lead to existing files.
+//! Check that relative links in Markdown point to existing files.
 
 use super::files::File;
 use super::finding::Finding;

@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Mutants) -> Result<()> {
     let catchers = mutants.iter().flat_map(|mutant| &mutant.catchers).collect::<BTreeSet<_>>();
     for catcher in catchers {
         if !outcome(catcher, &tree)?.status.success() {
-            bail!("this fails without a mutant: {catcher}");
+            bail!("{catcher} fails without a mutant");
         }
     }
     let mut survivors = Vec::new();
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Mutants) -> Result<()> {
         }
     }
     if !survivors.is_empty() {
-        bail!("{} of {} mutants survive: {}", survivors.len(), mutants.len(), survivors.join(", "));
+        bail!("{} of {} mutants are not caught: {}", survivors.len(), mutants.len(), survivors.join(", "));
     }
     println!("all {} mutants are caught", mutants.len());
     Ok(())

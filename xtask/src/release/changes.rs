@@ -1,4 +1,4 @@
-//! The change log: its required parts, and its heading at a release.
+//! The change log: checks of its parts, and the heading for a release.
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -16,7 +16,7 @@ const HEADINGS: [&str; 4] = ["### New", "### Changed", "### Values that change",
 /// Heading that every release has, followed by "None." if no value changes.
 const VALUES: &str = "### Values that change";
 
-/// Counts the unreleased entries under each heading.
+/// Returns the number of unreleased entries under each heading, as text.
 ///
 /// # Errors
 ///
