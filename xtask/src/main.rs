@@ -1,5 +1,5 @@
-//! Automation of the workspace. `cargo xtask check` checks its rules. `cargo xtask reproduce fig2`
-//! regenerates Figure 2 of every paper with the laboratory (`xtask/lab`), which this program builds and runs.
+//! Automation of the workspace. `cargo xtask check` checks its rules. `cargo xtask reproduce fig2` reproduces
+//! figure 2 of every paper with the laboratory (`xtask/lab`), which this program builds and runs.
 
 mod check;
 mod forward;

@@ -166,7 +166,7 @@ macro_rules! table {
         table
     }};
 }
-/// Builds a row of a table.
+/// Builds the row of a table from values that convert to [`Entry`].
 #[macro_export]
 macro_rules! row {
     ($($cell:expr),+ $(,)?) => {

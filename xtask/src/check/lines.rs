@@ -51,7 +51,7 @@ fn long_lines(file: &File) -> Vec<Finding> {
     findings
 }
 
-/// Returns the text of a line that is a comment.
+/// Returns the text of a comment line, without `//`.
 fn comment_of(line: &str) -> Option<&str> {
     let comment = line.trim_start().strip_prefix("//")?;
     Some(comment.trim_start_matches(['/', '!']).trim_start())

@@ -3,7 +3,7 @@
 //! | file | contents |
 //! |---|---|
 //! | [`finding`] | a violation: the file, the problem and how to fix it |
-//! | [`files`] | the source files and the Markdown pages of the repository |
+//! | [`files`] | the source files and Markdown pages of the repository |
 //! | [`metadata`] | the packages and their dependencies, from `cargo metadata` |
 //! | [`version`] | versions of Rust |
 //! | [`module_docs`] | every source file starts with a module doc |

@@ -3,7 +3,7 @@
 use super::files::File;
 use super::finding::Finding;
 
-/// Returns the files in `src` directories that do not start with a module doc.
+/// Returns findings for the files in `src` directories that do not start with a module doc.
 pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
     let sources =
         files.iter().filter(|file| file.path.ends_with(".rs") && format!("/{}", file.path).contains("/src/"));

@@ -1,7 +1,6 @@
 //! Check that the table of crates in `docs/architecture.md` is correct: it lists the crates of the workspace,
-//! each below all its dependencies, and what it states that a crate does not do is true. A crate must not
-//! build with a package that its row excludes in backticks, and must not be publishable if its row excludes
-//! publishing.
+//! each below all its dependencies, and no crate does what its row excludes. A crate must not build with a
+//! package that its row excludes in backticks, and must not be publishable if its row excludes that.
 
 use super::files::{File, text_of};
 use super::finding::Finding;

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use super::files::File;
 use super::finding::Finding;
 
-/// Returns the import cycles of each crate, with their files.
+/// Returns a finding for each import cycle of a crate.
 pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
     let mut crates: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
