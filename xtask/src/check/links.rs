@@ -3,7 +3,8 @@
 use super::files::File;
 use super::finding::Finding;
 
-/// Returns findings for links to missing files; `exists` is called with a path relative to the root of the repository.
+/// Returns findings for links to missing files; `exists` is called with a path relative to the root of the
+/// repository.
 pub(crate) fn findings(files: &[File], exists: impl Fn(&str) -> bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in files.iter().filter(|file| file.path.ends_with(".md")) {
