@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        .with_context(|| format!("cannot create the directory {}", folder.display()))?;
     let says = || format!("cannot write {}", path.display());
     let temporary = tempfile::tempdir_in(folder).with_context(says)?;
     let partial = temporary.path().join("partial");

@@ -1,5 +1,5 @@
 //! Commands implemented by other packages: the laboratory, and the trainer, which is outside the workspace.
-//! They take minutes to build, which the quick checks should not have to wait for.
+//! They take minutes to build, so the quick checks do not depend on them.
 
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};

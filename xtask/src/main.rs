@@ -1,5 +1,5 @@
-//! Automation of the workspace. `cargo xtask check` checks its rules. `cargo xtask reproduce fig2`
-//! regenerates Figure 2 of every paper with the laboratory (`xtask/lab`), which this program builds and runs.
+//! Automation of the workspace. `cargo xtask check` checks its rules. `cargo xtask reproduce fig2` reproduces
+//! figure 2 of every paper with the laboratory (`xtask/lab`), which this program builds and runs.
 
 mod check;
 mod forward;
@@ -23,23 +23,23 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Regenerate figures and tables of the papers, with a verdict on each claim
+    /// Reproduce figures and tables of the papers, with a verdict on each claim
     #[command(disable_help_flag = true)]
     Reproduce(Forwarded),
-    /// Compare estimators on your own datasets
+    /// Compare estimators on custom datasets
     #[command(disable_help_flag = true)]
     Laboratory(Forwarded),
-    /// Create the figures and verdicts of a paper in a directory
+    /// Create the figures and verdicts of a paper that is defined in a directory
     #[command(disable_help_flag = true)]
     Paper(Forwarded),
     /// Compare two runs of the laboratory
     #[command(disable_help_flag = true)]
     Compare(Forwarded),
-    /// Print BibTeX entries of the papers
+    /// Print BibTeX entries for the papers
     #[command(disable_help_flag = true)]
     Cite(Forwarded),
     Mutants(mutants::Mutants),
-    /// Train the networks of the papers; the first call builds the trainer, which takes minutes
+    /// Train the networks for the papers; the first call builds the trainer, which takes minutes
     #[command(disable_help_flag = true)]
     Train(Forwarded),
     Check(check::Check),

@@ -115,7 +115,12 @@ impl Table {
     ///
     /// If the number of entries differs from the number of columns.
     pub fn push(&mut self, row: Vec<Entry>) {
-        assert_eq!(row.len(), self.columns.len(), "a row of another table: {:?}", self.columns);
+        assert_eq!(
+            row.len(),
+            self.columns.len(),
+            "wrong number of entries for the columns {:?}",
+            self.columns
+        );
         self.rows.push(row);
     }
 
@@ -161,7 +166,7 @@ macro_rules! table {
         table
     }};
 }
-/// Builds a row of a table.
+/// Builds the row of a table from values that convert to [`Entry`].
 #[macro_export]
 macro_rules! row {
     ($($cell:expr),+ $(,)?) => {

@@ -1,4 +1,4 @@
-//! Output for the user, and running of other programs.
+//! Printing for the user, and running other programs.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -21,7 +21,7 @@ macro_rules! aside {
         let _ = writeln!(std::io::stderr(), $($part)*);
     }};
 }
-/// Number of output lines shown when a program fails.
+/// Number of lines of its output that the error shows if a program fails.
 const SHOWN: usize = 20;
 
 /// Runs a program and returns its standard output without trailing whitespace.

@@ -1,4 +1,4 @@
-//! Check that packages built by users occur in one version only, except for those that the policy lists.
+//! Check that packages built by users occur in a single version, except for those listed in the policy.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use super::finding::Finding;
 use super::metadata::Package;
 use super::policy::{POLICY, Policy};
 
-/// Returns the packages that occur in several versions without being allowed to, and the listed packages that
-/// occur in a single version.
+/// Returns findings for packages that occur in several versions without being listed, and for listed packages
+/// that occur in a single version.
 pub(crate) fn findings(packages: &[Package], policy: &Policy) -> Vec<Finding> {
     let allowed: Vec<&str> = policy.in_several_versions().collect();
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -21,7 +21,7 @@ pub(crate) fn findings(packages: &[Package], policy: &Policy) -> Vec<Finding> {
         Finding::new("Cargo.lock", wrong, remedy)
     });
     let gone = allowed.iter().filter(|name| !versions.contains_key(**name)).map(|name| {
-        let wrong = format!("`{name}` is allowed in several versions, but only one is used");
+        let wrong = format!("`{name}` is listed as occurring in several versions, but occurs in one");
         Finding::new(POLICY, wrong, "remove it from the list")
     });
     new.chain(gone).collect()

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Endings of the files that are read.
+/// Endings of the names of files that are read.
 const ENDINGS: [&str; 5] = [".rs", ".py", ".pyi", ".js", ".md"];
 
 /// A text file.
@@ -32,7 +32,7 @@ pub(crate) fn text_of<'a>(files: &'a [File], path: &str) -> Option<&'a str> {
     files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
 }
 
-/// Returns all files of Rust, Python, JavaScript and Markdown below `root`, sorted by path.
+/// Returns all Rust, Python, JavaScript and Markdown files below `root`, sorted by path.
 ///
 /// Skips build output (`target`), npm packages (`node_modules`), hidden directories, and the datasets at the
 /// root (`data`), which are not part of the repository.

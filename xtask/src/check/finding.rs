@@ -1,4 +1,4 @@
-//! A finding: one line with the file, the problem and how to fix it.
+//! A violation of a repository rule, printed as one line: the file, the problem and how to fix it.
 
 use std::fmt;
 

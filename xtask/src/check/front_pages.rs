@@ -1,14 +1,14 @@
 //! Check that the examples on the front pages of a library (its README and the documentation of its `lib.rs`)
 //! use no other crate of the workspace.
 //!
-//! Public signatures that use types of lower crates re-export them, so users need to depend on one crate
-//! only.
+//! Crates re-export the types of lower crates that occur in their public signatures, so users only need to
+//! depend on one crate.
 
 use super::files::{File, text_of};
 use super::finding::Finding;
 use super::metadata::Member;
 
-/// Returns the lines of examples that name another crate of the workspace.
+/// Returns findings for the lines of examples that name another crate of the workspace.
 pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
     let crates: Vec<String> = members.iter().map(|member| member.name.replace('-', "_")).collect();
     let mut findings = Vec::new();
@@ -22,8 +22,8 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
                 findings.extend(others.map(|other| {
                     Finding::new(
                         &format!("{path}:{number}"),
-                        format!("the example depends on crate {other}"),
-                        format!("reexport the items from {own}, or avoid them in the example"),
+                        format!("the example depends on the crate {other}"),
+                        format!("re-export the items from {own}, or avoid them in the example"),
                     )
                 }));
             }
@@ -86,7 +86,7 @@ mod tests {
             ),
         ];
         let expected = [
-            "crates/my-trees/README.md:6: the example depends on crate games",
+            "crates/my-trees/README.md:6: the example depends on the crate games",
             "crates/my-trees/src/lib.rs:2",
         ];
         assert_found(&findings(&files, &members), &expected);

@@ -4,7 +4,7 @@ use super::finding::Finding;
 use super::metadata::Package;
 use super::policy::{POLICY, Policy};
 
-/// Returns the packages without an allowed licence.
+/// Returns findings for the packages without an allowed licence.
 pub(crate) fn findings(packages: &[Package], policy: &Policy) -> Vec<Finding> {
     let is_refused = |package: &&Package| {
         let allowed = policy.licences_of(&package.name);
@@ -24,8 +24,8 @@ pub(crate) fn findings(packages: &[Package], policy: &Policy) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns whether a licence expression is satisfied: all parts of an `AND`, or one part of an `OR` (written
-/// `/` in older manifests).
+/// Returns whether a licence expression is satisfied: all parts of an `AND`, or at least one part of an `OR`
+/// (written `/` in older manifests).
 fn is_allowed(expression: &str, allowed: &[&str]) -> bool {
     let expression = expression.trim().replace('/', " OR ");
     // OR binds less tightly than AND, and a parenthesized expression is one part.

@@ -1,7 +1,7 @@
-//! Lines have at most 110 characters, which is the width of rustfmt here.
+//! Check that lines have at most 110 characters, the width that rustfmt is configured for.
 //!
-//! Exempt is what cannot be broken: rows of tables and blocks of code in comments of Rust, lines with an
-//! address, and a few files.
+//! Lines that cannot be broken are exempt: table rows and code blocks in comments of Rust, lines with a URL,
+//! and a few files.
 
 use super::files::File;
 use super::finding::Finding;
@@ -9,14 +9,14 @@ use super::finding::Finding;
 /// Maximum number of characters in a line.
 const MAX_WIDTH: usize = 110;
 
-/// Endings of the files that are checked.
+/// Endings of the names of files that are checked.
 const ENDINGS: [&str; 4] = [".rs", ".py", ".pyi", ".js"];
 
 /// Files that may have longer lines.
 const EXEMPT: [&str; 3] = [
     // Snapshots of HTML and of terminal output.
     "crates/media/src/text/tests.rs",
-    // BibTeX, which is printed as it is.
+    // BibTeX, which is printed unchanged.
     "xtask/lab/src/papers/group_explainers/mod.rs",
     "xtask/lab/src/papers/projected_sgd/mod.rs",
 ];
@@ -35,19 +35,23 @@ fn long_lines(file: &File) -> Vec<Finding> {
     for (number, line) in file.text.lines().enumerate() {
         let comment = comment_of(line);
         let starts_with = |start: &str| comment.is_some_and(|comment| comment.starts_with(start));
-        // A block of code ends at the latest where its comment does.
+        // A code block cannot continue past the end of its comment.
         in_block &= comment.is_some();
         let width = line.chars().count();
         if width > MAX_WIDTH && !in_block && !starts_with("|") && !line.contains("://") {
             let wrong = format!("line {} has {width} characters", number + 1);
-            findings.push(Finding::new(&file.path, wrong, format!("break it after at most {MAX_WIDTH}")));
+            findings.push(Finding::new(
+                &file.path,
+                wrong,
+                format!("break it after at most {MAX_WIDTH} characters"),
+            ));
         }
         in_block ^= starts_with("```");
     }
     findings
 }
 
-/// Returns the text of a line that is a comment.
+/// Returns the text of a comment line, without `//`.
 fn comment_of(line: &str) -> Option<&str> {
     let comment = line.trim_start().strip_prefix("//")?;
     Some(comment.trim_start_matches(['/', '!']).trim_start())
@@ -70,7 +74,7 @@ mod tests {
                 "a.rs",
                 &format!("fn short() {{}}\n// {long}\n/// ```\n/// {long}\n/// ```\n/// {long}\n{long}\n"),
             ),
-            &["a.rs: line 2 has 114 characters; break it after at most 110", "line 6", "line 7"],
+            &["a.rs: line 2 has 114 characters; break it after at most 110 characters", "line 6", "line 7"],
         );
         for text in
             [format!("//! | {long} |"), format!("// https://{long}"), format!("// {}", "ü".repeat(107))]

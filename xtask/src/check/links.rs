@@ -1,9 +1,10 @@
-//! Check that relative links in Markdown lead to existing files.
+//! Check that relative links in Markdown point to existing files.
 
 use super::files::File;
 use super::finding::Finding;
 
-/// Returns the links to missing files; `exists` is called with a path relative to the root of the repository.
+/// Returns findings for links to missing files; `exists` is called with a path relative to the root of the
+/// repository.
 pub(crate) fn findings(files: &[File], exists: impl Fn(&str) -> bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in files.iter().filter(|file| file.path.ends_with(".md")) {

@@ -28,7 +28,7 @@ pub(crate) struct Package {
     pub(crate) license: Option<String>,
     rust_version: Option<String>,
     manifest_path: String,
-    /// Registries it may be published to: empty for `publish = false`, `None` for no restriction.
+    /// Registries that it may be published to: empty for `publish = false`, `None` if unrestricted.
     publish: Option<Vec<String>>,
     targets: Vec<Target>,
     dependencies: Vec<Dependency>,
@@ -75,16 +75,17 @@ pub(crate) struct Member {
     pub(crate) has_library: bool,
     /// Names of the packages in its manifest, including dev-dependencies and build dependencies.
     pub(crate) needs: Vec<String>,
-    /// Names of all packages it is built with, excluding tests, with the features that the workspace enables.
+    /// Names of all packages that it is built with, excluding those only needed for tests, with the features
+    /// that the workspace enables.
     pub(crate) builds_with: Vec<String>,
     pub(crate) is_published: bool,
     pub(crate) rust_version: Option<RustVersion>,
-    /// The highest Rust version required by its dependencies, excluding tests.
+    /// The highest Rust version that its dependencies require, excluding dev-dependencies.
     pub(crate) needed: Option<Needed>,
 }
 
 impl Metadata {
-    /// Runs `cargo metadata` for the versions in `Cargo.lock`.
+    /// Runs `cargo metadata` with the versions in `Cargo.lock`.
     ///
     /// # Errors
     ///

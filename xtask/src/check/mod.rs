@@ -2,8 +2,8 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | [`finding`] | the file, the problem and the remedy |
-//! | [`files`] | the source files and the Markdown pages of the repository |
+//! | [`finding`] | a violation: the file, the problem and how to fix it |
+//! | [`files`] | the source files and Markdown pages of the repository |
 //! | [`metadata`] | the packages and their dependencies, from `cargo metadata` |
 //! | [`version`] | versions of Rust |
 //! | [`module_docs`] | every source file starts with a module doc |
@@ -12,15 +12,15 @@
 //! | [`front_pages`] | the examples of a crate use no other crate of the workspace |
 //! | [`readmes`] | the examples in READMEs are tests |
 //! | [`lines`] | lines are not too long |
-//! | [`links`] | relative links lead to files |
-//! | [`phrases`] | turns of phrase that stay out |
+//! | [`links`] | relative links point to existing files |
+//! | [`phrases`] | no turns of phrase listed in `xtask/phrases.txt` |
 //! | [`rust_versions`] | the Rust versions in manifests and READMEs are sufficient |
 //! | [`duplicates`] | each package is built in one version |
 //! | [`licences`] | dependencies built by users have compatible licences |
 //! | [`policy`] | allowed licences, and packages allowed in several versions |
 //! | [`tools`] | with `--tools`: findings of `cargo deny` and `cargo semver-checks` |
 //!
-//! Each check is a function from texts to findings, so it can be tested on small made-up texts.
+//! Each check is a function from file contents to findings, so it can be tested on small examples.
 
 mod circles;
 mod duplicates;

@@ -3,7 +3,7 @@
 use super::files::File;
 use super::finding::Finding;
 
-/// Returns the files in `src` directories that do not start with a module doc.
+/// Returns findings for the files in `src` directories that do not start with a module doc.
 pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
     let sources =
         files.iter().filter(|file| file.path.ends_with(".rs") && format!("/{}", file.path).contains("/src/"));
@@ -19,7 +19,7 @@ pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns whether a module doc precedes everything except inner attributes and ordinary comments.
+/// Returns whether the file starts with a module doc, possibly after inner attributes and ordinary comments.
 fn has_module_doc(text: &str) -> bool {
     let is_before = |line: &&str| {
         line.is_empty() || line.starts_with("#!") || (line.starts_with("//") && !line.starts_with("//!"))

@@ -1,10 +1,10 @@
-//! Turns of phrase that stay out of code, comments and pages: `xtask/phrases.txt` lists them.
+//! Check that code, comments and pages do not contain the turns of phrase listed in `xtask/phrases.txt`.
 
 use super::files::File;
 use super::finding::Finding;
 
-/// The list: lines `phrase -> what to write instead`, `except PATH: phrase` for a file that may have it, and
-/// `skip PREFIX` for files that are not checked. Lines that start with `#` are comments.
+/// The list: lines `phrase -> what to write instead`, `except PATH: phrase` for a file that may contain it,
+/// and `skip PREFIX` for files that are not checked. Lines that start with `#` are comments.
 pub(crate) const LIST: &str = "xtask/phrases.txt";
 
 /// A phrase, with what to write instead and the files that may contain it.
@@ -29,7 +29,11 @@ pub(crate) fn findings(files: &[File], list: &str) -> Vec<Finding> {
             for phrase in &phrases {
                 if !phrase.exceptions.contains(&file.path.as_str()) && has_words(&lower, phrase.words) {
                     let wrong = format!("line {} contains {:?}", number + 1, phrase.words);
-                    findings.push(Finding::new(&file.path, wrong, format!("write {}", phrase.instead)));
+                    findings.push(Finding::new(
+                        &file.path,
+                        wrong,
+                        format!("use instead: {}", phrase.instead),
+                    ));
                 }
             }
         }
@@ -46,7 +50,7 @@ fn parse(list: &str) -> Result<Vec<Phrase<'_>>, Finding> {
             match phrases.iter_mut().find(|phrase| phrase.words == words) {
                 Some(phrase) => phrase.exceptions.push(path),
                 None => {
-                    let wrong = format!("no phrase {words:?} above its exception");
+                    let wrong = format!("exception for the phrase {words:?}, which is not listed above it");
                     return Err(Finding::new(LIST, wrong, "remove the exception"));
                 }
             }
@@ -83,7 +87,7 @@ mod tests {
         let found = |path: &str, text: &str| findings(&[File::new(path, text)], PHRASES);
         assert_found(
             &found("b.rs", "fn read() {}\n// Is told once.\n"),
-            &["b.rs: line 2 contains \"is told\"; write is reported"],
+            &["b.rs: line 2 contains \"is told\"; use instead: is reported"],
         );
         assert_found(&found("b.rs", "this told a canew renewed"), &[]);
         assert_found(&found("b.md", "read anew"), &["line 1 contains \"anew\""]);
@@ -95,6 +99,9 @@ mod tests {
     fn invalid_lists_are_findings() {
         let files = [File::new("a.rs", "")];
         assert_found(&findings(&files, "is told"), &["invalid line \"is told\""]);
-        assert_found(&findings(&files, "except a.rs: anew"), &["no phrase \"anew\" above its exception"]);
+        assert_found(
+            &findings(&files, "except a.rs: anew"),
+            &["exception for the phrase \"anew\", which is not listed"],
+        );
     }
 }

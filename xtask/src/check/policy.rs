@@ -1,4 +1,4 @@
-//! Policy for third-party packages: `deny.toml`, which `cargo deny` reads as well.
+//! Policy for third-party packages: `deny.toml`, which `cargo deny` also reads.
 
 use std::path::Path;
 
@@ -57,8 +57,8 @@ impl Policy {
         toml::from_str(text).with_context(|| format!("cannot read {POLICY}"))
     }
 
-    /// Returns the licences allowed for a package in a program under MIT or Apache-2.0: the general ones and
-    /// its exceptions.
+    /// Returns the licences allowed for a package: those allowed for all packages, and the exceptions for
+    /// this one.
     pub(crate) fn licences_of(&self, package: &str) -> Vec<&str> {
         let own = self.licenses.exceptions.iter().filter(|exception| exception.name == package);
         own.flat_map(|exception| &exception.allow).chain(&self.licenses.allow).map(String::as_str).collect()

@@ -7,8 +7,8 @@ use super::metadata::Member;
 /// The attribute that adds the README to the doctests of a library.
 const INCLUDED: &str = "#[doc = include_str!(\"../README.md\")]";
 
-/// Returns the libraries whose README is not tested. Binary crates are skipped: they have no doctests and no
-/// Rust examples in their README.
+/// Returns findings for the libraries whose README is missing or not tested. Binary crates are skipped: they
+/// have no doctests and no Rust examples in their README.
 pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for member in members.iter().filter(|member| member.has_library) {
@@ -17,7 +17,11 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
         // Benchmarks and tools that are documented elsewhere need no README.
         if text_of(files, &readme).is_none() {
             if member.folder.starts_with("crates/") {
-                findings.push(Finding::new(&readme, "file not found", "add a README, which registries show"));
+                findings.push(Finding::new(
+                    &readme,
+                    "file not found",
+                    "add a README, which package registries show",
+                ));
             }
             continue;
         }
@@ -25,7 +29,7 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
             text_of(files, &library).is_some_and(|text| text.lines().any(|line| line.trim() == INCLUDED));
         if !is_tested {
             let remedy = format!("add `{INCLUDED}` to a struct under #[cfg(doctest)]");
-            findings.push(Finding::new(&library, "the examples of the README are not tested", remedy));
+            findings.push(Finding::new(&library, "the examples in the README are not tested", remedy));
         }
     }
     findings

@@ -1,6 +1,6 @@
-//! Check of the table of crates in `docs/architecture.md`: it lists the crates of the workspace, each below
-//! all its dependencies, and its statements about what a crate does not do are true. A crate must not build
-//! with a package that its row names in backticks, and must not be publishable if its row excludes that.
+//! Check that the table of crates in `docs/architecture.md` is correct: it lists the crates of the workspace,
+//! each below all its dependencies, and no crate does what its row excludes. A crate must not build with a
+//! package that its row excludes in backticks, and must not be publishable if its row excludes that.
 
 use super::files::{File, text_of};
 use super::finding::Finding;
@@ -23,8 +23,8 @@ struct Room {
     does_not: String,
 }
 
-/// Returns the differences between table and workspace, and dependencies on a crate further down in the
-/// table.
+/// Returns the differences between the table and the workspace, and dependencies on a crate further down in
+/// the table.
 pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
     let rooms = rooms(text_of(files, DOCUMENT).unwrap_or_default());
     if rooms.is_empty() {
@@ -40,12 +40,12 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
                 room.folder,
                 if room.is_outside { "in" } else { "not in" }
             );
-            findings.push(Finding::new(DOCUMENT, wrong, "correct or remove its row in the table of rooms"));
+            findings.push(Finding::new(DOCUMENT, wrong, "correct or remove its row in the table of crates"));
         }
         let names = member.map(|member| &member.name).zip(room.package.as_ref());
         if let Some((name, listed)) = names.filter(|(name, listed)| name != listed) {
             let wrong = format!("the crate in `{}` is `{name}`, not `{listed}`", room.folder);
-            findings.push(Finding::new(DOCUMENT, wrong, "correct its row in the table of rooms"));
+            findings.push(Finding::new(DOCUMENT, wrong, "correct its row in the table of crates"));
         }
     }
     let row = |name: &str| {
@@ -54,13 +54,13 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
     };
     for member in members {
         let Some(own) = row(&member.name) else {
-            let wrong = format!("`{}` is not in the table of rooms", member.name);
+            let wrong = format!("`{}` is not in the table of crates", member.name);
             findings.push(Finding::new(DOCUMENT, wrong, "add a row that describes the crate"));
             continue;
         };
         for needed in member.needs.iter().filter(|needed| row(needed).is_some_and(|its| its >= own)) {
             let manifest = format!("{}/Cargo.toml", member.folder);
-            let wrong = format!("depends on `{needed}`, which is not above it in the table of rooms");
+            let wrong = format!("depends on `{needed}`, which is not above it in the table of crates");
             let remedy = format!("remove the dependency, or change the order in {DOCUMENT}");
             findings.push(Finding::new(&manifest, wrong, remedy));
         }
@@ -69,19 +69,19 @@ pub(crate) fn findings(files: &[File], members: &[Member]) -> Vec<Finding> {
     findings
 }
 
-/// Returns what a crate does although its row excludes it.
+/// Returns findings for what a crate does although its row excludes it.
 fn broken_promises(member: &Member, does_not: &str) -> Vec<Finding> {
     let manifest = format!("{}/Cargo.toml", member.folder);
     let named = does_not.split('`').skip(1).step_by(2);
     let needed = named.filter(|name| member.builds_with.iter().any(|needed| needed == name));
     let mut broken: Vec<Finding> = needed
         .map(|name| {
-            let wrong = format!("builds with `{name}`, which its row in the table of rooms rules out");
+            let wrong = format!("builds with `{name}`, which its row in the table of crates excludes");
             Finding::new(&manifest, wrong, format!("remove the dependency, or correct the row in {DOCUMENT}"))
         })
         .collect();
     if does_not.contains(UNPUBLISHED) && member.is_published {
-        let wrong = "may be published, which its row in the table of rooms rules out";
+        let wrong = "may be published, which its row in the table of crates excludes";
         broken.push(Finding::new(&manifest, wrong, "set `publish = false`"));
     }
     broken
@@ -174,7 +174,7 @@ mod tests {
             "the crate in `crates/floor` is `renamed`, not `a-floor`",
             "`tool` is not in the workspace",
             "`tool/apart` is in the workspace",
-            "`extra` is not in the table of rooms",
+            "`extra` is not in the table of crates",
         ];
         check(&members, &wanted);
     }

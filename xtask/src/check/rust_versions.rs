@@ -1,15 +1,16 @@
 //! Check that the Rust versions stated in manifests and READMEs are sufficient.
 //!
-//! The `rust-version` of a crate is for its users and covers all its dependencies. The version in the README
-//! is for a clone, where `cargo test` builds the default members with their tests, and covers those. So a
-//! library may support an older Rust than its tests and tools.
+//! The `rust-version` of a crate concerns its users, and must be sufficient for all its dependencies. The
+//! version in the README concerns clones of the repository, and must be sufficient for `cargo test`, which
+//! builds the default members with their tests. So a library may support an older Rust than its tests and
+//! tools.
 
 use super::files::File;
 use super::finding::Finding;
 use super::metadata::{Member, Metadata};
 use super::version::{Needed, RustVersion};
 
-/// Returns the stated versions that are too low or contradict each other.
+/// Returns findings for stated versions that are too low or contradict each other.
 pub(crate) fn findings(files: &[File], metadata: &Metadata) -> Vec<Finding> {
     let members = metadata.members();
     let mut findings = too_old(&members);
@@ -17,13 +18,15 @@ pub(crate) fn findings(files: &[File], metadata: &Metadata) -> Vec<Finding> {
     findings
 }
 
-/// Returns the crates whose `rust-version` is lower than that of a dependency.
+/// Returns findings for crates whose `rust-version` is lower than that of a dependency.
 fn too_old(members: &[Member]) -> Vec<Finding> {
     let broken = members.iter().filter_map(|member| {
         let (own, needed) = (member.rust_version?, member.needed.as_ref()?);
         (own < needed.version).then(|| {
-            let wrong =
-                format!("rust-version is {own}, but `{}` requires {}", needed.package, needed.version);
+            let wrong = format!(
+                "rust-version is {own}, but the dependency `{}` requires {}",
+                needed.package, needed.version
+            );
             let remedy = format!("write rust-version = \"{}\"", needed.version);
             Finding::new(&format!("{}/Cargo.toml", member.folder), wrong, remedy)
         })
@@ -31,8 +34,8 @@ fn too_old(members: &[Member]) -> Vec<Finding> {
     broken.collect()
 }
 
-/// Returns the documents that state a different version: of the crate in whose directory they are, otherwise
-/// of a clone.
+/// Returns findings for documents that state a different version than required: for a document in the
+/// directory of a crate, by that crate, otherwise by a clone of the repository.
 fn said_otherwise(files: &[File], members: &[Member], clone: Option<&Needed>) -> Vec<Finding> {
     let mut findings = Vec::new();
     // The change log describes the past.
@@ -82,8 +85,8 @@ mod tests {
         let found = too_old(&[member("1.89", "1.94")]);
         assert_eq!(
             found[0].to_string(),
-            "crates/net/Cargo.toml: rust-version is 1.89, but `runtime` requires 1.94; write rust-version \
-             = \"1.94\""
+            "crates/net/Cargo.toml: rust-version is 1.89, but the dependency `runtime` requires 1.94; \
+             write rust-version = \"1.94\""
         );
     }
 

@@ -12,7 +12,7 @@ pub(crate) struct Needed {
 pub(crate) struct RustVersion([u64; 3]);
 
 impl RustVersion {
-    /// Parses `1.89` or `1.89.0`, and returns `None` for any other text.
+    /// Parses `1.89` or `1.89.0`; returns `None` for any other string.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut parts = [0; 3];
         let mut read = 0;

@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Instructions) -> Result<()> {
 pub(crate) fn check(root: &Path) -> Result<String> {
     let recorded = std::fs::read(root.join(RECORDED)).with_context(|| format!("cannot read {RECORDED}"))?;
     let recorded: Counts =
-        serde_json::from_slice(&recorded).with_context(|| format!("{RECORDED} is corrupt"))?;
+        serde_json::from_slice(&recorded).with_context(|| format!("invalid counts in {RECORDED}"))?;
     let counted = count(root)?;
     println!("{}", table(&recorded, &counted).markdown());
     judge(&recorded, &counted)
@@ -142,12 +142,12 @@ fn counts(text: &str) -> Result<BTreeMap<String, u64>> {
         let profile = told
             .profiles
             .first()
-            .with_context(|| format!("gungraun reported no profile of {}", told.function_name))?;
+            .with_context(|| format!("gungraun did not report a profile for {}", told.function_name))?;
         Ok((told.function_name.clone(), profile.data.total.metrics.instructions.values.new))
     };
     let counts: BTreeMap<String, u64> =
         text.lines().filter(|line| line.starts_with('{')).map(read).collect::<Result<_>>()?;
-    ensure!(!counts.is_empty(), "gungraun reported no counts: {text:.200}");
+    ensure!(!counts.is_empty(), "no counts in the output of gungraun: {text:.200}");
     Ok(counts)
 }
 
@@ -158,7 +158,7 @@ fn change(recorded: &Counts, kernel: &str, count: u64) -> Option<f64> {
 
 fn table(recorded: &Counts, counted: &Counts) -> Table {
     let caption = format!(
-        "Instructions, recorded with rustc {} and counted now with rustc {}",
+        "Instructions: recorded with rustc {}, counted now with rustc {}",
         recorded.rustc, counted.rustc
     );
     let mut table = Table::new(caption, ["kernel", "recorded", "now", "change in %"]);
@@ -177,14 +177,14 @@ fn judge(recorded: &Counts, counted: &Counts) -> Result<String> {
     let names = |counts: &Counts| counts.counts.keys().cloned().collect::<Vec<_>>().join(", ");
     ensure!(
         counted.counts.keys().eq(recorded.counts.keys()),
-        "the kernels are {}, but the recorded ones are {}; rerun with --record",
+        "the kernels are {}, but counts are recorded for {}; rerun with --record",
         names(counted),
         names(recorded)
     );
     if counted.rustc != recorded.rustc {
         return Ok(format!(
-            "not judged: counted by rustc {}, recorded by {}; record them by --record where this compiler \
-             stays",
+            "not judged: counted with rustc {}, but recorded with {}; to keep using this compiler, rerun \
+             with --record",
             counted.rustc, recorded.rustc
         ));
     }
@@ -197,11 +197,15 @@ fn judge(recorded: &Counts, counted: &Counts) -> Result<String> {
         .collect();
     if !slower.is_empty() {
         bail!(
-            "more instructions than recorded: {}; fix the regression, or use --record if it is intended",
+            "instruction counts increased: {}; fix the regression, or use --record if it is intended",
             slower.join(", ")
         );
     }
-    Ok(format!("{} kernels, none above {}%", counted.counts.len(), 100.0 * ALLOWED))
+    Ok(format!(
+        "{} kernels, none more than {}% above its recorded count",
+        counted.counts.len(),
+        100.0 * ALLOWED
+    ))
 }
 
 #[cfg(test)]
@@ -222,7 +226,7 @@ mod tests {
         let other = judge(&recorded, &of("1.96.0", &[("a", 9000), ("b", 1000)])).unwrap();
         assert!(other.starts_with("not judged"), "{other}");
         let error = judge(&recorded, &of("1.95.0", &[("a", 1000)])).unwrap_err().to_string();
-        assert!(error.contains("recorded ones are a, b"), "{error}");
+        assert!(error.contains("counts are recorded for a, b"), "{error}");
     }
 
     #[test]

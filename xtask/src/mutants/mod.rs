@@ -39,7 +39,7 @@ pub(crate) struct Mutants {
 ///
 /// # Errors
 ///
-/// If a mutant no longer applies, or is not caught by all its catchers.
+/// If a mutant no longer applies, or a test or check that should catch it does not.
 pub(crate) fn run(arguments: &Mutants) -> Result<()> {
     let workspace = workspace();
     let mutants = selected(&workspace.join("xtask/mutants"), &arguments.names)?;
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Mutants) -> Result<()> {
     let catchers = mutants.iter().flat_map(|mutant| &mutant.catchers).collect::<BTreeSet<_>>();
     for catcher in catchers {
         if !outcome(catcher, &tree)?.status.success() {
-            bail!("this fails without a mutant: {catcher}");
+            bail!("{catcher} fails without a mutant");
         }
     }
     let mut survivors = Vec::new();
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &Mutants) -> Result<()> {
         }
     }
     if !survivors.is_empty() {
-        bail!("{} of {} mutants survive: {}", survivors.len(), mutants.len(), survivors.join(", "));
+        bail!("{} of {} mutants are not caught: {}", survivors.len(), mutants.len(), survivors.join(", "));
     }
     println!("all {} mutants are caught", mutants.len());
     Ok(())
@@ -105,7 +105,7 @@ fn selected(folder: &Path, names: &[String]) -> Result<Vec<Mutant>> {
     Ok(all)
 }
 
-/// Returns whether all catchers of a mutant catch it.
+/// Returns whether a mutant is caught by all tests and checks that should catch it.
 fn is_caught(mutant: &Mutant, tree: &Tree) -> Result<bool> {
     println!("{}: {}", mutant.name, mutant.what);
     let original = mutant.apply(&tree.path())?;
@@ -133,12 +133,13 @@ fn judged(mutant: &Mutant, tree: &Tree) -> Result<bool> {
     Ok(is_caught)
 }
 
-/// Runs a catcher.
+/// Runs a test or check that should catch a mutant.
 fn outcome(catcher: &Catcher, tree: &Tree) -> Result<Output> {
     command(catcher, tree).output().with_context(|| format!("cannot start {catcher}"))
 }
 
-/// Builds the program and its tests, so that a later failure is not a compiler error.
+/// Builds the program and its tests, so that later failures cannot be compiler errors. Returns whether this
+/// succeeds.
 fn compiles(tree: &Tree) -> Result<bool> {
     let mut build = cargo(tree);
     build.args(["--test", "reproduce", "--no-run"]);

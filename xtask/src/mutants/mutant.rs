@@ -1,14 +1,14 @@
 //! A mutant, as stored in `xtask/mutants`.
 //!
 //! ```text
-//! what: pairs are no pairs: …
+//! what: pairing: Kernel Banzhaf does not draw pairs
 //! file: crates/samplers/src/…
 //! test: the_numbers_of_kernel_banzhaf_are_known
 //! check: kernel-banzhaf/fig2
 //! --- find
-//! lines that are in the file once
+//! lines that occur once in the file
 //! --- replace
-//! lines in their place
+//! lines that replace them
 //! ```
 
 use std::fmt;
@@ -54,7 +54,7 @@ impl fmt::Display for Catcher {
 }
 
 impl Mutant {
-    /// Reads the mutant from a file, which provides its name.
+    /// Reads the mutant from a file; its name is that of the file.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let at = || format!("{}: invalid mutant", path.display());
         let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -79,8 +79,11 @@ impl Mutant {
                 other => bail!("unknown key {other:?}; expected one of: what, file, unit, test, check"),
             }
         }
-        ensure!(!catchers.is_empty(), "no catcher; add a line unit, test or check");
-        ensure!(!find.is_empty() && find != replace, "the replacement changes nothing");
+        ensure!(
+            !catchers.is_empty(),
+            "no test is expected to catch the mutant; add a line unit, test or check"
+        );
+        ensure!(!find.is_empty() && find != replace, "the replacement does not change the file");
         Ok(Self {
             name,
             what: what.context("missing line \"what: …\"")?,
@@ -112,7 +115,7 @@ impl Mutant {
         }
     }
 
-    /// Writes the fault into the file below `root`, and returns the original text.
+    /// Applies the mutant to its file below `root`, and returns the original text.
     pub(super) fn apply(&self, root: &Path) -> Result<String> {
         let mutated = self.applied(root)?;
         let path = root.join(&self.file);
@@ -150,7 +153,7 @@ mod tests {
         for (text, says) in [
             ("what: a\n", "--- find"),
             ("what: a\nfile: b\n--- find\nx\n--- replace\ny\n", "catch"),
-            ("what: a\nfile: b\ntest: c\n--- find\nx\n--- replace\nx\n", "nothing"),
+            ("what: a\nfile: b\ntest: c\n--- find\nx\n--- replace\nx\n", "does not change"),
             ("what: a\ntest: c\n--- find\nx\n--- replace\ny\n", "file"),
             ("who: a\n--- find\nx\n--- replace\ny\n", "who"),
         ] {

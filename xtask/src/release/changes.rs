@@ -1,4 +1,4 @@
-//! The change log: its required parts, and its heading at a release.
+//! The change log: checks of its parts, and the heading for a release.
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -16,11 +16,11 @@ const HEADINGS: [&str; 4] = ["### New", "### Changed", "### Values that change",
 /// Heading that every release has, followed by "None." if no value changes.
 const VALUES: &str = "### Values that change";
 
-/// Counts the unreleased entries under each heading.
+/// Summarizes the number of unreleased entries under each heading, for example "2 new, 1 changed".
 ///
 /// # Errors
 ///
-/// If there are no entries, a heading is unknown, or the part on changed values is missing.
+/// If there are no entries, a heading is unknown, or the heading for changed values is missing.
 pub(super) fn unreleased(text: &str) -> Result<String> {
     let part = part(text)?;
     let mut counts: Vec<(&str, usize)> = Vec::new();

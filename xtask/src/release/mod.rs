@@ -1,11 +1,11 @@
 //! `cargo xtask release`: checks everything that a release needs. Without `--dry-run`, it also writes the
-//! version and the change log, commits and tags.
+//! version and the change log, commits, and creates the tag.
 //!
 //! | file | contents |
 //! |---|---|
 //! | [`steps`] | the checks, one after the other |
-//! | [`changes`] | the change log: its required parts, and its heading at a release |
-//! | [`number`] | version numbers, and the files that state ours |
+//! | [`changes`] | the change log: checks of its parts, and the heading for a release |
+//! | [`number`] | version numbers, and the files that state our version |
 //!
 //! Nothing is published or pushed; the remaining steps are printed.
 
@@ -33,7 +33,7 @@ use xtask::{Usage, workspace};
 pub(crate) struct Release {
     /// Version to release (default: the version in Cargo.toml)
     version: Option<Number>,
-    /// Only check; change no file and commit nothing
+    /// Only check; do not change files or commit
     #[arg(long)]
     dry_run: bool,
     /// Only run these steps: tree, versions, changes, house, locks, deny, semver, verdicts, pages, packages,
@@ -58,12 +58,12 @@ pub(crate) fn run(arguments: &Release) -> Result<()> {
     steps::tree(&planned)?;
     ensure!(
         planned.version >= current,
-        "version {} is below {current} in Cargo.toml; use a later version",
+        "version {} is lower than {current} in Cargo.toml; use a later version",
         planned.version
     );
     let written = Written::make(&planned, &current)?;
-    // The tree now contains the changes of the release; the first run of this step has shown that there were
-    // no others.
+    // Skip this step now: the tree contains the changes of the release, and the first run has shown that
+    // there were no others.
     let rest: Vec<Step> = wanted.into_iter().filter(|step| step.name != "tree").collect();
     if let Err(error) = commit(&planned).and_then(|()| all(&planned, &rest)) {
         written.undo(&planned)?;
@@ -71,9 +71,9 @@ pub(crate) fn run(arguments: &Release) -> Result<()> {
     }
     git(&planned.root, &["tag", "--annotate", &planned.version.tag(), "--message", &message(&planned)])?;
     println!(
-        "\nThe commit and the tag {} are made. What is left, which cannot be taken back:\n  git push \
-         --follow-tags\n  cargo publish --workspace\n  the wheel in target/release-wheels, to where Python \
-         packages are",
+        "\nThe commit and the tag {} are created. The remaining steps cannot be undone:\n  git push \
+         --follow-tags\n  cargo publish --workspace\n  upload the wheel in target/release-wheels to the \
+         Python package index",
         planned.version.tag()
     );
     Ok(())
@@ -88,7 +88,7 @@ fn wanted(only: &[String]) -> Result<Vec<Step>> {
     Ok(STEPS.iter().filter(is_wanted).copied().collect())
 }
 
-/// Runs all steps, even if earlier ones fail, and prints their results.
+/// Runs all steps, even after one fails, and prints their results.
 fn all(planned: &Planned, steps: &[Step]) -> Result<()> {
     let mut table =
         Table::new(format!("Release {}", planned.version), ["step", "checks", "result", "seconds"]);
@@ -107,7 +107,7 @@ fn all(planned: &Planned, steps: &[Step]) -> Result<()> {
         table.push(row![step.name, step.checks, result, started.elapsed().as_secs_f64()]);
     }
     println!("\n{}", table.markdown());
-    ensure!(failed == 0, "{failed} steps failed; see their errors above");
+    ensure!(failed == 0, "failed steps: {failed}; see their errors above");
     Ok(())
 }
 

@@ -98,7 +98,7 @@ fn replaced(text: &str, current: &Number, next: &Number) -> String {
 ///
 /// # Errors
 ///
-/// If one differs.
+/// If a version differs.
 pub(super) fn agree(root: &Path, version: &Number) -> Result<usize> {
     let mut stated = 0;
     for path in files(root)? {
@@ -116,8 +116,7 @@ pub(super) fn agree(root: &Path, version: &Number) -> Result<usize> {
             }
             ensure!(
                 found == version.to_string(),
-                "{}, line {}: {found}, and the version is {version}; let cargo xtask release {version} write \
-                 it",
+                "{}, line {}: found version {found}, expected {version} as in Cargo.toml; correct it",
                 below(root, &path),
                 at + 1
             );
@@ -125,7 +124,7 @@ pub(super) fn agree(root: &Path, version: &Number) -> Result<usize> {
         }
     }
     if stated == 0 {
-        bail!("no file states a version");
+        bail!("no file states the version");
     }
     Ok(stated)
 }

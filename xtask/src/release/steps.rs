@@ -28,19 +28,23 @@ pub(super) struct Step {
 /// All steps, quick ones first.
 pub(super) const STEPS: [Step; 14] = [
     Step { name: "tree", checks: "everything is committed", take: tree },
-    Step { name: "versions", checks: "one version everywhere, not released yet", take: versions },
+    Step {
+        name: "versions",
+        checks: "all files state the same version, which is not released yet",
+        take: versions,
+    },
     Step { name: "changes", checks: "the change log describes the changes", take: changed },
-    Step { name: "house", checks: "the rules of the repository", take: house },
+    Step { name: "house", checks: "the rules of the repository are kept", take: house },
     Step { name: "locks", checks: "lock files outside the workspace are up to date", take: locks },
-    Step { name: "deny", checks: "only allowed packages", take: deny },
-    Step { name: "semver", checks: "the public API since the last release", take: semver },
+    Step { name: "deny", checks: "dependencies are allowed by deny.toml", take: deny },
+    Step { name: "semver", checks: "the public API is compatible with the last release", take: semver },
     Step { name: "verdicts", checks: "the claims of the papers have the recorded verdicts", take: verdicts },
-    Step { name: "pages", checks: "every report in a browser", take: pages },
+    Step { name: "pages", checks: "the reports work in a browser", take: pages },
     Step { name: "packages", checks: "each crate builds from its package", take: packages },
-    Step { name: "engine", checks: "the SQL functions in DataFusion", take: engine },
-    Step { name: "instructions", checks: "no kernel needs 3% more instructions", take: counted },
-    Step { name: "wheels", checks: "the Python package, installed and used", take: wheels },
-    Step { name: "book", checks: "the book with all its chapters", take: book },
+    Step { name: "engine", checks: "the SQL functions work in DataFusion", take: engine },
+    Step { name: "instructions", checks: "no kernel needs over 3% more instructions", take: counted },
+    Step { name: "wheels", checks: "the Python package can be installed and used", take: wheels },
+    Step { name: "book", checks: "the book builds", take: book },
 ];
 
 /// Checks that everything is committed, on a branch.
@@ -104,7 +108,7 @@ fn semver(planned: &Planned) -> Result<String> {
 /// Checks the verdicts of all artefacts, including those too slow for the checks of every change.
 fn verdicts(planned: &Planned) -> Result<String> {
     let out = planned.root.join("target/release-verdicts");
-    // Records of an earlier run may belong to other sources.
+    // Records of an earlier run may belong to a different version of the code.
     if out.exists() {
         std::fs::remove_dir_all(&out).context("cannot remove the verdicts of an earlier run")?;
     }
@@ -126,7 +130,7 @@ fn verdicts(planned: &Planned) -> Result<String> {
     Ok(said.lines().last().unwrap_or_default().to_owned())
 }
 
-/// Tests all report pages; the checks of every change test only the largest one.
+/// Tests all report pages; the checks of every change only test some of them.
 fn pages(planned: &Planned) -> Result<String> {
     let folder = planned.root.join("crates/plots/browser");
     run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&folder))?;
@@ -134,10 +138,13 @@ fn pages(planned: &Planned) -> Result<String> {
         run(Command::new("npm").arg("test").env_remove("QUICK").env_remove("PAGES").current_dir(&folder))?;
     let text = String::from_utf8_lossy(&said.stdout).into_owned();
     let passed = text.lines().find_map(|line| line.strip_prefix("# pass "));
-    Ok(format!("{} tests", passed.context("npm test does not print how many tests passed")?))
+    Ok(format!(
+        "{} tests",
+        passed.context("the output of npm test does not contain the number of tests passed")?
+    ))
 }
 
-/// Packages each crate and builds it from its package together with the others, as from the registry.
+/// Packages each crate, and builds each from its package and those of the others, as from the registry.
 fn packages(planned: &Planned) -> Result<String> {
     let target = planned.root.join("target/release-packages");
     let made = target.join("package");
@@ -148,13 +155,13 @@ fn packages(planned: &Planned) -> Result<String> {
         .args(["publish", "--workspace", "--dry-run", "--locked", "--target-dir"])
         .arg(&target)
         .current_dir(&planned.root))?;
-    // Cargo may leave the same package in several directories.
+    // Cargo may create the same package in several directories.
     let mut sizes = BTreeMap::new();
     for package in files(&made, "crate")? {
         let size = std::fs::metadata(&package)?.len();
         sizes.insert(package.file_name().unwrap_or_default().to_owned(), size);
     }
-    ensure!(!sizes.is_empty(), "cargo publish left no packages in {}", target.display());
+    ensure!(!sizes.is_empty(), "cargo publish did not create packages in {}", target.display());
     let largest = sizes.values().max().copied().unwrap_or_default();
     Ok(format!("{} packages of up to {} KiB", sizes.len(), largest / 1024))
 }
@@ -168,7 +175,7 @@ fn engine(planned: &Planned) -> Result<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let passed = text.lines().find_map(|line| line.strip_prefix("test result: ok. "));
     let passed = passed.and_then(|counts| counts.split(';').next());
-    passed.map(str::to_owned).context("cargo test does not print how many tests passed")
+    passed.map(str::to_owned).context("the output of cargo test does not contain the number of tests passed")
 }
 
 fn counted(planned: &Planned) -> Result<String> {
@@ -189,13 +196,13 @@ fn wheels(planned: &Planned) -> Result<String> {
     let wheel = std::fs::read_dir(&folder)?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
-        .context("pip created no wheel")?;
+        .context("pip did not create a wheel")?;
     let name = wheel.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    ensure!(name.contains("-abi3-"), "wheel {name} is for one version of Python; it must be abi3");
+    ensure!(name.contains("-abi3-"), "wheel {name} only supports one version of Python; build it with abi3");
     ensure!(
         name.contains(&planned.version.to_string())
             || number::of_workspace(&planned.root)? != planned.version,
-        "wheel {name} does not have version {}",
+        "wheel {name} has the wrong version; expected {}",
         planned.version
     );
     let environment = folder.join("environment");

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::imports::Imports;
 
-/// Maximum number of re-exports followed for one name, so that names that lead to each other terminate.
+/// Maximum number of re-exports followed for one name, to terminate if names re-export each other.
 const STEPS: usize = 16;
 
 /// Returns the import cycles of a crate, given the paths of its files relative to `src`. Each cycle is a list

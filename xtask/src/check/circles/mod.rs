@@ -1,5 +1,5 @@
-//! Import cycles: files of a crate that import each other, so that none can be understood or moved without
-//! the others.
+//! Check for import cycles: files of a crate that import each other, so that none can be understood or moved
+//! without the others.
 //!
 //! | file | contents |
 //! |---|---|
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use super::files::File;
 use super::finding::Finding;
 
-/// Returns the import cycles of each crate, with their files.
+/// Returns a finding for each import cycle of a crate.
 pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
     let mut crates: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
@@ -32,7 +32,7 @@ pub(crate) fn findings(files: &[File]) -> Vec<Finding> {
     let found = |(source, files): (&str, Vec<(&str, &str)>)| {
         let finding = |circle: Vec<String>| {
             let wrong = format!("these files import each other: {}", circle.join(" "));
-            Finding::new(source, wrong, "move what two of them share into a third")
+            Finding::new(source, wrong, "move the code that two of them share into a third file")
         };
         graph::circles(&files).into_iter().map(finding).collect::<Vec<_>>()
     };
@@ -51,8 +51,8 @@ mod tests {
             File::new("crates/a/src/two.rs", "use crate::one::One;\npub struct Two;\n"),
         ];
         let said: Vec<String> = findings(&files).iter().map(Finding::to_string).collect();
-        let wanted = "crates/a/src: these files import each other: one.rs two.rs; move what two of them \
-            share into a third";
+        let wanted = "crates/a/src: these files import each other: one.rs two.rs; move the code that \
+            two of them share into a third file";
         assert_eq!(said, [wanted]);
         assert_eq!(findings(&files[..2]), []);
     }
