@@ -49,6 +49,27 @@ use crate::support::{Draws, FullBudget, StandardErrors, exact_if_affordable, exp
 /// assert!(error < 0.02 * norm);
 /// # Ok::<(), apportion_estimators::EstimatorError>(())
 /// ```
+///
+/// The same computation with a sampler and a solver:
+///
+/// ```
+/// use apportion_games::{Coalitions, Game, SumOfUnanimity};
+/// use apportion_samplers::{FixedCounts, Order, Pairing, Sampler, SizeLaw};
+/// use apportion_solvers::{Constraint, Design, least_squares};
+///
+/// let game = SumOfUnanimity::random(30, 100, 4, 1);
+/// let sampler = FixedCounts { law: SizeLaw::leverage(30)?, pairing: Pairing::Paired, order: Order::Fixed };
+/// let sample = sampler.sample(598, 7)?;
+/// let (mut values, mut total) = (vec![0.0; 598], [0.0]);
+/// game.values(sample.coalitions(), &mut values)?; // v(∅) is 0 here
+/// game.values(&Coalitions::from_masks(30, [(1 << 30) - 1]), &mut total)?;
+/// let weights = sample.shapley_weights();
+/// let design = Design::paired(sample.coalitions(), &weights)?;
+/// let fit = least_squares(&design, &values, 1, Constraint::Sum(&total))?;
+/// # use apportion_estimators::{Estimator, LeverageShap};
+/// assert_eq!(fit.coefficients(), LeverageShap::default().estimate(&game, 600, 7)?.values);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct LeverageShap {
