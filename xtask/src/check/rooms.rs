@@ -7,9 +7,9 @@ use super::finding::Finding;
 use super::metadata::Member;
 
 const DOCUMENT: &str = "docs/architecture.md";
-const HEADING: &str = "## The rooms";
+const HEADING: &str = "## Crates";
 /// Phrase in the row of a crate that is internal to the workspace.
-const UNPUBLISHED: &str = "get published";
+const UNPUBLISHED: &str = "be published";
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,9 +116,9 @@ mod tests {
     use super::super::finding::assert_found;
     use super::*;
 
-    const TABLE: &str = "# Map\n\n## The rooms\n\nText.\n\n| crate (folder) | holds | does not \
+    const TABLE: &str = "# Map\n\n## Crates\n\nText.\n\n| crate (directory) | contains | must not \
         |\n|---|---|---|\n| `a-floor` (`crates/floor`) | `Thing` | add (`adder`, `sums`) |\n| `a-face` \
-        (`crates/face`) | all | |\n| `tool` | tools | get published |\n| `tool/apart`, outside the workspace \
+        (`crates/face`) | all | |\n| `tool` | tools | be published |\n| `tool/apart`, outside the workspace \
         | more | |\n\n## Next\n\n| `no` (`room`) |\n";
 
     fn member(name: &str, folder: &str, needs: &[&str]) -> Member {

@@ -47,7 +47,7 @@ fn folder(server: &str) -> tempfile::TempDir {
 
 #[test]
 fn the_server_in_plain_python_serves() {
-    let code = server("Python without any package");
+    let code = server("Python without packages");
     assert!(code.contains("def predict"));
     if there("python3", &["-c", ""], "the server in plain Python") {
         let folder = folder(&code);
