@@ -17,7 +17,7 @@ pub enum GameError {
         /// The error of the model.
         source: BoxError,
     },
-    /// The number of values that the model wrote is not rows × outputs.
+    /// The model returned a number of values other than rows × outputs.
     #[error(
         "the model returned {actual} values for {rows} rows of {outputs} outputs; expected {}",
         rows * outputs
@@ -33,7 +33,7 @@ pub enum GameError {
     /// A value of the game is not finite.
     #[error(
         "the value of coalition {coalition} (output {output}) is {value}; coalition values must be finite, \
-         so check the model for this row"
+         so check the predictions of the model"
     )]
     NotFinite {
         /// The evaluated coalition.
@@ -56,9 +56,10 @@ pub enum GameError {
         /// The expected length.
         expected: usize,
     },
-    /// A row contains an infinite value, and the model or the game computes with it. Models that only compare
-    /// values accept infinite ones, as does the marginal game. NaN marks a missing value and is allowed.
-    #[error("{what} has the value {value:?} in column {column}, and {reason}")]
+    /// A row contains an infinite value, which the model or the game does not support. Models that only
+    /// compare values accept infinite values, as does the marginal game. NaN marks a missing value and is
+    /// allowed.
+    #[error("{what} has the value {value:?} in column {column}, but {reason}")]
     InfiniteInput {
         /// The row.
         what: String,
@@ -66,15 +67,15 @@ pub enum GameError {
         column: usize,
         /// The value, before rounding to the precision of the model.
         value: f64,
-        /// The computation that needs a finite number, and what to do.
+        /// Why the value must be finite, and what to do.
         reason: &'static str,
     },
     /// A row of data or an explicand has a missing value, which the distribution of the conditional game does
     /// not support.
     #[error(
         "{what} has a missing value in column {column}, which the distribution of a conditional game does \
-         not support; impute it or remove the row, or use frequencies, which count missing values as a \
-         category"
+         not support; impute it or remove the row, or use the frequency distribution, which treats missing \
+         values as a category"
     )]
     MissingValue {
         /// The row.
@@ -261,8 +262,8 @@ pub enum HierarchyProblem {
     /// A group has no members.
     #[error("{group} is empty; remove it or add members")]
     Empty {
-        /// The group: its index in the enclosing group, after the indices of the enclosing groups, or its
-        /// number.
+        /// The group as shown in the message: its path of indices from the root ("group 1.1"), its node
+        /// number ("node 3"), or "the root group".
         group: String,
     },
     /// A player does not exist in the game.
@@ -319,9 +320,9 @@ pub enum HierarchyProblem {
     /// Two groups have no parent.
     #[error("nodes {first} and {second} both have no parent; put them into one group")]
     Tops {
-        /// The first of them.
+        /// The first node.
         first: usize,
-        /// The second.
+        /// The second node.
         second: usize,
     },
 }

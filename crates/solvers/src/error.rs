@@ -128,8 +128,7 @@ pub enum SolverError {
     },
     /// The range of players whose mean is subtracted is empty or out of range.
     #[error(
-        "invalid range of players {start}..{end} for the mean; expected a non-empty range of the {players} \
-         players"
+        "invalid range of players {start}..{end} for the mean; expected a non-empty range within 0..{players}"
     )]
     Among {
         /// The first player.

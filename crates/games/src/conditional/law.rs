@@ -148,8 +148,8 @@ pub(super) fn refuse_infinite(row: &[f64], what: impl FnOnce() -> String) -> Res
             what: what(),
             column,
             value: row[column],
-            reason: "this conditional distribution computes means and distances with it; pass a finite \
-                     number, or use the marginal game, which takes infinite values",
+            reason: "this conditional distribution requires finite values; pass a finite number, or use the \
+                     marginal game, which accepts infinite values",
         }),
     }
 }

@@ -362,9 +362,9 @@ pub(super) fn check_enough(data: &Counted, law: &'static str) -> Result<(), Game
             law,
             actual: total.round() as usize,
             min: columns + 1,
-            hint: "with n rows or fewer, n - 1 of the n features would seem to determine the last one; use \
-                   more rows, or explain fewer features (in the library, a normal distribution can be built \
-                   from a known covariance)",
+            hint: "with n rows or fewer, the covariance of n features is singular; use more rows or explain \
+                   fewer features (in the library, a normal distribution can be built from a known \
+                   covariance)",
         });
     }
     let bytes = memory::product([6, columns, columns, 8]);

@@ -90,7 +90,7 @@ impl Layout {
             true => Self::new(side, side, 1, ChannelOrder::Last),
             false => Err(MediaError::Shape {
                 shape: vec![features],
-                problem: "the number of pixels is not a square",
+                problem: "the number of features is not a square number",
             }),
         }
     }

@@ -183,7 +183,7 @@ pub trait Sampler {
 }
 
 /// Returns the maximum number of coalitions of `players` players in a sample: 1 GiB of bits, and few enough
-/// that positions fit 32 bits.
+/// that positions fit in 32 bits.
 ///
 /// ```
 /// assert_eq!(apportion_samplers::most_rows(60), 1 << 27);

@@ -76,7 +76,7 @@ impl Discrete {
     ///
     /// # Errors
     ///
-    /// [`SamplerError::NoOutcome`] for zero outcomes, or if their number does not fit 32 bits.
+    /// [`SamplerError::NoOutcome`] for zero outcomes, or if their number does not fit in 32 bits.
     pub fn uniform(outcomes: usize) -> Result<Self, SamplerError> {
         if outcomes == 0 || u32::try_from(outcomes).is_err() {
             return Err(SamplerError::NoOutcome { outcomes });

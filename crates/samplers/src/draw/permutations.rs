@@ -20,9 +20,9 @@ use crate::draw::random::shuffle;
 ///
 /// # Panics
 ///
-/// If `players` does not fit 32 bits or `unit` 48.
+/// If `players` does not fit in 32 bits or `unit` in 48.
 pub fn permutation(players: usize, seed: u64, unit: u64) -> Vec<usize> {
-    assert!(u32::try_from(players).is_ok(), "{players} players do not fit 32 bits");
+    assert!(u32::try_from(players).is_ok(), "{players} players do not fit in 32 bits");
     let mut rng = stream(seed, Purpose::Permutations, unit);
     let mut order: Vec<usize> = (0..players).collect();
     shuffle(&mut order, &mut rng);

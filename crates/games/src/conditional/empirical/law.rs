@@ -175,7 +175,7 @@ impl EmpiricalLaw {
     pub fn with_share(mut self, share: f64) -> Result<Self, GameError> {
         if !(share > 0.0 && share <= 1.0) {
             return Err(GameError::Parameter {
-                what: format!("invalid share {share} of the weight of rows: must be above 0 and at most 1"),
+                what: format!("invalid share {share} of the total weight: must be above 0 and at most 1"),
             });
         }
         self.share = share;
