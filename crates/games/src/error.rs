@@ -1,4 +1,4 @@
-//! Errors of building and evaluating games.
+//! Errors that occur when creating and evaluating games.
 
 use crate::coalition::{Coalition, CoalitionView};
 

@@ -140,7 +140,7 @@ impl Hierarchy {
         let Some(top) = top else {
             return match nodes {
                 0 => Ok(Self::normal(0, vec![Group { children: Vec::new(), level: 0 }], 0)),
-                // From any node, as many steps up as there are nodes end in a cycle.
+                // Following the parents of any node for as many steps as there are nodes ends in a cycle.
                 _ => Err(HierarchyProblem::Cycle { node: ahead(parents, 0) }.into()),
             };
         };

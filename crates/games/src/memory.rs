@@ -4,7 +4,8 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-/// The environment variable that overrides the memory limit: a number of bytes, or with a unit, as in `8GB`.
+/// The environment variable that overrides the memory limit: a number of bytes, optionally with a unit, as in
+/// `8GB`.
 pub const MAX_MEMORY: &str = "APPORTION_MAX_MEMORY";
 
 /// Requests up to this many bytes always succeed, so that small ones do not query the system.
@@ -77,8 +78,8 @@ pub fn product<const N: usize>(factors: [usize; N]) -> u128 {
     }
 }
 
-/// Checks that a computation whose peak memory is `bytes` fits into memory. In the error, `what` names the
-/// data ("the matrix of …"), and `instead` is the advice, in the imperative ("group the features").
+/// Checks that a computation whose peak memory is `bytes` fits in memory. In the error, `what` names the data
+/// ("the matrix of …"), and `instead` is the advice, in the imperative ("group the features").
 ///
 /// # Errors
 ///

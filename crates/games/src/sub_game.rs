@@ -36,7 +36,7 @@ use crate::game::Game;
 pub struct SubGame<G> {
     game: G,
     keep: Vec<usize>,
-    /// The members of every coalition besides those of the sub-game: none, or all other players.
+    /// The players of the rest that are members of every coalition: either none or all of them.
     others: Coalition,
 }
 

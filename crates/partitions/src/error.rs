@@ -1,10 +1,10 @@
-//! Errors of clustering features.
+//! Errors that occur when clustering features.
 
 /// Why a dependence, dendrogram or partition cannot be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartitionsError {
-    /// The pairs of features do not fit into memory.
+    /// The pairs of features do not fit in memory.
     #[error(transparent)]
     Memory(#[from] apportion_games::TooMuchMemory),
     /// The data contain an infinite number.

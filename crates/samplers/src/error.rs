@@ -1,4 +1,4 @@
-//! Errors of building and using samplers.
+//! Errors that occur when creating and using samplers.
 
 /// Error returned when a distribution, a sample or a rank cannot be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -66,7 +66,7 @@ pub(crate) const SATURATED: f64 = 1e-9;
 pub(crate) struct Drawn {
     /// The random fraction f: 0 if the row is certain to be in the design.
     pub(crate) free: f64,
-    /// The number t of independent draws of it.
+    /// The number t of independent draws of the row.
     pub(crate) times: f64,
 }
 
@@ -129,11 +129,12 @@ impl LeastSquares {
     /// for rows that favour no player, and the sum of the variances is at least that measured with 16 random
     /// probes, which takes about as long as the solve. Compared with the computed certificate (sums of
     /// unanimity games, airport and glove games of 300 and 1000 players, 3 to 20 evaluations per player),
-    /// mean squared errors are 0.99 to 1.13 times as large, and the coverage of 95% intervals is within 1.2
-    /// points; the error of a single player is 0.5 to 3.5 times the computed one at 3 evaluations per player,
-    /// and 0.8 to 1.25 times at 20. `cargo run --release -p apportion-solvers --example certificates`. For
-    /// rows that all have much in common (plain bits, without constraint, centre or intercept), the errors
-    /// are overestimated by up to one half.
+    /// mean squared errors are 0.99 to 1.13 times as large, and the coverage of 95% intervals differs by at
+    /// most 1.2 percentage points; the error of a single player is 0.5 to 3.5 times the computed one at 3
+    /// evaluations per player, and 0.8 to 1.25 times at 20
+    /// (`cargo run --release -p apportion-solvers --example certificates`). For rows that all have much in
+    /// common (plain bits, without constraint, centre or intercept), the errors are overestimated by up to
+    /// one half.
     ///
     /// # Errors
     ///
@@ -150,8 +151,8 @@ impl LeastSquares {
     ///
     /// The [directions](Certificate::directions) are those of the deviations only.
     ///
-    /// For regressions that only determine differences between the players, and their common part only as a
-    /// control variate.
+    /// Meant for regressions that only determine the differences between players, and include their common
+    /// part only as a control variate.
     ///
     /// # Errors
     ///

@@ -103,7 +103,7 @@ impl Factor {
         let (values, mut vectors) = eigen(&gram)?;
         let largest = values[n - 1];
         let cutoff = (largest * rounding).max(noise);
-        // Values ascend.
+        // The eigenvalues are in ascending order.
         let zero = values.partition_point(|&value| value <= cutoff);
         if zero == n {
             return Ok(nothing());

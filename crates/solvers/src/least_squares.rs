@@ -134,9 +134,9 @@ pub fn least_squares(
 ///
 /// # Errors
 ///
-/// [`SolverError`] if the number of targets is not m × k, for targets or sums that are not finite, for no
-/// rows without constraint, for a constraint on columns with a centre or an intercept, for solutions that
-/// overflow, and for an eigen-decomposition that does not converge.
+/// [`SolverError`] if the number of targets is not m × k, for targets or sums that are not finite, for a
+/// design without rows or a constraint, for a constraint combined with a centre or an intercept, for
+/// solutions that overflow, and for an eigen-decomposition that does not converge.
 pub fn least_squares_with(
     design: &Design<'_>,
     targets: &[f64],

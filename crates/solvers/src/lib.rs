@@ -1,11 +1,12 @@
 //! Weighted least squares on bit-packed coalitions: computes attributions from coalitions, weights and
 //! values.
 //!
-//! Shapley values are the solution of a regression on coalitions, under the constraint that all players
-//! together get `v(N) − v(∅)` (Leverage SHAP, Lemma 2.1); Banzhaf values are that of a regression about ½
-//! (Kernel Banzhaf, Theorem 3.2), weighted ones about p. Sampled coalitions yield estimates of these values.
-//! Rows are bits ([`apportion_games::Coalitions`]) throughout: Gram matrices are counted, right-hand sides
-//! and hat values are sums of table entries, and a dense m × n matrix is never created.
+//! Shapley values are the solution of a regression on coalitions, under the constraint that they sum to
+//! `v(N) − v(∅)` (Leverage SHAP, Lemma 2.1). Banzhaf values are the solution of a regression on columns
+//! centred at ½ (Kernel Banzhaf, Theorem 3.2), weighted Banzhaf values of one on columns centred at p.
+//! Sampled coalitions yield estimates of these values. Rows are bits ([`apportion_games::Coalitions`])
+//! throughout: Gram matrices are computed by counting bits, right-hand sides and hat values are sums of table
+//! entries, and a dense m × n matrix is never created.
 //!
 //! # Overview
 //!

@@ -63,7 +63,7 @@ impl Inverse {
     }
 }
 
-/// Checks that a Gram matrix for this number of players fits into memory, with its factors.
+/// Checks that a Gram matrix for this number of players, with its factors, fits in memory.
 fn check_memory(players: usize) -> Result<(), SolverError> {
     let what = || format!("a regression on {players} players");
     Ok(memory::check(

@@ -59,9 +59,10 @@ pub(crate) const WAVE_BITS: usize = 18;
 ///
 /// # Errors
 ///
-/// [`ValueError::Players`] unless 1 ≤ n ≤ 25, [`ValueError::WeightsForOtherPlayers`] for weights by size for
-/// another n, [`ValueError::Game`] if the game fails or has a value that is not finite (if several blocks
-/// fail, that of the lowest masks), [`ValueError::Overflow`] if the sum of finite values overflows.
+/// [`ValueError::Players`] unless 1 ≤ n ≤ 25, [`ValueError::WeightsForOtherPlayers`] for weights by size that
+/// are for a different n, [`ValueError::Game`] if the game fails or has a value that is not finite (if
+/// several blocks fail, that of the lowest masks), [`ValueError::Overflow`] if the sum of finite values
+/// overflows.
 ///
 /// # Example
 ///

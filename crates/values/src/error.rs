@@ -1,4 +1,4 @@
-//! Errors of computing values from their definitions.
+//! Errors that occur when computing values from their definitions.
 
 use apportion_games::{Coalition, GameError};
 
@@ -87,13 +87,13 @@ pub enum ValueError {
         /// Its weight.
         weight: f64,
     },
-    /// A value of players in groups, or of groups, requires groups.
+    /// A value for players in groups, or for groups, requires groups.
     #[error("{value} requires a partition of the players into groups")]
     NoPartition {
         /// The name of the value.
         value: String,
     },
-    /// A value of players on a graph requires a graph.
+    /// A value for players on a graph requires a graph.
     #[error("{value} requires a graph of the players")]
     NoGraph {
         /// The name of the value.
@@ -180,7 +180,7 @@ pub enum ValueError {
         /// The name of the value.
         value: String,
     },
-    /// The sum of finite values of coalitions is not finite.
+    /// A sum of coalition values is not finite, although all of them are.
     #[error(
         "coalition values are too large: their sum for player {player} (output {output}) overflows; scale \
          the game down"
@@ -225,7 +225,7 @@ pub enum ValueError {
         /// Maximum number of values.
         max: usize,
     },
-    /// The index of finite coalition values is not finite.
+    /// The interaction index is not finite, although all coalition values are.
     #[error(
         "coalition values are too large: the interaction index of {coalition} (output {output}) overflows; \
          scale the game down"

@@ -99,7 +99,7 @@ pub trait ConditionalLaw: Send + Sync {
     /// Returns the same distribution with `draws` rows per coalition: the first of the current ones, or the
     /// current ones and more.
     ///
-    /// Returns `None` if this number is not possible, or if more draws would not reduce the error, as for
+    /// Returns `None` if this number is not possible, or if more draws would not reduce the error, as with
     /// distributions that use the rows of the data.
     fn with_draws(&self, draws: usize) -> Option<Box<dyn ConditionalLaw + '_>> {
         let _ = draws;

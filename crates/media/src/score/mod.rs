@@ -31,8 +31,8 @@ pub enum Score {
         /// The class.
         class: usize,
     },
-    /// `v(S) = Σ_y P(y | x) log P(y | x_S)`, the first display of section 2.1: the log-probability expected
-    /// under the model's own distribution.
+    /// `v(S) = Σ_y P(y | x) log P(y | x_S)`, the first displayed equation of section 2.1: the log-probability
+    /// expected under the model's own distribution.
     ///
     /// Classes of probability zero in `law` contribute nothing.
     ExpectedLogProbability {

@@ -31,7 +31,7 @@ pub use vocabulary::Vocabulary;
 /// assert_eq!(text.players(), [[0], [1], [2]]);
 /// assert_eq!((text.words(0), text.words(2)), ("Not".to_owned(), ".".to_owned()));
 ///
-/// // Bad where "not" stands before "funny", good with "funny" alone.
+/// // Negative if "not" precedes "funny", positive for "funny" alone.
 /// let model = |row: &[f64]| match row {
 ///     [2.0, 3.0, ..] => -1.0,
 ///     row => f64::from(row.contains(&3.0)),

@@ -1,8 +1,8 @@
 //! Splitting of texts into tokens and their ids.
 //!
-//! A model of tokens comes with a vocabulary and with a convention for splitting texts into tokens, which its
-//! file does not store. [`Splitting`] has three such conventions. The user must know which one a model was
-//! trained with.
+//! A token-based model comes with a vocabulary and with a convention for splitting texts into tokens, which
+//! its file does not store. [`Splitting`] lists three such conventions. The user must know which one a model
+//! was trained with.
 //!
 //! # Measurements
 //!

@@ -35,7 +35,7 @@ pub use pairs::LEAST_ROWS;
 /// use apportion_games::Rows;
 /// use apportion_partitions::Dependence;
 ///
-/// // y = x² on either side of 0: as dependent as can be, and not at all monotone.
+/// // y = x² on both sides of 0: fully dependent, but not monotone.
 /// let values: Vec<f64> = (0..200).map(|row| f64::from(row) - 99.5).flat_map(|x| [x, x * x]).collect();
 /// let dependence = |measure: Dependence| {
 ///     Ok::<f64, apportion_partitions::PartitionsError>(measure.matrix(Rows::new(&values, 2))?.get(0, 1))

@@ -18,8 +18,8 @@ use crate::size::size_law::SizeLaw;
 ///
 /// Rounding is systematic sampling with a random start: an expectation of 2.3 is rounded to 3 with
 /// probability 0.3 and to 2 otherwise, and the sum is always the same. So inclusion probabilities are those
-/// of the Bernoulli design, to 2^−53, but draws are not independent. (Rounding without a random start would
-/// omit the same sizes in every run.)
+/// of the Bernoulli design to within 2^−53, but draws are not independent. (Rounding without a random start
+/// would omit the same sizes in every run.)
 ///
 /// For pairs, `2⌊evaluations/2⌋` rows are drawn and expected. If `evaluations` reaches the number of
 /// coalitions that can be drawn, each is included exactly once. Rows are sorted by size, with the smaller

@@ -67,8 +67,8 @@ impl Sample {
         &self.strata
     }
 
-    /// Returns how often each row was drawn, after [`merge_duplicates`](Self::merge_duplicates); `None`
-    /// before.
+    /// Returns the number of times each row was drawn, after [`merge_duplicates`](Self::merge_duplicates);
+    /// `None` before.
     ///
     /// In a paired sample, both rows of a pair have the number of times that either of them was drawn.
     pub fn multiplicities(&self) -> Option<&[u32]> {
@@ -172,9 +172,9 @@ pub trait Sampler {
 
     /// Draws coalitions for at most `evaluations` evaluations.
     ///
-    /// The values of the empty and the full coalition are left to the caller and not counted, unless they
-    /// have a positive probability. Designs with independent inclusion use `evaluations` in expectation; see
-    /// each sampler.
+    /// The empty and the full coalition are neither drawn nor counted, unless they have a positive
+    /// probability: the caller evaluates them. Designs with independent inclusion use `evaluations` in
+    /// expectation; see each sampler.
     ///
     /// # Errors
     ///

@@ -4,7 +4,8 @@ use apportion_games::{Purpose, stream};
 
 use crate::draw::random::shuffle;
 
-/// Returns the uniformly random permutation number `unit` of the players `0..players` for `seed`.
+/// Returns a uniformly random permutation of the players `0..players`, determined by `seed` and the number
+/// `unit`.
 ///
 /// Each unit has a separate stream, so permutations can be generated in any order and on any thread. Takes
 /// `O(n)` time.

@@ -103,8 +103,8 @@ impl SizeLaw {
     }
 
     /// Creates the distribution proportional to `exp(ln_weights[s])`, one for each size `0..=n`; −∞ for a
-    /// size that is never drawn. For weights that underflow or overflow, such as binomial coefficients of a
-    /// thousand players.
+    /// size that is never drawn. Use it for weights that underflow or overflow, such as binomial coefficients
+    /// of a thousand players.
     ///
     /// # Errors
     ///

@@ -119,15 +119,15 @@ const TOUCHING: f64 = 8.0 * f64::EPSILON;
 
 /// The two coordinates of a point relative to a plane and a ball, and their directions.
 struct Section {
-    /// f.
+    /// The point f of the plane nearest to the centre of the ball.
     foot: Vec<f64>,
-    /// u.
+    /// The part u of `point − c` that is parallel to the plane.
     direction: Vec<f64>,
-    /// ‖u‖.
+    /// Its norm, ‖u‖.
     parallel: f64,
-    /// h, nonnegative.
+    /// The distance h of the plane from the centre, nonnegative.
     height: f64,
-    /// D.
+    /// The radius D of the ball.
     radius: f64,
     /// `D − h`, nonnegative.
     gap: f64,

@@ -54,7 +54,7 @@ impl Interactions {
         predictions: Vec<f64>,
     ) -> Self {
         let (mut coalitions, outputs) = (coalitions.into(), base.len());
-        assert!(outputs > 0 && predictions.len() == outputs, "v(∅) and v(N) of the same outputs");
+        assert!(outputs > 0 && predictions.len() == outputs, "v(∅) and v(N) need the same outputs");
         assert_eq!(values.len(), coalitions.len() * outputs, "one value per coalition and output");
         let are_in_order = |coalitions: &Coalitions| {
             (1..coalitions.len())

@@ -151,8 +151,8 @@ pub(super) fn check_count(players: usize, order: usize, outputs: usize) -> Resul
     Ok(())
 }
 
-/// Returns the index of the empty coalition: v(∅) plus its functional of v − v(∅), whose sums by size come
-/// first.
+/// Returns the index of the empty coalition: v(∅) plus its functional applied to v − v(∅), whose sums by size
+/// come first in `sums`.
 fn constant(weights: &IndexWeights, sums: &[Vec<f64>], base: &[f64]) -> Vec<f64> {
     let players = weights.players();
     let by_size: Vec<f64> = (0..=players).map(|size| weights.moment(0, size, players - size)).collect();

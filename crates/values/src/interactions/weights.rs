@@ -54,8 +54,8 @@ impl InteractionIndex {
     /// # Errors
     ///
     /// [`ValueError::Order`] unless the order is 1 to 64; [`ValueError::WeightsForOtherPlayers`] for weights
-    /// by size for another number of players; [`ValueError::Players`] for joint Shapley values of more than
-    /// 25 players.
+    /// by size that are for a different number of players; [`ValueError::Players`] for joint Shapley values
+    /// of more than 25 players.
     pub fn weights(&self, order: usize, players: usize) -> Result<IndexWeights, ValueError> {
         IndexWeights::new(self, order, players)
     }
@@ -265,7 +265,7 @@ fn functional(index: &InteractionIndex, size: usize, order: usize) -> Result<Fun
             }
             Functional::Sum { terms, known: Some((rest, Semivalue::Shapley)) }
         }
-        InteractionIndex::JointShapley => unreachable!("its law is one of sizes"),
+        InteractionIndex::JointShapley => unreachable!("the joint Shapley value has weights by size"),
     })
 }
 
