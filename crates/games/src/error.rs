@@ -51,7 +51,7 @@ pub enum GameError {
     Width {
         /// The row: "explicand", "background row 3".
         what: String,
-        /// Its length.
+        /// The length of the row.
         actual: usize,
         /// The expected length.
         expected: usize,
@@ -63,7 +63,7 @@ pub enum GameError {
     InfiniteInput {
         /// The row.
         what: String,
-        /// Its column.
+        /// The column of the value.
         column: usize,
         /// The value, before rounding to the precision of the model.
         value: f64,
@@ -80,7 +80,7 @@ pub enum GameError {
     MissingValue {
         /// The row.
         what: String,
-        /// Its column.
+        /// The column of the missing value.
         column: usize,
     },
     /// A row has a missing value, which the model does not support.
@@ -91,7 +91,7 @@ pub enum GameError {
     MissingInput {
         /// The row.
         what: String,
-        /// Its column.
+        /// The column of the missing value.
         column: usize,
     },
     /// There are too few rows of data to fit a distribution.

@@ -58,9 +58,9 @@ pub enum MediaError {
     DuplicateToken {
         /// The token.
         token: String,
-        /// Its first id.
+        /// The first ID of the token.
         first: usize,
-        /// Its second id.
+        /// The second ID of the token.
         second: usize,
     },
     /// A token requested by name is not in the vocabulary.
@@ -88,7 +88,7 @@ pub enum MediaError {
     UnknownWord {
         /// The word, spelled as in the text.
         word: String,
-        /// Its start in the text, in bytes.
+        /// The start of the word in the text, in bytes.
         at: usize,
     },
     /// The text contains no token.
@@ -138,7 +138,7 @@ pub enum MediaError {
     ScoreNotFinite {
         /// The player.
         player: usize,
-        /// Its score.
+        /// The score.
         value: f64,
     },
     /// The classifier does not have the requested class.
@@ -164,7 +164,7 @@ pub enum MediaError {
     NotALogit {
         /// Index of the output.
         output: usize,
-        /// Its value.
+        /// The value of the output.
         value: f64,
     },
     /// An output of the classifier is not a valid probability.
@@ -175,13 +175,13 @@ pub enum MediaError {
     NotAProbability {
         /// Index of the output.
         output: usize,
-        /// Its value.
+        /// The value of the output.
         value: f64,
     },
     /// The probabilities of all classes do not sum to 1.
     #[error("the class probabilities sum to {sum}, expected 1; the classes must be mutually exclusive")]
     ProbabilitySum {
-        /// Their sum.
+        /// The sum of the probabilities.
         sum: f64,
     },
     /// The game averages logits over several rows, where the score requires averaged probabilities.
@@ -219,9 +219,9 @@ pub enum MediaError {
          the image onto a background first"
     )]
     Transparent {
-        /// Its row, from 0.
+        /// The row of the pixel, counted from 0.
         row: usize,
-        /// Its column, from 0.
+        /// The column of the pixel, counted from 0.
         column: usize,
     },
     /// The image has no pixels.
@@ -270,9 +270,9 @@ pub enum MediaError {
          bytes by 255)"
     )]
     PixelRange {
-        /// Its row, from 0.
+        /// The row of the pixel, counted from 0.
         row: usize,
-        /// Its column, from 0.
+        /// The column of the pixel, counted from 0.
         column: usize,
         /// The value.
         value: f64,
@@ -294,7 +294,7 @@ pub enum MediaError {
     ImageMismatch {
         /// The role of the image.
         what: &'static str,
-        /// Its height, width and channels.
+        /// The height, width and channels of the image.
         actual: (usize, usize, usize),
         /// The expected height, width and channels.
         expected: (usize, usize, usize),
@@ -386,7 +386,7 @@ pub enum MediaError {
     StepLost {
         /// The feature.
         feature: usize,
-        /// Its value.
+        /// The value of the feature.
         value: f64,
         /// The step.
         step: f64,

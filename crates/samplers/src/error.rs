@@ -17,7 +17,7 @@ pub enum SamplerError {
     Weight {
         /// The size.
         size: usize,
-        /// Its weight.
+        /// The weight of the size.
         weight: f64,
     },
     /// All weights of a size distribution are zero.
@@ -31,7 +31,7 @@ pub enum SamplerError {
     OutcomeWeight {
         /// The outcome.
         outcome: usize,
-        /// Its weight.
+        /// The weight of the outcome.
         weight: f64,
     },
     /// A distribution has no possible outcome, or the number of outcomes does not fit in 32 bits.

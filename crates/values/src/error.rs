@@ -84,7 +84,7 @@ pub enum ValueError {
     PlayerWeight {
         /// The player.
         player: usize,
-        /// Its weight.
+        /// The weight of the player.
         weight: f64,
     },
     /// A value for players in groups, or for groups, requires groups.
@@ -253,7 +253,7 @@ pub enum WeightsProblem {
     Weight {
         /// The size.
         size: usize,
-        /// Its weight.
+        /// The weight of the size.
         weight: f64,
     },
     /// The weights do not sum to one.
@@ -297,7 +297,7 @@ pub enum LawProblem {
     Weight {
         /// The coalition.
         coalition: Coalition,
-        /// Its weight.
+        /// The weight of the coalition.
         weight: f64,
     },
     /// The weights violate (A2).

@@ -140,7 +140,7 @@ impl UnitNormal {
 pub(super) struct Absent {
     /// The absent features, ascending.
     pub(super) features: Vec<usize>,
-    /// Their conditional mean, standardized.
+    /// The conditional mean of the absent features, standardized.
     pub(super) mean: Vec<f64>,
     /// The factor of the whole matrix; its last block belongs to the absent features.
     lower: Mat<f64>,
@@ -152,7 +152,7 @@ pub(super) struct Drawn<'a, V> {
     explicand: &'a [f64],
     /// The absent features, ascending.
     absent: Vec<usize>,
-    /// Their conditional mean, standardized.
+    /// The conditional mean of the absent features, standardized.
     mean: Vec<f64>,
     /// The factor of the whole matrix; its last block belongs to the absent features.
     lower: Mat<f64>,

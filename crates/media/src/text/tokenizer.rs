@@ -60,9 +60,9 @@ pub enum Case {
 /// A token of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// Its position in the text, in bytes.
+    /// The position of the token in the text, in bytes.
     pub range: Range<usize>,
-    /// Its id in the vocabulary.
+    /// The id of the token in the vocabulary.
     pub id: usize,
     /// Whether the vocabulary contains the token; if not, `id` is that of unknown words.
     pub known: bool,

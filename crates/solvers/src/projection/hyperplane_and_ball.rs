@@ -123,7 +123,7 @@ struct Section {
     foot: Vec<f64>,
     /// The part u of `point − c` that is parallel to the plane.
     direction: Vec<f64>,
-    /// Its norm, ‖u‖.
+    /// The norm ‖u‖.
     parallel: f64,
     /// The distance h of the plane from the centre, nonnegative.
     height: f64,

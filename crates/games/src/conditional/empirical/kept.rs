@@ -65,8 +65,8 @@ impl Weighed {
         ([&rows[..start], &stand_ins].concat(), [weights(&rows[..start]), their_weights].concat())
     }
 
-    /// Selects rows as shapr does: drops rows in order of ascending weight (of equal weights, the first row
-    /// first) while they hold at most `1 − share` of the total weight, then keeps at most the last `most`.
+    /// Selects rows as shapr does: drops rows in order of ascending weight (ties in row order) while they
+    /// hold at most `1 − share` of the total weight, then keeps at most the last `most`.
     pub(super) fn by_place(&self, share: f64, most: usize) -> (Vec<usize>, Vec<f64>) {
         let total: f64 = self.weights.iter().sum();
         let mut ascending: Vec<usize> = (0..self.weights.len()).collect();
