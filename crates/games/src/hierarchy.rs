@@ -411,7 +411,7 @@ impl Hierarchy {
         Self::normal(players, groups, top)
     }
 
-    /// Checks that the number of players is that of the hierarchy.
+    /// Checks that the hierarchy has `players` players.
     ///
     /// # Errors
     ///

@@ -60,7 +60,7 @@ impl<G: Game> SubGame<G> {
             }
             if seen.view().contains(player) {
                 return Err(GameError::Parameter {
-                    what: format!("player {player} is listed twice; a sub-game keeps each player once"),
+                    what: format!("player {player} is listed twice; list each player once"),
                 });
             }
             seen.insert(player);

@@ -150,9 +150,7 @@ pub enum MediaError {
         classes: usize,
     },
     /// The distribution over the classes is invalid.
-    #[error(
-        "invalid distribution over the classes: {problem}; expected {classes} numbers in [0, 1] that sum to 1"
-    )]
+    #[error("invalid class distribution: {problem}; expected {classes} probabilities that sum to 1")]
     LawOfClasses {
         /// Number of classes of the classifier.
         classes: usize,

@@ -203,7 +203,7 @@ pub enum ValueError {
         actual: String,
     },
     /// The order of interactions is out of range.
-    #[error("invalid order {actual} of interactions (maximum size of a coalition); expected 1 to {max}")]
+    #[error("invalid interaction order {actual} (maximum coalition size); expected 1 to {max}")]
     Order {
         /// The order given.
         actual: usize,
@@ -212,8 +212,8 @@ pub enum ValueError {
     },
     /// There are more interactions than the result can contain.
     #[error(
-        "interactions of order {order} of {players} players and {outputs} outputs exceed {max} numbers; use \
-         a lower order"
+        "interactions of order {order} for {players} players and {outputs} outputs exceed the maximum of \
+         {max} values; use a lower order"
     )]
     TooManyInteractions {
         /// Number of players of the game.

@@ -182,8 +182,8 @@ impl EmpiricalLaw {
         Ok(self)
     }
 
-    /// Limits the number of rows per coalition, except the empty one; a limit above the number of rows has no
-    /// effect.
+    /// Limits the number of rows for every coalition except the empty one; a limit above the number of rows
+    /// has no effect.
     ///
     /// # Errors
     ///
