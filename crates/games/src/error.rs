@@ -191,7 +191,7 @@ pub enum GameError {
         /// The reason.
         problem: PartitionProblem,
     },
-    /// The number of players of a partition differs from that of the game.
+    /// The partition and the game have different numbers of players.
     #[error("the partition has {actual} players, but the game has {expected}")]
     PartitionOfOthers {
         /// Number of players of the partition.
@@ -205,7 +205,7 @@ pub enum GameError {
         /// The reason.
         problem: HierarchyProblem,
     },
-    /// The number of players of a hierarchy differs from that of the game.
+    /// The hierarchy and the game have different numbers of players.
     #[error("the hierarchy has {actual} players, but the game has {expected}")]
     HierarchyOfOthers {
         /// Number of players of the hierarchy.

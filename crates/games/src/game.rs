@@ -94,8 +94,8 @@ pub trait Game: Sync {
     ///
     /// # Panics
     ///
-    /// May panic as [`values`](Self::values) does, or if the number of scenarios differs from that of
-    /// coalitions, or a scenario does not exist.
+    /// May panic as [`values`](Self::values) does, if `scenarios` does not have one entry per coalition, or
+    /// if a scenario does not exist.
     fn values_in_scenarios(
         &self,
         batch: &Coalitions,

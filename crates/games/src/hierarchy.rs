@@ -310,7 +310,7 @@ impl Hierarchy {
         depths.into_iter().max().unwrap_or(1)
     }
 
-    /// Returns the players of a node, in order: those of the group, or the player itself.
+    /// Returns the players of a node, in order: the players of the group, or the player itself.
     ///
     /// # Panics
     ///

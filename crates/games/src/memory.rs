@@ -70,7 +70,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// Returns the saturating product of numbers, such as those of rows, columns and bytes per entry.
+/// Returns the saturating product of numbers, such as the number of rows, of columns and of bytes per entry.
 pub fn product<const N: usize>(factors: [usize; N]) -> u128 {
     match factors.contains(&0) {
         true => 0,
@@ -208,7 +208,7 @@ mod system {
             ),
             _ => return None,
         };
-        // In a container, the path may be that of the host, while the files of the container are at the root.
+        // In a container, the path may refer to the host, while the files of the container are at the root.
         let own = Path::new(root).join(path.trim_start_matches('/'));
         let above = own.ancestors().take_while(|folder| folder.starts_with(root));
         above

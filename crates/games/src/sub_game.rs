@@ -72,7 +72,7 @@ impl<G: Game> SubGame<G> {
     ///
     /// # Panics
     ///
-    /// If the number of players of `absent` is not that of the game.
+    /// If `absent` and the game have different numbers of players.
     pub fn without(game: G, absent: CoalitionView<'_>) -> Self {
         assert_eq!(absent.players(), game.players(), "the coalition belongs to another game");
         let keep = absent.complement().view().members().collect();

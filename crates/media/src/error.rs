@@ -115,7 +115,7 @@ pub enum MediaError {
         /// Number of tokens of the text.
         tokens: usize,
     },
-    /// The text has more tokens than fit into a row of the model.
+    /// The text has more tokens than fit in a row of the model.
     #[error(
         "the text has {tokens} tokens, but the model takes at most {width}; shorten or truncate the text"
     )]

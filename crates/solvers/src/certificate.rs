@@ -91,8 +91,9 @@ impl LeastSquares {
     /// between 0 and 1; they sum to the [`rank`](Self::rank). With an intercept, unpaired rows have an
     /// additional `w_k / Σw`, and sum to one more.
     ///
-    /// If a pair acts as one row, its hat value is the sum of those of both members, without the intercept's.
-    /// Takes `O(n³ + m' n²/4)` additions on the first call; later calls return the cached result.
+    /// If a pair acts as one row, its hat value is the sum of the hat values of both members, without the
+    /// share of the intercept. Takes `O(n³ + m' n²/4)` additions on the first call; later calls return the
+    /// cached result.
     ///
     /// [Without the Gram matrix](crate::Kernel::MatrixFree) the hat values are estimated from the weights and
     /// norms of the rows, and also sum to the rank: within a tenth for sampled designs of 1000 players.
@@ -118,9 +119,9 @@ impl LeastSquares {
     ///
     /// over the rows of the regression, with residuals `e_k`, hat values `h_k` and the Gram matrix G (HC2,
     /// MacKinnon and White 1985). If the members of pairs are separate rows, the pair as a whole takes the
-    /// place of the row, because pairs are drawn, not rows (Bell and McCaffrey 2002). `free` holds, for each
-    /// row, or for each pair of a paired design, `f_k = 1 − drawn/available` of its size class: 0 if a class
-    /// is enumerated, so that the certificate of a full enumeration is 0.
+    /// place of the row, because pairs are drawn, not rows (Bell and McCaffrey 2002). `free` contains, for
+    /// each row, or for each pair of a paired design, `f_k = 1 − drawn/available` of its size class: 0 if a
+    /// class is enumerated, so that the certificate of a full enumeration is 0.
     ///
     /// Takes `O(n³ + m' n²/4)` additions for all outputs together, and computes the
     /// [hat values](Self::hat_values) as well.
@@ -149,7 +150,7 @@ impl LeastSquares {
     /// mean, `φ_i − (1/q) Σ_{j ∈ among} φ_j` for q such players, and of the other coefficients unchanged: n ×
     /// k, row-major.
     ///
-    /// The [directions](Certificate::directions) are those of the deviations only.
+    /// The [directions](Certificate::directions) refer to the deviations only.
     ///
     /// Meant for regressions that only determine the differences between players, and include their common
     /// part only as a control variate.

@@ -12,8 +12,8 @@
 //! leave-one-out residual of y_k = (P W^½ y)_k / (√w_k P_kk)
 //! ```
 //!
-//! As λ grows, the solution approaches that of weighted least squares on A alone; as it shrinks, the solution
-//! interpolates the rows.
+//! As λ grows, the solution approaches the weighted least-squares solution on A alone; as it shrinks, the
+//! solution interpolates the rows.
 //!
 //! # Source
 //!
@@ -426,7 +426,7 @@ fn of_factors(mut factors: Mat<f64>, flat: &Mat<f64>, plain: &Mat<f64>) -> Resul
         Par::Seq,
     );
     let (values, mut vectors) = eigen(&gram)?;
-    // Eigenvalues that are mere rounding errors of the largest one are dropped.
+    // Drop eigenvalues that are only rounding errors of the largest one.
     let least = values.last().copied().unwrap_or(0.0) * count.max(100) as f64 * f64::EPSILON * 4.0;
     let first = values.partition_point(|value| *value <= least);
     let eigenvalues = values[first..].to_vec();

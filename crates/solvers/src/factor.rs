@@ -9,7 +9,7 @@
 //! If a pivot is not positive, or the estimated condition number is above [`CHOLESKY_LIMIT`], the
 //! eigen-decomposition is used: eigenvalues up to `λ_max · max(n, 100) · 2⁻⁵⁰` (9·10⁻¹⁴ up to n = 100,
 //! 9·10⁻¹³ at n = 1000; some hundred times the rounding errors of a Gram matrix) count as zero, and the rest
-//! make up the pseudo-inverse, which gives the solution of minimum norm.
+//! make up the pseudo-inverse, which yields the solution of minimum norm.
 //!
 //! # Condition number
 //!

@@ -42,7 +42,7 @@ pub struct Options {
 ///
 /// Coefficients, residuals and the square root of the certificate are in units of the targets; hat values,
 /// rank and condition number are dimensionless. Each output is computed in its own unit, a power of two:
-/// targets from 10⁻³⁰⁰ to 10³⁰⁰ give the same numbers except for their exponents.
+/// targets from 10⁻³⁰⁰ to 10³⁰⁰ yield the same numbers except for their exponents.
 ///
 /// *Rows of the regression* are the rows of the design; except that, if both rows of a pair share their
 /// weight, and there is the constraint, or an intercept, or the centre ½, each pair is one row (of weight
@@ -104,15 +104,16 @@ pub fn least_squares(
 ///
 /// If the rows do not determine φ (fewer rows than players, players who are always together), the result is
 /// the solution of minimum norm, with a smaller [`rank`](LeastSquares::rank). Under the constraint the design
-/// may be empty: every player gets `c/n`.
+/// may be empty: every coefficient is then `c/n`.
 ///
 /// # Accuracy
 ///
-/// The refinement step reduces the error from that of the normal equations to that of the data. The tests
-/// require coefficients that fit exactly to agree to 1e-14 of the largest, with weights that span eight
-/// decades; and those of a full enumeration with Shapley weights, or of rows about ½ with equal weights, to
-/// agree to 1e-12 with the definition for n ≤ 12, even if all targets have a common offset of 10⁹ times their
-/// differences. For condition numbers above 10¹⁰ see [`Factorization::Eigen`].
+/// The refinement step reduces the error caused by the normal equations to about the error inherent in the
+/// data. The tests require coefficients that fit exactly to agree to 1e-14 of the largest, with weights that
+/// span eight decades. For n ≤ 12, they require the coefficients of a full enumeration with Shapley weights,
+/// or with rows centred at ½ and equal weights, to agree with the definition to 1e-12, even if all targets
+/// have a common offset of 10⁹ times their differences. For condition numbers above 10¹⁰ see
+/// [`Factorization::Eigen`].
 ///
 /// # Cost
 ///
@@ -277,7 +278,7 @@ impl LeastSquares {
     }
 
     /// Returns the rank of the rows, without the intercept. Full rank is n, or n − 1 under the constraint;
-    /// otherwise the coefficients are those of minimum norm (under the constraint: nearest to equal shares).
+    /// otherwise the coefficients have minimum norm (under the constraint: nearest to equal shares).
     ///
     /// Returns `None` if it is not known: [without the matrix](Kernel::MatrixFree) the rank is determined by
     /// a probe, which does not converge if the rows are dependent for other reasons than their number, or if

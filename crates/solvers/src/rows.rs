@@ -52,14 +52,14 @@ pub(crate) enum Form {
 #[derive(Debug, Clone)]
 pub(crate) struct Rows {
     pub(crate) bits: BitRows,
-    /// Weights, scaled by a power of two so that the largest is about 1; twice that of a member if a pair
-    /// acts as one row.
+    /// Weights, scaled by a power of two so that the largest is about 1; twice the weight of a member if a
+    /// pair acts as one row.
     pub(crate) weights: Vec<f64>,
     /// The power of two: scaled weight = weight · `scale`.
     pub(crate) scale: f64,
     /// Sizes of the rows of the *design*.
     sizes: Vec<u32>,
-    /// Whether the bits are those of the complement; empty if no row is replaced by its complement.
+    /// Whether the row is stored as its complement; empty if no row is replaced with its complement.
     flipped: Vec<bool>,
     pub(crate) form: Form,
     /// The centre of the columns, if there is an intercept.
@@ -140,13 +140,13 @@ impl Rows {
         if self.pairs_apart { self.len() / 2 } else { self.len() }
     }
 
-    /// Returns −1 if the bits of a row are those of the complement, else 1.
+    /// Returns −1 if a row is stored as its complement, else 1.
     pub(crate) fn sign(&self, row: usize) -> f64 {
         if self.flipped.get(row).copied().unwrap_or(false) { -1.0 } else { 1.0 }
     }
 
-    /// Returns the origin ρ, given the total weight of all rows, and for each player that of the rows which
-    /// contain it.
+    /// Returns the origin ρ, given the total weight of all rows and, for each player, the weight of the rows
+    /// that contain it.
     pub(crate) fn origin(&self, total: f64, held: impl Iterator<Item = f64>) -> Vec<f64> {
         match self.form {
             Form::AboutCentre(centre) => vec![centre; self.bits.players],

@@ -51,7 +51,7 @@ pub struct Attributions {
 
 impl Attributions {
     /// Creates values of players: `values` are rows × players × outputs, `base` has a number per output, and
-    /// `predictions` are rows × outputs. The number of rows is that of the predictions.
+    /// `predictions` are rows × outputs. The number of rows is inferred from the predictions.
     ///
     /// # Panics
     ///

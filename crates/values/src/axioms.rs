@@ -402,7 +402,7 @@ pub fn merged(game: &TabulatedGame, first: usize, second: usize) -> TabulatedGam
 /// Checks 2-efficiency (Lehrer, *An axiomatization of the Banzhaf value*, 1988): `φ_i(v) + φ_j(v)` is the
 /// value of the [`merged`] player of i and j.
 ///
-/// `values` are those of `game`, `of_merged` those of the merged game.
+/// `values` are the values of `game`, `of_merged` the values of the merged game.
 ///
 /// # Errors
 ///

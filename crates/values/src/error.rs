@@ -278,7 +278,7 @@ pub enum LawProblem {
         /// Number of weights.
         weights: usize,
     },
-    /// The number of players of the coalitions differs from that of the distributions.
+    /// The number of players of the coalitions differs from the number of distributions.
     #[error("its coalitions have {actual} players, but there are distributions for {expected} players")]
     OtherPlayers {
         /// Number of players of the coalitions.

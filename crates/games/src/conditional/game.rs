@@ -122,7 +122,8 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
     /// account for the error of fitting the distribution to finitely many rows, for misspecification, or for
     /// the distance of weighted rows from the explicand.
     ///
-    /// Takes as many predictions as [`values`](Game::values), and stores those of one coalition per thread.
+    /// Takes the same number of predictions as [`values`](Game::values), and stores the predictions for one
+    /// coalition per thread.
     ///
     /// # Errors
     ///

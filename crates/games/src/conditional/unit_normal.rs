@@ -120,7 +120,7 @@ impl UnitNormal {
         Drawn { law: self, explicand, absent: features, mean, lower, stream, value }
     }
 
-    /// Returns the conditional distribution of the absent features given those of `coalition`.
+    /// Returns the conditional distribution of the absent features given the features in `coalition`.
     pub(super) fn absent(&self, coalition: CoalitionView<'_>, unit: impl Fn(usize) -> f64) -> Absent {
         let features: Vec<usize> = coalition.complement().view().members().collect();
         let order: Vec<usize> = coalition.members().chain(features.iter().copied()).collect();

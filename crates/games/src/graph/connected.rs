@@ -1,4 +1,4 @@
-//! Enumeration of connected sets of nodes, each once.
+//! Enumeration of the connected sets of nodes, without repetitions.
 
 use std::ops::ControlFlow;
 

@@ -209,7 +209,7 @@ impl Text {
         parts.join(" … ")
     }
 
-    /// Returns a row of `width` ids: those of the tokens, followed by `padding`.
+    /// Returns a row of `width` ids: the ids of the tokens, followed by `padding`.
     ///
     /// # Errors
     ///
@@ -238,7 +238,7 @@ impl Text {
     /// Makes the text an explicand, where absent tokens are replaced by the ids of several rows at the same
     /// position: the empirical average of section 2.1.
     ///
-    /// The rows may be those of other texts, created with [`row`](Self::row). After the end of the text, the
+    /// The rows may come from other texts, created with [`row`](Self::row). After the end of the text, the
     /// row always contains `padding`, regardless of the reference rows. The average of the paper is one of
     /// probabilities; see [`Probabilities`](crate::Probabilities).
     ///

@@ -64,7 +64,7 @@ pub struct Token {
     pub range: Range<usize>,
     /// The id of the token in the vocabulary.
     pub id: usize,
-    /// Whether the vocabulary contains the token; if not, `id` is that of unknown words.
+    /// Whether the vocabulary contains the token; if not, `id` is the id for unknown words.
     pub known: bool,
 }
 

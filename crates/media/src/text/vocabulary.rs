@@ -53,7 +53,7 @@ impl Vocabulary {
     ///
     /// # Errors
     ///
-    /// [`MediaError::VocabularyEncoding`] unless the bytes are UTF-8, and those of
+    /// [`MediaError::VocabularyEncoding`] unless the bytes are UTF-8, and the errors of
     /// [`from_tokens`](Self::from_tokens).
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, MediaError> {
         let text = std::str::from_utf8(bytes).map_err(|error| {

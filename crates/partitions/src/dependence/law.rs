@@ -1,9 +1,9 @@
 //! Distributions of the measures for independent features.
 //!
 //! The distribution of Spearman's ρ is known. That of the other measures depends only on the number of rows
-//! and on the bins or neighbours if there are no ties, so it is estimated from draws. If many draws exceed a
-//! quantile, it is read off the draws. Otherwise, it is that of a Pearson type III distribution (a shifted
-//! gamma distribution) with the first three moments of the draws.
+//! and on the bins or neighbours if there are no ties, so it is estimated from draws. If enough draws exceed
+//! a quantile, it is read off the draws. Otherwise, the quantile of a Pearson type III distribution (a
+//! shifted gamma distribution) with the first three moments of the draws is used.
 //!
 //! Alternatives were tested. The χ² distribution that textbooks give for binned mutual information is as good
 //! if cells contain ten rows or more, but with two rows per cell its quantile is exceeded 2.5 times too

@@ -110,7 +110,7 @@ impl FixedCounts {
     }
 
     /// Same as [`sample`](Sampler::sample) in [`Order::Nested`], with the rows in the order in which they are
-    /// added: those of a smaller sample come first.
+    /// added: the rows of a smaller sample come first.
     ///
     /// # Errors
     ///
@@ -176,8 +176,8 @@ impl FixedCounts {
 /// Fractions are integer multiples of 2^−53, so that their sums are exact.
 const ONE: u64 = 1 << 53;
 
-/// Rounds each number down or up, where the probability of rounding up is its fraction, so that the sum is
-/// that of the numbers, rounded to the nearest integer.
+/// Rounds each number down or up, where the probability of rounding up is its fraction, so that the rounded
+/// numbers sum to the sum of the numbers, rounded to the nearest integer.
 pub(crate) fn round_systematically(expected: &[f64], rng: &mut ChaCha8Rng) -> Vec<usize> {
     let total = expected.iter().sum::<f64>().round() as usize;
     let mut counts: Vec<usize> = expected.iter().map(|mean| mean.floor() as usize).collect();

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The unit of the stream for the starts: above those of the sizes, which are fewer than 2^32.
+/// The unit of the stream for the starts: above the units of the sizes, which are below 2^32.
 pub(crate) const START_UNIT: u64 = 1 << 40;
 
 /// The levels at which the units of a class enter samples: the k-th at level (k + start) / rate.

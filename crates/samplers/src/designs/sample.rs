@@ -11,8 +11,8 @@ use crate::size::pairing::Pairing;
 pub struct SizeStratum {
     /// `ln C(n, s)`, the logarithm of the number of coalitions of this size.
     pub ln_population: f64,
-    /// Expected number of rows of this size, including repetitions; if a design fixes the numbers first, the
-    /// expectation given these.
+    /// Expected number of rows of this size, including repetitions; if a design first fixes the number of
+    /// rows of each size, the expectation given these numbers.
     pub expected: f64,
     /// Number of rows of this size, including repetitions.
     pub drawn: usize,

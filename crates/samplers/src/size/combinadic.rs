@@ -17,8 +17,8 @@ use apportion_games::{Coalition, CoalitionView};
 use crate::error::SamplerError;
 use crate::size::choose::{choose, multiply_divide};
 
-/// Returns the rank of a coalition among those of its size, in lexicographic order of members, or `None` if
-/// there are at least 2^128 of them.
+/// Returns the rank of a coalition among the coalitions of its size, in lexicographic order of members, or
+/// `None` if there are at least 2^128 of them.
 ///
 /// This is the inverse of [`unrank`]. Takes `O(n)` time.
 ///

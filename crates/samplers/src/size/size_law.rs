@@ -34,8 +34,8 @@ use crate::size::choose::ln_choose;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizeLaw {
-    /// ln P(s); −∞ if the size is never drawn. Stored in addition to the probabilities, because those of the
-    /// binomial distribution underflow.
+    /// ln P(s); −∞ if the size is never drawn. Stored in addition to the probabilities, because the
+    /// probabilities of the binomial distribution underflow.
     ln_probabilities: Vec<f64>,
     probabilities: Vec<f64>,
     /// P(size ≤ s), exactly 1 from the largest possible size on.

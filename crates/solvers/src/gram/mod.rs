@@ -43,7 +43,7 @@ pub(crate) fn mirror(matrix: &mut Mat<f64>) {
     }
 }
 
-/// Replaces a symmetric `G` by `P G P` with `P = I − 11ᵀ/n`.
+/// Replaces a symmetric `G` with `P G P`, where `P = I − 11ᵀ/n`.
 pub(crate) fn centre(matrix: &mut Mat<f64>) {
     let n = matrix.nrows();
     let means: Vec<f64> =
@@ -59,7 +59,7 @@ pub(crate) fn centre(matrix: &mut Mat<f64>) {
 
 /// Converts the Gram matrix of the rows `z` to that of the rows `z − ρ`, in place:
 /// `G_ij − ρ_i s_j − s_i ρ_j + W ρ_i ρ_j`, where `s_i = G_ii` is the weight of the rows that contain player i
-/// (bits equal their own squares) and W that of all rows.
+/// (bits equal their own squares) and W the weight of all rows.
 pub(crate) fn move_origin(matrix: &mut Mat<f64>, origin: &[f64], total: f64) {
     let held: Vec<f64> = (0..matrix.nrows()).map(|i| matrix[(i, i)]).collect();
     // Zero if the origin is the mean.

@@ -41,7 +41,7 @@ pub trait ConvexSet {
     /// Returns the dimension d of the space that contains the set.
     fn dimensions(&self) -> usize;
 
-    /// Replaces `point` by the nearest point of the set.
+    /// Replaces `point` with the nearest point of the set.
     ///
     /// # Panics
     ///

@@ -98,7 +98,7 @@ impl Interactions {
     ///
     /// # Panics
     ///
-    /// If the number of standard errors differs from that of values.
+    /// If the numbers of standard errors and of values differ.
     pub fn with_std_errors(self, std_errors: Vec<f64>) -> Self {
         assert_eq!(std_errors.len(), self.values.len(), "one standard error per value");
         Self { std_errors: Some(std_errors), ..self }

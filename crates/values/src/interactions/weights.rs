@@ -127,9 +127,9 @@ impl IndexWeights {
     /// Returns `M_k(a, b)` with k = `size`: the total weight of the coalitions S that contain a given players
     /// outside K and exclude b given others.
     ///
-    /// For moments of a measure, the relative error is that of [`Semivalue::moment`]. The other weights are
-    /// sums of up to s² moments with cancellation, which increases with s − k: for s ≤ 8, they lose less than
-    /// four digits.
+    /// For moments of a measure, the relative error is the same as for [`Semivalue::moment`]. The other
+    /// weights are sums of up to s² moments with cancellation, which increases with s − k: for s ≤ 8, they
+    /// lose less than four digits.
     ///
     /// # Panics
     ///

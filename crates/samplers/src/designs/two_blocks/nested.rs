@@ -36,8 +36,8 @@ use crate::size::water_filling::water_fill;
 
 impl TwoBlocks {
     /// Same as [`sample`](Self::sample) in [`Order::Nested`](crate::Order::Nested), but the sample begins
-    /// with the units `first`, whatever their levels, and contains at least those. Samples that begin with
-    /// the same units grow. Takes `O(n)` time per row, plus O(n_1 n_2).
+    /// with the units `first`, whatever their levels, and contains at least these units. Samples that begin
+    /// with the same units grow. Takes `O(n)` time per row, plus O(n_1 n_2).
     ///
     /// # Errors
     ///
