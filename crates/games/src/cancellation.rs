@@ -8,7 +8,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a thread waits for another before it checks for cancellation.
+/// The interval at which a waiting thread checks for cancellation.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Cancels the work that runs under it, from any thread, within a fraction of a second.

@@ -189,8 +189,8 @@ impl LeastSquares {
         self.judge(times.iter().map(drawn).collect(), None)
     }
 
-    /// Computes `Σ (f/t) (t · contribution of one draw)²`, for the deviations from the mean over the players
-    /// `among`, if given.
+    /// Computes `Σ (f/t) (t · contribution of one draw)²`; if `among` is given, for the deviations from the
+    /// mean over these players.
     fn judge(&self, drawn: Vec<Drawn>, among: Option<Range<usize>>) -> Result<Certificate, SolverError> {
         if drawn.len() != self.rows.units() {
             return Err(SolverError::FreeCount { actual: drawn.len(), expected: self.rows.units() });

@@ -4,9 +4,9 @@
 //! # Method
 //!
 //! The rows are converted to the form of [`crate::rows`]; their Gram matrix is computed from bits
-//! ([`crate::gram`]) and factored once ([`crate::factor`]) for all outputs. Under the constraint the Gram
-//! matrix of bits `G₀` becomes that of the projected rows as `P G₀ P`; about an origin ρ, that of `z − ρ` by
-//! a change of rank two.
+//! ([`crate::gram`]) and factored once ([`crate::factor`]) for all outputs. From the Gram matrix of bits
+//! `G₀`, the Gram matrix of the projected rows (under the constraint) is `P G₀ P`; for rows `z − ρ` with an
+//! origin ρ, it results from a change of rank two.
 //!
 //! One step of iterative refinement, with residuals computed from the rows themselves, removes most of the
 //! error caused by forming normal equations.
@@ -100,7 +100,7 @@ pub fn least_squares(
 ///
 /// p = ½ is Kernel Banzhaf (Liu et al. 2024, Algorithm 1). With an intercept, p changes nothing but β, and
 /// common offsets of the targets go into β. In complementary pairs that share their weight, β is orthogonal
-/// to the columns about ½, so the coefficients are the same with and without it.
+/// to the columns centred at ½, so the coefficients are the same with and without it.
 ///
 /// If the rows do not determine φ (fewer rows than players, players who are always together), the result is
 /// the solution of minimum norm, with a smaller [`rank`](LeastSquares::rank). Under the constraint the design
@@ -288,7 +288,7 @@ impl LeastSquares {
     }
 
     /// Returns the condition number of the Gram matrix `Σ_k w_k a_k a_kᵀ` (`P G P` on the vectors that sum to
-    /// zero under the constraint, about the weighted mean of the rows if there is an intercept), on its
+    /// zero under the constraint, centred at the weighted mean of the rows if there is an intercept), on its
     /// range: the largest eigenvalue over the smallest nonzero one. 1 if the rank is 0.
     ///
     /// With [`Factorization::Eigen`], it is computed from the eigenvalues. With Cholesky, it is estimated

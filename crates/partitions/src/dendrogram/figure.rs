@@ -1,4 +1,5 @@
-//! The dendrogram as a figure: one leaf per line, names on the left, height to the right.
+//! The dendrogram as a figure: one leaf per line, with names on the left and the height increasing to the
+//! right.
 
 use plotters::coord::Shift;
 use plotters::element::{DashedPathElement, PathElement};

@@ -94,7 +94,7 @@ pub(crate) mod tests {
         (BitRows { players, width, words }, weights)
     }
 
-    /// Computes the Gram matrix of rows about an origin, by definition.
+    /// Computes the Gram matrix of rows relative to an origin, by definition.
     fn dense(rows: &BitRows, weights: &[f64], origin: &[f64]) -> Mat<f64> {
         let bit = |row: usize, i: usize| (rows.row(row)[i / 64] >> (i % 64) & 1) as f64 - origin[i];
         Mat::from_fn(rows.players, rows.players, |i, j| {

@@ -21,8 +21,8 @@ use crate::error::SolverError;
 /// P_K(x) = f + u min(1, √(D² − h²) / ‖u‖)
 /// ```
 ///
-/// For the plane Σφ = v(M) and a ball about 0: `f = c 1`, `h² = d c²`, with c = v(M)/d. The source iterates
-/// instead (Algorithm 2). O(d).
+/// For the plane Σφ = v(M) and a ball centred at 0: `f = c 1`, `h² = d c²`, with c = v(M)/d. The source
+/// iterates instead (Algorithm 2). O(d).
 ///
 /// # Errors
 ///

@@ -80,7 +80,7 @@ pub fn enumerate_interactions(
 /// Same as [`enumerate_interactions`] for several indices, each with its order, in one pass: each coalition
 /// is evaluated once.
 ///
-/// The results are in the order of `asked`. If it is empty, the game is not evaluated.
+/// The results are in the order of `asked`. If that is empty, the game is not evaluated.
 ///
 /// # Errors
 ///
@@ -162,8 +162,8 @@ fn constant(weights: &IndexWeights, sums: &[Vec<f64>], base: &[f64]) -> Vec<f64>
     sums.iter().zip(base).map(of).collect()
 }
 
-/// The quantity that is summed for a coalition K: how the two halves of a table are combined if the next
-/// player joins K.
+/// The quantity that is summed for a coalition K. It determines how the two halves of a table are combined if
+/// the next player joins K.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Joined {
     /// Δ_K v(S).

@@ -285,7 +285,7 @@ fn faithful_shapley(size: usize, order: usize) -> Result<Vec<Term>, ValueError> 
 }
 
 /// Returns the weight of a coalition by its size 0 to n − 1 (Harris et al. 2022, Theorem 2): the weights for
-/// which all steps from a coalition, which add up to s players at once, have equal shares.
+/// which all steps from a coalition, each adding up to s players at once, have equal shares.
 fn joint_shapley_law(order: usize, players: usize) -> Vec<f64> {
     let ways = |players: usize| -> f64 { (1..=order.min(players)).map(|size| binomial(players, size)).sum() };
     let mut law: Vec<f64> = Vec::with_capacity(players);
