@@ -180,7 +180,8 @@ impl Factor {
                 let mut inverse = uninterrupted(cube(n), move || {
                     let mut inverse = Mat::zeros(n, n);
                     let mut memory = MemBuffer::new(llt::inverse::inverse_scratch::<f64>(n, Par::Seq));
-                    // faer fills the lower triangle; through the transpose that is the upper one here.
+                    // faer fills the lower triangle of the transpose, which is the upper triangle of
+                    // `inverse`.
                     let out = inverse.as_mut().transpose_mut();
                     llt::inverse::inverse(out, lower.as_ref(), Par::Seq, MemStack::new(&mut memory));
                     inverse

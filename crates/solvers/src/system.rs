@@ -84,7 +84,7 @@ pub(crate) struct System {
     pub(crate) kernel: Kernel,
     pub(crate) inverse: Inverse,
     pub(crate) drift: Option<Vec<f64>>,
-    /// In the scale of the weights of `rows`.
+    /// The penalty, in the scale of the weights of `rows`.
     penalty: f64,
 }
 

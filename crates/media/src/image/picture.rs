@@ -18,7 +18,7 @@ pub struct OverlayOptions {
 }
 
 impl Default for OverlayOptions {
-    /// An automatic factor, with a colour bar.
+    /// Returns options with an automatic factor and a colour bar.
     fn default() -> Self {
         Self { factor: None, colour_bar: true }
     }

@@ -46,7 +46,7 @@ pub use vocabulary::Vocabulary;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
     source: String,
-    /// In order, without overlaps.
+    /// The tokens in order, without overlaps.
     tokens: Vec<Token>,
     players: Vec<Vec<usize>>,
 }

@@ -35,6 +35,8 @@ pub(crate) struct UniformSubset {
 const WORD_COST: f64 = 2.5;
 
 impl UniformSubset {
+    /// Prepares draws of subsets of `size` among `players`.
+    ///
     /// # Panics
     ///
     /// If `players` does not fit in 32 bits.

@@ -115,8 +115,8 @@ mod tests {
         SizeClass { population, ..class }
     }
 
-    /// The paper's method: distinct ranks by Floyd's algorithm (Bentley and Floyd, 1987), each converted to a
-    /// subset.
+    /// Draws by the paper's method: distinct ranks by Floyd's algorithm (Bentley and Floyd, 1987), each
+    /// converted to a subset.
     fn by_ranks(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
         let (players, size) = class.subsets();
         let mut ranks = std::collections::BTreeSet::new();
