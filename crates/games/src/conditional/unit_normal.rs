@@ -362,8 +362,8 @@ pub(super) fn check_enough(data: &Counted, law: &'static str) -> Result<(), Game
             law,
             actual: total.round() as usize,
             min: columns + 1,
-            hint: "with n rows or fewer, the covariance of n features is singular; use more rows or explain \
-                   fewer features (in the library, a normal distribution can be built from a known \
+            hint: "use more rows or explain fewer features, because with n rows or fewer the covariance of n \
+                   features is singular (in the library, a normal distribution can be built from a known \
                    covariance)",
         });
     }
