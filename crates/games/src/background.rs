@@ -73,8 +73,8 @@ impl Background {
         Self::rows(values, rows.columns())
     }
 
-    /// Returns the ascending indices of the rows that [`sample`](Self::sample) draws from `count` rows, for
-    /// rows that do not fit in memory.
+    /// Returns the indices, in ascending order, of the rows that [`sample`](Self::sample) draws from `count`
+    /// rows. Use it for data that does not fit in memory.
     pub fn sampled_rows(count: usize, most: usize, seed: u64) -> Vec<usize> {
         let mut random = stream(seed, Purpose::Background, 0);
         let mut wanted = most.min(count);

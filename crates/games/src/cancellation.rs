@@ -8,7 +8,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a thread waits for another before it checks for cancellation.
+/// The interval at which a waiting thread checks for cancellation.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Cancels the work that runs under it, from any thread, within a fraction of a second.
@@ -145,8 +145,8 @@ pub(crate) struct Current(Option<Arc<Scope>>);
 pub(crate) struct Restore(Current);
 
 impl Current {
-    /// Takes the tokens from this thread until the returned guard is dropped: while it waits for others, a
-    /// thread may run other work.
+    /// Clears the tokens of this thread until the returned guard is dropped: while a thread waits for others,
+    /// it may run other work.
     pub(crate) fn take() -> Restore {
         Restore(Self(CURRENT.take()))
     }
@@ -177,16 +177,15 @@ impl Drop for Restore {
     }
 }
 
-/// Number of floating-point operations of dense linear algebra that take at most one or two tenths of a
-/// second.
+/// Number of floating-point operations that dense linear algebra completes within 0.1 to 0.2 seconds.
 #[doc(hidden)]
 pub const FEW_OPERATIONS: f64 = 5e8;
 
-/// Runs `work`, a call of another library that makes no checks, and returns its result; `operations` is its
-/// number of floating-point operations.
+/// Runs `work`, a call to a library that does not check for cancellation, and returns its result;
+/// `operations` is its number of floating-point operations.
 ///
 /// If `operations` is large and there is a token, the work runs on a separate thread. After cancellation this
-/// thread is detached: it ends by itself and is not waited for.
+/// thread is detached and completes in the background.
 ///
 /// # Panics
 ///
@@ -207,7 +206,7 @@ pub fn uninterrupted<R: Send + 'static>(operations: f64, work: impl FnOnce() -> 
             let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
         }
     });
-    // The system may be unable to start a thread.
+    // If the system cannot start a thread, run the work here.
     let left = if thread.is_err() { take(&work) } else { None };
     if let Some(work) = left {
         return work();

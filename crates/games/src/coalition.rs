@@ -168,7 +168,7 @@ impl Coalition {
         self.words[player / 64] &= !(1 << (player % 64));
     }
 
-    /// Returns the borrowed form, which has the methods for reading.
+    /// Returns a borrowed view, which provides the read methods.
     pub fn view(&self) -> CoalitionView<'_> {
         CoalitionView::new(self.players, &self.words)
     }

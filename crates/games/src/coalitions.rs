@@ -118,7 +118,7 @@ impl Coalitions {
     ///
     /// # Panics
     ///
-    /// If its number of players differs from that of the batch.
+    /// If the coalition and the batch have different numbers of players.
     pub fn push(&mut self, coalition: CoalitionView<'_>) {
         assert_eq!(coalition.players(), self.players, "the coalition belongs to another game");
         self.words.extend_from_slice(coalition.words());

@@ -1,4 +1,5 @@
-//! The derivative of a game by a player: its marginal contributions to coalitions of the other players.
+//! The derivative of a game with respect to a player: its marginal contributions to coalitions of the other
+//! players.
 
 use crate::coalition::Coalition;
 use crate::coalitions::Coalitions;
@@ -14,9 +15,9 @@ use crate::sub_game::SubGame;
 ///
 /// A semivalue of this game yields the interaction indices of j with each other player: in
 /// `I_ij = Σ_S p(|S|) (∂_i ∂_j v)(S)`, S ⊆ N∖{i, j}, the weights p are those of the value of i in a game of n
-/// − 1 players. So every method for values also computes the interaction indices of one player's pairs,
-/// including standard errors, tolerances and certificates. Evaluating a coalition takes two evaluations of v.
-/// Errors name coalitions of v.
+/// − 1 players. So every method that computes values also computes the interaction indices of all pairs that
+/// contain player j, including standard errors, tolerances and certificates. Evaluating a coalition takes two
+/// evaluations of v. Errors name coalitions of v.
 ///
 /// ```
 /// use apportion_games::{DerivativeGame, Game, SumOfUnanimity, TabulatedGame};
@@ -33,7 +34,7 @@ pub struct DerivativeGame<G> {
 }
 
 impl<G: Game + Clone> DerivativeGame<G> {
-    /// Creates the derivative of `game` by `player`.
+    /// Creates the derivative of `game` with respect to `player`.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Errors of building and evaluating games.
+//! Errors that occur when creating and evaluating games.
 
 use crate::coalition::{Coalition, CoalitionView};
 
@@ -17,7 +17,7 @@ pub enum GameError {
         /// The error of the model.
         source: BoxError,
     },
-    /// The number of values that the model wrote is not rows × outputs.
+    /// The model returned a number of values other than rows × outputs.
     #[error(
         "the model returned {actual} values for {rows} rows of {outputs} outputs; expected {}",
         rows * outputs
@@ -33,7 +33,7 @@ pub enum GameError {
     /// A value of the game is not finite.
     #[error(
         "the value of coalition {coalition} (output {output}) is {value}; coalition values must be finite, \
-         so check the model for this row"
+         so check the predictions of the model"
     )]
     NotFinite {
         /// The evaluated coalition.
@@ -51,35 +51,36 @@ pub enum GameError {
     Width {
         /// The row: "explicand", "background row 3".
         what: String,
-        /// Its length.
+        /// The length of the row.
         actual: usize,
         /// The expected length.
         expected: usize,
     },
-    /// A row contains an infinite value, and the model or the game computes with it. Models that only compare
-    /// values accept infinite ones, as does the marginal game. NaN marks a missing value and is allowed.
-    #[error("{what} has the value {value:?} in column {column}, and {reason}")]
+    /// A row contains an infinite value, which the model or the game does not support. Models that only
+    /// compare values accept infinite values, as does the marginal game. NaN marks a missing value and is
+    /// allowed.
+    #[error("{what} has the value {value:?} in column {column}, but {reason}")]
     InfiniteInput {
         /// The row.
         what: String,
-        /// Its column.
+        /// The column of the value.
         column: usize,
         /// The value, before rounding to the precision of the model.
         value: f64,
-        /// The computation that needs a finite number, and what to do.
+        /// Why the value must be finite, and what to do.
         reason: &'static str,
     },
     /// A row of data or an explicand has a missing value, which the distribution of the conditional game does
     /// not support.
     #[error(
         "{what} has a missing value in column {column}, which the distribution of a conditional game does \
-         not support; impute it or remove the row, or use frequencies, which count missing values as a \
-         category"
+         not support; impute it or remove the row, or use the frequency distribution, which treats missing \
+         values as a category"
     )]
     MissingValue {
         /// The row.
         what: String,
-        /// Its column.
+        /// The column of the missing value.
         column: usize,
     },
     /// A row has a missing value, which the model does not support.
@@ -90,7 +91,7 @@ pub enum GameError {
     MissingInput {
         /// The row.
         what: String,
-        /// Its column.
+        /// The column of the missing value.
         column: usize,
     },
     /// There are too few rows of data to fit a distribution.
@@ -190,7 +191,7 @@ pub enum GameError {
         /// The reason.
         problem: PartitionProblem,
     },
-    /// The number of players of a partition differs from that of the game.
+    /// The partition and the game have different numbers of players.
     #[error("the partition has {actual} players, but the game has {expected}")]
     PartitionOfOthers {
         /// Number of players of the partition.
@@ -204,7 +205,7 @@ pub enum GameError {
         /// The reason.
         problem: HierarchyProblem,
     },
-    /// The number of players of a hierarchy differs from that of the game.
+    /// The hierarchy and the game have different numbers of players.
     #[error("the hierarchy has {actual} players, but the game has {expected}")]
     HierarchyOfOthers {
         /// Number of players of the hierarchy.
@@ -261,8 +262,8 @@ pub enum HierarchyProblem {
     /// A group has no members.
     #[error("{group} is empty; remove it or add members")]
     Empty {
-        /// The group: its index in the enclosing group, after the indices of the enclosing groups, or its
-        /// number.
+        /// The group as shown in the message: its path of indices from the root ("group 1.1"), its node
+        /// number ("node 3"), or "the root group".
         group: String,
     },
     /// A player does not exist in the game.
@@ -319,9 +320,9 @@ pub enum HierarchyProblem {
     /// Two groups have no parent.
     #[error("nodes {first} and {second} both have no parent; put them into one group")]
     Tops {
-        /// The first of them.
+        /// The first node.
         first: usize,
-        /// The second.
+        /// The second node.
         second: usize,
     },
 }

@@ -54,7 +54,8 @@ pub trait Game: Sync {
     }
 
     /// Returns whether concurrent calls of [`values`](Self::values) from several threads are faster, as for
-    /// [`Model::parallel`](crate::Model::parallel). If not, evaluate one batch after the other.
+    /// [`Model::parallel`](crate::Model::parallel). If not, callers should evaluate one batch after the
+    /// other.
     fn parallel(&self) -> bool {
         true
     }
@@ -79,7 +80,8 @@ pub trait Game: Sync {
         1
     }
 
-    /// Returns the weights `w_b` of the scenarios, non-negative and of sum 1; `None` if they are equal.
+    /// Returns the weights `w_b` of the scenarios, which are non-negative and sum to 1; `None` if they are
+    /// equal.
     fn scenario_weights(&self) -> Option<&[f64]> {
         None
     }
@@ -92,8 +94,8 @@ pub trait Game: Sync {
     ///
     /// # Panics
     ///
-    /// May panic as [`values`](Self::values) does, or if the number of scenarios differs from that of
-    /// coalitions, or a scenario does not exist.
+    /// May panic as [`values`](Self::values) does, if `scenarios` does not have one entry per coalition, or
+    /// if a scenario does not exist.
     fn values_in_scenarios(
         &self,
         batch: &Coalitions,

@@ -140,7 +140,7 @@ impl Hierarchy {
         let Some(top) = top else {
             return match nodes {
                 0 => Ok(Self::normal(0, vec![Group { children: Vec::new(), level: 0 }], 0)),
-                // From any node, as many steps up as there are nodes end in a cycle.
+                // Following the parents of any node for as many steps as there are nodes ends in a cycle.
                 _ => Err(HierarchyProblem::Cycle { node: ahead(parents, 0) }.into()),
             };
         };
@@ -310,7 +310,7 @@ impl Hierarchy {
         depths.into_iter().max().unwrap_or(1)
     }
 
-    /// Returns the players of a node, in order: those of the group, or the player itself.
+    /// Returns the players of a node, in order: the players of the group, or the player itself.
     ///
     /// # Panics
     ///
@@ -411,7 +411,7 @@ impl Hierarchy {
         Self::normal(players, groups, top)
     }
 
-    /// Checks that the number of players is that of the hierarchy.
+    /// Checks that the hierarchy has `players` players.
     ///
     /// # Errors
     ///

@@ -40,7 +40,7 @@ use crate::synthetic::{AnyAveraged, Averaged, SyntheticRows};
 ///
 /// One coalition takes B predictions of the model. A batch of `m` takes `m · B` predictions and
 /// `O(m · B · n)` additional time; memory is one chunk per thread. With a single baseline, a model that
-/// supports [`near`](Model::near) predicts small coalitions from the baseline.
+/// implements [`near`](Model::near) predicts small coalitions as changes of the baseline.
 ///
 /// ```
 /// use apportion_games::{Background, Coalitions, Game, MarginalGame};
@@ -96,8 +96,8 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
     /// Returns the players that cannot have an effect: the explicand's value equals that of every background
     /// row, bitwise or because both are missing.
     ///
-    /// Such a player does not change any synthetic row, so its attribution is zero for every value with the
-    /// null-player property.
+    /// Such a player does not change any synthetic row, so its attribution is zero under every solution
+    /// concept that satisfies the null player axiom.
     pub fn null_players(&self) -> Coalition {
         self.rows.null_players()
     }
@@ -109,7 +109,8 @@ impl<'a, M: Model + ?Sized> MarginalGame<'a, M> {
         SubGame::without(self, self.null_players().view())
     }
 
-    /// Returns the model near the baseline, if there is a single baseline and the model supports it.
+    /// Returns the model's predictor for rows near the baseline, if there is a single baseline and the model
+    /// has one.
     fn near(&self) -> Option<&dyn NearReference> {
         let background = self.rows.background;
         let about = || match background.len() {
@@ -152,10 +153,10 @@ impl<'a> Substitution<'a> {
         members.filter(|&(member, value)| !same(value, baseline[member]))
     }
 
-    /// Writes the values of `batch`: those of coalitions near the baseline from there, the others from their
-    /// rows.
+    /// Writes the values of `batch`: small coalitions are predicted as changes of the baseline, the others
+    /// from their full rows.
     ///
-    /// Which of the two is used depends on the coalition only.
+    /// The choice depends only on the coalition.
     fn values_about(
         &self,
         near: &dyn NearReference,

@@ -4,7 +4,8 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-/// The environment variable that overrides the memory limit: a number of bytes, or with a unit, as in `8GB`.
+/// The environment variable that overrides the memory limit: a number of bytes, optionally with a unit, as in
+/// `8GB`.
 pub const MAX_MEMORY: &str = "APPORTION_MAX_MEMORY";
 
 /// Requests up to this many bytes always succeed, so that small ones do not query the system.
@@ -69,7 +70,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// Returns the saturating product of numbers, such as those of rows, columns and bytes per entry.
+/// Returns the saturating product of numbers, such as the number of rows, of columns and of bytes per entry.
 pub fn product<const N: usize>(factors: [usize; N]) -> u128 {
     match factors.contains(&0) {
         true => 0,
@@ -77,8 +78,8 @@ pub fn product<const N: usize>(factors: [usize; N]) -> u128 {
     }
 }
 
-/// Checks that a computation whose peak memory is `bytes` fits into memory. In the error, `what` names the
-/// data ("the matrix of …"), and `instead` is the advice, in the imperative ("group the features").
+/// Checks that a computation whose peak memory is `bytes` fits in memory. In the error, `what` names the data
+/// ("the matrix of …"), and `instead` is the advice, in the imperative ("group the features").
 ///
 /// # Errors
 ///
@@ -207,7 +208,7 @@ mod system {
             ),
             _ => return None,
         };
-        // In a container, the path may be that of the host, while the files of the container are at the root.
+        // In a container, the path may refer to the host, while the files of the container are at the root.
         let own = Path::new(root).join(path.trim_start_matches('/'));
         let above = own.ancestors().take_while(|folder| folder.starts_with(root));
         above

@@ -152,8 +152,8 @@ pub trait Model: Send + Sync {
         false
     }
 
-    /// Returns this model near one row, if it predicts rows that differ from it in few features at lower
-    /// cost; otherwise `None`.
+    /// Returns a predictor for rows near `reference`, if the model can predict rows that differ from it in
+    /// few features at lower cost; otherwise `None`.
     ///
     /// Games with a single baseline use it for small coalitions. Creating it may cost as much as a few
     /// predictions.

@@ -7,7 +7,7 @@ use crate::error::BoxError;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
     features: Vec<(usize, f64)>,
-    /// The end of the changes of each row in `features`.
+    /// For each row, the end of its changes in `features`.
     ends: Vec<usize>,
 }
 

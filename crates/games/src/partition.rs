@@ -87,7 +87,7 @@ impl Partition {
         self.group_of.len()
     }
 
-    /// Checks that the number of players is that of the partition.
+    /// Checks that the partition has `players` players.
     ///
     /// # Errors
     ///

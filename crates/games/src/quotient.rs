@@ -27,7 +27,7 @@ use crate::partition::Partition;
 pub struct QuotientGame<'a, G> {
     game: G,
     partition: &'a Partition,
-    /// The bits of each group, words per group.
+    /// The bits of each group, as words.
     words: Vec<Vec<u64>>,
 }
 

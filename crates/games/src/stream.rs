@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::coalition::CoalitionView;
 
-/// The purpose of a stream. Stored results depend on the numbers: never reuse or change one.
+/// The purpose of a stream. Stored results depend on these numbers, so never reuse or change one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
 pub enum Purpose {
@@ -76,8 +76,8 @@ pub fn stream(seed: u64, purpose: Purpose, unit: u64) -> ChaCha8Rng {
 }
 
 /// Returns the unit for the stream of a coalition: a hash of 48 bits that mixes in each word with the
-/// finalizer of SplitMix64 (Steele, Lea and Flood, 2014). Among a million coalitions, some two share a stream
-/// with probability 0.002.
+/// finalizer of SplitMix64 (Steele, Lea and Flood, 2014). Among a million coalitions, the probability that
+/// any two share a stream is 0.002.
 ///
 /// Draws from this stream are determined by the seed and the coalition, so a game that adds them to its
 /// values is still deterministic.
@@ -96,8 +96,8 @@ mod tests {
     use super::*;
     use rand::Rng;
 
-    // Stored results record their seed: if these words change, all of these results are no longer
-    // reproducible.
+    // Stored results record their seed: if these words change, none of these results is reproducible any
+    // more.
     #[test]
     fn first_words_are_fixed() {
         let word = |purpose, unit| stream(42, purpose, unit).next_u64();

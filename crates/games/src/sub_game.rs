@@ -36,7 +36,7 @@ use crate::game::Game;
 pub struct SubGame<G> {
     game: G,
     keep: Vec<usize>,
-    /// The members of every coalition besides those of the sub-game: none, or all other players.
+    /// The players of the rest that are members of every coalition: either none or all of them.
     others: Coalition,
 }
 
@@ -60,7 +60,7 @@ impl<G: Game> SubGame<G> {
             }
             if seen.view().contains(player) {
                 return Err(GameError::Parameter {
-                    what: format!("player {player} is listed twice; a sub-game keeps each player once"),
+                    what: format!("player {player} is listed twice; list each player once"),
                 });
             }
             seen.insert(player);
@@ -72,7 +72,7 @@ impl<G: Game> SubGame<G> {
     ///
     /// # Panics
     ///
-    /// If the number of players of `absent` is not that of the game.
+    /// If `absent` and the game have different numbers of players.
     pub fn without(game: G, absent: CoalitionView<'_>) -> Self {
         assert_eq!(absent.players(), game.players(), "the coalition belongs to another game");
         let keep = absent.complement().view().members().collect();

@@ -3,7 +3,8 @@
 //! # Notation
 //!
 //! A *synthetic row* of a coalition `S` has the explicand's values in `S`, and replacement values for absent
-//! features. `f` is the model, with `k` outputs; the rows `r` of a coalition have weights `w_r` of sum 1.
+//! features. `f` is the model, with `k` outputs; the rows `r` of a coalition have weights `w_r` that sum to
+//! 1.
 //!
 //! ```text
 //! v(S) = Σ_r w_r f(r)
@@ -34,7 +35,7 @@ const CHUNK_CELLS: usize = 1 << 16;
 
 /// The rows of a coalition, and their weights. A game may panic if their numbers do not match.
 pub trait SyntheticRows: Sync {
-    /// Returns the weights of the rows, non-negative and of sum 1: one per row, at least one.
+    /// Returns the weights of the rows: at least one, one per row, non-negative, summing to 1.
     fn weights(&self) -> &[f64];
 
     /// Appends the rows in `range` to `rows`, one after the other. A row must not depend on the range.
@@ -108,7 +109,7 @@ impl<M: Model + ?Sized> Predict for &M {
 /// A function that returns the rows of a coalition.
 type RowsOf<'f, 'b, R> = &'f (dyn Fn(CoalitionView<'b>) -> Result<R, GameError> + Sync + 'f);
 
-/// The work on a piece of a slice, which is passed with its index.
+/// The function that processes a piece of a slice, passed together with its index.
 type Work<'f> = &'f (dyn Fn((usize, &mut [f64])) -> Result<(), GameError> + Sync + 'f);
 
 impl<'a, M: Model + ?Sized> Averaged<'a, M> {
@@ -131,7 +132,7 @@ impl<'a, M: Model + ?Sized> Averaged<'a, M> {
         self.model.parallel()
     }
 
-    /// Returns the model near one row, if it supports it.
+    /// Returns the model's predictor for rows near `reference`, if it has one.
     pub(crate) fn near(&self, reference: &[f64]) -> Option<Box<dyn NearReference>> {
         self.model.near(reference)
     }

@@ -77,7 +77,7 @@ impl TabulatedGame {
     ///
     /// [`GameError::Players`] for more than 30 players, [`GameError::Memory`] if the table does not fit in
     /// memory, [`GameError::NotFinite`] for values that are not finite, and any error of the game; if several
-    /// blocks fail, that of the first.
+    /// blocks fail, the error of the first.
     pub fn from_game(game: &(impl Game + ?Sized)) -> Result<Self, GameError> {
         let (players, outputs) = (game.players(), game.outputs());
         check_players(players)?;

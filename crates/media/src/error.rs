@@ -1,4 +1,4 @@
-//! Errors of the conversion of texts and images to games.
+//! Errors that occur when converting texts and images to games.
 
 use apportion_games::GameError;
 
@@ -7,7 +7,7 @@ use apportion_games::GameError;
 #[non_exhaustive]
 pub enum MediaError {
     /// A feature assigned to a player does not exist.
-    #[error("player {player} has the invalid feature {feature}; expected 0 to {}", *features as i64 - 1)]
+    #[error("invalid feature {feature} for player {player}; expected 0 to {}", *features as i64 - 1)]
     NoSuchFeature {
         /// The player.
         player: usize,
@@ -39,18 +39,18 @@ pub enum MediaError {
     #[error("the vocabulary is empty; expected one token per line")]
     EmptyVocabulary,
     /// The vocabulary is not valid UTF-8.
-    #[error("line {line} (from 0) of the vocabulary is not UTF-8; convert the file")]
+    #[error("line {line} (counted from 0) of the vocabulary is not valid UTF-8; convert the file to UTF-8")]
     VocabularyEncoding {
-        /// The line, from 0.
+        /// The line, counted from 0.
         line: usize,
     },
     /// A line of the vocabulary is empty.
     #[error(
-        "line {line} (from 0) of the vocabulary is empty; expected one token per line, as token IDs are \
-         line numbers"
+        "line {line} (counted from 0) of the vocabulary is empty; expected one token per line, as token IDs \
+         are line numbers"
     )]
     EmptyToken {
-        /// The line, counted from 0; it would be the token's id.
+        /// The line, counted from 0, which is the ID of the missing token.
         line: usize,
     },
     /// A token occurs twice in the vocabulary.
@@ -58,9 +58,9 @@ pub enum MediaError {
     DuplicateToken {
         /// The token.
         token: String,
-        /// Its first id.
+        /// The first ID of the token.
         first: usize,
-        /// Its second id.
+        /// The second ID of the token.
         second: usize,
     },
     /// A token requested by name is not in the vocabulary.
@@ -72,7 +72,7 @@ pub enum MediaError {
     /// The model's embedding does not match the size of the vocabulary.
     #[error(
         "the vocabulary has {tokens} tokens, but the model's embedding has {rows} rows, one per token; use \
-         the vocabulary of the training"
+         the vocabulary that the model was trained with"
     )]
     VocabularySize {
         /// Number of tokens of the vocabulary.
@@ -88,7 +88,7 @@ pub enum MediaError {
     UnknownWord {
         /// The word, spelled as in the text.
         word: String,
-        /// Its start in the text, in bytes.
+        /// The start of the word in the text, in bytes.
         at: usize,
     },
     /// The text contains no token.
@@ -106,7 +106,7 @@ pub enum MediaError {
         ids: usize,
     },
     /// A token assigned to a player does not exist.
-    #[error("player {player} has the invalid token {token}; expected 0 to {}", *tokens as i64 - 1)]
+    #[error("invalid token {token} for player {player}; expected 0 to {}", *tokens as i64 - 1)]
     NoSuchToken {
         /// The player.
         player: usize,
@@ -115,8 +115,10 @@ pub enum MediaError {
         /// Number of tokens of the text.
         tokens: usize,
     },
-    /// The text has more tokens than fit into a row of the model.
-    #[error("the text has {tokens} tokens, but rows of the model have {width}; shorten or truncate it")]
+    /// The text has more tokens than fit in a row of the model.
+    #[error(
+        "the text has {tokens} tokens, but the model takes at most {width}; shorten or truncate the text"
+    )]
     TextTooLong {
         /// Number of tokens of the text.
         tokens: usize,
@@ -136,7 +138,7 @@ pub enum MediaError {
     ScoreNotFinite {
         /// The player.
         player: usize,
-        /// Its score.
+        /// The score.
         value: f64,
     },
     /// The classifier does not have the requested class.
@@ -148,9 +150,7 @@ pub enum MediaError {
         classes: usize,
     },
     /// The distribution over the classes is invalid.
-    #[error(
-        "invalid distribution over the classes: {problem}; expected {classes} numbers in [0, 1] that sum to 1"
-    )]
+    #[error("invalid class distribution: {problem}; expected {classes} probabilities that sum to 1")]
     LawOfClasses {
         /// Number of classes of the classifier.
         classes: usize,
@@ -162,24 +162,24 @@ pub enum MediaError {
     NotALogit {
         /// Index of the output.
         output: usize,
-        /// Its value.
+        /// The value of the output.
         value: f64,
     },
     /// An output of the classifier is not a valid probability.
     #[error(
-        "output {output} of the classifier is {value}; probabilities must be in [0, 1] (declare logits as \
-         such)"
+        "output {output} of the classifier is {value}; probabilities must be in [0, 1] (if the outputs are \
+         logits, declare them as logits)"
     )]
     NotAProbability {
         /// Index of the output.
         output: usize,
-        /// Its value.
+        /// The value of the output.
         value: f64,
     },
     /// The probabilities of all classes do not sum to 1.
     #[error("the class probabilities sum to {sum}, expected 1; the classes must be mutually exclusive")]
     ProbabilitySum {
-        /// Their sum.
+        /// The sum of the probabilities.
         sum: f64,
     },
     /// The game averages logits over several rows, where the score requires averaged probabilities.
@@ -208,7 +208,7 @@ pub enum MediaError {
     /// The PNG file cannot be decoded, or the image cannot be encoded.
     #[error("the PNG file is corrupt: {problem}")]
     BadPng {
-        /// The problem found.
+        /// Why the file or the image is invalid.
         problem: String,
     },
     /// A pixel is not fully opaque.
@@ -217,9 +217,9 @@ pub enum MediaError {
          the image onto a background first"
     )]
     Transparent {
-        /// Its row, from 0.
+        /// The row of the pixel, counted from 0.
         row: usize,
-        /// Its column, from 0.
+        /// The column of the pixel, counted from 0.
         column: usize,
     },
     /// The image has no pixels.
@@ -268,14 +268,14 @@ pub enum MediaError {
          bytes by 255)"
     )]
     PixelRange {
-        /// Its row, from 0.
+        /// The row of the pixel, counted from 0.
         row: usize,
-        /// Its column, from 0.
+        /// The column of the pixel, counted from 0.
         column: usize,
         /// The value.
         value: f64,
     },
-    /// The shape of a row is not a shape of images, or an ambiguous one.
+    /// The shape of a row is not the shape of an image, or is ambiguous.
     #[error("cannot infer the image layout from rows of shape {shape:?}: {problem}")]
     Shape {
         /// The shape of a row.
@@ -285,14 +285,14 @@ pub enum MediaError {
     },
     /// The image has a different size or different channels than expected.
     #[error(
-        "{what} has {} × {} pixels and channels: {}, expected {} × {} and channels: {}; scale or crop it, \
+        "{what} has shape {} × {} × {} (height × width × channels), expected {} × {} × {}; scale or crop it, \
          or convert between grey and colour",
         actual.0, actual.1, actual.2, expected.0, expected.1, expected.2
     )]
     ImageMismatch {
         /// The role of the image.
         what: &'static str,
-        /// Its height, width and channels.
+        /// The height, width and channels of the image.
         actual: (usize, usize, usize),
         /// The expected height, width and channels.
         expected: (usize, usize, usize),
@@ -320,7 +320,8 @@ pub enum MediaError {
     },
     /// The reference value for absent pixels is not between 0 and 1.
     #[error(
-        "invalid reference value {value}; expected 0 to 1, as in the image, before the scale of the model"
+        "invalid reference value {value}; expected a pixel value from 0 to 1 (before conversion to the scale \
+         of the model)"
     )]
     ReferenceValue {
         /// The value.
@@ -368,7 +369,7 @@ pub enum MediaError {
     },
     /// The step of the finite differences is not positive and finite.
     #[error(
-        "the step of differences must be positive and finite, got {step}; 0.01 suits networks with pixels \
+        "the finite-difference step must be positive and finite, got {step}; 0.01 suits networks with pixels \
          from 0 to 1"
     )]
     Step {
@@ -376,25 +377,28 @@ pub enum MediaError {
         step: f64,
     },
     /// Adding the step does not change the feature, because of rounding.
-    #[error("feature {feature} is {value}, which a step of {step} does not change; use a larger step")]
+    #[error(
+        "adding a step of {step} to feature {feature} (value {value}) does not change it because of \
+         rounding; use a larger step"
+    )]
     StepLost {
         /// The feature.
         feature: usize,
-        /// Its value.
+        /// The value of the feature.
         value: f64,
         /// The step.
         step: f64,
     },
     /// A feature is missing, so the derivative along it is undefined.
     #[error(
-        "feature {feature} has no value, so its derivative is undefined; fill it in, or do not assign it to \
-         a player"
+        "feature {feature} is missing, so its derivative is undefined; impute it, or do not assign it to a \
+         player"
     )]
     NoDerivative {
         /// The feature.
         feature: usize,
     },
-    /// An error of the underlying game.
+    /// The underlying game returned an error.
     #[error(transparent)]
     Game(#[from] GameError),
 }

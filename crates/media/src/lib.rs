@@ -4,7 +4,7 @@
 //! rows, assigns the numbers of a row to players, chooses the values of absent players, and displays the
 //! attributions of the players.
 //!
-//! # Items
+//! # Overview
 //!
 //! | | |
 //! |---|---|
@@ -24,7 +24,7 @@
 //! ```
 //! use apportion_media::{Background, Coalitions, Game, Masked};
 //!
-//! // Two players with two features each, and a feature of none.
+//! // Two players with two features each, and one feature without a player.
 //! let reference = Background::baseline(vec![0.0; 5])?;
 //! let masked = Masked::new(vec![1.0, 2.0, 3.0, 4.0, 5.0], reference, vec![vec![0, 1], vec![2, 3]])?;
 //! let model = |row: &[f64]| row.iter().sum::<f64>();

@@ -177,7 +177,7 @@ impl<M: Model + ?Sized> Game for MaskedGame<'_, M> {
     }
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        assert_eq!(batch.players(), self.players, "coalitions of another game");
+        assert_eq!(batch.players(), self.players, "the coalitions belong to another game");
         match &self.bits {
             Some(bits) => self.game.values(&self.lift(batch, bits), out),
             None => self.game.values(batch, out),

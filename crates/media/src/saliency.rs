@@ -186,7 +186,7 @@ mod tests {
         (0..features).map(|feature| (feature as f64 * 1.7).sin()).collect()
     }
 
-    /// A smooth score, Σ_j w_j tanh(x_j) + Σ_j x_j x_{j+1} / 2.
+    /// Returns a smooth score, Σ_j w_j tanh(x_j) + Σ_j x_j x_{j+1} / 2.
     fn smooth(row: &[f64]) -> f64 {
         let own: f64 = row.iter().enumerate().map(|(at, x)| (at % 5 + 1) as f64 * x.tanh()).sum();
         own + row.windows(2).map(|pair| 0.5 * pair[0] * pair[1]).sum::<f64>()

@@ -37,7 +37,7 @@ use crate::matrix::DependenceMatrix;
 pub struct FeatureClustering {
     /// The measure of dependence. The default is |ρ|, Spearman's correlation.
     pub dependence: Dependence,
-    /// How the dependence of groups is computed from that of features. The default is the average.
+    /// How the dependence of groups is computed from the dependence of features. The default is the average.
     pub linkage: Linkage,
     /// Where the dendrogram is cut. The default is a cut by significance.
     pub cut: Option<Cut>,

@@ -1,16 +1,16 @@
-//! Errors of clustering features.
+//! Errors that occur when clustering features.
 
 /// Why a dependence, dendrogram or partition cannot be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartitionsError {
-    /// The pairs of features do not fit into memory.
+    /// The pairs of features do not fit in memory.
     #[error(transparent)]
     Memory(#[from] apportion_games::TooMuchMemory),
     /// The data contain an infinite number.
     #[error(
-        "row {row} has the value {value} in column {column}, and dependence between features is computed \
-         with it; pass a finite number, or list the groups instead"
+        "row {row} has the value {value} in column {column}, but measuring the dependence of features \
+         requires finite values; pass a finite number, or list the groups instead"
     )]
     Infinite {
         /// The row, from 0.
@@ -22,8 +22,8 @@ pub enum PartitionsError {
     },
     /// Too few rows have values for both features of a pair.
     #[error(
-        "only {complete} rows have values of both feature {first} and feature {second}; dependence requires \
-         {min}, so add rows or remove one of the two"
+        "only {complete} rows have values for both feature {first} and feature {second}, but measuring \
+         dependence requires at least {min}; add rows or remove one of the two features"
     )]
     TooFewRows {
         /// The first feature.
@@ -60,8 +60,8 @@ pub enum PartitionsError {
     },
     /// The matrix has no features, or its upper triangle has the wrong size.
     #[error(
-        "{actual} dependences do not match {features} features; expected at least one feature and, row by \
-         row above the diagonal, one number per pair"
+        "got {actual} dependences for {features} features; expected at least one feature, and one dependence \
+         per pair (row by row above the diagonal)"
     )]
     Pairs {
         /// The number of given values.
@@ -79,10 +79,10 @@ pub enum PartitionsError {
         /// The given number.
         value: f64,
     },
-    /// The dependences were not measured here, so their distribution under independence is not known.
+    /// The dependences were computed elsewhere, so their distribution under independence is not known.
     #[error(
-        "the distribution under independence is known for measured dependences only; cut at a height or \
-         into a number of groups"
+        "a cut by significance requires dependences measured by this library, whose distribution under \
+         independence is known; cut at a height or into a number of groups"
     )]
     UnknownLaw,
     /// The significance level is not strictly between 0 and 1.

@@ -6,7 +6,7 @@
 //! ```
 //! use apportion_partitions::{FeatureClustering, Rows};
 //!
-//! // Columns 0 and 2 rise together; column 1 has nothing to do with them.
+//! // Columns 0 and 2 rise together; column 1 is independent of both.
 //! let values: Vec<f64> = (0..100).flat_map(|row| [row, row * 37 % 101, row * row].map(f64::from)).collect();
 //! let clustered = FeatureClustering::default().fit(Rows::new(&values, 3))?;
 //! assert_eq!(clustered.partition.groups(), [vec![0, 2], vec![1]]);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::PartitionsError;
 
-/// The distance of two groups, as a function of the distances 1 − dependence of their features.
+/// The distance between two groups, as a function of the distances 1 − dependence between their features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

@@ -1,10 +1,10 @@
-//! Errors of building and using samplers.
+//! Errors that occur when creating and using samplers.
 
 /// Error returned when a distribution, a sample or a rank cannot be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SamplerError {
-    /// The game has no players, or their number does not fit 32 bits.
+    /// The game has no players, or their number does not fit in 32 bits.
     #[error("a sampler supports 1 to {max} players, got {actual}")]
     Players {
         /// Number of players given.
@@ -17,7 +17,7 @@ pub enum SamplerError {
     Weight {
         /// The size.
         size: usize,
-        /// Its weight.
+        /// The weight of the size.
         weight: f64,
     },
     /// All weights of a size distribution are zero.
@@ -31,10 +31,10 @@ pub enum SamplerError {
     OutcomeWeight {
         /// The outcome.
         outcome: usize,
-        /// Its weight.
+        /// The weight of the outcome.
         weight: f64,
     },
-    /// A distribution has no possible outcome, or the number of outcomes does not fit 32 bits.
+    /// A distribution has no possible outcome, or the number of outcomes does not fit in 32 bits.
     #[error(
         "cannot draw from {outcomes} outcomes; expected 1 to 4294967295, at least one with positive weight"
     )]
@@ -44,8 +44,7 @@ pub enum SamplerError {
     },
     /// A distribution of sizes has the wrong length.
     #[error(
-        "the distribution of the size of a subset has {actual} weights, expected {expected} (one per size \
-         from 0)"
+        "the size distribution of a subset has {actual} weights, expected {expected} (one per size from 0)"
     )]
     Sizes {
         /// Number of weights given.
@@ -86,7 +85,7 @@ pub enum SamplerError {
         /// Size of the coalition.
         size: usize,
     },
-    /// The number of coalitions of this size does not fit 128 bits.
+    /// The number of coalitions of this size does not fit in 128 bits.
     #[error(
         "there are 2^128 or more coalitions of {size} of {players} players, too many for ranks; draw them \
          instead"

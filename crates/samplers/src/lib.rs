@@ -19,7 +19,7 @@
 //! | [`rank`], [`unrank`], [`choose`], [`ln_choose`] | ranks of coalitions of one size, and their number |
 //!
 //! Every sample is determined by the sampler, the budget and the seed. Each size of coalition has a separate
-//! random stream. Numbers do not overflow, for 10,000 players and more.
+//! random stream. Computations do not overflow, even for 10,000 players or more.
 //!
 //! The modules: `draw` for single objects (numbers, subsets, orders), `size` for the sizes of coalitions,
 //! `designs` for samples. A module only imports those before it.

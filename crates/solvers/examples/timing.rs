@@ -1,5 +1,6 @@
 //! Times the solver on paired designs: with uniform sizes and one weight per size under the constraint, as
-//! drawn by Leverage SHAP; and with sizes about n/2 and equal weights about ½, as drawn by Kernel Banzhaf.
+//! drawn by Leverage SHAP; and with sizes about n/2, equal weights and columns centred at ½, as drawn by
+//! Kernel Banzhaf.
 //!
 //! `cargo run --release -p apportion-solvers --example timing [n m]`
 //!

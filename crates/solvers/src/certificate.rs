@@ -66,7 +66,7 @@ pub(crate) const SATURATED: f64 = 1e-9;
 pub(crate) struct Drawn {
     /// The random fraction f: 0 if the row is certain to be in the design.
     pub(crate) free: f64,
-    /// The number t of independent draws of it.
+    /// The number t of independent draws of the row.
     pub(crate) times: f64,
 }
 
@@ -91,8 +91,9 @@ impl LeastSquares {
     /// between 0 and 1; they sum to the [`rank`](Self::rank). With an intercept, unpaired rows have an
     /// additional `w_k / Σw`, and sum to one more.
     ///
-    /// If a pair acts as one row, its hat value is the sum of those of both members, without the intercept's.
-    /// Takes `O(n³ + m' n²/4)` additions on the first call; later calls return the cached result.
+    /// If a pair acts as one row, its hat value is the sum of the hat values of both members, without the
+    /// share of the intercept. Takes `O(n³ + m' n²/4)` additions on the first call; later calls return the
+    /// cached result.
     ///
     /// [Without the Gram matrix](crate::Kernel::MatrixFree) the hat values are estimated from the weights and
     /// norms of the rows, and also sum to the rank: within a tenth for sampled designs of 1000 players.
@@ -118,9 +119,9 @@ impl LeastSquares {
     ///
     /// over the rows of the regression, with residuals `e_k`, hat values `h_k` and the Gram matrix G (HC2,
     /// MacKinnon and White 1985). If the members of pairs are separate rows, the pair as a whole takes the
-    /// place of the row, because pairs are drawn, not rows (Bell and McCaffrey 2002). `free` holds, for each
-    /// row, or for each pair of a paired design, `f_k = 1 − drawn/available` of its size class: 0 if a class
-    /// is enumerated, so that the certificate of a full enumeration is 0.
+    /// place of the row, because pairs are drawn, not rows (Bell and McCaffrey 2002). `free` contains, for
+    /// each row, or for each pair of a paired design, `f_k = 1 − drawn/available` of its size class: 0 if a
+    /// class is enumerated, so that the certificate of a full enumeration is 0.
     ///
     /// Takes `O(n³ + m' n²/4)` additions for all outputs together, and computes the
     /// [hat values](Self::hat_values) as well.
@@ -129,11 +130,12 @@ impl LeastSquares {
     /// for rows that favour no player, and the sum of the variances is at least that measured with 16 random
     /// probes, which takes about as long as the solve. Compared with the computed certificate (sums of
     /// unanimity games, airport and glove games of 300 and 1000 players, 3 to 20 evaluations per player),
-    /// mean squared errors are 0.99 to 1.13 times as large, and the coverage of 95% intervals is within 1.2
-    /// points; the error of a single player is 0.5 to 3.5 times the computed one at 3 evaluations per player,
-    /// and 0.8 to 1.25 times at 20. `cargo run --release -p apportion-solvers --example certificates`. For
-    /// rows that all have much in common (plain bits, without constraint, centre or intercept), the errors
-    /// are overestimated by up to one half.
+    /// mean squared errors are 0.99 to 1.13 times as large, and the coverage of 95% intervals differs by at
+    /// most 1.2 percentage points; the error of a single player is 0.5 to 3.5 times the computed one at 3
+    /// evaluations per player, and 0.8 to 1.25 times at 20
+    /// (`cargo run --release -p apportion-solvers --example certificates`). For rows that all have much in
+    /// common (plain bits, without constraint, centre or intercept), the errors are overestimated by up to
+    /// one half.
     ///
     /// # Errors
     ///
@@ -148,10 +150,10 @@ impl LeastSquares {
     /// mean, `φ_i − (1/q) Σ_{j ∈ among} φ_j` for q such players, and of the other coefficients unchanged: n ×
     /// k, row-major.
     ///
-    /// The [directions](Certificate::directions) are those of the deviations only.
+    /// The [directions](Certificate::directions) refer to the deviations only.
     ///
-    /// For regressions that only determine differences between the players, and their common part only as a
-    /// control variate.
+    /// Meant for regressions that only determine the differences between players, and include their common
+    /// part only as a control variate.
     ///
     /// # Errors
     ///
@@ -187,8 +189,8 @@ impl LeastSquares {
         self.judge(times.iter().map(drawn).collect(), None)
     }
 
-    /// Computes `Σ (f/t) (t · contribution of one draw)²`, for the deviations from the mean over the players
-    /// `among`, if given.
+    /// Computes `Σ (f/t) (t · contribution of one draw)²`; if `among` is given, for the deviations from the
+    /// mean over these players.
     fn judge(&self, drawn: Vec<Drawn>, among: Option<Range<usize>>) -> Result<Certificate, SolverError> {
         if drawn.len() != self.rows.units() {
             return Err(SolverError::FreeCount { actual: drawn.len(), expected: self.rows.units() });

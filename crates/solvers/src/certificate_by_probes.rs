@@ -394,8 +394,8 @@ mod tests {
         assert!((got - want).abs() <= tolerance * want.abs(), "{what}: {got} instead of {want}");
     }
 
-    /// Returns cases with a constraint, with a centre, and about the mean; with fewer players than probes,
-    /// and with more.
+    /// Returns cases with a constraint, with a centre, and centred at the mean; with fewer players than
+    /// probes, and with more.
     fn all() -> impl Iterator<Item = (String, Dense)> {
         [(7, 60), (23, 300), (40, 330)].into_iter().flat_map(|(players, rows)| {
             (0..3)

@@ -99,7 +99,7 @@ impl Covariance {
 /// The traces of Σ̂ and Σ̂², and their inputs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Traces {
-    /// n.
+    /// The number of players, n.
     pub(crate) players: usize,
     /// `tr Σ̂ = Σ_k ‖c_k‖²`.
     pub(crate) squares: f64,

@@ -79,9 +79,9 @@ impl<'a> Design<'a> {
         Self { coalitions, weights, pairs: Pairs::Apart, centre: 0.0, intercept: false }.checked()
     }
 
-    /// Returns the same rows with columns `z − p 1`: ½ for Banzhaf values (Liu et al., *Kernel Banzhaf*,
-    /// Algorithm 1), p for weighted Banzhaf values. With an intercept this changes only the intercept. Cannot
-    /// be combined with a constraint on the sum.
+    /// Returns the same rows with columns `z − p 1`, where p is ½ for Banzhaf values (Liu et al., *Kernel
+    /// Banzhaf*, Algorithm 1), and the probability of presence for weighted Banzhaf values. With an intercept
+    /// this changes only the intercept. Cannot be combined with a constraint on the sum.
     ///
     /// # Errors
     ///

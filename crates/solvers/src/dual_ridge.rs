@@ -12,8 +12,8 @@
 //! leave-one-out residual of y_k = (P W^½ y)_k / (√w_k P_kk)
 //! ```
 //!
-//! As λ grows, the solution approaches that of weighted least squares on A alone; as it shrinks, the solution
-//! interpolates the rows.
+//! As λ grows, the solution approaches the weighted least-squares solution on A alone; as it shrinks, the
+//! solution interpolates the rows.
 //!
 //! # Source
 //!
@@ -66,7 +66,7 @@ struct Solved {
     plain_of_prior: Mat<f64>,
 }
 
-/// Numbers that are linear in the unknowns: the factors of γ for each, and its prior covariance with f.
+/// Linear functionals of the unknowns: for each, its factors of γ and its prior covariance with f.
 #[derive(Debug, Clone, Copy)]
 pub struct Functionals<'a> {
     /// The number of functionals.
@@ -82,7 +82,8 @@ pub struct Functionals<'a> {
 pub struct DualEstimate {
     /// The estimates, count × k, row-major.
     pub values: Vec<f64>,
-    /// The derivative of each estimate by each target, count × m, row-major: the same for all outputs.
+    /// The derivative of each estimate with respect to each target, count × m, row-major: the same for all
+    /// outputs.
     pub influences: Vec<f64>,
 }
 
@@ -173,8 +174,8 @@ impl DualRidge {
         self.solved.eigenvalues.iter().sum::<f64>() / self.solved.free_rows()
     }
 
-    /// Returns the residual degrees of freedom of the fit, `tr(λ P)`: m − p for a zero prior covariance,
-    /// fewer the more the prior can explain.
+    /// Returns the residual degrees of freedom of the fit, `tr(λ P)`: m − p for a zero prior covariance, and
+    /// the fewer the more the prior can explain.
     pub fn degrees_of_freedom(&self, strength: f64) -> f64 {
         let eigenvalues = &self.solved.eigenvalues;
         let explained: f64 = eigenvalues.iter().map(|value| value / (value + strength)).sum();
@@ -236,7 +237,7 @@ impl Solved {
         self.rows() as f64 * (self.basis.ncols() + self.flat.ncols()) as f64
     }
 
-    /// Calls `compute` with the functionals, or with a copy of them on another thread if it takes long.
+    /// Calls `compute` with the functionals; if it takes long, on another thread with a copy of them.
     fn apart<R: Send + 'static>(
         self: &Arc<Self>,
         operations: f64,
@@ -425,7 +426,7 @@ fn of_factors(mut factors: Mat<f64>, flat: &Mat<f64>, plain: &Mat<f64>) -> Resul
         Par::Seq,
     );
     let (values, mut vectors) = eigen(&gram)?;
-    // Eigenvalues that are mere rounding errors of the largest one are dropped.
+    // Drop eigenvalues that are only rounding errors of the largest one.
     let least = values.last().copied().unwrap_or(0.0) * count.max(100) as f64 * f64::EPSILON * 4.0;
     let first = values.partition_point(|value| *value <= least);
     let eigenvalues = values[first..].to_vec();

@@ -1,10 +1,10 @@
-//! The error type for regressions, certificates and projections.
+//! Errors of regressions, certificates and projections.
 
 /// Why a least-squares problem was rejected, or could not be solved.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolverError {
-    /// A matrix does not fit into memory.
+    /// A matrix does not fit in memory.
     #[error(transparent)]
     Memory(#[from] apportion_games::TooMuchMemory),
     /// A design without players has no coefficients.
@@ -128,8 +128,7 @@ pub enum SolverError {
     },
     /// The range of players whose mean is subtracted is empty or out of range.
     #[error(
-        "invalid range of players {start}..{end} for the mean; expected a non-empty range of the {players} \
-         players"
+        "invalid range of players {start}..{end} for the mean; expected a non-empty range within 0..{players}"
     )]
     Among {
         /// The first player.
@@ -139,7 +138,7 @@ pub enum SolverError {
         /// The number of players of the regression.
         players: usize,
     },
-    /// The coefficients are not determined without some row, so that its error cannot be estimated.
+    /// Without some row, the coefficients are not determined, so the error of that row cannot be estimated.
     #[error(
         "row {row} of the regression has hat value {hat_value}: the coefficients are not determined without \
          it, so there is no certificate; draw more coalitions"
@@ -206,7 +205,7 @@ pub enum SolverError {
     /// The sets have no common point.
     #[error("the sets have no point in common (distance {apart}); enlarge a ball or widen the bounds")]
     EmptyIntersection {
-        /// The distance between the sets, as far as it is known.
+        /// The distance between the sets, or an estimate of it.
         apart: f64,
     },
     /// An iteration reached its limit.

@@ -9,7 +9,7 @@
 //! If a pivot is not positive, or the estimated condition number is above [`CHOLESKY_LIMIT`], the
 //! eigen-decomposition is used: eigenvalues up to `λ_max · max(n, 100) · 2⁻⁵⁰` (9·10⁻¹⁴ up to n = 100,
 //! 9·10⁻¹³ at n = 1000; some hundred times the rounding errors of a Gram matrix) count as zero, and the rest
-//! make up the pseudo-inverse, which gives the solution of minimum norm.
+//! make up the pseudo-inverse, which yields the solution of minimum norm.
 //!
 //! # Condition number
 //!
@@ -103,7 +103,7 @@ impl Factor {
         let (values, mut vectors) = eigen(&gram)?;
         let largest = values[n - 1];
         let cutoff = (largest * rounding).max(noise);
-        // Values ascend.
+        // The eigenvalues are in ascending order.
         let zero = values.partition_point(|&value| value <= cutoff);
         if zero == n {
             return Ok(nothing());
@@ -180,7 +180,8 @@ impl Factor {
                 let mut inverse = uninterrupted(cube(n), move || {
                     let mut inverse = Mat::zeros(n, n);
                     let mut memory = MemBuffer::new(llt::inverse::inverse_scratch::<f64>(n, Par::Seq));
-                    // faer fills the lower triangle; through the transpose that is the upper one here.
+                    // faer fills the lower triangle of the transpose, which is the upper triangle of
+                    // `inverse`.
                     let out = inverse.as_mut().transpose_mut();
                     llt::inverse::inverse(out, lower.as_ref(), Par::Seq, MemStack::new(&mut memory));
                     inverse

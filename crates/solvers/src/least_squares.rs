@@ -4,9 +4,9 @@
 //! # Method
 //!
 //! The rows are converted to the form of [`crate::rows`]; their Gram matrix is computed from bits
-//! ([`crate::gram`]) and factored once ([`crate::factor`]) for all outputs. Under the constraint the Gram
-//! matrix of bits `G₀` becomes that of the projected rows as `P G₀ P`; about an origin ρ, that of `z − ρ` by
-//! a change of rank two.
+//! ([`crate::gram`]) and factored once ([`crate::factor`]) for all outputs. From the Gram matrix of bits
+//! `G₀`, the Gram matrix of the projected rows (under the constraint) is `P G₀ P`; for rows `z − ρ` with an
+//! origin ρ, it results from a change of rank two.
 //!
 //! One step of iterative refinement, with residuals computed from the rows themselves, removes most of the
 //! error caused by forming normal equations.
@@ -42,7 +42,7 @@ pub struct Options {
 ///
 /// Coefficients, residuals and the square root of the certificate are in units of the targets; hat values,
 /// rank and condition number are dimensionless. Each output is computed in its own unit, a power of two:
-/// targets from 10⁻³⁰⁰ to 10³⁰⁰ give the same numbers except for their exponents.
+/// targets from 10⁻³⁰⁰ to 10³⁰⁰ yield the same numbers except for their exponents.
 ///
 /// *Rows of the regression* are the rows of the design; except that, if both rows of a pair share their
 /// weight, and there is the constraint, or an intercept, or the centre ½, each pair is one row (of weight
@@ -100,19 +100,20 @@ pub fn least_squares(
 ///
 /// p = ½ is Kernel Banzhaf (Liu et al. 2024, Algorithm 1). With an intercept, p changes nothing but β, and
 /// common offsets of the targets go into β. In complementary pairs that share their weight, β is orthogonal
-/// to the columns about ½, so the coefficients are the same with and without it.
+/// to the columns centred at ½, so the coefficients are the same with and without it.
 ///
 /// If the rows do not determine φ (fewer rows than players, players who are always together), the result is
 /// the solution of minimum norm, with a smaller [`rank`](LeastSquares::rank). Under the constraint the design
-/// may be empty: every player gets `c/n`.
+/// may be empty: every coefficient is then `c/n`.
 ///
 /// # Accuracy
 ///
-/// The refinement step reduces the error from that of the normal equations to that of the data. The tests
-/// require coefficients that fit exactly to agree to 1e-14 of the largest, with weights that span eight
-/// decades; and those of a full enumeration with Shapley weights, or of rows about ½ with equal weights, to
-/// agree to 1e-12 with the definition for n ≤ 12, even if all targets have a common offset of 10⁹ times their
-/// differences. For condition numbers above 10¹⁰ see [`Factorization::Eigen`].
+/// The refinement step reduces the error caused by the normal equations to about the error inherent in the
+/// data. The tests require coefficients that fit exactly to agree to 1e-14 of the largest, with weights that
+/// span eight decades. For n ≤ 12, they require the coefficients of a full enumeration with Shapley weights,
+/// or with rows centred at ½ and equal weights, to agree with the definition to 1e-12, even if all targets
+/// have a common offset of 10⁹ times their differences. For condition numbers above 10¹⁰ see
+/// [`Factorization::Eigen`].
 ///
 /// # Cost
 ///
@@ -134,9 +135,9 @@ pub fn least_squares(
 ///
 /// # Errors
 ///
-/// [`SolverError`] if the number of targets is not m × k, for targets or sums that are not finite, for no
-/// rows without constraint, for a constraint on columns with a centre or an intercept, for solutions that
-/// overflow, and for an eigen-decomposition that does not converge.
+/// [`SolverError`] if the number of targets is not m × k, for targets or sums that are not finite, for a
+/// design without rows or a constraint, for a constraint combined with a centre or an intercept, for
+/// solutions that overflow, and for an eigen-decomposition that does not converge.
 pub fn least_squares_with(
     design: &Design<'_>,
     targets: &[f64],
@@ -277,7 +278,7 @@ impl LeastSquares {
     }
 
     /// Returns the rank of the rows, without the intercept. Full rank is n, or n − 1 under the constraint;
-    /// otherwise the coefficients are those of minimum norm (under the constraint: nearest to equal shares).
+    /// otherwise the coefficients have minimum norm (under the constraint: nearest to equal shares).
     ///
     /// Returns `None` if it is not known: [without the matrix](Kernel::MatrixFree) the rank is determined by
     /// a probe, which does not converge if the rows are dependent for other reasons than their number, or if
@@ -287,7 +288,7 @@ impl LeastSquares {
     }
 
     /// Returns the condition number of the Gram matrix `Σ_k w_k a_k a_kᵀ` (`P G P` on the vectors that sum to
-    /// zero under the constraint, about the weighted mean of the rows if there is an intercept), on its
+    /// zero under the constraint, centred at the weighted mean of the rows if there is an intercept), on its
     /// range: the largest eigenvalue over the smallest nonzero one. 1 if the rank is 0.
     ///
     /// With [`Factorization::Eigen`], it is computed from the eigenvalues. With Cholesky, it is estimated

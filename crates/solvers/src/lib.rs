@@ -1,25 +1,26 @@
 //! Weighted least squares on bit-packed coalitions: computes attributions from coalitions, weights and
 //! values.
 //!
-//! Shapley values are the solution of a regression on coalitions, under the constraint that all players
-//! together get `v(N) − v(∅)` (Leverage SHAP, Lemma 2.1); Banzhaf values are that of a regression about ½
-//! (Kernel Banzhaf, Theorem 3.2), weighted ones about p. Sampled coalitions yield estimates of these values.
-//! Rows are bits ([`apportion_games::Coalitions`]) throughout: Gram matrices are counted, right-hand sides
-//! and hat values are sums of table entries, and a dense m × n matrix is never created.
+//! Shapley values are the solution of a regression on coalitions, under the constraint that they sum to
+//! `v(N) − v(∅)` (Leverage SHAP, Lemma 2.1). Banzhaf values are the solution of a regression on columns
+//! centred at ½ (Kernel Banzhaf, Theorem 3.2), weighted Banzhaf values of one on columns centred at p.
+//! Sampled coalitions yield estimates of these values. Rows are bits ([`apportion_games::Coalitions`])
+//! throughout: Gram matrices are computed by counting bits, right-hand sides and hat values are sums of table
+//! entries, and a dense m × n matrix is never created.
 //!
 //! # Overview
 //!
 //! | | |
 //! |---|---|
-//! | [`Design`] | rows and their weights, unpaired or in complementary pairs; columns about a centre, with an intercept |
+//! | [`Design`] | rows and their weights, unpaired or in complementary pairs; columns with a centre or an intercept |
 //! | [`Constraint`] | no constraint, or `Σφ = c` for each output |
 //! | [`least_squares`], [`least_squares_with`] | the solution of minimum norm, for any number of outputs with one factorization |
 //! | [`LeastSquares`] | coefficients, [rank](LeastSquares::rank), [condition number](LeastSquares::condition_number), [residuals](LeastSquares::residuals), [hat values](LeastSquares::hat_values), and the [certificate](LeastSquares::certificate) |
-//! | [`ridge`], [`Ridge`] | the same with a penalty on the squares of the coefficients, and the coefficient of determination |
+//! | [`ridge`], [`Ridge`] | least squares with a penalty on the squared coefficients, and the coefficient of determination |
 //! | [`Certificate`] | variances over the draw of the coalitions, and properties of their distribution |
 //! | [`Kernel`], [`Factorization`] | the computation and factorization of the Gram matrix, or conjugate gradients on the rows without it |
 //! | [`dykstra`], [`ConvexSet`] | the nearest point of an intersection of convex sets: [`Hyperplane`], [`HalfSpace`], [`Ball`], [`Cuboid`] |
-//! | [`project_on_hyperplane_and_ball`], [`dykstra_on_hyperplane_and_ball`] | the same for the constraints of projected stochastic gradient |
+//! | [`project_on_hyperplane_and_ball`], [`dykstra_on_hyperplane_and_ball`] | the nearest point under the constraints of the projected stochastic gradient method |
 //!
 //! Shapes: n players, m rows, k outputs; all matrices are row-major slices of f64. Everything runs on the
 //! calling thread, and results are the same to the last bit for any number of threads.
@@ -28,7 +29,7 @@
 //!
 //! CPU time in milliseconds, one core of an Intel Xeon with AVX-512 (Sapphire Rapids), paired designs, one
 //! output: with uniform sizes and one weight for each size under the constraint (Shapley), and with uniform
-//! coalitions and equal weights about ½ (Banzhaf);
+//! coalitions, equal weights and columns centred at ½ (Banzhaf);
 //! `cargo run --release -p apportion-solvers --example timing`:
 //!
 //! | n | m | solve, Shapley | solve, Banzhaf | certificate |
@@ -90,7 +91,7 @@ mod ridge;
 mod rows;
 mod system;
 
-/// Types of other crates that occur in signatures here, so that users need no other dependency.
+/// Types of other crates that occur in signatures here, re-exported so that users need no other dependency.
 #[doc(no_inline)]
 pub use apportion_games::Coalitions;
 

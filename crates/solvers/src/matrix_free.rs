@@ -24,7 +24,7 @@ pub(crate) const MOST_STEPS: usize = 500;
 /// The relative residual at which a probe has converged.
 const PROBE_GOAL: f64 = 1e-6;
 
-/// The Gram matrix of the rows about an origin, with a penalty on its diagonal, as an operator.
+/// The Gram matrix of the rows relative to an origin, with a penalty on its diagonal, as an operator.
 #[derive(Clone, Copy)]
 pub(crate) struct Operator<'a> {
     pub(crate) rows: &'a Rows,

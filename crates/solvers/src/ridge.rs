@@ -55,8 +55,8 @@ impl Ridge {
         &self.determination
     }
 
-    /// Returns the rank of the system that was solved: n with a penalty, else that of the rows, without the
-    /// intercept. `None` if it is not known, which only occurs for thousands of players.
+    /// Returns the rank of the system that was solved: n with a penalty, else the rank of the rows, without
+    /// the intercept. `None` if it is not known, which only occurs for thousands of players.
     pub fn rank(&self) -> Option<usize> {
         self.rank
     }
@@ -70,8 +70,8 @@ impl Ridge {
 /// minimum norm if they are not unique.
 ///
 /// The tests require coefficients to agree to 1e-10 of the largest with explicit normal equations, for 1 to
-/// 130 players and penalties from 10⁻³ to 10³. The cost is that of least squares, at most `O(m' n² + n³/3)`
-/// time, on one thread.
+/// 130 players and penalties from 10⁻³ to 10³. The cost is the same as for least squares, at most
+/// `O(m' n² + n³/3)` time, on one thread.
 ///
 /// ```
 /// use apportion_games::Coalitions;

@@ -20,9 +20,9 @@
 //!
 //! # Pairs as one row
 //!
-//! Projected rows are antisymmetric: the complement has row `−a`. So are rows about ½, and rows about the
-//! mean if every row has its complement with the same weight, because the mean is ½ then. A pair (y, ȳ) acts
-//! as one row: with `d = (b − b̄)/2` and `q = (b + b̄)/2`,
+//! Projected rows are antisymmetric: the complement has row `−a`. So are rows centred at ½, and rows centred
+//! at the mean if every row has its complement with the same weight, because the mean is ½ then. A pair (y,
+//! ȳ) acts as one row: with `d = (b − b̄)/2` and `q = (b + b̄)/2`,
 //!
 //! ```text
 //! w (a·u − b)² + w (−a·u − b̄)² = 2w (a·u − d)² + 2w q²
@@ -52,14 +52,14 @@ pub(crate) enum Form {
 #[derive(Debug, Clone)]
 pub(crate) struct Rows {
     pub(crate) bits: BitRows,
-    /// Weights, scaled by a power of two so that the largest is about 1; twice that of a member if a pair
-    /// acts as one row.
+    /// Weights, scaled by a power of two so that the largest is about 1; twice the weight of a member if a
+    /// pair acts as one row.
     pub(crate) weights: Vec<f64>,
     /// The power of two: scaled weight = weight · `scale`.
     pub(crate) scale: f64,
     /// Sizes of the rows of the *design*.
     sizes: Vec<u32>,
-    /// Whether the bits are those of the complement; empty if no row is replaced by its complement.
+    /// Whether the row is stored as its complement; empty if no row is replaced with its complement.
     flipped: Vec<bool>,
     pub(crate) form: Form,
     /// The centre of the columns, if there is an intercept.
@@ -76,7 +76,7 @@ pub(crate) struct Targets {
     pub(crate) values: Vec<f64>,
     /// The common part of the targets. Stored separately because it may be much larger than the differences
     /// between the targets. About the mean, and in pairs with an intercept, it is explained by the intercept;
-    /// otherwise it enters by [`Rows::drift`].
+    /// otherwise it enters through [`Rows::drift`].
     pub(crate) offset: f64,
     /// The part of the residual sum of squares that does not depend on the coefficients, for scaled weights.
     pub(crate) rest: f64,
@@ -140,13 +140,13 @@ impl Rows {
         if self.pairs_apart { self.len() / 2 } else { self.len() }
     }
 
-    /// Returns −1 if the bits of a row are those of the complement, else 1.
+    /// Returns −1 if a row is stored as its complement, else 1.
     pub(crate) fn sign(&self, row: usize) -> f64 {
         if self.flipped.get(row).copied().unwrap_or(false) { -1.0 } else { 1.0 }
     }
 
-    /// Returns the origin ρ, given the total weight of all rows, and for each player that of the rows which
-    /// contain it.
+    /// Returns the origin ρ, given the total weight of all rows and, for each player, the weight of the rows
+    /// that contain it.
     pub(crate) fn origin(&self, total: f64, held: impl Iterator<Item = f64>) -> Vec<f64> {
         match self.form {
             Form::AboutCentre(centre) => vec![centre; self.bits.players],
@@ -155,7 +155,7 @@ impl Rows {
         }
     }
 
-    /// Returns `‖a_k‖²` of every row about its origin.
+    /// Returns `‖a_k‖²` of every row relative to its origin.
     pub(crate) fn squared_norms(&self, origin: &[f64]) -> Vec<f64> {
         if self.form == Form::Projected {
             let n = f64::from(self.bits.players as u32);
@@ -220,7 +220,7 @@ impl Rows {
 
     /// Returns `Σ_k w_k σ_k a_k` with the signs σ: the contribution of a common offset of all targets to the
     /// right-hand side. Counted in integers for each group of equal weights, so that it is exactly zero if
-    /// every group is symmetric in the players, or in rows about ½.
+    /// every group is symmetric in the players, or if rows are centred at ½.
     ///
     /// Returns `None` if offsets do not matter: they cancel in pairs, and an intercept explains them.
     pub(crate) fn drift(&self, groups: &Groups) -> Option<Vec<f64>> {

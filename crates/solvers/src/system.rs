@@ -63,7 +63,7 @@ impl Inverse {
     }
 }
 
-/// Checks that a Gram matrix for this number of players fits into memory, with its factors.
+/// Checks that a Gram matrix for this number of players, with its factors, fits in memory.
 fn check_memory(players: usize) -> Result<(), SolverError> {
     let what = || format!("a regression on {players} players");
     Ok(memory::check(
@@ -84,7 +84,7 @@ pub(crate) struct System {
     pub(crate) kernel: Kernel,
     pub(crate) inverse: Inverse,
     pub(crate) drift: Option<Vec<f64>>,
-    /// In the scale of the weights of `rows`.
+    /// The penalty, in the scale of the weights of `rows`.
     penalty: f64,
 }
 

@@ -20,9 +20,9 @@ pub enum Axis {
 
 /// Exact values of players, or of pairs of players, for one or more explicands, with v(∅) and v(N).
 ///
-/// All numbers are row-major and in units of the outputs. The [axes](Self::axes) of values of players are
-/// rows × players × outputs, those of values of pairs rows × players × players × outputs. An enumeration has
-/// one row.
+/// All numbers are row-major and in units of the outputs. The [axes](Self::axes) are rows × players × outputs
+/// for values of players, and rows × players × players × outputs for values of pairs. An enumeration returns
+/// a single row.
 ///
 /// ```
 /// use apportion_games::Cooking;
@@ -51,7 +51,7 @@ pub struct Attributions {
 
 impl Attributions {
     /// Creates values of players: `values` are rows × players × outputs, `base` has a number per output, and
-    /// `predictions` are rows × outputs. The number of rows is that of the predictions.
+    /// `predictions` are rows × outputs. The number of rows is inferred from the predictions.
     ///
     /// # Panics
     ///
@@ -60,8 +60,8 @@ impl Attributions {
         Self::of(&[(Axis::Player, players)], values, base, predictions)
     }
 
-    /// Creates values of all pairs of players, as [`of_players`](Self::of_players) except that `values` are
-    /// rows × players × players × outputs.
+    /// Creates values of all pairs of players, like [`of_players`](Self::of_players), but with rows × players
+    /// × players × outputs values.
     ///
     /// # Panics
     ///

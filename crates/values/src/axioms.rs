@@ -13,9 +13,9 @@
 //! | [`null_player`] | a player whose marginal contributions are all zero has the value zero | yes | yes |
 //! | [`dummy`] | a player with a constant marginal contribution has it as its value | yes | yes |
 //! | [`linearity`] | φ(αv + βw) = α φ(v) + β φ(w) | yes | yes |
-//! | [`two_efficiency`] | two players that merge into one have the sum of their values | no | yes |
+//! | [`two_efficiency`] | if two players are merged into one, its value is the sum of theirs | no | yes |
 //!
-//! and for values of players in groups:
+//! and for values for players in groups:
 //!
 //! | axiom | statement | Owen | Banzhaf-Owen | symmetric coalitional Banzhaf | two-step Shapley |
 //! |---|---|---|---|---|---|
@@ -236,7 +236,7 @@ pub fn symmetry_within_groups(
     values: &[f64],
     tolerance: f64,
 ) -> Result<(), Violation> {
-    assert_eq!(partition.players(), game.players(), "the partition has other players than the game");
+    assert_eq!(partition.players(), game.players(), "the partition must have the players of the game");
     let fellows = |first, second| partition.group_of(first) == partition.group_of(second);
     symmetry_of(game, values, tolerance, Check::new("symmetry within groups"), fellows)
 }
@@ -402,7 +402,7 @@ pub fn merged(game: &TabulatedGame, first: usize, second: usize) -> TabulatedGam
 /// Checks 2-efficiency (Lehrer, *An axiomatization of the Banzhaf value*, 1988): `φ_i(v) + φ_j(v)` is the
 /// value of the [`merged`] player of i and j.
 ///
-/// `values` are those of `game`, `of_merged` those of the merged game.
+/// `values` are the values of `game`, `of_merged` the values of the merged game.
 ///
 /// # Errors
 ///
@@ -421,7 +421,7 @@ pub fn two_efficiency(
     check_shape(game, values);
     let outputs = game.outputs();
     assert!(first < second && second < game.players(), "players {first} and {second} of {}", game.players());
-    assert_eq!(of_merged.len() + outputs, values.len(), "values of a game of one player less");
+    assert_eq!(of_merged.len() + outputs, values.len(), "the merged game has one player fewer");
     let mut check = Check::new("2-efficiency");
     for output in 0..outputs {
         let apart = values[first * outputs + output] + values[second * outputs + output];

@@ -50,8 +50,8 @@ pub(crate) const WAVE_BITS: usize = 18;
 /// ```
 ///
 /// Evaluates each of the 2^n coalitions once, in blocks of 4096, on several threads if the game allows it; a
-/// game that [is a table](Game::table) is read directly. Takes O(2^n k) time in addition to that of the game,
-/// and the memory of a block per thread. The result has the same bits for any number of threads.
+/// game that [is a table](Game::table) is read directly. Takes O(2^n k) time in addition to the evaluations,
+/// and memory for one block per thread. The result has the same bits for any number of threads.
 ///
 /// Accuracy: sums are pairwise over v(S) − v(∅), so a large constant does not reduce the accuracy. For random
 /// games of up to 14 players with values in \[−1, 1), the tests limit the error to 1e-14; a null player's
@@ -59,9 +59,10 @@ pub(crate) const WAVE_BITS: usize = 18;
 ///
 /// # Errors
 ///
-/// [`ValueError::Players`] unless 1 ≤ n ≤ 25, [`ValueError::WeightsForOtherPlayers`] for weights by size for
-/// another n, [`ValueError::Game`] if the game fails or has a value that is not finite (if several blocks
-/// fail, that of the lowest masks), [`ValueError::Overflow`] if the sum of finite values overflows.
+/// [`ValueError::Players`] unless 1 ≤ n ≤ 25, [`ValueError::WeightsForOtherPlayers`] for weights by size that
+/// are for a different n, [`ValueError::Game`] if the game fails or has a value that is not finite (if
+/// several blocks fail, the error of the block with the lowest masks), [`ValueError::Overflow`] if the sum of
+/// finite values overflows.
 ///
 /// # Example
 ///
@@ -143,8 +144,8 @@ fn values_of(mut sums: Vec<f64>, players: usize, outputs: usize) -> Vec<f64> {
     sums
 }
 
-/// The weights of one semivalue, arranged by block: row h holds the weights of the 2^d masks of a block whose
-/// other bits include h set bits.
+/// The weights of one semivalue, arranged by block: row h contains the weights of the 2^d masks of a block
+/// whose other bits include h set bits.
 struct Weights {
     /// a(s): the weight of a coalition with the player, for its two roles in the rearranged sum.
     with: Vec<Vec<f64>>,

@@ -1,4 +1,4 @@
-//! Errors of computing values from their definitions.
+//! Errors that occur when computing values from their definitions.
 
 use apportion_games::{Coalition, GameError};
 
@@ -84,16 +84,16 @@ pub enum ValueError {
     PlayerWeight {
         /// The player.
         player: usize,
-        /// Its weight.
+        /// The weight of the player.
         weight: f64,
     },
-    /// A value of players in groups, or of groups, requires groups.
+    /// A value for players in groups, or for groups, requires groups.
     #[error("{value} requires a partition of the players into groups")]
     NoPartition {
         /// The name of the value.
         value: String,
     },
-    /// A value of players on a graph requires a graph.
+    /// A value for players on a graph requires a graph.
     #[error("{value} requires a graph of the players")]
     NoGraph {
         /// The name of the value.
@@ -180,7 +180,7 @@ pub enum ValueError {
         /// The name of the value.
         value: String,
     },
-    /// The sum of finite values of coalitions is not finite.
+    /// A sum of coalition values is not finite, although all of them are.
     #[error(
         "coalition values are too large: their sum for player {player} (output {output}) overflows; scale \
          the game down"
@@ -203,7 +203,7 @@ pub enum ValueError {
         actual: String,
     },
     /// The order of interactions is out of range.
-    #[error("invalid order {actual} of interactions (maximum size of a coalition); expected 1 to {max}")]
+    #[error("invalid interaction order {actual} (maximum coalition size); expected 1 to {max}")]
     Order {
         /// The order given.
         actual: usize,
@@ -212,8 +212,8 @@ pub enum ValueError {
     },
     /// There are more interactions than the result can contain.
     #[error(
-        "interactions of order {order} of {players} players and {outputs} outputs exceed {max} numbers; use \
-         a lower order"
+        "interactions of order {order} for {players} players and {outputs} outputs exceed the maximum of \
+         {max} values; use a lower order"
     )]
     TooManyInteractions {
         /// Number of players of the game.
@@ -225,7 +225,7 @@ pub enum ValueError {
         /// Maximum number of values.
         max: usize,
     },
-    /// The index of finite coalition values is not finite.
+    /// The interaction index is not finite, although all coalition values are.
     #[error(
         "coalition values are too large: the interaction index of {coalition} (output {output}) overflows; \
          scale the game down"
@@ -253,7 +253,7 @@ pub enum WeightsProblem {
     Weight {
         /// The size.
         size: usize,
-        /// Its weight.
+        /// The weight of the size.
         weight: f64,
     },
     /// The weights do not sum to one.
@@ -278,7 +278,7 @@ pub enum LawProblem {
         /// Number of weights.
         weights: usize,
     },
-    /// The number of players of the coalitions differs from that of the distributions.
+    /// The number of players of the coalitions differs from the number of distributions.
     #[error("its coalitions have {actual} players, but there are distributions for {expected} players")]
     OtherPlayers {
         /// Number of players of the coalitions.
@@ -297,7 +297,7 @@ pub enum LawProblem {
     Weight {
         /// The coalition.
         coalition: Coalition,
-        /// Its weight.
+        /// The weight of the coalition.
         weight: f64,
     },
     /// The weights violate (A2).

@@ -1,4 +1,4 @@
-//! Values of players on a graph: L-Shapley, C-Shapley, Myerson, and their generalizations to any semivalue.
+//! Values for players on a graph: L-Shapley, C-Shapley, Myerson, and their generalizations to any semivalue.
 //!
 //! # Notation
 //!
@@ -25,7 +25,7 @@ use crate::enumeration::{MOST_PLAYERS, enumerate};
 use crate::error::ValueError;
 use crate::semivalue::Semivalue;
 
-/// A value of players on a graph.
+/// A value for players on a graph.
 ///
 /// Its textual form is its name, `l-shapley=2`, `c-shapley=3`, `myerson`. With `banzhaf` instead of `shapley`
 /// (`myerson-banzhaf`), it is the same for the Banzhaf value; for any other semivalue, use
@@ -57,7 +57,7 @@ pub struct GraphValue {
     pub form: GraphForm,
 }
 
-/// The coalitions that a value of players on a graph uses.
+/// The coalitions that a value for players on a graph uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GraphForm {
@@ -130,7 +130,7 @@ pub enum Coefficients {
     /// equals the Shapley value. It also evaluates coalitions that are not connected.
     Marginal,
     /// The coefficients printed in the paper (equation 6). For an additive game they only yield a fraction of
-    /// it: on a line 8/15 for k = 1 and 9/14 for k = 2 (in the interior; less at the ends).
+    /// the value: on a line 8/15 for k = 1 and 9/14 for k = 2 (in the interior; less at the ends).
     Printed,
 }
 

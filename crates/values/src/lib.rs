@@ -24,8 +24,8 @@
 //! | [`LeastSquaresForm`] | the regression whose solution is the value, if it exists |
 //! | [`Attributions`], [`Axis`] | the result of every exact computation: values, v(∅), v(N), and the names of the axes |
 //! | [`enumerate()`], [`enumerate_many`] | exact values of any game of up to 25 players, in one pass over its 2^n coalitions |
-//! | [`CoalitionalValue`], [`two_step_shapley`] | exact values of players in groups: Owen, Banzhaf-Owen, any pair of semivalues, with groups or a hierarchy of groups; two-step Shapley |
-//! | [`GraphValue`] | values of players on a graph: L-Shapley, C-Shapley, Myerson, and their generalizations to any semivalue |
+//! | [`CoalitionalValue`], [`two_step_shapley`] | exact values for players in groups: Owen, Banzhaf-Owen, any pair of semivalues, with groups or a hierarchy of groups; two-step Shapley |
+//! | [`GraphValue`] | values for players on a graph: L-Shapley, C-Shapley, Myerson, and their generalizations to any semivalue |
 //! | [`LinearValue`], [`CoalitionLaw`] | values by custom distributions over coalitions; weighted Shapley |
 //! | [`InteractionIndex`], [`IndexWeights`] | [interaction indices](interactions) of every order, by name: Shapley, Banzhaf and any other semivalue, k-Shapley, Shapley-Taylor, faithful indices, chaining, Möbius, generalized values; their weights for differences, Möbius and Walsh coefficients |
 //! | [`enumerate_interactions()`], [`MoebiusTransform`], [`Interactions`] | exact indices of any game of up to 25 players, or of any number of players from a few Möbius coefficients; the sparse result |

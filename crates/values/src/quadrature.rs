@@ -2,7 +2,7 @@
 //!
 //! # Notation
 //!
-//! μ a probability measure on \[0,1\], p_k its orthonormal polynomials. They satisfy
+//! μ is a probability measure on \[0,1\], and p_k are its orthonormal polynomials. They satisfy
 //! `√b_{k+1} p_{k+1}(t) = (t − a_k) p_k(t) − √b_k p_{k−1}(t)` with p_0 = 1.
 //!
 //! # Method

@@ -1,4 +1,4 @@
-//! Solution concepts by name: all values of players, of players in groups, and of groups.
+//! Solution concepts by name: values for single players, for players in groups, and for groups.
 
 use std::fmt::{Display, Formatter, Result as FormatResult};
 use std::str::FromStr;
@@ -38,13 +38,13 @@ pub enum SolutionConcept {
     Semivalue(Semivalue),
     /// A linear value of the players, with custom distributions (Kotsiopoulos et al. 2023, equation 2.6).
     Linear(LinearValue),
-    /// A value of players in groups: Owen, Banzhaf-Owen, any pair of semivalues (equation 3.13).
+    /// A value for players in groups: Owen, Banzhaf-Owen, any pair of semivalues (equation 3.13).
     Coalitional(CoalitionalValue),
-    /// The two-step Shapley value of players in groups (equation 3.19).
+    /// The two-step Shapley value for players in groups (equation 3.19).
     TwoStepShapley,
     /// A semivalue of the groups, in the quotient game (Definitions 2.1 and 2.2).
     Quotient(Semivalue),
-    /// A value of players on a graph: L-Shapley, C-Shapley, Myerson (Chen et al. 2019).
+    /// A value for players on a graph: L-Shapley, C-Shapley, Myerson (Chen et al. 2019).
     OnGraph(GraphValue),
 }
 
@@ -59,7 +59,7 @@ impl SolutionConcept {
         CoalitionalValue::banzhaf_owen().into()
     }
 
-    /// Returns whether it requires groups: a value of players in groups, or of groups.
+    /// Returns whether it requires groups: a value for players in groups, or for groups.
     pub fn needs_partition(&self) -> bool {
         matches!(self, Self::Coalitional(_) | Self::TwoStepShapley | Self::Quotient(_))
     }

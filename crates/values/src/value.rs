@@ -11,8 +11,8 @@ use crate::linear::LinearValue;
 use crate::semivalue::Semivalue;
 use crate::solution_concept::SolutionConcept;
 
-/// A solution concept together with the structure that it requires: groups for values of players in groups
-/// and of groups, a graph for values of players on a graph.
+/// A solution concept together with the structure that it requires: groups for values that are defined on
+/// groups, a graph for values that are defined on a graph.
 ///
 /// ```
 /// use apportion_games::{Glove, Graph, Hierarchy, Partition};
@@ -48,43 +48,43 @@ pub enum Value {
     Semivalue(Semivalue),
     /// A linear value of the players, with custom distributions.
     Linear(LinearValue),
-    /// A value of players in groups.
+    /// A value for players in groups.
     Coalitional(CoalitionalValue, Partition),
-    /// A value of players over a hierarchy of groups: `between` is the semivalue at the top, `within` that at
-    /// all levels below.
+    /// A value for players over a hierarchy of groups: `between` is the semivalue at the top, `within` that
+    /// at all levels below.
     OverHierarchy(CoalitionalValue, Hierarchy),
-    /// The two-step Shapley value of players in groups.
+    /// The two-step Shapley value for players in groups.
     TwoStepShapley(Partition),
     /// A semivalue of groups, in the quotient game.
     Quotient(Semivalue, Partition),
-    /// A value of players on a graph.
+    /// A value for players on a graph.
     OnGraph(GraphValue, Graph),
 }
 
 impl Value {
-    /// Returns the Owen value of players in these groups.
+    /// Returns the Owen value for players in these groups.
     pub fn owen(groups: Partition) -> Self {
         Self::Coalitional(CoalitionalValue::owen(), groups)
     }
 
-    /// Returns the Owen value of players over this hierarchy of groups, with the Shapley value at every level
-    /// (Winter 1989).
+    /// Returns the Owen value for players over this hierarchy of groups, with the Shapley value at every
+    /// level (Winter 1989).
     pub fn owen_over(hierarchy: Hierarchy) -> Self {
         Self::OverHierarchy(CoalitionalValue::owen(), hierarchy)
     }
 
-    /// Returns the Banzhaf-Owen value of players over this hierarchy of groups, with the Banzhaf value at
+    /// Returns the Banzhaf-Owen value for players over this hierarchy of groups, with the Banzhaf value at
     /// every level.
     pub fn banzhaf_owen_over(hierarchy: Hierarchy) -> Self {
         Self::OverHierarchy(CoalitionalValue::banzhaf_owen(), hierarchy)
     }
 
-    /// Returns the Banzhaf-Owen value of players in these groups.
+    /// Returns the Banzhaf-Owen value for players in these groups.
     pub fn banzhaf_owen(groups: Partition) -> Self {
         Self::Coalitional(CoalitionalValue::banzhaf_owen(), groups)
     }
 
-    /// Returns the two-step Shapley value of players in these groups.
+    /// Returns the two-step Shapley value for players in these groups.
     pub fn two_step(groups: Partition) -> Self {
         Self::TwoStepShapley(groups)
     }
@@ -94,7 +94,7 @@ impl Value {
         Self::Quotient(semivalue, groups)
     }
 
-    /// Returns a value of players on this graph.
+    /// Returns a value for players on this graph.
     pub fn on_graph(value: GraphValue, graph: Graph) -> Self {
         Self::OnGraph(value, graph)
     }
@@ -155,7 +155,7 @@ impl Value {
         }
     }
 
-    /// Returns the groups of values of groups or of players in groups; for a hierarchy, see
+    /// Returns the groups of a value that is defined on groups; for a hierarchy, see
     /// [`hierarchy`](Self::hierarchy).
     pub fn groups(&self) -> Option<&Partition> {
         match self {
@@ -174,7 +174,7 @@ impl Value {
         }
     }
 
-    /// Returns the graph of a value of players on a graph.
+    /// Returns the graph of a value for players on a graph.
     pub fn graph(&self) -> Option<&Graph> {
         match self {
             Self::OnGraph(_, graph) => Some(graph),
@@ -257,8 +257,8 @@ impl Value {
     }
 
     /// Returns the number of distinct coalitions that [`enumerate`](Self::enumerate) evaluates (an upper
-    /// bound for linear values), or `None` if it exceeds the limit, and for values on graphs, where it
-    /// depends on more than the number of players.
+    /// bound for linear values), or `None` if it exceeds the limit. Also returns `None` for values on graphs,
+    /// for which it depends on the graph.
     pub fn coalitions(&self, players: usize) -> Option<usize> {
         let all = |players: usize| (players <= MOST_PLAYERS).then(|| 1usize << players);
         let parts = |groups: &Partition| -> Option<usize> {
@@ -285,7 +285,7 @@ impl Value {
         }
     }
 
-    /// Computes the exact values by definition, of each player, or of each group for quotient values.
+    /// Computes the exact values by definition: one per player, or one per group for quotient values.
     ///
     /// Takes 2^n coalitions for semivalues and 2^m for quotient values; for the others see
     /// [`CoalitionalValue::enumerate`] and [`two_step_shapley`].

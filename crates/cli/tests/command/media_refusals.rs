@@ -37,14 +37,14 @@ fn png(height: usize, width: usize, channels: usize) -> Vec<u8> {
 fn images_of_another_size_or_number_of_channels_are_refused() {
     let bench = Bench::new();
     for (name, height, width, channels, says) in [
-        ("large.png", 9, 8, 1, "9 × 8 pixels and channels: 1, expected 8 × 8 and channels: 1"),
+        ("large.png", 9, 8, 1, "shape 9 × 8 × 1 (height × width × channels), expected 8 × 8 × 1"),
         ("flat.png", 4, 16, 1, "4 × 16"),
-        ("colour.png", 8, 8, 3, "channels: 3"),
+        ("colour.png", 8, 8, 3, "8 × 8 × 3"),
         ("pixel.png", 1, 1, 1, "1 × 1"),
     ] {
         file(&bench, &[says, "convert"], &bench.file(name, png(height, width, channels)));
     }
-    refuses(&bench, 1, &["8 × 8", "4 × 6", "channels: 3"], &on_image("colours.onnx", "digit.png", &[]));
+    refuses(&bench, 1, &["8 × 8", "4 × 6 × 3"], &on_image("colours.onnx", "digit.png", &[]));
     refuses(&bench, 1, &["rows of 64 numbers", "4 × 6"], &on_image("flat.onnx", "colours.png", &[]));
 }
 
@@ -231,7 +231,7 @@ fn options_of_images_that_make_no_sense_are_refused() {
     }
     for (says, options) in [
         (&["patches of 9 × 9 pixels", "1 to 8"][..], &["--patch", "9"][..]),
-        (&["the reference", "channels: 3"], &["--reference", "0,0.5,1"]),
+        (&["the reference has shape", "× 3 (height"], &["--reference", "0,0.5,1"]),
         (&["channels", "1"], &["--pixels", "0,1,0,1,0,1"]),
     ] {
         image(&bench, 1, says, options);

@@ -77,7 +77,8 @@ impl<G: Game> Cached<G> {
 impl<G: Game> Game for Cached<G> {
     shape_of_inner_game!();
 
-    /// Not cached: pairs of a coalition and a scenario rarely repeat when both are drawn at random.
+    /// Forwards to the game without caching: pairs of a coalition and a scenario rarely repeat when both are
+    /// drawn at random.
     fn values_in_scenarios(
         &self,
         batch: &Coalitions,

@@ -34,7 +34,8 @@ impl<G: Game> Counted<G> {
         self.calls.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of coalitions evaluated, in a single scenario or in all, including repetitions.
+    /// Returns the number of coalitions evaluated, including repetitions and evaluations in a single
+    /// scenario.
     pub fn evaluations(&self) -> u64 {
         self.evaluations.load(Ordering::Relaxed)
     }

@@ -4,7 +4,7 @@ use crate::background::check_weights;
 use crate::error::GameError;
 use crate::model::Rows;
 
-/// Rows of data with a positive count each.
+/// Rows of data, each with a positive count.
 ///
 /// Integer weights are multiplicities: a row of weight 3 counts as three equal rows. Other weights are
 /// proportions; they are scaled to sum to the number of rows, which covariances and ranks use as the sample
@@ -22,7 +22,7 @@ impl Counted {
         Self { rows: rows.values().to_vec(), columns: rows.columns(), counts: vec![1.0; rows.len()] }
     }
 
-    /// Creates the rows whose weight is not zero, with counts from their weights.
+    /// Selects the rows of nonzero weight and derives their counts from the weights.
     pub(super) fn weighted(rows: Rows<'_>, weights: &[f64]) -> Result<Self, GameError> {
         let largest = check_weights(weights, rows.len())?;
         let are_whole = largest < MOST_TIMES && weights.iter().all(|weight| weight.fract() == 0.0);

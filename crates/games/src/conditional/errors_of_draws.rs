@@ -24,8 +24,8 @@ use crate::stream::{Purpose, coalition_unit, stream};
 ///
 /// A method applied to this game shows how these errors propagate to its results. Attributions are linear in
 /// the values, so half the difference within a pair is a sample of the error of an attribution; there are R
-/// of them. Squared standard errors are quadratic in the values: their mean over a pair is that of v plus the
-/// contribution of the errors of the draws.
+/// of them. Squared standard errors are quadratic in the values: their mean over a pair is the squared
+/// standard error for v plus the contribution of the errors of the draws.
 ///
 /// ```
 /// use apportion_games::{Coalitions, ConditionalGame, ErrorsOfDraws, Game, GaussianLaw};

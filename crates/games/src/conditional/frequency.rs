@@ -11,17 +11,17 @@ use crate::error::GameError;
 use crate::model::Rows;
 use crate::synthetic::SyntheticRows;
 
-/// Frequencies: X given `X_S = x_S` is a row of the data that matches the explicand on S, each with its
-/// probability.
+/// Frequencies: given `X_S = x_S`, X is one of the rows of the data that match the explicand on S, each with
+/// its probability.
 ///
 /// ```text
 /// v(S) = Σ_r p_r [r_S = x_S] f(x_S, r_{S̄}) / Σ_r p_r [r_S = x_S]
 /// ```
 ///
-/// Exact for the distribution of the table, without sampling; meant for discrete features, for which each
-/// combination of values occurs often. Equal rows are merged, so M = [`draws`](ConditionalLaw::draws) is the
-/// number of distinct rows. A missing value is a separate category that matches missing values. One coalition
-/// takes `O(M · |S|)` time.
+/// This is exact for the distribution given by the table, without sampling. It is meant for discrete features
+/// whose combinations of values occur often. Equal rows are merged, so M = [`draws`](ConditionalLaw::draws)
+/// is the number of distinct rows. A missing value is a separate category that matches missing values. One
+/// coalition takes `O(M · |S|)` time.
 ///
 /// If no row matches the explicand, the conditional distribution is undefined, and evaluating the game
 /// returns [`GameError::NoAgreement`]. A row of the table matches itself on every coalition; for other

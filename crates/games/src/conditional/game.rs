@@ -118,11 +118,12 @@ impl<'a, M: Model + ?Sized, L: ConditionalLaw + ?Sized> ConditionalGame<'a, M, L
     /// effective sample size 1/Σw². It is zero for N, for exact distributions, and if all predictions are
     /// equal. It is infinite if there is only a single row or pair.
     ///
-    /// It covers the randomness of the draws; for weighted rows, that of the sampled data. It does not cover
-    /// that the distribution was fitted to finitely many rows, that it may be misspecified, or that rows near
-    /// the explicand are not exactly at it.
+    /// It accounts for the randomness of the draws or, for weighted rows, of the sampled data. It does not
+    /// account for the error of fitting the distribution to finitely many rows, for misspecification, or for
+    /// the distance of weighted rows from the explicand.
     ///
-    /// Takes as many predictions as [`values`](Game::values), and stores those of one coalition per thread.
+    /// Takes the same number of predictions as [`values`](Game::values), and stores the predictions for one
+    /// coalition per thread.
     ///
     /// # Errors
     ///

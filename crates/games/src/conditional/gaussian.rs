@@ -53,7 +53,7 @@ const ASYMMETRY: f64 = 1e-9;
 /// let game = ConditionalGame::new(&model, &[4.0, 8.0], &law)?;
 /// let mut value = [0.0];
 /// game.values(&Coalitions::from_masks(2, [0b01]), &mut value)?;
-/// assert!((value[0] - 4.0 * 8.0).abs() < 0.5, "the first feature says nearly all about the second");
+/// assert!((value[0] - 4.0 * 8.0).abs() < 0.5, "the first feature nearly determines the second");
 /// # Ok::<(), apportion_games::GameError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -166,8 +166,9 @@ impl GaussianLaw {
 
     /// Makes the draws antithetic: pairs that are mirrored at the conditional mean.
     ///
-    /// A model that is linear in the absent features then has no error, and one that is nearly linear a small
-    /// one. The draws of a pair are not independent; standard errors are computed from the means of pairs.
+    /// This removes the sampling error of models that are linear in the absent features, and reduces it for
+    /// nearly linear ones. The draws of a pair are not independent, so standard errors are computed from the
+    /// means of pairs.
     ///
     /// # Errors
     ///

@@ -99,7 +99,7 @@ pub trait ConditionalLaw: Send + Sync {
     /// Returns the same distribution with `draws` rows per coalition: the first of the current ones, or the
     /// current ones and more.
     ///
-    /// Returns `None` if this number is not possible, or if more draws would not reduce the error, as for
+    /// Returns `None` if this number is not possible, or if more draws would not reduce the error, as with
     /// distributions that use the rows of the data.
     fn with_draws(&self, draws: usize) -> Option<Box<dyn ConditionalLaw + '_>> {
         let _ = draws;
@@ -148,8 +148,8 @@ pub(super) fn refuse_infinite(row: &[f64], what: impl FnOnce() -> String) -> Res
             what: what(),
             column,
             value: row[column],
-            reason: "this conditional distribution computes means and distances with it; pass a finite \
-                     number, or use the marginal game, which takes infinite values",
+            reason: "this conditional distribution requires finite values; pass a finite number, or use the \
+                     marginal game, which accepts infinite values",
         }),
     }
 }

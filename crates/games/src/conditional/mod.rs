@@ -18,8 +18,8 @@
 //!
 //! The distribution of X is a [`ConditionalLaw`], fitted to data: a multivariate normal distribution, a
 //! Gaussian copula, rows of the data weighted by their distance, or rows that match the explicand. The first
-//! three are those of Aas, Jullum and Løland, *Explaining individual predictions when features are
-//! dependent*, Artificial Intelligence 298, 2021, sections 3.1 to 3.3.
+//! three follow Aas, Jullum and Løland, *Explaining individual predictions when features are dependent*,
+//! Artificial Intelligence 298, 2021, sections 3.1 to 3.3.
 
 mod copula;
 mod counted;

@@ -120,7 +120,7 @@ impl UnitNormal {
         Drawn { law: self, explicand, absent: features, mean, lower, stream, value }
     }
 
-    /// Returns the conditional distribution of the absent features given those of `coalition`.
+    /// Returns the conditional distribution of the absent features given the features in `coalition`.
     pub(super) fn absent(&self, coalition: CoalitionView<'_>, unit: impl Fn(usize) -> f64) -> Absent {
         let features: Vec<usize> = coalition.complement().view().members().collect();
         let order: Vec<usize> = coalition.members().chain(features.iter().copied()).collect();
@@ -140,7 +140,7 @@ impl UnitNormal {
 pub(super) struct Absent {
     /// The absent features, ascending.
     pub(super) features: Vec<usize>,
-    /// Their conditional mean, standardized.
+    /// The conditional mean of the absent features, standardized.
     pub(super) mean: Vec<f64>,
     /// The factor of the whole matrix; its last block belongs to the absent features.
     lower: Mat<f64>,
@@ -152,7 +152,7 @@ pub(super) struct Drawn<'a, V> {
     explicand: &'a [f64],
     /// The absent features, ascending.
     absent: Vec<usize>,
-    /// Their conditional mean, standardized.
+    /// The conditional mean of the absent features, standardized.
     mean: Vec<f64>,
     /// The factor of the whole matrix; its last block belongs to the absent features.
     lower: Mat<f64>,
@@ -362,9 +362,9 @@ pub(super) fn check_enough(data: &Counted, law: &'static str) -> Result<(), Game
             law,
             actual: total.round() as usize,
             min: columns + 1,
-            hint: "with n rows or fewer, n - 1 of the n features would seem to determine the last one; use \
-                   more rows, or explain fewer features (in the library, a normal distribution can be built \
-                   from a known covariance)",
+            hint: "use more rows or explain fewer features, because with n rows or fewer the covariance of n \
+                   features is singular (in the library, a normal distribution can be built from a known \
+                   covariance)",
         });
     }
     let bytes = memory::product([6, columns, columns, 8]);

@@ -14,7 +14,7 @@ impl Graph {
     ///
     /// If the number of players of the coalition is not the number of nodes.
     pub fn components(&self, coalition: CoalitionView<'_>) -> Vec<Coalition> {
-        assert_eq!(coalition.players(), self.nodes(), "the coalition has other players than the graph");
+        assert_eq!(coalition.players(), self.nodes(), "the coalition needs one player per node");
         let mut left = coalition.to_coalition();
         let mut components = Vec::new();
         let mut reached = Vec::new();
@@ -55,7 +55,7 @@ impl Graph {
     ///
     /// Same as [`components`](Self::components).
     pub fn boundary(&self, coalition: CoalitionView<'_>) -> Coalition {
-        assert_eq!(coalition.players(), self.nodes(), "the coalition has other players than the graph");
+        assert_eq!(coalition.players(), self.nodes(), "the coalition needs one player per node");
         let outside = coalition.members().flat_map(|member| self.neighbours(member).iter().copied());
         Coalition::from_members(self.nodes(), outside.filter(|&node| !coalition.contains(node)))
     }

@@ -1,4 +1,4 @@
-//! Enumeration of connected sets of nodes, each once.
+//! Enumeration of the connected sets of nodes, without repetitions.
 
 use std::ops::ControlFlow;
 
@@ -13,9 +13,9 @@ pub struct ConnectedSet<'a> {
     pub nodes: CoalitionView<'a>,
     /// Number of nodes.
     pub size: usize,
-    /// Number of nodes outside that have a neighbour in it: |B(U)|.
+    /// Number of nodes outside the set that have a neighbour in it: |B(U)|.
     pub boundary: usize,
-    /// Number of nodes in the boundary that sets may contain.
+    /// Number of boundary nodes that belong to `within`, i.e. that larger sets may contain.
     pub boundary_within: usize,
 }
 
@@ -54,7 +54,7 @@ impl Graph {
         largest: usize,
         visit: impl FnMut(ConnectedSet<'_>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        assert_eq!(within.players(), self.nodes(), "the coalition has other players than the graph");
+        assert_eq!(within.players(), self.nodes(), "the coalition needs one player per node");
         assert!(within.contains(root), "node {root} is not a member of `within`");
         Walk::new(self, within, 0).run(root, largest, visit)
     }
@@ -74,7 +74,7 @@ impl Graph {
         largest: usize,
         mut visit: impl FnMut(ConnectedSet<'_>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        assert_eq!(within.players(), self.nodes(), "the coalition has other players than the graph");
+        assert_eq!(within.players(), self.nodes(), "the coalition needs one player per node");
         let mut walk = Walk::new(self, within, 0);
         for first in within.members() {
             walk.first = first;
@@ -83,8 +83,8 @@ impl Graph {
         ControlFlow::Continue(())
     }
 
-    /// Returns the number of connected sets of at most `largest` nodes of `within`, only those that contain
-    /// `root` if it is given. Returns `None` if there are more than `limit`.
+    /// Returns the number of connected sets of at most `largest` nodes of `within`; if `root` is given, only
+    /// sets that contain it are counted. Returns `None` if there are more than `limit`.
     ///
     /// # Panics
     ///
@@ -124,7 +124,7 @@ struct Walk<'a> {
     touched: Vec<u32>,
     boundary: usize,
     boundary_within: usize,
-    /// Nodes that may be added, or were skipped or added on the way here.
+    /// Nodes that may be added next, and nodes that were skipped or added to reach the current set.
     candidates: Vec<usize>,
     is_candidate: Vec<bool>,
 }

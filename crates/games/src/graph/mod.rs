@@ -70,7 +70,7 @@ pub enum Adjacency {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
-    /// Start of the neighbours of each node in `neighbours`, followed by the end of the last.
+    /// Start of the neighbours of each node in `neighbours`, followed by the end of the last list.
     starts: Vec<usize>,
     /// The neighbours of node 0, of node 1, …, each list ascending.
     neighbours: Vec<usize>,
@@ -147,7 +147,7 @@ impl Graph {
         Ok(Self::of_edges(nodes, sorted, GraphShape::General))
     }
 
-    /// Creates a graph from distinct edges between distinct nodes that exist.
+    /// Creates a graph from valid edges: all distinct, each between two different existing nodes.
     fn of_edges(nodes: usize, edges: Vec<(usize, usize)>, shape: GraphShape) -> Self {
         let mut starts = vec![0; nodes + 1];
         for &(a, b) in &edges {

@@ -6,7 +6,8 @@ impl Graph {
     /// Returns the neighbourhood `N_k(i)`: the nodes at distance at most `order` from `node`, including
     /// itself, in ascending order (Chen et al. 2019, equation 4).
     ///
-    /// Takes `O(|N_k(i)|)` on lines and grids, otherwise `O(edges in it)` and a bit per node.
+    /// Takes `O(|N_k(i)|)` time on lines and grids; otherwise `O(edges in the neighbourhood)` time, and one
+    /// bit of memory per node.
     ///
     /// # Panics
     ///

@@ -7,10 +7,10 @@ use crate::game::Game;
 
 use super::Graph;
 
-/// The batch of components is evaluated once it has this many of them.
+/// Number of collected components at which they are evaluated as a batch.
 const COMPONENTS: usize = 1 << 16;
 
-/// A game whose members cooperate only along the edges of a graph.
+/// A game in which players cooperate only along the edges of a graph.
 ///
 /// ```text
 /// v^G(S) = v(∅) + Σ_{C ∈ components(S)} (v(C) − v(∅))

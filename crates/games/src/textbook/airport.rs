@@ -17,7 +17,8 @@ use crate::textbook::ClosedForm;
 /// Banzhaf  φ_(i) = Σ_{k≤i} (c_(k) − c_(k−1)) · 2^{−(n−k)}
 /// ```
 ///
-/// Useful as a game of any number of distinct players in O(n log n), with interactions of every order.
+/// Useful as a game with any number of distinct players and interactions of every order, whose values take
+/// O(n log n) time.
 ///
 /// ```
 /// use apportion_games::{Airport, ClosedForm};

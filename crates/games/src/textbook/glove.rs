@@ -22,8 +22,8 @@ use crate::textbook::ClosedForm;
 /// Banzhaf  φ_left = P(X ≤ r − 1),  φ_right = P(X ≤ l − 1),  X ~ Binomial(n − 1, ½)
 /// ```
 ///
-/// (A left glove adds 1 if more right gloves than left ones are present; the number of lefts present plus
-/// rights absent is binomial.)
+/// (A left glove adds 1 if more right gloves than left ones are present; the number of left gloves present
+/// plus right gloves absent is binomial.)
 ///
 /// Useful as a game of two kinds of symmetric players whose values differ by orders of magnitude (l ≫ r).
 /// Takes O(n) time.

@@ -110,8 +110,8 @@ impl WeightedVoting {
             counts
         };
         let swings_of = |&weight: &u64| {
-            // A player that reaches the quota alone swings every losing coalition of the others, and is in
-            // none of the counted coalitions.
+            // A player that reaches the quota alone turns every losing coalition of the others into a winning
+            // one, and is in none of the counted coalitions.
             let weight = weight.min(self.quota) as usize;
             let counts = without(weight);
             (0..players)

@@ -1118,7 +1118,7 @@ fn explicands_and_models_that_do_not_fit_the_law_are_refused() {
     // digits.
     let (what, reason) = ("the explicand".to_owned(), "it overflows");
     let large = GameError::InfiniteInput { what, column: 0, value: 2.5e305, reason };
-    assert_eq!(large.to_string(), "the explicand has the value 2.5e305 in column 0, and it overflows");
+    assert_eq!(large.to_string(), "the explicand has the value 2.5e305 in column 0, but it overflows");
     let frequency = FrequencyLaw::fit(Rows::new(&data, 3)).unwrap();
     assert!(ConditionalGame::new(&curved, &[0.0, f64::NAN, 0.0], &frequency).is_ok());
     assert!(ConditionalGame::new(&curved, &[0.0, f64::INFINITY, 0.0], &frequency).is_ok());

@@ -1,5 +1,5 @@
-//! Tests of weighted data: for every distribution, integer weights are equivalent to repeated rows, and
-//! weights of zero to no rows.
+//! Tests of weighted data: for every distribution, integer weights are equivalent to repeated rows, and zero
+//! weights to omitted rows.
 
 use apportion_games::{
     Background, Coalitions, ConditionalGame, ConditionalLaw, CopulaLaw, EmpiricalLaw, FrequencyLaw,

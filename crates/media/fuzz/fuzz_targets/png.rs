@@ -9,13 +9,13 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     check(&sealed(bytes));
 });
 
-/// Checks that reading never panics, and that numbers read are between 0 and 1 and survive writing and
-/// reading.
+/// Checks that reading never panics, and that the pixel values are between 0 and 1 and do not change when
+/// they are written and read again.
 fn check(bytes: &[u8]) {
     let Ok(image) = Image::from_png(bytes) else { return };
     let pixels = image.height() * image.width();
     assert_eq!(image.pixels().len(), pixels * image.channels());
-    assert!(image.pixels().iter().all(|number| (0.0..=1.0).contains(number)), "a number that is no colour");
+    assert!(image.pixels().iter().all(|number| (0.0..=1.0).contains(number)), "a pixel value outside [0, 1]");
     if pixels > 1 << 14 {
         return;
     }

@@ -35,9 +35,9 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
 fn cut(text: &Text, vocabulary: &Vocabulary) {
     let mut end = 0;
     for token in text.tokens() {
-        assert!(end <= token.range.start && token.range.start < token.range.end, "a token over another");
-        assert!(token.id < vocabulary.len(), "a token that is none");
-        assert!(text.source().get(token.range.clone()).is_some(), "a token that ends inside of a letter");
+        assert!(end <= token.range.start && token.range.start < token.range.end, "overlapping tokens");
+        assert!(token.id < vocabulary.len(), "an invalid token id");
+        assert!(text.source().get(token.range.clone()).is_some(), "a token that splits a character");
         end = token.range.end;
     }
     let scores: Vec<f64> = (0..text.players().len()).map(|player| player as f64 - 1.5).collect();

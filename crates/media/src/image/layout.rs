@@ -83,14 +83,14 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`MediaError::Shape`] if the number is not a square, otherwise same as [`new`](Self::new).
+    /// [`MediaError::Shape`] if the number is not a square number, otherwise same as [`new`](Self::new).
     pub fn flat_square(features: usize) -> Result<Self, MediaError> {
         let side = features.isqrt();
         match side * side == features {
             true => Self::new(side, side, 1, ChannelOrder::Last),
             false => Err(MediaError::Shape {
                 shape: vec![features],
-                problem: "the number of pixels is not a square",
+                problem: "the number of features is not a square number",
             }),
         }
     }
@@ -127,7 +127,7 @@ impl Layout {
     /// If the pixel or channel does not exist.
     pub fn feature(&self, row: usize, column: usize, channel: usize) -> usize {
         let is_inside = row < self.height && column < self.width && channel < self.channels;
-        assert!(is_inside, "channel {channel} of pixel {row}, {column} of another layout");
+        assert!(is_inside, "channel {channel} of pixel {row}, {column} is outside the layout");
         self.feature_at(row * self.width + column, channel)
     }
 

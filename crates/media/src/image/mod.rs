@@ -131,7 +131,7 @@ impl Image {
     ///
     /// If the pixel does not exist.
     pub fn pixel(&self, row: usize, column: usize) -> &[f64] {
-        assert!(row < self.height && column < self.width, "pixel {row}, {column} of another image");
+        assert!(row < self.height && column < self.width, "pixel {row}, {column} is outside the image");
         let start = (row * self.width + column) * self.channels;
         &self.pixels[start..start + self.channels]
     }

@@ -18,7 +18,7 @@ pub struct OverlayOptions {
 }
 
 impl Default for OverlayOptions {
-    /// An automatic factor, with a colour bar.
+    /// Returns options with an automatic factor and a colour bar.
     fn default() -> Self {
         Self { factor: None, colour_bar: true }
     }
@@ -82,7 +82,7 @@ fn with_bar(picture: &Image, width: usize) -> Result<Image, MediaError> {
     let bar = picture.width().saturating_add(width);
     let whole = bar.saturating_add(width);
     check_size(height, whole)?;
-    // The centre of the topmost pixel is 1, that of the lowest −1.
+    // The centre of the topmost pixel is at 1, the centre of the lowest at −1.
     let down = |row: usize| 2.0 * row as f64 / (height - 1).max(1) as f64;
     Ok(Image::from_fn(height, whole, 3, |row, column, to| {
         if column < picture.width() {
@@ -116,7 +116,7 @@ fn with_bar(picture: &Image, width: usize) -> Result<Image, MediaError> {
 ///
 /// # Errors
 ///
-/// [`MediaError::SegmentationMismatch`], [`MediaError::NoSuchPlayer`]; for colour images also those of
+/// [`MediaError::SegmentationMismatch`], [`MediaError::NoSuchPlayer`]; for colour images also the errors of
 /// [`Reference::image_for`].
 pub fn masked_picture(
     image: &Image,

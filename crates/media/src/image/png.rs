@@ -18,7 +18,7 @@ impl Image {
     /// Reads an image from the bytes of a PNG file: grey, colour or palette, with 1, 2, 4, 8 or 16 bits,
     /// interlaced or not.
     ///
-    /// The number of channels is that of the file; a palette has three. An alpha channel that is opaque
+    /// The number of channels is as in the file, or three for a palette. An alpha channel that is opaque
     /// everywhere is dropped. For an animation, the still image is read.
     ///
     /// # Errors

@@ -31,8 +31,8 @@ pub enum Score {
         /// The class.
         class: usize,
     },
-    /// `v(S) = Σ_y P(y | x) log P(y | x_S)`, the first display of section 2.1: the log-probability expected
-    /// under the model's own distribution.
+    /// `v(S) = Σ_y P(y | x) log P(y | x_S)`, the first displayed equation of section 2.1: the log-probability
+    /// expected under the model's own distribution.
     ///
     /// Classes of probability zero in `law` contribute nothing.
     ExpectedLogProbability {
@@ -97,10 +97,10 @@ impl Score {
             Self::ExpectedLogProbability { law } => {
                 let refuse = |problem| Err(MediaError::LawOfClasses { classes, problem });
                 if law.len() != classes {
-                    return refuse(format!("got {} numbers", law.len()));
+                    return refuse(format!("got {} probabilities", law.len()));
                 }
                 if let Some(class) = law.iter().position(|p| !(0.0..=1.0).contains(p)) {
-                    return refuse(format!("number {class} is {}", law[class]));
+                    return refuse(format!("the probability of class {class} is {}", law[class]));
                 }
                 let sum: f64 = law.iter().sum();
                 match (sum - 1.0).abs() <= LAW_TOLERANCE {

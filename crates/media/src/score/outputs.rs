@@ -12,7 +12,7 @@ const ROUNDING: f64 = 1e-6;
 pub enum Outputs {
     /// Logits: `P(y) = exp z_y / Σ_c exp z_c`, or `P(1) = 1 / (1 + exp(−z))` for a single output.
     Logits,
-    /// Probabilities of the classes; a single output is that of class 1.
+    /// Probabilities of the classes; a single output is the probability of class 1.
     ///
     /// Outputs up to 1e-6 outside of [0, 1], which occur with 32-bit networks, are clamped. Several outputs
     /// must sum to 1 within 1e-6 per class.
@@ -86,7 +86,7 @@ impl Outputs {
     ///
     /// # Errors
     ///
-    /// [`MediaError::NoSuchClass`], and those of [`class_probabilities`](Self::class_probabilities).
+    /// [`MediaError::NoSuchClass`], and the errors of [`class_probabilities`](Self::class_probabilities).
     pub fn log_odds(self, outputs: &[f64], class: usize) -> Result<f64, MediaError> {
         check_class(class, self.classes(outputs.len()))?;
         self.check(outputs)?;

@@ -73,7 +73,7 @@ impl<G: Game> Game for ScoredGame<G> {
     /// Fails with [`GameError::Model`] if the outputs are not of the declared kind, and with
     /// [`GameError::NotFinite`] for the logarithm of 0.
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
-        assert_eq!(out.len(), batch.len(), "room for one value per coalition");
+        assert_eq!(out.len(), batch.len(), "`out` must hold one value per coalition");
         let k = self.game.outputs();
         let mut outputs = vec![0.0; batch.len() * k];
         self.game.values(batch, &mut outputs)?;

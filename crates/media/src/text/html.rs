@@ -7,7 +7,7 @@ use crate::error::MediaError;
 
 impl Text {
     /// Returns the text as an HTML fragment, one `<div>`, with the words of every player on a background in
-    /// the colour of its score. The score is the title of the words.
+    /// the colour of its score. The score is shown as a tooltip (the `title` attribute).
     ///
     /// Positive scores are blue and negative ones red, fading to white at 0 as in table 2 of the paper. The
     /// largest |score| has the full colour. Parts without a player are not coloured. The fragment needs no

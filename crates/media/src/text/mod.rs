@@ -31,7 +31,7 @@ pub use vocabulary::Vocabulary;
 /// assert_eq!(text.players(), [[0], [1], [2]]);
 /// assert_eq!((text.words(0), text.words(2)), ("Not".to_owned(), ".".to_owned()));
 ///
-/// // Bad where "not" stands before "funny", good with "funny" alone.
+/// // Negative if "not" precedes "funny", positive for "funny" alone.
 /// let model = |row: &[f64]| match row {
 ///     [2.0, 3.0, ..] => -1.0,
 ///     row => f64::from(row.contains(&3.0)),
@@ -46,7 +46,7 @@ pub use vocabulary::Vocabulary;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
     source: String,
-    /// In order, without overlaps.
+    /// The tokens in order, without overlaps.
     tokens: Vec<Token>,
     players: Vec<Vec<usize>>,
 }
@@ -209,7 +209,7 @@ impl Text {
         parts.join(" … ")
     }
 
-    /// Returns a row of `width` ids: those of the tokens, followed by `padding`.
+    /// Returns a row of `width` ids: the ids of the tokens, followed by `padding`.
     ///
     /// # Errors
     ///
@@ -238,7 +238,7 @@ impl Text {
     /// Makes the text an explicand, where absent tokens are replaced by the ids of several rows at the same
     /// position: the empirical average of section 2.1.
     ///
-    /// The rows may be those of other texts, created with [`row`](Self::row). After the end of the text, the
+    /// The rows may come from other texts, created with [`row`](Self::row). After the end of the text, the
     /// row always contains `padding`, regardless of the reference rows. The average of the paper is one of
     /// probabilities; see [`Probabilities`](crate::Probabilities).
     ///

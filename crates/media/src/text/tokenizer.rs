@@ -1,8 +1,8 @@
 //! Splitting of texts into tokens and their ids.
 //!
-//! A model of tokens comes with a vocabulary and with a convention for splitting texts into tokens, which its
-//! file does not store. [`Splitting`] has three such conventions. The user must know which one a model was
-//! trained with.
+//! A token-based model comes with a vocabulary and with a convention for splitting texts into tokens, which
+//! its file does not store. [`Splitting`] lists three such conventions. The user must know which one a model
+//! was trained with.
 //!
 //! # Measurements
 //!
@@ -60,11 +60,11 @@ pub enum Case {
 /// A token of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// Its position in the text, in bytes.
+    /// The position of the token in the text, in bytes.
     pub range: Range<usize>,
-    /// Its id in the vocabulary.
+    /// The id of the token in the vocabulary.
     pub id: usize,
-    /// Whether the vocabulary contains the token; if not, `id` is that of unknown words.
+    /// Whether the vocabulary contains the token; if not, `id` is the id for unknown words.
     pub known: bool,
 }
 

@@ -53,7 +53,7 @@ impl Vocabulary {
     ///
     /// # Errors
     ///
-    /// [`MediaError::VocabularyEncoding`] unless the bytes are UTF-8, and those of
+    /// [`MediaError::VocabularyEncoding`] unless the bytes are UTF-8, and the errors of
     /// [`from_tokens`](Self::from_tokens).
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, MediaError> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -133,12 +133,13 @@ impl Vocabulary {
         self.tokens.get(id).map(String::as_str)
     }
 
-    /// Returns the id that follows the end of a text and replaces absent tokens.
+    /// Returns the id of the padding token, which fills rows after the end of a text and replaces absent
+    /// tokens.
     pub fn padding(&self) -> usize {
         self.padding
     }
 
-    /// Returns the id of unknown words.
+    /// Returns the id of the token for unknown words.
     pub fn unknown(&self) -> Option<usize> {
         self.unknown
     }

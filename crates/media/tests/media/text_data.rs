@@ -1,4 +1,5 @@
-//! Compares texts of the shared data pack with the ids and tokens stored with them, if the pack is available.
+//! Compares the tokenization of the texts in the shared data pack with the ids and tokens stored there;
+//! skipped without the pack.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -70,7 +71,7 @@ fn stored_ids_are_reproduced() {
             let share = share(&texts, &vocabulary, tokenizer);
             let kept = self::share(&texts, &vocabulary, tokenizer.with_case(Case::AsWritten));
             println!(
-                "{name}, {splitting:?}: {:.2} % of the texts, {:.2} % in their case",
+                "{name}, {splitting:?}: {:.2}% of the texts, {:.2}% in their case",
                 100.0 * share,
                 100.0 * kept
             );

@@ -7,9 +7,9 @@ use crate::matrix::DependenceMatrix;
 impl Dendrogram {
     /// Clusters features hierarchically with distance 1 − dependence. Leaves are named by their indices.
     ///
-    /// The algorithms are those of Müllner, *Modern hierarchical, agglomerative clustering algorithms*, 2011,
-    /// as implemented in the crate kodama, and take O(n²) time. If distances are equal, several dendrograms
-    /// are valid; the choice is deterministic.
+    /// The algorithms follow Müllner, *Modern hierarchical, agglomerative clustering algorithms*, 2011, as
+    /// implemented in the crate kodama, and take O(n²) time. If distances are equal, several dendrograms are
+    /// valid; the choice is deterministic.
     pub fn new(dependence: &DependenceMatrix, linkage: Linkage) -> Self {
         let features = dependence.features();
         let mut distances: Vec<f64> = dependence.values().iter().map(|value| 1.0 - value).collect();

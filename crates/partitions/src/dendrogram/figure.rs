@@ -1,4 +1,5 @@
-//! The dendrogram as a figure: one leaf per line, names on the left, height to the right.
+//! The dendrogram as a figure: one leaf per line, with names on the left and the height increasing to the
+//! right.
 
 use plotters::coord::Shift;
 use plotters::element::{DashedPathElement, PathElement};
@@ -98,8 +99,8 @@ impl Dendrogram {
         cluster.checked_sub(self.features()).map_or(0.0, |merge| self.merges[merge].height)
     }
 
-    /// Returns the colour of each cluster: that of its group if it is below the cut and in a group of several
-    /// features.
+    /// Returns the colour of each cluster: the colour of its group if it is below the cut and in a group of
+    /// several features.
     fn colours(&self, layout: &Layout, done: usize) -> Vec<RGBColor> {
         let features = self.features();
         let mut colours = vec![INK; features + self.merges.len()];
@@ -127,7 +128,7 @@ struct Layout {
     left: i32,
     top: i32,
     bottom: i32,
-    /// The vertical position of each cluster: that of a leaf, or the middle of its children's.
+    /// The vertical position of each cluster: the line of a leaf, or the middle between its children.
     rows: Vec<i32>,
 }
 

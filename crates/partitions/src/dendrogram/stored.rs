@@ -24,7 +24,7 @@ impl TryFrom<Stored> for Dendrogram {
         let Stored { leaves, linkage, merges } = stored;
         let features = leaves.len();
         if merges.len() + 1 != features {
-            let problem = "is missing or too many: expected one merge fewer than features";
+            let problem = "is missing or superfluous: expected one merge fewer than features";
             return Err(PartitionsError::Merge { merge: merges.len(), problem });
         }
         // The size of each cluster, or `None` after it is merged.
@@ -34,17 +34,17 @@ impl TryFrom<Stored> for Dendrogram {
             let refuse = |problem| Err(PartitionsError::Merge { merge: at, problem });
             let [first, second] = merge.children;
             if first >= second {
-                return refuse("does not name its lower child first");
+                return refuse("must list its children in ascending order");
             }
             let mut take = |child: usize| sizes.get_mut(child).and_then(Option::take);
             let (Some(one), Some(other)) = (take(first), take(second)) else {
                 return refuse("has a child that does not exist yet, or was merged before");
             };
             if merge.size != one + other {
-                return refuse("does not have the size of its children together");
+                return refuse("must have the sum of the sizes of its children as its size");
             }
             if !(below..=HIGHEST).contains(&merge.height) {
-                return refuse("is lower than the one before, or its height is not from 0 to 1");
+                return refuse("must have a height between that of the previous merge and 1");
             }
             below = merge.height;
             sizes.push(Some(merge.size));

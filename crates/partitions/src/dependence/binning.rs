@@ -1,4 +1,4 @@
-//! Mutual information of features in bins.
+//! Mutual information of features discretized into bins.
 
 use apportion_games::{Purpose, stream};
 use rand::seq::SliceRandom;
@@ -15,7 +15,7 @@ pub(super) struct Binning {
     pub(super) bins: Option<usize>,
 }
 
-/// A column in bins.
+/// A column discretized into bins.
 pub(super) struct Binned {
     /// The bin of each row, less than the number of bins.
     bin: Vec<u32>,

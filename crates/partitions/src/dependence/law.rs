@@ -1,14 +1,14 @@
 //! Distributions of the measures for independent features.
 //!
 //! The distribution of Spearman's ρ is known. That of the other measures depends only on the number of rows
-//! and on the bins or neighbours if there are no ties, so it is estimated from draws. If many draws exceed a
-//! quantile, it is read off the draws. Otherwise, it is that of a Pearson type III distribution (a shifted
-//! gamma distribution) with the first three moments of the draws.
+//! and on the bins or neighbours if there are no ties, so it is estimated from draws. If enough draws exceed
+//! a quantile, it is read off the draws. Otherwise, the quantile of a Pearson type III distribution (a
+//! shifted gamma distribution) with the first three moments of the draws is used.
 //!
-//! Alternatives were tested. The χ² distribution that textbooks give for information in bins is as good if
-//! cells contain ten rows or more, but with two rows per cell its quantile is exceeded 2.5 times too often,
-//! and with one row, 60 times. A normal distribution for the estimates by neighbours has a quantile that is a
-//! tenth to a quarter too low at level 1/300.
+//! Alternatives were tested. The χ² distribution that textbooks give for binned mutual information is as good
+//! if cells contain ten rows or more, but with two rows per cell its quantile is exceeded 2.5 times too
+//! often, and with one row, 60 times. A normal distribution for the nearest-neighbour estimates has a
+//! quantile that is a tenth to a quarter too low at level 1/300.
 
 use apportion_games::parallel;
 use statrs::distribution::{ContinuousCDF, Gamma, Normal, StudentsT};
@@ -19,12 +19,12 @@ use super::maximal_information::MaximalInformation;
 use super::measure::informational_coefficient;
 use super::nearest_neighbours::NearestNeighbours;
 
-/// Number of independent pairs drawn for information in bins.
+/// Number of independent pairs drawn for binned mutual information.
 const BINNED_DRAWS: u64 = 4000;
 /// Minimum number of draws beyond a quantile to read it off the draws.
 const SHOWN: f64 = 20.0;
 
-/// Maximum number of rows per draw for the estimates by neighbours. With more rows, the estimates remain near
+/// Maximum number of rows per draw for nearest-neighbour estimates. With more rows, the estimates remain near
 /// 0, and shrink with the square root of the number of rows.
 const MOST_ROWS: usize = 2500;
 
@@ -33,8 +33,8 @@ const GRID_DRAWS: u64 = 500;
 /// Maximum number of rows of these pairs. With more rows, the coefficient is smaller.
 const MOST_ROWS_IN_GRIDS: usize = 1000;
 
-/// Returns the number of independent pairs drawn for estimates by neighbours: 1000, and more if there are few
-/// rows, so that draws are fast.
+/// Returns the number of independent pairs drawn for nearest-neighbour estimates: 1000, and more if there are
+/// few rows, because draws are then fast.
 fn neighbour_draws(rows: usize) -> u64 {
     (10_000_000 / (rows * rows.isqrt()) as u64).clamp(1000, 20_000)
 }
@@ -66,8 +66,8 @@ impl Dependence {
     }
 }
 
-/// Returns the information that the estimate by neighbours for `rows` independent rows exceeds with
-/// probability `tail`, from draws with at most `most` rows.
+/// Returns the mutual information that the nearest-neighbour estimate for `rows` independent rows exceeds
+/// with probability `tail`, from draws with at most `most` rows.
 fn exceeded_by_neighbours(
     measure: impl Fn(usize) -> NearestNeighbours,
     rows: usize,

@@ -1,4 +1,4 @@
-//! The trait of all measures.
+//! The trait for measures of dependence.
 
 /// A measure of dependence, which preprocesses each column once and then compares pairs.
 pub(super) trait Measure: Sync {

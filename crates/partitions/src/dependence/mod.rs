@@ -35,7 +35,7 @@ pub use pairs::LEAST_ROWS;
 /// use apportion_games::Rows;
 /// use apportion_partitions::Dependence;
 ///
-/// // y = x² on either side of 0: as dependent as can be, and not at all monotone.
+/// // y = x² on both sides of 0: fully dependent, but not monotone.
 /// let values: Vec<f64> = (0..200).map(|row| f64::from(row) - 99.5).flat_map(|x| [x, x * x]).collect();
 /// let dependence = |measure: Dependence| {
 ///     Ok::<f64, apportion_partitions::PartitionsError>(measure.matrix(Rows::new(&values, 2))?.get(0, 1))
@@ -101,9 +101,9 @@ pub enum Dependence {
     /// MIC = max over a b ≤ N^0.6 of I(a, b) / ln min(a, b)
     /// ```
     ///
-    /// where I(a, b) is that of the best grid with a columns and b rows, computed by their algorithm
-    /// ApproxMaxMI with c = 15. It is 1 for noiseless functions of any form. For independent features, it is
-    /// not 0, but about 0.25 with 100 rows, and 0.13 with 1000.
+    /// where I(a, b) is the mutual information of the best grid with a columns and b rows, computed by their
+    /// algorithm ApproxMaxMI with c = 15. It is 1 for noiseless functions of any form. For independent
+    /// features, it is not 0, but about 0.25 with 100 rows, and 0.13 with 1000.
     ///
     /// Takes O(N^1.8) time per pair: 15 ms for 1000 rows, on one core.
     MaximalInformation,

@@ -59,7 +59,7 @@ impl Dependence {
     }
 }
 
-/// Checks that the dependences of all pairs of features and their distances for clustering fit into memory.
+/// Checks that the dependences of all pairs of features and their distances for clustering fit in memory.
 /// Each pair takes three numbers, including one while the results of the threads are concatenated.
 fn check_memory(features: usize) -> Result<(), TooMuchMemory> {
     let bytes = memory::product([3, features, features.saturating_sub(1), 8]) / 2;

@@ -217,9 +217,9 @@ fn the_dependence_of_normal_features_is_known() {
     }
 }
 
-// A binary feature and a copy with values flipped with probability p: I = ln 2 − H(p), both in bins and, with
-// ties in random order, by neighbours. The bound is 0.03, about 3 standard errors of an estimate with 4000
-// rows.
+// A binary feature and a copy with values flipped with probability p: I = ln 2 − H(p), for binned estimates
+// and, with ties in random order, for nearest-neighbour estimates. The bound is 0.03, about 3 standard errors
+// of an estimate with 4000 rows.
 #[test]
 fn ties_do_not_change_information() {
     let mut rng = stream(9, Purpose::Experiment, 0);
@@ -440,7 +440,7 @@ proptest! {
         for measure in MEASURES {
             let (one, other) = (of_two(measure, &x, &y), of_two(measure, &y, &x));
             prop_assert!((0.0..=1.0).contains(&one) && (0.0..=1.0).contains(&other), "{one}, {other}");
-            // The random order of ties depends on the index of the column, so estimates by neighbours may
+            // The random order of ties depends on the index of the column, so nearest-neighbour estimates may
             // differ if there are ties.
             if !matches!(measure, Dependence::NearestNeighbours { .. }) {
                 prop_assert!((one - other).abs() < 1e-7);

@@ -50,7 +50,7 @@ pub struct Bernoulli {
     /// Whether complements are included together.
     pub pairing: Pairing,
     /// Whether samples grow. If so, a unit is included in all samples whose inclusion probability for its
-    /// size is at least a uniform random number of this unit, and a size is enumerated if more than half of
+    /// size is at least the unit's own uniform random number, and a size is enumerated if more than half of
     /// it is drawn.
     pub order: Order,
 }

@@ -18,8 +18,8 @@ use crate::size::size_law::SizeLaw;
 ///
 /// Rounding is systematic sampling with a random start: an expectation of 2.3 is rounded to 3 with
 /// probability 0.3 and to 2 otherwise, and the sum is always the same. So inclusion probabilities are those
-/// of the Bernoulli design, to 2^−53, but draws are not independent. (Rounding without a random start would
-/// omit the same sizes in every run.)
+/// of the Bernoulli design to within 2^−53, but draws are not independent. (Rounding without a random start
+/// would omit the same sizes in every run.)
 ///
 /// For pairs, `2⌊evaluations/2⌋` rows are drawn and expected. If `evaluations` reaches the number of
 /// coalitions that can be drawn, each is included exactly once. Rows are sorted by size, with the smaller
@@ -110,7 +110,7 @@ impl FixedCounts {
     }
 
     /// Same as [`sample`](Sampler::sample) in [`Order::Nested`], with the rows in the order in which they are
-    /// added: those of a smaller sample come first.
+    /// added: the rows of a smaller sample come first.
     ///
     /// # Errors
     ///
@@ -176,8 +176,8 @@ impl FixedCounts {
 /// Fractions are integer multiples of 2^−53, so that their sums are exact.
 const ONE: u64 = 1 << 53;
 
-/// Rounds each number down or up, where the probability of rounding up is its fraction, so that the sum is
-/// that of the numbers, rounded to the nearest integer.
+/// Rounds each number down or up, where the probability of rounding up is its fraction, so that the rounded
+/// numbers sum to the sum of the numbers, rounded to the nearest integer.
 pub(crate) fn round_systematically(expected: &[f64], rng: &mut ChaCha8Rng) -> Vec<usize> {
     let total = expected.iter().sum::<f64>().round() as usize;
     let mut counts: Vec<usize> = expected.iter().map(|mean| mean.floor() as usize).collect();

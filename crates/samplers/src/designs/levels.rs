@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// The unit of the stream for the starts: above those of the sizes, which are fewer than 2^32.
+/// The unit of the stream for the starts: above the units of the sizes, which are below 2^32.
 pub(crate) const START_UNIT: u64 = 1 << 40;
 
 /// The levels at which the units of a class enter samples: the k-th at level (k + start) / rate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entries {
-    /// Uniform on (0, 1].
+    /// The start, uniform on (0, 1].
     pub(crate) start: f64,
     pub(crate) rate: f64,
     /// Number of units; may be infinite.

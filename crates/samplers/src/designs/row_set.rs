@@ -21,7 +21,7 @@ impl RowSet {
     ///
     /// # Panics
     ///
-    /// If `position + 1` does not fit 32 bits. Never returns if the set is full.
+    /// If `position + 1` does not fit in 32 bits. Never returns if the set is full.
     #[inline]
     pub(crate) fn insert(
         &mut self,

@@ -11,8 +11,8 @@ use crate::size::pairing::Pairing;
 pub struct SizeStratum {
     /// `ln C(n, s)`, the logarithm of the number of coalitions of this size.
     pub ln_population: f64,
-    /// Expected number of rows of this size, including repetitions; if a design fixes the numbers first, the
-    /// expectation given these.
+    /// Expected number of rows of this size, including repetitions; if a design first fixes the number of
+    /// rows of each size, the expectation given these numbers.
     pub expected: f64,
     /// Number of rows of this size, including repetitions.
     pub drawn: usize,
@@ -67,8 +67,8 @@ impl Sample {
         &self.strata
     }
 
-    /// Returns how often each row was drawn, after [`merge_duplicates`](Self::merge_duplicates); `None`
-    /// before.
+    /// Returns the number of times each row was drawn, after [`merge_duplicates`](Self::merge_duplicates);
+    /// `None` before.
     ///
     /// In a paired sample, both rows of a pair have the number of times that either of them was drawn.
     pub fn multiplicities(&self) -> Option<&[u32]> {
@@ -172,9 +172,9 @@ pub trait Sampler {
 
     /// Draws coalitions for at most `evaluations` evaluations.
     ///
-    /// The values of the empty and the full coalition are left to the caller and not counted, unless they
-    /// have a positive probability. Designs with independent inclusion use `evaluations` in expectation; see
-    /// each sampler.
+    /// The empty and the full coalition are neither drawn nor counted, unless they have a positive
+    /// probability: the caller evaluates them. Designs with independent inclusion use `evaluations` in
+    /// expectation; see each sampler.
     ///
     /// # Errors
     ///
@@ -183,7 +183,7 @@ pub trait Sampler {
 }
 
 /// Returns the maximum number of coalitions of `players` players in a sample: 1 GiB of bits, and few enough
-/// that positions fit 32 bits.
+/// that positions fit in 32 bits.
 ///
 /// ```
 /// assert_eq!(apportion_samplers::most_rows(60), 1 << 27);

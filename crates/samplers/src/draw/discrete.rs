@@ -13,7 +13,7 @@ use crate::error::SamplerError;
 
 /// A distribution on the outcomes `0..len`, sampled with the alias method.
 ///
-/// A draw takes one 64-bit word and O(1) time for any distribution; no word if there is a single outcome.
+/// A draw takes one 64-bit word and O(1) time for any distribution, or no word if there is a single outcome.
 /// Probabilities are exact up to rounding (about 1e-16 · len, absolute); an outcome of weight zero is never
 /// drawn.
 ///
@@ -46,7 +46,7 @@ impl Discrete {
     /// # Errors
     ///
     /// [`SamplerError::OutcomeWeight`] for a weight that is negative or not finite,
-    /// [`SamplerError::NoOutcome`] if there are no weights, all are zero, or their number does not fit 32
+    /// [`SamplerError::NoOutcome`] if there are no weights, all are zero, or their number does not fit in 32
     /// bits.
     pub fn new(weights: &[f64]) -> Result<Self, SamplerError> {
         let largest = largest_weight(weights)?;
@@ -76,7 +76,7 @@ impl Discrete {
     ///
     /// # Errors
     ///
-    /// [`SamplerError::NoOutcome`] for zero outcomes, or if their number does not fit 32 bits.
+    /// [`SamplerError::NoOutcome`] for zero outcomes, or if their number does not fit in 32 bits.
     pub fn uniform(outcomes: usize) -> Result<Self, SamplerError> {
         if outcomes == 0 || u32::try_from(outcomes).is_err() {
             return Err(SamplerError::NoOutcome { outcomes });

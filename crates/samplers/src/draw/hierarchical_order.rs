@@ -40,7 +40,7 @@ impl HierarchicalOrder {
         Self { players: hierarchy.players(), members: members.collect() }
     }
 
-    /// Replaces the order by a uniformly random one, independent of the previous order. Takes O(n) time.
+    /// Replaces the order with a uniformly random one, independent of the previous order. Takes O(n) time.
     pub fn shuffle(&mut self, rng: &mut ChaCha8Rng) {
         self.members.iter_mut().for_each(|members| shuffle(members, rng));
     }

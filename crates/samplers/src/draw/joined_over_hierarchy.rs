@@ -7,7 +7,7 @@ use crate::draw::joined_coalitions::SubsetLaw;
 use crate::error::SamplerError;
 
 /// The distribution of the coalition that a player joins over a hierarchy: some of the other members of every
-/// group that contains the player, each member complete, drawn by their number and independently for each
+/// group that contains the player, each taken as a whole, drawn by their number and independently for each
 /// group.
 ///
 /// With the size distributions of semivalues, the mean marginal contribution of the player is a coalitional

@@ -36,7 +36,7 @@ impl NestedOrder {
         Self { groups: (0..partition.len()).collect(), members: partition.groups().to_vec() }
     }
 
-    /// Replaces the order by a uniformly random one, independent of the previous order. Takes O(n) time.
+    /// Replaces the order with a uniformly random one, independent of the previous order. Takes O(n) time.
     pub fn shuffle(&mut self, rng: &mut ChaCha8Rng) {
         shuffle(&mut self.groups, rng);
         self.members.iter_mut().for_each(|members| shuffle(members, rng));

@@ -4,7 +4,8 @@ use apportion_games::{Purpose, stream};
 
 use crate::draw::random::shuffle;
 
-/// Returns the uniformly random permutation number `unit` of the players `0..players` for `seed`.
+/// Returns a uniformly random permutation of the players `0..players`, determined by `seed` and the number
+/// `unit`.
 ///
 /// Each unit has a separate stream, so permutations can be generated in any order and on any thread. Takes
 /// `O(n)` time.
@@ -20,9 +21,9 @@ use crate::draw::random::shuffle;
 ///
 /// # Panics
 ///
-/// If `players` does not fit 32 bits or `unit` 48.
+/// If `players` does not fit in 32 bits or `unit` in 48.
 pub fn permutation(players: usize, seed: u64, unit: u64) -> Vec<usize> {
-    assert!(u32::try_from(players).is_ok(), "{players} players do not fit 32 bits");
+    assert!(u32::try_from(players).is_ok(), "{players} players do not fit in 32 bits");
     let mut rng = stream(seed, Purpose::Permutations, unit);
     let mut order: Vec<usize> = (0..players).collect();
     shuffle(&mut order, &mut rng);

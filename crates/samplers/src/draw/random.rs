@@ -18,6 +18,8 @@ pub(crate) struct Below {
 }
 
 impl Below {
+    /// Prepares draws below `bound`.
+    ///
     /// # Panics
     ///
     /// If `bound` is zero.

@@ -35,12 +35,14 @@ pub(crate) struct UniformSubset {
 const WORD_COST: f64 = 2.5;
 
 impl UniformSubset {
+    /// Prepares draws of subsets of `size` among `players`.
+    ///
     /// # Panics
     ///
-    /// If `players` does not fit 32 bits.
+    /// If `players` does not fit in 32 bits.
     pub(crate) fn new(players: usize, size: usize) -> Self {
         debug_assert!(size <= players);
-        assert!(u32::try_from(players).is_ok(), "{players} players do not fit 32 bits");
+        assert!(u32::try_from(players).is_ok(), "{players} players do not fit in 32 bits");
         let target = size.min(players - size);
         Self {
             players,

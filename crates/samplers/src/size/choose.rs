@@ -1,7 +1,7 @@
-//! Binomial coefficients: exact if they fit 128 bits, and logarithms of any.
+//! Binomial coefficients, exact if they fit in 128 bits, and their logarithms.
 
-/// Returns `C(n, k)`, the number of subsets of `k` among `n`, or `None` if it does not fit 128 bits. Zero for
-/// `k > n`.
+/// Returns `C(n, k)`, the number of subsets of `k` among `n`, or `None` if it does not fit in 128 bits.
+/// Returns zero for `k > n`.
 ///
 /// Exact: only the result must fit, intermediate products do not overflow. Takes `O(min(k, n − k))` time.
 ///

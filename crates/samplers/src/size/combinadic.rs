@@ -10,16 +10,15 @@
 //! element `j` (0-based, with `k` still to choose) is C(n − 1 − j, k − 1), which depends on `j` and not on
 //! `s`, and the search continues at `j + 1`. As printed, the algorithm returns wrong subsets from n = 5 on.
 //! Each element is visited once, and each binomial coefficient is computed from the previous one by a
-//! multiplication and a division, so the cost is `O(n)` without a table. from the one before by one
-//! multiplication and division, so that the cost is `O(n)` and no table is needed.
+//! multiplication and a division, so the cost is `O(n)` without a table.
 
 use apportion_games::{Coalition, CoalitionView};
 
 use crate::error::SamplerError;
 use crate::size::choose::{choose, multiply_divide};
 
-/// Returns the rank of a coalition among those of its size, in lexicographic order of members, or `None` if
-/// there are at least 2^128 of them.
+/// Returns the rank of a coalition among the coalitions of its size, in lexicographic order of members, or
+/// `None` if there are at least 2^128 of them.
 ///
 /// This is the inverse of [`unrank`]. Takes `O(n)` time.
 ///

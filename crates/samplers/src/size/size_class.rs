@@ -53,7 +53,8 @@ impl SizeClass {
         stream(seed, Purpose::Growth, self.size as u64)
     }
 
-    /// Returns the stream for the times at which they enter, if these are independent of other classes.
+    /// Returns the stream for the times at which the units of this class enter growing samples, if these are
+    /// independent of other classes.
     pub(crate) fn stream_of_entries(&self, seed: u64) -> ChaCha8Rng {
         stream(seed, Purpose::Growth, (self.players + 1 + self.size) as u64)
     }

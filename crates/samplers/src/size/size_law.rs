@@ -34,8 +34,8 @@ use crate::size::choose::ln_choose;
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizeLaw {
-    /// ln P(s); −∞ if the size is never drawn. Stored in addition to the probabilities, because those of the
-    /// binomial distribution underflow.
+    /// ln P(s); −∞ if the size is never drawn. Stored in addition to the probabilities, because the
+    /// probabilities of the binomial distribution underflow.
     ln_probabilities: Vec<f64>,
     probabilities: Vec<f64>,
     /// P(size ≤ s), exactly 1 from the largest possible size on.
@@ -103,8 +103,8 @@ impl SizeLaw {
     }
 
     /// Creates the distribution proportional to `exp(ln_weights[s])`, one for each size `0..=n`; −∞ for a
-    /// size that is never drawn. For weights that underflow or overflow, such as binomial coefficients of a
-    /// thousand players.
+    /// size that is never drawn. Use it for weights that underflow or overflow, such as binomial coefficients
+    /// of a thousand players.
     ///
     /// # Errors
     ///

@@ -2,10 +2,10 @@
 
 /// Returns `min(capacity_i, c · weight_i)`, with the `c` for which they sum to `total`.
 ///
-/// If all capacities of positive weight fit into the total, the shares are bitwise equal to the capacities;
-/// so is every share that reaches its capacity. Zero weights have zero shares. Capacities may be infinite.
-/// The solution is exact: the sum is piecewise linear in `c`, with a breakpoint at `capacity_i / weight_i`
-/// for each. Takes `O(n + k log k)` time for `k` capacities of at most the total.
+/// If the sum of all capacities of positive weight does not exceed the total, the shares are bitwise equal to
+/// the capacities; so is every share that reaches its capacity. Zero weights have zero shares. Capacities may
+/// be infinite. The solution is exact: the sum is piecewise linear in `c`, with a breakpoint at
+/// `capacity_i / weight_i` for each. Takes `O(n + k log k)` time for `k` capacities of at most the total.
 ///
 /// ```
 /// use apportion_samplers::water_fill;

@@ -1,7 +1,7 @@
 //! First draws for a fixed seed.
 //!
-//! Stored results record their seed: if these draws change, all of them are no longer reproducible, and the
-//! change log must mention it.
+//! Stored results record their seed: if these draws change, none of these results is reproducible any more,
+//! and the change log must mention it.
 
 use apportion_samplers::{Bernoulli, FixedCounts, Order, Pairing, Sample, Sampler, SizeLaw, WithReplacement};
 

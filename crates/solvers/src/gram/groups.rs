@@ -12,8 +12,8 @@ pub enum Kernel {
     /// Dense products of panels of unpacked rows, scaled by the square roots of the weights. For weights that
     /// are mostly distinct.
     Panels,
-    /// No Gram matrix: conjugate gradients on the rows, whose memory is that of the rows. For thousands of
-    /// players; see [`least_squares_with`](crate::least_squares_with).
+    /// No Gram matrix: conjugate gradients on the rows, which take no more memory than the rows. Meant for
+    /// thousands of players; see [`least_squares_with`](crate::least_squares_with).
     MatrixFree,
 }
 

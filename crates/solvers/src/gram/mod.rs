@@ -43,7 +43,7 @@ pub(crate) fn mirror(matrix: &mut Mat<f64>) {
     }
 }
 
-/// Replaces a symmetric `G` by `P G P` with `P = I − 11ᵀ/n`.
+/// Replaces a symmetric `G` with `P G P`, where `P = I − 11ᵀ/n`.
 pub(crate) fn centre(matrix: &mut Mat<f64>) {
     let n = matrix.nrows();
     let means: Vec<f64> =
@@ -59,7 +59,7 @@ pub(crate) fn centre(matrix: &mut Mat<f64>) {
 
 /// Converts the Gram matrix of the rows `z` to that of the rows `z − ρ`, in place:
 /// `G_ij − ρ_i s_j − s_i ρ_j + W ρ_i ρ_j`, where `s_i = G_ii` is the weight of the rows that contain player i
-/// (bits equal their own squares) and W that of all rows.
+/// (bits equal their own squares) and W the weight of all rows.
 pub(crate) fn move_origin(matrix: &mut Mat<f64>, origin: &[f64], total: f64) {
     let held: Vec<f64> = (0..matrix.nrows()).map(|i| matrix[(i, i)]).collect();
     // Zero if the origin is the mean.
@@ -94,7 +94,7 @@ pub(crate) mod tests {
         (BitRows { players, width, words }, weights)
     }
 
-    /// Computes the Gram matrix of rows about an origin, by definition.
+    /// Computes the Gram matrix of rows relative to an origin, by definition.
     fn dense(rows: &BitRows, weights: &[f64], origin: &[f64]) -> Mat<f64> {
         let bit = |row: usize, i: usize| (rows.row(row)[i / 64] >> (i % 64) & 1) as f64 - origin[i];
         Mat::from_fn(rows.players, rows.players, |i, j| {

@@ -1,6 +1,6 @@
 //! Computes the Gram matrix by counting common bits of columns.
 //!
-//! The rows of one weight are divided into words of 64. A word is transposed, so that one `u64` holds a
+//! The rows of one weight are divided into words of 64. A word is transposed, so that one `u64` contains a
 //! column's bits of those 64 rows; entry (i, j) then grows by `w · |c_i ∧ c_j|`. Eight columns j share a
 //! vector, so that counting, converting and weighting take a few vector instructions for 8 entries and up to
 //! 64 rows.

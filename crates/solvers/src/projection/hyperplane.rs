@@ -82,7 +82,7 @@ impl Hyperplane {
         self.normal.as_ref().map_or_else(|| point.iter().sum(), |normal| dot(normal, point))
     }
 
-    /// Replaces `x` by `x + a · excess / ‖a‖²`.
+    /// Replaces `x` with `x + a · excess / ‖a‖²`.
     pub(super) fn move_by(&self, point: &mut [f64], excess: f64) {
         let factor = excess / self.squared_norm;
         match &self.normal {

@@ -21,8 +21,8 @@ use crate::error::SolverError;
 /// P_K(x) = f + u min(1, √(D² − h²) / ‖u‖)
 /// ```
 ///
-/// For the plane Σφ = v(M) and a ball about 0: `f = c 1`, `h² = d c²`, with c = v(M)/d. The source iterates
-/// instead (Algorithm 2). O(d).
+/// For the plane Σφ = v(M) and a ball centred at 0: `f = c 1`, `h² = d c²`, with c = v(M)/d. The source
+/// iterates instead (Algorithm 2). O(d).
 ///
 /// # Errors
 ///
@@ -119,15 +119,15 @@ const TOUCHING: f64 = 8.0 * f64::EPSILON;
 
 /// The two coordinates of a point relative to a plane and a ball, and their directions.
 struct Section {
-    /// f.
+    /// The point f of the plane nearest to the centre of the ball.
     foot: Vec<f64>,
-    /// u.
+    /// The part u of `point − c` that is parallel to the plane.
     direction: Vec<f64>,
-    /// ‖u‖.
+    /// The norm ‖u‖.
     parallel: f64,
-    /// h, nonnegative.
+    /// The distance h of the plane from the centre, nonnegative.
     height: f64,
-    /// D.
+    /// The radius D of the ball.
     radius: f64,
     /// `D − h`, nonnegative.
     gap: f64,

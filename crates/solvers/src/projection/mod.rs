@@ -41,7 +41,7 @@ pub trait ConvexSet {
     /// Returns the dimension d of the space that contains the set.
     fn dimensions(&self) -> usize;
 
-    /// Replaces `point` by the nearest point of the set.
+    /// Replaces `point` with the nearest point of the set.
     ///
     /// # Panics
     ///
@@ -133,7 +133,7 @@ fn check_finite(what: &'static str, values: &[f64]) -> Result<(), SolverError> {
     }
 }
 
-/// Returns an error for a set or a point of other dimensions.
+/// Returns an error for a set or a point of a different dimension.
 fn check_dimensions(given: usize, wanted: usize) -> Result<(), SolverError> {
     if given == wanted { Ok(()) } else { Err(SolverError::Dimensions { actual: given, expected: wanted }) }
 }

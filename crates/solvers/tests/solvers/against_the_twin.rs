@@ -35,7 +35,7 @@ fn problems() -> impl Iterator<Item = (String, Problem)> {
                         ("about a half", three.clone().with_columns(0.5, false)),
                         ("with an intercept", three.clone().with_columns(0.3, true)),
                     ];
-                    // Costs time and tests little else for many players.
+                    // Skipped for many players, where it takes long and adds little.
                     if n < 63 {
                         columns.push(("about 0.3", three.with_columns(0.3, false)));
                     }
@@ -59,7 +59,7 @@ fn coefficients_rank_and_sums_of_squares_are_those_of_the_twin() {
         let scale = 1.0 + largest(&want.sums_of_squares);
         assert_close(fit.residual_sum_of_squares(), &want.sums_of_squares, tolerance * scale, &name);
         if want.condition < 1e4 {
-            // To twelve digits.
+            // Agree to twelve digits.
             let tolerance = 1e-12 * largest(&want.coefficients);
             assert_close(fit.coefficients(), &want.coefficients, tolerance, &name);
         }
@@ -162,7 +162,7 @@ fn coefficients_that_fit_exactly_are_found_although_the_weights_span_eight_decad
     for (n, rows) in [(10, 60), (65, 130), (65, 700)] {
         for constrained in [false, true] {
             let mut problem = Problem::random(n, rows, 1000, 12);
-            // From 1 to 10⁸.
+            // Weights from 1 to 10⁸.
             problem.weights.iter_mut().for_each(|weight| *weight = 10_f64.powf((*weight - 0.2) * 8.0));
             let coefficients: Vec<f64> = (0..n).map(|i| ((i * 37 + 11) % 200) as f64 - 100.0).collect();
             let value =

@@ -1,6 +1,6 @@
 //! With all coalitions, the regression yields the exact value: with Shapley kernel weights the Shapley value
-//! (Leverage SHAP, Lemma 2.1), about ½ with equal weights the Banzhaf value (Kernel Banzhaf, Theorem 3.2),
-//! about p with weights `p^s (1−p)^(n−s)` the weighted Banzhaf value.
+//! (Leverage SHAP, Lemma 2.1), centred at ½ with equal weights the Banzhaf value (Kernel Banzhaf, Theorem
+//! 3.2), centred at p with weights `p^s (1−p)^(n−s)` the weighted Banzhaf value.
 
 use apportion_games::Coalitions;
 use apportion_solvers::{Constraint, Design, Factorization, Kernel, Options, least_squares_with};

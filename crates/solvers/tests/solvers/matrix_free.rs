@@ -106,7 +106,7 @@ fn coefficients_residuals_and_ranks_are_those_of_the_factored_matrix() {
     ] {
         for is_paired in [false, true] {
             for players in [1, 2, 5, 64, 65, 130, 300] {
-                // With many more rows than players, and with fewer.
+                // Many more rows than players, and fewer rows than players.
                 for rows in [6 * players, 12 * players + 1, players / 2] {
                     let rows = (rows & !1).max(2);
                     for outputs in [1, 3] {

@@ -19,7 +19,7 @@ pub(crate) struct Problem {
     pub(crate) sums: Option<Vec<f64>>,
 }
 
-/// The columns besides the bits.
+/// How the columns of the regression are derived from the bits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Columns {
     pub(crate) centre: f64,
@@ -91,7 +91,7 @@ impl Problem {
         self
     }
 
-    /// Makes the last two players members of the same rows.
+    /// Makes the last two players always present together.
     pub(crate) fn with_twins(mut self) -> Self {
         let n = self.coalitions.players();
         let mut coalitions = Coalitions::new(n);

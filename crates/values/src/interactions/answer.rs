@@ -54,7 +54,7 @@ impl Interactions {
         predictions: Vec<f64>,
     ) -> Self {
         let (mut coalitions, outputs) = (coalitions.into(), base.len());
-        assert!(outputs > 0 && predictions.len() == outputs, "v(∅) and v(N) of the same outputs");
+        assert!(outputs > 0 && predictions.len() == outputs, "v(∅) and v(N) need the same outputs");
         assert_eq!(values.len(), coalitions.len() * outputs, "one value per coalition and output");
         let are_in_order = |coalitions: &Coalitions| {
             (1..coalitions.len())
@@ -98,7 +98,7 @@ impl Interactions {
     ///
     /// # Panics
     ///
-    /// If the number of standard errors differs from that of values.
+    /// If the numbers of standard errors and of values differ.
     pub fn with_std_errors(self, std_errors: Vec<f64>) -> Self {
         assert_eq!(std_errors.len(), self.values.len(), "one standard error per value");
         Self { std_errors: Some(std_errors), ..self }

@@ -80,7 +80,7 @@ pub fn enumerate_interactions(
 /// Same as [`enumerate_interactions`] for several indices, each with its order, in one pass: each coalition
 /// is evaluated once.
 ///
-/// The results are in the order of `asked`. If it is empty, the game is not evaluated.
+/// The results are in the order of `asked`. If that is empty, the game is not evaluated.
 ///
 /// # Errors
 ///
@@ -151,8 +151,8 @@ pub(super) fn check_count(players: usize, order: usize, outputs: usize) -> Resul
     Ok(())
 }
 
-/// Returns the index of the empty coalition: v(∅) plus its functional of v − v(∅), whose sums by size come
-/// first.
+/// Returns the index of the empty coalition: v(∅) plus its functional applied to v − v(∅), whose sums by size
+/// come first in `sums`.
 fn constant(weights: &IndexWeights, sums: &[Vec<f64>], base: &[f64]) -> Vec<f64> {
     let players = weights.players();
     let by_size: Vec<f64> = (0..=players).map(|size| weights.moment(0, size, players - size)).collect();
@@ -162,8 +162,8 @@ fn constant(weights: &IndexWeights, sums: &[Vec<f64>], base: &[f64]) -> Vec<f64>
     sums.iter().zip(base).map(of).collect()
 }
 
-/// The quantity that is summed for a coalition K: how the two halves of a table are combined if the next
-/// player joins K.
+/// The quantity that is summed for a coalition K. It determines how the two halves of a table are combined if
+/// the next player joins K.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Joined {
     /// Δ_K v(S).

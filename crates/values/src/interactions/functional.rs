@@ -34,7 +34,7 @@ impl Functional {
             Self::Sum { terms, .. } => terms.iter().map(|term| term.moment(a, b)).sum(),
             Self::OfSizes(weights) => {
                 let Some(rest) = (weights.len() - 1).checked_sub(a + b) else {
-                    unreachable!("more other players than the weights cover")
+                    unreachable!("the weights cover fewer other players")
                 };
                 (0..=rest).map(|size| binomial(rest, size) * weights[a + size]).sum()
             }

@@ -69,8 +69,8 @@ pub enum InteractionIndex {
     GeneralizedInternal,
     /// v(N) − v(N∖K).
     GeneralizedExternal,
-    /// The joint Shapley value: generalized values with weights for which those of all coalitions up to the
-    /// order sum to v(N) − v(∅). Supports up to 25 players.
+    /// The joint Shapley value: generalized values with weights for which the indices of all coalitions up to
+    /// the order sum to v(N) − v(∅). Supports up to 25 players.
     JointShapley,
 }
 

@@ -72,7 +72,7 @@ impl MoebiusTransform {
     /// Computes the transform of any game from its 2^n values: `m(R) = Σ_{S⊆R} (−1)^{r−|S|} v(S)`.
     ///
     /// Takes n 2^n k additions, in place. A coefficient is a sum of up to 2^r values with alternating signs,
-    /// so its error is up to 2^r times that of a value;
+    /// so its error is up to 2^r times the error of a value;
     /// [`enumerate_interactions`](crate::enumerate_interactions) computes indices without this loss.
     ///
     /// # Errors

@@ -54,8 +54,8 @@ impl InteractionIndex {
     /// # Errors
     ///
     /// [`ValueError::Order`] unless the order is 1 to 64; [`ValueError::WeightsForOtherPlayers`] for weights
-    /// by size for another number of players; [`ValueError::Players`] for joint Shapley values of more than
-    /// 25 players.
+    /// by size that are for a different number of players; [`ValueError::Players`] for joint Shapley values
+    /// of more than 25 players.
     pub fn weights(&self, order: usize, players: usize) -> Result<IndexWeights, ValueError> {
         IndexWeights::new(self, order, players)
     }
@@ -127,9 +127,9 @@ impl IndexWeights {
     /// Returns `M_k(a, b)` with k = `size`: the total weight of the coalitions S that contain a given players
     /// outside K and exclude b given others.
     ///
-    /// For moments of a measure, the relative error is that of [`Semivalue::moment`]. The other weights are
-    /// sums of up to s² moments with cancellation, which increases with s − k: for s ≤ 8, they lose less than
-    /// four digits.
+    /// For moments of a measure, the relative error is the same as for [`Semivalue::moment`]. The other
+    /// weights are sums of up to s² moments with cancellation, which increases with s − k: for s ≤ 8, they
+    /// lose less than four digits.
     ///
     /// # Panics
     ///
@@ -265,7 +265,7 @@ fn functional(index: &InteractionIndex, size: usize, order: usize) -> Result<Fun
             }
             Functional::Sum { terms, known: Some((rest, Semivalue::Shapley)) }
         }
-        InteractionIndex::JointShapley => unreachable!("its law is one of sizes"),
+        InteractionIndex::JointShapley => unreachable!("the joint Shapley value has weights by size"),
     })
 }
 
@@ -285,7 +285,7 @@ fn faithful_shapley(size: usize, order: usize) -> Result<Vec<Term>, ValueError> 
 }
 
 /// Returns the weight of a coalition by its size 0 to n − 1 (Harris et al. 2022, Theorem 2): the weights for
-/// which all steps from a coalition, which add up to s players at once, have equal shares.
+/// which all steps from a coalition, each adding up to s players at once, have equal shares.
 fn joint_shapley_law(order: usize, players: usize) -> Vec<f64> {
     let ways = |players: usize| -> f64 { (1..=order.min(players)).map(|size| binomial(players, size)).sum() };
     let mut law: Vec<f64> = Vec::with_capacity(players);

@@ -8,8 +8,8 @@ use crate::logarithms::ln_factorial;
 /// Tolerance for the sum of the weights.
 pub(crate) const SUM_TOLERANCE: f64 = 1e-9;
 
-/// Weights by size for one number of players n, stored as the distribution P(s) of the size of the coalition
-/// that the player joins.
+/// Weights by size for a fixed number of players n, stored as the distribution P(s) of the size of the
+/// coalition that the player joins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizeWeights {
     law: Arc<[f64]>,

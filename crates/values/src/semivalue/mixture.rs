@@ -19,13 +19,13 @@ impl Mixture {
     pub(crate) fn new(points: &[f64], weights: &[f64]) -> Result<Self, ValueError> {
         let refuse = |problem: String| Err(ValueError::Mixture { problem });
         if points.is_empty() || points.len() != weights.len() {
-            return refuse(format!("{} points and {} weights", points.len(), weights.len()));
+            return refuse(format!("got {} points and {} weights", points.len(), weights.len()));
         }
         if let Some(point) = points.iter().find(|point| !(0.0..=1.0).contains(*point)) {
-            return refuse(format!("point {point}"));
+            return refuse(format!("point {point} is outside [0, 1]"));
         }
         if let Some(weight) = weights.iter().find(|weight| !(**weight >= 0.0 && weight.is_finite())) {
-            return refuse(format!("weight {weight}"));
+            return refuse(format!("a weight is {weight}"));
         }
         let sum: f64 = weights.iter().sum();
         if (sum - 1.0).abs() > SUM_TOLERANCE {
@@ -37,7 +37,7 @@ impl Mixture {
     pub(crate) fn of_density(density: impl Fn(f64) -> f64, nodes: usize) -> Result<Self, ValueError> {
         let refuse = |problem: String| Err(ValueError::Mixture { problem });
         if nodes == 0 {
-            return refuse("no nodes for the density".to_owned());
+            return refuse("the density requires at least one node".to_owned());
         }
         let rule = Rule::gauss_jacobi(nodes, 1.0, 1.0);
         let densities: Vec<f64> = rule.presence().iter().map(|&t| density(t)).collect();
@@ -48,7 +48,7 @@ impl Mixture {
         let weights: Vec<f64> = densities.iter().zip(rule.weights()).map(|(f, weight)| f * weight).collect();
         let integral: f64 = weights.iter().sum();
         if (integral - 1.0).abs() > SUM_TOLERANCE {
-            return refuse(format!("the density has integral {integral} ({nodes} nodes)"));
+            return refuse(format!("the integral of the density is {integral} (by {nodes} nodes)"));
         }
         Ok(Self { points: rule.presence().into(), weights: weights.into() })
     }

@@ -21,7 +21,7 @@
 //! | Beta-Shapley(α, β) | Beta(β, α) | B(a + β, b + α) / B(β, α) |
 //! | mixture | atoms t_k of mass w_k | Σ_k w_k t_k^a (1 − t_k)^b |
 //!
-//! Weights by size for one number of players need no mixing measure: their moments are computed from
+//! Weights by size, for a fixed number of players, need no mixing measure: their moments are computed from
 //! `M(a, b) = M(a + 1, b) + M(a, b + 1)`.
 //!
 //! All computations of the workspace (enumeration, regression, sampling, trees) take their weights from these
@@ -54,7 +54,7 @@ use crate::quadrature::Rule;
 /// ```
 /// use apportion_values::Semivalue;
 ///
-/// // Three players: the coalitions of no other and of both others have weight 1/3, those of one other 1/6.
+/// // Three players: coalitions of zero or two others have weight 1/3, those of one other have 1/6.
 /// assert!((Semivalue::Shapley.coefficient(3, 0) - 1.0 / 3.0).abs() < 1e-15);
 /// assert!((Semivalue::Shapley.coefficient(3, 1) - 1.0 / 6.0).abs() < 1e-15);
 /// assert_eq!(Semivalue::Banzhaf.coefficient(3, 1), 0.25);
@@ -80,8 +80,8 @@ pub enum Semivalue {
     /// The probability of presence has a Beta distribution (Kwon and Zou, *Beta Shapley*, 2022). Created with
     /// [`Semivalue::beta_shapley`].
     BetaShapley(BetaLaw),
-    /// Weights for each size of coalition, for one number of players. Created with [`Semivalue::by_size`] and
-    /// [`Semivalue::by_size_law`].
+    /// Weights for each size of coalition, for a fixed number of players. Created with [`Semivalue::by_size`]
+    /// and [`Semivalue::by_size_law`].
     SizeWeights(SizeWeights),
     /// The probability of presence has several values. Created with [`Semivalue::mixture`] and
     /// [`Semivalue::mixing_density`].
@@ -215,7 +215,7 @@ impl Semivalue {
     /// It is computed directly, not as coefficient times binomial, so that it is accurate for any number of
     /// players: 1/n each for Shapley, binomial distributions for (weighted) Banzhaf and the atoms of
     /// mixtures, a beta-binomial distribution for Beta-Shapley. Takes O(n) time per atom; for weights by
-    /// size, O(n) for each player by which the game is smaller.
+    /// size, O(n) for each player that is missing.
     ///
     /// # Panics
     ///
@@ -265,7 +265,7 @@ impl Semivalue {
         }
     }
 
-    /// Checks that the value is defined for a game of `players`; only weights by size are limited to one
+    /// Checks that the value is defined for a game of `players`; only weights by size are limited to a single
     /// number.
     ///
     /// # Errors
@@ -305,7 +305,7 @@ impl Semivalue {
 
     /// Returns whether the values of all players sum to `v(N) − v(∅)` in every game. The Shapley value,
     /// including Beta-Shapley(1, 1), is the only such semivalue. Returns `false` for all weights by size,
-    /// which are for one number of players only.
+    /// which are only defined for one number of players.
     pub fn is_efficient(&self) -> bool {
         self.simplified() == Self::Shapley
     }

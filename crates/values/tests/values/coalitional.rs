@@ -1,4 +1,4 @@
-//! Tests values of players in groups against the definition, and their reductions to semivalues.
+//! Tests values for players in groups against the definition, and their reductions to semivalues.
 
 use apportion_games::{
     Additive, Counted, Game, GameError, Partition, QuotientGame, SubGame, SumOfUnanimity, TabulatedGame,

@@ -1,4 +1,4 @@
-//! Tests values of players on graphs against averages over orders, and their names.
+//! Tests values for players on graphs against averages over orders, and their names.
 
 use apportion_games::{
     Additive, Adjacency, Coalition, Game, Graph, Purpose, SumOfUnanimity, TabulatedGame, stream,

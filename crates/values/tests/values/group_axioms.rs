@@ -1,4 +1,4 @@
-//! Tests the axioms of values of players in groups on random games and partitions.
+//! Tests the axioms of values for players in groups on random games and partitions.
 
 use apportion_games::{Partition, TabulatedGame};
 use apportion_values::{Value, axioms};

@@ -1,6 +1,6 @@
-//! Compares indices with published ones, from files in the directory given by the environment variable
-//! `APPORTION_INDICES`; without it, there is nothing to compare. `benches/rivals/indices.py` documents the
-//! sources of such files, and creates some.
+//! Compares indices with published indices, from files in the directory given by the environment variable
+//! `APPORTION_INDICES`; without it, the test does nothing. `benches/rivals/indices.py` documents the sources
+//! of such files, and creates some.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -93,7 +93,7 @@ fn published_indices_are_found_again() {
     let (mut compared, mut worst) = (0, BTreeMap::<String, f64>::new());
     for file in &files {
         let Some(moebius) = games.get(&file.name) else {
-            println!("{}: no file has the game's Möbius coefficients", file.name);
+            println!("{}: no file contains the Möbius coefficients of the game", file.name);
             continue;
         };
         let index = match file.index.strip_prefix("halves-").unwrap_or(&file.index) {

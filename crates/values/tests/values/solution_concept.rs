@@ -8,7 +8,7 @@ use apportion_values::{
 
 use crate::common::{assert_close, random_game};
 
-/// Values of single players, of players in groups, of groups, and of players on a graph.
+/// Values for single players, for players in groups, for groups, and for players on a graph.
 const NAMES: &str = "
     shapley banzhaf weighted-banzhaf=0.1 beta=4,1 beta=0.30000000000000004,16 size-law=0.25,0.5,0.25
     mixture=0.2:0.5,1:0.5
@@ -173,7 +173,8 @@ fn coalitions_are_counted_as_many_as_enumeration_looks_at() {
 
 #[test]
 fn coalitions_of_laws_are_those_they_name_with_and_without_the_player_and_never_more_than_all() {
-    // The coalition of all others for each player: these coalitions, the grand coalition, and the empty one.
+    // Each player joins the coalition of all others: these coalitions, the grand coalition, and the empty
+    // one.
     let law = |players: usize, player: usize| {
         let mut coalitions = Coalitions::new(players);
         coalitions.push_members((0..players).filter(|&other| other != player));
@@ -214,7 +215,7 @@ fn a_concept_is_called_efficient_where_its_values_sum_to_what_all_add() {
     let names = NAMES.split_whitespace().filter(|name| !name.starts_with("size-law"));
     for name in names.chain(["coalitional=shapley/banzhaf", "coalitional=banzhaf/shapley", "beta=1,1"]) {
         let concept: SolutionConcept = name.parse().unwrap();
-        // For values on graphs, it depends on the graph.
+        // For values on graphs, the count depends on the graph.
         if concept.needs_graph() {
             assert!(!concept.is_efficient(), "{name}");
             continue;
@@ -272,7 +273,7 @@ fn the_plainest_name_is_that_of_the_same_value() {
     // Two levels are groups of players; three are not.
     let [long, plain] = ["coalitional=beta=1,1/beta=1,1", "owen"].map(|name| name.parse().unwrap());
     let two = Value::over(long, Hierarchy::from(&groups)).unwrap().simplified();
-    let SolutionConcept::Coalitional(owen) = plain else { panic!("Owen values are of players in groups") };
+    let SolutionConcept::Coalitional(owen) = plain else { panic!("Owen values are coalitional") };
     assert_eq!((two.groups().map(Partition::len), two.hierarchy()), (Some(2), None));
     assert_eq!(two.concept(), SolutionConcept::Coalitional(owen.clone()));
     let levels = levels.unwrap();

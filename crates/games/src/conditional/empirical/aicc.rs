@@ -18,7 +18,7 @@ use crate::synthetic::SyntheticRows;
 /// Maximum number of rows, whose pairwise distances are stored per coalition: 32 MB per thread.
 const MOST_ROWS: usize = 2000;
 
-/// The smallest bandwidth of the grid, as a power of ten.
+/// The exponent of the smallest bandwidth of the grid, a power of ten.
 const LEAST: i32 = -2;
 
 /// Number of bandwidths in the grid: five per power of ten, up to 100.
@@ -41,12 +41,12 @@ const NARROW: f64 = 1e-7;
 /// the minimum on a coarse grid, refined by golden-section search. If the model does not depend on any absent
 /// feature, the original bandwidth is used.
 ///
-/// This is `AICc_full` of the R package shapr, which searches for the nearest minimum from 0.1 and stops
-/// after 20 steps. (Its `AICc_each_k` uses one bandwidth for the coalitions of equal size that happen to be
-/// computed together.)
+/// This corresponds to `AICc_full` in the R package shapr, which searches for the nearest minimum from 0.1
+/// and stops after 20 steps. (Its `AICc_each_k` uses one bandwidth for the coalitions of equal size that
+/// happen to be computed together.)
 ///
-/// A coalition takes N predictions in addition to those of its value, and about 50 N² steps. Limited to 2000
-/// rows.
+/// A coalition takes N predictions in addition to those for its value, and about 50 N² steps. The data may
+/// have at most 2000 rows.
 ///
 /// ```
 /// use apportion_games::{Coalitions, ConditionalGame, EmpiricalLaw, Game, Rows};
@@ -193,7 +193,7 @@ impl ConditionalLaw for AdaptedEmpiricalLaw<'_> {
     }
 }
 
-/// Inputs of the criterion.
+/// The inputs of the AICc for one coalition.
 struct Smoother<'a> {
     /// Scaled squared distances between rows r and s < r, in order of r.
     distances: Vec<f64>,

@@ -28,8 +28,8 @@ impl Weighed {
         Self { order, distances, weights }
     }
 
-    /// Selects the nearest rows that hold the given share of the total weight, and all rows as far as the
-    /// last of them; at most `most`.
+    /// Selects the nearest rows that together have the given share of the total weight, and all rows at the
+    /// same distance as the last of them; at most `most`.
     ///
     /// If ties exceed the maximum, the tied rows are represented by the number of rows that still fit: evenly
     /// spaced in ascending order, they share the weight of all tied rows.
@@ -65,8 +65,8 @@ impl Weighed {
         ([&rows[..start], &stand_ins].concat(), [weights(&rows[..start]), their_weights].concat())
     }
 
-    /// Selects rows as shapr does: drops rows in order of ascending weight (of equal weights, the first row
-    /// first) while they hold at most `1 − share` of the total weight, then keeps at most the last `most`.
+    /// Selects rows as shapr does: drops rows in order of ascending weight (ties in row order) while the
+    /// dropped rows have at most `1 − share` of the total weight, then keeps at most the last `most`.
     pub(super) fn by_place(&self, share: f64, most: usize) -> (Vec<usize>, Vec<f64>) {
         let total: f64 = self.weights.iter().sum();
         let mut ascending: Vec<usize> = (0..self.weights.len()).collect();

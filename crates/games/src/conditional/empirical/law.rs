@@ -25,7 +25,7 @@ use crate::synthetic::SyntheticRows;
 /// ```
 ///
 /// (Aas, Jullum and Løland, 2021, section 3.3.) Σ_SS is the covariance of the present features, so D_S is a
-/// Mahalanobis distance scaled by their number. Rows are added by ascending distance until they hold a share
+/// Mahalanobis distance scaled by their number. Rows are added by ascending distance until they have a share
 /// η of the total weight; rows at the same distance as the last of them are included. So the order of the
 /// data does not affect a single bit of the values.
 ///
@@ -110,7 +110,7 @@ impl EmpiricalLaw {
         Self::counted(Counted::once(rows).sorted(), Variant::Paper)
     }
 
-    /// Fits the distribution to weighted rows: the weight of a row multiplies that of the kernel.
+    /// Fits the distribution to weighted rows: the kernel weight of a row is multiplied by its weight.
     ///
     /// Integer weights are multiplicities of rows. Other weights are proportions and are scaled to sum to the
     /// number of rows. Rows of weight 0 are ignored. A limit on rows counts rows regardless of their weights.
@@ -167,7 +167,7 @@ impl EmpiricalLaw {
         Ok(self)
     }
 
-    /// Sets the minimum share η of the total weight that the rows of a coalition hold.
+    /// Sets the minimum share η of the total weight that the rows of a coalition must have.
     ///
     /// # Errors
     ///
@@ -175,15 +175,15 @@ impl EmpiricalLaw {
     pub fn with_share(mut self, share: f64) -> Result<Self, GameError> {
         if !(share > 0.0 && share <= 1.0) {
             return Err(GameError::Parameter {
-                what: format!("invalid share {share} of the weight of rows: must be above 0 and at most 1"),
+                what: format!("invalid share {share} of the total weight: must be above 0 and at most 1"),
             });
         }
         self.share = share;
         Ok(self)
     }
 
-    /// Limits the number of rows per coalition, except the empty one; a limit above the number of rows has no
-    /// effect.
+    /// Limits the number of rows for every coalition except the empty one; a limit above the number of rows
+    /// has no effect.
     ///
     /// # Errors
     ///
@@ -296,7 +296,8 @@ impl ConditionalLaw for EmpiricalLaw {
         self.mean.len()
     }
 
-    /// Returns the maximum number of rows of a coalition: that of the data, or the limit.
+    /// Returns the maximum number of rows of a coalition: the number of rows of the data, or the limit if it
+    /// is smaller.
     fn draws(&self) -> usize {
         self.most_rows
     }

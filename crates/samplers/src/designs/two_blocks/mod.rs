@@ -37,8 +37,8 @@ use crate::size::water_filling::water_fill;
 /// coalition if m reaches their number. The empty and the full coalition are never drawn. For pairs,
 /// complements in both blocks, which are complements among all players, are included together.
 ///
-/// In [`Order::Nested`], the units of each stratum are in a random order and are added as those of a size in
-/// [`FixedCounts`](crate::FixedCounts), at the levels `(k + u) / g`, where u is uniform on (0, 1] and the
+/// In [`Order::Nested`], the units of each stratum are in a random order and are added like those of one size
+/// in [`FixedCounts`](crate::FixedCounts), at the levels `(k + u) / g`, where u is uniform on (0, 1] and the
 /// rate is `g_1(t) g_2(a)` (for pairs its mean with that of the complements, half of that if they are in the
 /// same stratum). [`expected`](TwoBlockSample::expected) is the number drawn, except for strata with an
 /// expectation below one. Levels depend on rates only up to a factor. So distributions that differ only in
@@ -86,7 +86,7 @@ pub struct FirstUnits {
 }
 
 impl FirstUnits {
-    /// Returns no units, for `players` players.
+    /// Creates an empty list of units for `players` players.
     pub fn none(players: usize) -> Self {
         Self { coalitions: Coalitions::new(players), draws: 0 }
     }

@@ -8,9 +8,9 @@
 //!
 //! # Samples that begin with given units
 //!
-//! After D independent draws of units by the rates, a class of N units is empty with probability about
-//! `q = exp(−D g / Σg)`, and has `N (1 − exp(−D g / (N Σg)))` distinct units in expectation. If a sample
-//! begins with these units, the class has at least one unit in it with probability
+//! After D independent draws of units with probabilities proportional to their rates, a class of N units is
+//! empty with probability about `q = exp(−D g / Σg)`, and has `N (1 − exp(−D g / (N Σg)))` distinct units in
+//! expectation. If a sample begins with these units, the class has at least one unit in it with probability
 //!
 //! ```text
 //! P = 1 − q (1 − min(c g, 1))
@@ -36,8 +36,8 @@ use crate::size::water_filling::water_fill;
 
 impl TwoBlocks {
     /// Same as [`sample`](Self::sample) in [`Order::Nested`](crate::Order::Nested), but the sample begins
-    /// with the units `first`, whatever their levels, and contains at least those. Samples that begin with
-    /// the same units grow. Takes `O(n)` time per row, plus O(n_1 n_2).
+    /// with the units `first`, whatever their levels, and contains at least these units. Samples that begin
+    /// with the same units grow. Takes `O(n)` time per row, plus O(n_1 n_2).
     ///
     /// # Errors
     ///
@@ -133,8 +133,8 @@ impl TwoBlocks {
     }
 }
 
-/// Returns for each class the probability that it has a unit in a sample of `units`, after `draws` draws by
-/// the rates.
+/// Returns for each class the probability that it has a unit in a sample of `units`, after `draws` draws with
+/// probabilities proportional to the rates.
 fn probabilities(classes: &[Entries], draws: usize, units: usize) -> Vec<f64> {
     let rates: Vec<f64> = classes.iter().map(|class| class.rate).collect();
     let populations: Vec<f64> = classes.iter().map(|class| class.population).collect();
@@ -170,9 +170,9 @@ fn probabilities(classes: &[Entries], draws: usize, units: usize) -> Vec<f64> {
     (0..classes.len()).map(probability).collect()
 }
 
-/// Enough to get from the mean level to the level at which the smallest rate is exhausted.
+/// Number of doublings: enough to get from the mean level to the level that exhausts the smallest rate.
 const DOUBLINGS: usize = 200;
-/// The level is accurate to about 10 digits.
+/// Number of halvings: they determine the level to about 10 digits.
 const HALVINGS: usize = 40;
 
 #[cfg(test)]

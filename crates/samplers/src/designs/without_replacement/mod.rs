@@ -8,8 +8,8 @@
 //! | [`reject`] | O(wanted) random subsets | a hash table of the drawn units | otherwise |
 //!
 //! Neither needs C(n, s) as an integer beyond 2^53. The method of Leverage SHAP, distinct ranks converted to
-//! subsets ([`unrank`](crate::unrank)), is implemented in the tests for comparison: it is exact as well if
-//! ranks fit 128 bits, but unranking takes n divisions of 128-bit numbers, while drawing a subset takes a few
+//! subsets ([`unrank`](crate::unrank)), is implemented in the tests for comparison: it is also exact if ranks
+//! fit in 128 bits, but unranking takes n divisions of 128-bit numbers, while drawing a subset takes a few
 //! random words.
 //!
 //! Growing samples take the first units of an [`order`] that does not depend on their number.
@@ -115,8 +115,8 @@ mod tests {
         SizeClass { population, ..class }
     }
 
-    /// The paper's method: distinct ranks by Floyd's algorithm (Bentley and Floyd, 1987), each converted to a
-    /// subset.
+    /// Draws by the paper's method: distinct ranks by Floyd's algorithm (Bentley and Floyd, 1987), each
+    /// converted to a subset.
     fn by_ranks(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coalitions: &mut Coalitions) {
         let (players, size) = class.subsets();
         let mut ranks = std::collections::BTreeSet::new();

@@ -25,8 +25,8 @@ pub(super) fn draw(class: &SizeClass, wanted: usize, rng: &mut ChaCha8Rng, coali
     });
 }
 
-/// Appends the rows of `wanted` distinct units. `draw` overwrites the words with those of the first row of a
-/// random unit.
+/// Appends the rows of `wanted` distinct units. `draw` overwrites the words with the first row of a random
+/// unit.
 pub(crate) fn distinct_units(
     (players, pairing): (usize, Pairing),
     wanted: usize,
