@@ -236,7 +236,7 @@ def test_single_rows_and_two_classes_have_the_shapes_of_shap(numbers):
     path = ours.TreeExplainer(model)
     assert path.shap_values(rows[0]).shape == (4,) and path(rows[0], interactions=True).shape == (4, 4)
     path.assert_additivity(path.shap_values(rows), path.model.predict(rows))
-    with pytest.raises(shap.utils._exceptions.ExplainerError, match="add up"):
+    with pytest.raises(shap.utils._exceptions.ExplainerError, match="values and base value of row"):
         path.assert_additivity(path.shap_values(rows) + 1, path.model.predict(rows))
 
 
