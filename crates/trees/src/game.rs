@@ -60,9 +60,9 @@ const LANES: usize = 64;
 pub struct PathDependentGame<'a> {
     ensemble: &'a Ensemble,
     explicand: Vec<f64>,
-    /// Per node of the ensemble: whether the explicand goes left there.
+    /// For each node of the ensemble, whether the explicand goes left there.
     goes_left: Vec<bool>,
-    /// Per node of the ensemble: its cover over that of its parent; 1 for a root.
+    /// For each node of the ensemble, its cover divided by that of its parent; 1 for a root.
     shares: Vec<f64>,
 }
 
@@ -156,8 +156,8 @@ impl Game for PathDependentGame<'_> {
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         let (players, outputs) = (self.players(), self.outputs());
-        assert_eq!(batch.players(), players, "coalitions of another game");
-        assert_eq!(out.len(), batch.len() * outputs, "room for one value per coalition and output");
+        assert_eq!(batch.players(), players, "coalitions of a different number of players");
+        assert_eq!(out.len(), batch.len() * outputs, "expected room for one value per coalition and output");
         let block = |scratch: &mut Scratch, (index, out): (usize, &mut [f64])| {
             self.block_values(batch, index * LANES, scratch, out);
         };
@@ -181,9 +181,9 @@ impl Game for PathDependentGame<'_> {
 
 /// The working memory of a thread.
 struct Scratch {
-    /// Per player and coalition: all bits set if the player is in the coalition, else zero.
+    /// For each player and coalition, all bits set if the player is in the coalition, else zero.
     present: Vec<[u64; LANES]>,
-    /// Per node of a tree and coalition: the expected output of the tree below the node.
+    /// For each node of a tree and each coalition, the expected output of the tree below the node.
     expected: Vec<[f64; LANES]>,
 }
 

@@ -21,8 +21,8 @@ use super::decisions::{Bits, Questions, WORDS};
 use crate::engine::paths::Paths;
 use apportion_models::tree::Node;
 
-/// The maximum number of path features of a split, and the maximum number of counts of a tree; beyond these,
-/// counting every set takes longer than processing each row.
+/// The maximum number of path features of a split, and the maximum number of counts of a tree; beyond either
+/// limit, counting every set takes longer than processing each row.
 const MOST_FEATURES: usize = 10;
 const MOST_COUNTS: usize = 1 << 16;
 
@@ -30,18 +30,18 @@ const MOST_COUNTS: usize = 1 << 16;
 #[derive(Debug, Clone)]
 pub(crate) struct Lattice {
     steps: Vec<Step>,
-    /// Per node: the offset of the counts L of a split.
+    /// For each split, the offset of its counts L.
     starts: Vec<usize>,
     /// The number of counts.
     counts: usize,
-    /// The number of sets of rows that are kept at once.
+    /// The maximum number of sets of rows that are stored at a time.
     room: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Step {
     question: u32,
-    /// The offset and the number of the node's sets.
+    /// The offset of the node's sets, and their number.
     first: usize,
     sets: usize,
     /// The offset of the child's sets that are not also the node's; the bit of the feature if it is known.
@@ -54,7 +54,7 @@ struct Step {
 enum Task {
     /// Count the rows that go left, in the counts that start at this offset.
     Count(usize),
-    /// Count them, and compute the sets of the left child.
+    /// Count them in the same way, and compute the sets of the left child.
     CountAndGoLeft(usize),
     /// Compute the sets of the right child.
     GoRight,
@@ -212,7 +212,7 @@ fn subtract_supersets(counts: &mut [u64]) {
     }
 }
 
-/// Executes the steps for one block. `words` has the sets of 64 rows for each word.
+/// Executes the steps for one block. `words` contains the sets of rows, one list for each word of 64 rows.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512vl+avx512dq+avx512vpopcntdq+avx2+popcnt",
     "x86_64+avx2+popcnt",

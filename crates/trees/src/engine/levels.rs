@@ -24,7 +24,7 @@ pub(crate) struct GroupTree {
     features: usize,
     /// The group of every node; [`NONE`] for the whole set.
     parents: Vec<u32>,
-    /// Per group: whether it is the top level of the hierarchy as specified.
+    /// For each group, whether it is the top level of the specified hierarchy.
     is_top: Vec<bool>,
 }
 
@@ -85,7 +85,7 @@ impl Levels {
         if is_top { &self.between } else { &self.within }
     }
 
-    /// Same as [`moments`](Self::moments), by the index of a group.
+    /// Same as [`moments`](Self::moments), for the group with this index.
     #[inline(always)]
     pub(crate) fn moments_of(&self, group: usize) -> &Moments {
         self.moments(self.tree.is_top[group])
@@ -105,7 +105,7 @@ pub(crate) enum Child {
 #[derive(Debug, Clone, Copy)]
 struct LeafGroup {
     is_top: bool,
-    /// The range of its members in the `children` of the leaf.
+    /// The start of its members in the `children` of the leaf.
     first: u32,
     end: u32,
 }
@@ -117,7 +117,7 @@ struct LeafGroup {
 pub(crate) struct LeafLevels {
     groups: Vec<LeafGroup>,
     children: Vec<Child>,
-    /// Per group: its path features as bits, without those beyond the first 64.
+    /// For each group, the bits of its path features among the first 64.
     masks: Vec<u64>,
     /// Working memory of `set`: the groups of the hierarchy on the path, from the whole set on, with their
     /// members.
@@ -320,7 +320,7 @@ mod tests {
         let hierarchy = Hierarchy::new(8, vec![inner, G(vec![P(5), P(6)]), P(7)]).unwrap();
         let tree = GroupTree::new(&hierarchy);
         let mut leaf = LeafLevels::default();
-        // Run twice, with other leaves in between, to check that memory is reused correctly.
+        // Set all leaves twice in turn, to check that memory is reused correctly.
         for _ in 0..2 {
             leaf.set([3, 0, 4, 1].into_iter(), &tree);
             assert_eq!(leaf.len(), 3);

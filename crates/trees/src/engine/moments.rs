@@ -18,13 +18,13 @@ pub(crate) struct Moments {
     side: usize,
     /// `M(a, b)` at `b · side + a`.
     table: Vec<f64>,
-    /// By number of path features, computed on first use.
+    /// The channels for each number of path features, computed on first use.
     channels: Vec<OnceLock<Channels>>,
 }
 
 impl Moments {
-    /// Tabulates the moments for trees with up to `widest` path features, whose values take moments of all
-    /// but one of them.
+    /// Tabulates the moments for trees with up to `widest` path features, whose values use the moments of all
+    /// but one of these features.
     pub(crate) fn new(value: Semivalue, widest: usize) -> Self {
         let side = widest.clamp(1, MOST);
         let mut table = vec![0.0; side * side];

@@ -19,7 +19,7 @@ const MOST_ERROR: f64 = 1e-9;
 /// The leaf values of an ensemble, in units of a power of two.
 #[derive(Debug)]
 pub(super) struct Fixed {
-    /// Per node of the ensemble; 0 for splits.
+    /// The leaf value of each node of the ensemble; 0 for splits.
     values: Vec<i64>,
     /// The index of the first node of each tree.
     starts: Vec<usize>,
@@ -94,7 +94,7 @@ mod tests {
         for large in [9e299, 9.1e15, 1e10] {
             assert_eq!(Fixed::new(&stump([0.5, -large]), Link::Softmax).unwrap_err(), large);
         }
-        // The size matters relative to the scale of the link.
+        // The leaf values matter relative to the scale of the link.
         let odds = stump([0.5, 1e10]);
         assert!(Fixed::new(&odds, Link::HalfPower { unit: 1e9 }).is_ok());
         assert!(Fixed::new(&odds, Link::Logistic { steepness: 1e-3 }).is_ok());

@@ -14,7 +14,7 @@ use crate::error::TreeError;
 use crate::exact::Exact;
 use crate::marginal::oracle::InterventionalOracle;
 
-/// Seconds per step.
+/// The predicted time of a step, in seconds.
 const STEP: f64 = 17e-9;
 
 /// Exact values of an ensemble's outputs (probabilities, rates, scores) in the marginal game.
@@ -70,7 +70,7 @@ pub struct LinkedOracle<'a> {
 }
 
 enum Way<'a> {
-    /// Outputs are margins.
+    /// The link is the identity, so outputs are margins.
     Margins(Box<InterventionalOracle<'a>>),
     Outputs(Box<Mixtures<'a>>),
 }
@@ -82,7 +82,7 @@ impl std::fmt::Debug for LinkedOracle<'_> {
 }
 
 impl<'a> LinkedOracle<'a> {
-    /// The default maximum number of steps, which take some ten minutes on one core; see
+    /// The default maximum number of steps, which takes about ten minutes on one core; see
     /// [`with_most_steps`](Self::with_most_steps).
     pub const MOST_STEPS: u64 = 40_000_000_000;
 
@@ -157,8 +157,9 @@ impl<'a> LinkedOracle<'a> {
     }
 }
 
-/// Returns the games that a value takes, and the number of values per row and output. For a two-step value,
-/// these are the games of the members of each group alone, followed by the game of the groups.
+/// Returns the games that a value is computed from, and the number of values per row and output. For a
+/// two-step value, these are the games of the members of each group alone, followed by the game of the
+/// groups.
 fn games(value: &Value, features: usize) -> Result<(Vec<LinkedGame>, usize), TreeError> {
     value::check(value, features)?;
     if let Some(flat) = value::flat(value) {

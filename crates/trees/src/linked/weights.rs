@@ -22,9 +22,9 @@ use crate::engine::moments::Moments;
 
 /// The moments of a value.
 pub(super) struct Weights {
-    /// M2.
+    /// The moments M2, for members.
     pub(super) within: Moments,
-    /// M1, if there are other groups.
+    /// The moments M1, for the other groups, if there are any.
     pub(super) between: Option<Moments>,
 }
 

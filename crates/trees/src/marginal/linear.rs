@@ -108,8 +108,8 @@ impl<F: FnMut(&mut Products, f64)> Walked for Walking<'_, F> {
 }
 
 impl Gathering {
-    /// Passes the games of a leaf to `share`. The value of the leaf is `plain` if it has no linear model or
-    /// the model does not apply.
+    /// Passes the games that sum to the game on a leaf to `share`. The value of the leaf is `plain` if it has
+    /// no linear model or the model does not apply.
     fn gather(
         &mut self,
         model: Option<&LinearLeaf>,

@@ -190,10 +190,10 @@ impl<K: Recursion> Default for Scratch<K> {
 /// Up to `R` rows with their values.
 struct Block<const R: usize> {
     rows: usize,
-    /// Rounded, row-major.
+    /// The rounded rows, row-major.
     rounded: Vec<f64>,
     columns: Aligned<f64, R>,
-    /// Outputs × targets.
+    /// The values: outputs × targets × rows.
     phi: Aligned<f64, R>,
 }
 
@@ -221,7 +221,7 @@ impl<const R: usize> Block<R> {
         self.phi.fill([0.0; R]);
     }
 
-    /// Evaluates the categorical splits of a tree: 0 for left, 1 for right.
+    /// Writes the decisions of the categorical splits of a tree: 0 for left, 1 for right.
     fn decide(&mut self, ensemble: &Ensemble, inputs: &Inputs, place: &Place) {
         let columns = &mut self.columns[inputs.columns.len()..];
         for (column, &split) in columns.iter_mut().zip(inputs.categorical(place)) {

@@ -16,10 +16,10 @@ const NONE: usize = usize::MAX;
 /// The paths of one tree for one row.
 #[derive(Default)]
 pub(super) struct Paths {
-    /// Per node: its parent, and whether it is the child that the row goes to.
+    /// For each node, its parent, and whether it is the child that the row goes to.
     steps: Vec<(usize, bool)>,
     path: Vec<(usize, Factor)>,
-    /// Per player: its index in `path`.
+    /// For each player, its index in `path`.
     place: Vec<usize>,
 }
 

@@ -195,7 +195,7 @@ fn descend<const Q: usize, const R: usize, E: Earlier>(
     let (threshold, [share_left, share_right], s) = (split.threshold, split.shares, presence.probability);
     for row in 0..R {
         let goes_left = column[row] < threshold;
-        // The change due to presence.
+        // The change of each factor if the player is present.
         let to_left = earlier.keep(row, select(goes_left, 1.0 - share_left, -share_left));
         let to_right = earlier.keep(row, select(goes_left, -share_right, 1.0 - share_right));
         for q in 0..Q {

@@ -1,5 +1,5 @@
 //! Vectorization over rows and runs of quadrature nodes: the building blocks of the recursions in this
-//! folder.
+//! directory.
 //!
 //! Every formula is a loop over the rows of a block, with the nodes unrolled inside. The compiler vectorizes
 //! it separately for each instruction set. No multiplication is fused with an addition, and rows do not
@@ -97,7 +97,7 @@ pub(super) trait Earlier: Copy {
     fn keep(self, row: usize, number: f64) -> f64;
 }
 
-/// There are no earlier tests.
+/// The case without earlier tests of the feature.
 #[derive(Clone, Copy)]
 pub(super) struct Untested;
 
@@ -110,7 +110,7 @@ impl Earlier for Untested {
     }
 }
 
-/// There are earlier tests: all bits are set for the rows that passed them.
+/// The case with earlier tests of the feature: all bits are set for the rows that passed them.
 #[derive(Clone, Copy)]
 pub(super) struct Tested<'a, const R: usize>(pub(super) &'a [u64; R]);
 

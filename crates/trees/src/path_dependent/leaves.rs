@@ -77,7 +77,7 @@ pub(super) struct PathDependentLeaves<'a> {
 }
 
 impl Leaves for PathDependentLeaves<'_> {
-    /// The coefficients e_b: one line for each number of processed players.
+    /// The coefficients e_b, one row for each number of processed players.
     type Memory = Vec<f64>;
 
     fn memory(&self) -> Self::Memory {

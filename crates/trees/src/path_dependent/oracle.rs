@@ -73,10 +73,10 @@ use crate::error::TreeError;
 pub struct PathDependentOracle<'a> {
     pub(super) ensemble: Shared<'a, Ensemble>,
     pub(super) settings: Settings,
-    /// 0, 1, …: the map from features to players if each feature is a player.
+    /// The map from features to players if each feature is a player: 0, 1, ….
     pub(super) features: Vec<u32>,
     pub(super) program: Program,
-    /// The pairs of players that are above one another in its trees.
+    /// The pairs of players of which one is tested above the other in some tree.
     pub(super) partners: OnceLock<Partners>,
     /// The program whose players are the groups of a partition.
     pub(super) quotient: Kept<Partition, Program>,

@@ -107,7 +107,7 @@ impl<'a> Others<'a> {
 /// O_i by the nodes of a rule.
 pub(super) struct Quadrature<'a> {
     value: &'a Semivalue,
-    /// By the number of players on the path.
+    /// The rule for each number of players on the path.
     rules: HashMap<usize, Option<Rule>>,
     /// The products over all players from each one on, at one node.
     behind: Vec<f64>,
@@ -216,9 +216,9 @@ fn carry_back(sums: &mut Vec<f64>, c: f64) {
 /// The probabilities `L_k`, computed on first use.
 struct Laws<'a> {
     value: &'a Semivalue,
-    /// By the number of players.
+    /// The distribution of coalition sizes for each number of players.
     sizes: HashMap<usize, Vec<f64>>,
-    /// By the numbers of other hot and cold players.
+    /// The probabilities for each number of other hot players and of other cold players.
     laws: HashMap<(usize, usize), Vec<f64>>,
 }
 

@@ -37,7 +37,7 @@ pub(super) struct OverHierarchy<'a> {
     between: Others<'a>,
     within: Others<'a>,
     leaf: LeafLevels,
-    /// By group of the leaf: the combined factor of its features, and v times the factors of all levels
+    /// For each group of the leaf, the combined factor of its features, and v times the factors of all levels
     /// above.
     of_groups: Vec<(Factor, f64)>,
     members: Vec<Factor>,

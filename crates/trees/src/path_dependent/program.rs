@@ -12,7 +12,7 @@ use apportion_models::tree::{Node, Tree};
 pub(super) struct Split {
     /// The row goes left iff its number in `column` is below this.
     pub(super) threshold: f64,
-    /// κ: covers of the children over the split's cover.
+    /// The shares κ: the cover of each child divided by the split's cover.
     pub(super) shares: [f64; 2],
     /// Values of the children that are leaves; 0 for those that are splits.
     pub(super) leaves: [f64; 2],
@@ -136,12 +136,12 @@ pub(super) struct TreeProgram {
 pub(super) struct Program {
     pub(super) trees: Vec<TreeProgram>,
     pub(super) inputs: Inputs,
-    /// Per output: v(∅).
+    /// The base value v(∅) of each output.
     pub(super) base: Vec<f64>,
     /// The splits of each tree, in depth-first order: parents before children, left before right.
     splits: Vec<Split>,
-    /// At the same indices as `splits`: the indices of the splits in their tree, in post-order: children
-    /// before parents, left before right.
+    /// The indices of the splits of each tree in post-order (children before parents, left before right),
+    /// stored in the same ranges as `splits`.
     ascents: Vec<u32>,
     steps: Vec<Step>,
 }

@@ -9,8 +9,8 @@ use crate::engine::paths::BLOCK;
 pub(crate) struct Sums {
     layout: Layout,
     players: usize,
-    /// Outputs × rows × lanes, or outputs × players × rows, from `first` on, which is aligned to a cache
-    /// line.
+    /// The sums, outputs × rows × lanes or outputs × players × rows, starting at index `first`, which is
+    /// aligned to a cache line.
     all: Vec<f64>,
     first: usize,
 }

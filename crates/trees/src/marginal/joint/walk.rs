@@ -85,7 +85,7 @@ impl<'a> Walk<'a> {
                 self.products.require(player, self.taken[player as usize] == Taken::Explicand);
             }
             give(&mut self.products, pair.weight * node.value());
-            // Go back to the last parting whose other side is still to be visited.
+            // Return to the last parting whose other side is still to be visited.
             loop {
                 let Some(&Parting { player, split }) = self.partings.last() else { return };
                 let taken = &mut self.taken[player as usize];

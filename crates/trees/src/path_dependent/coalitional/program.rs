@@ -19,9 +19,9 @@ use apportion_models::tree::{Node, Tree};
 /// The result of earlier tests of a path on one group or one feature.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Earlier {
-    /// The product of their shares; 1 if there are none.
+    /// The product of the shares of these tests; 1 if there are no tests.
     pub(super) passed: f64,
-    /// The mask of the rows that passed all of them.
+    /// The mask of the rows that passed all of these tests.
     pub(super) hot: u32,
 }
 
@@ -48,9 +48,9 @@ pub(super) struct Split {
     /// κ: covers of the children over the split's cover.
     pub(super) shares: [f64; 2],
     pub(super) sides: [Side; 2],
-    /// Tests of the group above.
+    /// The result of the tests above of the group.
     pub(super) group: Earlier,
-    /// Tests of the feature above.
+    /// The result of the tests above of the feature.
     pub(super) feature: Earlier,
     pub(super) column: u32,
     /// The index of the feature among those that any tree depends on.

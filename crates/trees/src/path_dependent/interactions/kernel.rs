@@ -24,8 +24,8 @@ pub(in super::super) struct OfPairs<'a> {
     partners: &'a Partners,
     rules: Vec<Option<Rule>>,
     trees: Vec<PairTree<'a>>,
-    /// Λ of each edge if all tests are passed, `(1 − c) / (t + c (1 − t))`: per tree and run of nodes, edges
-    /// × nodes.
+    /// Λ of each edge if all tests are passed, `(1 − c) / (t + c (1 − t))`: edges × nodes for each tree and
+    /// run of nodes.
     passed: Vec<f64>,
 }
 
