@@ -142,8 +142,8 @@ impl Ensemble {
     }
 }
 
-/// Decompresses a gzip stream. Limits the compression ratio: a stream of zeros expands a thousandfold, a
-/// model does not.
+/// Decompresses a gzip stream. Limits the compression ratio: a stream of zeros expands a thousandfold,
+/// whereas a model does not.
 fn decompressed(bytes: &[u8]) -> Result<Vec<u8>, ModelError> {
     const MOST: usize = 1 << 28;
     const MOST_RATIO: usize = 100;

@@ -11,7 +11,7 @@ use crate::runtime::caught;
 /// The reason why the runtime rejected a file.
 struct Refusal {
     problem: String,
-    /// Whether the reason is an unsupported operator.
+    /// Whether the reason for the rejection is an unsupported operator.
     of_operator: bool,
     /// The name of the node, if it has one.
     node: Option<String>,

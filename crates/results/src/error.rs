@@ -1,6 +1,6 @@
 //! Errors of results.
 
-/// The parts of results do not match.
+/// An error that reports parts of results that do not match.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {

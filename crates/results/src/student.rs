@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// From this number of degrees of freedom on, Student's distribution equals the normal distribution to all
-/// relevant digits.
+/// The number of degrees of freedom from which on Student's distribution equals the normal distribution to
+/// all relevant digits.
 const MANY: f64 = 1e6;
 
 /// The confidence level of the intervals in figures and reports.

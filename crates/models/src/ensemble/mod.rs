@@ -52,7 +52,7 @@ use crate::error::ModelError;
 #[derive(Debug, Clone)]
 pub struct Ensemble {
     nodes: Vec<Node>,
-    /// NaN if the file does not store cover.
+    /// Cover of each node; NaN if the file does not store it.
     cover: Vec<f64>,
     /// The first problem with the cover of each tree whose cover is invalid.
     cover_problems: Vec<CoverProblem>,
@@ -64,7 +64,7 @@ pub struct Ensemble {
     linear_leaves: Vec<LinearLeaf>,
     /// The trees with linear leaves, each with its first linear leaf as numbered in the file.
     linear_trees: Vec<(usize, usize)>,
-    /// Sum over the trees of their largest absolute leaf value.
+    /// Sum over all trees of the largest absolute leaf value.
     largest_sum: f64,
     width: Width,
     features: usize,
@@ -74,9 +74,9 @@ pub struct Ensemble {
     /// Whether each feature is required, i.e. must not be missing. Empty if every feature may be missing.
     wanted: Vec<bool>,
     base_margins: Vec<f64>,
-    /// One per output, or empty.
+    /// One name per output, or empty.
     output_names: Vec<String>,
-    /// The two classes of a single margin, or empty.
+    /// The names of the two classes of a single margin, or empty.
     class_names: Vec<String>,
     link: Option<Link>,
     origin: Origin,
@@ -206,7 +206,7 @@ impl Ensemble {
         &self.notes
     }
 
-    /// Returns library, format, version and objective.
+    /// Returns the origin of the model: library, format, version and objective.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }

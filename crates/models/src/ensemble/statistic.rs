@@ -14,7 +14,7 @@ use super::category::hash_of_code;
 #[derive(Debug, Clone)]
 pub struct Statistic {
     parts: Box<[Part]>,
-    /// The features of the parts, each once.
+    /// The features of the parts, without duplicates.
     features: Box<[u32]>,
     counts: Arc<Counts>,
     rate: Rate,
@@ -26,7 +26,7 @@ pub struct Statistic {
 pub(crate) struct Counts {
     /// Hashes in ascending order, each with its row of counts.
     rows: Box<[(u64, u32)]>,
-    /// Rows of `width` numbers.
+    /// The counts, as rows of `width` numbers.
     counts: Box<[f64]>,
     width: usize,
     /// The denominator of counters.
@@ -45,7 +45,7 @@ pub(crate) struct Rate {
     pub(crate) scale: f32,
 }
 
-/// Which counts are the numerator ("in class") and the denominator ("total").
+/// The counts used as the numerator ("in class") and the denominator ("total").
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum RateKind {
     /// In class: the counts of classes after this one. Total: all counts.
@@ -62,7 +62,7 @@ impl RateKind {
     /// Returns the minimum number of counts per category.
     fn least(self) -> usize {
         match self {
-            // Two classes have one border.
+            // Two classes have only one border between them.
             Self::After(class) => class.saturating_add(1).max(2),
             Self::Of(class) => class.saturating_add(1),
             Self::Mean => 2,
@@ -265,8 +265,8 @@ impl Statistic {
         })
     }
 
-    /// Returns the hashes of the categories in the table, if the statistic depends on a single category;
-    /// otherwise nothing.
+    /// Iterates over the hashes of the categories in the table, if the statistic depends on a single
+    /// categorical feature; otherwise over nothing.
     pub(crate) fn categories(&self) -> impl Iterator<Item = u32> {
         let hashes = match *self.parts {
             [Part::Category { .. }] => &self.counts.rows[..],

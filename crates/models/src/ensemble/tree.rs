@@ -83,14 +83,14 @@ impl Ensemble {
         self.joint.as_deref()
     }
 
-    /// Returns the width to which values are rounded before they are used in splits and linear leaves.
+    /// Returns the floating-point width to which values are rounded before they are used in splits and linear
+    /// leaves.
     #[inline]
     pub fn width(&self) -> Width {
         self.width
     }
 
-    /// Returns whether a row goes left if its [rounded](Width::round) value of the split's feature is
-    /// `value`.
+    /// Returns whether a row with the [rounded](Width::round) value `value` of the split's feature goes left.
     #[inline]
     pub fn goes_left(&self, split: Node, value: f64) -> bool {
         if value.is_nan() {

@@ -52,7 +52,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         (at(TREE, "/splits/1/border"), Value::Null, "missing field \"border\""),
         (at(TREE, "/splits"), json!([]), "leaf_values: expected 3 elements, got 48"),
         (at(TREE, "/splits"), json!(vec![json!({}); 17]), "17 splits exceed the maximum of 16"),
-        (at(TREE, "/splits"), json!([1]), "a list of other values, got numbers"),
+        (at(TREE, "/splits"), json!([1]), "a list of values other than numbers, got numbers"),
         (at(TREE, "/leaf_values"), json!([0.0, 1.0]), "expected 48 elements, got 2"),
         (at(TREE, "/leaf_values/3"), json!("x"), "expected a list of numbers, got other values"),
         (at(TREE, "/leaf_values"), Value::Null, "missing field \"leaf_values\""),

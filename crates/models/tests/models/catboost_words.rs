@@ -230,7 +230,7 @@ fn damage_of_statistics_is_refused_with_the_place_and_the_reason() {
     }
     let mut far = whole.clone();
     put(&mut far, "/oblivious_trees/0/splits/2/split_index", json!(1_000_000));
-    assert!(read(&far).unwrap_err().to_string().contains("not the index of a border"));
+    assert!(read(&far).unwrap_err().to_string().contains("expected the index of a border"));
     let mut without = whole.clone();
     put(&mut without, "/ctr_data", Value::Null);
     assert!(read(&without).unwrap_err().to_string().contains("ctr_data"));
@@ -254,7 +254,7 @@ fn kinds_of_two_names_are_the_same() {
 #[test]
 fn a_binary_file_that_is_none_is_refused() {
     for (bytes, reason) in [
-        (&b"CBM1"[..], "unexpected end of the file at its length"),
+        (&b"CBM1"[..], "unexpected end of the file, expected a length"),
         (b"CBM1\x08\0\0\0\0\0", "expected 8 more bytes, got 2"),
         (b"CBM1\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "more bytes, got"),
         (b"CBM1\x08\0\0\0\0\0\0\0\0\0\0\0", "without a version"),

@@ -85,7 +85,7 @@ fn damaged_dumps_are_refused() {
     }
     let mut vectors = xgboost.clone();
     vectors[0] = json!({"nodeid": 0, "leaf": [1.0, 2.0]});
-    assert!(read(&vectors).unwrap_err().to_string().contains("leaves that are vectors"));
+    assert!(read(&vectors).unwrap_err().to_string().contains("vector leaves"));
     let lightgbm = json_fixture("dump_lightgbm_multiclass.json.gz");
     let tree = |path: &str| format!("/tree_info/0/tree_structure/{path}");
     for (path, value, reason) in [

@@ -225,7 +225,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         (model("tree_info/0"), json!(-1), "output -1"),
         (model("tree_info"), json!([0]), "expected 4 elements, got 1"),
         (model("trees"), json!([]), "expected 0 (the number of trees)"),
-        (model("trees"), json!([1, 2]), "a list of other values, got numbers"),
+        (model("trees"), json!([1, 2]), "a list of values other than numbers, got numbers"),
         (model("trees/1"), json!("tree"), "expected an object, got a string"),
         (model("gbtree_model_param/num_trees"), json!("5"), "got 5"),
         (parameter("base_score"), json!("[0.5,0.5,0.5]"), "expected 2 base scores (one per output), got 3"),

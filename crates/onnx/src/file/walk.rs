@@ -3,11 +3,11 @@
 /// Maximum nesting depth of messages. Most other protobuf readers have the same limit.
 const DEPTH: usize = 100;
 
-/// A field that cannot be read.
+/// A field that cannot be read, and why.
 pub(super) struct Fault {
-    /// The position of its first byte in the file.
+    /// The position of the field's first byte in the file.
     pub(super) start: usize,
-    /// The end of a sentence about the field.
+    /// The predicate of a sentence about the field, for the error message.
     pub(super) problem: &'static str,
 }
 

@@ -141,7 +141,8 @@ impl CompiledBackground {
             background.trees.push(histograms);
         }
         if reader.at != reader.bytes.len() {
-            return reader.refuse(format!("unexpected bytes after the last leaf: {}", reader.bytes.len() - reader.at));
+            return reader
+                .refuse(format!("unexpected bytes after the last leaf: {}", reader.bytes.len() - reader.at));
         }
         background.base = base(ensemble, &paths, &background.trees, total);
         Ok(background)

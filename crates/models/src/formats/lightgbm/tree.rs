@@ -151,7 +151,7 @@ impl Sets {
         let in_order = starts.is_sorted() && starts[0] == 0 && starts[count] == words.len();
         if !in_order {
             return Err(bounds_field.error(format!(
-                "expected the bounds of {count} category sets of {} words, ascending from 0 to {}",
+                "expected the bounds of {count} category sets in {} words, ascending from 0 to {}",
                 words.len(),
                 words.len()
             )));

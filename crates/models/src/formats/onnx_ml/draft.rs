@@ -15,7 +15,7 @@ const MOST_NODES: usize = 1 << 27;
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     parts: TreeParts,
-    /// Leaf, output, weight.
+    /// The leaf, the output and the weight of each contribution.
     votes: Vec<(usize, usize, f64)>,
 }
 

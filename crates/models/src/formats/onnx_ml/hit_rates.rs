@@ -1,7 +1,7 @@
-//! Detection of hit rates of nodes that are training cover.
+//! Detection of node hit rates that can be used as training cover.
 
 /// Maximum difference between the hit rate of a node and the sum of its children's, relative to the former.
-/// These are sums rounded to `f32`.
+/// Hit rates are sums rounded to `f32`.
 const TOLERANCE: f64 = 1e-3;
 
 /// Returns whether the numbers of a tree's nodes are positive, and those of two children add up to that of

@@ -10,7 +10,7 @@ use crate::ensemble::{Categories, Ensemble, EnsembleParts, Origin, Rule, TreePar
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// The note on every dump.
+/// The note for every dump.
 const LACKS: &str = "this is a dump of trees, which lacks the base score (assumed to be 0), the objective, \
                      the number of outputs (assumed to be 1) and the dropout weights; save the model with \
                      save_model instead";
@@ -105,7 +105,7 @@ fn add_node(node: &Field<'_>, names: &Names, parts: &mut TreeParts) -> Result<i6
         let leaf = node.get("leaf")?;
         if leaf.number().is_err() && leaf.numbers().is_ok() {
             return Err(ModelError::Unsupported {
-                what: "a dump with leaves that are vectors".to_owned(),
+                what: "a dump with vector leaves".to_owned(),
                 help: "save the model with save_model instead",
             });
         }

@@ -12,7 +12,7 @@ use crate::formats::catboost::statistics::{Element, Stated, kind};
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Key {
     categories: Vec<i32>,
-    /// Features and borders, compared bit by bit.
+    /// Features and borders of numeric tests; borders are compared bit by bit.
     above: Vec<(i32, [u8; 4])>,
     exactly: Vec<(i32, [u8; 4])>,
     kind: u8,

@@ -1,8 +1,8 @@
 //! Trees in a binary file: lists of the splits, the steps and the leaves of all trees.
 //!
-//! An oblivious tree has as many splits as its size, and 2^size leaves. For other trees, the size is the
-//! number of nodes, and a step contains the distances to the two children of a node. If both distances are 0,
-//! the node is a leaf. If only one is 0, that child is a leaf with the value of the node.
+//! An oblivious tree of size d has d splits and 2^d leaves. For other trees, the size is the number of nodes,
+//! and a step contains the distances to the two children of a node. If both distances are 0, the node is a
+//! leaf. If only one is 0, that child is a leaf with the value of the node.
 
 use super::flat::{Table, pairs_of_16};
 use crate::ensemble::{Split, VectorTree};
@@ -18,7 +18,7 @@ pub(super) struct Trees<'a> {
     splits: Vec<i32>,
     sizes: Vec<i32>,
     values: Vec<f64>,
-    /// Weights of leaves, summed over all outputs; empty if the file has no weights.
+    /// Weights of all leaves; empty if the file has no weights.
     weights: Vec<f64>,
     /// Steps to the left and right child; empty if trees are oblivious.
     steps: Vec<[u16; 2]>,

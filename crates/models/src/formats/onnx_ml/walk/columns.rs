@@ -23,7 +23,7 @@ pub(super) struct Term {
 /// The terms of a forest in a column.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Leaves {
-    /// A weighted sum of the outputs of the forest: weights by output.
+    /// A weighted sum of the outputs of the forest: the weight of each output.
     Weighted(BTreeMap<usize, f64>),
     /// A value for each leaf of the only tree of the forest.
     Mapped(Rc<[f64]>),

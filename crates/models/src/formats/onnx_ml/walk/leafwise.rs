@@ -1,4 +1,4 @@
-//! Operators on scores that are determined by one tree. Whatever they compute can be computed for each of its
+//! Operators on scores that are determined by one tree, so that their results can be computed for each of its
 //! leaves.
 //!
 //! For example, isolation forests look up path lengths by the index of the leaf, and votes of classifiers
