@@ -14,9 +14,9 @@
 //! | [`Words`] | the categories of a feature, and the codes that splits use |
 //! | [`ModelError`] | the reason why a file or rows were rejected |
 //!
-//! Supported are models of XGBoost 1.7 to 3.x, saved as JSON or UBJ; of LightGBM, saved as text; of CatBoost,
-//! in its binary format or as JSON; of treelite 4.x, dumped as JSON; ONNX, including preprocessing of columns
-//! before the trees; and scikit-learn models in a documented JSON format. [`Ensemble::from_bytes`] lists the
+//! Supported models: XGBoost 1.7 to 3.x, saved as JSON or UBJ; LightGBM, saved as text; CatBoost, in its
+//! binary format or as JSON; treelite 4.x, dumped as JSON; ONNX, including preprocessing of columns before
+//! the trees; and scikit-learn models in a documented JSON format. [`Ensemble::from_bytes`] lists the
 //! details. Files may be gzipped. Any number of outputs, missing values and categorical splits are supported.
 //! Rows are rounded to `f32` before comparisons if the library does so; leaves are added in `f64`.
 //!

@@ -5,7 +5,7 @@
 //! the next number after t; if a library sends values that meet the condition to the right, the children are
 //! swapped; if it treats missing values as a number, missing values go where that number goes. Comparison
 //! operator, width, and the rules for missing values and categories are data of the ensemble and its nodes.
-//! No kernel depends on the library.
+//! Kernels do not depend on the library.
 
 mod build;
 mod category;

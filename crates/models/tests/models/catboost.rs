@@ -81,7 +81,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     for (path, value, reason) in cases {
         assert_refused(&whole, &path, &value, reason);
     }
-    // JSON cannot represent these, but the parser accepts the words that CatBoost writes.
+    // JSON cannot represent these numbers, but the parser accepts the words that CatBoost writes for them.
     let text = whole.to_string();
     let with = |before: &str, number: &str| {
         let start = text.find(before).unwrap() + before.len();
@@ -142,7 +142,7 @@ fn leaf_weights_that_mean_nothing_are_named_when_they_are_asked_for() {
     }
 }
 
-/// Older releases wrote a single bias instead of a list, and null for an empty list. A model may have no
+/// Older releases write a single bias instead of a list, and null for an empty list. A model may have no
 /// trees or no splits.
 #[test]
 fn other_ways_to_write_the_same_are_read() {

@@ -30,7 +30,7 @@ fn both(name: &str) -> [Ensemble; 2] {
     ["cbm", "json"].map(|ending| model(&format!("catboost/{name}.{ending}.gz")))
 }
 
-/// Includes texts, integers, booleans, missing values, and categories that did not occur in training.
+/// Includes strings, integers, booleans, missing values, and categories that did not occur in training.
 #[test]
 fn margins_are_those_of_catboost_from_either_format() {
     let said = json_fixture("catboost/said.json.gz");
@@ -108,8 +108,7 @@ fn a_column_of_categories_takes_every_word_and_every_whole_number() {
     }
 }
 
-/// For several targets, several statistics have tables of the same name, and JSON files contain only one of
-/// these.
+/// For several targets, several statistics have tables of the same name, only one of which is in a JSON file.
 #[test]
 fn several_targets_are_read_where_the_file_has_all_tables() {
     let ensemble = model("catboost/targets.cbm.gz");
@@ -125,7 +124,7 @@ fn several_targets_are_read_where_the_file_has_all_tables() {
     assert!(read(&document).unwrap_err().to_string().contains("several targets"));
 }
 
-/// Files contain the texts of categories only if they were saved with the training data, and only as JSON.
+/// Files contain the names of categories only if they were saved with the training data, and only as JSON.
 #[test]
 fn words_that_the_file_has_are_listed() {
     let [binary, document] = both("words");
@@ -134,7 +133,7 @@ fn words_that_the_file_has_are_listed() {
     assert!(list.contains("Oslo") && !list.contains("8001"), "{list}");
 }
 
-/// CatBoost requires missing categories to be texts, and suggests this one, which pandas also writes.
+/// CatBoost requires missing categories to be strings, and suggests this one, which pandas also writes.
 #[test]
 fn a_missing_category_is_the_word_nan() {
     for name in MODELS {
@@ -236,7 +235,8 @@ fn damage_of_statistics_is_refused_with_the_place_and_the_reason() {
     assert!(read(&without).unwrap_err().to_string().contains("ctr_data"));
 }
 
-/// Some kinds only occur after training on a GPU. They are equivalent to those with the other names.
+/// Some kinds of statistics only occur after training on a GPU. They are equivalent to kinds with other
+/// names.
 #[test]
 fn kinds_of_two_names_are_the_same() {
     let text = String::from_utf8(content("catboost/all_combined.json.gz")).unwrap();

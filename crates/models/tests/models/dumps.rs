@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::common::{Random, assert_cuts_are_refused, assert_refused, content, json_fixture, read};
 
-/// Returns the model that the library saved, and that of its dump.
+/// Returns the model that the library saved, and the model read from its dump.
 fn both(name: &str) -> [Ensemble; 2] {
     let saved = if name.contains("xgb") { "json" } else { "txt" };
     [format!("{name}.{saved}.gz"), format!("dump_{name}.json.gz")]

@@ -185,7 +185,7 @@ fn reference(network: &Network, seed: u64) -> (Vec<f64>, Box<dyn NearReference>)
     (row, near)
 }
 
-/// Returns changes of rows: none, the first feature, the last one, a few, a tenth, all.
+/// Returns changes of rows: no feature, the first one, the last one, a few, a tenth, all.
 fn some_changes(features: usize, seed: u64) -> Vec<Vec<(usize, f64)>> {
     let mut uniform = uniform(seed);
     let mut rows = vec![vec![], vec![(0, 2.0)], vec![(features - 1, -1.0)]];

@@ -10,9 +10,9 @@
 //! ```
 //!
 //! and P\[S\] for f ∉ S is unchanged. So one AND and one bit count per split and set are enough for both
-//! children, for 64 rows at a time, without processing single rows. At a leaf, the number of rows with the
-//! pattern M is the alternating sum of P over the sets that contain M: one subtraction per set and feature.
-//! All counts are integers, so the result does not depend on the order of rows or threads.
+//! children, for 64 rows at a time, and no row is processed individually. At a leaf, the number of rows with
+//! the pattern M is the alternating sum of P over the sets that contain M: one subtraction per set and
+//! feature. All counts are integers, so the result does not depend on the order of rows or threads.
 //!
 //! The sets of rows at a node are kept while the tree below it is traversed. The sets of a child are appended
 //! to them if the feature is new; if the feature is known, the child has separate sets.

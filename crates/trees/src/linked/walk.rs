@@ -29,7 +29,7 @@ const NOWHERE: u8 = u8::MAX;
 pub(super) struct Cube {
     /// The players E, as bits by index in [`Walk::parting`].
     pub(super) own: u64,
-    /// R.
+    /// The players R, as bits in the same order.
     pub(super) rest: u64,
     /// The leaf's value in fixed point.
     pub(super) value: i64,

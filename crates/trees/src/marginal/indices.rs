@@ -155,7 +155,7 @@ struct Product<'a> {
     local: &'a Local,
     /// The indices of coalitions, by the number of members in E and the number of members in R.
     weights: &'a [f64],
-    /// R.
+    /// The players R, as bits.
     rest: u64,
     value: f64,
 }

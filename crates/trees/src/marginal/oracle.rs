@@ -44,12 +44,12 @@ pub(super) struct Seen {
 /// # Costs
 ///
 /// Values of features in groups and values of groups take about as long as those of features: a leaf
-/// contributes only if at most one group has features of both rows on its path. For hierarchies of more
-/// levels, many rows take about as long as for groups, and a single row with many background rows twice as
-/// long. Background data structures for groups are not kept between calls. A two-step value takes the time of
-/// both of its parts. Interactions take two to four times as long as values, and rows × features² × outputs
-/// numbers of memory; pairs that do not occur together on any path do not interact and take no time. Tables
-/// of pairs are not kept.
+/// contributes only if at most one group on its path has features taken from both rows. For hierarchies of
+/// more levels, many rows take about as long as for groups, and a single row with many background rows twice
+/// as long. Background data structures for groups are not kept between calls. A two-step value takes the time
+/// of both of its parts. Interactions take two to four times as long as values, and memory for rows ×
+/// features² × outputs numbers; pairs that do not occur together on any path do not interact and take no
+/// time. Tables of pairs are not kept.
 ///
 /// A plan includes the time to sort the background, if that pays off for these rows. The sorted background is
 /// kept.

@@ -15,9 +15,9 @@
 //! 1972; for semivalues Dubey, Neyman and Weber, 1981).
 //!
 //! On a tree, F is an expectation over random walks from the root: every split draws whether its feature is
-//! present. The first split on a feature finds it present with probability t. At a later split on the
-//! feature, the path of the walk is evidence: if the feature is present, the walk has taken the branches of
-//! x; if it is absent, the walk has taken these branches with probability c, the product of the shares so
+//! present. At the first split on a feature, the feature is present with probability t. At a later split on
+//! the feature, the path of the walk is evidence: if the feature is present, the walk has taken the branches
+//! of x; if it is absent, the walk has taken these branches with probability c, the product of the shares so
 //! far. By Bayes's rule the feature is now present with probability
 //!
 //! ```text

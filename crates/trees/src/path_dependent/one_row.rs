@@ -5,8 +5,8 @@
 //! each split the data that the way up needs, and up. Nothing depends on branch prediction, which could not
 //! learn the pattern from a single row.
 //!
-//! The numbers are those of [the kernel of blocks](super::kernel), computed in the same order, so that a row
-//! has the same bits here as there.
+//! The numbers are those of [the kernel of blocks](super::kernel), computed in the same order, so that both
+//! kernels return the same bits for a row.
 
 use super::lanes::{MOST_NODES, Nodes};
 use super::program::{Program, Split, TreeProgram};

@@ -31,9 +31,9 @@
 //! # Numerical stability
 //!
 //! This is the polynomial Π_{j≠i} (h_j t + c_j (1 − t)) in Bernstein form. Every number is a probability or a
-//! mean of numbers in \[0, 1\], and nothing is subtracted: there is no cancellation and no overflow at any
-//! depth, and numbers that underflow are too small to matter. `L` follows from the distribution of the size
-//! of the coalition, p(s), which every semivalue has for any number of players:
+//! mean of numbers in \[0, 1\], and there are no subtractions. So there is no cancellation and no overflow at
+//! any depth, and numbers that underflow are too small to matter. `L` follows from the distribution of the
+//! size of the coalition, p(s), which every semivalue has for any number of players:
 //!
 //! ```text
 //! L_k = p(m − k) · C(m, m − k) / C(d − 1, m − k).
@@ -41,9 +41,9 @@
 //!
 //! # Cost
 //!
-//! O(d²) per leaf and row. To leave out one hot player after the other, the means over the players before it
-//! are computed forwards, and the sum over those behind it is carried backwards (by the transposed step), so
-//! that no division is needed.
+//! O(d²) per leaf and row. To exclude each hot player in turn, the means over the players before it are
+//! computed forwards, and the sum over those after it is carried backwards (by the transposed step), so that
+//! no division is needed.
 
 use std::collections::HashMap;
 

@@ -9,7 +9,7 @@
 //! H[M] = Π_{j ∈ M} c_j · Π_{j ∉ M} (1 − c_j).
 //! ```
 //!
-//! Filling takes 2^d numbers for a leaf with d path features, for any number of rows; quadrature needs no
+//! Filling requires 2^d numbers for a leaf with d path features, for any number of rows; quadrature needs no
 //! such preparation.
 
 use std::sync::Arc;

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! for m < d. The single pattern with m = d, for which no feature gains, is handled separately. Weights by
-//! size do not have a rule; for them, a channel is a number of features m.
+//! size do not have a rule; for them, there is one channel for each number of features m.
 
 use apportion_values::Rule;
 

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! A player that does not affect the leaf gets exactly 0, because A\[P\] and B\[P ∖ i\] are then the same
-//! sums. Each of the three is a sum of subset sums, one for each [channel](super::channels). If the
+//! sums. Each of A, B and L is a sum of subset sums, one for each [channel](super::channels). If the
 //! background has few patterns, they are summed directly, pattern by pattern.
 //!
 //! # Two leaves of one split

@@ -14,8 +14,8 @@
 //! φ_i −= v · M1(a, b) · M2(e, r − 1)   for i ∈ R ∩ S_j.
 //! ```
 //!
-//! So without a mixed group all members get contributions; with one mixed group, only its members; with two,
-//! none.
+//! So without a mixed group all members get contributions; with one mixed group, only its members do; with
+//! two, no player does.
 //!
 //! # Algorithms
 //!

@@ -6,7 +6,7 @@
 pub(crate) struct Products {
     /// The players E.
     pub(crate) own: Vec<u32>,
-    /// R.
+    /// The players R.
     pub(crate) rest: Vec<u32>,
     /// The players q, each with its d_q.
     pub(crate) extensions: Vec<(u32, f64)>,

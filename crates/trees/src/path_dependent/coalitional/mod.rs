@@ -13,9 +13,9 @@
 //! V_i = mean over r of Π_{j ∈ g, j ≠ i} (r h_j + (1 − r) c_j):
 //! ```
 //!
-//! the double integral is a product of two single ones. W_g has one factor less per leaf than there are
-//! groups on its path, V_i one less than there are members of g, so Gauss rules of half as many nodes are
-//! exact.
+//! the double integral is a product of two single ones. On a leaf, W_g has one factor fewer than there are
+//! groups on the path, and V_i one fewer than there are members of g on it, so Gauss rules with half as many
+//! nodes are exact.
 //!
 //! Leaves need not be visited one by one, and no division is needed. *Between* the groups, the walk is that
 //! of [the quotient game](super), whose players are the groups: at a split on group g it goes to a child with
@@ -48,9 +48,9 @@
 //!
 //! # Cost
 //!
-//! In addition to the cost of the quotient game, one multiplication per node q at each child for every group
-//! that was tested above, whether or not it is tested again below. Each split takes one step within its
-//! group.
+//! In addition to the cost of the quotient game, there is one multiplication per node q at each child for
+//! every group that was tested above, whether or not it is tested again below. Each split takes one step
+//! within its group.
 
 mod by_size;
 mod kernel;
