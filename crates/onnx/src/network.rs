@@ -191,8 +191,8 @@ impl Network {
 
     /// Predicts rows; the result is rows × outputs, row-major.
     ///
-    /// Rows run in batches of one size: that of the file if it is fixed, otherwise 256 rows or 4096 cells,
-    /// whichever is less. The last batch is padded, so a single row costs as much as a batch.
+    /// Rows run in batches of one size: the size in the file if it is fixed, otherwise 256 rows or 4096
+    /// cells, whichever is less. The last batch is padded, so a single row costs as much as a batch.
     ///
     /// # Errors
     ///

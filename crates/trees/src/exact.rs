@@ -112,8 +112,8 @@ pub trait Exact: Send + Sync {
     ///
     /// With d players on a path, a row takes C(d, ≤ s) additions for each leaf. Each pattern of decisions
     /// that occurs among 1024 rows takes C(d, ≤ s) steps for each pattern of the background, or C(d, ≤ s) · d
-    /// in the path-dependent game. The result takes rows × coalitions × outputs numbers of memory. Everything
-    /// that does not depend on the rows is cached for the most recent order and groups.
+    /// in the path-dependent game. The result takes memory for rows × coalitions × outputs numbers.
+    /// Everything that does not depend on the rows is cached for the most recent order and groups.
     ///
     /// # Errors
     ///

@@ -129,8 +129,8 @@ impl Ensemble {
         self.words = words;
     }
 
-    /// Sets the names of the outputs, or those of the two classes that share a single margin. Any other
-    /// number of names is ignored.
+    /// Sets the names of the outputs, or of the two classes that share a single margin. Any other number of
+    /// names is ignored.
     pub(crate) fn set_output_names(&mut self, names: Vec<String>) {
         if names.len() == self.output_count() {
             self.output_names = names;

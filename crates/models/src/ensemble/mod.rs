@@ -156,8 +156,8 @@ impl Ensemble {
         Some(&*self.output_names).filter(|names| !names.is_empty())
     }
 
-    /// Returns the names of the classes, if the file stores them: one per output, or two that share a single
-    /// margin, which is that of the second class.
+    /// Returns the names of the classes, if the file stores them: one per output, or two if a single margin,
+    /// the margin of the second class, describes both.
     pub fn class_names(&self) -> Option<&[String]> {
         match self.class_names.is_empty() {
             true => self.output_names(),
@@ -212,8 +212,8 @@ impl Ensemble {
     }
 
     /// Checks that the cover defines the path-dependent game. In every tree with a split, each node must have
-    /// a finite, non-negative cover, that of the root must be positive, and the sum of two siblings must
-    /// equal the cover of their parent up to one part in a thousand.
+    /// a finite, non-negative cover, the cover of the root must be positive, and the covers of two siblings
+    /// must sum to the cover of their parent up to one part in a thousand.
     ///
     /// Nodes may be empty, as many leaves of CatBoost are. A node with cover 0 has no share in the
     /// expectation of the tree for an absent feature. If it is a split, its children share its weight

@@ -52,7 +52,8 @@ impl Node {
         self.number
     }
 
-    /// Returns the index of a linear leaf among those of the ensemble, or `None` for any other leaf.
+    /// Returns the index of a linear leaf among the linear leaves of the ensemble, or `None` for any other
+    /// leaf.
     #[inline]
     pub(super) fn linear(self) -> Option<usize> {
         (self.tag as usize).checked_sub(1)

@@ -272,7 +272,7 @@ impl Statistic {
             [Part::Category { .. }] => &self.counts.rows[..],
             _ => &[],
         };
-        // The hash is that of the category multiplied twice by the multiplier.
+        // The hash in the table is the hash of the category times the square of the multiplier.
         let inverse = inverse_of(MULTIPLIER.wrapping_mul(MULTIPLIER));
         hashes.iter().map(move |(hash, _)| hash.wrapping_mul(inverse) as u32)
     }

@@ -165,8 +165,9 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         })
     }
 
-    /// Checks that the numbers of a row match the players and outputs. Otherwise, too many in one row could
-    /// make up for too few in another, and the head alone could declare more numbers than fit in memory.
+    /// Checks that the numbers of a row match the players and outputs. Without this check, too many numbers
+    /// in one row could make up for too few in another, and the head alone could declare more numbers than
+    /// fit in memory.
     fn check(&mut self, row: &Row, values: &Numbers) -> Result<()> {
         let Some(heading) = &mut self.heading else { return Ok(()) };
         let outputs = *self.outputs.get_or_insert_with(|| match heading.outputs.len() {

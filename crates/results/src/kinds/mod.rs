@@ -38,8 +38,8 @@ pub trait Results: Sync {
     /// Returns the cells of these columns for some rows.
     fn cells(&self, batch: &Batch, rows: Range<usize>) -> Vec<Cells>;
 
-    /// Returns the numeric arrays: the name of each, and its axes after that of the rows. The first one is
-    /// the content of the npy format.
+    /// Returns the numeric arrays: the name of each, and its axes after the axis of the rows. The npy format
+    /// contains the first array only.
     fn arrays(&self) -> Vec<(&'static str, Vec<usize>)>;
 
     /// Returns the numbers of these arrays.

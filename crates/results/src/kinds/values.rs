@@ -25,7 +25,7 @@ pub trait Words: fmt::Debug + Send + Sync {
 pub struct Values {
     /// The heading for all rows.
     pub heading: Heading,
-    /// Categories of inputs in addition to those of the heading.
+    /// Categories of inputs that are not in the heading.
     pub words: Option<Arc<dyn Words>>,
     /// Whether rows have IDs.
     pub has_ids: bool,

@@ -25,7 +25,7 @@ pub struct BackgroundCompiler<'a> {
     ensemble: &'a Ensemble,
     paths: Vec<Paths>,
     dense: Dense<'a>,
-    /// Per tree: the patterns that `dense` does not count.
+    /// For each tree, the patterns that `dense` does not count.
     merged: Vec<Merged>,
     /// The rows of the current part, which is processed when it is full, with their weights.
     rows: Vec<f64>,

@@ -170,8 +170,8 @@ impl Lattice {
     }
 }
 
-/// Computes the counts at a child from those at the split and those of the rows that go left. `bit` is the
-/// bit of the split's feature in the child.
+/// Computes the counts at a child from the counts at the split and the counts of the rows that go left. `bit`
+/// is the bit of the split's feature in the child.
 fn pass(above: &[u64], left: &[u64], goes_left: bool, bit: u32, child: &mut [u64]) {
     let half = 1 << bit;
     let pass = |above: &[u64], left: &[u64], passed: &mut [u64]| {

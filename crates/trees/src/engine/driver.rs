@@ -60,7 +60,7 @@ pub(crate) trait Kernels: Sync {
         Arc::new(make())
     }
 
-    /// Adds the contributions of a tree without tables: those of target `target` to row `r` go to
+    /// Adds the contributions of a tree without tables: those for target `target` and row `r` go to
     /// `phi[target · rows + r]`.
     fn add(&self, memory: &mut Self::Memory, tree: usize, rows: &TakenIn, phi: &mut [f64]);
 }

@@ -252,9 +252,9 @@ impl LeafLevels {
         }
     }
 
-    /// Distributes the contributions to those of `features` that are in a group, which all come from the same
-    /// row: the explicand if `is_own`, else the background. Each member of the group that contains such
-    /// features gets `value`.
+    /// Distributes the contributions of a leaf among the members of a group that contain any of `features`,
+    /// down to single features. These features all come from the same row: the explicand if `is_own`, else
+    /// the background. Each of these members gets `value`.
     pub(crate) fn divide(
         &self,
         levels: &Levels,

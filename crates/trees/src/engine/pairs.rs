@@ -102,8 +102,8 @@ pub(crate) struct PairWeights {
     pub(crate) pairs: Arc<Pairs>,
 }
 
-/// Returns the index of the pair of path features `low < high` among the pairs of a leaf: those of the first
-/// k path features are the first k(k − 1)/2.
+/// Returns the index of the pair of path features `low < high` among the pairs of a leaf: the pairs of the
+/// first k path features have the first k(k − 1)/2 indices.
 #[inline]
 pub(crate) fn place(low: usize, high: usize) -> usize {
     high * (high - 1) / 2 + low

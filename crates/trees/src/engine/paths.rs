@@ -6,8 +6,8 @@
 //! it: the leaf is reached iff every path feature's bit is set in the pattern of the row that the feature
 //! comes from.
 //!
-//! If whole groups of features are the players, "feature" means a group here: its tests are those of all its
-//! features.
+//! If whole groups of features are the players, "feature" means a group here, whose tests are the tests of
+//! all its features.
 
 use std::ops::{BitAnd, BitOr, BitXor, Not, Shl};
 

@@ -18,7 +18,7 @@ pub(crate) enum Weights {
 }
 
 impl Weights {
-    /// Returns the pair weights if the values are those of pairs.
+    /// Returns the weights for pairs, or `None` for weights of another kind.
     pub(crate) fn pairs(&self) -> Option<&PairWeights> {
         match self {
             Self::Pairs(pairs) => Some(pairs),

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! where f is the margin and g the link, which for a softmax takes all margins of a row together. This is the
-//! marginal game of the output that users see. Its values are not a rescaling of those of the margin: g is
-//! not additive, so the game is not a sum over leaves.
+//! marginal game of the output that users see. Its values are not a rescaling of the values of the margin: g
+//! is not additive, so the game is not a sum over leaves.
 //!
 //! # Enumeration
 //!

@@ -122,7 +122,7 @@ impl InterventionalOracle<'_> {
         parallel::map(ways.iter().zip(self.ensemble.trees().iter().zip(sorted)), shape)
     }
 
-    /// Returns the plan of [`answer`](Self::answer) for `count` rows similar to those of `sample`, with the
+    /// Returns the plan of [`answer`](Self::answer) for `count` rows similar to those in `sample`, with the
     /// current settings.
     pub(super) fn plan_answer(
         &self,
@@ -149,7 +149,7 @@ impl InterventionalOracle<'_> {
         })
     }
 
-    /// Calls `answer` with the task of each tree, for `count` rows similar to those of `sample`.
+    /// Calls `answer` with the task of each tree, for `count` rows similar to those in `sample`.
     pub(super) fn for_each_tree<T>(
         &self,
         request: &Request<'_>,

@@ -56,8 +56,8 @@ impl InterventionalOracle<'_> {
         })
     }
 
-    /// Returns the predicted time of quadrature for `count` rows similar to those of `sample`; `None` if it
-    /// is not to be used.
+    /// Returns the predicted time of quadrature for `count` rows similar to those in `sample`; `None` if
+    /// quadrature is not used.
     fn quadrature_seconds(&self, value: &Semivalue, sample: Rows<'_>, count: usize) -> Option<f64> {
         let is_asked = match self.settings.kernel {
             None => false,

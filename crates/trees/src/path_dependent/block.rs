@@ -43,8 +43,8 @@ pub(super) trait Recursion: Sync {
         1
     }
 
-    /// Returns the index of each computed number among the numbers of a row: for every player with a
-    /// contribution from any tree, the index of the player.
+    /// Returns the index of each computed number among the numbers of a row. If the numbers are values, these
+    /// are the indices of all players that any tree depends on.
     fn targets(&self) -> &[usize] {
         &self.inputs().players
     }
@@ -231,7 +231,7 @@ impl<const R: usize> Block<R> {
         }
     }
 
-    /// Writes the values, rows × numbers of a row × outputs.
+    /// Writes the values of the block to `values`, rows × numbers of a row × outputs.
     fn end(&self, targets: &[usize], outputs: usize, values: &mut [f64]) {
         for (row, values) in values.chunks_exact_mut(values.len() / self.rows).enumerate() {
             for (output, phi) in self.phi.chunks_exact(targets.len()).enumerate() {

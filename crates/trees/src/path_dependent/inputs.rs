@@ -5,8 +5,8 @@ use std::ops::Range;
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
 
-/// A column of inputs: the values of a feature, with missing ones replaced by −∞ or ∞ so that they go to the
-/// default child of its splits.
+/// A column of inputs: the values of a feature, with missing values replaced with −∞ or ∞, so that they go to
+/// the default child of its splits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Column {
     pub(super) feature: usize,

@@ -206,7 +206,7 @@ fn descend<const Q: usize, const R: usize, E: Earlier>(
     }
 }
 
-/// Computes T of a split from those of its children, and the contribution to its feature:
+/// Computes T of a split from T of its children, and the contribution to its feature:
 ///
 /// ```text
 /// A = κ_l T_l + κ_r T_r,   Δ = T_x − A,   T = A + s Δ,   φ += Σ_q w_q P ds/dt Δ.

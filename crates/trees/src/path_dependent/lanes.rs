@@ -10,7 +10,7 @@
 //!
 //! A split needs memory only while the traversal is below it. A *slot* contains one number per node of the
 //! rule and row. Each level of the tree has two slots, one for each child of the split on the path. On the
-//! way down, a child's slot is set to P of the child; on the way up, the child replaces it by T, which its
+//! way down, a child's slot is set to P of the child; on the way up, the child replaces it with T, which its
 //! parent reads.
 
 use apportion_values::{Rule, Semivalue};

@@ -202,8 +202,8 @@ fn append_with_one_more(means: &mut Vec<f64>, before: usize, c: f64) {
     }
 }
 
-/// Applies the transposed step: converts coefficients of the means over some players to those of the means
-/// without the last player, which has share `c`.
+/// Applies the transposed step: converts coefficients of the means over some players to coefficients of the
+/// means without the last player, which has share `c`.
 fn carry_back(sums: &mut Vec<f64>, c: f64) {
     let before = sums.len() - 1;
     for absent in 0..before {

@@ -26,7 +26,7 @@ impl PathDependentOracle<'_> {
     /// except for interactions, [`Tables`](Kernel::Tables). Tables only support paths of few features, may be
     /// faster for many thousand rows, and are never kept. For other kernels, and for quadrature with weights
     /// by size, all methods return [`TreeError::Unsupported`]; if a path is too long for tables,
-    /// [`TreeError::Kernel`]. The precision is that of tables.
+    /// [`TreeError::Kernel`]. The precision in the settings only applies to tables.
     ///
     /// ```
     /// use apportion_games::Rows;

@@ -40,7 +40,7 @@ impl Split {
     }
 
     /// Returns the mask of the rows that pass this and all earlier tests of the player by going left; the
-    /// next one is for going right. Mask 0 is that of all rows.
+    /// next one is for going right. Mask 0 contains all rows.
     pub(super) fn masks(&self) -> usize {
         (self.slot as usize + 1) | 1
     }
@@ -155,9 +155,9 @@ impl Program {
         })
     }
 
-    /// Same as [`new`](Self::new), with other shares for absent features than those of the covers: `shares`
-    /// returns, for each tree, a function of a split and one of its children, given by their indices in the
-    /// tree.
+    /// Same as [`new`](Self::new), with shares for absent features that differ from the cover fractions:
+    /// `shares` returns, for each tree, a function of a split and one of its children, given by their indices
+    /// in the tree.
     pub(super) fn with_shares<S: Fn(usize, usize) -> f64>(
         ensemble: &Ensemble,
         player_of: &[u32],

@@ -20,7 +20,7 @@ pub(super) enum Condition {
     Above { number: Number, border: f32 },
     /// Passes if a category has this hash.
     Exactly { column: usize, hash: u32 },
-    /// Passes if a statistic, given by its index in the file, is above a border.
+    /// Passes if the statistic with this index in the file is above a border.
     Statistic { place: usize, border: f32 },
 }
 

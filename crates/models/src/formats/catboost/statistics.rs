@@ -32,7 +32,7 @@ pub(super) fn kind(place: usize, class: usize) -> Option<RateKind> {
     })
 }
 
-/// An input of a statistic. Features are given by their index among those of their kind.
+/// An input of a statistic. Features are identified by their index among the features of the same kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Element {
     Category { index: usize },

@@ -8,7 +8,7 @@
 //! Σ_k 2^k [x passes s_k],
 //! ```
 //!
-//! where a row passes if `x̂ > border` or, for one-hot splits, if its category is that of the split.
+//! where a row passes if `x̂ > border` or, for one-hot splits, if it has the category of the split.
 //! Predictions do not depend on the order of the splits, but the path-dependent game does. CatBoost starts
 //! from the last one when it computes Shapley values. So a node of level l has split s_{d−1−l}, rows that
 //! pass go right, and leaves are in the order of the file from left to right.

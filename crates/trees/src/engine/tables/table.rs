@@ -1,8 +1,8 @@
 //! The tables of one tree.
 //!
 //! Every leaf has values for each pattern of an explicand, as the game defines them. The table of a split is
-//! assembled from those of its two children: its index encodes the pattern at either child and the decisions
-//! of the splits below.
+//! assembled from the tables of its two children: its index encodes the pattern at either child and the
+//! decisions of the splits below.
 
 use std::sync::Arc;
 
@@ -272,8 +272,8 @@ impl Builder<'_> {
         entries
     }
 
-    /// Assembles the table of a split from those of its children, which are empty for a child outside the
-    /// region, and have the given numbers of decisions in their indices.
+    /// Assembles the table of a split from the tables of its children, which are empty for a child outside
+    /// the region, and have the given numbers of decisions in their indices.
     fn put_together(
         &mut self,
         split: usize,

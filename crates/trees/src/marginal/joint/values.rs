@@ -78,7 +78,7 @@ impl InterventionalOracle<'_> {
         });
     }
 
-    /// Returns the plan of these trees for `count` rows similar to those of `sample`.
+    /// Returns the plan of these trees for `count` rows similar to those in `sample`.
     pub(in crate::marginal) fn joint_plan(
         &self,
         request: &Request<'_>,

@@ -37,9 +37,9 @@
 //!
 //! So for the members of g, the tree consists of the splits on g alone, and each side of a split has as its
 //! worth the sum of X over all such children that are reached from it without another split on g. *Within*
-//! the group, the values are again those of a path-dependent game, by the same recursion with nodes r: at a
-//! split on feature i, with s and ds/dr of i, and P^g the probability to reach the split over the splits on
-//! g,
+//! the group, the values are again values of a path-dependent game, computed by the same recursion with nodes
+//! r: at a split on feature i, with s and ds/dr of i, and P^g the probability to reach the split over the
+//! splits on g,
 //!
 //! ```text
 //! Y(side) = X(side) + Σ_{next splits on g} Z(split),     A = κ_l Y_l + κ_r Y_r,     Δ = Y(side of x) − A,

@@ -57,9 +57,9 @@ pub(super) struct Split {
     /// The index of the feature among those that any tree depends on.
     pub(super) player: u32,
     /// The first of four masks: the rows that pass this and all earlier tests of the group by going left, and
-    /// by going right; and the same for the feature. Mask 0 is that of all rows.
+    /// by going right; and the same for the feature. Mask 0 contains all rows.
     pub(super) masks: u32,
-    /// Whether the masks of the group, and those of the feature, are needed below.
+    /// Whether the masks of the group are needed below, and whether those of the feature are.
     pub(super) marks: [bool; 2],
     /// The slot of the split itself.
     pub(super) slot: u32,
@@ -79,21 +79,21 @@ pub(super) enum Step {
     /// Compute P of both children of a split on a group that was not tested before; and the factors, if other
     /// groups need them.
     Descend { split: u32, factors: bool },
-    /// The same for a group that was tested before.
+    /// Do the same as [`Descend`](Self::Descend) for a group that was tested before.
     DescendAgain { split: u32, factors: bool },
-    /// Compute P without a group, at a child from that at its parent.
+    /// Compute P without a group at a child, from the same number at its parent.
     Carry { from: u32, factor: u32, to: u32 },
     /// Compute P^g and set Y = 0 for the open sides of the first split on a group of the path.
     Open { split: u32 },
-    /// The same for a later split on the group.
+    /// Compute P^g and set Y = 0 for the open sides of a later split on a group of the path.
     OpenAgain { split: u32 },
     /// Add the contributions to the feature of the first split on a group.
     Give { split: u32 },
-    /// The same for a later split, and compute its Z.
+    /// Add the contributions to the feature of a later split on a group, and compute Z of the split.
     GiveAgain { split: u32 },
     /// Compute T of a split from T of its children; and both terms, if other groups need them.
     Ascend { split: u32, parts: bool },
-    /// The same for a group that was tested before.
+    /// Do the same as [`Ascend`](Self::Ascend) for a group that was tested before.
     AscendAgain { split: u32, parts: bool },
     /// Compute X of a child below which another group than the split's is no longer tested.
     Close { apart: u32, part: u32, worth: u32 },

@@ -217,7 +217,7 @@ fn descend<const Q: usize, const R: usize, E: Earlier>(
     }
 }
 
-/// Computes T of a split from those of its children, its gains `w_q P ds/dt Δ`, and `−Σ_q gain / (1 − t)`.
+/// Computes T of a split from T of its children, its gains `w_q P ds/dt Δ`, and `−Σ_q gain / (1 − t)`.
 #[inline(always)]
 fn ascend<const Q: usize, const R: usize, E: Earlier>(
     split: &Split,

@@ -22,7 +22,7 @@ pub(super) struct Trees<'a> {
     weights: Vec<f64>,
     /// Steps to the left and right child; empty if trees are oblivious.
     steps: Vec<[u16; 2]>,
-    /// For each node, the index of the first value of its leaf.
+    /// For each leaf node, the index of its first value.
     leaves: Vec<i32>,
 }
 

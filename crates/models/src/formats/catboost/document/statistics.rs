@@ -25,7 +25,7 @@ pub(super) struct Listed<'a> {
 pub(super) struct Borders {
     /// The index of the first border of a statistic.
     first: usize,
-    /// For each border from there on, its statistic and its value.
+    /// The statistic and the value of each border from that index on.
     of: Vec<(usize, f32)>,
 }
 

@@ -4,7 +4,7 @@
 //! c + Σ_j w_j x_j + Σ_t leaf_t(x)
 //! ```
 //!
-//! If feature j is missing, `w_j x_j` is replaced by another number: NaN, unless the graph imputes it.
+//! If feature j is missing, `w_j x_j` is replaced with NaN, or with another number if the graph imputes it.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -151,7 +151,7 @@ impl Walk<'_> {
     }
 }
 
-/// Returns the numbers of a column, by leaf.
+/// Returns the values of a column for each leaf.
 fn numbers_of(column: &Column) -> Vec<f64> {
     match column.trees.first_key_value() {
         Some((_, Leaves::Mapped(values))) => values.iter().map(|value| value + column.constant).collect(),

@@ -407,7 +407,7 @@ impl Walk<'_> {
         Ok(Scores::linked(columns.affine(|_| [0.0, -unit, 0.0]), Some(Link::HalfPower { unit })))
     }
 
-    /// Handles an anomaly score with the opposite sign. The explanation is that of the score itself.
+    /// Handles an anomaly score with the opposite sign. The explanation is for the score itself.
     fn mirrored_score(&mut self, scores: Scores) -> Scores {
         let note = "the margin is the mean path length m, and the output is the anomaly score 2^(−m/c), \
                     which is higher for anomalies; the scores in the file are a constant minus that"
