@@ -148,7 +148,7 @@ pub enum OnnxError {
     },
     /// A row contains a missing value (NaN).
     #[error(
-        "row {row} has no value in column {column}, but networks do not support missing values; fill it in \
+        "row {row} has no value in column {column}, but networks do not support missing values; impute it \
          first"
     )]
     Missing {

@@ -183,7 +183,7 @@ impl Statistic {
     /// Creates a statistic of these parts, or returns why it is invalid.
     pub(crate) fn new(parts: Vec<Part>, counts: Arc<Counts>, rate: Rate) -> Result<Self, String> {
         if parts.is_empty() {
-            return Err("a statistic without features".to_owned());
+            return Err("the statistic has no features".to_owned());
         }
         let least = rate.kind.least();
         if counts.width < least {

@@ -45,7 +45,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     let at = |path: &str, rest: &str| format!("{path}{rest}");
     let cases = [
         (at(TREE, "/splits/0/split_type"), json!("Sideways"), "oblivious_trees[2].splits[0].split_type"),
-        (at(TREE, "/splits/0/split_type"), json!("EstimatedFeature"), "texts or embeddings"),
+        (at(TREE, "/splits/0/split_type"), json!("EstimatedFeature"), "text or embeddings"),
         (at(TREE, "/splits/1/float_feature_index"), json!(4), "index 4 is not one of the 4 numeric features"),
         (at(TREE, "/splits/1/float_feature_index"), json!(-1), "expected a count, got -1"),
         (at(TREE, "/splits/1/border"), json!("x"), "expected a number, got a string"),

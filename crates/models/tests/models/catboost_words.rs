@@ -204,7 +204,7 @@ fn damage_of_statistics_is_refused_with_the_place_and_the_reason() {
     for (member, value, reason) in [
         ("ctr_type", json!("Fancy"), "ctr_type: unknown type \"Fancy\"; expected one of: Borders, Buckets"),
         ("identifier", json!("x"), "missing table of a category statistic"),
-        ("elements", json!([]), "a statistic without features"),
+        ("elements", json!([]), "the statistic has no features"),
         ("elements/0/cat_feature_index", json!(9), "index 9 is not one of the 4 categorical features"),
         ("elements/0/combination_element", json!("x"), "float_feature or cat_feature_exact_value"),
         ("target_border_idx", json!(7), "expected 8 or more counts per category"),

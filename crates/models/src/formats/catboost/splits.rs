@@ -41,7 +41,7 @@ pub(super) fn threshold(border: f32, double: bool) -> f64 {
 /// Returns the error for splits on features computed from text or embeddings.
 pub(super) fn refuse_computed(kind: &str) -> ModelError {
     ModelError::Unsupported {
-        what: format!("a split on a feature computed from texts or embeddings ({kind})"),
+        what: format!("a split on a feature computed from text or embeddings ({kind})"),
         help: "convert them to numeric features before training",
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn read<'a>(
     };
     if root.has("estimated_features") || listed.has("estimated_features") {
         return Err(listed.error(
-            "category statistics cannot be combined with features computed from texts, whose order is \
+            "category statistics cannot be combined with features computed from text, whose order is \
              unknown",
         ));
     }
