@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The number of degrees of freedom from which on Student's distribution equals the normal distribution to
-/// all relevant digits.
+/// With at least this many degrees of freedom, Student's distribution equals the normal distribution to all
+/// relevant digits.
 const MANY: f64 = 1e6;
 
 /// The confidence level of the intervals in figures and reports.

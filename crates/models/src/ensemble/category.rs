@@ -19,7 +19,7 @@ pub(crate) use self::city::city_hash;
 /// The text that represents a missing value.
 const MISSING: &str = "nan";
 
-/// The smallest absolute value of integers without a code: from here on, `f64` does not represent all
+/// The smallest absolute value of integers without a code: 2^53, above which `f64` does not represent all
 /// integers.
 const MOST: f64 = 9_007_199_254_740_992.0;
 

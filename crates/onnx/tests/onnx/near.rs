@@ -205,7 +205,8 @@ fn predicted(near: &dyn NearReference, rows: &[Vec<(usize, f64)>], outputs: usiz
     out
 }
 
-/// Returns the largest difference from the runtime on whole rows, relative to the largest output.
+/// Returns the largest difference from the runtime's predictions of whole rows, relative to the largest
+/// output.
 fn error(network: &Network, row: &[f64], near: &dyn NearReference, rows: &[Vec<(usize, f64)>]) -> f64 {
     let mut whole = Vec::new();
     for changes in rows {

@@ -5,9 +5,9 @@
 //! A leaf with d path features depends on a background row only through its pattern: the features whose tests
 //! the row passes. So the weights of the patterns that occur at each leaf are all that the marginal game
 //! needs: at most 2^d numbers, for any number of rows. The expected margin v(∅) is the sum over the leaves of
-//! their value times the share of rows that pass all tests. If groups of features are the players, a group's
-//! bit in a pattern is the AND of its features' bits, so the histograms of groups are computed from those of
-//! features.
+//! the value of the leaf times the share of rows that pass all its tests. If groups of features are the
+//! players, a group's bit in a pattern is the AND of its features' bits, so the histograms of groups are
+//! computed from those of features.
 //!
 //! # Modules
 //!

@@ -18,7 +18,7 @@ pub(crate) struct Levels {
     tree: GroupTree,
 }
 
-/// The tree of groups: the features are nodes 0 to n − 1, the groups are the nodes from n on, and node n is
+/// The tree of groups: the features are nodes 0 to n − 1, the groups are the following nodes, and node n is
 /// the whole set.
 pub(crate) struct GroupTree {
     features: usize,
@@ -119,8 +119,8 @@ pub(crate) struct LeafLevels {
     children: Vec<Child>,
     /// For each group, the bits of its path features among the first 64.
     masks: Vec<u64>,
-    /// Working memory of `set`: the groups of the hierarchy on the path, from the whole set on, with their
-    /// members.
+    /// Working memory of `set`: the groups of the hierarchy on the path, starting with the whole set, with
+    /// their members.
     met: Vec<(u32, Vec<Child>)>,
     /// Working memory of `set`: the index of each group in `met`.
     place_of: Vec<u32>,
@@ -225,10 +225,10 @@ impl LeafLevels {
         }
     }
 
-    /// Returns the smallest group that contains features of both `own` and `rest`, or else the whole set;
-    /// with the numbers of its members that contain features of `own` and of `rest`, and the product of the
-    /// weights of all levels above. Returns `None` if a group has two members with features of both: then no
-    /// coalition reaches the leaf.
+    /// Returns the smallest group that contains features of both `own` and `rest`, or else the whole set.
+    /// Also returns how many of its members contain features of `own` and of `rest`, and the product of the
+    /// weights of all levels above. Returns `None` if a group has two members with features of both, because
+    /// then no coalition reaches the leaf.
     #[inline]
     pub(crate) fn meeting(&self, levels: &Levels, own: u64, rest: u64) -> Option<Meeting> {
         let (mut group, mut factor) = (0, 1.0);

@@ -25,7 +25,7 @@ const SECTIONS: usize = 8;
 /// turn.
 const NEAR: usize = 1 << 18;
 
-/// The number of rows from which on loading a tree's tables into cache pays off.
+/// The minimum number of rows for which loading a tree's tables into cache pays off.
 const PAYING: usize = 8 * BLOCK;
 
 /// The sizes of the pieces in which rows and trees are processed.

@@ -85,7 +85,7 @@ impl PairGame<'_> {
     fn fold_cubes(&self, cubes: &[Cube], bits: usize, class: u32) -> Sums {
         if bits > self.table_bits() {
             let top = 1u64 << (bits - 1);
-            // Cubes keep the bit in their masks, where it is ignored from here on.
+            // The bit remains in the masks of the cubes, but is ignored in all further steps.
             let side = |forbidden: fn(&Cube) -> u64| {
                 cubes.iter().copied().filter(|cube| forbidden(cube) & top == 0).collect::<Vec<_>>()
             };

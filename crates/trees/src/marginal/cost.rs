@@ -86,7 +86,7 @@ const FEW_PAIRS: usize = 10;
 /// The time for one row and a tree that depends on one player, in nanoseconds.
 const LONE: f64 = 10.0;
 
-/// From this many background rows on, cohorts replace the walk.
+/// The minimum number of background rows for which cohorts replace the walk.
 const LEAST_COHORT: usize = 4;
 
 /// Returns the requested kernel if the tree supports it, otherwise the one with the smallest predicted time.

@@ -109,7 +109,7 @@ pub(super) struct Quadrature<'a> {
     value: &'a Semivalue,
     /// The rule for each number of players on the path.
     rules: HashMap<usize, Option<Rule>>,
-    /// The products over all players from each one on, at one node.
+    /// For each player, the product over this and all later players, at one node.
     behind: Vec<f64>,
 }
 

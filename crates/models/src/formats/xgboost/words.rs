@@ -43,7 +43,7 @@ fn of_feature(encoding: &Field<'_>) -> Result<Option<Words>, ModelError> {
 
 /// Returns the strings between the offsets.
 fn texts(offsets: &Field<'_>, values: &Field<'_>) -> Result<Vec<Category>, ModelError> {
-    // Bytes from 128 on are written as negative numbers.
+    // Bytes of 128 or more are written as negative numbers.
     let bytes = values.integers()?.into_iter().map(|value| {
         let byte = i8::try_from(value).map(|byte| byte as u8).or_else(|_| u8::try_from(value));
         byte.map_err(|_| values.error(format!("invalid byte {value}")))

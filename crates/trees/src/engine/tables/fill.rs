@@ -348,8 +348,8 @@ fn values_within<const STEP: usize>(sums: [&[[f64; 8]]; 3], values: &mut [f64]) 
     }
 }
 
-/// Adds numbers by pattern at the right and the left leaf of a split to one array by index. `bit` is the bit
-/// of the split's feature.
+/// Adds the numbers of the right and the left leaf of a split, which are indexed by pattern, to one array
+/// that is indexed like the split's table. `bit` is the bit of the split's feature.
 fn add_by_place(places: &mut [f64], [right, left]: [&[f64]; 2], bit: usize, is_first: bool) {
     let (goes_right, goes_left) = places.split_at_mut(places.len() / 2);
     if is_first {
@@ -364,8 +364,8 @@ fn add_by_place(places: &mut [f64], [right, left]: [&[f64]; 2], bit: usize, is_f
         for ((goes_right, goes_left), (right, left)) in places.zip(patterns) {
             let (right_failed, right_passed) = right.split_at(step);
             let (left_failed, left_passed) = left.split_at(step);
-            // Rows that failed an earlier test of this feature also fail this one, as far as the leaf is
-            // concerned.
+            // For the pattern at the leaf, rows that failed an earlier test of this feature also fail this
+            // one.
             add(&mut goes_right[..step], right_failed, left_failed);
             add(&mut goes_right[step..], right_passed, left_failed);
             add(&mut goes_left[..step], right_failed, left_failed);

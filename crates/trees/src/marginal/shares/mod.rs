@@ -11,7 +11,7 @@
 //! | [`OverHierarchy`] | a coalitional value over a hierarchy | the product of such weights at all levels: see [`over_hierarchy`] |
 //! | [`InPairs`] | an interaction index | v M(\|E\| − 2, \|R\|) to two of E, and so on: see [`in_pairs`] |
 //!
-//! Contributions go to *targets*: players, or numbers of pairs.
+//! Contributions are added to *targets*: players, or numbered pairs of players.
 
 mod alone;
 mod in_groups;

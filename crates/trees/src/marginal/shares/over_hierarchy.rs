@@ -249,7 +249,7 @@ impl<const W: usize, T: Weigh, F: FnMut(usize, f64)> Cohort<'_, '_, W, T, F> {
         }
     }
 
-    /// Divides the rows of the cells from `first` on, with their weights, among the members of a group.
+    /// Divides the rows of the cells starting at `first`, with their weights, among the members of a group.
     fn divide(
         &mut self,
         group: usize,

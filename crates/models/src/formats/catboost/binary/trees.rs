@@ -109,7 +109,7 @@ impl<'a> Trees<'a> {
         *before = leaves.end;
         let values = self.values.get(leaves.start * outputs..leaves.end * outputs);
         let values =
-            values.ok_or_else(|| format!("no values for leaf {} ({outputs} outputs)", leaves.end - 1))?;
+            values.ok_or_else(|| format!("leaf {} has no values ({outputs} outputs)", leaves.end - 1))?;
         let weights = match self.weights.is_empty() {
             true => None,
             false => Some(self.weights.get(leaves.clone()).ok_or("some leaves have no weights")?),
@@ -138,12 +138,12 @@ impl<'a> Trees<'a> {
             if is_leaf || steps == [0, 0] {
                 *before += 1;
                 if before.saturating_mul(outputs) > self.values.len() {
-                    return Err(format!("no values for leaf {before} ({outputs} outputs)"));
+                    return Err(format!("leaf {before} has no values ({outputs} outputs)"));
                 }
                 let place = self.leaves[node] as u32 as usize;
                 let values = self.values.get(place..place.saturating_add(outputs));
                 shape.add_leaf(
-                    values.ok_or_else(|| format!("no values for the leaf at index {place}"))?.iter().copied(),
+                    values.ok_or_else(|| format!("the leaf at index {place} has no values"))?.iter().copied(),
                 );
                 weights.push(self.weights.get(place / outputs).copied());
                 continue;

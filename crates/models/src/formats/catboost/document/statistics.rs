@@ -25,7 +25,7 @@ pub(super) struct Listed<'a> {
 pub(super) struct Borders {
     /// The index of the first border of a statistic.
     first: usize,
-    /// The statistic and the value of each border from that index on.
+    /// The statistic and the value of each border, starting with the one at that index.
     of: Vec<(usize, f32)>,
 }
 

@@ -181,7 +181,7 @@ fn combined(inputs: &[Numbers], of: impl Fn(&[f64]) -> f64) -> Result<Numbers, S
     Ok(made)
 }
 
-/// Returns for each leaf the index of the largest column, the first one in case of ties.
+/// Returns for each leaf the index of the largest column, and the first one if there are ties.
 fn places_of_largest(columns: &Numbers) -> Vec<f64> {
     let leaves = columns.iter().map(Vec::len).max().unwrap_or(0);
     let largest = |leaf: usize| {
