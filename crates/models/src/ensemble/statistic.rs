@@ -297,8 +297,7 @@ mod tests {
         Statistic::new(parts, Arc::new(counts), rate).unwrap()
     }
 
-    /// CatBoost 1.2.10 wrote these hashes into a table of a single feature with the categories 4, 0 and 3, of
-    /// 0 to 5.
+    /// The hashes in a table can be converted back to those of the categories if there is a single feature.
     #[test]
     fn categories_are_told_by_the_hashes_of_tables() {
         for word in ["0", "3", "a", "", "longer word of category"] {
@@ -327,7 +326,7 @@ mod tests {
             let values = ["a", "b"].map(|word| statistic.value(|_| code_of_text(word)));
             let wanted = rates.map(|rate: f32| f64::from((rate + 0.5) * 2.0));
             assert_eq!(values, wanted, "{kind:?}");
-            assert_eq!(statistic.value(|_| 0.25), wanted[1], "a number that is no code");
+            assert_eq!(statistic.value(|_| 0.25), wanted[1], "a number that is not a code");
         }
     }
 

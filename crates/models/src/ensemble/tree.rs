@@ -76,8 +76,8 @@ impl Ensemble {
         &self.nodes[tree.nodes()]
     }
 
-    /// Returns the trees that split on several features at once, if any. They add to the margins like the
-    /// others.
+    /// Returns the trees that split on several features at once, if any. They add to the margins like all
+    /// other trees.
     #[inline]
     pub fn joint(&self) -> Option<&JointTrees> {
         self.joint.as_deref()

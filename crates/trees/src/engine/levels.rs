@@ -110,9 +110,9 @@ struct LeafGroup {
     end: u32,
 }
 
-/// The hierarchy restricted to the path features of a leaf: without groups and features that are not on the
-/// path, and without groups of one member. The first group is the whole set, and a group comes before its
-/// subgroups. A single path feature forms one group on its own.
+/// The hierarchy restricted to the path features of a leaf: groups and features that are not on the path are
+/// removed, and so are groups with a single member. The first group is the whole set, and a group comes
+/// before its subgroups. A single path feature forms one group on its own.
 #[derive(Default)]
 pub(crate) struct LeafLevels {
     groups: Vec<LeafGroup>,

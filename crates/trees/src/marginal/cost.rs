@@ -248,8 +248,8 @@ fn tables(task: &Task<'_>, paths: &Paths, histograms: &Histograms) -> Option<Tim
     Some(Times { size, filling, lookups })
 }
 
-/// Counts the leaves of a tree that mixtures of two rounded rows reach. Exact up to 64 players; beyond,
-/// players that share a bit are treated as one.
+/// Counts the leaves of a tree that mixtures of two rounded rows reach. The count is exact for up to 64
+/// players. With more, players that share a bit are treated as one.
 pub(crate) fn leaves_reached(
     ensemble: &Ensemble,
     nodes: &[Node],

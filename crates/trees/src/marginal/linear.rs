@@ -53,8 +53,8 @@ impl LinearWalk {
         Self { walk: Walk::new(players), gathering }
     }
 
-    /// Calls `share` with the games whose sum is the game `f(x_S, b_rest)` on one tree, each with its v.
-    /// `player_of` maps each feature to its player.
+    /// Calls `share` with the games whose sum is the game `f(x_S, b_rest)` on one tree, each with its value
+    /// v. `player_of` maps each feature to its player.
     pub(crate) fn add(
         &mut self,
         ensemble: &Ensemble,

@@ -120,7 +120,7 @@ pub(super) fn add_run_portable<K: Recursion + ?Sized, const R: usize>(
         2 => recursion.walk::<2, R>(tree, run, columns, stack, phi),
         3 => recursion.walk::<3, R>(tree, run, columns, stack, phi),
         4 => recursion.walk::<4, R>(tree, run, columns, stack, phi),
-        count => unreachable!("{count} nodes at once"),
+        count => unreachable!("a run has {count} nodes"),
     }
 }
 

@@ -72,7 +72,7 @@ impl Recursion for OfPlayers<'_> {
         match stack {
             // A constant condition, so that no code is generated for blocks of one row.
             Memory::OfBlocks(_) if const { R > 1 } => block::add_run(self, tree, run, columns, stack, phi),
-            Memory::OfBlocks(_) => unreachable!("a single row is no block"),
+            Memory::OfBlocks(_) => unreachable!("a single row is not processed as a block"),
             Memory::OfOneRow(stack) => {
                 let (columns, phi) = (columns.as_flattened(), phi.as_flattened_mut());
                 one_row::add_tree(self.program, tree, run.0, columns, stack, phi);
@@ -108,7 +108,7 @@ impl Recursion for OfPlayers<'_> {
         phi: &mut [Lanes<R>],
     ) {
         let (program, Memory::OfBlocks(Stack { slots, masks })) = (self.program, stack) else {
-            unreachable!("a single row is no block")
+            unreachable!("a single row is not processed as a block")
         };
         let (slots, masks): (&mut [_], &mut [_]) = (slots, masks);
         let splits = program.splits(tree);

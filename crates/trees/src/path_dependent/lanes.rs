@@ -53,7 +53,7 @@ pub(super) struct Nodes<'a> {
 pub(super) fn first_mut<const Q: usize, const R: usize>(slots: &mut [Lanes<R>]) -> &mut [Lanes<R>; Q] {
     match slots.first_chunk_mut() {
         Some(slot) => slot,
-        None => unreachable!("the stack is as deep as the tree"),
+        None => unreachable!("the stack has room for all levels of the tree"),
     }
 }
 

@@ -184,7 +184,7 @@ fn walk<const L: usize>(
 fn children<'a>(slots: &'a mut [Slot], split: &Split) -> [&'a mut Slot; 2] {
     match slots.get_mut(split.children()..) {
         Some([left, right, ..]) => [left, right],
-        _ => unreachable!("the stack is as deep as the tree"),
+        _ => unreachable!("the stack has room for all levels of the tree"),
     }
 }
 

@@ -116,7 +116,7 @@ pub(super) struct Quadrature<'a> {
 impl Quadrature<'_> {
     fn write(&mut self, path: &[Factor], others: &mut [f64]) {
         let rule = self.rules.entry(path.len()).or_insert_with(|| self.value.rule(path.len() - 1));
-        let Some(rule) = rule else { unreachable!("a value with a rule has one of every degree") };
+        let Some(rule) = rule else { unreachable!("a value with a rule has one for every degree") };
         let nodes = rule.presence().iter().zip(rule.absence()).zip(rule.weights());
         for ((&present, &absent), &weight) in nodes {
             let kept = |one: &Factor| one.share * absent + if one.hot { present } else { 0.0 };

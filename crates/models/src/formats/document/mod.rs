@@ -45,7 +45,7 @@ pub(crate) fn push_element<'a>(list: &mut Value<'a>, element: Value<'a>) {
             *list = Value::List(values);
         }
         (Value::List(values), element) => values.push(element),
-        _ => unreachable!("only lists are collected into"),
+        _ => unreachable!("elements are only appended to lists"),
     }
 }
 

@@ -24,8 +24,8 @@ pub(super) struct Draft {
 pub(super) struct Targets {
     /// For each output of the operator, the outputs of the model that it adds to, with its weights.
     weighted: HashMap<usize, Vec<(usize, f64)>>,
-    /// Outputs of the model with a value for each leaf, in the order of the nodes. Only for forests with a
-    /// single tree.
+    /// Outputs of the model, each with a value for every leaf, in the order of the nodes. Only used for
+    /// forests with a single tree.
     mapped: Vec<(usize, Rc<[f64]>)>,
 }
 

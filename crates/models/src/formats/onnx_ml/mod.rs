@@ -49,8 +49,8 @@ use self::messages::ModelProto;
 use crate::ensemble::Ensemble;
 use crate::error::ModelError;
 
-/// Returns whether bytes start like an ONNX file: with the version of the format, which is a small number,
-/// followed by another field of the model.
+/// Returns whether the bytes start like an ONNX file: with the version of the format, which is a small
+/// number, followed by another field of the model.
 pub(crate) fn begins_like_onnx(bytes: &[u8]) -> bool {
     // Text and message fields have the tags 2, 3, 4, 6, 7, 8, 14, 20, 25 and 26, number fields the tag 5.
     // Tags of 16 or more take two bytes.

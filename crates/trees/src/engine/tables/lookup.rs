@@ -154,7 +154,7 @@ fn add_column<N: Number>(column: &[N], places: &[Pattern; BLOCK], sums: &mut [f6
         ($($length:literal)*) => {
             match column.len() {
                 $($length => add_known::<N, $length>(column, places, sums),)*
-                length => unreachable!("a column of {length} numbers"),
+                length => unreachable!("invalid length {length} of a column"),
             }
         };
     }

@@ -60,7 +60,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Calls `give` with the games whose sum is the game `weight · f(x_S, b_rest)` on one tree, each with its
-    /// v. The rows are extended by the statistics.
+    /// value v. The rows are extended by the statistics.
     pub(in crate::marginal) fn through(
         &mut self,
         nodes: &[Node],

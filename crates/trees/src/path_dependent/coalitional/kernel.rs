@@ -215,7 +215,7 @@ pub(in super::super) struct Stack<const R: usize> {
 fn slot<const Q: usize, const R: usize>(slots: &[Lanes<R>], slot: u32) -> &[Lanes<R>; Q] {
     match slots[slot as usize * Q..].first_chunk() {
         Some(slot) => slot,
-        None => unreachable!("a slot for every number"),
+        None => unreachable!("every number has a slot"),
     }
 }
 
