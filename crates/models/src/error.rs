@@ -2,7 +2,7 @@
 
 use apportion_games::GameError;
 
-/// The supported formats, which end the messages about files that cannot be read.
+/// The supported formats, as listed at the end of messages about unrecognized files.
 const KNOWN: &str = "an XGBoost (JSON or UBJ), LightGBM (text), CatBoost (cbm or JSON), treelite (JSON) or \
                      ONNX (trees) model, or the JSON of docs/tree-json.md";
 
@@ -42,7 +42,7 @@ pub enum ModelError {
     /// The JSON document is not a model of a supported format.
     #[error("unrecognized JSON model (it has {members}); expected {KNOWN}, gzipped or not")]
     UnknownDocument {
-        /// The names of its first members.
+        /// The names of the first members of the document.
         members: String,
     },
     /// The gzip stream is corrupt or truncated.
@@ -79,7 +79,7 @@ pub enum ModelError {
         "this ONNX file contains neither a tree ensemble nor a linear model; its operators are {operators}"
     )]
     OtherOnnx {
-        /// The first operators of its graph.
+        /// The first operators of the graph.
         operators: String,
     },
     /// The document does not follow the schema of its format.
@@ -165,7 +165,7 @@ pub enum ModelError {
     /// The models differ in their inputs or outputs, so the mean of their margins is not the margin of one
     /// ensemble.
     #[error(
-        "model {member} of the list has {found}, expected {expected} as for the models before it; explain \
+        "model {member} of the list has {found}, expected {expected} as in the models before it; explain \
          the models one by one and average their attributions"
     )]
     Mean {
@@ -187,7 +187,7 @@ pub enum ModelError {
         tree: usize,
         /// The node, as numbered in the file.
         node: usize,
-        /// The problem with its cover.
+        /// The problem with the cover of this node.
         problem: String,
     },
     /// Leaves are linear models of the row, for which cover alone does not define the path-dependent game.
@@ -221,8 +221,8 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Replaces the number of the tree by that in the file, since one tree of a file may become several of
-    /// the ensemble.
+    /// Replaces the index of the tree with that in the file, since one tree of a file may become several
+    /// trees of the ensemble.
     pub(crate) fn in_tree(self, tree: usize) -> Self {
         match self {
             Self::Tree { problem, .. } => Self::Tree { tree, problem },

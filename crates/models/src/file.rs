@@ -38,8 +38,8 @@ impl Ensemble {
     ///   lacks.
     /// - CatBoost in its binary format (cbm) and as JSON (`save_model(…, format="json")`): oblivious and
     ///   other trees, categories as text ([`Words`](crate::Words)), one-hot splits, and splits on statistics
-    ///   of categories and their combinations (CTR). For several targets, JSON lacks some of the CTR tables.
-    ///   Text and embedding features are not supported.
+    ///   of categories and their combinations (CTR). For several targets, JSON files lack some of the CTR
+    ///   tables. Text and embedding features are not supported.
     /// - treelite 4.x as JSON (`dump_as_json()`): every model that treelite can represent.
     /// - ONNX with the operators `TreeEnsembleRegressor`, `TreeEnsembleClassifier` or `TreeEnsemble` of the
     ///   domain `ai.onnx.ml`: one ensemble, or several whose scores are weighted, added, averaged or
@@ -52,13 +52,14 @@ impl Ensemble {
     ///   file contains a different model than the trained one.
     /// - ONNX of a linear or generalized linear model: `LinearRegressor`, `LinearClassifier`, `SVMRegressor`
     ///   with a linear kernel, or `MatMul`, `Gemm` and arithmetic with constants, with or without a link.
-    ///   Preprocessing (`Scaler`, `Imputer`, encoders, column selection) is multiplied out. The model becomes
-    ///   a tree with one linear leaf for each feature and output, and a tree for each encoded column.
+    ///   Preprocessing (`Scaler`, `Imputer`, encoders, column selection) is folded into the coefficients. The
+    ///   model becomes a tree with one linear leaf for each feature and output, and a tree for each encoded
+    ///   column.
     /// - The JSON format of `docs/tree-json.md`, which `scikit_learn_to_json` of the Python package writes
     ///   for scikit-learn models.
     ///
-    /// A corrupt file is always an error, and never read in part: truncated files, wrong lengths, lists of
-    /// different lengths, invalid trees (with a cycle, a child out of range, or no leaf), invalid numbers,
+    /// A corrupt file is always an error, and is never read partially: truncated files, wrong lengths, lists
+    /// of different lengths, invalid trees (with a cycle, a child out of range, or no leaf), invalid numbers,
     /// leaves that could add up to more than 1e300, and gzip streams that expand to more than 100 times their
     /// size (and 256 MiB). An ONNX file of another kind of model, such as a neural network, is a
     /// [`ModelError::OtherOnnx`]. One with trees that is not a sum of trees is a [`ModelError::Unsupported`],
@@ -142,8 +143,8 @@ impl Ensemble {
     }
 }
 
-/// Decompresses a gzip stream. Limits the compression ratio: a stream of zeros expands a thousandfold, a
-/// model does not.
+/// Decompresses a gzip stream. Limits the compression ratio: a stream of zeros expands a thousandfold,
+/// whereas a model does not.
 fn decompressed(bytes: &[u8]) -> Result<Vec<u8>, ModelError> {
     const MOST: usize = 1 << 28;
     const MOST_RATIO: usize = 100;

@@ -12,11 +12,11 @@
 //! | [`Origin`] | library, format and objective of a model |
 //! | [`tree`] | nodes and trees of an ensemble, for algorithms that traverse them |
 //! | [`Words`] | the categories of a feature, and the codes that splits use |
-//! | [`ModelError`] | why a file or rows were rejected |
+//! | [`ModelError`] | the reason why a file or rows were rejected |
 //!
-//! Supported are models of XGBoost 1.7 to 3.x, saved as JSON or UBJ; of LightGBM, saved as text; of CatBoost,
-//! in its binary format or as JSON; of treelite 4.x, dumped as JSON; ONNX, including preprocessing of columns
-//! before the trees; and scikit-learn models in a documented JSON format. [`Ensemble::from_bytes`] lists the
+//! Supported models: XGBoost 1.7 to 3.x, saved as JSON or UBJ; LightGBM, saved as text; CatBoost, in its
+//! binary format or as JSON; treelite 4.x, dumped as JSON; ONNX, including preprocessing of columns before
+//! the trees; and scikit-learn models in a documented JSON format. [`Ensemble::from_bytes`] lists the
 //! details. Files may be gzipped. Any number of outputs, missing values and categorical splits are supported.
 //! Rows are rounded to `f32` before comparisons if the library does so; leaves are added in `f64`.
 //!
@@ -59,7 +59,8 @@ mod linked;
 mod options;
 mod predict;
 
-/// Types of a lower crate that appear in signatures here, re-exported so that users need no other crate.
+/// Types of a lower-level crate in the signatures of this crate, re-exported so that users need no other
+/// dependency.
 #[doc(no_inline)]
 pub use apportion_games::{Model, Rows};
 

@@ -8,7 +8,7 @@ use crate::error::ModelError;
 
 /// Number of rows that pass through a tree together, so that their memory accesses overlap.
 const LANES: usize = 8;
-/// Number of rows whose rounded values stay in cache while all trees process them.
+/// Number of rows that pass through all trees together, so that their rounded values stay in cache.
 const BLOCK: usize = 64;
 /// Trees deeper than this are traversed row by row, because the lengths of the paths differ too much between
 /// lanes.
@@ -18,8 +18,8 @@ impl Ensemble {
     /// Checks that rows fit the model: their number of columns is the number of features, no value is missing
     /// that the model [does not accept as missing](Self::refuses_missing), and no value that is multiplied by
     /// a coefficient of a linear model or leaf is infinite after rounding to the [width](Self::width) of the
-    /// ensemble. Splits accept infinite values, since they only compare. `what` names a row in error
-    /// messages.
+    /// ensemble. Splits accept infinite values, since they only compare. `what` is the word for a row in
+    /// error messages.
     ///
     /// # Errors
     ///

@@ -53,7 +53,7 @@ pub enum OnnxError {
         names.len(), names.join(", ")
     )]
     Inputs {
-        /// Their names.
+        /// The names of the inputs.
         names: Vec<String>,
     },
     /// The network has no output, or several, and none was chosen.
@@ -63,7 +63,7 @@ pub enum OnnxError {
         names.len(), names.join(", ")
     )]
     Outputs {
-        /// Their names.
+        /// The names of the outputs.
         names: Vec<String>,
     },
     /// The chosen output does not exist.
@@ -77,7 +77,7 @@ pub enum OnnxError {
     /// The elements of an input or output have an unsupported type.
     #[error("{what} has elements of type {actual}, expected {expected}")]
     ElementType {
-        /// The value concerned: "input x", "output y".
+        /// The input or output, as named in the message: "input x", "output y".
         what: String,
         /// The type in the file, by its ONNX name.
         actual: String,
@@ -92,7 +92,7 @@ pub enum OnnxError {
     Rank {
         /// The input.
         input: String,
-        /// Its shape, formatted for the message.
+        /// The shape of the input, formatted for the message.
         actual: String,
     },
     /// The file does not fix the size of a dimension of a row.
@@ -105,7 +105,7 @@ pub enum OnnxError {
         input: String,
         /// Index of the dimension; 0 is the batch.
         axis: usize,
-        /// Its name in the file, or "unnamed".
+        /// The name of the dimension in the file, or "unnamed".
         dimension: String,
     },
     /// The requested shape of rows contradicts the file.
@@ -148,13 +148,13 @@ pub enum OnnxError {
     },
     /// A row contains a missing value (NaN).
     #[error(
-        "row {row} has no value in column {column}, but networks do not support missing values; fill it in \
+        "row {row} has no value in column {column}, but networks do not support missing values; impute it \
          first"
     )]
     Missing {
         /// Index of the row among the rows passed.
         row: usize,
-        /// Its column.
+        /// The column of the value.
         column: usize,
     },
     /// A value is not a 32-bit integer, although the input takes integers such as token ids.
@@ -162,7 +162,7 @@ pub enum OnnxError {
     NotWhole {
         /// Index of the row among the rows passed.
         row: usize,
-        /// Its column.
+        /// The column of the value.
         column: usize,
         /// The value.
         value: f64,

@@ -17,7 +17,8 @@ const MOST: usize = 1 << 28;
 ///
 /// # Errors
 ///
-/// [`OnnxError::Gzip`] if the stream is corrupt, or expands to more than a network of its size can.
+/// [`OnnxError::Gzip`] if the stream is corrupt, or expands to more than a network of its compressed size
+/// can.
 pub(crate) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, OnnxError> {
     if !bytes.starts_with(MAGIC) {
         return Ok(Cow::Borrowed(bytes));

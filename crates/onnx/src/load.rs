@@ -11,7 +11,7 @@ use crate::runtime::caught;
 /// The reason why the runtime rejected a file.
 struct Refusal {
     problem: String,
-    /// Whether the reason is an unsupported operator.
+    /// Whether the reason for the rejection is an unsupported operator.
     of_operator: bool,
     /// The name of the node, if it has one.
     node: Option<String>,
@@ -47,7 +47,7 @@ fn try_loading(bytes: Vec<u8>) -> Result<rten::Model, Refusal> {
 /// and output.
 ///
 /// The runtime reports only the name of the node, and in many files nodes have no names. So the file is
-/// loaded again with the numbers of the nodes as their names.
+/// loaded again, with each node named by its number.
 fn refused_node(refusal: &Refusal, mut file: ModelProto) -> Option<NodeProto> {
     if !refusal.of_operator {
         return None;

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use rten_onnx::onnx::{AttributeProto, DataType, GraphProto, ModelProto, NodeProto, TensorProto};
 
-/// Removes the nodes that `output` does not need, and replaces `Scaler` by standard operators. Returns
+/// Removes the nodes that `output` does not need, and replaces `Scaler` with standard operators. Returns
 /// whether this changed the file.
 pub(crate) fn reduce(file: &mut ModelProto, output: &str) -> bool {
     let Some(graph) = &mut file.graph else { return false };

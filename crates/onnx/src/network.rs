@@ -22,8 +22,8 @@ const REQUEST_CELLS: usize = 1 << 18;
 /// Maximum number of cells of a batch, one GiB of f64. A file that declares more is probably corrupt.
 const MOST_CELLS: usize = 1 << 27;
 
-/// Maximum difference between the two ways to predict a reference row, relative to its largest output.
-/// Rounding errors are far smaller.
+/// Maximum difference between the predictions of a reference row by the runtime and by propagated changes,
+/// relative to its largest output. Rounding errors are far smaller.
 const AGREEMENT: f64 = 1e-3;
 
 /// A neural network read from an ONNX file, as a [`Model`].
@@ -33,8 +33,8 @@ const AGREEMENT: f64 = 1e-3;
 /// are the elements of one row of the output, without applying a link function.
 ///
 /// Values are rounded to `f32`, the network computes in `f32`, and outputs are widened to `f64`. The
-/// prediction of a row is bitwise identical for any other rows in the same call and any number of threads.
-/// Its last bits may differ between processors whose instructions round differently.
+/// prediction of a row is bitwise identical for any number of threads, regardless of the other rows in the
+/// same call. Its last bits may differ between processors whose instructions round differently.
 ///
 /// Each concurrent caller uses a separate thread of the runtime; the threads end when the network is dropped.
 #[derive(Debug)]
@@ -119,8 +119,8 @@ impl Network {
         Ok(outputs)
     }
 
-    /// Returns a number of rows that takes [`CALL`] or slightly more, so that the cost of sending them to a
-    /// runtime thread and back is small in comparison.
+    /// Returns a number of rows whose prediction takes [`CALL`] or slightly longer, so that the cost of
+    /// sending them to a runtime thread and back is small in comparison.
     ///
     /// Times calls with increasingly many batches, because a single small batch takes less time than the
     /// communication.
@@ -191,8 +191,8 @@ impl Network {
 
     /// Predicts rows; the result is rows × outputs, row-major.
     ///
-    /// Rows run in batches of one size: that of the file if it is fixed, otherwise 256 rows or 4096 cells,
-    /// whichever is less. The last batch is padded, so a single row costs as much as a batch.
+    /// Rows run in batches of one size: the size in the file if it is fixed, otherwise 256 rows or 4096
+    /// cells, whichever is less. The last batch is padded, so a single row costs as much as a batch.
     ///
     /// # Errors
     ///
@@ -268,7 +268,7 @@ impl Network {
         }
     }
 
-    /// Converts a failure on rows; `first` is the index of the first of these rows.
+    /// Converts a failure of the runtime to an error; `first` is the index of the first row of the request.
     fn error(&self, failure: Failure, first: usize) -> OnnxError {
         match failure.refusal {
             Refusal::Failed(problem) => OnnxError::Run { row: first + failure.row, problem },

@@ -12,7 +12,7 @@ use crate::needed;
 use crate::network::Network;
 use crate::signature::Signature;
 
-/// Options for networks with several outputs, or whose files do not fix the shape of a row.
+/// Options for networks that have several outputs, or whose files do not fix the shape of a row.
 ///
 /// | option | default |
 /// |---|---|

@@ -8,7 +8,7 @@
 //!
 //! Rows run in batches of one size, and the last batch is padded. The matrix-product kernels for one row
 //! differ from those for many rows, and round differently. With a fixed size, the prediction of a row is
-//! bitwise identical whatever the other rows of its batch.
+//! bitwise identical regardless of the other rows of its batch.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

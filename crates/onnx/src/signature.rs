@@ -98,7 +98,8 @@ fn wrong_type(
     OnnxError::ElementType { what: format!("{kind} {}", name(value)), actual: given, expected: wanted }
 }
 
-/// Returns the size of the batch, if fixed, and the shape of a row: the requested one, or that in the file.
+/// Returns the size of the batch, if fixed, and the shape of a row: the requested shape, or the shape in the
+/// file.
 fn shape(input: &ValueInfoProto, given: Option<&[usize]>) -> Result<(Option<usize>, Vec<usize>), OnnxError> {
     let tensor = input.r#type.as_ref().and_then(|kind| kind.tensor_type.as_ref());
     let stated = tensor.and_then(|tensor| tensor.shape.as_ref()).map(|shape| &shape.dim[..]);

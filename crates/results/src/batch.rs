@@ -237,8 +237,8 @@ impl Batch {
     }
 }
 
-/// Appends the entries of `added` rows to those of `rows` rows. Either list may be empty and is then filled
-/// with `None`.
+/// Appends the entries of `added` rows to the entries of `rows` rows. Either list may be empty and is then
+/// filled with `None`.
 fn fill_with_none<T: Clone>(own: &mut Vec<Option<T>>, given: Vec<Option<T>>, rows: usize, added: usize) {
     if own.is_empty() && given.is_empty() {
         return;

@@ -1,6 +1,6 @@
 //! Errors of results.
 
-/// The parts of results do not match.
+/// An error that reports parts of results that do not match.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {
@@ -23,7 +23,7 @@ pub enum ResultsError {
         /// The number of outputs.
         outputs: usize,
     },
-    /// The number of names differs from that of players, features or outputs.
+    /// The number of names differs from the number of players, features or outputs.
     #[error("expected {count} names for {what}, got {names}")]
     Names {
         /// The kind of names.

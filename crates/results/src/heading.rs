@@ -31,7 +31,7 @@ pub struct Heading {
     pub outputs: Vec<String>,
     /// The groups of players, if any.
     pub groups: Vec<Member>,
-    /// The form of interactions, if the results are interactions.
+    /// The form of the interaction matrices, if the results are interactions.
     pub interactions: Option<Form>,
     /// The text or the image whose parts are the players, if any.
     pub medium: Option<Medium>,
@@ -47,10 +47,10 @@ pub enum Member {
     Group(Vec<Member>),
 }
 
-/// The form of interactions between pairs of players.
+/// The form of the matrices of interactions between pairs of players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// The index of each pair, with values on the diagonal.
+    /// Each pair's interaction index off the diagonal, with the players' values on the diagonal.
     Index,
     /// Each index is split equally between (i, j) and (j, i), and the diagonal contains the rest of the value
     /// (the main effect).
@@ -58,7 +58,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Returns the name in results.
+    /// Returns the name used in result files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Index => "index",

@@ -51,7 +51,7 @@ fn check_text(text: &str, spans: &[(usize, usize)], players: usize) -> Result<()
     }
     for &(from, to) in spans {
         if from > to || text.get(from..to).is_none() {
-            return Err(format!("invalid span from byte {from} to {to} of {}", text.len()));
+            return Err(format!("invalid span from byte {from} to {to} of a text of {} bytes", text.len()));
         }
     }
     let mut in_order = spans.to_vec();
@@ -87,7 +87,7 @@ fn check_image(
     let is_unknown = |&&player: &&u32| player != Medium::NOBODY && player as usize >= players;
     match segments.iter().find(is_unknown) {
         Some(player) => {
-            Err(format!("a pixel belongs to player {player}, but there are {players}, counted from 0"))
+            Err(format!("a pixel belongs to player {player}, but the {players} players are numbered from 0"))
         }
         None => Ok(()),
     }

@@ -50,7 +50,7 @@ mod tests {
             ("abc\u{202e}fed\u{2066}", "abc\\u{202e}fed\\u{2066}"),
         ] {
             assert_eq!(shown(text), wanted);
-            assert_eq!(shown(&shown(text)), wanted, "once is enough");
+            assert_eq!(shown(&shown(text)), wanted, "escaping is idempotent");
         }
     }
 

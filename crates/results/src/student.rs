@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// From this number of degrees of freedom on, Student's distribution equals the normal distribution to all
+/// With at least this many degrees of freedom, Student's distribution equals the normal distribution to all
 /// relevant digits.
 const MANY: f64 = 1e6;
 

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::batch::Batch;
 
-/// Number of rows that a thread formats at a time.
+/// Number of rows that each thread formats at a time.
 const PIECE: usize = 256;
 
 /// A writer of rows in one format.
@@ -21,7 +21,7 @@ pub trait Writer: Send {
     /// The errors of the file.
     fn rows(&mut self, batch: &Batch) -> io::Result<()>;
 
-    /// Writes what follows the last row.
+    /// Writes everything after the last row.
     ///
     /// # Errors
     ///

@@ -15,7 +15,7 @@ fn rows(count: usize, features: usize) -> Vec<f64> {
     (0..count * features).map(|k| ((k as f64 * 0.618_033_988_75) % 1.0 - 0.5) * 4.0).collect()
 }
 
-/// Puts `size` members at a time into a group.
+/// Forms groups of `size` consecutive members.
 fn grouped(members: &[Member], size: usize) -> Vec<Member> {
     members.chunks(size).map(|group| Member::Group(group.to_vec())).collect()
 }

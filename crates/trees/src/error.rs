@@ -94,8 +94,8 @@ pub enum TreeError {
         steps: u64,
         /// The maximum number of steps.
         max: u64,
-        /// The number of features or groups on which the costliest pair of rows takes different branches;
-        /// `None` for more than 62.
+        /// The number of features or groups on which the most expensive pair of rows takes different
+        /// branches; `None` for more than 62.
         parting: Option<usize>,
         /// The row of that pair.
         row: usize,
@@ -118,7 +118,8 @@ pub enum TreeError {
     /// with.
     #[error(transparent)]
     Game(#[from] GameError),
-    /// The value is not defined for this number of features: its weights by size are for another number.
+    /// The value is not defined for this number of features: its weights by coalition size are for a
+    /// different number.
     #[error(transparent)]
     Value(#[from] ValueError),
 }

@@ -23,9 +23,9 @@ use crate::error::TreeError;
 ///   g_i = Σ_{A ⊆ M∖j} Σ_{T ⊆ S_j∖i} w^(1)(A) w^(2)(T) [v(Q_A ∪ T ∪ i) − v(Q_A ∪ T)],     i ∈ S_j
 ///   ```
 ///
-///   (Kotsiopoulos et al., *Approximation of group explainers with coalition structure using Monte Carlo
-///   sampling on the product space of coalitions and features*, 2023, equation 3.13). With singleton groups
-///   they reduce to the semivalue between the groups, with a single group to the semivalue within;
+/// (Kotsiopoulos et al., *Approximation of group explainers with coalition structure using Monte Carlo
+/// sampling on the product space of coalitions and features*, 2023, equation 3.13). With singleton groups
+/// they reduce to the semivalue between the groups, with a single group to the semivalue within it;
 /// - **semivalues of groups** in the quotient game `v^P(A) = v(∪_{j∈A} S_j)` (definition 2.1);
 /// - **two-step Shapley values of features in groups**, for the game minus v(∅) (equation 3.19),
 ///
@@ -34,8 +34,8 @@ use crate::error::TreeError;
 ///   ```
 ///
 /// All values are exact up to rounding: efficient values and the base value sum to the prediction within
-/// 1e-12 of the largest value. Results do not depend on the number of threads. Each oracle documents the time
-/// and memory that the values take.
+/// 1e-12 of the largest value. Results do not depend on the number of threads. The documentation of each
+/// oracle gives its time and memory.
 ///
 /// ```
 /// use apportion_games::{Partition, Rows};
@@ -71,11 +71,11 @@ pub trait Exact: Send + Sync {
     /// [`GameError::Width`](apportion_games::GameError::Width) if the number of columns differs from the
     /// number of features; [`GameError::InfiniteInput`](apportion_games::GameError::InfiniteInput) if a
     /// linear model has to compute with an infinite value;
-    /// [`GameError::PartitionOfOthers`](apportion_games::GameError::PartitionOfOthers) if the groups are for
-    /// another number of players; [`TreeError::Value`] if weights by size are for another number of features,
-    /// of groups, or of members of some group; [`TreeError::Unsupported`] for a value of any other kind; and
-    /// [`TreeError::Kernel`] or [`TreeError::Unsupported`] if the settings specify a kernel that cannot be
-    /// used.
+    /// [`GameError::PartitionOfOthers`](apportion_games::GameError::PartitionOfOthers) if the groups are
+    /// defined for a different number of players; [`TreeError::Value`] if weights by size are for a different
+    /// number of features, of groups, or of members of some group; [`TreeError::Unsupported`] for a value of
+    /// any other kind; and [`TreeError::Kernel`] or [`TreeError::Unsupported`] if the settings specify a
+    /// kernel that cannot be used.
     fn values_of(&self, value: &Value, rows: Rows<'_>) -> Result<Attributions, TreeError>;
 
     /// Returns the interaction indices of all pairs of features by a semivalue, or of all pairs of groups by
@@ -110,10 +110,10 @@ pub trait Exact: Send + Sync {
     /// I(K) = Σ_{S⊆N∖K} M_k(|S|, n−k−|S|) Δ_K v(S),        1 ≤ |K| ≤ s
     /// ```
     ///
-    /// With d the players of a path, a row takes C(d, ≤ s) additions for each leaf. Each pattern of decisions
-    /// that occurs among 1024 rows takes C(d, ≤ s) for each pattern of the background, or C(d, ≤ s) · d in
-    /// the path-dependent game. The result takes rows × coalitions × outputs numbers of memory. Everything
-    /// that does not depend on the rows is cached for the most recent order and groups.
+    /// With d players on a path, a row takes C(d, ≤ s) additions for each leaf. Each pattern of decisions
+    /// that occurs among 1024 rows takes C(d, ≤ s) steps for each pattern of the background, or C(d, ≤ s) · d
+    /// in the path-dependent game. The result takes memory for rows × coalitions × outputs numbers.
+    /// Everything that does not depend on the rows is cached for the most recent order and groups.
     ///
     /// # Errors
     ///
@@ -129,8 +129,9 @@ pub trait Exact: Send + Sync {
         rows: Rows<'_>,
     ) -> Result<Vec<Interactions>, TreeError>;
 
-    /// Returns what [`values_of`](Self::values_of) would do with `count` rows similar to those in `sample`:
-    /// the kernels and the time. The time is predicted from the model and the rows, not measured.
+    /// Returns the kernels that [`values_of`](Self::values_of) would use for `count` rows similar to those in
+    /// `sample`, and the time that it would take. The time is predicted from the model and the rows, not
+    /// measured.
     ///
     /// # Errors
     ///

@@ -32,11 +32,12 @@ const LANES: usize = 64;
 /// ```
 ///
 /// with r the cover of a child over that of the split (for XGBoost a sum of hessians). v(N) is the margin of
-/// the explicand, bit for bit. No background is needed: the covers describe the training data, as far as the
-/// splits depend on it. This is the game of TreeSHAP (Lundberg, Erion and Lee, *Consistent individualized
-/// feature attribution for tree ensembles*, 2018; Lundberg et al., *From local explanations to global
-/// understanding with explainable AI for trees*, 2020) and of the tree-based Banzhaf values of Karczmarz et
-/// al., *Improved feature importance computation for tree models based on the Banzhaf value*, 2022.
+/// the explicand, bit for bit. No background is needed: the covers describe the training data to the extent
+/// that the splits depend on it. This is the game of TreeSHAP (Lundberg, Erion and Lee, *Consistent
+/// individualized feature attribution for tree ensembles*, 2018; Lundberg et al., *From local explanations to
+/// global understanding with explainable AI for trees*, 2020) and of the tree-based Banzhaf values of
+/// Karczmarz et al., *Improved feature importance computation for tree models based on the Banzhaf value*,
+/// 2022.
 ///
 /// A coalition takes O(nodes) time, and the model is not evaluated: 0.3 to 0.4 µs for 100 trees of depth 4 in
 /// batches of 64 and more, on one core of an Intel Xeon (Sapphire Rapids):
@@ -60,9 +61,9 @@ const LANES: usize = 64;
 pub struct PathDependentGame<'a> {
     ensemble: &'a Ensemble,
     explicand: Vec<f64>,
-    /// Per node of the ensemble: whether the explicand goes left there.
+    /// For each node of the ensemble, whether the explicand goes left there.
     goes_left: Vec<bool>,
-    /// Per node of the ensemble: its cover over that of its parent; 1 for a root.
+    /// For each node of the ensemble, its cover divided by that of its parent; 1 for a root.
     shares: Vec<f64>,
 }
 
@@ -156,8 +157,8 @@ impl Game for PathDependentGame<'_> {
 
     fn values(&self, batch: &Coalitions, out: &mut [f64]) -> Result<(), GameError> {
         let (players, outputs) = (self.players(), self.outputs());
-        assert_eq!(batch.players(), players, "coalitions of another game");
-        assert_eq!(out.len(), batch.len() * outputs, "room for one value per coalition and output");
+        assert_eq!(batch.players(), players, "coalitions of a different number of players");
+        assert_eq!(out.len(), batch.len() * outputs, "expected room for one value per coalition and output");
         let block = |scratch: &mut Scratch, (index, out): (usize, &mut [f64])| {
             self.block_values(batch, index * LANES, scratch, out);
         };
@@ -181,9 +182,9 @@ impl Game for PathDependentGame<'_> {
 
 /// The working memory of a thread.
 struct Scratch {
-    /// Per player and coalition: all bits set if the player is in the coalition, else zero.
+    /// For each player and coalition, all bits set if the player is in the coalition, else zero.
     present: Vec<[u64; LANES]>,
-    /// Per node of a tree and coalition: the expected output of the tree below the node.
+    /// For each node of a tree and each coalition, the expected output of the tree below the node.
     expected: Vec<[f64; LANES]>,
 }
 

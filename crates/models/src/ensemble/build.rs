@@ -12,7 +12,7 @@ pub(crate) struct EnsembleParts {
     pub(crate) features: usize,
     pub(crate) feature_names: Option<Vec<String>>,
     pub(crate) base_margins: Vec<f64>,
-    /// `None` if the file does not specify a link, or an unsupported one.
+    /// `None` if the file specifies no link, or one that is not supported.
     pub(crate) link: Option<Link>,
     pub(crate) origin: Origin,
 }
@@ -24,15 +24,15 @@ pub(crate) struct EnsembleParts {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TreeParts {
     pub(crate) output: usize,
-    /// Left child of each node, −1 if there is no child.
+    /// Left child of each node, or −1 if the node is a leaf.
     pub(crate) left: Vec<i64>,
     pub(crate) right: Vec<i64>,
     pub(crate) feature: Vec<i64>,
-    /// Threshold of a split that compares, value of a leaf.
+    /// Threshold of a split that compares, or value of a leaf.
     pub(crate) number: Vec<f64>,
     /// Whether missing values go left.
     pub(crate) default_left: Vec<bool>,
-    /// `None` if the file does not store cover.
+    /// Cover of each node; `None` if the file does not store it.
     pub(crate) cover: Option<Vec<f64>>,
     /// The rules of splits other than the comparison x̂ < number. May be empty if all splits compare.
     pub(crate) rules: Vec<Option<Rule>>,
@@ -129,8 +129,8 @@ impl Ensemble {
         self.words = words;
     }
 
-    /// Sets the names of the outputs, or those of the two classes that share a single margin. Any other
-    /// number of names is ignored.
+    /// Sets the names of the outputs, or of the two classes that share a single margin. Any other number of
+    /// names is ignored.
     pub(crate) fn set_output_names(&mut self, names: Vec<String>) {
         if names.len() == self.output_count() {
             self.output_names = names;

@@ -1,16 +1,16 @@
 //! Categories that CatBoost identifies by a hash of their text.
 //!
-//! Splits on such a feature compare a 32-bit hash, so every text is a category, whether it occurred in
+//! Splits on such a feature compare a 32-bit hash, so every string is a category, whether it occurred in
 //! training or not. In numeric rows, a category is represented by its *code*:
 //!
 //! | code | category |
 //! |---|---|
 //! | an integer below 2^53 in absolute value | its decimal digits: 42 is `42` |
-//! | k + ½ for an integer k, 0 ≤ k < 2^32 | any text with the hash k |
-//! | NaN, a missing value | the text `nan`, which pandas writes for a missing value |
+//! | k + ½ for an integer k, 0 ≤ k < 2^32 | any string with the hash k |
+//! | NaN, a missing value | the string `nan`, which pandas writes for a missing value |
 //! | any other number | no category seen in training |
 //!
-//! So columns of integers need no encoding, and codes of texts need no list of categories.
+//! So columns of integers need no encoding, and codes of strings need no list of categories.
 
 mod city;
 
@@ -19,7 +19,8 @@ pub(crate) use self::city::city_hash;
 /// The text that represents a missing value.
 const MISSING: &str = "nan";
 
-/// Integers from this number on have no code, because `f64` cannot represent all of them.
+/// The smallest absolute value of integers without a code: 2^53, above which `f64` does not represent all
+/// integers.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
 /// Returns the hash that CatBoost stores for a category: the lower half of the 64-bit hash.
@@ -39,7 +40,7 @@ pub(crate) fn hash_of_code(code: f64) -> Option<u32> {
     (below.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&below)).then_some(below as u32)
 }
 
-/// Returns the code of a text: the integer if the text is its canonical decimal form, else a code for its
+/// Returns the code of a string: the integer if the string is its canonical decimal form, else a code for its
 /// hash.
 pub(crate) fn code_of_text(text: &str) -> f64 {
     match text.parse::<i64>() {
@@ -48,7 +49,7 @@ pub(crate) fn code_of_text(text: &str) -> f64 {
     }
 }
 
-/// Returns the code of all texts with this hash.
+/// Returns the code of all strings with this hash.
 pub(crate) fn code_of_hash(hash: u32) -> f64 {
     f64::from(hash) + 0.5
 }
@@ -61,7 +62,7 @@ pub(crate) fn code_of_number(number: f64) -> Option<f64> {
 
 /// Returns the hash of the decimal digits of an integer.
 fn hash_of_whole(number: i64) -> u32 {
-    // 19 digits and a sign fit. The buffer is filled from its end.
+    // An `i64` has at most 19 digits and a sign. The buffer is filled from its end.
     let mut text = [0; 20];
     let mut start = text.len();
     let mut rest = number.unsigned_abs();
@@ -84,7 +85,7 @@ fn hash_of_whole(number: i64) -> u32 {
 mod tests {
     use super::*;
 
-    /// Hashes that CatBoost 1.2.10 wrote for one-hot splits on these categories.
+    /// The expected hashes are those that CatBoost 1.2.10 wrote for one-hot splits on these categories.
     #[test]
     fn hashes_are_those_of_catboost() {
         for (text, hash) in [

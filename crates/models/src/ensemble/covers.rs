@@ -1,4 +1,4 @@
-//! Replacement of the training cover by that of other rows.
+//! Replacement of the training cover with that of other rows.
 
 use apportion_games::{Background, GameError, Rows, parallel};
 
@@ -6,8 +6,8 @@ use super::{CoverProblem, Ensemble, Rule};
 use crate::error::ModelError;
 
 impl Ensemble {
-    /// Replaces the cover of each node by the number of the given rows that reach it. The path-dependent game
-    /// then averages over the branches of absent features in the proportions of these rows.
+    /// Replaces the cover of each node with the number of the given rows that reach it. The path-dependent
+    /// game then averages over the branches of absent features in the proportions of these rows.
     /// [`check_covers`](Self::check_covers) describes how nodes that no row reaches are treated.
     ///
     /// Takes O(trees × depth) per row, in parallel over the trees.
@@ -81,7 +81,7 @@ impl Ensemble {
         for node in self.nodes.iter().filter(|node| !node.is_leaf() && node.is_ruled()) {
             is_categorical[node.feature()] |= match self.rules[node.rule()] {
                 Rule::Set { .. } | Rule::Exactly(_) | Rule::Hashed(_) | Rule::Statistic { .. } => true,
-                // These compare numbers.
+                // These rules compare numbers.
                 Rule::Between { .. } | Rule::Except { .. } | Rule::ZeroIsMissing { .. } => false,
             };
         }

@@ -8,7 +8,7 @@ pub enum Link {
     Identity,
     /// `1 / (1 + e^(−a m))`, for each output separately, with steepness a.
     Logistic {
-        /// a: the parameter `sigmoid` of LightGBM, otherwise 1.
+        /// The steepness a: the parameter `sigmoid` for LightGBM, otherwise 1.
         steepness: f64,
     },
     /// `e^(m_k) / Σ_l e^(m_l)`.
@@ -19,24 +19,25 @@ pub enum Link {
     Softplus,
     /// `2^(−m / c)`, the anomaly score of a mean path length m.
     HalfPower {
-        /// c: the mean path length of an unsuccessful search among as many rows as a tree was trained on.
+        /// The normalization c: the mean path length of an unsuccessful search in a binary search tree of as
+        /// many rows as each tree was trained on.
         unit: f64,
     },
-    /// 1 above 0, else 0: the predicted class of the hinge loss.
+    /// 1 if m > 0, else 0: the predicted class of the hinge loss.
     Step,
     /// The margins in ascending order, so that predicted quantiles do not cross.
     Sorted,
     /// `ln(1 + e^(−a m))`: the loss `−ln p` of the probability `p = 1 / (1 + e^(−a m))`, for each output
-    /// separately. With −a, the loss of 1 − p.
+    /// separately. With −a instead of a, it is the loss of 1 − p.
     LogLoss {
-        /// a.
+        /// The steepness a.
         steepness: f64,
     },
     /// `ln Σ_l e^(m_l) − m_k`: for each class the loss `−ln p_k` of its softmax probability.
     LogLosses,
     /// `(m − y)²`, for each output separately.
     SquaredError {
-        /// y.
+        /// The target y.
         target: f64,
     },
 }

@@ -156,7 +156,8 @@ impl Ensemble {
         self.end_round();
     }
 
-    /// Merges the categories of a member. A member may lack those of features that none of its trees uses.
+    /// Merges the categories of a member. A member may lack the categories of features that its trees do not
+    /// use.
     fn absorb_words(&mut self, member: &Self) -> Result<(), (String, String)> {
         // A corrupt file can declare any number of features, so the loop covers only features with
         // categories.

@@ -5,7 +5,7 @@
 //! the next number after t; if a library sends values that meet the condition to the right, the children are
 //! swapped; if it treats missing values as a number, missing values go where that number goes. Comparison
 //! operator, width, and the rules for missing values and categories are data of the ensemble and its nodes.
-//! No kernel depends on the library.
+//! Kernels do not depend on the library.
 
 mod build;
 mod category;
@@ -52,7 +52,7 @@ use crate::error::ModelError;
 #[derive(Debug, Clone)]
 pub struct Ensemble {
     nodes: Vec<Node>,
-    /// NaN if the file does not store cover.
+    /// Cover of each node; NaN if the file does not store it.
     cover: Vec<f64>,
     /// The first problem with the cover of each tree whose cover is invalid.
     cover_problems: Vec<CoverProblem>,
@@ -64,7 +64,7 @@ pub struct Ensemble {
     linear_leaves: Vec<LinearLeaf>,
     /// The trees with linear leaves, each with its first linear leaf as numbered in the file.
     linear_trees: Vec<(usize, usize)>,
-    /// Sum over the trees of their largest absolute leaf value.
+    /// Sum over all trees of the largest absolute leaf value.
     largest_sum: f64,
     width: Width,
     features: usize,
@@ -74,9 +74,9 @@ pub struct Ensemble {
     /// Whether each feature is required, i.e. must not be missing. Empty if every feature may be missing.
     wanted: Vec<bool>,
     base_margins: Vec<f64>,
-    /// One per output, or empty.
+    /// One name per output, or empty.
     output_names: Vec<String>,
-    /// The two classes of a single margin, or empty.
+    /// The names of the two classes of a single margin, or empty.
     class_names: Vec<String>,
     link: Option<Link>,
     origin: Origin,
@@ -156,8 +156,8 @@ impl Ensemble {
         Some(&*self.output_names).filter(|names| !names.is_empty())
     }
 
-    /// Returns the names of the classes, if the file stores them: one per output, or two that share a single
-    /// margin, which is that of the second class.
+    /// Returns the names of the classes, if the file stores them: one per output, or two if a single margin,
+    /// the margin of the second class, describes both.
     pub fn class_names(&self) -> Option<&[String]> {
         match self.class_names.is_empty() {
             true => self.output_names(),
@@ -206,14 +206,14 @@ impl Ensemble {
         &self.notes
     }
 
-    /// Returns library, format, version and objective.
+    /// Returns the origin of the model: library, format, version and objective.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
     /// Checks that the cover defines the path-dependent game. In every tree with a split, each node must have
-    /// a finite, non-negative cover, that of the root must be positive, and the sum of two siblings must
-    /// equal the cover of their parent up to one part in a thousand.
+    /// a finite, non-negative cover, the cover of the root must be positive, and the covers of two siblings
+    /// must sum to the cover of their parent up to one part in a thousand.
     ///
     /// Nodes may be empty, as many leaves of CatBoost are. A node with cover 0 has no share in the
     /// expectation of the tree for an absent feature. If it is a split, its children share its weight

@@ -52,7 +52,8 @@ impl Node {
         self.number
     }
 
-    /// Returns the index of a linear leaf among those of the ensemble, or `None` for any other leaf.
+    /// Returns the index of a linear leaf among the linear leaves of the ensemble, or `None` for any other
+    /// leaf.
     #[inline]
     pub(super) fn linear(self) -> Option<usize> {
         (self.tag as usize).checked_sub(1)
@@ -101,25 +102,25 @@ impl Node {
     }
 }
 
-/// A tree: the position of its nodes and the output that it adds to.
+/// A tree: the location of its nodes and the output that it adds to.
 #[derive(Debug, Clone)]
 pub struct Tree {
     pub(super) first: usize,
     pub(super) count: usize,
-    /// The output that its leaves add to.
+    /// The output that the leaves add to.
     pub output: usize,
     /// The largest number of splits on a path from the root to a leaf.
     pub depth: usize,
     /// The number of leaves.
     pub leaves: usize,
-    /// Whether a split uses a rule.
+    /// Whether any split uses a rule.
     pub ruled: bool,
-    /// Whether a leaf is linear.
+    /// Whether any leaf is linear.
     pub linear: bool,
 }
 
 impl Tree {
-    /// Returns the indices of its nodes in [those of the ensemble](crate::Ensemble::nodes).
+    /// Returns the range of the tree's nodes in [`Ensemble::nodes`](crate::Ensemble::nodes).
     #[inline]
     pub fn nodes(&self) -> std::ops::Range<usize> {
         self.first..self.first + self.count

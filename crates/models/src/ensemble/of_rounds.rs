@@ -28,12 +28,13 @@ impl Ensemble {
         self.rounds.used.end = self.rounds.ends.len();
     }
 
-    /// Sets the number of rounds after which the model was best.
+    /// Sets the number of rounds up to the best one.
     pub(crate) fn set_best_round_count(&mut self, count: usize) {
         self.rounds.best = Some(count);
     }
 
-    /// Marks the leaves as divided by the number of rounds.
+    /// Marks the model as the mean over its rounds, i.e. the leaves as already divided by the number of
+    /// rounds.
     pub(crate) fn set_averaged(&mut self) {
         self.rounds.averaged = true;
     }

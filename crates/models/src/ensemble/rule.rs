@@ -17,8 +17,8 @@ const CATEGORIES: f64 = 4_294_967_296.0;
 /// Lists are shared between the trees of different outputs that come from one tree of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Rule {
-    /// By the category ⌊x̂⌋, rounded toward zero: members of the set go left or right, all other values to
-    /// the other side.
+    /// By the category, which is x̂ rounded toward zero: members of the set go to one side, all other values
+    /// to the other.
     Set {
         members: Categories,
         members_go_left: bool,
@@ -29,7 +29,7 @@ pub(crate) enum Rule {
     Exactly(Arc<[f64]>),
     /// Left iff lowest ≤ x̂ ≤ highest.
     Between { lowest: f64, highest: f64 },
-    /// Left iff x̂ < threshold, except for these numbers, in ascending order, which go to the other side.
+    /// Left iff x̂ < threshold, except for these numbers (in ascending order), which go to the other side.
     Except { threshold: f64, numbers: Arc<[f64]> },
     /// Left iff x̂ < threshold, except that zero, up to [`ZERO`], is a missing value.
     ZeroIsMissing { threshold: f64 },
@@ -103,7 +103,7 @@ fn contains(numbers: &[f64], value: f64) -> bool {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Categories {
     Dense(Arc<[u64]>),
-    /// In ascending order.
+    /// The members in ascending order.
     Sparse(Arc<[u32]>),
 }
 

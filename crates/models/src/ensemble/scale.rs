@@ -1,4 +1,4 @@
-//! The magnitude of the summands of a margin.
+//! The magnitude of the terms of a margin.
 
 use apportion_games::Rows;
 
@@ -6,9 +6,9 @@ use super::Ensemble;
 use crate::error::ModelError;
 
 impl Ensemble {
-    /// Returns the magnitude of the summands of each margin, rows × outputs: the sum of the absolute base
-    /// margin and, for each tree, the absolute value of its largest leaf or, if its leaves are linear, of the
-    /// terms of the leaf that the row reaches.
+    /// Returns the magnitude of the terms of each margin, rows × outputs: the sum of the absolute base margin
+    /// and, for each tree, the absolute value of its largest leaf or, if its leaves are linear, of the terms
+    /// of the leaf that the row reaches.
     ///
     /// The rounding error of a sum of trees is proportional to this sum, not to the margin, in which large
     /// leaves may cancel.

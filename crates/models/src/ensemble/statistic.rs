@@ -14,7 +14,7 @@ use super::category::hash_of_code;
 #[derive(Debug, Clone)]
 pub struct Statistic {
     parts: Box<[Part]>,
-    /// The features of the parts, each once.
+    /// The features of the parts, without duplicates.
     features: Box<[u32]>,
     counts: Arc<Counts>,
     rate: Rate,
@@ -26,7 +26,7 @@ pub struct Statistic {
 pub(crate) struct Counts {
     /// Hashes in ascending order, each with its row of counts.
     rows: Box<[(u64, u32)]>,
-    /// Rows of `width` numbers.
+    /// The counts, as rows of `width` numbers.
     counts: Box<[f64]>,
     width: usize,
     /// The denominator of counters.
@@ -45,7 +45,7 @@ pub(crate) struct Rate {
     pub(crate) scale: f32,
 }
 
-/// Which counts are the numerator ("in class") and the denominator ("total").
+/// The counts used as the numerator ("in class") and the denominator ("total").
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum RateKind {
     /// In class: the counts of classes after this one. Total: all counts.
@@ -62,7 +62,7 @@ impl RateKind {
     /// Returns the minimum number of counts per category.
     fn least(self) -> usize {
         match self {
-            // Two classes have one border.
+            // Two classes have only one border between them.
             Self::After(class) => class.saturating_add(1).max(2),
             Self::Of(class) => class.saturating_add(1),
             Self::Mean => 2,
@@ -183,7 +183,7 @@ impl Statistic {
     /// Creates a statistic of these parts, or returns why it is invalid.
     pub(crate) fn new(parts: Vec<Part>, counts: Arc<Counts>, rate: Rate) -> Result<Self, String> {
         if parts.is_empty() {
-            return Err("a statistic without features".to_owned());
+            return Err("the statistic has no features".to_owned());
         }
         let least = rate.kind.least();
         if counts.width < least {
@@ -265,14 +265,14 @@ impl Statistic {
         })
     }
 
-    /// Returns the hashes of the categories in the table, if the statistic depends on a single category;
-    /// otherwise nothing.
+    /// Iterates over the hashes of the categories in the table, if the statistic depends on a single
+    /// categorical feature; otherwise over nothing.
     pub(crate) fn categories(&self) -> impl Iterator<Item = u32> {
         let hashes = match *self.parts {
             [Part::Category { .. }] => &self.counts.rows[..],
             _ => &[],
         };
-        // The hash is that of the category multiplied twice by the multiplier.
+        // The hash in the table is the hash of the category times the square of the multiplier.
         let inverse = inverse_of(MULTIPLIER.wrapping_mul(MULTIPLIER));
         hashes.iter().map(move |(hash, _)| hash.wrapping_mul(inverse) as u32)
     }
@@ -297,8 +297,7 @@ mod tests {
         Statistic::new(parts, Arc::new(counts), rate).unwrap()
     }
 
-    /// CatBoost 1.2.10 wrote these hashes into a table of a single feature with the categories 4, 0 and 3, of
-    /// 0 to 5.
+    /// The hashes in a table can be converted back to those of the categories if there is a single feature.
     #[test]
     fn categories_are_told_by_the_hashes_of_tables() {
         for word in ["0", "3", "a", "", "longer word of category"] {
@@ -327,7 +326,7 @@ mod tests {
             let values = ["a", "b"].map(|word| statistic.value(|_| code_of_text(word)));
             let wanted = rates.map(|rate: f32| f64::from((rate + 0.5) * 2.0));
             assert_eq!(values, wanted, "{kind:?}");
-            assert_eq!(statistic.value(|_| 0.25), wanted[1], "a number that is no code");
+            assert_eq!(statistic.value(|_| 0.25), wanted[1], "a number that is not a code");
         }
     }
 

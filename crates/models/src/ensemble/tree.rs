@@ -76,21 +76,21 @@ impl Ensemble {
         &self.nodes[tree.nodes()]
     }
 
-    /// Returns the trees that split on several features at once, if any. They add to the margins like the
-    /// others.
+    /// Returns the trees that split on several features at once, if any. They add to the margins like all
+    /// other trees.
     #[inline]
     pub fn joint(&self) -> Option<&JointTrees> {
         self.joint.as_deref()
     }
 
-    /// Returns the width to which values are rounded before they are used in splits and linear leaves.
+    /// Returns the floating-point width to which values are rounded before they are used in splits and linear
+    /// leaves.
     #[inline]
     pub fn width(&self) -> Width {
         self.width
     }
 
-    /// Returns whether a row goes left if its [rounded](Width::round) value of the split's feature is
-    /// `value`.
+    /// Returns whether a row with the [rounded](Width::round) value `value` of the split's feature goes left.
     #[inline]
     pub fn goes_left(&self, split: Node, value: f64) -> bool {
         if value.is_nan() {

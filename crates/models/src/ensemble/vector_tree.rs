@@ -49,8 +49,8 @@ impl VectorTree {
         self.parts.cover = cover;
     }
 
-    /// Sets the cover from that of the leaves, in their order. The cover of a split is the sum over its
-    /// children, which come after it.
+    /// Sets the cover of all nodes from the cover of the leaves, which are given in order. The cover of a
+    /// split is the sum of the covers of its children, which come after it.
     pub(crate) fn set_covers_of_leaves(&mut self, of_leaves: &[f64]) {
         let (left, right) = (&self.parts.left, &self.parts.right);
         let mut next = of_leaves.iter().copied();

@@ -7,15 +7,15 @@ use super::category;
 /// The categories of a feature as they occur in the training table. Splits compare their codes, which are
 /// numbers.
 ///
-/// A category is a text or a number (pandas supports both); booleans are the numbers 0 and 1.
+/// A category is a string or a number (pandas supports both); booleans are the numbers 0 and 1.
 ///
-/// Most libraries store a list of the categories. CatBoost stores hashes of their texts: there, every text
-/// has a code, integers and texts of their digits are their own codes, and other numbers are not categories.
-/// A text that did not occur in training has a code that no split uses.
+/// Most libraries store a list of the categories. CatBoost stores hashes of their strings: there, every
+/// string has a code, integers and strings of their digits are their own codes, and other numbers are not
+/// categories. A string that did not occur in training has a code that no split uses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Words {
     known: Known,
-    /// In the order of the file.
+    /// The categories in the order of the file.
     list: Vec<Category>,
     unknown: UnknownWord,
 }
@@ -36,7 +36,7 @@ enum Known {
 /// A category as it occurs in a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Category {
-    /// A text.
+    /// A string.
     Text(String),
     /// A number, or a boolean as 0 or 1.
     Number(f64),
@@ -78,11 +78,12 @@ impl Words {
     pub(crate) fn hashed(mut hashes: Vec<u32>, list: Vec<Category>) -> Self {
         hashes.sort_unstable();
         hashes.dedup();
-        // Only numbers that are not integers have no code, and the library rejects these.
+        // Every string and every integer has a code. CatBoost rejects all other numbers.
         Self { known: Known::Hashed(hashes), list, unknown: UnknownWord::Refused }
     }
 
-    /// Merges the categories of both if both are hashed, since codes then do not depend on the lists.
+    /// Returns the union of both sets of categories if both are hashed, since codes then do not depend on the
+    /// lists.
     pub(super) fn union_of_hashed(&self, other: &Self) -> Option<Self> {
         let (Known::Hashed(own), Known::Hashed(others)) = (&self.known, &other.known) else { return None };
         let mut list = self.list.clone();
@@ -90,7 +91,8 @@ impl Words {
         Some(Self::hashed(own.iter().chain(others).copied().collect(), list))
     }
 
-    /// Returns the code of a text, or `None` if categories are listed and the text did not occur in training.
+    /// Returns the code of a string, or `None` if categories are listed and the string did not occur in
+    /// training.
     pub fn code_of_text(&self, text: &str) -> Option<f64> {
         match &self.known {
             Known::Listed { texts, .. } => texts.get(text).copied(),
@@ -119,7 +121,7 @@ impl Words {
     }
 }
 
-/// Returns the code of a text by its hash. Tables contain booleans as text, but CatBoost receives them as 0
+/// Returns the code of a string by its hash. Tables contain booleans as text, but CatBoost receives them as 0
 /// and 1.
 fn code_of_hashed(text: &str, hashes: &[u32]) -> f64 {
     let knows = |text: &str| hashes.binary_search(&category::category_hash(text)).is_ok();

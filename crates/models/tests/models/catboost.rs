@@ -45,14 +45,14 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     let at = |path: &str, rest: &str| format!("{path}{rest}");
     let cases = [
         (at(TREE, "/splits/0/split_type"), json!("Sideways"), "oblivious_trees[2].splits[0].split_type"),
-        (at(TREE, "/splits/0/split_type"), json!("EstimatedFeature"), "texts or embeddings"),
+        (at(TREE, "/splits/0/split_type"), json!("EstimatedFeature"), "text or embeddings"),
         (at(TREE, "/splits/1/float_feature_index"), json!(4), "index 4 is not one of the 4 numeric features"),
         (at(TREE, "/splits/1/float_feature_index"), json!(-1), "expected a count, got -1"),
         (at(TREE, "/splits/1/border"), json!("x"), "expected a number, got a string"),
         (at(TREE, "/splits/1/border"), Value::Null, "missing field \"border\""),
         (at(TREE, "/splits"), json!([]), "leaf_values: expected 3 elements, got 48"),
         (at(TREE, "/splits"), json!(vec![json!({}); 17]), "17 splits exceed the maximum of 16"),
-        (at(TREE, "/splits"), json!([1]), "a list of other values, got numbers"),
+        (at(TREE, "/splits"), json!([1]), "a list of values other than numbers, got numbers"),
         (at(TREE, "/leaf_values"), json!([0.0, 1.0]), "expected 48 elements, got 2"),
         (at(TREE, "/leaf_values/3"), json!("x"), "expected a list of numbers, got other values"),
         (at(TREE, "/leaf_values"), Value::Null, "missing field \"leaf_values\""),
@@ -81,7 +81,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
     for (path, value, reason) in cases {
         assert_refused(&whole, &path, &value, reason);
     }
-    // JSON cannot represent these, but the parser accepts the words that CatBoost writes.
+    // JSON cannot represent these numbers, but the parser accepts the words that CatBoost writes for them.
     let text = whole.to_string();
     let with = |before: &str, number: &str| {
         let start = text.find(before).unwrap() + before.len();
@@ -142,7 +142,7 @@ fn leaf_weights_that_mean_nothing_are_named_when_they_are_asked_for() {
     }
 }
 
-/// Older releases wrote a single bias instead of a list, and null for an empty list. A model may have no
+/// Older releases write a single bias instead of a list, and null for an empty list. A model may have no
 /// trees or no splits.
 #[test]
 fn other_ways_to_write_the_same_are_read() {

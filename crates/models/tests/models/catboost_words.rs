@@ -30,7 +30,7 @@ fn both(name: &str) -> [Ensemble; 2] {
     ["cbm", "json"].map(|ending| model(&format!("catboost/{name}.{ending}.gz")))
 }
 
-/// Includes texts, integers, booleans, missing values, and categories that did not occur in training.
+/// Includes strings, integers, booleans, missing values, and categories that did not occur in training.
 #[test]
 fn margins_are_those_of_catboost_from_either_format() {
     let said = json_fixture("catboost/said.json.gz");
@@ -108,8 +108,7 @@ fn a_column_of_categories_takes_every_word_and_every_whole_number() {
     }
 }
 
-/// For several targets, several statistics have tables of the same name, and JSON files contain only one of
-/// these.
+/// For several targets, several statistics have tables of the same name, only one of which is in a JSON file.
 #[test]
 fn several_targets_are_read_where_the_file_has_all_tables() {
     let ensemble = model("catboost/targets.cbm.gz");
@@ -125,7 +124,7 @@ fn several_targets_are_read_where_the_file_has_all_tables() {
     assert!(read(&document).unwrap_err().to_string().contains("several targets"));
 }
 
-/// Files contain the texts of categories only if they were saved with the training data, and only as JSON.
+/// Files contain the names of categories only if they were saved with the training data, and only as JSON.
 #[test]
 fn words_that_the_file_has_are_listed() {
     let [binary, document] = both("words");
@@ -134,7 +133,7 @@ fn words_that_the_file_has_are_listed() {
     assert!(list.contains("Oslo") && !list.contains("8001"), "{list}");
 }
 
-/// CatBoost requires missing categories to be texts, and suggests this one, which pandas also writes.
+/// CatBoost requires missing categories to be strings, and suggests this one, which pandas also writes.
 #[test]
 fn a_missing_category_is_the_word_nan() {
     for name in MODELS {
@@ -205,7 +204,7 @@ fn damage_of_statistics_is_refused_with_the_place_and_the_reason() {
     for (member, value, reason) in [
         ("ctr_type", json!("Fancy"), "ctr_type: unknown type \"Fancy\"; expected one of: Borders, Buckets"),
         ("identifier", json!("x"), "missing table of a category statistic"),
-        ("elements", json!([]), "a statistic without features"),
+        ("elements", json!([]), "the statistic has no features"),
         ("elements/0/cat_feature_index", json!(9), "index 9 is not one of the 4 categorical features"),
         ("elements/0/combination_element", json!("x"), "float_feature or cat_feature_exact_value"),
         ("target_border_idx", json!(7), "expected 8 or more counts per category"),
@@ -230,13 +229,14 @@ fn damage_of_statistics_is_refused_with_the_place_and_the_reason() {
     }
     let mut far = whole.clone();
     put(&mut far, "/oblivious_trees/0/splits/2/split_index", json!(1_000_000));
-    assert!(read(&far).unwrap_err().to_string().contains("not the index of a border"));
+    assert!(read(&far).unwrap_err().to_string().contains("expected the index of a border"));
     let mut without = whole.clone();
     put(&mut without, "/ctr_data", Value::Null);
     assert!(read(&without).unwrap_err().to_string().contains("ctr_data"));
 }
 
-/// Some kinds only occur after training on a GPU. They are equivalent to those with the other names.
+/// Some kinds of statistics only occur after training on a GPU. They are equivalent to kinds with other
+/// names.
 #[test]
 fn kinds_of_two_names_are_the_same() {
     let text = String::from_utf8(content("catboost/all_combined.json.gz")).unwrap();
@@ -254,7 +254,7 @@ fn kinds_of_two_names_are_the_same() {
 #[test]
 fn a_binary_file_that_is_none_is_refused() {
     for (bytes, reason) in [
-        (&b"CBM1"[..], "unexpected end of the file at its length"),
+        (&b"CBM1"[..], "unexpected end of the file, expected a length"),
         (b"CBM1\x08\0\0\0\0\0", "expected 8 more bytes, got 2"),
         (b"CBM1\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "more bytes, got"),
         (b"CBM1\x08\0\0\0\0\0\0\0\0\0\0\0", "without a version"),

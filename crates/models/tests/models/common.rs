@@ -54,7 +54,7 @@ pub struct TreeSpec {
     pub number: Vec<f32>,
     pub default_left: Vec<bool>,
     pub set: Vec<Option<Vec<u32>>>,
-    /// Cover of the leaves; that of a split is the sum of its children's.
+    /// Cover of the leaves; the cover of a split is the sum of the covers of its children.
     pub cover: Vec<f32>,
     /// Whether values at the threshold go left, as in libraries other than XGBoost.
     pub at_most: bool,
@@ -78,7 +78,7 @@ impl TreeSpec {
         self.left.len() - 1
     }
 
-    /// Makes a leaf a split, and returns its children, which are leaves with the same value.
+    /// Turns a leaf into a split, and returns its children, which are leaves with the same value.
     pub fn split(&mut self, node: usize, feature: usize, threshold: f32, default_left: bool) -> [usize; 2] {
         let value = self.number[node];
         let (left, right) = (self.add_leaf(value), self.add_leaf(value));
@@ -267,7 +267,7 @@ pub fn numbers(value: &Value) -> Vec<f64> {
     }
 }
 
-/// Returns rows of texts and numbers, with each category replaced by its code.
+/// Returns rows of strings and numbers as numbers, with each category replaced by its code.
 pub fn coded(ensemble: &Ensemble, rows: &Value) -> Vec<f64> {
     let row = |row: &Value| -> Vec<f64> {
         let cell = |(feature, cell): (usize, &Value)| match (ensemble.words(feature), cell) {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::common::{Random, assert_cuts_are_refused, assert_refused, content, json_fixture, read};
 
-/// Returns the model that the library saved, and that of its dump.
+/// Returns the model that the library saved, and the model read from its dump.
 fn both(name: &str) -> [Ensemble; 2] {
     let saved = if name.contains("xgb") { "json" } else { "txt" };
     [format!("{name}.{saved}.gz"), format!("dump_{name}.json.gz")]
@@ -85,7 +85,7 @@ fn damaged_dumps_are_refused() {
     }
     let mut vectors = xgboost.clone();
     vectors[0] = json!({"nodeid": 0, "leaf": [1.0, 2.0]});
-    assert!(read(&vectors).unwrap_err().to_string().contains("leaves that are vectors"));
+    assert!(read(&vectors).unwrap_err().to_string().contains("vector leaves"));
     let lightgbm = json_fixture("dump_lightgbm_multiclass.json.gz");
     let tree = |path: &str| format!("/tree_info/0/tree_structure/{path}");
     for (path, value, reason) in [

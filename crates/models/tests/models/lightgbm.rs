@@ -232,7 +232,8 @@ fn a_model_without_trees_says_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// If a file with a few changed bytes is accepted, it is a valid model, which predicts without a panic.
+    /// Tests that a file with a few changed bytes is rejected, or is a valid model that predicts without a
+    /// panic.
     #[test]
     fn changed_bytes_are_refused_or_harmless(
         linear: bool,

@@ -37,7 +37,7 @@ fn links_are_those_of_the_graph() {
         ("discriminant", 3, Some(Link::Softmax)),
         ("gemm", 3, Some(Link::Softmax)),
         ("matmul", 3, logistic),
-        // Logistic scores that are divided by their sum.
+        // The scores are logistic functions divided by their sum, which is not a supported link.
         ("one_against_all", 3, None),
     ] {
         let ensemble = model(&format!("onnx/linear/{name}.onnx"));

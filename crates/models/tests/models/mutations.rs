@@ -83,7 +83,7 @@ fn damaged(bytes: &[u8], random: &mut Random) -> Vec<u8> {
                 bytes[at..end].fill([0x00, 0x7f, 0xff][random.below(3)]);
             }
             _ => {
-                // Replace the next number in a text.
+                // Replace the next number in the text of the file.
                 let is_digit = |byte: &u8| byte.is_ascii_digit();
                 if let Some(start) = bytes[at..].iter().position(is_digit).map(|start| at + start) {
                     let of_number =

@@ -225,7 +225,7 @@ fn damage_is_refused_with_the_place_and_the_reason() {
         (model("tree_info/0"), json!(-1), "output -1"),
         (model("tree_info"), json!([0]), "expected 4 elements, got 1"),
         (model("trees"), json!([]), "expected 0 (the number of trees)"),
-        (model("trees"), json!([1, 2]), "a list of other values, got numbers"),
+        (model("trees"), json!([1, 2]), "a list of values other than numbers, got numbers"),
         (model("trees/1"), json!("tree"), "expected an object, got a string"),
         (model("gbtree_model_param/num_trees"), json!("5"), "got 5"),
         (parameter("base_score"), json!("[0.5,0.5,0.5]"), "expected 2 base scores (one per output), got 3"),
@@ -276,7 +276,7 @@ fn covers_are_checked_only_where_they_are_asked_for_and_named_by_tree_and_node()
         // Too small for f32.
         (covers("/0"), json!(1e-60), 0, "its cover is 0"),
         (covers(""), json!([0.0, 0.0, 0.0]), 0, "its cover is 0"),
-        // An empty leaf is valid, but the sum must be right.
+        // An empty leaf is valid, but the covers of siblings must sum to that of their parent.
         (covers(""), json!([5.0, 0.0, 3.0]), 0, "its children, 0 and 3, sum to 3"),
         (covers(""), json!([5.0, 2.0, 2.5]), 0, "its children, 2 and 2.5, sum to 4.5"),
         (covers(""), json!([5.0, 2.0, 3.1]), 0, "its cover is 5"),
@@ -421,7 +421,8 @@ fn a_very_deep_tree_is_read_without_a_deep_stack() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// If a file with a few changed bytes is accepted, it is a valid model, which predicts without a panic.
+    /// Tests that a file with a few changed bytes is rejected, or is a valid model that predicts without a
+    /// panic.
     #[test]
     fn changed_bytes_are_refused_or_harmless(
         binary: bool,

@@ -4,7 +4,7 @@
 //! length; its content may be another message. The format has no marker at the beginning or end, and parsers
 //! accept a truncated message as a message with fewer fields. The lengths of the outermost fields determine
 //! where the file must end. The lengths of inner fields are checked as well, because the parser trusts them:
-//! for corrupt lengths it would loop for ever or allocate more memory than available.
+//! with corrupt lengths it would loop forever or allocate more memory than is available.
 
 #[cfg(test)]
 mod tests;

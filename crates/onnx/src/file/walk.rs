@@ -3,11 +3,11 @@
 /// Maximum nesting depth of messages. Most other protobuf readers have the same limit.
 const DEPTH: usize = 100;
 
-/// A field that cannot be read.
+/// A field that cannot be read, and why.
 pub(super) struct Fault {
-    /// The position of its first byte in the file.
+    /// The position of the field's first byte in the file.
     pub(super) start: usize,
-    /// The end of a sentence about the field.
+    /// The predicate of a sentence about the field, for the error message.
     pub(super) problem: &'static str,
 }
 
@@ -95,7 +95,7 @@ fn fields(mut part: Part<'_>, message: Message, depth: usize) -> Result<(), Faul
 
 /// The unread bytes of a message.
 struct Part<'a> {
-    /// Their position in the file.
+    /// The position of these bytes in the file.
     start: usize,
     rest: &'a [u8],
 }
@@ -127,7 +127,7 @@ impl<'a> Part<'a> {
     fn integer(&mut self) -> Result<u64, &'static str> {
         let mut number = 0;
         for (place, &byte) in self.rest.iter().take(10).enumerate() {
-            // Nine bytes hold 63 bits, so only one bit is left for the tenth.
+            // Nine bytes contain 63 bits, so only one bit is left for the tenth.
             if place == 9 && byte > 1 {
                 return Err(TOO_LONG);
             }

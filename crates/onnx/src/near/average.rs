@@ -13,8 +13,8 @@ pub(super) struct Average {
 }
 
 impl Average {
-    /// Creates averages that divide by the number of cells of the window inside the plane, or by that of all
-    /// cells with `count_pads`.
+    /// Creates averages that divide by the number of cells of the window inside the plane, or with
+    /// `count_pads` by the number of all cells of the window.
     pub(super) fn new(window: Window, count_pads: bool) -> Self {
         let share = |index: usize| {
             let cell = [index / window.output[1], index % window.output[1]];

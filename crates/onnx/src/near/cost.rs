@@ -23,8 +23,8 @@ pub(super) fn most_changes(input: Shape, layers: &[Layer]) -> usize {
     (1..=input.elements()).take_while(pays).count()
 }
 
-/// Returns the number of multiply-adds that propagate `changes` changes far from each other; those of a
-/// kernel are multiplied by `price` of its size.
+/// Returns the number of multiply-adds that propagate `changes` changes far from each other; the number for a
+/// kernel is multiplied by `price`, a function of the kernel's size.
 fn multiply_adds(input: Shape, layers: &[Layer], changes: usize, price: impl Fn(usize) -> usize) -> usize {
     let mut shape = input;
     // Rows and columns of a plane that one change affects.

@@ -25,7 +25,7 @@ pub(crate) enum Layer {
 }
 
 impl Layer {
-    /// Returns the shape of its values for an input of this shape.
+    /// Returns the shape of the output for an input of this shape.
     pub(super) fn output(&self, input: Shape) -> Shape {
         let (channels, window) = match self {
             Self::Convolution { window, bias, .. } => (bias.len(), window),

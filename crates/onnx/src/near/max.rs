@@ -5,7 +5,7 @@ use super::plane::{Before, Changed, Shape};
 use super::window::Window;
 
 multiversioned! {
-    /// Recomputes the maxima, channel by channel, of all windows in which a cell changed.
+    /// Recomputes the maxima of all windows in which a cell changed, separately for each channel.
     pub(super) fn take(
         window: &Window,
         shape: Shape,

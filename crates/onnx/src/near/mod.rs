@@ -1,7 +1,7 @@
 //! Prediction of rows near a reference, at a cost that depends on what their changes affect.
 //!
-//! The graph of a file is read as a sequence of layers (convolutions, activations, pooling, dense layers), if
-//! it is one. For a reference row, the values of every layer are stored. For a row with some changes, each
+//! If the graph of a file is a sequence of layers (convolutions, activations, pooling, dense layers), it is
+//! read as such. For a reference row, the values of every layer are stored. For a row with some changes, each
 //! layer in turn computes only the affected values:
 //!
 //! - The sums of a convolution, of a dense layer and of an average are updated by the changes of their inputs

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use super::lanes::LANES;
 
-/// The shape of the values of a layer: channels over a grid of cells. A list of numbers is a grid of one
-/// cell.
+/// The shape of the values of a layer: channels over a grid of cells. A flat vector is a grid of one cell.
 ///
 /// In memory, the channels of a cell are contiguous and padded to [`lanes`](Self::lanes) numbers; cells are
 /// stored row by row.

@@ -18,8 +18,8 @@ pub(crate) struct Window {
 const MOST: usize = 1 << 24;
 
 impl Window {
-    /// Returns the windows over a grid of size `input`, or `None` if some would contain only padding, if
-    /// there are none, or too many.
+    /// Returns the windows over a grid of size `input`, or `None` if there are no windows or too many, or if
+    /// some contain only padding.
     pub(crate) fn new(
         input: [usize; 2],
         size: [usize; 2],
@@ -48,8 +48,8 @@ impl Window {
         self.size == self.input && self.output == [1; 2] && self.pads == [[0; 2]; 2]
     }
 
-    /// Returns the rows (axis 0) or columns (axis 1) of the output whose windows contain one of these of the
-    /// input.
+    /// Returns the rows (axis 0) or columns (axis 1) of the output whose windows contain any of the given
+    /// rows or columns of the input.
     #[inline(always)]
     pub(super) fn outputs(&self, axis: usize, inputs: &Range<usize>) -> Range<usize> {
         let (size, stride, before) = (self.size[axis], self.stride[axis], self.pads[axis][0]);
@@ -57,7 +57,7 @@ impl Window {
         first..((inputs.end - 1 + before) / stride + 1).min(self.output[axis])
     }
 
-    /// Returns the rows or columns of the input in the window of one of the output.
+    /// Returns the rows or columns of the input in the window of the given row or column of the output.
     #[inline(always)]
     pub(super) fn inputs(&self, axis: usize, output: usize) -> Range<usize> {
         let (start, before) = (output * self.stride[axis], self.pads[axis][0]);

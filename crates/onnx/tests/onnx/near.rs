@@ -185,7 +185,7 @@ fn reference(network: &Network, seed: u64) -> (Vec<f64>, Box<dyn NearReference>)
     (row, near)
 }
 
-/// Returns changes of rows: none, the first feature, the last one, a few, a tenth, all.
+/// Returns changes of rows: no feature, the first one, the last one, a few, a tenth, all.
 fn some_changes(features: usize, seed: u64) -> Vec<Vec<(usize, f64)>> {
     let mut uniform = uniform(seed);
     let mut rows = vec![vec![], vec![(0, 2.0)], vec![(features - 1, -1.0)]];
@@ -205,7 +205,8 @@ fn predicted(near: &dyn NearReference, rows: &[Vec<(usize, f64)>], outputs: usiz
     out
 }
 
-/// Returns the largest difference from the runtime on whole rows, relative to the largest output.
+/// Returns the largest difference from the runtime's predictions of whole rows, relative to the largest
+/// output.
 fn error(network: &Network, row: &[f64], near: &dyn NearReference, rows: &[Vec<(usize, f64)>]) -> f64 {
     let mut whole = Vec::new();
     for changes in rows {

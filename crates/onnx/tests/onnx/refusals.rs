@@ -280,7 +280,7 @@ fn an_input_without_room_for_rows_is_refused() {
 
 #[test]
 fn graphs_that_do_not_hold_together_are_refused() {
-    // A weight declared with four numbers that has three.
+    // A weight that is declared with four numbers but has three.
     let add = || node("Add", "x b", "y");
     let short = one_node(DataType::FLOAT, &["N", "4"], add(), vec![weight("b", &[4], &[1.0; 3])]);
     assert!(matches!(refusal(&short), OnnxError::Load { .. }));

@@ -1,6 +1,6 @@
 //! Compares every network of the shared data pack with its reference results, if the pack is available.
 //!
-//! These were computed by other programs in f64 from the f32 weights; the attributions of the multi-layer
+//! Other programs computed them in f64 from the f32 weights, and the attributions of the multi-layer
 //! perceptron by enumerating all coalitions.
 
 use std::io::Read;
@@ -100,8 +100,8 @@ fn image(line: &str, shape: &[usize]) -> Vec<f64> {
     (0..pixels.len()).map(|index| f64::from(pixels[place(index)] as f32 / 255.0)).collect()
 }
 
-/// Parses the ids of a text, truncated or padded with 0. They are in the last column but one; texts may
-/// contain commas.
+/// Parses the ids of a text, truncated or padded with 0. The ids are in the last column but one, because the
+/// text may contain commas.
 fn tokens(line: &str, length: usize) -> Vec<f64> {
     let ids = line.rsplit(',').nth(1).unwrap();
     let ids = ids.split_whitespace().map(|id| id.parse().unwrap());

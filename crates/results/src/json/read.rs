@@ -165,8 +165,9 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         })
     }
 
-    /// Checks that the numbers of a row match the players and outputs. Otherwise, too many in one row could
-    /// make up for too few in another, and the head alone could declare more numbers than fit in memory.
+    /// Checks that the numbers of a row match the players and outputs. Without this check, too many numbers
+    /// in one row could make up for too few in another, and the head alone could declare more numbers than
+    /// fit in memory.
     fn check(&mut self, row: &Row, values: &Numbers) -> Result<()> {
         let Some(heading) = &mut self.heading else { return Ok(()) };
         let outputs = *self.outputs.get_or_insert_with(|| match heading.outputs.len() {
@@ -257,7 +258,8 @@ impl<'e, R: FnMut(&Heading, Batch) -> Result<(), Refusal>> Reading<'e, R> {
         match input {
             Input::Missing => f64::NAN,
             Input::Word(word) => *words.entry(word).or_insert(next) as f64,
-            // A number of a categorical feature is a category that the model has no name for.
+            // A number as the input of a categorical feature is a category for which the model stores no
+            // name.
             Input::Number(number) if !words.is_empty() => {
                 *words.entry(number.to_string()).or_insert(next) as f64
             }
@@ -430,7 +432,8 @@ fn heading(mut head: Map<String, Value>, is_efficient: &dyn Fn(&str) -> bool) ->
     })
 }
 
-/// Returns the features of each player: that with its name, or those of the group with its index.
+/// Returns the features of each player: the feature with the player's name, or the members of the group with
+/// the player's index.
 fn members(players: &[String], features: &[String], groups: &[Member]) -> Vec<Vec<usize>> {
     let place = |name: &String| features.iter().position(|feature| feature == name);
     fn names(member: &Member) -> Vec<&String> {

@@ -12,7 +12,7 @@ use crate::batch::Batch;
 use crate::heading::Heading;
 use crate::json::{Outputs, to_json};
 
-/// Indices of rows × coalitions × outputs.
+/// Interaction indices: rows × coalitions × outputs.
 #[derive(Debug, Clone, Default)]
 pub struct Indices {
     /// The heading for all rows. Its value is the name of the index. The method is set if the indices are
@@ -115,7 +115,7 @@ impl Results for Indices {
         to_json(out, &object)
     }
 
-    /// One line per row, coalition and output.
+    /// Returns the columns, for one line per row, coalition and output.
     fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::from_iter(self.has_ids.then(|| Column::texts("id")));
         columns.push(Column::counts("row"));
@@ -164,7 +164,7 @@ impl Results for Indices {
         cells
     }
 
-    /// Empty, because coalitions cannot be an axis of an array.
+    /// Returns an empty list, because coalitions cannot be an axis of an array.
     fn arrays(&self) -> Vec<(&'static str, Vec<usize>)> {
         Vec::new()
     }

@@ -11,7 +11,7 @@ use crate::batch::Batch;
 use crate::heading::Heading;
 use crate::json::{Outputs, Players, to_json};
 
-/// Interactions of rows × players × players × outputs.
+/// Interactions: rows × players × players × outputs.
 #[derive(Debug, Clone, Default)]
 pub struct Interactions {
     /// The heading for all rows, including the form of interactions.
@@ -71,7 +71,7 @@ impl Results for Interactions {
         to_json(out, &object)
     }
 
-    /// One line per row, output and player, with the player's row of the matrix.
+    /// Returns the columns, for one line per row, output and player, with the player's row of the matrix.
     fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::from_iter(self.has_ids.then(|| Column::texts("id")));
         columns.push(Column::counts("row"));
@@ -131,9 +131,9 @@ impl Results for Interactions {
     }
 }
 
-/// Players × players × outputs.
+/// The matrix of a row of results: players × players × outputs.
 struct Matrix<'a> {
-    /// Length of a row of the matrix: players × outputs.
+    /// Length of a row of the matrix, which is players × outputs.
     line: usize,
     outputs: usize,
     numbers: &'a [f64],

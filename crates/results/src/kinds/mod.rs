@@ -17,7 +17,7 @@ pub use interactions::Interactions;
 pub use predictions::Predictions;
 pub use values::{Values, Words};
 
-/// A kind of results: the head for all rows, and the content of a row in each format.
+/// A kind of results, with the head for all rows and the content of a row in each format.
 pub trait Results: Sync {
     /// Returns the members of the head, which apply to all rows, by name and in order.
     fn head(&self) -> Vec<(&str, Value)>;
@@ -38,8 +38,8 @@ pub trait Results: Sync {
     /// Returns the cells of these columns for some rows.
     fn cells(&self, batch: &Batch, rows: Range<usize>) -> Vec<Cells>;
 
-    /// Returns the numeric arrays: the name of each, and its axes after that of the rows. The first one is
-    /// the content of the npy format.
+    /// Returns the numeric arrays: the name of each, and its axes after the axis of the rows. The npy format
+    /// contains the first array only.
     fn arrays(&self) -> Vec<(&'static str, Vec<usize>)>;
 
     /// Returns the numbers of these arrays.
@@ -61,11 +61,11 @@ pub struct Column {
 /// The type of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
-    /// A float64.
+    /// A `float64`.
     Number,
     /// A non-negative integer.
     Count,
-    /// A text.
+    /// A string.
     Text,
 }
 
@@ -80,7 +80,7 @@ impl Column {
         Self { name: name.into(), kind: Kind::Count }
     }
 
-    /// Creates a text column.
+    /// Creates a column of strings.
     pub fn texts(name: impl Into<String>) -> Self {
         Self { name: name.into(), kind: Kind::Text }
     }
@@ -93,7 +93,7 @@ pub enum Cells {
     Numbers(Vec<f64>),
     /// Counts, which are never missing.
     Counts(Vec<u64>),
-    /// Texts, with `None` for missing ones.
+    /// Strings, with `None` for missing ones.
     Texts(Vec<Option<String>>),
 }
 

@@ -10,7 +10,7 @@ use super::{Cells, Column, Results, several};
 use crate::batch::Batch;
 use crate::json::{Outputs, to_json};
 
-/// Predictions of rows × outputs. Batches contain only predictions and IDs.
+/// Predictions: rows × outputs. Batches contain only predictions and IDs.
 #[derive(Debug, Clone, Default)]
 pub struct Predictions {
     /// Number of outputs k of the model.

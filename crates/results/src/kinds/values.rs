@@ -20,12 +20,12 @@ pub trait Words: fmt::Debug + Send + Sync {
     fn word(&self, feature: usize, code: f64) -> Option<String>;
 }
 
-/// Values of rows × players × outputs.
+/// Values: rows × players × outputs.
 #[derive(Debug, Clone, Default)]
 pub struct Values {
     /// The heading for all rows.
     pub heading: Heading,
-    /// Categories of inputs in addition to those of the heading.
+    /// Categories of inputs that are not in the heading.
     pub words: Option<Arc<dyn Words>>,
     /// Whether rows have IDs.
     pub has_ids: bool,
@@ -84,7 +84,8 @@ impl Values {
         batch.std_errors.get(at).copied().unwrap_or(f64::NAN)
     }
 
-    /// Returns the players of a row by descending absolute value. Ties are in the order of the players.
+    /// Returns the players of a row, sorted by absolute value in descending order. Ties keep the order of the
+    /// players.
     pub fn by_size(&self, batch: &Batch, line: Line) -> Vec<usize> {
         let size = |&player: &usize| self.value(batch, line, player).abs();
         let mut players: Vec<usize> = (0..self.heading.players.len()).collect();
@@ -97,7 +98,7 @@ impl Values {
         players.iter().map(|&player| self.value(batch, line, player)).sum()
     }
 
-    /// Returns the players with the `top` largest absolute values of a row, and the sum of the rest.
+    /// Returns the players with the `top` largest absolute values in a row, and the sum of the other values.
     fn largest<'a>(&'a self, batch: &'a Batch, line: Line, top: usize) -> (Vec<Largest<'a>>, f64) {
         let players = self.by_size(batch, line);
         let (first, rest) = players.split_at(top.min(players.len()));
@@ -229,7 +230,7 @@ impl Results for Values {
         to_json(out, &object)
     }
 
-    /// One line per row and output.
+    /// Returns the columns, for one line per row and output.
     fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::from_iter(self.has_ids.then(|| Column::texts("id")));
         columns.push(Column::counts("row"));

@@ -65,7 +65,7 @@ impl Cells {
             Self::Counts(cells) => write!(out, "{}", cells[line])?,
             Self::Texts(cells) => {
                 let text = shown::cell_of_text(cells[line].as_deref().unwrap_or_default());
-                // It contains no line breaks, because they are escaped.
+                // The text contains no line breaks, because they are escaped.
                 match text.contains(['"', ',']) {
                     true => write!(out, "\"{}\"", text.replace('"', "\"\""))?,
                     false => out.extend(text.bytes()),
@@ -84,7 +84,7 @@ fn record<'c, W: Write>(
     table.write_record(cells.into_iter().map(|cell| cell.into_owned())).map_err(of_csv)
 }
 
-/// Unwraps the I/O error of an error of the crate csv.
+/// Extracts the I/O error from an error of the crate `csv`.
 fn of_csv(error: ::csv::Error) -> io::Error {
     match error.into_kind() {
         ::csv::ErrorKind::Io(error) => error,

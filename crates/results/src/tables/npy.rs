@@ -73,7 +73,7 @@ impl Spool {
     }
 }
 
-/// Adds the directory for temporary files to an I/O error.
+/// Adds the directory for temporary files to the message of an I/O error.
 fn in_folder(error: io::Error, says: &str, more: &str) -> io::Error {
     io::Error::new(error.kind(), format!("{says} {}{more}: {error}", std::env::temp_dir().display()))
 }

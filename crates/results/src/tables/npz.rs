@@ -1,5 +1,5 @@
 //! A NumPy archive, as read by `numpy.load`: `values`, `base`, `predictions`, `data` and so on, each a `.npy`
-//! file; the names of features as an array of texts; and `about`, the head of the results as JSON. The
+//! file; the names of features as an array of strings; and `about`, the head of the results as JSON. The
 //! archive is not compressed.
 
 use std::io::{self, Write};
@@ -80,7 +80,8 @@ impl<W: Write> Write for UntilFailure<W> {
     }
 }
 
-/// Returns the file of an array of texts, with four bytes for each character of the longest one.
+/// Returns the `.npy` file of an array of strings, which stores four bytes for each character of the longest
+/// string.
 fn of_texts(texts: &[String]) -> Vec<u8> {
     let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(1);
     let mut bytes = header(&format!("<U{width}"), &[texts.len()]);

@@ -1,4 +1,4 @@
-//! The checks of all targets for model files.
+//! The checks that all targets for model files share.
 
 use std::sync::Once;
 

@@ -25,9 +25,9 @@ pub struct BackgroundCompiler<'a> {
     ensemble: &'a Ensemble,
     paths: Vec<Paths>,
     dense: Dense<'a>,
-    /// Per tree: the patterns that `dense` does not count.
+    /// For each tree, the patterns that `dense` does not count.
     merged: Vec<Merged>,
-    /// Rows that wait until a part is full, with their weights.
+    /// The rows of the current part, which is processed when it is full, with their weights.
     rows: Vec<f64>,
     weights: Vec<f64>,
     /// The number of rows added, with any weight.
@@ -37,7 +37,7 @@ pub struct BackgroundCompiler<'a> {
     /// The sum of weights and its compensation (Neumaier).
     total: (f64, f64),
     counted: bool,
-    /// Whether all added rows are either processed or waiting.
+    /// Whether all added rows were processed or are in the current part; `false` after a cancelled call.
     is_whole: bool,
 }
 
@@ -114,7 +114,7 @@ impl<'a> BackgroundCompiler<'a> {
         match self.is_whole {
             true => Ok(()),
             false => Err(TreeError::Unsupported {
-                what: "a background compiler after a cancelled call of `add`".to_owned(),
+                what: "a background compiler whose call of `add` was cancelled".to_owned(),
                 help: "add all rows to a new compiler",
             }),
         }
@@ -158,7 +158,7 @@ impl<'a> BackgroundCompiler<'a> {
         })
     }
 
-    /// Processes the rows that wait.
+    /// Processes the rows of the current part.
     fn take_part(&mut self) {
         let (rows, weights) = (std::mem::take(&mut self.rows), std::mem::take(&mut self.weights));
         if weights.is_empty() {
@@ -205,7 +205,7 @@ impl<'a> BackgroundCompiler<'a> {
 /// The weights of patterns at the leaves of a tree, merged part by part.
 #[derive(Debug)]
 struct Merged {
-    /// Per node, in ascending order of patterns.
+    /// Patterns and their weights for each node, in ascending order of patterns.
     leaves: Vec<Vec<(u64, f64)>>,
 }
 
@@ -220,7 +220,7 @@ impl Merged {
         }
     }
 
-    /// Combines these weights with those that were counted.
+    /// Combines these weights with the counts.
     fn finish(mut self, nodes: &[Node], counted: Option<Histograms>) -> Histograms {
         if let Some(counted) = counted {
             if self.leaves.iter().all(Vec::is_empty) {

@@ -21,9 +21,9 @@ pub(crate) type Bits = [u64; WORDS];
 /// The distinct conditions that the splits of an ensemble test.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Questions {
-    /// One split for each condition; conditions on the same feature are adjacent.
+    /// One representative split for each condition; conditions on the same feature are adjacent.
     splits: Vec<Node>,
-    /// Per node of the ensemble: the index of its condition; 0 for a leaf.
+    /// For each node of the ensemble, the index of its condition; 0 for a leaf.
     of_node: Vec<u32>,
 }
 
@@ -96,7 +96,8 @@ impl Questions {
     }
 }
 
-/// Writes which values are below `threshold`, or missing if `default_left`.
+/// Writes one bit per value, which is set if the value is below `threshold`, or if it is missing and
+/// `default_left` is set.
 #[multiversion::multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2", "x86_64+avx2"))]
 fn compare(column: &[[f64; 64]; WORDS], threshold: f64, default_left: bool, answer: &mut [u64]) {
     for (word, values) in answer.iter_mut().zip(column) {
@@ -104,7 +105,8 @@ fn compare(column: &[[f64; 64]; WORDS], threshold: f64, default_left: bool, answ
     }
 }
 
-/// Returns one bit per value: whether it is below `threshold`, or missing if `default_left`.
+/// Returns one bit per value, which is set if the value is below `threshold`, or if it is missing and
+/// `default_left` is set.
 #[inline(always)]
 fn below(values: &[f64; 64], threshold: f64, default_left: bool) -> u64 {
     if default_left {
@@ -116,8 +118,8 @@ fn below(values: &[f64; 64], threshold: f64, default_left: bool) -> u64 {
     }
 }
 
-/// Returns one bit per value: whether `has` returns `true`. Every lane of a vector collects the bits of its
-/// own values.
+/// Returns one bit per value, which is set if `has` returns `true`. Every lane of a vector collects the bits
+/// of its own values.
 #[inline(always)]
 fn bits(values: &[f64; 64], has: impl Fn(f64) -> bool) -> u64 {
     let mut lanes = [0u64; 8];

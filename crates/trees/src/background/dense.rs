@@ -7,7 +7,7 @@ use crate::engine::paths::Paths;
 use apportion_games::parallel;
 use apportion_models::Ensemble;
 
-/// The number of blocks whose answers are in memory at once.
+/// The number of blocks whose decisions are in memory at once.
 const BLOCKS: usize = 8;
 
 /// The pattern counts of rows of equal weight at the leaves of an ensemble.

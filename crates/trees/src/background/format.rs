@@ -49,9 +49,9 @@ const TOLERANCE: f64 = 1e-9;
 pub struct CompiledHead {
     /// The number of rows of positive weight.
     pub rows: u64,
-    /// The sum of their weights.
+    /// The sum of the weights of these rows.
     pub total_weight: f64,
-    /// Whether every weight is a row count.
+    /// Whether all weights are row counts.
     pub are_counts: bool,
     /// SHA-256 of the model that the background was compiled for: see [`Ensemble::fingerprint`].
     pub fingerprint: [u8; 32],
@@ -68,7 +68,7 @@ impl CompiledBackground {
         out.write_all(&self.to_bytes())
     }
 
-    /// Returns the bytes of its [file](Self::write).
+    /// Returns the bytes that [`write`](Self::write) writes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER + CHECKSUM + 4 * self.pattern_count());
         bytes.extend(MAGIC);
@@ -94,7 +94,8 @@ impl CompiledBackground {
         bytes
     }
 
-    /// Returns whether a file starts like a compiled background, of any model and version.
+    /// Returns whether a file starts like a compiled background, for any model and in any version of the
+    /// format.
     pub fn is_one(bytes: &[u8]) -> bool {
         bytes.starts_with(MAGIC)
     }
@@ -140,7 +141,8 @@ impl CompiledBackground {
             background.trees.push(histograms);
         }
         if reader.at != reader.bytes.len() {
-            return reader.refuse(format!("{} bytes follow the last leaf", reader.bytes.len() - reader.at));
+            return reader
+                .refuse(format!("unexpected bytes after the last leaf: {}", reader.bytes.len() - reader.at));
         }
         background.base = base(ensemble, &paths, &background.trees, total);
         Ok(background)

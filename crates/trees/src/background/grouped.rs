@@ -4,8 +4,8 @@ use crate::engine::histograms::Histograms;
 use crate::engine::paths::Paths;
 use apportion_models::tree::Node;
 
-/// Computes the paths of a tree whose players are groups, and their histograms from those of the features.
-/// Returns `None` if a path has too many groups, which implies too many features.
+/// Computes the paths of a tree for groups as players, and converts the histograms of features to those of
+/// groups. Returns `None` if a path has too many groups, which implies too many features.
 pub(crate) fn of_groups(
     nodes: &[Node],
     (paths, histograms): &(Paths, Histograms),

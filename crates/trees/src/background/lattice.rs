@@ -10,9 +10,9 @@
 //! ```
 //!
 //! and P\[S\] for f ∉ S is unchanged. So one AND and one bit count per split and set are enough for both
-//! children, for 64 rows at a time, without processing single rows. At a leaf, the number of rows with the
-//! pattern M is the alternating sum of P over the sets that contain M: one subtraction per set and feature.
-//! All counts are integers, so the result does not depend on the order of rows or threads.
+//! children, for 64 rows at a time, and no row is processed individually. At a leaf, the number of rows with
+//! the pattern M is the alternating sum of P over the sets that contain M: one subtraction per set and
+//! feature. All counts are integers, so the result does not depend on the order of rows or threads.
 //!
 //! The sets of rows at a node are kept while the tree below it is traversed. The sets of a child are appended
 //! to them if the feature is new; if the feature is known, the child has separate sets.
@@ -21,8 +21,8 @@ use super::decisions::{Bits, Questions, WORDS};
 use crate::engine::paths::Paths;
 use apportion_models::tree::Node;
 
-/// The maximum number of path features of a split, and the maximum number of counts of a tree; beyond these,
-/// counting every set takes longer than processing each row.
+/// The maximum number of path features of a split, and the maximum number of counts of a tree; beyond either
+/// limit, counting every set takes longer than processing each row.
 const MOST_FEATURES: usize = 10;
 const MOST_COUNTS: usize = 1 << 16;
 
@@ -30,18 +30,18 @@ const MOST_COUNTS: usize = 1 << 16;
 #[derive(Debug, Clone)]
 pub(crate) struct Lattice {
     steps: Vec<Step>,
-    /// Per node: the offset of the counts L of a split.
+    /// For each split, the offset of its counts L.
     starts: Vec<usize>,
     /// The number of counts.
     counts: usize,
-    /// The number of sets of rows that are kept at once.
+    /// The maximum number of sets of rows that are stored at a time.
     room: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Step {
     question: u32,
-    /// The offset and the number of the node's sets.
+    /// The offset of the node's sets, and their number.
     first: usize,
     sets: usize,
     /// The offset of the child's sets that are not also the node's; the bit of the feature if it is known.
@@ -54,7 +54,7 @@ struct Step {
 enum Task {
     /// Count the rows that go left, in the counts that start at this offset.
     Count(usize),
-    /// Count them, and compute the sets of the left child.
+    /// Count them in the same way, and compute the sets of the left child.
     CountAndGoLeft(usize),
     /// Compute the sets of the right child.
     GoRight,
@@ -170,8 +170,8 @@ impl Lattice {
     }
 }
 
-/// Computes the counts at a child from those at the split and those of the rows that go left. `bit` is the
-/// bit of the split's feature in the child.
+/// Computes the counts at a child from the counts at the split and the counts of the rows that go left. `bit`
+/// is the bit of the split's feature in the child.
 fn pass(above: &[u64], left: &[u64], goes_left: bool, bit: u32, child: &mut [u64]) {
     let half = 1 << bit;
     let pass = |above: &[u64], left: &[u64], passed: &mut [u64]| {
@@ -212,7 +212,7 @@ fn subtract_supersets(counts: &mut [u64]) {
     }
 }
 
-/// Executes the steps for one block. `words` has the sets of 64 rows for each word.
+/// Executes the steps for one block. `words` contains the sets of rows, one list for each word of 64 rows.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512vl+avx512dq+avx512vpopcntdq+avx2+popcnt",
     "x86_64+avx2+popcnt",

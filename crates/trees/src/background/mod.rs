@@ -5,9 +5,9 @@
 //! A leaf with d path features depends on a background row only through its pattern: the features whose tests
 //! the row passes. So the weights of the patterns that occur at each leaf are all that the marginal game
 //! needs: at most 2^d numbers, for any number of rows. The expected margin v(∅) is the sum over the leaves of
-//! their value times the share of rows that pass all tests. If groups of features are the players, a group's
-//! bit in a pattern is the AND of its features' bits, so the histograms of groups are computed from those of
-//! features.
+//! the value of the leaf times the share of rows that pass all its tests. If groups of features are the
+//! players, a group's bit in a pattern is the AND of its features' bits, so the histograms of groups are
+//! computed from those of features.
 //!
 //! # Modules
 //!
@@ -71,15 +71,15 @@ pub struct CompiledBackground {
     features: usize,
     rows: u64,
     total: f64,
-    /// Whether every weight is a row count.
+    /// Whether all weights are row counts.
     counted: bool,
     base: Vec<f64>,
-    /// Per tree; the weights of a leaf sum to `total`.
+    /// The histograms of each tree; the weights of a leaf sum to `total`.
     trees: Vec<Histograms>,
 }
 
 impl CompiledBackground {
-    /// Returns the number of features of its rows.
+    /// Returns the number of features of the background rows.
     pub fn feature_count(&self) -> usize {
         self.features
     }
@@ -89,18 +89,18 @@ impl CompiledBackground {
         self.rows
     }
 
-    /// Returns the sum of their weights.
+    /// Returns the total weight of the background rows.
     pub fn total_weight(&self) -> f64 {
         self.total
     }
 
-    /// Returns the base value v(∅) per output: the weighted mean margin.
+    /// Returns the base value v(∅) of each output: the weighted mean margin.
     pub fn base(&self) -> &[f64] {
         &self.base
     }
 
-    /// Returns the SHA-256 of the model that the background was compiled for: of its trees, base margins and
-    /// number of features.
+    /// Returns the SHA-256 of the model that the background was compiled for: a hash of its trees, base
+    /// margins and number of features.
     pub fn fingerprint(&self) -> &[u8; 32] {
         &self.fingerprint
     }
@@ -139,27 +139,29 @@ pub(crate) struct Parts {
     pub(crate) sorted: Vec<(Paths, Histograms)>,
 }
 
-/// Returns the path features of every tree, or an error if the ensemble does not have patterns.
+/// Returns the path features of every tree, or an error if a background cannot be compiled for the ensemble.
 fn feature_paths(ensemble: &Ensemble) -> Result<Vec<Paths>, TreeError> {
     if let Some(tree) = ensemble.trees().iter().position(|tree| tree.linear) {
         return Err(TreeError::Unsupported {
             what: format!(
-                "a compiled background for linear leaves, which depend on the rows (tree {tree} has some),"
+                "a compiled background for a model with linear leaves (tree {tree}), whose values depend on \
+                 the rows,"
             ),
             help: "use the background rows",
         });
     }
     if ensemble.joint().is_some() {
         return Err(TreeError::Unsupported {
-            what: "a compiled background for splits on several features at once, which depend on the rows,"
-                .to_owned(),
+            what: "a compiled background for a model with splits on several features at once".to_owned(),
             help: "use the background rows",
         });
     }
     let features: Vec<u32> = (0..ensemble.feature_count() as u32).collect();
     let paths = ensemble.trees().iter().enumerate().map(|(tree, parts)| {
         Paths::new(ensemble.nodes_of(parts), &features).ok_or_else(|| TreeError::Unsupported {
-            what: format!("a compiled background for paths of more than 64 features (tree {tree} has one)"),
+            what: format!(
+                "a compiled background for a model with a path of more than 64 features (tree {tree})"
+            ),
             help: "use the background rows",
         })
     });
@@ -173,7 +175,7 @@ fn base(ensemble: &Ensemble, paths: &[Paths], trees: &[Histograms], total: f64) 
         let nodes = ensemble.nodes_of(tree);
         for (leaf, node) in nodes.iter().enumerate().filter(|(_, node)| node.is_leaf()) {
             let all = all_of(paths.features(leaf).len());
-            // Patterns are in ascending order, and the pattern of all features is the largest.
+            // Patterns are in ascending order, so the pattern of all features is the last one.
             if let Some(&(pattern, weight)) = histograms.at(leaf).last()
                 && pattern == all
             {

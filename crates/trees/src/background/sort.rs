@@ -1,4 +1,4 @@
-//! Sorts rows by pattern at every leaf, which is all that most kernels need of a background.
+//! Sorts rows by pattern at every leaf. Most kernels need no other information about the background.
 
 use apportion_games::{Cancellation, parallel};
 use apportion_models::Ensemble;

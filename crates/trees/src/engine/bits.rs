@@ -1,4 +1,4 @@
-//! Sets as bits of a word.
+//! Sets, represented as the bits of a word.
 
 /// The maximum number of bits of a table index.
 pub(crate) const MOST_BITS: usize = 12;

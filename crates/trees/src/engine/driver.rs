@@ -21,7 +21,8 @@ use super::tables::shape::{Layout, Shape};
 use super::tables::sums::Sums;
 use super::tables::table::Tables;
 
-/// Processes rows in tasks of `task` rows each. `explain` gets the values of a task and its rows.
+/// Processes rows in tasks of `task` rows each. `explain` is called with the values and the rows of each
+/// task.
 pub(crate) fn in_tasks<M: Send>(
     rows: Rows<'_>,
     task: usize,
@@ -41,10 +42,10 @@ pub(crate) fn in_tasks<M: Send>(
     parallel::map_with(tasks, memory, |memory, (values, rows)| explain(memory, values, rows));
 }
 
-/// Per tree: its tables, if it has any.
+/// The tables of each tree, if it has any.
 pub(crate) type TablesOfTrees<N> = Vec<Option<Tables<N>>>;
 
-/// The computation on the trees.
+/// The computations of a game on the trees of an ensemble.
 pub(crate) trait Kernels: Sync {
     /// The working memory of a thread for trees without tables.
     type Memory: Send;
@@ -59,7 +60,7 @@ pub(crate) trait Kernels: Sync {
         Arc::new(make())
     }
 
-    /// Adds the contributions of a tree without tables: those of target `target` to row `r` go to
+    /// Adds the contributions of a tree without tables: those for target `target` and row `r` go to
     /// `phi[target · rows + r]`.
     fn add(&self, memory: &mut Self::Memory, tree: usize, rows: &TakenIn, phi: &mut [f64]);
 }
@@ -68,14 +69,14 @@ pub(crate) trait Kernels: Sync {
 pub(crate) struct Job<'a> {
     pub(crate) ensemble: &'a Ensemble,
     pub(crate) layout: Layout,
-    /// Per target: its index among the numbers of a row.
+    /// For each target, its index among the numbers of a row.
     pub(crate) places: &'a [usize],
-    /// Per tree: the shape of its tables, if it has any.
+    /// For each tree, the shape of its tables, if it has any.
     pub(crate) shapes: Vec<Option<Arc<Shape>>>,
     pub(crate) precision: Precision,
     /// Whether tables are filled for all trees at once and cached.
     pub(crate) keep: bool,
-    /// Whether sections of the trees may be summed separately.
+    /// Whether the trees may be split into sections that are summed separately.
     pub(crate) in_sections: bool,
     /// The number of rows that the order of summation is chosen for; `None` for the actual number.
     pub(crate) rows: Option<usize>,
@@ -91,7 +92,7 @@ pub(crate) struct TakenIn {
 /// A block of rows with its sums.
 struct Block {
     rows: TakenIn,
-    /// Outputs × targets × rows; empty if all trees have tables.
+    /// Sums over trees without tables: outputs × targets × rows. Empty if all trees have tables.
     phi: Vec<f64>,
     sums: Option<Sums>,
 }
@@ -105,7 +106,7 @@ struct Scratch<M> {
     lookup: Lookup,
 }
 
-/// The rows of a task that stay in memory between turns, and their values.
+/// A task whose rows stay in memory between turns, with the values of these rows.
 struct Staying<'a, M> {
     scratch: Scratch<M>,
     values: &'a mut [f64],
@@ -234,7 +235,7 @@ impl<'a, K: Kernels, N: Number> Run<'a, K, N> {
         }
     }
 
-    /// Computes the tables of the trees of one turn, reusing `memory` as far as it goes.
+    /// Computes the tables of the trees of one turn, reusing `memory` as long as it lasts.
     fn fill(&self, turn: Range<usize>, pieces: Pieces, memory: &mut Vec<Vec<N>>) -> TablesOfTrees<N> {
         let shapes = &self.job.shapes;
         // Do not wake threads if there are no tables to fill.

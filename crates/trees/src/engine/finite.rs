@@ -1,4 +1,4 @@
-//! The check that results of all kernels pass through.
+//! The check that all results are finite.
 
 use apportion_games::scan;
 use apportion_values::Attributions;

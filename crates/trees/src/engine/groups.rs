@@ -1,7 +1,8 @@
 //! Features in groups: the weights of coalitions, and the groups on a path.
 //!
-//! The features are in groups S_1 … S_m. A coalitional value weights coalitions of other groups by one
-//! semivalue, with moments M1, and coalitions of other members of the same group by another, with moments M2.
+//! The features are partitioned into groups S_1 … S_m. A coalitional value weights coalitions of other groups
+//! by one semivalue, with moments M1, and coalitions of other members of the same group by another, with
+//! moments M2.
 
 use apportion_games::Partition;
 use apportion_values::CoalitionalValue;

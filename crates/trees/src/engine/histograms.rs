@@ -13,13 +13,13 @@ use super::paths::{BLOCK, Columns, Paths, Patterns};
 /// The path features of a tree and its background patterns; `None` if a path has too many features.
 pub(crate) type SortedTree = Option<(Paths, Histograms)>;
 
-/// One entry per tree.
+/// The sorted background of each tree.
 pub(crate) type Sorted = Vec<SortedTree>;
 
 /// The background patterns of each leaf of one tree, with their weights.
 #[derive(Debug, Clone)]
 pub(crate) struct Histograms {
-    /// Per node: the range of its patterns in `patterns`; empty unless the node is a leaf.
+    /// For each node, the range of its patterns in `patterns`; empty unless the node is a leaf.
     ranges: Vec<(usize, usize)>,
     /// Distinct patterns in ascending order, with the total weight of their rows.
     patterns: Vec<(u64, f64)>,
@@ -98,7 +98,7 @@ impl Histograms {
         }
     }
 
-    /// Returns the number of explicand patterns that complete a background pattern, summed over the latter:
+    /// Returns the number of pairs of a background pattern and an explicand pattern that complete each other:
     /// 2^|M| for each background pattern M.
     pub(crate) fn extensions(&self) -> f64 {
         self.patterns.iter().map(|(pattern, _)| (pattern.count_ones() as f64).exp2()).sum()
@@ -110,13 +110,13 @@ impl Histograms {
     }
 }
 
-/// The number of copies of a bin, used by successive rows in turn: neighbouring rows mostly share a pattern,
-/// and each addition to the same bin would wait for the previous one.
+/// The number of copies of a bin, which successive rows use in turn. Consecutive rows mostly have the same
+/// pattern, and each addition to the same bin would have to wait for the previous one.
 const COPIES: usize = 4;
 /// The number of nodes of a tree between two checks for cancellation.
 const NODES_BETWEEN_CHECKS: usize = 1 << 10;
 
-/// The weights of the patterns while rows are added.
+/// The accumulated weights of the patterns.
 struct Gathered {
     places: Vec<Place>,
     bins: Vec<f64>,
@@ -130,7 +130,7 @@ enum Place {
     /// At a split: the offset of its bins, one per pattern and decision, from which the patterns of both
     /// children follow.
     Bins(usize),
-    /// At a leaf: the index of its list, used if bins would outnumber rows.
+    /// At a leaf: the index of its list of patterns, used if there would be more bins than rows.
     List(usize),
 }
 

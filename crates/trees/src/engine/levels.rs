@@ -18,13 +18,13 @@ pub(crate) struct Levels {
     tree: GroupTree,
 }
 
-/// The tree of groups: the features are nodes 0 to n − 1, the groups are the nodes from n on, and node n is
+/// The tree of groups: the features are nodes 0 to n − 1, the groups are the following nodes, and node n is
 /// the whole set.
 pub(crate) struct GroupTree {
     features: usize,
     /// The group of every node; [`NONE`] for the whole set.
     parents: Vec<u32>,
-    /// Per group: whether it is the top level of the hierarchy as specified.
+    /// For each group, whether it is the top level of the specified hierarchy.
     is_top: Vec<bool>,
 }
 
@@ -85,7 +85,7 @@ impl Levels {
         if is_top { &self.between } else { &self.within }
     }
 
-    /// Same as [`moments`](Self::moments), by the index of a group.
+    /// Same as [`moments`](Self::moments), for the group with this index.
     #[inline(always)]
     pub(crate) fn moments_of(&self, group: usize) -> &Moments {
         self.moments(self.tree.is_top[group])
@@ -105,22 +105,22 @@ pub(crate) enum Child {
 #[derive(Debug, Clone, Copy)]
 struct LeafGroup {
     is_top: bool,
-    /// The range of its members in the `children` of the leaf.
+    /// The start of its members in the `children` of the leaf.
     first: u32,
     end: u32,
 }
 
-/// The hierarchy restricted to the path features of a leaf: without groups and features that are not on the
-/// path, and without groups of one member. The first group is the whole set, and a group comes before its
-/// subgroups. A single path feature forms one group on its own.
+/// The hierarchy restricted to the path features of a leaf: groups and features that are not on the path are
+/// removed, and so are groups with a single member. The first group is the whole set, and a group comes
+/// before its subgroups. A single path feature forms one group on its own.
 #[derive(Default)]
 pub(crate) struct LeafLevels {
     groups: Vec<LeafGroup>,
     children: Vec<Child>,
-    /// Per group: its path features as bits, without those beyond the first 64.
+    /// For each group, the bits of its path features among the first 64.
     masks: Vec<u64>,
-    /// Working memory of `set`: the groups of the hierarchy on the path, from the whole set on, with their
-    /// members.
+    /// Working memory of `set`: the groups of the hierarchy on the path, starting with the whole set, with
+    /// their members.
     met: Vec<(u32, Vec<Child>)>,
     /// Working memory of `set`: the index of each group in `met`.
     place_of: Vec<u32>,
@@ -225,10 +225,10 @@ impl LeafLevels {
         }
     }
 
-    /// Returns the smallest group that contains features of both `own` and `rest`, or else the whole set;
-    /// with the numbers of its members that contain features of `own` and of `rest`, and the product of the
-    /// weights of all levels above. Returns `None` if a group has two members with features of both: then no
-    /// coalition reaches the leaf.
+    /// Returns the smallest group that contains features of both `own` and `rest`, or else the whole set.
+    /// Also returns how many of its members contain features of `own` and of `rest`, and the product of the
+    /// weights of all levels above. Returns `None` if a group has two members with features of both, because
+    /// then no coalition reaches the leaf.
     #[inline]
     pub(crate) fn meeting(&self, levels: &Levels, own: u64, rest: u64) -> Option<Meeting> {
         let (mut group, mut factor) = (0, 1.0);
@@ -252,9 +252,9 @@ impl LeafLevels {
         }
     }
 
-    /// Distributes the contributions to those of `features` that are in a group, which all come from the same
-    /// row: the explicand if `is_own`, else the background. Each member of the group that contains such
-    /// features gets `value`.
+    /// Distributes the contributions of a leaf among the members of a group that contain any of `features`,
+    /// down to single features. These features all come from the same row: the explicand if `is_own`, else
+    /// the background. Each of these members gets `value`.
     pub(crate) fn divide(
         &self,
         levels: &Levels,
@@ -320,7 +320,7 @@ mod tests {
         let hierarchy = Hierarchy::new(8, vec![inner, G(vec![P(5), P(6)]), P(7)]).unwrap();
         let tree = GroupTree::new(&hierarchy);
         let mut leaf = LeafLevels::default();
-        // Run twice, with other leaves in between, to check that memory is reused correctly.
+        // Set all leaves twice in turn, to check that memory is reused correctly.
         for _ in 0..2 {
             leaf.set([3, 0, 4, 1].into_iter(), &tree);
             assert_eq!(leaf.len(), 3);

@@ -11,7 +11,7 @@
 //! | [`tables`] | values tabulated for every pattern, then looked up |
 //! | [`paths`], [`bits`], [`histograms`] | path features, patterns of decisions, and the background patterns of each leaf |
 //! | [`weights`] | the weights of coalitions, which determine what a leaf contributes: to players, to players in groups and in hierarchies of groups, to pairs |
-//! | [`moments`], [`groups`], [`levels`], [`pairs`] | the parts that the weights consist of |
+//! | [`moments`], [`groups`], [`levels`], [`pairs`] | the components of the weights |
 //! | [`settings`] | the kernels and the choice among them |
 //! | [`indices`] | interaction indices of coalitions of any order |
 //! | [`finite`], [`interactions`] | the check of results, and the matrices of pairwise interactions |

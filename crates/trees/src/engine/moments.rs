@@ -18,21 +18,22 @@ pub(crate) struct Moments {
     side: usize,
     /// `M(a, b)` at `b · side + a`.
     table: Vec<f64>,
-    /// By number of path features, computed on first use.
+    /// The channels for each number of path features, computed on first use.
     channels: Vec<OnceLock<Channels>>,
 }
 
 impl Moments {
-    /// Tabulates the moments for trees with up to `widest` path features, whose values take moments of all
-    /// but one of them.
+    /// Tabulates the moments for trees with up to `widest` path features, whose values use the moments of all
+    /// but one of these features.
     pub(crate) fn new(value: Semivalue, widest: usize) -> Self {
         let side = widest.clamp(1, MOST);
         let mut table = vec![0.0; side * side];
         for a in (0..side).rev() {
             for b in (0..side - a).rev() {
                 table[b * side + a] = match value {
-                    // These moments are slow, so only those of all players are computed directly; the others
-                    // follow by recursion: one more player is present or absent.
+                    // These moments are slow to compute, so only the moments for all players are computed
+                    // directly. The others follow by recursion over one more player, which is present or
+                    // absent.
                     Semivalue::SizeWeights(_) if a + b + 1 < side => {
                         table[b * side + a + 1] + table[(b + 1) * side + a]
                     }

@@ -1,6 +1,7 @@
 //! The pairs of players that occur together on some path of the ensemble.
 //!
-//! No other pair interacts. With many features and short paths, sums are stored only for few pairs.
+//! No other pair interacts. With many features and short paths, this leaves few pairs for which sums are
+//! stored.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct Pairs {
     players: usize,
-    /// Players × players: the number of a pair, in either order.
+    /// The number of each pair, in either order of its players: players × players.
     numbers: Vec<u32>,
     /// The players of each pair, the lower index first.
     members: Vec<(u32, u32)>,
@@ -101,8 +102,8 @@ pub(crate) struct PairWeights {
     pub(crate) pairs: Arc<Pairs>,
 }
 
-/// Returns the index of the pair of path features `low < high` among the pairs of a leaf: those of the first
-/// k path features are the first k(k − 1)/2.
+/// Returns the index of the pair of path features `low < high` among the pairs of a leaf: the pairs of the
+/// first k path features have the first k(k − 1)/2 indices.
 #[inline]
 pub(crate) fn place(low: usize, high: usize) -> usize {
     high * (high - 1) / 2 + low
@@ -120,7 +121,7 @@ pub(crate) fn places(count: usize) -> impl Iterator<Item = (usize, usize)> {
 pub(crate) struct PairShares {
     /// The amount added to two players from the explicand.
     pub(crate) both_own: f64,
-    /// The amount subtracted from a pair of one each.
+    /// The amount subtracted from a pair of one player from each row.
     pub(crate) mixed: f64,
     /// The amount added to two players from the background row.
     pub(crate) both_rest: f64,

@@ -6,8 +6,8 @@
 //! it: the leaf is reached iff every path feature's bit is set in the pattern of the row that the feature
 //! comes from.
 //!
-//! If whole groups of features are the players, "feature" means a group here: its tests are those of all its
-//! features.
+//! If whole groups of features are the players, "feature" means a group here, whose tests are the tests of
+//! all its features.
 
 use std::ops::{BitAnd, BitOr, BitXor, Not, Shl};
 
@@ -20,7 +20,7 @@ pub(crate) const BLOCK: usize = 64;
 /// The maximum number of path features in a pattern.
 pub(crate) const MOST_FEATURES: usize = 64;
 
-/// An integer type that stores a pattern.
+/// An integer type for patterns.
 pub(crate) trait Word:
     Copy
     + From<bool>
@@ -42,9 +42,9 @@ pub(crate) type Pattern = u16;
 /// The path features of the nodes of one tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Paths {
-    /// Per split: the bit of its feature in the patterns of its children.
+    /// For each split, the bit of its feature in the patterns of its children.
     bits: Vec<u32>,
-    /// Per node: the start and the length of its path features in `features`.
+    /// For each node, the start and the length of its path features in `features`.
     ranges: Vec<(usize, usize)>,
     features: Vec<u32>,
     /// The maximum number of path features of any leaf.

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::paths::BLOCK;
 
-/// The bytes of tables that are filled before rows pass through them, enough to give several threads
-/// something to fill. All trees are processed in such turns.
+/// The bytes of tables that are filled before rows pass through them, enough to keep several threads busy.
+/// All trees are processed in such turns.
 pub(crate) const TURN: usize = if cfg!(test) { 1 << 14 } else { 8 << 20 };
 
 /// Same as [`TURN`] for a single thread: small enough that filled tables are still in cache when they are
@@ -25,7 +25,7 @@ const SECTIONS: usize = 8;
 /// turn.
 const NEAR: usize = 1 << 18;
 
-/// The number of rows that makes it worthwhile to load a tree's tables into cache.
+/// The minimum number of rows for which loading a tree's tables into cache pays off.
 const PAYING: usize = 8 * BLOCK;
 
 /// The sizes of the pieces in which rows and trees are processed.
@@ -34,7 +34,7 @@ pub(crate) struct Pieces {
     /// The number of rows that a thread passes through the trees of a turn together: all of them use each
     /// tree's tables while these are in cache.
     pub(crate) task: usize,
-    /// Whether rows are loaded once and stay for all trees, rather than once per turn.
+    /// Whether rows are loaded once for all trees and stay in memory, rather than once per turn.
     pub(crate) stay: bool,
     /// Whether a single thread fills the tables.
     pub(crate) alone: bool,

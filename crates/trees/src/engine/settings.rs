@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kernel {
-    /// The values of every pattern of decisions, computed once and looked up for each row: for many rows.
+    /// Tables of the values for every pattern of decisions, which are looked up for each row: for many rows.
     Tables,
     /// Gauss quadrature of the multilinear extension, vectorized over rows: for the path-dependent game at
     /// any depth, and for the marginal game with a single background row.
@@ -24,7 +24,7 @@ pub enum Kernel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Precision {
-    /// `f64`: only the rounding errors of the sums.
+    /// `f64`: the only error is rounding in the sums.
     #[default]
     Double,
     /// `f32`: half the memory. Each stored number has a relative error of up to 6e-8, and values are within
@@ -50,8 +50,8 @@ pub struct Settings {
     /// Whether tables are kept for the next call with the same value, instead of being freed tree by tree.
     pub keep_tables: bool,
     /// The number of rows that the kernels are chosen for; `None` for the actual number. With a fixed number,
-    /// the choice does not depend on the rows, and the values of a row are the same to the last bit whatever
-    /// other rows are explained with it.
+    /// the choice does not depend on the rows, and the values of a row are the same to the last bit
+    /// regardless of the other rows explained with it.
     pub rows: Option<usize>,
 }
 
@@ -108,7 +108,7 @@ impl Kernel {
     /// All kernels.
     pub const ALL: [Self; 5] = [Self::Tables, Self::Quadrature, Self::Walk, Self::Cohorts, Self::Masks];
 
-    /// Returns the name on the command line: `tables`, `quadrature`, `walk`, `cohorts`, `masks`.
+    /// Returns the name used on the command line: `tables`, `quadrature`, `walk`, `cohorts`, `masks`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tables => "tables",

@@ -49,8 +49,8 @@ mod tests {
     #[test]
     fn what_a_group_gets_beyond_its_worth_is_shared_equally() {
         let partition = Partition::new(3, vec![vec![2, 0], vec![1]]).unwrap();
-        // Two outputs: alone, the members of the first group contribute 1 + 4 and 0; in the quotient game the
-        // group gets 7 and 1.
+        // Two outputs: the members of the first group alone have the values 1 + 4 and 0; in the quotient game
+        // the group has 7 and 1.
         let found = |players, values: &[f64]| {
             Attributions::of_players(players, values.to_vec(), vec![0.5, 0.0], vec![13.5, 1.0])
         };

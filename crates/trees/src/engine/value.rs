@@ -4,9 +4,9 @@ use apportion_values::{InteractionIndex, Semivalue, Value};
 
 use crate::error::TreeError;
 
-/// Returns the semivalue of features that a coalitional value reduces to, if each group is one feature (the
-/// semivalue between) or one group contains all (the semivalue within). Hierarchies of two levels must have
-/// been converted to partitions before.
+/// Returns the semivalue of features that a coalitional value reduces to, if each group is a single feature
+/// (the semivalue between the groups) or one group contains all features (the semivalue within the groups).
+/// Hierarchies of two levels must have been converted to partitions before.
 pub(crate) fn reduced(value: &Value) -> Option<&Semivalue> {
     match value {
         Value::Coalitional(value, groups) if groups.largest() <= 1 => Some(&value.between),
@@ -50,7 +50,7 @@ pub(crate) fn unsupported(value: &Value) -> TreeError {
     if value.hierarchy().is_some() {
         return TreeError::Unsupported {
             what: format!(
-                "an exact {} with nested groups of an output after a link function",
+                "an exact {} with nested groups for an output after a link function",
                 value.concept()
             ),
             help: "estimate it, explain the margin, or use groups of one level",
@@ -66,14 +66,14 @@ pub(crate) fn unsupported(value: &Value) -> TreeError {
 pub(crate) fn check_index(index: &InteractionIndex) -> Result<(), TreeError> {
     if index.is_generalized() {
         return Err(TreeError::Unsupported {
-            what: format!("a {index} value of coalitions of a tree ensemble"),
+            what: format!("a {index} value for coalitions of features of a tree ensemble"),
             help: "enumerate the coalitions of a game of few players, or use an interaction index",
         });
     }
     Ok(())
 }
 
-/// Returns the error for paths that have more players than a pattern has bits.
+/// Returns the error for paths with more players than a pattern has bits.
 pub(crate) fn too_many_on_a_path() -> TreeError {
     TreeError::Unsupported {
         what: "an interaction index of coalitions in trees with a path of more than 64 features".to_owned(),
@@ -81,7 +81,7 @@ pub(crate) fn too_many_on_a_path() -> TreeError {
     }
 }
 
-/// Returns the error for interactions of anything other than a semivalue.
+/// Returns the error for interactions that are not based on a semivalue.
 pub(crate) fn not_of_pairs(value: &Value) -> TreeError {
     TreeError::Unsupported {
         what: format!("an interaction index based on {}", value.concept()),

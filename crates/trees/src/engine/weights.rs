@@ -7,18 +7,18 @@ use super::pairs::PairWeights;
 
 /// The weights of coalitions.
 pub(crate) enum Weights {
-    /// By size: a semivalue of players.
+    /// Weights by the size of a coalition: a semivalue of players.
     Alike(Moments),
-    /// By the numbers of groups and of members of the same group: a coalitional value.
+    /// Weights by the number of other groups and of other members of the same group: a coalitional value.
     Grouped(Coalitional),
-    /// By the number of members of every group, level by level: a coalitional value over a hierarchy.
+    /// Weights by the number of members of every group, level by level: a coalitional value over a hierarchy.
     OverHierarchy(Levels),
-    /// By size: the interaction index of pairs of players.
+    /// Weights by the size of a coalition: the interaction index of pairs of players.
     Pairs(PairWeights),
 }
 
 impl Weights {
-    /// Returns the pair weights if the values are those of pairs.
+    /// Returns the weights for pairs, or `None` for weights of another kind.
     pub(crate) fn pairs(&self) -> Option<&PairWeights> {
         match self {
             Self::Pairs(pairs) => Some(pairs),

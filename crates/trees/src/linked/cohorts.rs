@@ -18,7 +18,7 @@ pub(super) struct Cohort {
     pub(super) weight: f64,
     /// The number of players for which the rows diverge; `None` for more than a coalition has bits.
     pub(super) parting: Option<usize>,
-    /// Whether any of these players gets a value.
+    /// Whether any of the diverging players gets a value.
     pub(super) asked: bool,
     /// The number of leaves that mixtures reach.
     pub(super) leaves: usize,

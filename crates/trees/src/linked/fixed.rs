@@ -1,9 +1,9 @@
 //! Leaf values in fixed point.
 //!
 //! The table of a game is a sum of many signed terms, which would lose digits to cancellation in floating
-//! point. Integers lose none: leaf values are rounded once, to multiples of a power of two that leaves room
-//! for the largest sum of one leaf per tree in 62 bits. From there on everything is exact. Intermediate sums
-//! may wrap around; the final sums do not.
+//! point. Integers do not lose digits: leaf values are rounded once, to multiples of a power of two that
+//! leaves room for the largest sum of one leaf per tree in 62 bits. All further steps are exact. Intermediate
+//! sums may wrap around; the final sums do not.
 //!
 //! The error is half a unit per tree: with T trees at most T · 2^−61 of the largest sum of leaves, which is
 //! less than the rounding error of adding them in `f64`. However, the largest sum may not be reached by any
@@ -19,7 +19,7 @@ const MOST_ERROR: f64 = 1e-9;
 /// The leaf values of an ensemble, in units of a power of two.
 #[derive(Debug)]
 pub(super) struct Fixed {
-    /// Per node of the ensemble; 0 for splits.
+    /// The leaf value of each node of the ensemble; 0 for splits.
     values: Vec<i64>,
     /// The index of the first node of each tree.
     starts: Vec<usize>,
@@ -94,7 +94,7 @@ mod tests {
         for large in [9e299, 9.1e15, 1e10] {
             assert_eq!(Fixed::new(&stump([0.5, -large]), Link::Softmax).unwrap_err(), large);
         }
-        // The size matters relative to the scale of the link.
+        // The leaf values matter relative to the scale of the link.
         let odds = stump([0.5, 1e10]);
         assert!(Fixed::new(&odds, Link::HalfPower { unit: 1e9 }).is_ok());
         assert!(Fixed::new(&odds, Link::Logistic { steepness: 1e-3 }).is_ok());

@@ -1,4 +1,4 @@
-//! The games behind a requested value.
+//! The games that a requested value is computed from.
 
 use apportion_games::Partition;
 use apportion_values::{CoalitionalValue, Semivalue};
@@ -11,7 +11,8 @@ use crate::engine::moments::Moments;
 pub(super) struct LinkedGame {
     /// The player of each feature, or [`ABSENT`].
     pub(super) player_of: Vec<u32>,
-    /// Per player: the index of its value; `None` for groups other than the one whose members get values.
+    /// For each player, the index of its value; `None` for groups other than the one whose members get
+    /// values.
     pub(super) place_of: Vec<Option<usize>>,
     pub(super) weights: Weights,
 }
@@ -35,7 +36,7 @@ impl LinkedGame {
         let features = partition.players();
         let between = Moments::new(value.between.clone(), partition.len().min(MOST_PARTING));
         let within = Moments::new(value.within.clone(), partition.largest().min(MOST_PARTING));
-        // E[t] = 0: no other group is ever present.
+        // M1(1, 0) is the mean of the mixing measure. If it is 0, no other group is ever present.
         let alone = partition.len() > 1 && value.between.moment(1, 0) == 0.0;
         let of_group = |group: usize| {
             let player_of = |feature: usize| match partition.group_of(feature) {

@@ -1,4 +1,4 @@
-//! An ensemble with a link and a background: everything that is computed only once.
+//! An ensemble with a link and a background: everything that is computed once for all games and rows.
 
 use apportion_games::{Background, Rows, Shared};
 
@@ -10,7 +10,7 @@ use apportion_models::{Ensemble, Link};
 pub(super) struct View {
     pub(super) outputs: Vec<usize>,
     pub(super) trees: Vec<usize>,
-    /// Per tree: the index of its output in `outputs`.
+    /// For each tree, the index of its output in `outputs`.
     pub(super) output_of: Vec<usize>,
     /// Base margins of the outputs.
     pub(super) base: Vec<f64>,
@@ -21,17 +21,17 @@ pub(super) struct Mixtures<'a> {
     pub(super) ensemble: Shared<'a, Ensemble>,
     pub(super) link: Link,
     pub(super) fixed: Fixed,
-    /// One for each output, or a single one if the link mixes outputs.
+    /// One view for each output, or a single one if the link mixes outputs.
     pub(super) views: Vec<View>,
-    /// Rounded, row-major, without rows of weight 0.
+    /// The background rows, rounded and row-major, without rows of weight 0.
     pub(super) background: Vec<f64>,
-    /// Positive, with sum 1.
+    /// The weights of these rows, which are positive and sum to 1.
     pub(super) weights: Vec<f64>,
     /// The original indices of these rows.
     pub(super) numbers: Vec<usize>,
-    /// Rows × outputs: g(f(b)).
+    /// The outputs g(f(b)) of the background rows: rows × outputs.
     pub(super) outputs: Vec<f64>,
-    /// v(∅).
+    /// The base value v(∅) of each output.
     pub(super) base: Vec<f64>,
     pub(super) most_steps: u64,
 }
@@ -51,7 +51,7 @@ impl<'a> Mixtures<'a> {
             background = background.with_weights(weights)?;
         }
         let fixed = Fixed::new(&ensemble, link).map_err(|most| TreeError::Unsupported {
-            what: format!("an exact {} output for leaves that sum to {most:e}", link.name()),
+            what: format!("an exact {} output for leaf values that can sum to {most:e}", link.name()),
             help: "explain the margin",
         })?;
         let (rows, weights) = (background.as_rows(), background.weights());

@@ -9,25 +9,25 @@
 //! ```
 //!
 //! where f is the margin and g the link, which for a softmax takes all margins of a row together. This is the
-//! marginal game of the output that users see. Its values are not a rescaling of those of the margin: g is
-//! not additive, so the game is not a sum over leaves.
+//! marginal game of the output that users see. Its values are not a rescaling of the values of the margin: g
+//! is not additive, so the game is not a sum over leaves.
 //!
 //! # Enumeration
 //!
-//! - With one background row, only the players matter for which the rows *diverge*: those whose features send
-//!   x and b to different children at some split that a mixture of the two reaches ([`walk`]). All other
-//!   players are null players, which do not affect semivalues. With m diverging players there are 2^m
-//!   mixtures instead of 2^n.
-//! - Background rows that make the same decisions wherever a mixture comes define the same game, and form one
-//!   *cohort* ([`cohorts`]).
+//! - With one background row, the only players that matter are those for which the rows *diverge*: their
+//!   features send x and b to different children at some split that a mixture of the two reaches ([`walk`]).
+//!   All other players are null players, which do not affect semivalues. With m diverging players there are
+//!   2^m mixtures instead of 2^n.
+//! - Background rows with the same decisions at all splits that mixtures reach define the same game, and form
+//!   one *cohort* ([`cohorts`]).
 //! - The margins of all 2^m mixtures come from one transform for all trees, in fixed point without
 //!   cancellation ([`table`], [`fixed`]). Then the link is applied, and the table is folded into values.
 //!
 //! The cost is counted before anything is computed, and an error is returned if it exceeds the limit.
 //!
-//! If features are in groups, the rows diverge for a group if they do for any of its features. A coalitional
-//! value takes one game for each group, with its members and the other groups as a whole as players
-//! ([`game`]).
+//! If features are in groups, the rows diverge for a group if they diverge for any of its features. A
+//! coalitional value requires one game for each group, whose players are the members of the group and the
+//! other groups as a whole ([`game`]).
 //!
 //! The public interface is in [`oracle`].
 //!

@@ -14,7 +14,7 @@ use crate::error::TreeError;
 use crate::exact::Exact;
 use crate::marginal::oracle::InterventionalOracle;
 
-/// Seconds per step.
+/// The predicted time of a step, in seconds.
 const STEP: f64 = 17e-9;
 
 /// Exact values of an ensemble's outputs (probabilities, rates, scores) in the marginal game.
@@ -30,15 +30,15 @@ const STEP: f64 = 17e-9;
 ///
 /// The game is enumerated: with m features on which x and b diverge at some split, there are 2^m mixtures of
 /// the two, which cost one *step* for each output. A step takes 15 to 20 ns on one core: rows that diverge on
-/// 20 features take a million of them. For a model of 100 trees of depth 4 on 12 features (adult census,
+/// 20 features take a million steps. For a model of 100 trees of depth 4 on 12 features (adult census,
 /// logistic), a background row takes 26 µs: `cargo run --release -p apportion-trees --example linked`. The
-/// total cost is predicted first; beyond a [limit](Self::with_most_steps) it is rejected with
-/// [`TreeError::TooManySteps`].
+/// total cost is predicted first; if it exceeds a [limit](Self::with_most_steps), the request is rejected
+/// with [`TreeError::TooManySteps`].
 ///
-/// For features in groups, each group takes the mixtures of its own members and the other groups as a whole,
-/// at most 2^(groups − 1 + members); values of groups take at most 2^groups; a two-step value takes the
-/// mixtures of each group's members, and those of the groups. Outputs that are too large for `f64` are
-/// rejected with [`TreeError::OutputOverflow`].
+/// For features in groups, each group requires the mixtures of its own members and the other groups as a
+/// whole, at most 2^(groups − 1 + members). Values of groups require at most 2^groups mixtures, and a
+/// two-step value requires the mixtures of each group's members and those of the groups. Outputs that are too
+/// large for `f64` are rejected with [`TreeError::OutputOverflow`].
 ///
 /// The values are not rescaled from margins. `shap.TreeExplainer(…, model_output="probability")` rescales: it
 /// multiplies the values of the margin with each background row by the ratio of the differences in output and
@@ -49,7 +49,7 @@ const STEP: f64 = 17e-9;
 /// If the link is the identity, outputs are margins, and [`InterventionalOracle`] computes them without any
 /// limit.
 ///
-/// The path-dependent game is defined for margins only, and not supported.
+/// The path-dependent game is not supported, because it is defined for margins only.
 ///
 /// ```
 /// use apportion_games::Rows;
@@ -70,7 +70,7 @@ pub struct LinkedOracle<'a> {
 }
 
 enum Way<'a> {
-    /// Outputs are margins.
+    /// The link is the identity, so outputs are margins.
     Margins(Box<InterventionalOracle<'a>>),
     Outputs(Box<Mixtures<'a>>),
 }
@@ -82,7 +82,7 @@ impl std::fmt::Debug for LinkedOracle<'_> {
 }
 
 impl<'a> LinkedOracle<'a> {
-    /// The default maximum number of steps, which take some ten minutes on one core; see
+    /// The default maximum number of steps, which takes about ten minutes on one core; see
     /// [`with_most_steps`](Self::with_most_steps).
     pub const MOST_STEPS: u64 = 40_000_000_000;
 
@@ -157,8 +157,9 @@ impl<'a> LinkedOracle<'a> {
     }
 }
 
-/// Returns the games that a value takes, and the number of values per row and output. For a two-step value,
-/// these are the games of the members of each group alone, followed by the game of the groups.
+/// Returns the games that a value is computed from, and the number of values per row and output. For a
+/// two-step value, these are the games of the members of each group alone, followed by the game of the
+/// groups.
 fn games(value: &Value, features: usize) -> Result<(Vec<LinkedGame>, usize), TreeError> {
     value::check(value, features)?;
     if let Some(flat) = value::flat(value) {

@@ -16,15 +16,16 @@
 //!
 //! so a cube adds one number at 2^|R| positions, for any number of coalitions that reach it. One transform
 //! for all trees, `hi ← lo − hi` bit by bit, yields the table of all margins with m/2 subtractions per entry.
-//! In fixed point all this is [exact](super::fixed). Then follow the link, the weights, and the sums over the
-//! halves of all bits by folding, as in `apportion_values::enumerate`.
+//! In fixed point all this is [exact](super::fixed). Then the link and the weights are applied, and folding
+//! yields the sums over both halves for every bit, as in `apportion_values::enumerate`.
 //!
 //! If the rows diverge for more players than a table has bits, the cubes are split by the highest player:
-//! those without it in R and those without it in E form two games of one player less. The memory is that of
-//! one table, for any m; sums are pairwise, and their order does not depend on the threads.
+//! those without it in R and those without it in E form two games with one player fewer. The memory is that
+//! of one table, for any m. Sums are computed pairwise, and their order does not depend on the threads.
 //!
 //! A tree most of whose branches are reached would add 3^d numbers for its d players. If there are more than
-//! d 2^d, the tree is first tabulated and transformed separately, and then added from its own table.
+//! d 2^d such numbers, the tree is first tabulated and transformed separately, and then added from its own
+//! table.
 
 use apportion_games::parallel;
 
@@ -84,7 +85,7 @@ impl PairGame<'_> {
     fn fold_cubes(&self, cubes: &[Cube], bits: usize, class: u32) -> Sums {
         if bits > self.table_bits() {
             let top = 1u64 << (bits - 1);
-            // Cubes keep the bit in their masks, where it is ignored from here on.
+            // The bit remains in the masks of the cubes, but is ignored in all further steps.
             let side = |forbidden: fn(&Cube) -> u64| {
                 cubes.iter().copied().filter(|cube| forbidden(cube) & top == 0).collect::<Vec<_>>()
             };

@@ -27,13 +27,13 @@ const NOWHERE: u8 = u8::MAX;
 /// A leaf, with the players that must be in a coalition for it to be reached, and those that must not.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cube {
-    /// E, as bits by index in [`Walk::parting`].
+    /// The players E, as bits by index in [`Walk::parting`].
     pub(super) own: u64,
-    /// R.
+    /// The players R, as bits in the same order.
     pub(super) rest: u64,
     /// The leaf's value in fixed point.
     pub(super) value: i64,
-    /// The index among the trees of the walk.
+    /// The index of the leaf's tree among the trees of the walk.
     pub(super) tree: u32,
 }
 

@@ -1,14 +1,15 @@
 //! The weights of coalitions of diverging players.
 //!
 //! Among the diverging players, *members* get values; *others* are the groups other than the one whose
-//! members get values (there are none unless values are coalitional). With a others and t members in a
-//! coalition that member i joins, out of o others and k members,
+//! members get values (only coalitional values have others). If member i joins a coalition of a others and t
+//! members, out of o others and k members in total,
 //!
 //! ```text
 //! φ_i = Σ_{S∌i} W(a, t) [v(S∪i) − v(S)],        W(a, t) = M1(a, o − a) · M2(t, k − 1 − t).
 //! ```
 //!
-//! Sorted by v(S), this is one weight for coalitions that contain i and one for all, as in enumeration:
+//! Collecting the terms of each v(S) yields one weight for coalitions that contain i and one for all
+//! coalitions, as in enumeration:
 //!
 //! ```text
 //! φ_i = Σ_{S∋i} with(S) v(S) − Σ_S without(S) v(S),
@@ -22,9 +23,9 @@ use crate::engine::moments::Moments;
 
 /// The moments of a value.
 pub(super) struct Weights {
-    /// M2.
+    /// The moments M2, for members.
     pub(super) within: Moments,
-    /// M1, if there are other groups.
+    /// The moments M1, for the other groups, if there are any.
     pub(super) between: Option<Moments>,
 }
 

@@ -17,11 +17,11 @@ pub(crate) enum Way {
     Walk,
     Cohorts,
     Masks,
-    /// For a tree that depends on this player alone.
+    /// The algorithm for a tree that depends on this player alone.
     Lone {
         player: u32,
     },
-    /// With this number of values in the tables, before any regions are merged.
+    /// Tables with this number of values before any regions are merged.
     Tables {
         size: usize,
     },
@@ -42,18 +42,18 @@ impl Way {
 /// The inputs for the choice of a tree's kernel.
 pub(crate) struct Task<'a> {
     pub(crate) settings: Settings,
-    /// Whether a leaf is linear: only the walk supports such leaves.
+    /// Whether the tree has linear leaves, which only the walk supports.
     pub(crate) linear: bool,
     /// The only player that the tree depends on, if it depends on a single one and a leaf is linear.
     pub(crate) lone: Option<u32>,
     pub(crate) nodes: &'a [Node],
     pub(crate) leaves: usize,
-    /// The numbers of explicands and of background rows.
+    /// The number of explicands, and the number of background rows.
     pub(crate) explicands: usize,
     pub(crate) background: usize,
     /// Whether the background was sorted in advance.
     pub(crate) compiled: bool,
-    /// Whether the background can pass through the tree as sets of rows.
+    /// Whether the kernel `cohorts` supports the tree and the background.
     pub(crate) cohorts: bool,
     /// The layout of the tables.
     pub(crate) layout: Layout,
@@ -83,10 +83,10 @@ pub(crate) type Choose = fn(&Task<'_>) -> Way;
 /// Up to this many pairs of rows, the walk is always the fastest.
 const FEW_PAIRS: usize = 10;
 
-/// Nanoseconds for a row and a tree that depends on one player.
+/// The time for one row and a tree that depends on one player, in nanoseconds.
 const LONE: f64 = 10.0;
 
-/// From this many background rows on, cohorts replace the walk.
+/// The minimum number of background rows for which cohorts replace the walk.
 const LEAST_COHORT: usize = 4;
 
 /// Returns the requested kernel if the tree supports it, otherwise the one with the smallest predicted time.
@@ -106,13 +106,13 @@ pub(crate) fn choose(task: &Task<'_>) -> Way {
     })
 }
 
-/// Returns an error if the algorithms differ from the requested kernel.
+/// Returns an error if any tree's algorithm differs from the requested kernel.
 pub(crate) fn check(ensemble: &Ensemble, settings: Settings, ways: &[Way]) -> Result<(), TreeError> {
     let Some(kernel) = settings.kernel else { return Ok(()) };
     if kernel == Kernel::Quadrature {
         return Err(TreeError::Unsupported {
             what: format!(
-                "kernel {kernel} in the interventional game, except for semivalues of features with one \
+                "kernel {kernel} in the marginal game, except for semivalues of features with one \
                  background row and paths of up to 64 features,"
             ),
             help: "use tables, walk, cohorts or masks",
@@ -248,8 +248,8 @@ fn tables(task: &Task<'_>, paths: &Paths, histograms: &Histograms) -> Option<Tim
     Some(Times { size, filling, lookups })
 }
 
-/// Counts the leaves of a tree that mixtures of two rounded rows reach. Exact up to 64 players; beyond,
-/// players that share a bit are treated as one.
+/// Counts the leaves of a tree that mixtures of two rounded rows reach. The count is exact for up to 64
+/// players. With more, players that share a bit are treated as one.
 pub(crate) fn leaves_reached(
     ensemble: &Ensemble,
     nodes: &[Node],

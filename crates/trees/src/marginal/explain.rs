@@ -122,7 +122,7 @@ impl InterventionalOracle<'_> {
         parallel::map(ways.iter().zip(self.ensemble.trees().iter().zip(sorted)), shape)
     }
 
-    /// Returns the plan of [`answer`](Self::answer) for `count` rows similar to those of `sample`, with the
+    /// Returns the plan of [`answer`](Self::answer) for `count` rows similar to those in `sample`, with the
     /// current settings.
     pub(super) fn plan_answer(
         &self,
@@ -149,7 +149,7 @@ impl InterventionalOracle<'_> {
         })
     }
 
-    /// Calls `answer` with the task of each tree, for `count` rows similar to those of `sample`.
+    /// Calls `answer` with the task of each tree, for `count` rows similar to those in `sample`.
     pub(super) fn for_each_tree<T>(
         &self,
         request: &Request<'_>,
@@ -182,7 +182,7 @@ impl InterventionalOracle<'_> {
             let nodes = ensemble.nodes_of(tree);
             let reached = || {
                 if self.compiled {
-                    // Without background rows, the walk is impossible at any cost.
+                    // The walk requires background rows, so its cost without them is infinite.
                     return f64::INFINITY;
                 }
                 let leaves = pairs
@@ -201,7 +201,7 @@ impl InterventionalOracle<'_> {
                 nodes,
                 leaves: tree.leaves,
                 explicands: count,
-                // A number that is too large for the walk.
+                // With a compiled background, pretend that there are too many rows for the walk.
                 background: if self.compiled { BLOCK } else { self.weights.len() },
                 compiled: self.compiled,
                 cohorts: sets_fit && tree.depth <= cohorts::MOST_DEPTH,
@@ -292,7 +292,7 @@ impl<S: Share> Kernels for Marginal<'_, S> {
         let tables: Arc<dyn Any + Send + Sync> = self.oracle.kept.get(&key, || Arc::new(make()));
         match tables.downcast() {
             Ok(tables) => tables,
-            Err(_) => unreachable!("what is kept is of one precision"),
+            Err(_) => unreachable!("cached tables have the precision of the settings"),
         }
     }
 

@@ -150,19 +150,19 @@ impl<'a, P: Fn(usize) -> Option<&'a Paths> + Sync> Leaves for MarginalLeaves<'a,
     }
 }
 
-/// `value` times the game `[E, R]` on a leaf.
+/// The game `value · [E, R]` on a leaf.
 struct Product<'a> {
     local: &'a Local,
-    /// The indices by the numbers of a coalition's members in E and in R.
+    /// The indices of coalitions, by the number of members in E and the number of members in R.
     weights: &'a [f64],
-    /// R.
+    /// The players R, as bits.
     rest: u64,
     value: f64,
 }
 
 impl Product<'_> {
-    /// Adds the indices of all coalitions that start with the chosen players, given by their numbers in E and
-    /// R and the rank so far.
+    /// Adds the indices of all coalitions that start with the chosen players, which are described by their
+    /// numbers in E and R and the rank so far.
     fn add(&self, bits: &[usize], (of_own, of_rest, rank): (usize, usize, usize), out: &mut [f64]) {
         let order = self.local.order();
         let size = of_own + of_rest;
@@ -182,7 +182,7 @@ impl Product<'_> {
 struct Sums<'a> {
     weights: &'a IndexWeights,
     outputs: usize,
-    /// By |E| and |R|.
+    /// The indices of a product for each pair (|E|, |R|).
     tables: HashMap<(usize, usize), Rc<[f64]>>,
     found: BTreeMap<Vec<u32>, Vec<f64>>,
 }

@@ -53,8 +53,8 @@ impl LinearWalk {
         Self { walk: Walk::new(players), gathering }
     }
 
-    /// Calls `share` with the games whose sum is the game `f(x_S, b_rest)` on one tree, each with its v.
-    /// `player_of` maps each feature to its player.
+    /// Calls `share` with the games whose sum is the game `f(x_S, b_rest)` on one tree, each with its value
+    /// v. `player_of` maps each feature to its player.
     pub(crate) fn add(
         &mut self,
         ensemble: &Ensemble,
@@ -108,8 +108,8 @@ impl<F: FnMut(&mut Products, f64)> Walked for Walking<'_, F> {
 }
 
 impl Gathering {
-    /// Passes the games of a leaf to `share`. The value of the leaf is `plain` if it has no linear model or
-    /// the model does not apply.
+    /// Passes the games that sum to the game on a leaf to `share`. The value of the leaf is `plain` if it has
+    /// no linear model or the model does not apply.
     fn gather(
         &mut self,
         model: Option<&LinearLeaf>,

@@ -1,4 +1,4 @@
-//! Trees that depend on one player alone, such as those of a linear model, one per feature.
+//! Trees that depend on one player alone. A linear model, for example, has one such tree per feature.
 //!
 //! The contribution of such a tree is a function g of the player's features, so its marginal contribution is
 //! the same for all coalitions,

@@ -26,11 +26,11 @@
 //! | [`masks`] | sorts the background by pattern at each leaf, then iterates over the patterns | leaves × distinct patterns | few explicands; long paths |
 //! | [tables](crate::engine::tables) | tabulates the values of every pattern of an explicand, then looks them up | leaves × path features | many explicands |
 //!
-//! All are exact and agree within rounding. Each kernel is written once, generic over what a leaf contributes
-//! ([`shares`]): to players, to players in groups, or to pairs. [`cost`] chooses the kernel of a tree. Trees
-//! with linear leaves are walked by [`linear`], unless they depend on one player alone, as those of linear
-//! models do: the contribution of such [`lone`] trees takes the same time for any number of background rows.
-//! Trees with splits on several features at once, which are stored separately, are walked by [`joint`].
+//! All are exact and agree within rounding. Each kernel is written once, generic over the contributions of a
+//! leaf ([`shares`]): to players, to players in groups, or to pairs. [`cost`] chooses the kernel of a tree.
+//! Trees with linear leaves are walked by [`linear`], unless they depend on one player alone, as those of
+//! linear models do: the contribution of such [`lone`] trees takes the same time for any number of background
+//! rows. Trees with splits on several features at once, which are stored separately, are walked by [`joint`].
 //!
 //! With a single background row, no sums over patterns are needed: the game is then a path-dependent game,
 //! and [`one_baseline`] computes it by quadrature if that is faster.

@@ -12,7 +12,7 @@ use crate::error::TreeError;
 use crate::path_dependent::{AgainstBaseline, Cost};
 use apportion_models::tree::Tree;
 
-/// Nanoseconds to prepare a split.
+/// The time to prepare a split, in nanoseconds.
 const PREPARE: f64 = 70.0;
 /// Below this number of rows, the walk is always used.
 const FEW: usize = 12;
@@ -20,7 +20,7 @@ const FEW: usize = 12;
 const WIDEST: usize = 64;
 
 impl InterventionalOracle<'_> {
-    /// Computes the values by quadrature, if it is applicable, and requested or faster than the walk.
+    /// Computes the values by quadrature, if it is applicable, and either requested or faster than the walk.
     pub(super) fn by_quadrature(
         &self,
         value: &Semivalue,
@@ -56,8 +56,8 @@ impl InterventionalOracle<'_> {
         })
     }
 
-    /// Returns the predicted time of quadrature for `count` rows similar to those of `sample`; `None` if it
-    /// is not to be used.
+    /// Returns the predicted time of quadrature for `count` rows similar to those in `sample`; `None` if
+    /// quadrature is not used.
     fn quadrature_seconds(&self, value: &Semivalue, sample: Rows<'_>, count: usize) -> Option<f64> {
         let is_asked = match self.settings.kernel {
             None => false,

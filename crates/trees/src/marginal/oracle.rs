@@ -44,12 +44,12 @@ pub(super) struct Seen {
 /// # Costs
 ///
 /// Values of features in groups and values of groups take about as long as those of features: a leaf
-/// contributes only if at most one group has features of both rows on its path. For hierarchies of more
-/// levels, many rows take about as long as for groups, and a single row with many background rows twice as
-/// long. Background data structures for groups are not kept between calls. A two-step value takes the time of
-/// both of its parts. Interactions take two to four times as long as values, and rows × features² × outputs
-/// numbers of memory; pairs that do not occur together on any path do not interact and take no time. Tables
-/// of pairs are not kept.
+/// contributes only if at most one group on its path has features taken from both rows. For hierarchies of
+/// more levels, many rows take about as long as for groups, and a single row with many background rows twice
+/// as long. Background data structures for groups are not kept between calls. A two-step value takes the time
+/// of both of its parts. Interactions take two to four times as long as values, and memory for rows ×
+/// features² × outputs numbers; pairs that do not occur together on any path do not interact and take no
+/// time. Tables of pairs are not kept.
 ///
 /// A plan includes the time to sort the background, if that pays off for these rows. The sorted background is
 /// kept.
@@ -69,22 +69,22 @@ pub(super) struct Seen {
 /// ```
 pub struct InterventionalOracle<'a> {
     pub(super) ensemble: Shared<'a, Ensemble>,
-    /// Rounded, row-major, without rows of weight 0.
+    /// The background rows, rounded and row-major, without rows of weight 0.
     pub(super) background: Vec<f64>,
-    /// Positive, with sum 1.
+    /// The weights of these rows, which are positive and sum to 1.
     pub(super) weights: Vec<f64>,
     pub(super) base: Vec<f64>,
-    /// 0, 1, …: the map from features to players if each feature is a player.
+    /// The map from features to players if each feature is a player: 0, 1, ….
     pub(super) features: Vec<u32>,
     pub(super) seen: Seen,
     pub(super) settings: Settings,
     /// The tables of the most recent value and trees, in the precision of the settings.
     pub(super) kept: Kept<(Value, Vec<bool>), dyn Any + Send + Sync>,
-    /// The coalitions of the most recent order and groups of interaction indices.
+    /// The numbered coalitions for the order and groups of the most recent interaction indices.
     pub(super) numbered: Kept<(usize, Option<Partition>), Numbered>,
-    /// Created on first use, for a background of one row.
+    /// The quadrature for a background of one row, created on first use.
     pub(super) baseline: OnceLock<AgainstBaseline>,
-    /// The mean over the background of each tree with linear leaves.
+    /// The mean over the background of the value of each tree with linear leaves.
     pub(super) means: OnceLock<Vec<f64>>,
     /// Whether the background is compiled: then `sorted` is set, and its rows are not available.
     pub(super) compiled: bool,

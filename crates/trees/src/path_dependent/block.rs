@@ -43,8 +43,8 @@ pub(super) trait Recursion: Sync {
         1
     }
 
-    /// Returns the index of each computed number among the numbers of a row: for every player with a
-    /// contribution from any tree, the index of the player.
+    /// Returns the index of each computed number among the numbers of a row. If the numbers are values, these
+    /// are the indices of all players that any tree depends on.
     fn targets(&self) -> &[usize] {
         &self.inputs().players
     }
@@ -120,7 +120,7 @@ pub(super) fn add_run_portable<K: Recursion + ?Sized, const R: usize>(
         2 => recursion.walk::<2, R>(tree, run, columns, stack, phi),
         3 => recursion.walk::<3, R>(tree, run, columns, stack, phi),
         4 => recursion.walk::<4, R>(tree, run, columns, stack, phi),
-        count => unreachable!("{count} nodes at once"),
+        count => unreachable!("a run has {count} nodes"),
     }
 }
 
@@ -190,10 +190,10 @@ impl<K: Recursion> Default for Scratch<K> {
 /// Up to `R` rows with their values.
 struct Block<const R: usize> {
     rows: usize,
-    /// Rounded, row-major.
+    /// The rounded rows, row-major.
     rounded: Vec<f64>,
     columns: Aligned<f64, R>,
-    /// Outputs × targets.
+    /// The values: outputs × targets × rows.
     phi: Aligned<f64, R>,
 }
 
@@ -221,7 +221,7 @@ impl<const R: usize> Block<R> {
         self.phi.fill([0.0; R]);
     }
 
-    /// Evaluates the categorical splits of a tree: 0 for left, 1 for right.
+    /// Writes the decisions of the categorical splits of a tree: 0 for left, 1 for right.
     fn decide(&mut self, ensemble: &Ensemble, inputs: &Inputs, place: &Place) {
         let columns = &mut self.columns[inputs.columns.len()..];
         for (column, &split) in columns.iter_mut().zip(inputs.categorical(place)) {
@@ -231,7 +231,7 @@ impl<const R: usize> Block<R> {
         }
     }
 
-    /// Writes the values, rows × numbers of a row × outputs.
+    /// Writes the values of the block to `values`, rows × numbers of a row × outputs.
     fn end(&self, targets: &[usize], outputs: usize, values: &mut [f64]) {
         for (row, values) in values.chunks_exact_mut(values.len() / self.rows).enumerate() {
             for (output, phi) in self.phi.chunks_exact(targets.len()).enumerate() {

@@ -16,16 +16,16 @@ const NONE: usize = usize::MAX;
 /// The paths of one tree for one row.
 #[derive(Default)]
 pub(super) struct Paths {
-    /// Per node: its parent, and whether it is the child that the row goes to.
+    /// For each node, its parent, and whether it is the child that the row goes to.
     steps: Vec<(usize, bool)>,
     path: Vec<(usize, Factor)>,
-    /// Per player: its index in `path`.
+    /// For each player, its index in `path`.
     place: Vec<usize>,
 }
 
 impl Paths {
-    /// Calls `leaf` for every leaf, with its value and its path: all players with a test on it, from the leaf
-    /// up. The row is rounded, and the covers are [valid](Ensemble::check_covers).
+    /// Calls `leaf` for every leaf, with its value and its path, i.e. all players with a test on the path,
+    /// from the leaf up. The row is rounded, and the covers are [valid](Ensemble::check_covers).
     pub(super) fn each(
         &mut self,
         ensemble: &Ensemble,

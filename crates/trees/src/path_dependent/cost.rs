@@ -3,8 +3,8 @@
 use super::block::block_counts;
 use super::lanes::MOST_NODES;
 
-/// Nanoseconds that a split takes in a block of 64 rows, in a block of 8, and with a single row: per
-/// traversal of the tree, and per node of the rule.
+/// The time of a split in nanoseconds, for a block of 64 rows, a block of 8, and a single row: per traversal
+/// of the tree, and per node of the rule.
 const SPLIT: [(f64, f64); 3] = [(12.0, 22.0), (8.0, 4.0), (8.5, 0.5)];
 /// The branch predictor learns the traversal of programs with up to this many splits. With more splits, a
 /// block of 8 rows takes longer than two single rows.

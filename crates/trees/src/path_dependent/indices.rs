@@ -1,5 +1,5 @@
-//! Interaction indices of coalitions in the path-dependent game; [`leaves`](super::leaves) computes those of
-//! a leaf.
+//! Interaction indices of coalitions in the path-dependent game; [`leaves`](super::leaves) computes the
+//! indices of a leaf.
 
 use std::sync::Arc;
 

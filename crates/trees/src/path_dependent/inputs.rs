@@ -5,8 +5,8 @@ use std::ops::Range;
 use apportion_models::Ensemble;
 use apportion_models::tree::Node;
 
-/// A column of inputs: the values of a feature, with missing ones replaced by −∞ or ∞ so that they go to the
-/// default child of its splits.
+/// A column of inputs: the values of a feature, with missing values replaced with −∞ or ∞, so that they go to
+/// the default child of its splits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Column {
     pub(super) feature: usize,
@@ -25,7 +25,7 @@ pub(super) struct Inputs {
     pub(super) columns: Vec<Column>,
     /// The players that any tree depends on.
     pub(super) players: Vec<usize>,
-    /// Per feature.
+    /// The player and columns of each feature.
     known: Vec<Known>,
     /// The splits that [are evaluated](is_decided) by the ensemble, most of them categorical. Those of a tree
     /// have the columns after [`columns`](Self::columns), in this order.
@@ -38,7 +38,8 @@ pub(super) struct Inputs {
 #[derive(Debug, Clone, Default)]
 struct Known {
     player: Option<u32>,
-    /// Its column for splits whose missing values go right, and for splits whose missing values go left.
+    /// The column of the feature for splits that send missing values right, and for splits that send them
+    /// left.
     columns: [Option<u32>; 2],
 }
 

@@ -72,7 +72,7 @@ impl Recursion for OfPlayers<'_> {
         match stack {
             // A constant condition, so that no code is generated for blocks of one row.
             Memory::OfBlocks(_) if const { R > 1 } => block::add_run(self, tree, run, columns, stack, phi),
-            Memory::OfBlocks(_) => unreachable!("a single row is no block"),
+            Memory::OfBlocks(_) => unreachable!("a single row is not processed as a block"),
             Memory::OfOneRow(stack) => {
                 let (columns, phi) = (columns.as_flattened(), phi.as_flattened_mut());
                 one_row::add_tree(self.program, tree, run.0, columns, stack, phi);
@@ -108,7 +108,7 @@ impl Recursion for OfPlayers<'_> {
         phi: &mut [Lanes<R>],
     ) {
         let (program, Memory::OfBlocks(Stack { slots, masks })) = (self.program, stack) else {
-            unreachable!("a single row is no block")
+            unreachable!("a single row is not processed as a block")
         };
         let (slots, masks): (&mut [_], &mut [_]) = (slots, masks);
         let splits = program.splits(tree);
@@ -195,7 +195,7 @@ fn descend<const Q: usize, const R: usize, E: Earlier>(
     let (threshold, [share_left, share_right], s) = (split.threshold, split.shares, presence.probability);
     for row in 0..R {
         let goes_left = column[row] < threshold;
-        // The change due to presence.
+        // The change of each factor if the player is present.
         let to_left = earlier.keep(row, select(goes_left, 1.0 - share_left, -share_left));
         let to_right = earlier.keep(row, select(goes_left, -share_right, 1.0 - share_right));
         for q in 0..Q {
@@ -206,7 +206,7 @@ fn descend<const Q: usize, const R: usize, E: Earlier>(
     }
 }
 
-/// Computes T of a split from those of its children, and the contribution to its feature:
+/// Computes T of a split from T of its children, and the contribution to its feature:
 ///
 /// ```text
 /// A = κ_l T_l + κ_r T_r,   Δ = T_x − A,   T = A + s Δ,   φ += Σ_q w_q P ds/dt Δ.

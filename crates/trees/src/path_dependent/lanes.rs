@@ -1,5 +1,5 @@
 //! Vectorization over rows and runs of quadrature nodes: the building blocks of the recursions in this
-//! folder.
+//! directory.
 //!
 //! Every formula is a loop over the rows of a block, with the nodes unrolled inside. The compiler vectorizes
 //! it separately for each instruction set. No multiplication is fused with an addition, and rows do not
@@ -8,10 +8,10 @@
 //!
 //! # Slots
 //!
-//! A split needs memory only while the traversal is below it. A *slot* holds one number per node of the rule
-//! and row, and each level of the tree has two, for both children of the split on the path. On the way down,
-//! a child's slot is set to P of the child; on the way up, the child replaces it by T, which its parent
-//! reads.
+//! A split needs memory only while the traversal is below it. A *slot* contains one number per node of the
+//! rule and row. Each level of the tree has two slots, one for each child of the split on the path. On the
+//! way down, a child's slot is set to P of the child; on the way up, the child replaces it with T, which its
+//! parent reads.
 
 use apportion_values::{Rule, Semivalue};
 
@@ -53,7 +53,7 @@ pub(super) struct Nodes<'a> {
 pub(super) fn first_mut<const Q: usize, const R: usize>(slots: &mut [Lanes<R>]) -> &mut [Lanes<R>; Q] {
     match slots.first_chunk_mut() {
         Some(slot) => slot,
-        None => unreachable!("the stack is as deep as the tree"),
+        None => unreachable!("the stack has room for all levels of the tree"),
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) trait Earlier: Copy {
     fn keep(self, row: usize, number: f64) -> f64;
 }
 
-/// There are no earlier tests.
+/// The case without earlier tests of the feature.
 #[derive(Clone, Copy)]
 pub(super) struct Untested;
 
@@ -110,7 +110,7 @@ impl Earlier for Untested {
     }
 }
 
-/// There are earlier tests: all bits are set for the rows that passed them.
+/// The case with earlier tests of the feature: all bits are set for the rows that passed them.
 #[derive(Clone, Copy)]
 pub(super) struct Tested<'a, const R: usize>(pub(super) &'a [u64; R]);
 

@@ -77,7 +77,7 @@ pub(super) struct PathDependentLeaves<'a> {
 }
 
 impl Leaves for PathDependentLeaves<'_> {
-    /// The coefficients e_b: one line for each number of processed players.
+    /// The coefficients e_b, one row for each number of processed players.
     type Memory = Vec<f64>;
 
     fn memory(&self) -> Self::Memory {
@@ -117,8 +117,8 @@ struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// Processes the players from `next` on, where K has `size` of the earlier ones and this rank, and `gain`
-    /// is the product of their differences.
+    /// Processes the players starting with `next`. K contains `size` of the earlier players and has this
+    /// rank, and `gain` is the product of the differences of its players.
     fn take(&mut self, next: usize, (size, rank): (usize, usize), gain: f64) {
         let players = self.local.players();
         let side = players + 1;

@@ -9,15 +9,15 @@
 //!
 //! # Derivation
 //!
-//! A semivalue is an average over t of the derivative of the multilinear extension: let every player be
-//! present with its own probability, all independent, and F be the expectation of v. Then
-//! `φ_i = ∫ ∂F/∂t_i dμ(t)`, evaluated where all probabilities are t (Owen, *Multilinear extensions of games*,
-//! 1972; for semivalues Dubey, Neyman and Weber, 1981).
+//! A semivalue is an average over t of the derivative of the multilinear extension: if every player is
+//! present independently with its own probability, F is the expectation of v. Then `φ_i = ∫ ∂F/∂t_i dμ(t)`,
+//! evaluated where all probabilities are t (Owen, *Multilinear extensions of games*, 1972; for semivalues
+//! Dubey, Neyman and Weber, 1981).
 //!
 //! On a tree, F is an expectation over random walks from the root: every split draws whether its feature is
-//! present. The first split on a feature finds it present with probability t. At a later split on the
-//! feature, the path of the walk is evidence: if the feature is present, the walk has taken the branches of
-//! x; if it is absent, the walk has taken these branches with probability c, the product of the shares so
+//! present. At the first split on a feature, the feature is present with probability t. At a later split on
+//! the feature, the path of the walk is evidence: if the feature is present, the walk has taken the branches
+//! of x; if it is absent, the walk has taken these branches with probability c, the product of the shares so
 //! far. By Bayes's rule the feature is now present with probability
 //!
 //! ```text

@@ -2,11 +2,11 @@
 //!
 //! With one row, the only loop is over the nodes of the rule, which vector instructions process at once. The
 //! operations are the same at every split, so a tree is traversed twice without a branch: down, storing at
-//! each split the data that the way up needs, and up. Nothing depends on branch prediction, which a single
-//! row gives no time to learn.
+//! each split the data that the way up needs, and up. Nothing depends on branch prediction, which could not
+//! learn the pattern from a single row.
 //!
-//! The numbers are those of [the kernel of blocks](super::kernel), computed in the same order, so that a row
-//! has the same bits here as there.
+//! The numbers are those of [the kernel of blocks](super::kernel), computed in the same order, so that both
+//! kernels return the same bits for a row.
 
 use super::lanes::{MOST_NODES, Nodes};
 use super::program::{Program, Split, TreeProgram};
@@ -16,7 +16,7 @@ type Lanes = [f64; MOST_NODES];
 
 /// The working memory of a traversal of a tree.
 pub(super) struct Stack {
-    /// t and 1 − t.
+    /// The nodes t, and 1 − t.
     present: Lanes,
     absent: Lanes,
     /// The same slots as in [the kernel of blocks](super::kernel).
@@ -27,9 +27,9 @@ pub(super) struct Stack {
 /// The data of a child of a split on the path.
 #[derive(Clone, Copy)]
 struct Slot {
-    /// P.
+    /// P of the child.
     reach: Lanes,
-    /// T, if the child is a split and has been finished.
+    /// T of the child, if it is a split that has been finished.
     expected: Lanes,
     /// The result of the tests up to here, for a later test on the split's player: a number is combined with
     /// it as `number & keep | add`. The number is unchanged if the row passed the tests, becomes 0 if it
@@ -143,7 +143,7 @@ fn walk<const L: usize>(
         left.reach[..L].copy_from_slice(&reach_left);
         right.reach[..L].copy_from_slice(&reach_right);
     }
-    // Up.
+    // Up, in reverse order.
     for (split, visit) in splits.iter().zip(&mut *visits).rev() {
         let &Split { shares: [share_left, share_right], leaves: [leaf_left, leaf_right], .. } = split;
         let (leaf_left, leaf_right) = (leaf_left.to_bits(), leaf_right.to_bits());
@@ -156,7 +156,7 @@ fn walk<const L: usize>(
         let goes_left = visit.goes_left;
         let (mut gain, mut here) = ([0.0; L], [0.0; L]);
         for q in 0..L {
-            // One of the two is always 0.
+            // One of the two numbers is always 0, so this selects the other.
             let left = f64::from_bits(from_left[q].to_bits() | leaf_left);
             let right = f64::from_bits(from_right[q].to_bits() | leaf_right);
             let without = share_left * left + share_right * right;
@@ -184,7 +184,7 @@ fn walk<const L: usize>(
 fn children<'a>(slots: &'a mut [Slot], split: &Split) -> [&'a mut Slot; 2] {
     match slots.get_mut(split.children()..) {
         Some([left, right, ..]) => [left, right],
-        _ => unreachable!("the stack is as deep as the tree"),
+        _ => unreachable!("the stack has room for all levels of the tree"),
     }
 }
 
@@ -193,6 +193,6 @@ fn children<'a>(slots: &'a mut [Slot], split: &Split) -> [&'a mut Slot; 2] {
 fn lanes<const L: usize>(lanes: &Lanes) -> [f64; L] {
     match lanes.first_chunk() {
         Some(lanes) => *lanes,
-        None => unreachable!("no more lanes than a run has nodes"),
+        None => unreachable!("L is at most the number of nodes of a run"),
     }
 }

@@ -17,9 +17,9 @@ use crate::error::TreeError;
 /// features in groups Owen, Banzhaf-Owen, and every other pair, values of the groups, and two-step Shapley
 /// values.
 ///
-/// The game is that of [`PathDependentGame`](crate::PathDependentGame): v(S) is the expected output of the
-/// trees given the features of an explicand in S, by the training cover of their branches. No background is
-/// needed. Shapley values are those of TreeSHAP (Lundberg, Erion and Lee, *Consistent individualized feature
+/// The game is [`PathDependentGame`](crate::PathDependentGame): v(S) is the expected output of the trees
+/// given the features of an explicand in S, by the training cover of their branches. No background is needed.
+/// Shapley values equal those of TreeSHAP (Lundberg, Erion and Lee, *Consistent individualized feature
 /// attribution for tree ensembles*, 2018), which XGBoost calls `pred_contribs`; here they are computed in
 /// `f64`, with an error that does not grow with the depth of the trees.
 ///
@@ -39,8 +39,8 @@ use crate::error::TreeError;
 /// | features in groups | O(splits × (⌈G/2⌉ (1 + g) + ⌈m/2⌉)), where g is the average number of groups that are tested above a split and again below it |
 /// | features in groups, weights by size | O(leaves × (G² + m²)) |
 /// | hierarchies of three levels or more | O(leaves × D²) |
-/// | groups | that of features, or less if paths have fewer groups than features |
-/// | two-step | that of groups, and that of features in groups with one node between the groups |
+/// | groups | the time of features, or less if paths have fewer groups than features |
+/// | two-step | the time of groups, plus the time of features in groups with one node between the groups |
 /// | interactions | O(splits × D × ⌈D/2⌉), for weights by size O(leaves × D³), and n² numbers per output |
 ///
 /// On 500 trees of depth 8 with 100 features in 20 groups, Owen values take twice the time of Shapley values.
@@ -73,10 +73,10 @@ use crate::error::TreeError;
 pub struct PathDependentOracle<'a> {
     pub(super) ensemble: Shared<'a, Ensemble>,
     pub(super) settings: Settings,
-    /// 0, 1, …: the map from features to players if each feature is a player.
+    /// The map from features to players if each feature is a player: 0, 1, ….
     pub(super) features: Vec<u32>,
     pub(super) program: Program,
-    /// The pairs of players that are above one another in its trees.
+    /// The pairs of players of which one is tested above the other in some tree.
     pub(super) partners: OnceLock<Partners>,
     /// The program whose players are the groups of a partition.
     pub(super) quotient: Kept<Partition, Program>,

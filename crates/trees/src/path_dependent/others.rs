@@ -31,9 +31,9 @@
 //! # Numerical stability
 //!
 //! This is the polynomial Π_{j≠i} (h_j t + c_j (1 − t)) in Bernstein form. Every number is a probability or a
-//! mean of numbers in \[0, 1\], and nothing is subtracted: there is no cancellation and no overflow at any
-//! depth, and numbers that underflow are too small to matter. `L` follows from the distribution of the size
-//! of the coalition, p(s), which every semivalue has for any number of players:
+//! mean of numbers in \[0, 1\], and there are no subtractions. So there is no cancellation and no overflow at
+//! any depth, and numbers that underflow are too small to matter. `L` follows from the distribution of the
+//! size of the coalition, p(s), which every semivalue has for any number of players:
 //!
 //! ```text
 //! L_k = p(m − k) · C(m, m − k) / C(d − 1, m − k).
@@ -41,9 +41,9 @@
 //!
 //! # Cost
 //!
-//! O(d²) per leaf and row. To leave out one hot player after the other, the means over the players before it
-//! are computed forwards, and the sum over those behind it is carried backwards (by the transposed step), so
-//! that no division is needed.
+//! O(d²) per leaf and row. To exclude each hot player in turn, the means over the players before it are
+//! computed forwards, and the sum over those after it is carried backwards (by the transposed step), so that
+//! no division is needed.
 
 use std::collections::HashMap;
 
@@ -107,16 +107,16 @@ impl<'a> Others<'a> {
 /// O_i by the nodes of a rule.
 pub(super) struct Quadrature<'a> {
     value: &'a Semivalue,
-    /// By the number of players on the path.
+    /// The rule for each number of players on the path.
     rules: HashMap<usize, Option<Rule>>,
-    /// The products over all players from each one on, at one node.
+    /// For each player, the product over this and all later players, at one node.
     behind: Vec<f64>,
 }
 
 impl Quadrature<'_> {
     fn write(&mut self, path: &[Factor], others: &mut [f64]) {
         let rule = self.rules.entry(path.len()).or_insert_with(|| self.value.rule(path.len() - 1));
-        let Some(rule) = rule else { unreachable!("a value with a rule has one of every degree") };
+        let Some(rule) = rule else { unreachable!("a value with a rule has one for every degree") };
         let nodes = rule.presence().iter().zip(rule.absence()).zip(rule.weights());
         for ((&present, &absent), &weight) in nodes {
             let kept = |one: &Factor| one.share * absent + if one.hot { present } else { 0.0 };
@@ -202,8 +202,8 @@ fn append_with_one_more(means: &mut Vec<f64>, before: usize, c: f64) {
     }
 }
 
-/// Applies the transposed step: converts coefficients of the means over some players to those of the means
-/// without the last player, which has share `c`.
+/// Applies the transposed step: converts coefficients of the means over some players to coefficients of the
+/// means without the last player, which has share `c`.
 fn carry_back(sums: &mut Vec<f64>, c: f64) {
     let before = sums.len() - 1;
     for absent in 0..before {
@@ -216,9 +216,9 @@ fn carry_back(sums: &mut Vec<f64>, c: f64) {
 /// The probabilities `L_k`, computed on first use.
 struct Laws<'a> {
     value: &'a Semivalue,
-    /// By the number of players.
+    /// The distribution of coalition sizes for each number of players.
     sizes: HashMap<usize, Vec<f64>>,
-    /// By the numbers of other hot and cold players.
+    /// The probabilities for each number of other hot players and of other cold players.
     laws: HashMap<(usize, usize), Vec<f64>>,
 }
 

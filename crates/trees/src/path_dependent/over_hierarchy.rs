@@ -13,8 +13,8 @@
 //! ```
 //!
 //! O_G is what [`others`](super::others) computes for a path, with members instead of players; it is computed
-//! once for each member of each group on the path. It works by quadrature or by sizes of coalitions, so any
-//! semivalue is supported.
+//! once for each member of each group on the path. It is computed by quadrature or by sizes of coalitions, so
+//! any semivalue is supported.
 //!
 //! # Cost
 //!
@@ -37,7 +37,7 @@ pub(super) struct OverHierarchy<'a> {
     between: Others<'a>,
     within: Others<'a>,
     leaf: LeafLevels,
-    /// By group of the leaf: the combined factor of its features, and v times the factors of all levels
+    /// For each group of the leaf, the combined factor of its features, and v times the factors of all levels
     /// above.
     of_groups: Vec<(Factor, f64)>,
     members: Vec<Factor>,

@@ -13,9 +13,9 @@ use crate::engine::two_step::members_alone;
 use crate::engine::value;
 use crate::error::TreeError;
 
-/// Nanoseconds that a leaf takes row by row: a constant, and a term per level of the tree.
+/// The time per leaf and row in nanoseconds: a constant, and a term per level of the tree.
 const LEAF: (f64, f64) = (50.0, 15.0);
-/// Nanoseconds per level of a tree for the prediction.
+/// The time of a prediction per level of a tree, in nanoseconds.
 const PREDICTION: f64 = 2.0;
 
 impl PathDependentOracle<'_> {
@@ -26,7 +26,7 @@ impl PathDependentOracle<'_> {
     /// except for interactions, [`Tables`](Kernel::Tables). Tables only support paths of few features, may be
     /// faster for many thousand rows, and are never kept. For other kernels, and for quadrature with weights
     /// by size, all methods return [`TreeError::Unsupported`]; if a path is too long for tables,
-    /// [`TreeError::Kernel`]. The precision is that of tables.
+    /// [`TreeError::Kernel`]. The precision in the settings only applies to tables.
     ///
     /// ```
     /// use apportion_games::Rows;

@@ -12,7 +12,7 @@ use apportion_models::tree::{Node, Tree};
 pub(super) struct Split {
     /// The row goes left iff its number in `column` is below this.
     pub(super) threshold: f64,
-    /// κ: covers of the children over the split's cover.
+    /// The shares κ: the cover of each child divided by the split's cover.
     pub(super) shares: [f64; 2],
     /// Values of the children that are leaves; 0 for those that are splits.
     pub(super) leaves: [f64; 2],
@@ -40,7 +40,7 @@ impl Split {
     }
 
     /// Returns the mask of the rows that pass this and all earlier tests of the player by going left; the
-    /// next one is for going right. Mask 0 is that of all rows.
+    /// next one is for going right. Mask 0 contains all rows.
     pub(super) fn masks(&self) -> usize {
         (self.slot as usize + 1) | 1
     }
@@ -136,12 +136,12 @@ pub(super) struct TreeProgram {
 pub(super) struct Program {
     pub(super) trees: Vec<TreeProgram>,
     pub(super) inputs: Inputs,
-    /// Per output: v(∅).
+    /// The base value v(∅) of each output.
     pub(super) base: Vec<f64>,
     /// The splits of each tree, in depth-first order: parents before children, left before right.
     splits: Vec<Split>,
-    /// At the same indices as `splits`: the indices of the splits in their tree, in post-order: children
-    /// before parents, left before right.
+    /// The indices of the splits of each tree in post-order (children before parents, left before right),
+    /// stored in the same ranges as `splits`.
     ascents: Vec<u32>,
     steps: Vec<Step>,
 }
@@ -155,9 +155,9 @@ impl Program {
         })
     }
 
-    /// Same as [`new`](Self::new), with other shares for absent features than those of the covers: `shares`
-    /// returns, for each tree, a function of a split and one of its children, given by their indices in the
-    /// tree.
+    /// Same as [`new`](Self::new), with shares for absent features that differ from the cover fractions:
+    /// `shares` returns, for each tree, a function of a split and one of its children, given by their indices
+    /// in the tree.
     pub(super) fn with_shares<S: Fn(usize, usize) -> f64>(
         ensemble: &Ensemble,
         player_of: &[u32],

@@ -9,7 +9,7 @@
 //! H[M] = Π_{j ∈ M} c_j · Π_{j ∉ M} (1 − c_j).
 //! ```
 //!
-//! Filling takes 2^d numbers for a leaf with d path features, for any number of rows; quadrature needs no
+//! Filling requires 2^d numbers for a leaf with d path features, for any number of rows; quadrature needs no
 //! such preparation.
 
 use std::sync::Arc;
@@ -118,9 +118,9 @@ pub(super) fn nanoseconds(ensemble: &Ensemble, rows: usize) -> Result<f64, TreeE
     Ok(time)
 }
 
-/// The distribution of patterns if features pass independently.
+/// The distribution of patterns if absent features pass their tests independently.
 struct CoverLaw {
-    /// Per node: the offset of the probabilities of its path features.
+    /// For each node, the offset of the probabilities of its path features.
     starts: Vec<usize>,
     chances: Vec<f64>,
     /// The patterns of the most recent leaf.

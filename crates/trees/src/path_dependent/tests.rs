@@ -128,7 +128,8 @@ fn all_rows_are_taken_in_wide_blocks_narrow_ones_or_singly() {
         for rows in 0..300 {
             let [wide, narrow, single] = block::rows_by_width(rows, levels, few);
             assert_eq!(wide + narrow + single, rows);
-            // At most a few rows are processed singly; if there are only a few rows, all of them are.
+            // At most `few` rows are processed one by one; if there are no more rows than that, all of them
+            // are.
             assert!(single <= few && (rows > few || single == rows), "{rows} rows: {single} singly");
             assert!(levels < 40 || wide == 0, "{rows} rows: {wide} in wide blocks of a deep stack");
             let [wide_blocks, narrow_blocks, single_rows] = block::block_counts(rows, levels, few);

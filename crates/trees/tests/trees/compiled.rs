@@ -141,7 +141,7 @@ fn damaged_files_are_refused() {
         let sealed = |content: &[u8]| [content, &Sha256::digest(content)].concat();
         assert!(CompiledBackground::read(&sealed(content), &ensemble).is_ok());
         assert!(refused(&sealed(&content[..content.len() - 1])).contains("byte"));
-        assert!(refused(&sealed(&[content, &[0]].concat())).contains("follow the last leaf"));
+        assert!(refused(&sealed(&[content, &[0]].concat())).contains("after the last leaf"));
         let with = |at: usize, new: &[u8]| {
             let mut content = content.to_vec();
             content[at..at + new.len()].copy_from_slice(new);

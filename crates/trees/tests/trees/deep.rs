@@ -94,7 +94,7 @@ fn values_add_up_to_groups_and_predictions_at_depth_92_and_200() {
     let random = &mut Random(41);
     for depth in [92, 200] {
         let mut trees: Vec<TreeSpec> = vec![bushy(random, depth)];
-        // Fractions for which the covers fit into 32 bits.
+        // Use fractions for which the covers can be represented in 32 bits.
         let fractions = if depth == 92 { [0.9, 0.5, 0.4] } else { [0.9, 0.7, 0.66] };
         trees.extend(fractions.map(|fraction| chain(random, depth, fraction)));
         // Rows that fail no test of the chain, few tests, most tests, and random rows.
@@ -186,7 +186,7 @@ fn neither_long_paths_nor_small_shares_do_harm() {
                 }
             }
             if depth == 24 && fraction != 1e-9 {
-                // The other kernel, which does not divide.
+                // Weights by size use the other kernel, which does not divide.
                 let law = Semivalue::by_size_law(&[1.0 / 24.0; 24]).unwrap();
                 let [got, wanted] = [Semivalue::Shapley, law]
                     .map(|value| oracle.interactions(value, Diagonal::Value, rows).unwrap().values);

@@ -70,7 +70,7 @@ fn features_groups_and_pairs_have_the_values_of_the_definitions() {
             let shape = (3, depth, categorical);
             let mut case = Case::random(random, (features, &players), shape, outputs, (3, background));
             case.check(&all(&random.partition(features, 1 + features / 2)));
-            // One baseline, which makes the game path-dependent.
+            // With a single baseline, the game is also a path-dependent game.
             case.background = Background::baseline(case.background.as_rows().row(0).to_vec()).unwrap();
             case.check(&some(random, &Partition::singletons(features)));
             case.check(&some(random, &Partition::whole(features)));
@@ -90,7 +90,7 @@ fn eighty_random_ensembles_have_the_values_of_the_definitions() {
         let count = outputs * (1 + random.below(4));
         let trees = (0..count).map(|index| {
             let mut tree = TreeSpec::random(random, &used, depth, categorical, index % outputs);
-            // Rare branches and common ones.
+            // Use both rare and common branches.
             tree.cover.iter_mut().for_each(|cover| *cover = [1.0, 3.0, 40.0, 1e4][random.below(4)]);
             tree
         });
@@ -168,7 +168,7 @@ fn rows_and_background_rows_fill_blocks_and_words_and_do_not() {
         let case = Case::random(random, (features, &players), (3, 5, true), 2, (rows, background));
         case.check(&some(random, &groups));
     }
-    // Nothing to explain.
+    // A case without rows to explain.
     Case::random(random, (features, &players), (3, 5, true), 2, (0, 2)).check(&all(&groups));
 }
 
@@ -221,7 +221,7 @@ fn pairs_on_long_paths_are_differences_of_values() {
             let pairs =
                 marginal[0].1.interactions_of(&value, Default::default(), case.rows()).unwrap().values;
             for other in [0, 1, features / 2, features - 1] {
-                // With the other player always present, and always absent.
+                // Each value with the other player always present, and always absent.
                 let values = [case.rows[other], baseline[other]].map(|cell| {
                     let (mut row, mut baseline) = (case.rows.clone(), baseline.clone());
                     (row[other], baseline[other]) = (cell, cell);

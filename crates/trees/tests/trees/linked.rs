@@ -315,7 +315,7 @@ fn links_that_are_not_known_and_outputs_that_are_too_large_are_refused() {
     tree.number[low] = 0.0;
     let [_, down] = tree.split(low, 1, 0.5, true);
     tree.number[down] = -900.0;
-    // Large on the background, on the explicand, and only on a mixture.
+    // Outputs that are too large on the background, on the explicand, and only on a mixture.
     let ensemble = read(&linked_document(&[tree], 2, &[0.0], Some(Link::Exponential))).unwrap();
     for (row, background) in [([0.0, 0.0], [1.0, 0.0]), ([1.0, 0.0], [0.0, 0.0])] {
         let refused = LinkedOracle::new(&ensemble, Rows::new(&background, 2), None)

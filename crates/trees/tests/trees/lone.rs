@@ -16,7 +16,7 @@ fn trees_of_one_feature_or_one_group_have_the_values_of_the_definition() {
     for (features, rows) in [(1, (3, 5)), (2, (1, 1)), (5, (3, 4)), (7, (20, 3))] {
         let mut trees: Vec<Node> =
             (0..features).map(|feature| Node::random(random, &[feature], feature % 3, 25, 75)).collect();
-        // Also include trees that are walked.
+        // Also include trees that depend on several features, which are walked.
         let all: Vec<usize> = (0..features).collect();
         trees.push(Node::random(random, &all, 2, 0, 75));
         trees.push(Node::random(random, &[0, features - 1], 1, 0, 100));

@@ -278,7 +278,7 @@ fn worst(got: &[f64], wanted: &[Fraction]) -> f64 {
     if scale == 0.0 { error } else { error / scale }
 }
 
-/// Returns the nearest f64, or its neighbour.
+/// Returns the nearest f64, or one of its neighbours.
 fn to_f64(fraction: &Fraction) -> f64 {
     // Compute 64 bits of the quotient.
     let shift = 64 + fraction.denom().bits() as i64 - fraction.numer().bits() as i64;

@@ -247,7 +247,7 @@ fn check_xgboost(pack: &Pack) -> usize {
     });
     let row = floats(&pack.truth["cases"][0]["x"]);
     pack.compare_pairs(&row, &PathDependentGame::new(ensemble, &row).unwrap(), &path_dependent);
-    // Use only as many background rows as do not take long.
+    // Limit the background rows, so that the test does not take too long.
     let background = &background[..background.len().min(20 * n)];
     if !background.is_empty() {
         let background = Background::rows(background, n).unwrap();

@@ -1,7 +1,7 @@
 //! CityHash64 version 1.0, which CatBoost uses.
 //!
-//! There are separate algorithms for four ranges of lengths. Words are little-endian, and the last ones
-//! overlap if the length is not a multiple of their size.
+//! There are separate algorithms for four ranges of lengths. Words are little-endian. If the length is not a
+//! multiple of their size, the last word overlaps the one before it.
 
 const K0: u64 = 0xc3a5_c85c_97cb_3127;
 const K1: u64 = 0xb492_b66f_be98_f273;
@@ -9,7 +9,7 @@ const K2: u64 = 0x9ae1_6a3b_2f90_404f;
 const K3: u64 = 0xc949_d7c7_509e_6557;
 const MULTIPLIER: u64 = 0x9ddf_ea08_eb38_2d69;
 
-/// Returns the hash of a text of any length.
+/// Returns the hash of a string of any length.
 pub(crate) fn city_hash(text: &[u8]) -> u64 {
     match text.len() {
         0..=16 => up_to_16(text),
@@ -19,7 +19,7 @@ pub(crate) fn city_hash(text: &[u8]) -> u64 {
     }
 }
 
-/// Returns the eight bytes from `at` on. All callers have checked the length; bytes past the end would be
+/// Returns the eight bytes starting at `at`. All callers have checked the length; bytes past the end would be
 /// zero.
 fn word(text: &[u8], at: usize) -> u64 {
     text.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u64::from_le_bytes(*bytes))
@@ -65,7 +65,8 @@ fn up_to_32(text: &[u8]) -> u64 {
 
 fn up_to_64(text: &[u8]) -> u64 {
     let length = text.len();
-    // Computes half of the state from the sums of a start, an end and the words between.
+    // Computes half of the state: `start` and `end` depend on its outer words, and `words` are the inner
+    // ones.
     let half = |start: u64, end: u64, words: [u64; 2]| {
         let mut a = start;
         let b = a.wrapping_add(end).rotate_right(52);
@@ -83,7 +84,7 @@ fn up_to_64(text: &[u8]) -> u64 {
     fold(r.wrapping_mul(K0).wrapping_add(v1)).wrapping_mul(K2)
 }
 
-/// Mixes 32 bytes from `at` on with two seeds.
+/// Mixes the 32 bytes starting at `at` with two seeds.
 fn mix(text: &[u8], at: usize, a: u64, b: u64) -> (u64, u64) {
     let [w, x, y, z] = [0, 8, 16, 24].map(|step| word(text, at + step));
     let a = a.wrapping_add(w);
@@ -92,7 +93,7 @@ fn mix(text: &[u8], at: usize, a: u64, b: u64) -> (u64, u64) {
     (sum.wrapping_add(z), b.wrapping_add(sum.rotate_right(44)).wrapping_add(a))
 }
 
-/// Hashes the end first, then blocks of 64 bytes, the last of which may overlap it.
+/// Hashes the last 64 bytes first, then all blocks of 64 bytes, the last of which may overlap them.
 fn longer(text: &[u8]) -> u64 {
     let length = text.len();
     let mut x = word(text, 0);
@@ -121,8 +122,8 @@ fn longer(text: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// The lower halves are those that CatBoost 1.2.10 wrote for categories of these lengths, made of
-    /// repeated `"0123456789"`.
+    /// The expected lower halves are those that CatBoost 1.2.10 wrote for categories of these lengths, which
+    /// repeat `"0123456789"`.
     #[test]
     fn texts_of_all_lengths_have_the_hashes_of_catboost() {
         let text: Vec<u8> = (0..300).map(|place| b'0' + (place % 10) as u8).collect();

@@ -1,4 +1,4 @@
-//! The columns of a row, which files list by kind.
+//! The features, which are the columns of a row. Files list them by kind.
 
 use std::collections::HashMap;
 

@@ -4,7 +4,7 @@ use crate::ensemble::Link;
 use crate::error::ModelError;
 use crate::formats::document::{Field, json};
 
-/// The value of information that the file lacks.
+/// The placeholder for information that the file lacks.
 const UNKNOWN: &str = "unknown";
 
 pub(super) struct Information {
@@ -17,13 +17,13 @@ pub(super) struct Information {
 }
 
 impl Information {
-    /// Reads the member `model_info`, which is optional. Missing information is unknown; models that were
-    /// trained with other tools, merged or converted have no parameters.
+    /// Reads the member `model_info`, which is optional. Missing information is replaced with "unknown".
+    /// Models that were trained with other tools, merged or converted have no parameters.
     pub(super) fn of_document(root: &Field<'_>) -> Result<Self, ModelError> {
         let information = root.find("model_info")?;
         let member = |key| information.as_ref().and_then(|field| field.find(key).ok().flatten());
         let loss = member("params").and_then(|field| match field.text() {
-            // Some releases store the parameters as the text of a JSON document.
+            // Some releases store the parameters as a string that contains a JSON document.
             Ok(text) => loss_of_text(text),
             Err(_) => loss_of(&field),
         });
@@ -35,7 +35,7 @@ impl Information {
         Self::new(version.as_ref().and_then(|field| field.text().ok()), loss, classes)
     }
 
-    /// Reads the texts of a binary file.
+    /// Reads the information from the strings of a binary file.
     pub(super) fn of_texts(
         version: Option<&str>,
         parameters: Option<&str>,
@@ -94,7 +94,7 @@ fn release(text: &str) -> Option<String> {
     (!release.is_empty()).then(|| release.to_owned())
 }
 
-/// Parses parameters in the text of a JSON document and returns their loss function.
+/// Parses parameters from a JSON string and returns their loss function.
 fn loss_of_text(text: &str) -> Option<String> {
     loss_of(&Field::root(&json::read(text.as_bytes()).ok()?))
 }
@@ -105,12 +105,12 @@ fn loss_of(parameters: &Field<'_>) -> Option<String> {
     loss.find("type").ok()??.text().ok().map(str::to_owned)
 }
 
-/// Parses class parameters in the text of a JSON document and returns the names of the classes.
+/// Parses class parameters from a JSON string and returns the names of the classes.
 fn classes_of_text(text: &str) -> Option<Vec<String>> {
     classes_of(&Field::root(&json::read(text.as_bytes()).ok()?))
 }
 
-/// Returns the member `class_names`, a list of numbers or texts.
+/// Returns the member `class_names`, a list of numbers or strings.
 fn classes_of(said: &Field<'_>) -> Option<Vec<String>> {
     let names = said.find("class_names").ok()??;
     if let Ok(numbers) = names.numbers() {

@@ -10,7 +10,7 @@ use crate::ensemble::{
 };
 use crate::error::ModelError;
 
-/// Maximum length of the text of a category. Longer texts are not stored.
+/// Maximum length of the name of a category. Longer names are not stored.
 const LONGEST: usize = 1000;
 
 /// A condition of a split. Rows that pass it go right.
@@ -20,7 +20,7 @@ pub(super) enum Condition {
     Above { number: Number, border: f32 },
     /// Passes if a category has this hash.
     Exactly { column: usize, hash: u32 },
-    /// Passes if a statistic, given by its index in the file, is above a border.
+    /// Passes if the statistic with this index in the file is above a border.
     Statistic { place: usize, border: f32 },
 }
 
@@ -38,15 +38,16 @@ pub(super) fn threshold(border: f32, double: bool) -> f64 {
     if border.to_bits().is_multiple_of(2) { at_most(middle) } else { middle }
 }
 
-/// Returns the error for splits on features that are computed from texts or embeddings.
+/// Returns the error for splits on features computed from text or embeddings.
 pub(super) fn refuse_computed(kind: &str) -> ModelError {
     ModelError::Unsupported {
-        what: format!("a split on a feature computed from texts or embeddings ({kind})"),
+        what: format!("a split on a feature computed from text or embeddings ({kind})"),
         help: "convert them to numeric features before training",
     }
 }
 
-/// Returns one bias per output, or the problem. `outputs` is the number of outputs, if known.
+/// Returns one bias per output, or a description of the problem. `outputs` is the number of outputs, if
+/// known.
 pub(super) fn biases(scale: f64, bias: Vec<f64>, outputs: Option<usize>) -> Result<Vec<f64>, String> {
     if let Some(number) = [scale].iter().chain(&bias).find(|number| !number.is_finite()) {
         return Err(format!("expected finite numbers, got {number}"));
@@ -62,9 +63,9 @@ pub(super) fn biases(scale: f64, bias: Vec<f64>, outputs: Option<usize>) -> Resu
 
 /// How a statistic is evaluated.
 enum Place {
-    /// By a rule of its feature.
+    /// As a rule on a single feature.
     Rule(Arc<Statistic>),
-    /// In an additional column, since it depends on several features.
+    /// In an additional column, since the statistic depends on several features.
     Column(usize),
 }
 
@@ -75,7 +76,7 @@ pub(super) struct Splits {
     double: bool,
     places: Vec<Place>,
     joint: Vec<Statistic>,
-    /// Columns and hashes that splits compare.
+    /// The columns and hashes that splits compare.
     known: Vec<(usize, u32)>,
 }
 
@@ -86,7 +87,7 @@ pub(super) struct Frame {
     pub(super) classes: Vec<String>,
     pub(super) link: Option<Link>,
     pub(super) origin: Origin,
-    /// Categories as text, if the file stores some.
+    /// The names of categories, if the file stores any.
     pub(super) texts: Vec<String>,
     /// Estimate of the number of nodes, to reserve memory.
     pub(super) nodes: usize,
@@ -135,7 +136,8 @@ impl Splits {
         }
     }
 
-    /// Returns the split for a condition, whose column is one of extended rows, or the problem.
+    /// Returns the split for a condition, whose column is one of the extended rows, or a description of the
+    /// problem.
     pub(super) fn split(&self, condition: Condition) -> Result<Split, String> {
         let ruled = |column: usize, rule: Rule| {
             let default_left = rule.goes_left(f64::NAN, false);
@@ -203,7 +205,7 @@ impl Splits {
     fn words(&self, texts: Vec<String>) -> Vec<Option<Words>> {
         let columns = self.features.category_columns();
         let Some(&last) = columns.last() else { return Vec::new() };
-        // Long texts are not suitable for display, and could be repeated for many columns.
+        // Long strings are not suitable for display, and could be repeated for many columns.
         let texts = texts.into_iter().filter(|text| text.len() <= LONGEST);
         let texts: HashMap<u32, String> = texts.map(|text| (category_hash(&text), text)).collect();
         let mut hashes: Vec<Vec<u32>> = vec![Vec::new(); last + 1];

@@ -1,7 +1,7 @@
 //! Statistics of categories, which CatBoost calls CTR, as stored in its files.
 //!
-//! During training, CatBoost counts for each category, or combination of categories and results of tests, how
-//! often each class of the target occurs with it. Splits compare
+//! During training, CatBoost counts for each category, or combination of categories and results of tests, the
+//! number of occurrences of each class of the target. Splits compare
 //!
 //! ```text
 //! ((count in class + prior) / (total + weight of the prior) + shift) · scale,
@@ -20,7 +20,7 @@ use crate::ensemble::{Counts, Part, Rate, RateKind, Statistic};
 pub(super) const NAMES: [&str; 6] =
     ["Borders", "Buckets", "BinarizedTargetMeanValue", "FloatTargetMeanValue", "Counter", "FeatureFreq"];
 
-/// Returns the kind with an index into [`NAMES`]. Its counts are those of a class, or of all classes after
+/// Returns the kind with this index in [`NAMES`]. Its counts are those of `class`, or of all classes after
 /// it.
 pub(super) fn kind(place: usize, class: usize) -> Option<RateKind> {
     Some(match place {
@@ -32,7 +32,7 @@ pub(super) fn kind(place: usize, class: usize) -> Option<RateKind> {
     })
 }
 
-/// An input of a statistic. Features are given by their index among those of their kind.
+/// An input of a statistic. Features are identified by their index among the features of the same kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Element {
     Category { index: usize },

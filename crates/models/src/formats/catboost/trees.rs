@@ -8,19 +8,19 @@
 //! Σ_k 2^k [x passes s_k],
 //! ```
 //!
-//! where a row passes if `x̂ > border` or, for one-hot splits, if its category is that of the split.
+//! where a row passes if `x̂ > border` or, for one-hot splits, if it has the category of the split.
 //! Predictions do not depend on the order of the splits, but the path-dependent game does. CatBoost starts
 //! from the last one when it computes Shapley values. So a node of level l has split s_{d−1−l}, rows that
 //! pass go right, and leaves are in the order of the file from left to right.
 //!
 //! The values of leaf i are `leaf_values[i k..(i + 1) k]` for k outputs. Files store the weights of leaves;
-//! the cover of a node is the sum of the leaves below it. Many leaves have weight 0, because no training row
-//! can reach or did reach them.
+//! the cover of a node is the sum of the leaves below it. Many leaves have weight 0, because training rows
+//! cannot or did not reach them.
 //!
 //! # Other trees
 //!
-//! Trees grown leaf-wise or depth-wise are nested objects in JSON, and steps from node to node in a binary
-//! file. Rows that pass go right.
+//! Trees grown leaf-wise or depth-wise are stored as nested objects in JSON, and as steps from node to node
+//! in a binary file. Rows that pass go right.
 
 use crate::ensemble::{Split, VectorTree};
 

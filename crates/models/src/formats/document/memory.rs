@@ -25,7 +25,7 @@ impl Memory {
         self.left = self
             .left
             .checked_sub(size)
-            .ok_or("it would take more than eight times the size of the file in memory; is it a model?")?;
+            .ok_or("the document takes more than eight times the file size in memory; is it a model?")?;
         Ok(())
     }
 }

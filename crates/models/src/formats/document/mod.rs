@@ -25,7 +25,7 @@ pub(crate) enum Value<'a> {
     Object(Vec<(String, Value<'a>)>),
 }
 
-/// Members of trees that are not used. They are a third of a file, so they are parsed and dropped.
+/// Members of trees that are not used. They make up a third of a file, so they are dropped while parsing.
 pub(crate) const UNUSED: [&str; 3] = ["base_weights", "loss_changes", "parents"];
 
 /// Maximum nesting depth for both parsers. Models need eight levels, but in dumped trees each split takes
@@ -45,7 +45,7 @@ pub(crate) fn push_element<'a>(list: &mut Value<'a>, element: Value<'a>) {
             *list = Value::List(values);
         }
         (Value::List(values), element) => values.push(element),
-        _ => unreachable!("only lists are collected into"),
+        _ => unreachable!("elements are only appended to lists"),
     }
 }
 
@@ -155,7 +155,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Returns a count, which is a number or, in files of XGBoost, a text.
+    /// Returns a count, which is a number or, in files of XGBoost, a string.
     pub(crate) fn count(&self) -> Result<usize, ModelError> {
         let number = match self.value {
             Value::Number(number) => Some(*number),
@@ -195,7 +195,7 @@ impl<'a> Field<'a> {
                 .collect()),
             _ if self.is_empty_list() => Ok(Vec::new()),
             Value::Numbers(_) | Value::Packed(_) => {
-                Err(self.error("expected a list of other values, got numbers"))
+                Err(self.error("expected a list of values other than numbers, got numbers"))
             }
             _ => self.unexpected("a list"),
         }

@@ -26,8 +26,8 @@ pub(crate) fn decode(marker: u8, payload: &[u8]) -> f64 {
     }
 }
 
-/// A list of numbers that stays in the bytes of the file, which takes less memory than decoded numbers. Model
-/// files consist almost entirely of such lists.
+/// A list of numbers that remains encoded, as in the file, which takes less memory than decoded numbers.
+/// Model files consist almost entirely of such lists.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Packed<'a> {
     marker: u8,
@@ -36,8 +36,8 @@ pub(crate) struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    /// Creates a list of numbers of `size` bytes each. This is the size of the marker, and must divide the
-    /// length of the payload.
+    /// Creates a list of numbers of `size` bytes each. The size must be that of the marker, and must divide
+    /// the length of the payload.
     pub(crate) fn new(marker: u8, size: usize, payload: &'a [u8]) -> Self {
         Self { marker, size, payload }
     }

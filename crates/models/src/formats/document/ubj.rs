@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
             let count = self.length()?;
             let size = least + head.element.map_or(1, |element| number_size(element).unwrap_or(1));
             if count.checked_mul(size).is_none_or(|bytes| bytes > self.left()) {
-                return self.fail(format!("{count} elements do not fit: {} bytes are left", self.left()));
+                return self.fail(format!("invalid count {count}: {} bytes are left", self.left()));
             }
             head.count = Some(count);
         }

@@ -14,7 +14,8 @@ pub(super) fn read(root: &Field<'_>) -> Result<Ensemble, ModelError> {
     let (classes, outputs) = (classes_field.count()?, root.get("num_tree_per_iteration")?.count()?);
     if classes == 0 || classes > MAX_OUTPUTS || outputs != classes {
         return Err(classes_field.error(format!(
-            "expected 1 to {MAX_OUTPUTS} classes and as many trees per iteration, got {classes} and {outputs}"
+            "expected 1 to {MAX_OUTPUTS} classes and the same number of trees per iteration, \
+             got {classes} and {outputs}"
         )));
     }
     let names = root.get("feature_names")?.elements()?;

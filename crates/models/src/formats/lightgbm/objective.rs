@@ -19,7 +19,7 @@ pub(super) fn link(objective: &str, classes: usize) -> Result<Option<Link>, Stri
                 steepness = number.ok_or_else(|| format!("invalid sigmoid {value:?}"))?;
             }
             Some(("num_class", value)) if value.parse() != Ok(classes) => {
-                return Err(format!("{value} classes, but num_class is {classes}"));
+                return Err(format!("the objective has {value} classes, but num_class is {classes}"));
             }
             None if word == "sqrt" => square_root = true,
             _ => {}

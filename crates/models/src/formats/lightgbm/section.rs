@@ -1,4 +1,4 @@
-//! Lines `key=value`, and parsing of their values.
+//! Sections of `key=value` lines, and parsing of their values.
 
 use std::str::FromStr;
 
@@ -33,7 +33,7 @@ pub(super) struct Field<'a> {
     line: Line<'a>,
 }
 
-/// The keys that are used. All others are skipped, so that a section stays small and fast to search.
+/// The keys in use. All others are skipped, so that a section stays small and fast to search.
 const KNOWN: [&str; 26] = [
     "version",
     "num_class",

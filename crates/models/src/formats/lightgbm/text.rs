@@ -57,7 +57,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Ensemble, ModelError> {
             section.add(line)?;
         }
         if bytes != size {
-            return Err(first.error(format!("tree {index} has {bytes} bytes, but {size} in tree_sizes")));
+            return Err(first.error(format!("tree {index} has {bytes} bytes, but tree_sizes states {size}")));
         }
         ensemble.push(tree::read(&section, index, outputs, scale)?)?;
         if (index + 1).is_multiple_of(outputs) {

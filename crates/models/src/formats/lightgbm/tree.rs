@@ -7,7 +7,7 @@ use crate::error::ModelError;
 /// Upper bound of categories, which LightGBM stores as signed 32-bit integers.
 const CATEGORIES: usize = 1 << 31;
 
-/// Treatment of missing values at a split, given by bits 2 and 3 of the decision type.
+/// Treatment of missing values at a split, as encoded in bits 2 and 3 of the decision type.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Missing {
     /// A missing value is the number 0.
@@ -151,7 +151,7 @@ impl Sets {
         let in_order = starts.is_sorted() && starts[0] == 0 && starts[count] == words.len();
         if !in_order {
             return Err(bounds_field.error(format!(
-                "expected the bounds of {count} category sets of {} words, ascending from 0 to {}",
+                "expected the bounds of {count} category sets in {} words, ascending from 0 to {}",
                 words.len(),
                 words.len()
             )));

@@ -42,7 +42,7 @@ impl<'a> Attributes<'a> {
         number.map(Some).ok_or_else(|| self.error(name, "expected a number"))
     }
 
-    /// Returns a text, or `None` if the attribute is missing.
+    /// Returns a string, or `None` if the attribute is missing.
     pub(super) fn text(self, name: &str) -> Result<Option<&'a str>, ModelError> {
         let Some(attribute) = self.find(name) else { return Ok(None) };
         let text = attribute.s.as_deref().and_then(|text| std::str::from_utf8(text).ok());
@@ -73,7 +73,7 @@ impl<'a> Attributes<'a> {
         self.integers_of(name, count)?.iter().map(flag).collect()
     }
 
-    /// Returns a list of texts, which is empty if the attribute is missing.
+    /// Returns a list of strings, which is empty if the attribute is missing.
     pub(super) fn texts(self, name: &str) -> &'a [Vec<u8>] {
         self.find(name).map_or(&[], |attribute| &attribute.strings)
     }

@@ -15,17 +15,17 @@ const MOST_NODES: usize = 1 << 27;
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     parts: TreeParts,
-    /// Leaf, output, weight.
+    /// The leaf, the output and the weight of each contribution.
     votes: Vec<(usize, usize, f64)>,
 }
 
 /// The mapping from the leaves of a forest to the outputs of the model.
 #[derive(Default)]
 pub(super) struct Targets {
-    /// For each output of the operator, outputs of the model and weights.
+    /// For each output of the operator, the outputs of the model that it adds to, with its weights.
     weighted: HashMap<usize, Vec<(usize, f64)>>,
-    /// Outputs of the model with a value for each leaf, in the order of the nodes. Only for forests with a
-    /// single tree.
+    /// Outputs of the model, each with a value for every leaf, in the order of the nodes. Only used for
+    /// forests with a single tree.
     mapped: Vec<(usize, Rc<[f64]>)>,
 }
 
@@ -61,7 +61,8 @@ impl Draft {
         Self { parts, votes: Vec::new() }
     }
 
-    /// Makes a node a split, with one child for rows for which the test holds, and one for all others.
+    /// Turns a node into a split, with one child for rows for which the test holds, and one for all other
+    /// rows.
     pub(super) fn split(&mut self, node: usize, split: Split, holds: usize, fails: usize) {
         let Split { feature, region, missing_holds } = split;
         let (holds, fails) = (holds as i64, fails as i64);

@@ -1,11 +1,11 @@
-//! Detection of hit rates of nodes that are training cover.
+//! Detection of node hit rates that can be used as training cover.
 
 /// Maximum difference between the hit rate of a node and the sum of its children's, relative to the former.
-/// These are sums rounded to `f32`.
+/// Hit rates are sums rounded to `f32`.
 const TOLERANCE: f64 = 1e-3;
 
-/// Returns whether the numbers of a tree's nodes are positive, and those of two children add up to that of
-/// their parent, as counts of rows do.
+/// Returns whether the hit rates of a tree's nodes are positive, and the hit rates of two children add up to
+/// the hit rate of their parent, as counts of rows do.
 pub(super) fn add_up(
     nodes: usize,
     number: impl Fn(usize) -> f64,

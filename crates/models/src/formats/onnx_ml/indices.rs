@@ -31,7 +31,7 @@ struct Nodes<'a> {
     numbers: Vec<f64>,
     /// For each node, the set that it tests for membership; empty for other tests.
     members: Vec<Vec<f64>>,
-    /// Children of the true and of the false branch, and whether they are leaves.
+    /// The children in the true and in the false branch, and whether each is a leaf.
     ways: [(&'a [i64], Vec<bool>); 2],
     missing_true: Vec<bool>,
     weights: Vec<f64>,
@@ -55,7 +55,7 @@ impl<'a> Nodes<'a> {
         let weights = attributes.tensor("leaf_weights")?;
         let flags = |name| {
             let flags = attributes.flags_of(name, count)?;
-            // Unlike for missing values, the list is required here.
+            // Unlike the flags for missing values, this list is required.
             attributes.integers_of(name, count).map(|_| flags)
         };
         Ok(Self {
@@ -101,7 +101,7 @@ enum Place {
     Leaf(usize),
 }
 
-/// Reads all trees, with `outputs` outputs. Splits are translated by `splitter`.
+/// Reads all trees, with `outputs` outputs. `splitter` translates splits on preprocessed columns.
 pub(super) fn read(
     attributes: Attributes<'_>,
     outputs: usize,

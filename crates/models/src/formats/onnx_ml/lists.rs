@@ -98,7 +98,7 @@ pub(super) fn outputs(attributes: Attributes<'_>, kind: Kind) -> Result<Outputs,
 
 /// The lists of nodes, sorted by tree and node.
 struct Nodes<'a> {
-    /// Tree ID, node ID and index in the lists.
+    /// The tree ID, the node ID and the index in the lists of each node.
     order: Vec<(i64, i64, usize)>,
     modes: Vec<Mode>,
     features: &'a [i64],
@@ -156,7 +156,7 @@ pub(super) fn feature_bound(attributes: Attributes<'_>) -> i64 {
     features.filter(|(_, mode)| *mode != b"LEAF").map(|(&id, _)| id.saturating_add(1)).max().unwrap_or(0)
 }
 
-/// Reads all trees. Splits are translated by `splitter`.
+/// Reads all trees. `splitter` translates splits on preprocessed columns.
 pub(super) fn read(
     attributes: Attributes<'_>,
     kind: Kind,
@@ -272,7 +272,7 @@ fn position(tree: &[(i64, i64, usize)], node: i64) -> Option<usize> {
     }
 }
 
-/// Returns the children of the true and of the false branch of each node of a tree, `None` for leaves.
+/// Returns the children in the true and in the false branch of each node of a tree; `None` for leaves.
 fn children(nodes: &Nodes<'_>, tree: &[(i64, i64, usize)]) -> Result<Vec<Option<[usize; 2]>>, String> {
     let child = |node: i64, child: i64| {
         position(tree, child)

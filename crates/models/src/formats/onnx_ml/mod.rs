@@ -8,8 +8,8 @@
 //! link function. There may be one ensemble, or several that are weighted, added, averaged or concatenated,
 //! as in models for voting, bagging, one-vs-rest and several targets. Before the trees, columns may be
 //! scaled, imputed, clipped, compared and encoded, including text, as long as each remains a function of one
-//! column of the table. Splits are then translated to splits on that column. All other graphs are an error
-//! that names the unsupported operator, because their trees alone are not the model. [`walk`] describes the
+//! column of the table. Splits are then translated to splits on that column. For all other graphs, the error
+//! names the unsupported operator, because their trees alone are not the model. [`walk`] describes the
 //! details.
 //!
 //! Outputs are targets or classes. If there are two classes with weights for only one of them (boosted
@@ -49,11 +49,11 @@ use self::messages::ModelProto;
 use crate::ensemble::Ensemble;
 use crate::error::ModelError;
 
-/// Returns whether bytes start like an ONNX file: with the version of the format, which is a small number,
-/// followed by another field of the model.
+/// Returns whether the bytes start like an ONNX file: with the version of the format, which is a small
+/// number, followed by another field of the model.
 pub(crate) fn begins_like_onnx(bytes: &[u8]) -> bool {
     // Text and message fields have the tags 2, 3, 4, 6, 7, 8, 14, 20, 25 and 26, number fields the tag 5.
-    // Tags from 16 on take two bytes.
+    // Tags of 16 or more take two bytes.
     const TAGS: [u8; 8] = [0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72];
     match bytes {
         [0x08, 1..=127, next @ ..] => next.first().is_none_or(|tag| TAGS.contains(tag)),

@@ -41,7 +41,7 @@ impl PostTransform {
         found.map(|&(_, transform)| transform).ok_or_else(unknown)
     }
 
-    /// Returns the link, if each output has a margin.
+    /// Returns the link for models with a margin for each output.
     pub(super) fn link(self) -> Option<Link> {
         match self {
             Self::None => Some(Link::Identity),

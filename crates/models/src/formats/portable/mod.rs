@@ -152,7 +152,7 @@ fn feature_names(root: &Field<'_>, features: usize) -> Result<Option<Vec<String>
     }
 }
 
-/// Returns the texts of the member `name`, which must have `count` elements if it is present.
+/// Returns the strings of the member `name`, which must have `count` elements if it is present.
 fn names_of(root: &Field<'_>, name: &str, count: usize, what: &str) -> Result<Vec<String>, ModelError> {
     let Some(field) = root.find(name)? else { return Ok(Vec::new()) };
     let names: Vec<String> =
@@ -180,7 +180,7 @@ fn base_margins(root: &Field<'_>) -> Result<Vec<f64>, ModelError> {
     let field = root.get("base_margins")?;
     let margins = field.numbers()?.into_owned();
     if margins.is_empty() {
-        return Err(field.error("expected one number per output, got none"));
+        return Err(field.error("expected one number per output, got an empty list"));
     }
     match margins.iter().find(|margin| !margin.is_finite()) {
         Some(margin) => Err(field.error(format!("expected finite numbers, got {margin}"))),

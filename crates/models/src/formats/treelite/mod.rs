@@ -9,8 +9,8 @@
 //! f_k(x) = base_k + 1 / N_k Σ_t leaf_{t,k}(x) if trees are averaged.
 //! ```
 //!
-//! A tree adds to one output, or to all targets or classes if its `target_id` or `class_id` is −1. Its leaves
-//! are vectors then.
+//! A tree adds to one output, or to all targets or classes if its `target_id` or `class_id` is −1. In this
+//! case, its leaves are vectors.
 
 mod outputs;
 mod trees;

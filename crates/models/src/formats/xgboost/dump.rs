@@ -10,7 +10,7 @@ use crate::ensemble::{Categories, Ensemble, EnsembleParts, Origin, Rule, TreePar
 use crate::error::ModelError;
 use crate::formats::document::Field;
 
-/// The note on every dump.
+/// The note for every dump.
 const LACKS: &str = "this is a dump of trees, which lacks the base score (assumed to be 0), the objective, \
                      the number of outputs (assumed to be 1) and the dropout weights; save the model with \
                      save_model instead";
@@ -105,7 +105,7 @@ fn add_node(node: &Field<'_>, names: &Names, parts: &mut TreeParts) -> Result<i6
         let leaf = node.get("leaf")?;
         if leaf.number().is_err() && leaf.numbers().is_ok() {
             return Err(ModelError::Unsupported {
-                what: "a dump with leaves that are vectors".to_owned(),
+                what: "a dump with vector leaves".to_owned(),
                 help: "save the model with save_model instead",
             });
         }
@@ -134,8 +134,8 @@ fn add_node(node: &Field<'_>, names: &Names, parts: &mut TreeParts) -> Result<i6
         }
         parts.default_left[number] = missing == yes;
     } else {
-        // For a split on a boolean, the dump gives the child of missing values as "no". The left child, for
-        // 0, has the lower index.
+        // For a split on a boolean, "no" in the dump is the child of missing values. The left child, for 0,
+        // has the lower index.
         parts.number[number] = 1.0;
         parts.default_left[number] = no < yes;
         (yes, no) = (yes.min(no), yes.max(no));

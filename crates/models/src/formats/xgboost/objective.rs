@@ -21,7 +21,7 @@ pub(crate) fn outputs_link(objective: &str, outputs: usize, version: Version) ->
     })
 }
 
-/// The function from the base score of an objective to the margin.
+/// The function that maps the base score of an objective to the margin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Link {
     Identity,

@@ -5,7 +5,7 @@
 //! index.
 //!
 //! For models trained on a pandas data frame, XGBoost before 3.4 writes the offsets in characters instead of
-//! bytes. So texts after a non-ASCII character are split at the wrong bytes. For models trained on Arrow or
+//! bytes. So strings after a non-ASCII character are split at the wrong bytes. For models trained on Arrow or
 //! polars they are correct. The file does not store which of these was used.
 
 use super::version::Version;
@@ -41,9 +41,9 @@ fn of_feature(encoding: &Field<'_>) -> Result<Option<Words>, ModelError> {
     Ok((!list.is_empty()).then(|| Words::new(list, UnknownWord::Refused)))
 }
 
-/// Returns the texts between the offsets.
+/// Returns the strings between the offsets.
 fn texts(offsets: &Field<'_>, values: &Field<'_>) -> Result<Vec<Category>, ModelError> {
-    // Bytes from 128 on are written as negative numbers.
+    // Bytes of 128 or more are written as negative numbers.
     let bytes = values.integers()?.into_iter().map(|value| {
         let byte = i8::try_from(value).map(|byte| byte as u8).or_else(|_| u8::try_from(value));
         byte.map_err(|_| values.error(format!("invalid byte {value}")))

@@ -1,4 +1,4 @@
-//! Mutations of texts that stay valid more often than mutations of bytes.
+//! Mutations of text formats, which yield valid files more often than mutations of bytes.
 
 use std::ops::Range;
 

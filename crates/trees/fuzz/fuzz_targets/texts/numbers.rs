@@ -1,4 +1,4 @@
-//! Mutations of texts that consist mostly of numbers: one number is replaced by another, so that the text
+//! Mutations of text that consists mostly of numbers: one number is replaced with another, so that the text
 //! stays valid.
 
 use std::ops::Range;

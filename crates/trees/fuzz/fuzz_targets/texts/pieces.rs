@@ -1,5 +1,5 @@
-//! Mutations of texts that consist of pieces: one is removed, duplicated, or replaced by another. This yields
-//! arrays of different lengths, trees in place of leaves, and objects with the keys of others.
+//! Mutations of text that consists of pieces: one is removed, duplicated, or replaced with another. This
+//! yields arrays of different lengths, trees in place of leaves, and objects with the keys of others.
 
 use std::ops::Range;
 

@@ -33,7 +33,7 @@ impl IndexMoments {
 }
 
 /// Writes the indices of the game `[E, R]` for coalitions K by the number of members from E and from R:
-/// `(−1)^{|K∩R|} M_k(|E∖K|, |R∖K|)` at `|K∩E| (s+1) + |K∩R|`, with `moment(k, a, b)` for the moments.
+/// `(−1)^{|K∩R|} M_k(|E∖K|, |R∖K|)` at `|K∩E| (s+1) + |K∩R|`, where `moment(k, a, b)` returns M_k(a, b).
 pub(crate) fn of_product(
     (own, rest): (usize, usize),
     order: usize,

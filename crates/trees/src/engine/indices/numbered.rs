@@ -15,13 +15,13 @@ use crate::error::TreeError;
 /// The coalitions of an ensemble, numbered, with the coalitions of each leaf.
 #[derive(Debug)]
 pub(crate) struct Numbered {
-    /// Ordered by size, then by their members.
+    /// All coalitions, ordered by size, then by their members.
     pub(crate) coalitions: Arc<Coalitions>,
-    /// Per number of path players; `None` if no leaf has that number.
+    /// The ranking for each number of path players; `None` if no leaf has that number.
     locals: Vec<Option<Local>>,
-    /// Per tree and node: the offset of a leaf's coalition numbers in `numbers`.
+    /// For each tree and leaf, the offset of the leaf's coalition numbers in `numbers`.
     places: Vec<Vec<usize>>,
-    /// Per set of path players: the number of each coalition, by rank.
+    /// For each set of path players, the number of each of its coalitions, by rank.
     numbers: Vec<u32>,
     /// The maximum number of players of a leaf.
     pub(crate) widest: usize,
@@ -115,7 +115,7 @@ impl Numbered {
     pub(crate) fn local(&self, players: usize) -> &Local {
         match &self.locals[players] {
             Some(local) => local,
-            None => unreachable!("a leaf of so many players was numbered"),
+            None => unreachable!("a leaf with this number of players was numbered"),
         }
     }
 

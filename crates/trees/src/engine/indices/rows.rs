@@ -13,7 +13,7 @@ use crate::engine::finite::finite;
 use crate::engine::paths::{BLOCK, Columns, Paths, Patterns};
 use crate::error::TreeError;
 
-/// The maximum number of blocks of a task. A pattern's indices are computed once per task.
+/// The maximum number of blocks of a task. The indices of a pattern are computed once for each task.
 const BLOCKS: usize = 16;
 
 /// The maximum number of values for the rows of a task.
@@ -26,7 +26,7 @@ pub(crate) trait Leaves: Sync {
 
     fn memory(&self) -> Self::Memory;
 
-    /// Returns the path players of a tree; `None` for a tree to skip.
+    /// Returns the path players of a tree, or `None` to skip the tree.
     fn paths(&self, tree: usize) -> Option<&Paths>;
 
     /// Writes the indices of all coalitions of a leaf's players to `out`, by rank, for explicands with this
@@ -44,7 +44,7 @@ pub(crate) trait Leaves: Sync {
 /// The indices of all rows in one game: one number per coalition and output, with the empty coalition last.
 pub(crate) struct Found {
     pub(crate) coalitions: Arc<Coalitions>,
-    /// Rows × (coalitions + 1) × outputs.
+    /// The indices: rows × (coalitions + 1) × outputs.
     pub(crate) values: Vec<f64>,
 }
 
@@ -150,8 +150,8 @@ fn add_tree<L: Leaves>(
     }
 }
 
-/// The indices from trees that are computed separately, per row: by the members of coalitions, one number per
-/// output.
+/// The indices from trees that are computed separately. For each row, a map from the members of a coalition
+/// to one number per output.
 pub(crate) type OfOthers = Vec<BTreeMap<Vec<u32>, Vec<f64>>>;
 
 impl Found {

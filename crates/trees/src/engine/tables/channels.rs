@@ -14,23 +14,23 @@
 //! ```
 //!
 //! for m < d. The single pattern with m = d, for which no feature gains, is handled separately. Weights by
-//! size do not have a rule; for them, a channel is a number of features m.
+//! size do not have a rule; for them, there is one channel for each number of features m.
 
 use apportion_values::Rule;
 
 /// The channels of leaves with a given number of path features.
 #[derive(Debug, Clone)]
 pub(crate) struct Channels {
-    /// Channels × patterns ¬M; 0 for the pattern of all features.
+    /// The factors that depend on M: channels × patterns ¬M. They are 0 for the pattern of all features.
     scales: Vec<f64>,
-    /// Channels × patterns P.
+    /// The factors of the gains that depend on C: channels × patterns P.
     gains: Vec<f64>,
-    /// Channels × patterns P: the gain with one feature fewer in C (for B in [`fill`](super::fill)); 0 if C
-    /// is empty.
+    /// The gain with one feature fewer in C (for B in [`fill`](super::fill)), or 0 if C is empty: channels ×
+    /// patterns P.
     without: Vec<f64>,
-    /// Channels × patterns P; 0 if C is empty.
+    /// The factors of the losses that depend on C: channels × patterns P. They are 0 if C is empty.
     losses: Vec<f64>,
-    /// By pattern P: the weight in the losses of the background pattern that has all features; 0 if C is
+    /// For each pattern P, the weight in the losses of the background pattern with all features; 0 if C is
     /// empty.
     full: Vec<f64>,
     features: usize,

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! A player that does not affect the leaf gets exactly 0, because A\[P\] and B\[P ∖ i\] are then the same
-//! sums. Each of the three is a sum of subset sums, one for each [channel](super::channels). If the
+//! sums. Each of A, B and L is a sum of subset sums, one for each [channel](super::channels). If the
 //! background has few patterns, they are summed directly, pattern by pattern.
 //!
 //! # Two leaves of one split
@@ -35,7 +35,7 @@ pub(crate) struct Leaf<'a> {
     pub(crate) value: f64,
     /// The background patterns and their weights.
     pub(crate) law: &'a [(u64, f64)],
-    /// Per path feature: its position in an entry.
+    /// The position of each path feature in an entry.
     pub(crate) lanes: &'a [usize],
     /// The number of values in an entry.
     pub(crate) width: usize,
@@ -48,7 +48,7 @@ pub(crate) struct Split<'a> {
     pub(crate) above: usize,
     /// The bit of the split's feature; equal to `above` if the feature is new.
     pub(crate) bit: usize,
-    /// Per path feature of the leaves: its position in an entry, or its column.
+    /// For each path feature of the leaves, its position in an entry, or its column.
     pub(crate) lanes: &'a [usize],
     pub(crate) layout: Layout,
 }
@@ -58,13 +58,13 @@ pub(crate) struct Split<'a> {
 pub(crate) struct Fill {
     weights: Vec<f64>,
     subsets: Vec<f64>,
-    /// The sums of the right and left leaf of a split; a single leaf uses the first.
+    /// The sums of the right and the left leaf of a split; a single leaf uses the first.
     leaves: [Sums; 2],
     both: Sums,
     column: Vec<f64>,
 }
 
-/// A, B and L, by pattern or by index.
+/// The sums A, B and L for each pattern or index.
 #[derive(Default)]
 struct Sums {
     gained: Vec<f64>,
@@ -171,7 +171,8 @@ impl Fill {
             return;
         }
         let channels = moments.channels(features);
-        // Compare the costs of both methods in their own units: one subset, or one addition of a vector.
+        // Compare the costs of both methods. The unit is one subset for the direct method, and one vector
+        // addition for the other.
         if 4 * steps_directly(law) <= channels.len() * (patterns * (features + 6) / 8 + 8) {
             self.directly(side, (value, law), features, moments);
         } else {
@@ -212,7 +213,7 @@ impl Fill {
     }
 }
 
-/// Returns the number of explicand patterns that complete a background pattern, summed over the latter.
+/// Returns the number of pairs of a background pattern and an explicand pattern that complete each other.
 #[multiversion::multiversion(targets("x86_64+avx2+bmi1+bmi2+popcnt"))]
 fn steps_directly(law: &[(u64, f64)]) -> usize {
     law.iter().map(|&(pattern, _)| 1_usize << pattern.count_ones()).sum()
@@ -273,12 +274,13 @@ fn add_products(sums: &mut [f64], a: &[f64], b: &[f64]) {
     }
 }
 
-/// Replaces numbers per set by the sums over all subsets of each set. Sets are bits of the index.
+/// Replaces the number of each set with the sum over all its subsets. The bits of an index form a set.
 #[inline(always)]
 fn subset_sums(numbers: &mut [f64]) {
     let (blocks, rest) = numbers.as_chunks_mut::<8>();
     for block in blocks {
-        // Steps within a vector: each number moves to the index of its superset, zeros to the others.
+        // Steps within a vector move each number to the index of its superset, and zeros to all other
+        // indices.
         within::<1>(block);
         within::<2>(block);
         within::<4>(block);
@@ -346,8 +348,8 @@ fn values_within<const STEP: usize>(sums: [&[[f64; 8]]; 3], values: &mut [f64]) 
     }
 }
 
-/// Adds numbers by pattern at the right and the left leaf of a split to one array by index. `bit` is the bit
-/// of the split's feature.
+/// Adds the numbers of the right and the left leaf of a split, which are indexed by pattern, to one array
+/// that is indexed like the split's table. `bit` is the bit of the split's feature.
 fn add_by_place(places: &mut [f64], [right, left]: [&[f64]; 2], bit: usize, is_first: bool) {
     let (goes_right, goes_left) = places.split_at_mut(places.len() / 2);
     if is_first {
@@ -362,8 +364,8 @@ fn add_by_place(places: &mut [f64], [right, left]: [&[f64]; 2], bit: usize, is_f
         for ((goes_right, goes_left), (right, left)) in places.zip(patterns) {
             let (right_failed, right_passed) = right.split_at(step);
             let (left_failed, left_passed) = left.split_at(step);
-            // Rows that failed an earlier test of this feature also fail this one, as far as the leaf is
-            // concerned.
+            // For the pattern at the leaf, rows that failed an earlier test of this feature also fail this
+            // one.
             add(&mut goes_right[..step], right_failed, left_failed);
             add(&mut goes_right[step..], right_passed, left_failed);
             add(&mut goes_left[..step], right_failed, left_failed);
@@ -393,7 +395,7 @@ mod tests {
     use super::*;
     use apportion_values::Semivalue;
 
-    /// Computes the values by definition: every explicand pattern with every background pattern.
+    /// Computes the values by definition, for every pair of an explicand pattern and a background pattern.
     fn by_patterns(features: usize, leaf: &Leaf<'_>, moments: &Moments) -> Vec<f64> {
         let mut values = vec![0.0; leaf.width << features];
         let all = (1_u64 << features) - 1;

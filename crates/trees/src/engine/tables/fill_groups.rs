@@ -24,7 +24,7 @@ struct Owner {
     own: u64,
     /// The other features of the group that the background satisfies.
     mixable: u64,
-    /// M2(|own| − 1, 0).
+    /// The moment M2(|own| − 1, 0).
     alone: f64,
 }
 
@@ -83,7 +83,7 @@ impl FillGroups {
                 lost[missing as usize] += value * loss;
                 for owner in &*owners {
                     let pattern = all & !missing;
-                    // The share of this group between the groups, M1(a, b).
+                    // The value of the leaf times the weight between the groups, M1(a, b).
                     let value = value * gain;
                     add_share(shares, bits, owner.own, pattern, value * owner.alone);
                     for mixed in subsets(owner.mixable).filter(|&mixed| mixed != 0) {

@@ -21,11 +21,11 @@ use crate::engine::pairs::{PairShares, place, places};
 #[derive(Default)]
 pub(crate) struct FillPairs {
     shares: Vec<f64>,
-    /// By pattern: the contribution to two missing features; by path feature and pattern: the amount
-    /// subtracted from that feature and a missing one.
+    /// For each pattern, the contribution to a pair of missing features; then, for each path feature and
+    /// pattern, the amount subtracted from the pair of that feature and a missing one.
     both_rest: Vec<f64>,
     mixed: Vec<f64>,
-    /// G, by size and by pattern P = ¬S.
+    /// The sums G, by size and by pattern P = ¬S.
     sums: Vec<f64>,
     weighted: [Vec<f64>; 6],
 }

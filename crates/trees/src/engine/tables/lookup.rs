@@ -2,7 +2,7 @@
 //!
 //! The patterns of all rows of a block are computed split by split, and their indices in the tables region by
 //! region; then each row loads one entry from each table. Every row adds up the regions in the same order,
-//! for every instruction set and whatever other rows are in the block.
+//! for every instruction set and regardless of the other rows of the block.
 
 use super::number::Number;
 use super::shape::{Layout, NONE, Region, Shape};
@@ -154,7 +154,7 @@ fn add_column<N: Number>(column: &[N], places: &[Pattern; BLOCK], sums: &mut [f6
         ($($length:literal)*) => {
             match column.len() {
                 $($length => add_known::<N, $length>(column, places, sums),)*
-                length => unreachable!("a column of {length} numbers"),
+                length => unreachable!("invalid length {length} of a column"),
             }
         };
     }

@@ -26,7 +26,7 @@ pub(crate) enum Layout {
     Lanes(usize),
     /// One column for each player that the region's leaves depend on.
     Columns,
-    /// One column for each pair of these players.
+    /// One column for each pair of players that the region's leaves depend on.
     Pairs,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Region {
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) layout: Layout,
-    /// Parents before children.
+    /// The steps in an order in which parents come before children.
     pub(crate) steps: Vec<Step>,
     pub(crate) regions: Vec<Region>,
     /// The number of slots for patterns.
@@ -92,7 +92,7 @@ pub(crate) struct Shape {
     pub(crate) size: usize,
     splits: Vec<u32>,
     players: Vec<u32>,
-    /// Per node: the number of splits at and below it.
+    /// For each node, the number of splits at and below it.
     below: Vec<u32>,
 }
 

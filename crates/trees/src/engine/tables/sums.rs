@@ -9,8 +9,8 @@ use crate::engine::paths::BLOCK;
 pub(crate) struct Sums {
     layout: Layout,
     players: usize,
-    /// Outputs × rows × lanes, or outputs × players × rows, from `first` on, which is aligned to a cache
-    /// line.
+    /// The sums, outputs × rows × lanes or outputs × players × rows, starting at index `first`, which is
+    /// aligned to a cache line.
     all: Vec<f64>,
     first: usize,
 }
@@ -45,8 +45,8 @@ impl Sums {
         self.all[self.first..].fill(0.0);
     }
 
-    /// Adds the sums to the values of the rows, which have `width` numbers per row: those of player `p` from
-    /// `places[p] · outputs` on.
+    /// Adds the sums to the values of the rows, which have `width` numbers per row. The values of player `p`
+    /// start at `places[p] · outputs`.
     pub(crate) fn add_to(&self, places: &[usize], outputs: usize, values: &mut [f64], width: usize) {
         if places.is_empty() {
             return;

@@ -1,8 +1,8 @@
 //! The tables of one tree.
 //!
 //! Every leaf has values for each pattern of an explicand, as the game defines them. The table of a split is
-//! assembled from those of its two children: its index encodes the pattern at either child and the decisions
-//! of the splits below.
+//! assembled from the tables of its two children: its index encodes the pattern at either child and the
+//! decisions of the splits below.
 
 use std::sync::Arc;
 
@@ -30,9 +30,10 @@ pub(crate) trait Law {
 #[derive(Debug)]
 pub(crate) struct Tables<N> {
     pub(crate) shape: Arc<Shape>,
-    /// Per region its table: entries one after the other, or columns one after the other.
+    /// The table of each region: its entries one after the other, or its columns one after the other.
     numbers: Vec<N>,
-    /// The start of the numbers, aligned to a cache line, so that no entry spans more lines than necessary.
+    /// The index of the first number, which is aligned to a cache line so that no entry spans more lines than
+    /// necessary.
     first: usize,
 }
 
@@ -133,10 +134,10 @@ struct Builder<'a> {
     fill: Fill,
     fill_groups: FillGroups,
     fill_levels: FillLevels,
-    /// One for each child of a split.
+    /// The working memory for pairs, one for each child of a split.
     fill_pairs: [FillPairs; 2],
     lanes: Vec<usize>,
-    /// Memory for reuse.
+    /// Freed tables whose memory is reused.
     spare: Vec<Vec<f64>>,
 }
 
@@ -271,8 +272,8 @@ impl Builder<'_> {
         entries
     }
 
-    /// Assembles the table of a split from those of its children, which are empty for a child outside the
-    /// region, and have the given numbers of decisions in their indices.
+    /// Assembles the table of a split from the tables of its children, which are empty for a child outside
+    /// the region, and have the given numbers of decisions in their indices.
     fn put_together(
         &mut self,
         split: usize,

@@ -12,14 +12,14 @@ pub(crate) struct Arrived<'a, const W: usize> {
     pub(crate) live: u64,
     /// The levels of players in R.
     pub(crate) rest: u64,
-    /// By level: the rows that fail a test of the player.
+    /// For each level, the rows that fail a test of its player.
     pub(crate) failing: &'a [Set<W>],
-    /// By level.
+    /// The player of each level.
     pub(crate) players: &'a [u32],
 }
 
 impl<const W: usize> Arrived<'_, W> {
-    /// Returns |R|.
+    /// Returns the number of players in R.
     #[inline(always)]
     pub(crate) fn others(&self) -> usize {
         self.rest.count_ones() as usize

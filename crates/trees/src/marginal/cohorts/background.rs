@@ -4,7 +4,7 @@ use crate::background::decisions::{Block, Questions, ROWS};
 use apportion_models::Ensemble;
 use apportion_models::tree::Tree;
 
-/// The maximum depth of trees for this kernel: each level of a path has a bit in a word.
+/// The maximum depth of trees for this kernel: each level of a path is one bit of a word.
 pub(crate) const MOST_DEPTH: usize = 64;
 
 /// The maximum number of bytes for all decisions.
@@ -15,7 +15,7 @@ const MOST_BYTES: usize = 1 << 28;
 pub(crate) struct Cohorts {
     pub(super) parts: Vec<Part>,
     pub(super) weights: Weights,
-    /// Per node of the ensemble.
+    /// The split data of each node of the ensemble.
     splits: Vec<Split>,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Part {
     pub(super) words: usize,
     /// The set of all rows.
     pub(super) present: Vec<u64>,
-    /// The rows that go left, for every condition.
+    /// For every condition, the set of rows that go left.
     pub(super) answers: Vec<u64>,
 }
 

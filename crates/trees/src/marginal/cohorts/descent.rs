@@ -11,7 +11,7 @@ use apportion_models::tree::{Node, Tree};
 /// The row to explain.
 #[derive(Clone, Copy)]
 pub(crate) struct Explicand<'a> {
-    /// Rounded.
+    /// The values of the row, rounded.
     pub(crate) row: &'a [f64],
     pub(crate) player_of: &'a [u32],
 }
@@ -20,20 +20,20 @@ pub(crate) struct Explicand<'a> {
 #[derive(Clone, Copy, Default)]
 struct Open {
     node: u32,
-    /// Level bits, as in [`Arrived`].
+    /// The players without a failed test, as level bits: see [`Arrived`].
     live: u64,
     rest: u64,
 }
 
 /// The working memory of a descent, created once per thread.
 pub(crate) struct Descent {
-    /// At most one per level.
+    /// The children that are still to be visited: at most one per level.
     open: Vec<Open>,
     /// Sets of rows: the cohorts of `open`, and by level the rows that fail a test of the player of that
     /// level.
     cohorts: Vec<u64>,
     failing: Vec<u64>,
-    /// By level.
+    /// The player of each level.
     players: Vec<u32>,
 }
 
@@ -65,7 +65,7 @@ impl Descent {
                 2 => self.add_part::<2, S>(task, cohorts, first, share, &mut phi),
                 4 => self.add_part::<4, S>(task, cohorts, first, share, &mut phi),
                 8 => self.add_part::<8, S>(task, cohorts, first, share, &mut phi),
-                words => unreachable!("a set of {words} words"),
+                words => unreachable!("a set has {words} words, which is not 1, 2, 4 or 8"),
             }
             first += 64 * part.words;
         }

@@ -33,11 +33,11 @@ pub(crate) fn room<const W: usize, const N: usize>(words: &mut Vec<u64>) -> &mut
     }
     match words.as_chunks_mut().0.first_chunk_mut() {
         Some(sets) => sets,
-        None => unreachable!("as many words"),
+        None => unreachable!("the memory has N × W words"),
     }
 }
 
-/// The number of bits of a number of players.
+/// The number of bits of a number of players on a path.
 const BITS: usize = (MOST_DEPTH.ilog2() + 1) as usize;
 
 /// The number of possible numbers of players on a path.
@@ -69,8 +69,8 @@ impl<const W: usize> Numbers<W> {
         }
     }
 
-    /// Writes to `by_number[k]`, for each k up to the number of sets, those of `rows` that are in k of the
-    /// sets.
+    /// Writes to `by_number[k]`, for each k up to the number of sets, the subset of `rows` that are in
+    /// exactly k of the sets.
     #[inline(always)]
     pub(crate) fn sort(&self, rows: Set<W>, by_number: &mut [Set<W>; SIZES]) {
         let used = self.sets.checked_ilog2().map_or(0, |bit| bit as usize + 1);

@@ -13,15 +13,15 @@ use crate::marginal::request::Request;
 use crate::marginal::shares::{Alone, InGroups, InPairs, OverHierarchy, Share};
 use crate::marginal::walk::Pair;
 
-/// Nanoseconds per leaf that is reached.
+/// The time per leaf that is reached, in nanoseconds.
 const LEAF: f64 = 250.0;
 
 /// The number of pairs of rows that are sampled to predict the time of the walk.
 const SAMPLE: usize = 4;
 
 impl InterventionalOracle<'_> {
-    /// Adds the contributions of these trees to some rows: those of target t to the number `places[t]` of
-    /// each row.
+    /// Adds the contributions of these trees to some rows: those for target t go to the number with index
+    /// `places[t]` of each row.
     pub(in crate::marginal) fn add_joint(
         &self,
         request: &Request<'_>,
@@ -78,7 +78,7 @@ impl InterventionalOracle<'_> {
         });
     }
 
-    /// Returns the plan of these trees for `count` rows similar to those of `sample`.
+    /// Returns the plan of these trees for `count` rows similar to those in `sample`.
     pub(in crate::marginal) fn joint_plan(
         &self,
         request: &Request<'_>,

@@ -60,7 +60,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Calls `give` with the games whose sum is the game `weight · f(x_S, b_rest)` on one tree, each with its
-    /// v. The rows are extended by the statistics.
+    /// value v. The rows are extended by the statistics.
     pub(in crate::marginal) fn through(
         &mut self,
         nodes: &[Node],
@@ -85,7 +85,7 @@ impl<'a> Walk<'a> {
                 self.products.require(player, self.taken[player as usize] == Taken::Explicand);
             }
             give(&mut self.products, pair.weight * node.value());
-            // Go back to the last parting whose other side is still to be visited.
+            // Return to the last parting whose other side is still to be visited.
             loop {
                 let Some(&Parting { player, split }) = self.partings.last() else { return };
                 let taken = &mut self.taken[player as usize];

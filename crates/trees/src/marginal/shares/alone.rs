@@ -31,7 +31,7 @@ struct Walking<'a, F> {
 }
 
 impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
-    /// Gains and losses.
+    /// Sums of gains and of losses.
     type Sums = (f64, f64);
 
     #[inline(always)]

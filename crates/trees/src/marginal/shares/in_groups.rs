@@ -14,8 +14,8 @@
 //! φ_i −= v · M1(a, b) · M2(e, r − 1)   for i ∈ R ∩ S_j.
 //! ```
 //!
-//! So without a mixed group all members get contributions; with one mixed group, only its members; with two,
-//! none.
+//! So without a mixed group all members get contributions; with one mixed group, only its members do; with
+//! two, no player does.
 //!
 //! # Algorithms
 //!
@@ -61,9 +61,9 @@ const BACKGROUND: usize = 1;
 
 /// The features taken from each row, by group.
 struct Counts {
-    /// Per group: the number of features taken from either row.
+    /// For each group, the number of features taken from the explicand and from the background row.
     of_group: Vec<[usize; 2]>,
-    /// The number of groups whose features are all taken from the same row.
+    /// The number of groups all of whose features are taken from the explicand, and from the background row.
     whole: [usize; 2],
     /// The last group with features from both rows, and the number of such groups.
     mixed: (usize, usize),
@@ -112,9 +112,9 @@ impl Counts {
 /// The feature of a parting on the path.
 struct Given {
     group: usize,
-    /// The row that it is taken from.
+    /// The row that the feature is taken from.
     side: usize,
-    /// Its value on the leaves of this side.
+    /// The sum of the feature's contributions from the leaves on this side.
     sum: f64,
 }
 
@@ -143,7 +143,8 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
         let group = self.coalitional.group_of(player);
         let is_own = self.counts.enter(group, EXPLICAND, 1);
         if !is_own {
-            // The group has features of the background only. Adding another one never mixes a second group.
+            // All features of the group are taken from the background, so taking another one from it never
+            // mixes a second group.
             self.counts.enter(group, BACKGROUND, 1);
         }
         self.given.push(Given { group, side: if is_own { EXPLICAND } else { BACKGROUND }, sum: 0.0 });
@@ -194,7 +195,7 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
 
 /// The features that a background pattern leaves to the explicand.
 struct Own {
-    /// E.
+    /// The features E.
     features: u64,
     /// The groups of these features.
     groups: u64,
@@ -206,11 +207,11 @@ struct Own {
 #[derive(Default)]
 struct OfCohort {
     groups: Vec<Group>,
-    /// By group: the rows that fail a test of one of its players.
+    /// For each group, the rows that fail a test of one of its players.
     touched: Vec<u64>,
     by_groups: Vec<u64>,
-    /// For one group: G_i of its players, the rows by number of failed players, and the same also by number
-    /// of groups.
+    /// For one group: the sets G_i of its players, the rows by number of failed players, and the rows by
+    /// number of failed players and of groups.
     members: Vec<u64>,
     by_members: Vec<u64>,
     cells: Vec<u64>,

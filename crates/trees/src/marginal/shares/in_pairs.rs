@@ -43,7 +43,7 @@ use crate::marginal::walk::{Parting, Walked};
 pub(crate) struct InPairs {
     failed: Failed,
     by_size: Vec<u64>,
-    /// The numbers of a leaf's pairs.
+    /// The number of each pair of players of a leaf.
     numbers: Vec<usize>,
 }
 

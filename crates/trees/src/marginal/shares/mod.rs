@@ -7,11 +7,11 @@
 //! | | | |
 //! |---|---|---|
 //! | [`Alone`] | a semivalue | v M(\|E\| − 1, \|R\|) to each of E, −v M(\|E\|, \|R\| − 1) to each of R |
-//! | [`InGroups`] | a coalitional value | the same twice, between groups and within: see [`in_groups`] |
-//! | [`OverHierarchy`] | the same over a hierarchy | the same at every level: see [`over_hierarchy`] |
+//! | [`InGroups`] | a coalitional value | the product of such weights between the groups and within them: see [`in_groups`] |
+//! | [`OverHierarchy`] | a coalitional value over a hierarchy | the product of such weights at all levels: see [`over_hierarchy`] |
 //! | [`InPairs`] | an interaction index | v M(\|E\| − 2, \|R\|) to two of E, and so on: see [`in_pairs`] |
 //!
-//! Contributions go to *targets*: players, or numbers of pairs.
+//! Contributions are added to *targets*: players, or numbered pairs of players.
 
 mod alone;
 mod in_groups;

@@ -55,7 +55,8 @@ const BOTH: usize = 2;
 
 /// The members of every group taken from each row.
 struct Counts {
-    /// Per group: the number of members of the explicand alone, of the background alone, and of both.
+    /// For each group, the number of members taken from the explicand alone, from the background alone, and
+    /// from both.
     of_group: Vec<[u32; 3]>,
 }
 
@@ -130,10 +131,10 @@ impl Counts {
 
 /// The feature of a parting on the path.
 struct Given {
-    /// The row that it is taken from.
+    /// The row that the feature is taken from.
     side: usize,
     feature: usize,
-    /// Its value on the leaves of this side.
+    /// The sum of the feature's contributions from the leaves on this side.
     sum: f64,
 }
 
@@ -162,7 +163,8 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
         let feature = player as usize;
         let is_own = self.counts.enter(self.levels, feature, EXPLICAND);
         if !is_own {
-            // The group has features of the background only. Adding another one mixes nothing.
+            // All features of the group are taken from the background, so taking another one from it mixes no
+            // group.
             self.counts.enter(self.levels, feature, BACKGROUND);
         }
         let side = if is_own { EXPLICAND } else { BACKGROUND };
@@ -197,7 +199,7 @@ impl<F: FnMut(usize, f64)> Walked for Walking<'_, F> {
 
 /// The features that a background pattern leaves to the explicand.
 struct Own {
-    /// E.
+    /// The features E.
     features: u64,
     /// The weight of the pattern times the value of the leaf.
     value: f64,
@@ -208,7 +210,7 @@ struct Own {
 struct OfCohort {
     /// The levels of the players on the path.
     places: Vec<usize>,
-    /// By group: the rows that fail a test of one of its players.
+    /// For each group, the rows that fail a test of one of its players.
     touched: Vec<u64>,
     /// Sets of rows with their weights, for each group that is being divided.
     cells: Vec<u64>,
@@ -221,9 +223,9 @@ struct Cohort<'a, 'c, const W: usize, T, F> {
     levels: &'a Levels,
     leaf: &'a LeafLevels,
     arrived: &'a Arrived<'c, W>,
-    /// By index on the path: the level of the player.
+    /// For each path player, its level.
     places: &'a [usize],
-    /// By group of the leaf: the rows that fail a test of one of its players.
+    /// For each group of the leaf, the rows that fail a test of one of its players.
     touched: &'a [Set<W>],
     weigh: &'a T,
     phi: &'a mut F,
@@ -247,7 +249,7 @@ impl<const W: usize, T: Weigh, F: FnMut(usize, f64)> Cohort<'_, '_, W, T, F> {
         }
     }
 
-    /// Divides the rows of the cells from `first` on, with their weights, among the members of a group.
+    /// Divides the rows of the cells starting at `first`, with their weights, among the members of a group.
     fn divide(
         &mut self,
         group: usize,

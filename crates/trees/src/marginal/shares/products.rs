@@ -1,14 +1,14 @@
-//! Games that are nonzero iff some players are taken from the explicand and others are not; linear leaves are
-//! sums of such games.
+//! Games that are nonzero iff certain players are taken from the explicand and certain others are not. Linear
+//! leaves are sums of such games.
 
 /// The game `v · [E, R] + Σ_q d_q · [E ∪ {q}, R]`, with the players q in neither E nor R.
 #[derive(Default)]
 pub(crate) struct Products {
-    /// E.
+    /// The players E.
     pub(crate) own: Vec<u32>,
-    /// R.
+    /// The players R.
     pub(crate) rest: Vec<u32>,
-    /// Each q with its d_q.
+    /// The players q, each with its d_q.
     pub(crate) extensions: Vec<(u32, f64)>,
 }
 

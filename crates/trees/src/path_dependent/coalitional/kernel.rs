@@ -215,11 +215,11 @@ pub(in super::super) struct Stack<const R: usize> {
 fn slot<const Q: usize, const R: usize>(slots: &[Lanes<R>], slot: u32) -> &[Lanes<R>; Q] {
     match slots[slot as usize * Q..].first_chunk() {
         Some(slot) => slot,
-        None => unreachable!("a slot for every number"),
+        None => unreachable!("every number has a slot"),
     }
 }
 
-/// Returns the slot of a split, and those of its children and of the factors to them.
+/// Returns the slot of a split, the slots of its children, and the slots of the factors to them.
 #[inline(always)]
 fn at_split<'a, const Q: usize, const R: usize>(
     slots: &'a mut [Lanes<R>],
@@ -401,8 +401,8 @@ fn give<const R: usize, E: Earlier>(
     }
 }
 
-/// Computes T of a split from those of its children, `T = F_l T_l + F_r T_r`; if `parts`, also replaces the
-/// factors by both terms.
+/// Computes T of a split from T of its children, `T = F_l T_l + F_r T_r`; if `parts`, also replaces the
+/// factors with both terms.
 #[inline(always)]
 fn ascend<const Q: usize, const R: usize, E: Earlier>(
     split: &Split,

@@ -13,9 +13,9 @@
 //! V_i = mean over r of Π_{j ∈ g, j ≠ i} (r h_j + (1 − r) c_j):
 //! ```
 //!
-//! the double integral is a product of two single ones. W_g has one factor less per leaf than there are
-//! groups on its path, V_i one less than there are members of g, so Gauss rules of half as many nodes are
-//! exact.
+//! the double integral is a product of two single ones. On a leaf, W_g has one factor fewer than there are
+//! groups on the path, and V_i one fewer than there are members of g on it, so Gauss rules with half as many
+//! nodes are exact.
 //!
 //! Leaves need not be visited one by one, and no division is needed. *Between* the groups, the walk is that
 //! of [the quotient game](super), whose players are the groups: at a split on group g it goes to a child with
@@ -37,9 +37,9 @@
 //!
 //! So for the members of g, the tree consists of the splits on g alone, and each side of a split has as its
 //! worth the sum of X over all such children that are reached from it without another split on g. *Within*
-//! the group, the values are again those of a path-dependent game, by the same recursion with nodes r: at a
-//! split on feature i, with s and ds/dr of i, and P^g the probability to reach the split over the splits on
-//! g,
+//! the group, the values are again values of a path-dependent game, computed by the same recursion with nodes
+//! r: at a split on feature i, with s and ds/dr of i, and P^g the probability to reach the split over the
+//! splits on g,
 //!
 //! ```text
 //! Y(side) = X(side) + Σ_{next splits on g} Z(split),     A = κ_l Y_l + κ_r Y_r,     Δ = Y(side of x) − A,
@@ -48,9 +48,9 @@
 //!
 //! # Cost
 //!
-//! In addition to the cost of the quotient game, one multiplication per node q at each child for every group
-//! that was tested above, whether or not it is tested again below. Each split takes one step within its
-//! group.
+//! In addition to the cost of the quotient game, there is one multiplication per node q at each child for
+//! every group that was tested above, whether or not it is tested again below. Each split takes one step
+//! within its group.
 
 mod by_size;
 mod kernel;

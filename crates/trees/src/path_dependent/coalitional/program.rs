@@ -2,10 +2,11 @@
 //!
 //! # Slots
 //!
-//! The walk needs memory only for its current path. A *slot between* holds one number per node q and row: P
-//! of a node, which is replaced by T on the way up; the factors F to both children of a split, which are
-//! replaced by F·T; P without a group. A *slot within* holds one per node r and row: Y of a side of a split,
-//! and P^g to it. The slots of a split are allocated when the walk enters it, and freed when it leaves.
+//! The walk needs memory only for its current path. A *slot between* contains one number per node q and row:
+//! P of a node, which is replaced by T on the way up; the factors F to both children of a split, which are
+//! replaced by F·T; P without a group. A *slot within* contains one number per node r and row: Y of a side of
+//! a split, and P^g to it. The slots of a split are allocated when the walk enters it, and freed when it
+//! leaves.
 
 use std::ops::Range;
 
@@ -19,9 +20,9 @@ use apportion_models::tree::{Node, Tree};
 /// The result of earlier tests of a path on one group or one feature.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Earlier {
-    /// The product of their shares; 1 if there are none.
+    /// The product of the shares of these tests; 1 if there are no tests.
     pub(super) passed: f64,
-    /// The mask of the rows that passed all of them.
+    /// The mask of the rows that passed all of these tests.
     pub(super) hot: u32,
 }
 
@@ -48,17 +49,17 @@ pub(super) struct Split {
     /// κ: covers of the children over the split's cover.
     pub(super) shares: [f64; 2],
     pub(super) sides: [Side; 2],
-    /// Tests of the group above.
+    /// The result of the tests above of the group.
     pub(super) group: Earlier,
-    /// Tests of the feature above.
+    /// The result of the tests above of the feature.
     pub(super) feature: Earlier,
     pub(super) column: u32,
     /// The index of the feature among those that any tree depends on.
     pub(super) player: u32,
     /// The first of four masks: the rows that pass this and all earlier tests of the group by going left, and
-    /// by going right; and the same for the feature. Mask 0 is that of all rows.
+    /// by going right; and the same for the feature. Mask 0 contains all rows.
     pub(super) masks: u32,
-    /// Whether the masks of the group, and those of the feature, are needed below.
+    /// Whether the masks of the group are needed below, and whether those of the feature are.
     pub(super) marks: [bool; 2],
     /// The slot of the split itself.
     pub(super) slot: u32,
@@ -78,21 +79,21 @@ pub(super) enum Step {
     /// Compute P of both children of a split on a group that was not tested before; and the factors, if other
     /// groups need them.
     Descend { split: u32, factors: bool },
-    /// The same for a group that was tested before.
+    /// Do the same as [`Descend`](Self::Descend) for a group that was tested before.
     DescendAgain { split: u32, factors: bool },
-    /// Compute P without a group, at a child from that at its parent.
+    /// Compute P without a group at a child, from the same number at its parent.
     Carry { from: u32, factor: u32, to: u32 },
     /// Compute P^g and set Y = 0 for the open sides of the first split on a group of the path.
     Open { split: u32 },
-    /// The same for a later split on the group.
+    /// Compute P^g and set Y = 0 for the open sides of a later split on a group of the path.
     OpenAgain { split: u32 },
     /// Add the contributions to the feature of the first split on a group.
     Give { split: u32 },
-    /// The same for a later split, and compute its Z.
+    /// Add the contributions to the feature of a later split on a group, and compute Z of the split.
     GiveAgain { split: u32 },
     /// Compute T of a split from T of its children; and both terms, if other groups need them.
     Ascend { split: u32, parts: bool },
-    /// The same for a group that was tested before.
+    /// Do the same as [`Ascend`](Self::Ascend) for a group that was tested before.
     AscendAgain { split: u32, parts: bool },
     /// Compute X of a child below which another group than the split's is no longer tested.
     Close { apart: u32, part: u32, worth: u32 },

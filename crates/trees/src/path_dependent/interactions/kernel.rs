@@ -24,8 +24,8 @@ pub(in super::super) struct OfPairs<'a> {
     partners: &'a Partners,
     rules: Vec<Option<Rule>>,
     trees: Vec<PairTree<'a>>,
-    /// Λ of each edge if all tests are passed, `(1 − c) / (t + c (1 − t))`: per tree and run of nodes, edges
-    /// × nodes.
+    /// Λ of each edge if all tests are passed, `(1 − c) / (t + c (1 − t))`: edges × nodes for each tree and
+    /// run of nodes.
     passed: Vec<f64>,
 }
 
@@ -217,7 +217,7 @@ fn descend<const Q: usize, const R: usize, E: Earlier>(
     }
 }
 
-/// Computes T of a split from those of its children, its gains `w_q P ds/dt Δ`, and `−Σ_q gain / (1 − t)`.
+/// Computes T of a split from T of its children, its gains `w_q P ds/dt Δ`, and `−Σ_q gain / (1 − t)`.
 #[inline(always)]
 fn ascend<const Q: usize, const R: usize, E: Earlier>(
     split: &Split,

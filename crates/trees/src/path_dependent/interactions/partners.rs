@@ -19,7 +19,7 @@ pub(super) struct Partner {
 /// The partners of all splits.
 #[derive(Debug)]
 pub(in super::super) struct Partners {
-    /// Per split, in the order of the program: the end of its partners in `partners`.
+    /// For each split, in the order of the program, the end of its partners in `partners`.
     ends: Vec<usize>,
     partners: Vec<Partner>,
     /// The indices of the computed numbers in a matrix of players × players, whose upper half is written: the
@@ -38,9 +38,9 @@ impl Partners {
             targets: players.iter().map(|player| player * (count + 1)).collect(),
         };
         let mut pairs = HashMap::new();
-        // Per player: the last split that has it among its partners.
+        // For each player, the last split that has it as a partner.
         let mut seen = vec![usize::MAX; players.len()];
-        // Per level: the split of the path and its index in the tree.
+        // For each level, the split on the path and its index in the tree.
         let mut path = Vec::new();
         let mut trees: Vec<_> = program.trees.iter().collect();
         trees.sort_by_key(|tree| tree.splits.start);

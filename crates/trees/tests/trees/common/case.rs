@@ -60,7 +60,7 @@ pub fn in_groups(groups: &Partition) -> Vec<Value> {
     pairs.chain(quotients).chain([Value::two_step(groups.clone())]).collect()
 }
 
-/// An oracle, with the name of its settings and its tolerance.
+/// The name of an oracle's settings, the oracle, and its tolerance.
 pub type Told<'a> = (String, Box<dyn Exact + 'a>, f64);
 
 /// The value of a coalition of features for a row: one number per output.
@@ -392,7 +392,7 @@ fn base_scores(trees: &[TreeSpec]) -> Vec<f32> {
     (0..outputs).map(|output| output as f32 * 0.5 - 0.75).collect()
 }
 
-/// Returns the matrix of `count` players, where only those in `players` take part in the game.
+/// Returns the matrix of `count` players for a game in which only those in `players` take part.
 pub fn matrix(
     value: &Semivalue,
     diagonal: Diagonal,

@@ -174,7 +174,7 @@ impl Lists {
     }
 }
 
-/// Returns the file of a model with one output.
+/// Returns the content of the file of a model with one output.
 pub fn text(trees: &[Node], features: usize) -> String {
     let blocks: Vec<String> = trees.iter().enumerate().map(|(index, tree)| block(index, tree)).collect();
     let names: Vec<String> = (0..features).map(|feature| format!("Column_{feature}")).collect();

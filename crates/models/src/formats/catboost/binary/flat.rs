@@ -1,14 +1,13 @@
-//! Tables, lists and texts of a FlatBuffer. Each is read on access and checked to lie within the bytes.
+//! Tables, lists and strings of a FlatBuffer. Each is read on access and checked to lie within the bytes.
 //!
 //! All numbers are little-endian. A table begins with the distance back to its vtable (here called plan),
-//! which stores for each field the distance from the start of the table. If it is 0 or the plan is too short,
-//! the field has its default value. Fields that are not plain numbers store the distance forward to their
-//! content. Lists begin with their length.
-//! are. Lists begin with their length.
+//! which stores for each field the distance from the start of the table. If the distance is 0 or the plan is
+//! too short, the field has its default value. Fields that are not plain numbers store the distance forward
+//! to their content. Lists begin with their length.
 
 use crate::error::ModelError;
 
-/// Bytes, and the name of the part of the file for error messages.
+/// The bytes of a part of the file, and its name for error messages.
 #[derive(Clone, Copy)]
 pub(super) struct Buffer<'a> {
     bytes: &'a [u8],
@@ -145,7 +144,7 @@ impl<'a> Table<'a> {
         Ok(self.list(field, 8)?.chunks_exact(8).map(|bytes| f64::from_le_bytes(chunk(bytes))).collect())
     }
 
-    /// Returns a text, or `None` if the field is missing.
+    /// Returns a string, or `None` if the field is missing.
     pub(super) fn text(&self, field: usize) -> Result<Option<&'a str>, ModelError> {
         self.target(field)?.map(|at| self.text_at(at)).transpose()
     }
@@ -160,12 +159,12 @@ impl<'a> Table<'a> {
         self.each(field, |at| self.buffer.table(at))
     }
 
-    /// Returns a list of texts.
+    /// Returns a list of strings.
     pub(super) fn texts(&self, field: usize) -> Result<Vec<&'a str>, ModelError> {
         self.each(field, |at| self.text_at(at))
     }
 
-    /// Reads the targets of the elements of a list.
+    /// Reads the items that the elements of a list point to.
     fn each<T>(
         &self,
         field: usize,

@@ -1,9 +1,9 @@
 //! CatBoost models in the binary format (cbm).
 //!
 //! A file consists of `CBM1`, the length of the core, and the core: a [FlatBuffer](flat) with features, trees
-//! and texts about the training. If the model has statistics of categories, their number follows, and for
-//! each table its length and a FlatBuffer. A length has 32 bits; if all of them are set, a length of 64 bits
-//! follows.
+//! and information about the training as strings. If the model has statistics of categories, their number
+//! follows, and for each table its length and a FlatBuffer. A length has 32 bits; if all of them are set, a
+//! length of 64 bits follows.
 //!
 //! Fields of a table are identified by their index:
 //!
@@ -37,10 +37,11 @@ pub(crate) const MAGIC: &[u8] = b"CBM1";
 /// The only version of the core, in CatBoost's spelling.
 const VERSION: &str = "FlabuffersModel_v1";
 
-/// The part with the tables of statistics.
+/// The name of the part with the tables of statistics.
 const TABLES: &str = "static_provider_v1";
 
-/// Maximum number of outputs. Each tree stores values for all outputs, so this only limits the number itself.
+/// Maximum number of outputs. Only models without trees need the limit, since each tree stores values for all
+/// outputs.
 const MOST_OUTPUTS: usize = 1 << 20;
 
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Ensemble, ModelError> {
@@ -126,7 +127,7 @@ fn length(rest: &mut &[u8], what: &'static str) -> Result<usize, ModelError> {
     let short = number(4);
     let length = if short == Some(u64::from(u32::MAX)) { number(8) } else { short };
     let length = length.and_then(|length| usize::try_from(length).ok());
-    length.ok_or_else(|| Buffer::new(&[], what).error("unexpected end of the file at its length"))
+    length.ok_or_else(|| Buffer::new(&[], what).error("unexpected end of the file, expected a length"))
 }
 
 /// Reads a part, which is prefixed with its length, and removes it from the bytes.
@@ -143,7 +144,7 @@ fn part<'a>(rest: &mut &'a [u8], what: &'static str) -> Result<Buffer<'a>, Model
     }
 }
 
-/// Reads the columns.
+/// Reads the features.
 fn features(table: Table<'_>) -> Result<Features, ModelError> {
     let mut features = Features::default();
     let mut add = |feature: Table<'_>, kind, [index, column, name]: [usize; 3]| {

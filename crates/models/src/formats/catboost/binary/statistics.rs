@@ -12,7 +12,7 @@ use crate::formats::catboost::statistics::{Element, Stated, kind};
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Key {
     categories: Vec<i32>,
-    /// Features and borders, compared bit by bit.
+    /// Features and borders of numeric tests; borders are compared bit by bit.
     above: Vec<(i32, [u8; 4])>,
     exactly: Vec<(i32, [u8; 4])>,
     kind: u8,
@@ -22,7 +22,7 @@ pub(super) struct Key {
 impl Key {
     fn read(base: Table<'_>) -> Result<Self, ModelError> {
         let Some(combination) = base.table(0)? else {
-            return Err(base.error("a statistic without features"));
+            return Err(base.error("the statistic has no features"));
         };
         Ok(Self {
             categories: combination.ints(0)?,
@@ -60,7 +60,7 @@ pub(super) struct Listed {
 
 impl Listed {
     pub(super) fn read(feature: Table<'_>) -> Result<Self, ModelError> {
-        let wanted = || feature.error("a statistic without a definition");
+        let wanted = || feature.error("the statistic has no definition");
         let statistic = feature.table(0)?.ok_or_else(wanted)?;
         let key = Key::read(statistic.table(0)?.ok_or_else(wanted)?)?;
         let class = statistic.count(1, 0)?;
@@ -88,7 +88,7 @@ pub(super) fn tables<'a>(
     let mut tables = HashMap::new();
     for buffer in parts {
         let table = buffer?.root()?;
-        let Some(base) = table.table(0)? else { return Err(table.error("a table without a definition")) };
+        let Some(base) = table.table(0)? else { return Err(table.error("the table has no definition")) };
         let key = Key::read(base)?;
         tables.insert(key, Arc::new(counts(table, base.byte(1)?)?));
     }

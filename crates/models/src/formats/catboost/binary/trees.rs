@@ -1,8 +1,8 @@
 //! Trees in a binary file: lists of the splits, the steps and the leaves of all trees.
 //!
-//! An oblivious tree has as many splits as its size, and 2^size leaves. For other trees, the size is the
-//! number of nodes, and a step contains the distances to the two children of a node. If both distances are 0,
-//! the node is a leaf. If only one is 0, that child is a leaf with the value of the node.
+//! An oblivious tree of size d has d splits and 2^d leaves. For other trees, the size is the number of nodes,
+//! and a step contains the distances to the two children of a node. If both distances are 0, the node is a
+//! leaf. If only one is 0, that child is a leaf with the value of the node.
 
 use super::flat::{Table, pairs_of_16};
 use crate::ensemble::{Split, VectorTree};
@@ -18,11 +18,11 @@ pub(super) struct Trees<'a> {
     splits: Vec<i32>,
     sizes: Vec<i32>,
     values: Vec<f64>,
-    /// Weights of leaves, summed over all outputs; empty if the file has no weights.
+    /// Weights of all leaves; empty if the file has no weights.
     weights: Vec<f64>,
     /// Steps to the left and right child; empty if trees are oblivious.
     steps: Vec<[u16; 2]>,
-    /// For each node, the index of the first value of its leaf.
+    /// For each leaf node, the index of its first value.
     leaves: Vec<i32>,
 }
 
@@ -109,7 +109,7 @@ impl<'a> Trees<'a> {
         *before = leaves.end;
         let values = self.values.get(leaves.start * outputs..leaves.end * outputs);
         let values =
-            values.ok_or_else(|| format!("missing values of leaf {} ({outputs} outputs)", leaves.end - 1))?;
+            values.ok_or_else(|| format!("leaf {} has no values ({outputs} outputs)", leaves.end - 1))?;
         let weights = match self.weights.is_empty() {
             true => None,
             false => Some(self.weights.get(leaves.clone()).ok_or("some leaves have no weights")?),
@@ -138,15 +138,12 @@ impl<'a> Trees<'a> {
             if is_leaf || steps == [0, 0] {
                 *before += 1;
                 if before.saturating_mul(outputs) > self.values.len() {
-                    return Err(format!("missing values of leaf {before} ({outputs} outputs)"));
+                    return Err(format!("leaf {before} has no values ({outputs} outputs)"));
                 }
                 let place = self.leaves[node] as u32 as usize;
                 let values = self.values.get(place..place.saturating_add(outputs));
                 shape.add_leaf(
-                    values
-                        .ok_or_else(|| format!("missing values of the leaf at value {place}"))?
-                        .iter()
-                        .copied(),
+                    values.ok_or_else(|| format!("the leaf at index {place} has no values"))?.iter().copied(),
                 );
                 weights.push(self.weights.get(place / outputs).copied());
                 continue;

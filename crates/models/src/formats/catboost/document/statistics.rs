@@ -25,7 +25,7 @@ pub(super) struct Listed<'a> {
 pub(super) struct Borders {
     /// The index of the first border of a statistic.
     first: usize,
-    /// For each border from there on, its statistic and its value.
+    /// The statistic and the value of each border, starting with the one at that index.
     of: Vec<(usize, f32)>,
 }
 
@@ -34,7 +34,8 @@ impl Borders {
     pub(super) fn find(&self, split: &Field<'_>) -> Result<(usize, f32), ModelError> {
         let (index, border) = (split.get("split_index")?, split.get("border")?);
         let found = index.count()?.checked_sub(self.first).and_then(|place| self.of.get(place)).copied();
-        let found = found.ok_or_else(|| index.error("not the index of a border of a category statistic"))?;
+        let found =
+            found.ok_or_else(|| index.error("expected the index of a border of a category statistic"))?;
         match border.number()? {
             given if given as f32 == found.1 => Ok(found),
             given => Err(border.error(format!("the border is {given}, but {} in the statistic", found.1))),
@@ -53,7 +54,7 @@ pub(super) fn read<'a>(
     };
     if root.has("estimated_features") || listed.has("estimated_features") {
         return Err(listed.error(
-            "category statistics cannot be combined with features computed from texts, whose order is \
+            "category statistics cannot be combined with features computed from text, whose order is \
              unknown",
         ));
     }
@@ -86,7 +87,7 @@ impl<'a> Listed<'a> {
         let rate = Rate {
             kind: known.ok_or_else(unknown)?,
             prior: number("prior_numerator")?,
-            // This is CatBoost's spelling.
+            // The misspelling is CatBoost's.
             prior_weight: number("prior_denomerator")?,
             shift: number("shift")?,
             scale: number("scale")?,

@@ -118,7 +118,7 @@ fn conditions<'a>(
     fields.into_iter().map(|field| Ok((field.clone(), condition(&field, splits, borders)?))).collect()
 }
 
-/// Returns the nodes of a nested tree level by level, which is their numbering, with their splits. Terminates
+/// Returns the nodes of a nested tree with their splits, level by level, as they are numbered. Terminates
 /// because the nesting is limited.
 fn in_order<'a>(tree: &Field<'a>) -> Result<Vec<(Field<'a>, Option<Field<'a>>)>, ModelError> {
     let mut queue = VecDeque::from([tree.clone()]);

@@ -4,7 +4,7 @@
 //! c + Σ_j w_j x_j + Σ_t leaf_t(x)
 //! ```
 //!
-//! If feature j is missing, `w_j x_j` is replaced by another number: NaN, unless the graph imputes it.
+//! If feature j is missing, `w_j x_j` is replaced with NaN, or with another number if the graph imputes it.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ pub(super) struct Term {
 /// The terms of a forest in a column.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Leaves {
-    /// A weighted sum of the outputs of the forest: weights by output.
+    /// A weighted sum of the outputs of the forest: the weight of each output.
     Weighted(BTreeMap<usize, f64>),
     /// A value for each leaf of the only tree of the forest.
     Mapped(Rc<[f64]>),

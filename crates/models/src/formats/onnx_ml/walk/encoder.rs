@@ -1,4 +1,4 @@
-//! The lookup table of a `LabelEncoder`, whose keys and values are numbers or texts.
+//! The lookup table of a `LabelEncoder`, whose keys and values are numbers or strings.
 
 use std::rc::Rc;
 
@@ -20,7 +20,7 @@ impl Encoder {
     pub(super) fn read(attributes: Attributes<'_>) -> Result<Self, Stop> {
         let classes = attributes.texts("classes_strings");
         if !classes.is_empty() {
-            // The first version maps texts to their indices.
+            // The first version maps strings to their indices.
             return Ok(Self {
                 keys: classes
                     .iter()
@@ -78,7 +78,7 @@ fn list(attributes: Attributes<'_>, name: &str) -> Result<(Vec<Datum>, Element),
 }
 
 impl Attributes<'_> {
-    /// Returns the numbers or texts of a tensor, or `None` if it is missing.
+    /// Returns the numbers or strings of a tensor, or `None` if it is missing.
     fn tensor_data(self, name: &str) -> Result<Option<Vec<Datum>>, Stop> {
         let Some(tensor) = self.raw_tensor(name) else { return Ok(None) };
         if !tensor.string_data.is_empty() {

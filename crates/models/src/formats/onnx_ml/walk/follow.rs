@@ -19,7 +19,7 @@ use crate::formats::onnx_ml::graph::{Element, is_ensemble, is_label};
 use crate::formats::onnx_ml::messages::{GraphProto, NodeProto, TensorProto};
 use crate::formats::onnx_ml::tensor::Tensor;
 
-/// Number of terms that any file may create. Longer files may create more.
+/// Number of terms that every file may create. Long files may create more.
 const TERMS: usize = 1 << 22;
 
 /// The result of evaluating a graph.
@@ -214,7 +214,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns the integers of a constant input.
+    /// Returns the elements of a constant input as integers.
     pub(super) fn places(&self, node: &NodeProto, index: usize) -> Result<Vec<i64>, Stop> {
         Ok(self.constant(node, index)?.numbers.iter().map(|&number| number as i64).collect())
     }
@@ -302,8 +302,8 @@ pub(super) fn places_in(places: &[i64], count: usize) -> Result<Vec<usize>, Stop
     places.iter().map(place).collect()
 }
 
-/// Returns the numbers of a tensor that is the same for all rows: one number, or one for each of `count`
-/// columns.
+/// Returns the numbers of a tensor that is the same for all rows: one number, or one number for each of
+/// `count` columns.
 pub(super) fn row_of(tensor: &Tensor, count: usize) -> Result<Vec<f64>, Stop> {
     let is_row = match tensor.dims[..] {
         [] => true,

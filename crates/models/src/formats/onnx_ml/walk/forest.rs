@@ -52,7 +52,7 @@ impl Forest {
         Ok(Self::chain(splits, ends.iter().map(|&(_, value)| value)))
     }
 
-    /// Converts a function of a text to a tree, with the values of its leaves.
+    /// Converts a function of a string to a tree, with the values of its leaves.
     pub(super) fn of_cases(cases: &Cases) -> Result<(Self, Leaves), Stop> {
         let (mut numbers, others) = cases.numbers()?;
         numbers.retain(|&(_, number)| number != others);

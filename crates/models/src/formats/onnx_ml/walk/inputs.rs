@@ -16,7 +16,7 @@ use crate::formats::onnx_ml::{indices, lists};
 
 /// The file stores only the number of columns, so without a limit a small file could exhaust the memory.
 const MAX_FEATURES: usize = 1 << 30;
-/// Number of columns that any file may have if they are listed one by one. Longer files may have more.
+/// Number of columns that every file may have if they are listed one by one. Long files may have more.
 const COLUMNS: usize = 1 << 16;
 
 /// The columns of the table.
@@ -28,7 +28,7 @@ pub(super) struct Rows {
     pub(super) grid: Grid,
 }
 
-/// The inputs by name, and the texts of text columns.
+/// The inputs by name, and the categories of text columns.
 pub(super) struct Inputs<'a> {
     pub(super) rows: Rows,
     pub(super) values: Vec<(&'a str, Value)>,
@@ -46,7 +46,7 @@ pub(super) fn inputs<'a>(
     let (mut columns, mut has_text, mut is_single) = (0usize, false, has_trees);
     for input in &graph.input {
         if constants.contains_key(&*input.name) {
-            // This is an initializer that may be overridden by an input, as in older files.
+            // Older files also list initializers as inputs, so that they can be overridden.
             continue;
         }
         let (element, count) = describe(input)?;

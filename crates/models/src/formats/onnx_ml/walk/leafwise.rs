@@ -1,4 +1,4 @@
-//! Operators on scores that are determined by one tree. Whatever they compute can be computed for each of its
+//! Operators on scores that are determined by one tree, so that their results can be computed for each of its
 //! leaves.
 //!
 //! For example, isolation forests look up path lengths by the index of the leaf, and votes of classifiers
@@ -151,7 +151,7 @@ impl Walk<'_> {
     }
 }
 
-/// Returns the numbers of a column, by leaf.
+/// Returns the values of a column for each leaf.
 fn numbers_of(column: &Column) -> Vec<f64> {
     match column.trees.first_key_value() {
         Some((_, Leaves::Mapped(values))) => values.iter().map(|value| value + column.constant).collect(),
@@ -181,7 +181,7 @@ fn combined(inputs: &[Numbers], of: impl Fn(&[f64]) -> f64) -> Result<Numbers, S
     Ok(made)
 }
 
-/// Returns for each leaf the index of the largest column, the first one in case of ties.
+/// Returns for each leaf the index of the largest column, and the first one if there are ties.
 fn places_of_largest(columns: &Numbers) -> Vec<f64> {
     let leaves = columns.iter().map(Vec::len).max().unwrap_or(0);
     let largest = |leaf: usize| {

@@ -10,7 +10,7 @@
 //!
 //! | module | evaluates |
 //! |---|---|
-//! | `inputs` | the columns of the table: numbers and texts |
+//! | `inputs` | the columns of the table: numbers and strings |
 //! | `prepare`, `prepared` | preprocessing of single columns before trees or linear models: scaling, imputing, clipping, encoding |
 //! | `forest` | operators with trees, whose splits on preprocessed columns are translated to splits on columns of the table |
 //! | `leafwise` | functions of the leaf of one tree, such as path lengths of isolation forests |
@@ -29,7 +29,7 @@
 //! # Missing values
 //!
 //! If a feature is missing and not imputed by an `Imputer`, a linear model in a runtime predicts NaN, and
-//! encoders fail or depend on the processor. Such rows are rejected, and also rows in which a text is
+//! encoders fail or depend on the processor. Such rows are rejected, and also rows in which a string is
 //! missing.
 
 mod columns;
@@ -195,8 +195,8 @@ fn kinds(graph: &GraphProto) -> (String, &'static str) {
     (booster, if classifies { "classification" } else { "regression" })
 }
 
-/// Builds the ensemble of scores. If the scores of two classes are negatives of each other, the only margin
-/// is that of the second class.
+/// Builds the ensemble of scores. If the scores of two classes are negatives of each other, the ensemble has
+/// a single margin, which belongs to the second class.
 fn ensemble(mut parts: EnsembleParts, found: Found) -> Result<Ensemble, ModelError> {
     let Found { scores, forests, texts, refused, notes, .. } = found;
     let Scores { margins, link, is_pair, .. } = scores;

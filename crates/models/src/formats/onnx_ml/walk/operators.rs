@@ -21,7 +21,7 @@ pub(super) fn regressor(
 }
 
 /// Computes `post_transform(coefficients · x + intercepts)` for each class. If there are two classes with
-/// coefficients for one, the margin is that of the second.
+/// coefficients for one, the margin belongs to the second class.
 pub(super) fn classifier(
     attributes: Attributes<'_>,
     columns: &Columns,
@@ -54,8 +54,8 @@ fn margins(
     columns.times(outputs, |column, output| coefficients[output * count + column], after, allowance)
 }
 
-/// Computes `Σ_s coefficient_s ⟨support_s, x⟩ + rho`. Without support vectors, the coefficients are those of
-/// the features.
+/// Computes `Σ_s coefficient_s ⟨support_s, x⟩ + rho`. Without support vectors, the coefficients are the
+/// weights of the features.
 pub(super) fn support_vectors(
     attributes: Attributes<'_>,
     columns: &Columns,

@@ -143,7 +143,7 @@ impl Walk<'_> {
             ("Normalizer", _) => match (attributes.text("norm")?.unwrap_or("MAX"), self.get(node, 0)?) {
                 (_, Value::Table(_)) => return Err(unsupported(node)),
                 ("L1", _) => self.scores(node, 0)?.shares().map_err(|_| unsupported(node))?,
-                // Scores with another norm have no named link.
+                // There is no link for scores with another norm.
                 (_, Value::Scores(scores))
                     if scores.margins.0.iter().all(|column| column.terms.is_empty()) =>
                 {
@@ -407,10 +407,10 @@ impl Walk<'_> {
         Ok(Scores::linked(columns.affine(|_| [0.0, -unit, 0.0]), Some(Link::HalfPower { unit })))
     }
 
-    /// Handles an anomaly score with the opposite sign. The explanation is that of the score itself.
+    /// Handles an anomaly score with the opposite sign. The explanation is for the score itself.
     fn mirrored_score(&mut self, scores: Scores) -> Scores {
         let note = "the margin is the mean path length m, and the output is the anomaly score 2^(−m/c), \
-                    which is higher for anomalies; the scores in the file are a constant minus it"
+                    which is higher for anomalies; the scores in the file are a constant minus that"
             .to_owned();
         if !self.notes.contains(&note) {
             self.notes.push(note);

@@ -5,7 +5,7 @@ use crate::error::ModelError;
 /// Why a graph, or a value in it, cannot be evaluated.
 #[derive(Debug)]
 pub(in super::super) enum Stop {
-    /// It is neither a sum of trees nor a linear model.
+    /// The graph is neither a sum of trees nor a linear model.
     Other,
     /// Like [`Other`](Self::Other), with the reason.
     Because(String),

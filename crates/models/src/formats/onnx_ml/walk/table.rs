@@ -10,7 +10,7 @@ use crate::ensemble::Width;
 use crate::formats::onnx_ml::decision::Decision;
 use crate::formats::onnx_ml::graph::Element;
 
-/// Number of categories that the rules of any file may list. Longer files may list more.
+/// Number of categories that the rules of every file may list. Long files may list more.
 const RULES: usize = 1 << 24;
 
 /// A list of columns.

@@ -13,7 +13,7 @@ use crate::formats::onnx_ml::tensor::Tensor;
 pub(super) enum Value {
     /// Numbers that do not depend on the row.
     Constant(Tensor),
-    /// A text that does not depend on the row.
+    /// A string that does not depend on the row.
     Text(Rc<str>),
     /// Columns of the table, possibly preprocessed.
     Table(Table),
@@ -78,7 +78,7 @@ impl Scores {
         }
     }
 
-    /// Applies a link, if none is applied yet.
+    /// Applies a link, unless one was applied already.
     pub(super) fn behind(&self, link: Link) -> Result<Self, Stop> {
         Ok(Self::linked(self.columns()?.clone(), Some(link)))
     }

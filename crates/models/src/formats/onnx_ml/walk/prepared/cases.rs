@@ -1,4 +1,4 @@
-//! Functions of a text: a value for each category.
+//! Functions of a string: a value for each category.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -10,12 +10,12 @@ use crate::formats::onnx_ml::decision::Decision;
 use crate::formats::onnx_ml::graph::Element;
 use crate::formats::onnx_ml::walk::stop::Stop;
 
-/// The texts of a column that occur in the graph. Rows contain their indices in this list.
+/// The strings of a column that occur in the graph. Rows contain their indices in this list.
 #[derive(Debug, Default)]
 pub(in super::super) struct Texts {
     list: Vec<Rc<str>>,
     codes: HashMap<Rc<str>, u32>,
-    /// Whether the runtime rejects a row with another text.
+    /// Whether the runtime rejects a row with another string.
     pub(in super::super) refuses_others: bool,
 }
 
@@ -34,20 +34,20 @@ impl Texts {
     }
 }
 
-/// A number or a text.
+/// A number or a string.
 #[derive(Debug, Clone, PartialEq)]
 pub(in super::super) enum Datum {
     Number(f64),
     Text(Rc<str>),
 }
 
-/// A value for each text of a column of the table.
+/// A value for each string of a column of the table.
 #[derive(Debug, Clone)]
 pub(in super::super::super) struct Cases {
     feature: u32,
-    /// Values by the code of the text.
+    /// The value for each code of a string.
     table: Rc<BTreeMap<u32, Datum>>,
-    /// The value of all other texts, or `None` if it is the text itself.
+    /// The value of all other strings, or `None` if it is the string itself.
     others: Option<Datum>,
     pub(super) element: Element,
 }
@@ -63,12 +63,12 @@ impl Cases {
         self.feature
     }
 
-    /// Returns the number of texts with a separate value.
+    /// Returns the number of strings with a separate value.
     pub(in super::super) fn len(&self) -> usize {
         self.table.len()
     }
 
-    /// Returns the value of the text with this code.
+    /// Returns the value of the string with this code.
     fn value(&self, code: u32, texts: &Texts) -> Datum {
         match (self.table.get(&code), &self.others) {
             (Some(value), _) | (None, Some(value)) => value.clone(),
@@ -76,8 +76,8 @@ impl Cases {
         }
     }
 
-    /// Applies a lookup table from texts to values. All other texts have the value `others`, or are unchanged
-    /// if it is `None`.
+    /// Applies a lookup table from strings to values. All other strings have the value `others`, or are
+    /// unchanged if it is `None`.
     pub(in super::super) fn encoded(
         &self,
         values: &HashMap<Rc<str>, Datum>,
@@ -96,7 +96,7 @@ impl Cases {
             .collect::<Result<BTreeMap<_, _>, Stop>>()?;
         let others = match &self.others {
             Some(value) => Some(of(value)?),
-            // Other texts were unchanged so far.
+            // Other strings were unchanged so far.
             None => {
                 for (text, value) in values {
                     table.entry(texts.code(text)).or_insert_with(|| value.clone());
@@ -118,8 +118,8 @@ impl Cases {
         Ok(Self { table: Rc::new(table), others: Some(others), element, ..*self })
     }
 
-    /// Selects `one` for texts whose value here is a number other than 0, else `other`. All must be functions
-    /// of one column.
+    /// Selects `one` for strings whose value here is a number other than 0, else `other`. All must be
+    /// functions of one column.
     pub(in super::super) fn choice(
         &self,
         one: Choice<'_>,
@@ -150,7 +150,7 @@ impl Cases {
         Ok(Self { feature: self.feature, table: Rc::new(table), others, element })
     }
 
-    /// Returns the codes of texts with their numbers, and the number of all other texts.
+    /// Returns the codes of strings with their numbers, and the number of all other strings.
     pub(in super::super) fn numbers(&self) -> Result<(Vec<(u32, f64)>, f64), Stop> {
         let number = |value: &Datum| match value {
             Datum::Number(number) => Ok(*number),
@@ -167,7 +167,7 @@ impl Cases {
         let exceptions = numbers.iter().filter(|(_, number)| decision.holds(*number) != others);
         let rule = Rule::exactly(exceptions.map(|&(code, _)| f64::from(code)).collect());
         let region = if others { Region::Outside(rule) } else { Region::Inside(rule) };
-        // Rows with a missing text are rejected, so this has no effect.
+        // Rows with a missing string are rejected, so this has no effect.
         Ok(Split { feature: self.feature, region, missing_holds: false })
     }
 }

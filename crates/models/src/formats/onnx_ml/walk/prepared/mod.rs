@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`Chain`] | monotone, of a number | `Scaler`, `Imputer`, `Add`, `Sub`, `Mul`, `Div`, `Clip`, `Cast` |
 //! | [`Pieces`] | constant on intervals of a number | `OneHotEncoder`, `LabelEncoder`, `Binarizer`, comparisons |
-//! | [`Cases`] | a value for each category of a text | `OneHotEncoder`, `LabelEncoder`, `Where` |
+//! | [`Cases`] | a value for each category of a string | `OneHotEncoder`, `LabelEncoder`, `Where` |
 //!
 //! So a test on such a column is a test on the column of the table. Arithmetic is rounded as in the runtime,
 //! and the threshold of a chain is found by bisection over all numbers that the column may contain. So the
@@ -50,7 +50,7 @@ impl Prepared {
         }
     }
 
-    /// Returns the number of steps, intervals or texts.
+    /// Returns the number of steps, intervals or strings.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Chain(chain) => chain.steps().len(),
@@ -86,7 +86,7 @@ impl Prepared {
         }
     }
 
-    /// Changes the type. All values must be numbers of the new type, too.
+    /// Changes the type. All values must also be numbers of the new type.
     pub(super) fn with_element(&self, element: Element) -> Result<Self, Stop> {
         Ok(match self {
             Self::Chain(chain) => Self::Chain(chain.with_element(element)),

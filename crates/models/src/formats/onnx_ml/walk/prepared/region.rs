@@ -145,6 +145,6 @@ mod tests {
                 }
             }
         }
-        assert!(refused > 10, "some unions are no rule");
+        assert!(refused > 10, "some unions cannot be expressed as a rule");
     }
 }
