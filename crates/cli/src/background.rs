@@ -166,7 +166,7 @@ pub(crate) fn in_words(args: &Explain, game: Game, input: &Input) -> Option<Stri
 fn sample_in_words(args: &Explain, count: usize) -> String {
     match count {
         all @ ..=SAMPLE => format!("all {all} rows of the rows file"),
-        all => format!("{SAMPLE} of the {all} rows of the rows file, drawn by seed {}", args.seed),
+        all => format!("{SAMPLE} of the {all} rows of the rows file, drawn with seed {}", args.seed),
     }
 }
 
@@ -191,7 +191,7 @@ pub(crate) fn counted(args: &Explain, input: &Input) -> Result<Option<(Ensemble,
 
 /// Reads a background that was compiled for `model`.
 pub(crate) fn compiled(path: &Path, model: &Ensemble) -> Result<CompiledBackground> {
-    let says = || format!("cannot read the compiled background {}", path.display());
+    let says = || format!("cannot read the compiled background from {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
     CompiledBackground::read(&bytes, model).with_context(says)
 }
@@ -292,8 +292,8 @@ fn checked_means(input: &Input) -> Result<Vec<f64>> {
     let odd: Vec<usize> = (0..table.columns).filter(|&column| is_odd(table, column, means[column])).collect();
     if !odd.is_empty() {
         messages::note(format_args!(
-            "--background mean: no row has the mean of {}, whose values are integers or only two numbers; \
-             use background rows instead",
+            "--background mean: no row has the mean of {}, which only takes integers or two values; use \
+             background rows instead",
             listed(&odd)
         ));
     }
@@ -345,7 +345,7 @@ pub(crate) fn refuse_texts(what: &str, instead: &str, input: &Input) -> Result<(
     match texts.first() {
         None => Ok(()),
         Some(&feature) => Err(anyhow!(
-            "{what} requires numbers, but the cells of {:?} are texts; use {instead}",
+            "{what} requires numbers, but {:?} contains strings; use {instead}",
             input.features[feature]
         )),
     }

@@ -500,7 +500,7 @@ fn check_files(inputs: &[&Path]) -> Result<()> {
     match inputs.iter().find(|path| !is_file(path)) {
         None => Ok(()),
         Some(path) => Err(Usage(format!(
-            "{}: --checkpoint and --resume require inputs that are regular files; save it to a file first",
+            "{} is not a regular file, as --checkpoint and --resume require; save it to one first",
             path.display()
         ))
         .into()),
@@ -541,7 +541,7 @@ fn check_engine(args: &Explain, options: &Options, game: Game) -> Result<()> {
         (
             game == Game::PathDependent && args.background.as_deref() == Some(Path::new("mean")),
             "--background mean cannot be combined with --game path-dependent, which counts rows; pass a \
-             file, or remove it"
+             file, or remove the option"
                 .to_owned(),
         ),
         (

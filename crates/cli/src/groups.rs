@@ -88,7 +88,7 @@ impl Groups {
             Self::Words(groups) => groups.structure(names),
             Self::File(path) => options::Groups::Names(groups_file::read(path)?).structure(names),
         };
-        groups.map_err(usage)?.context("groups are found in data")
+        groups.map_err(usage)?.context("finding groups requires data")
     }
 
     /// Returns the groups, or an error if they are nested.

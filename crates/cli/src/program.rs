@@ -153,9 +153,9 @@ impl ProgramArgs {
             .with_context(|| format!("--predict {command:?}"))?;
         if let Some(line) = program.decimal_comma() {
             messages::note(format_args!(
-                "the program returns {} outputs per row, separated by commas, as in {line:?}; if they are \
-                 numbers with a decimal comma, write them with a point, and if not, name the outputs in a \
-                 first line such as \"# a, b\"",
+                "the program returns {} outputs per row, separated by commas, as in {line:?}; if these \
+                 are decimal commas, write decimal points; otherwise, name the outputs in a first line such as \
+                 \"# a, b\"",
                 program.output_count()
             ));
         }

@@ -92,7 +92,8 @@ pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> 
         }
         None => format!("encode it as a number{trained}"),
     };
-    let explain = if is_of_a_model { ", or explain the program that encodes it with --predict" } else { "" };
+    let explain =
+        if is_of_a_model { ", or use --predict to explain the program that encodes it" } else { "" };
     format!("{given} is not numeric{known}; {encode}{explain}{}", mark_as_missing(text))
 }
 
@@ -195,7 +196,7 @@ mod tests {
             ("-1.#INF", "spelling of infinity; write -inf"),
             ("yes", "is not numeric, and the model has no categories for this column; encode it as a number"),
             ("No", "e.g. 1 for \"yes\" and 0 for \"no\""),
-            ("tall", "; encode it as a number, as in training, or explain the program that encodes it"),
+            ("tall", "; encode it as a number, as in training, or use --predict to explain the program"),
             ("Unknown", "(if it is a missing value, pass --missing \"Unknown\")"),
             ("-", "pass --missing \"-\""),
             ("#DIV/0!", "pass --missing"),

@@ -49,8 +49,8 @@ impl Allowance {
         let packed = self.packed.load(Ordering::Relaxed);
         if bytes > packed.saturating_mul(RATIO).max(SMALL) {
             let problem = format!(
-                "missing values of {bytes} bytes are declared in {packed} bytes; the file is corrupt, or the \
-                 column must be removed"
+                "the file has {packed} bytes, but its missing values would take {bytes} bytes in memory; if it \
+                 is not corrupt, remove the empty column"
             );
             return Err(RowsError::damaged(problem));
         }

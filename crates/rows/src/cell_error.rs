@@ -19,7 +19,7 @@ pub enum CellError {
         text: String,
     },
     /// An integer is not exact as a 64-bit floating-point number.
-    #[error("integer beyond 2^53 is not exact as float64")]
+    #[error("integers beyond 2^53 cannot be represented exactly as float64")]
     Inexact,
     /// A number is too large for a 64-bit floating-point number.
     #[error("{} overflows float64 (largest magnitude 1.8e308)", shown(text))]

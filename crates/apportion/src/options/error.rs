@@ -145,12 +145,12 @@ impl OptionError {
                 )
             }
             Self::NoModel => format!(
-                "{} aicc is supported only for tree ensembles here; use a number",
+                "{} aicc is only supported if the model is a tree ensemble; use a number",
                 option("bandwidth")
             ),
             Self::Feature { option: name, name: feature, features } => {
                 let given = match feature.as_str() {
-                    "" => "feature without a name, or group without features,".to_owned(),
+                    "" => "empty feature name or empty group".to_owned(),
                     feature => format!("unknown feature {feature:?}"),
                 };
                 format!("{given} in {}; available features: {}", option(name), listed(features))

@@ -168,7 +168,7 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
              players, alone has at least {coalitions}"
         ),
         EstimatorError::Graph(GraphError::ConnectedCoalitions { at_least, limit, .. }) => format!(
-            "more than the limit of {limit} coalitions: the graph has at least {at_least} connected ones"
+            "more than the limit of {limit} coalitions: the graph has at least {at_least} connected coalitions"
         ),
         _ => return error.into(),
     };

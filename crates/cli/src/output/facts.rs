@@ -36,7 +36,7 @@ impl Facts {
             Format::Json | Format::Jsonl => Ok(writeln!(out, "{}", object(&self.0)?)?),
             Format::Csv => Ok(self.write_csv(out)?),
             Format::Table => Ok(self.write_table(out)?),
-            _ => bail!("this format cannot store facts; use --format json, csv or table"),
+            _ => bail!("--format {} is not supported by this command; use json, csv or table", format.name()),
         }
     }
 

@@ -72,7 +72,7 @@ fn models_that_take_no_images_or_no_texts_are_refused() {
     let says = &["does not accept images", "token ids", "explain-text"];
     refuses(&bench, 1, says, &on_image("words.onnx", "digit.png", &[]));
     for model in ["digits.onnx", "flat.onnx", "colours.onnx"] {
-        refuses(&bench, 1, &["does not accept texts", "input x", "integers"], &on_text(model, "good", &[]));
+        refuses(&bench, 1, &["does not accept text", "input x", "integers"], &on_text(model, "good", &[]));
     }
     let trees = fixture("diabetes_xgb_1_7.ubj");
     let says = &["cannot read the model", "ONNX"];

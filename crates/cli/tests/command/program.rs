@@ -306,10 +306,7 @@ fn a_program_reads_the_cells_as_the_file_has_them() {
     // Texts can be compared for equality, but have no means or distances.
     json(&case.arguments("explain", OF_TEXTS, &["--game", "frequency", "--fallback", "marginal"]));
     for (more, says) in [
-        (
-            &["--game", "gaussian"][..],
-            "--game gaussian requires numbers, but the cells of \"city\" are texts",
-        ),
+        (&["--game", "gaussian"][..], "--game gaussian requires numbers, but \"city\" contains strings"),
         (&["--game", "empirical"], "use --game marginal or --game frequency"),
         (&["--value", "owen", "--groups", "auto"], "--groups auto requires numbers"),
     ] {

@@ -121,7 +121,7 @@ def real_numbers(given: Any) -> Numbers:
     Raises TypeError for complex numbers; NumPy would discard their imaginary parts.
     """
     if np.iscomplexobj(given):
-        raise TypeError("expected real numbers, got complex ones")
+        raise TypeError("expected real numbers, got complex numbers")
     if np.ma.isMaskedArray(given):
         masked: Any = given
         given = masked.astype(np.float64).filled(np.nan)
@@ -417,8 +417,8 @@ class Coder:
 
     def _not_a_number(self, text: object) -> DataError:
         return DataError(f'column "{self.name}" of {self.what} contains {text!r}, which is not a number, and '
-                         'the model has no categories for this column; use the number or code of the '
-                         'training, or a missing value')
+                         'the model has no categories for this column; use the number or code used '
+                         'in training, or a missing value')
 
     def refuse(self, kind: str) -> NoReturn:
         raise DataError(f'column "{self.name}" of {self.what} contains {kind}; '

@@ -207,7 +207,7 @@ class Explainer:
                                  + ("" if reason is None else f": {reason}"))
             self.function = Function(model, method_of_model)
             if reason is not None:
-                self._reasons.append(f"not exact, explained as a function: {reason}")
+                self._reasons.append(f"explained as a function, not exactly: {reason}")
             self._wanted = Wanted(self._names)
             if background is not None:
                 self._own_background(background)

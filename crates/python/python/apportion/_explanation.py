@@ -262,7 +262,7 @@ class Explanation:
             raise DataError("invalid certificates; expected a dictionary or None for each row")
         numbers = self._parts["row_numbers"]
         if numbers is not None and (np.asarray(numbers) < 0).any():
-            raise DataError("row_numbers has negative numbers, expected the numbers of rows")
+            raise DataError("row_numbers contains negative numbers; row numbers must be non-negative")
 
     # Properties of the whole explanation.
 

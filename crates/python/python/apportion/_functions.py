@@ -132,10 +132,10 @@ class Function:
         rows = np.flatnonzero(differs.reshape(len(given), -1).any(axis=1))
         shown = "; ".join(f"row {start + row}: {_shown(given[row])} as given, "
                           f"{_shown(passed[row])} as passed on" for row in rows[:3])
-        raise ModelError(f"{self.name} predicts differently for {what} as it is passed on to it "
+        raise ModelError(f"{self.name} returns different predictions if apportion passes {what} on "
                          f"({len(rows)} of {len(given)} rows; {shown}); pass {what} and the background with "
                          "the same types as in training, "
-                         "or check=False to explain the rows as they are passed on")
+                         "or check=False to explain the rows as passed on")
 
     def __call__(self, rows: Numbers) -> Numbers:
         answer = self._answer(rows)

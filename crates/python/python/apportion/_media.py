@@ -143,8 +143,8 @@ def _explained_text(model: Model, text: str, split: _Split, absent: str, groups:
         raise DataError("the text has no players; pass a text with words, or split")
     if (any(not 0 <= start < end <= len(text) for start, end in spans)
             or any(after[0] < before[1] for before, after in zip(spans, spans[1:]))):
-        raise UsageError("invalid ranges of split; expected non-empty ranges within the text, in its order "
-                         "and without overlap")
+        raise UsageError("invalid ranges of split; expected non-empty ranges within the text, in increasing "
+                         "order and without overlap")
     words = [text[start:end] for start, end in spans]
     if isinstance(groups, str) and groups == "sentences":
         groups = _sentences(text, spans)

@@ -310,7 +310,7 @@ def _of_lightgbm(model: Model) -> _Reading | None:
             raise NotFittedError(f"{_kind(model)} is not fitted; call fit first") from error
     options = model.get_params() if callable(getattr(model, "get_params", None)) else {}
     if options.get("pred_early_stop"):
-        raise Unknown(f"{_kind(model)} does not add up all its trees for each row (pred_early_stop)")
+        raise Unknown(f"{_kind(model)} does not sum all its trees for every row (pred_early_stop)")
     best, count = booster.best_iteration, booster.current_iteration()
     used = min(best, count) if best is not None and best > 0 else count
 
@@ -537,7 +537,7 @@ def ensemble(model: Model, rounds: Rounds = None) -> Ensemble:
     if found is not None:
         return found
     problem = (reason or f"{_kind(model)} is not a tree or linear model of xgboost, lightgbm, "
-               "catboost or scikit-learn, nor a file of one")
+               "catboost or scikit-learn, nor a file with one")
     remedy = ("" if "apportion.Explainer" in problem
               else "; apportion.Explainer(model, X) explains any model that can be called")
     raise ModelError(f"{problem}{remedy}")

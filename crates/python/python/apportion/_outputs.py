@@ -66,8 +66,8 @@ def outputs(model: Model, method: str | None = None) -> list[Output]:
                                           "predict_log_proba"):
             return [Output(model, name, _class_names(owner) if name != "predict" else None)]
         return [Output(model, "output of the function")]
-    raise ModelError(f"{type(model).__module__}.{type(model).__qualname__} can neither be called nor "
-                     "predict; pass a function of rows")
+    raise ModelError(f"{type(model).__module__}.{type(model).__qualname__} is not callable and has no "
+                     "predict method; pass a function of rows")
 
 
 def _method(model: Model, method: str, names: list[str] | None = None, note: str | None = None,

@@ -36,14 +36,14 @@ def cells(pool: Any, wanted: Wanted, what: str) -> Numbers:
         return _in_order(np.asarray(pool.get_features(), dtype=np.float64), pool, wanted)
     except Exception as problem:  # catboost's own, which is not imported here
         error = problem
-    frame = f"pass the data frame that the Pool was made from instead of {what}"
+    frame = f"pass the data frame that the Pool was built from instead of {what}"
     if pool.get_text_feature_indices() or pool.get_embedding_feature_indices():
-        raise DataError(f"a Pool with texts or embeddings cannot be read back; {frame}") from error
+        raise DataError(f"a Pool with text or embedding features cannot be read back; {frame}") from error
     if pool.is_quantized():
         raise DataError(f"a quantized Pool cannot be read back; {frame}") from error
     origin = getattr(wanted.coder, "origin", None)
     if origin is None or not origin[0].startswith("CatBoost"):
-        raise DataError(f"a Pool with categories requires a CatBoost model; {frame}") from error
+        raise DataError(f"a Pool with categorical features requires a CatBoost model; {frame}") from error
     starts = range(0, pool.num_row(), _MAX_ROWS)
     try:
         parts = [_read(pool, list(range(start, min(start + _MAX_ROWS, pool.num_row())))) for start in starts]

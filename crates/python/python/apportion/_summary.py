@@ -314,7 +314,7 @@ class Summary:
         elif self._about != about:
             differ = next(name for name in about if self._about.get(name) != about[name])
             raise DataError("cannot merge summaries with different options: "
-                            f"{differ} is {self._about.get(differ)!r} and {about[differ]!r}")
+                            f"{differ} is {self._about.get(differ)!r} in one and {about[differ]!r} in the other")
 
     def _each(self, of: Callable[[_Numbers], float]) -> Numbers:
         self._known()

@@ -75,7 +75,7 @@ def engine(work: Callable[_P, _R], *arguments: _P.args, **options: _P.kwargs) ->
             _inside.notify_all()
         if _inside.ending not in (None, thread):
             threading.Event().wait()
-    raise AssertionError("a thread that has to wait returned")
+    raise AssertionError("a thread that waits for the end of the process continued")
 
 
 def set_threads(threads: int) -> None:

@@ -155,7 +155,7 @@ def summarize(
 
 
 def _of_spark() -> tuple[Module, Module, Any]:
-    imported("pyspark", "pip install pyspark, or pyspark-client for an engine elsewhere")
+    imported("pyspark", "pip install pyspark, or pyspark-client for a remote Spark server")
     names = ("pyspark.cloudpickle", "pyspark.sql.pandas.types", "pyspark.sql.types")
     cloudpickle, types, of_sql = (imported(name, "pip install pyspark") for name in names)
     return cloudpickle, types, of_sql.StructType

@@ -300,7 +300,7 @@ impl<W: Write> ArrowWriter<W> {
         }
         if columns.iter().any(|column| column.texts.len() > i32::MAX as usize) {
             return Err(invalid(
-                "the texts of a batch must be shorter than 2 GiB; write fewer rows at a time",
+                "the strings of a column in a batch must take less than 2 GiB; write fewer rows at a time",
             ));
         }
         let buffers: Vec<&[u8]> = columns.iter().flat_map(ArrowColumn::buffers).collect();

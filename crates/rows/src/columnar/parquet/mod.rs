@@ -230,7 +230,7 @@ impl Column {
             }
             (ColumnReader::ByteArrayColumnReader(reader), _) => to.read(reader, |value| {
                 let text = std::str::from_utf8(value.data());
-                text.map(Cell::Text).map_err(|_| RowsError::damaged("a text is not valid UTF-8"))
+                text.map(Cell::Text).map_err(|_| RowsError::damaged("a string is not valid UTF-8"))
             }),
             (ColumnReader::FixedLenByteArrayColumnReader(reader), Kind::Half) => {
                 to.read(reader, |value| match *value.as_bytes() {
