@@ -25,7 +25,7 @@ pub(crate) struct Data {
 
 /// The description of the background in results.
 pub(crate) struct Described {
-    /// The number of rows, unless only a compiled file is at hand.
+    /// The number of rows, unless only a compiled file is available.
     rows: Option<usize>,
     digest: String,
 }
@@ -41,7 +41,8 @@ impl Described {
         Self { rows: Some(rows.len()), digest }
     }
 
-    /// Describes rows whose numbers stand for texts. The digest depends on the texts, not on their codes.
+    /// Describes rows whose numbers are codes of strings. The digest depends on the strings, not on their
+    /// codes.
     pub(crate) fn of_texts(rows: Rows<'_>, weights: Option<&[f64]>, texts: &Texts) -> Self {
         let mut told = Vec::with_capacity(rows.values().len());
         for row in rows.iter() {
@@ -265,8 +266,8 @@ fn read(path: &Path, input: &Input) -> Result<Table> {
     Ok(table)
 }
 
-/// Returns the column means. Categories have no mean, so they are an error; a mean that is unlike every row
-/// gets a note.
+/// Returns the column means. Categories have no mean, so they are an error; a note is printed for a mean that
+/// no row can have.
 fn checked_means(input: &Input) -> Result<Vec<f64>> {
     let listed = |features: &[usize]| {
         let names = features.iter().map(|&feature| format!("{:?}", input.features[feature]));
@@ -300,8 +301,8 @@ fn checked_means(input: &Input) -> Result<Vec<f64>> {
     Ok(means)
 }
 
-/// Returns whether a mean is unlike all values of its column: between the only two values, or fractional
-/// although all values are integers.
+/// Returns whether no row can have the mean of a column: between the only two values, or fractional although
+/// all values are integers.
 fn is_odd(table: &Table, column: usize, mean: f64) -> bool {
     let cells =
         table.values.iter().skip(column).step_by(table.columns).copied().filter(|cell| !cell.is_nan());
@@ -339,7 +340,7 @@ fn pairwise_sum(numbers: &[f64]) -> f64 {
     }
 }
 
-/// Returns an error if cells are texts (for a program), because `what` computes with numbers.
+/// Returns an error if cells are strings (for a program), because `what` requires numbers.
 pub(crate) fn refuse_texts(what: &str, instead: &str, input: &Input) -> Result<()> {
     let texts = if input.model.texts().is_some() { input.model.categorical_features() } else { Vec::new() };
     match texts.first() {

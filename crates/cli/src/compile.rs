@@ -1,5 +1,4 @@
-//! `apportion compile-background`: compiles a background for the trees of a model, once for many
-//! explanations.
+//! `apportion compile-background`: compiles a background for the trees of a model, for repeated use.
 
 use anyhow::{Context, Result};
 use apportion::Rows;

@@ -367,7 +367,8 @@ struct Stored<'a> {
 impl<'a> Stored<'a> {
     /// The number of rows to compare.
     const ROWS: usize = 20;
-    /// The maximum difference of predictions, relative to the larger one. Some programs sum in varying order.
+    /// The maximum difference between predictions, relative to the larger one. Some programs sum in varying
+    /// order.
     const TOLERANCE: f64 = 1e-9;
 
     fn new(runs: Option<&'a Runs<'_>>, input: &Input) -> Self {
@@ -500,7 +501,7 @@ fn check_files(inputs: &[&Path]) -> Result<()> {
     match inputs.iter().find(|path| !is_file(path)) {
         None => Ok(()),
         Some(path) => Err(Usage(format!(
-            "{} is not a regular file, as --checkpoint and --resume require; save it to one first",
+            "--checkpoint and --resume require regular files, but {} is not one; save it to a file first",
             path.display()
         ))
         .into()),

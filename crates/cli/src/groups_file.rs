@@ -22,7 +22,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Member<String>>> {
     Ok(groups)
 }
 
-/// Groups in either form. Their names are only for the reader of the file.
+/// Groups in either form. Group names only document the file.
 struct Listed(Vec<Member<String>>);
 
 impl<'de> Deserialize<'de> for Listed {

@@ -108,7 +108,7 @@ impl AnyModel {
         }
     }
 
-    /// Returns the texts that the numbers in rows stand for, if the model is a program.
+    /// Returns the strings whose codes occur in the rows, if the model is a program.
     pub(crate) fn texts(&self) -> Option<&Arc<Texts>> {
         match self {
             Self::Program(running) => Some(&running.texts),
@@ -254,7 +254,7 @@ fn read_trees_of(path: &Path, Reading { trees, most_features }: &Reading) -> Res
     Ok(model)
 }
 
-/// The texts of the rows for a program, for use in results.
+/// The strings in the rows for a program, for use in results.
 #[derive(Debug)]
 pub(crate) struct TextsOfRows(pub(crate) Arc<Texts>);
 

@@ -98,7 +98,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "expected a number of seconds ≥ 0.001".to_owned())
 }
 
-/// The texts of one feature.
+/// The strings of one feature.
 #[derive(Debug)]
 struct TextsOf {
     texts: Arc<Texts>,
@@ -120,15 +120,15 @@ pub(crate) struct Running {
     pub(crate) program: Program,
     /// The names of the columns, if the rows have a header.
     pub(crate) names: Option<Vec<String>>,
-    /// The texts in the rows, which the program reads.
+    /// The strings in the rows, which the program reads.
     pub(crate) texts: Arc<Texts>,
     /// The names of its outputs, if there are several and it names them.
     pub(crate) classes: Option<Vec<String>>,
 }
 
 impl ProgramArgs {
-    /// Starts the program for rows with these column names, whose numbers stand for these texts. `rows` must
-    /// contain at least one of them.
+    /// Starts the program for rows with these column names, whose numbers are codes of these strings. `rows`
+    /// must contain at least one of them.
     pub(crate) fn start(
         &self,
         names: Option<Vec<String>>,
@@ -154,8 +154,8 @@ impl ProgramArgs {
         if let Some(line) = program.decimal_comma() {
             messages::note(format_args!(
                 "the program returns {} outputs per row, separated by commas, as in {line:?}; if these \
-                 are decimal commas, write decimal points; otherwise, name the outputs in a first line such as \
-                 \"# a, b\"",
+                 are decimal commas, write decimal points; otherwise, name the outputs in a first line such \
+                 as \"# a, b\"",
                 program.output_count()
             ));
         }

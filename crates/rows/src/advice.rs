@@ -45,7 +45,7 @@ pub(crate) fn may_be_missing(text: &str) -> bool {
     LIKELY_MISSING.contains(&text.to_lowercase().as_str())
 }
 
-/// Returns advice for a text that may be a missing value. Empty for other texts: their information would be
+/// Returns advice for a cell that may be a missing value; empty for other cells, whose information would be
 /// lost.
 pub(crate) fn mark_as_missing(text: &str) -> String {
     if may_be_missing(text) {
@@ -55,8 +55,8 @@ pub(crate) fn mark_as_missing(text: &str) -> String {
     }
 }
 
-/// Describes a text that is not a number, and how to write it instead. `is_of_a_model` is whether the numbers
-/// are inputs of a model.
+/// Describes a text that is not a number, and how to write it instead. If `is_of_a_model`, the numbers are
+/// inputs of a model.
 pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> String {
     let given = shown(text);
     let trained = if is_of_a_model { ", as in training" } else { "" };
@@ -97,7 +97,7 @@ pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> 
     format!("{given} is not numeric{known}; {encode}{explain}{}", mark_as_missing(text))
 }
 
-/// Returns the supported spelling of an infinite number in another spelling.
+/// Returns the supported spelling of infinity, given a different one.
 fn infinite(text: &str) -> Option<&'static str> {
     match text {
         "∞" | "+∞" | "1.#INF" | "+1.#INF" => Some("inf"),

@@ -42,15 +42,15 @@ impl Allowance {
         }
     }
 
-    /// Checks the size of values that take no bytes in the file, such as missing ones. No limit of the user
-    /// allows more, because a few digits can declare any number of them.
+    /// Checks the size of values that take no bytes in the file, such as missing ones. The user cannot raise
+    /// this limit, because a few digits can declare any number of them.
     #[cfg(feature = "columnar")]
     pub(crate) fn of_nothing(&self, bytes: u64) -> Result<()> {
         let packed = self.packed.load(Ordering::Relaxed);
         if bytes > packed.saturating_mul(RATIO).max(SMALL) {
             let problem = format!(
-                "the file has {packed} bytes, but its missing values would take {bytes} bytes in memory; if it \
-                 is not corrupt, remove the empty column"
+                "the file has {packed} bytes, but its missing values would take {bytes} bytes in memory; if \
+                 it is not corrupt, remove the empty column"
             );
             return Err(RowsError::damaged(problem));
         }

@@ -55,7 +55,7 @@ pub struct Feature<'a> {
     words: Option<&'a Words>,
     sentinels: &'a [Sentinel],
     decimal_comma: bool,
-    /// The store for texts that are not numbers, and the index of the feature in it.
+    /// The store for strings that are not numbers, and the index of the feature in it.
     texts: Option<(&'a Texts, usize)>,
     /// The name in the file, or the index if columns have no names.
     name: String,
@@ -296,7 +296,7 @@ impl<'a> Feature<'a> {
     ///
     /// # Errors
     ///
-    /// If the integer is not exact as f64, or not one of the categories.
+    /// If f64 cannot represent the integer exactly, or it is not one of the categories.
     pub fn whole(&mut self, value: i128) -> CellResult {
         match exact(value) {
             Some(value) => self.number(value),

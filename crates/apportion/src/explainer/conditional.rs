@@ -57,9 +57,9 @@ impl<'a> Explainer<'a> {
     ///
     /// Nothing is drawn if the model is [affine](Model::is_affine) and the distribution [knows its
     /// means](ConditionalLaw::mean), like a Gaussian. If the distribution draws rows, standard errors include
-    /// the sampling error of the draws, for exact values as well as for estimates; this requires as many
-    /// predictions again. They do not include the error of a distribution that was fitted on finitely many
-    /// rows or is misspecified
+    /// the sampling error of the draws, for exact values as well as for estimates; this doubles the number of
+    /// predictions. They do not include the error of a distribution that was fitted on finitely many rows or
+    /// is misspecified
     /// ([`ConditionalGame::standard_errors`](apportion_games::ConditionalGame::standard_errors)).
     pub fn conditional(
         model: impl Into<Shared<'a, dyn Model + 'a>>,

@@ -20,13 +20,13 @@ pub enum OptionError {
         /// The given name.
         name: String,
     },
-    /// The value is not one of the known words.
+    /// The value is not one of the known names.
     Word {
         /// The option.
         option: &'static str,
         /// The given value.
         given: String,
-        /// The known words.
+        /// The known names.
         expected: Vec<&'static str>,
     },
     /// The value has the wrong form.

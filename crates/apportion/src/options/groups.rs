@@ -84,7 +84,8 @@ pub enum Structure {
 }
 
 impl Structure {
-    /// Returns the groups of `players` players. Two levels are plain groups, even if nested in groups of one.
+    /// Returns the groups of `players` players. Nested groups become plain groups if all nesting comes from
+    /// groups with a single member.
     ///
     /// # Errors
     ///

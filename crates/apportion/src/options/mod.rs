@@ -253,7 +253,7 @@ impl Options {
     }
 }
 
-/// Parses a value whose parser has messages that quote it.
+/// Parses a value with a parser whose messages quote it.
 fn parse<T: FromStr<Err: ToString>>(option: &'static str, words: &str) -> Result<T, OptionError> {
     words.parse().map_err(|error: T::Err| OptionError::Invalid { option, problem: error.to_string() })
 }

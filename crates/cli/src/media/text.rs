@@ -119,8 +119,8 @@ fn unknown_words(text: &Text, vocabulary: &Vocabulary) -> Result<Option<String>>
     let more = if unknown.len() > MOST_SHOWN { ", …" } else { "" };
     if text.tokens().iter().all(|token| !token.known) {
         bail!(
-            "the text contains no token of the vocabulary ({shown}{more}); use a different --vocab or --split, \
-             or --keep-case if the vocabulary contains capitals"
+            "the text contains no token of the vocabulary ({shown}{more}); use a different --vocab or \
+             --split, or --keep-case if the vocabulary contains capitals"
         );
     }
     let stands_in = vocabulary.unknown().and_then(|id| vocabulary.token(id)).unwrap_or_default();

@@ -80,7 +80,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// Draws the figure and the report of all rows, which took this long.
+    /// Draws the figure and the report of all rows, whose explanation took this long.
     pub(crate) fn draw(self, results: &Destination, took: Duration) -> Result<()> {
         if self.figure.is_none() && self.page.is_none() {
             return Ok(());

@@ -188,7 +188,7 @@ def _of_sparse(matrix: Any, rest: float) -> Numbers:
 
 
 def arrow_table(rows: Rows, what: str) -> Any:
-    """Returns what exports a stream of Arrow as a table."""
+    """Returns an object that exports an Arrow stream as a table."""
     try:
         import pyarrow
     except ImportError:
@@ -262,7 +262,7 @@ def _of_columns(frame: _Frame, wanted: Wanted, what: str) -> Table:
 
 
 def chosen(names: Sequence[Any], wanted: Wanted, what: str) -> list[int]:
-    """Returns the places of the features among columns of these names."""
+    """Returns the positions of the features among columns with these names."""
     return _core.choose_columns(names_as(wanted.library, names), wanted.names, wanted.count, what)
 
 
@@ -529,7 +529,7 @@ class _Pandas:
         if isinstance(dtype, self.pandas.CategoricalDtype):
             codes = column.cat.codes.to_numpy()
             if coder.list is not None and not coder.is_coded:
-                # Like LightGBM, use the codes of the training, and NaN for other categories.
+                # Like LightGBM, use the training codes, and NaN for other categories.
                 codes = column.cat.set_categories(coder.list).cat.codes.to_numpy()
                 coder.table_categories[coder.feature] = list(coder.list)
                 return np.where(codes < 0, np.nan, codes.astype(np.float64))

@@ -50,7 +50,7 @@ class Function:
     def settle(self, rows: Numbers) -> None:
         """Chooses the output that is explained by calling the model with some rows.
 
-        Raises ModelError if a second call returns something else.
+        Raises ModelError if a second call returns a different result.
         """
         try:
             first = self._first_answer(rows)
@@ -97,8 +97,8 @@ class Function:
         self.notes, self.warnings = [*self.notes, note], [*self.warnings, note]
 
     def check(self, table: LibraryTable, values: Numbers, what: str) -> None:
-        """Raises ModelError if the model predicts differently for rows as they are passed on to it than for
-        the rows as they were passed in.
+        """Raises ModelError if the model's predictions for the rows as passed on to it differ from those for
+        the original rows.
         """
         if not table.as_given or self.takes_arrays:
             return

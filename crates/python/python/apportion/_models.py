@@ -39,7 +39,7 @@ class Ensemble:
         after the last.
 
     Raises ModelError for a model that is not read as trees, NotFittedError for one that is not fitted, and
-    UsageError for invalid rounds. Warns with ModelWarning of what users should know of the model.
+    UsageError for invalid rounds. Issues a ModelWarning for anything that users should know about the model.
 
     >>> import apportion
     >>> tree = b'''{"format": "apportion-trees", "version": 1, "width": "double", "features": 1,
@@ -88,7 +88,7 @@ class Ensemble:
 
     @property
     def notes(self) -> list[str]:
-        """What users should know of the model, as sentences: what its file lacks, which rounds are used."""
+        """Notes for users about the model, as sentences: what its file lacks, which rounds are used."""
         return [*self._core.notes, *self._notes]
 
     def _member(self, place: int) -> Ensemble:
@@ -124,7 +124,7 @@ class Ensemble:
         return self._core.lacks_covers is None
 
     def wanted(self) -> Wanted:
-        """Returns what the model expects of rows."""
+        """Returns the model's requirements for rows."""
         core = self._core
         library = core.origin[0].partition(" ")[0]
         return Wanted(core.feature_names, core.feature_count, core, library=library, missing=self.missing,
@@ -139,7 +139,7 @@ class Ensemble:
         output: "raw" (the default) for margins, "probability" for outputs after the link function.
         threads: the number of threads (default None: as `set_threads` specifies).
 
-        Raises DataError for rows that do not fit the model, and UsageError for another output.
+        Raises DataError for rows that do not match the model, and UsageError for an unknown output.
         """
         output = _checks.choice("output", output, ("raw", "probability"))
         rows = table(X, self.wanted()).values
@@ -196,7 +196,7 @@ class _Reading:
 
     rounds: those that its `predict` uses, in the form of the core: None for the best of the file, True for
         all, or a range.
-    missing: the number that stands for a missing value besides NaN.
+    missing: the number that represents a missing value, in addition to NaN.
     is_object: whether it was an object that can predict, and not a file.
     note: a function from the rounds of the core to a note and whether it is a warning, or None.
     lists: for LightGBM the categories of each categorical column of the training frame, in the order of the
@@ -294,7 +294,9 @@ def _rounds_of_wrapper(model: Model) -> Literal[True] | None:
 
 
 def _missing(model: Model) -> float | None:
-    """Returns the number that means missing besides NaN, which wrappers of xgboost have as an option."""
+    """Returns the number that represents a missing value in addition to NaN, an option of the wrappers of
+    xgboost.
+    """
     missing = getattr(model, "missing", None)
     return None if missing is None or missing != missing else float(missing)
 

@@ -1,4 +1,4 @@
-"""The cells of a CatBoost Pool with categories, which CatBoost has no function to return.
+"""Reads the cells of a CatBoost Pool with categorical features, for which CatBoost has no function.
 
 A quantized pool can be saved, and its file contains the bin of each number and the hash of each category.
 Numbers are therefore found by bisection over all 32-bit floats, many borders at a time, and categories become
@@ -54,7 +54,7 @@ def cells(pool: Any, wanted: Wanted, what: str) -> Numbers:
 
 
 def _in_order(values: Numbers, pool: Any, wanted: Wanted) -> Numbers:
-    """Columns in the order of the model, if the pool has the same ones in another order."""
+    """Columns in the order of the model, if the pool has them in a different order."""
     names = pool.get_feature_names()
     if (not wanted.names or names == list(wanted.names) or len(set(names)) != len(names)
             or set(names) != set(wanted.names)):

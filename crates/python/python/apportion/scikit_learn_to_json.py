@@ -54,7 +54,7 @@ SURVIVAL_FORESTS = {"sksurv.RandomSurvivalForest", "sksurv.ExtraSurvivalTrees"}
 AT_TIMES = ["predict_cumulative_hazard_function", "predict_survival_function"]
 QUANTILE_FORESTS = {"quantile_forest.RandomForestQuantileRegressor",
                     "quantile_forest.ExtraTreesQuantileRegressor"}
-# Classes of imbalanced-learn that predict like these classes of scikit-learn and are only fitted differently.
+# Classes of imbalanced-learn that differ from these classes of scikit-learn only in how they are fitted.
 LIKE = {"imblearn.Pipeline": "Pipeline", "imblearn.BalancedRandomForestClassifier": "RandomForestClassifier",
         "imblearn.BalancedBaggingClassifier": "BaggingClassifier",
         "imblearn.EasyEnsembleClassifier": "BaggingClassifier",
@@ -1653,7 +1653,7 @@ def document(model: Any) -> dict[str, Any]:
 
     model: a model of scikit-learn.
 
-    Raises Refused if the model cannot be written as a sum of trees, for whatever reason.
+    Raises Refused if the model cannot be written as a sum of trees, for any reason.
     """
     return document_and_cells(model)[0]
 

@@ -65,7 +65,7 @@ fn read_contents(file: &Content, wanted: &Wanted<'_>, receive: &mut Receive<'_>)
     table.lanes.finish()
 }
 
-/// Reads a stream batch by batch. Memory does not grow with their number.
+/// Reads a stream batch by batch. Memory use does not grow with the number of batches.
 pub(crate) fn read_stream(
     bytes: &mut dyn BufRead,
     wanted: &Wanted<'_>,

@@ -76,7 +76,7 @@ fn read_groups(
 }
 
 /// Returns the index of the schema leaf for each lane. Fails if a column is nested, or its values are not
-/// numbers or texts.
+/// numbers or strings.
 fn leaves(contents: &ParquetMetaData, lanes: &Lanes<'_>) -> Result<Vec<usize>> {
     let schema = contents.file_metadata().schema_descr();
     let roots = schema.root_schema().get_fields();
