@@ -145,8 +145,8 @@ impl Gathering {
         Ok(())
     }
 
-    /// Sets the categories of a feature, in the order of their codes, if they are only known after all rows
-    /// are read.
+    /// Sets the categories of a feature, in the order of their codes, if they are only known once all rows
+    /// have been read.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! The data of figures: attributions of rows, with everything that belongs to them.
+//! The data for figures: attributions of rows, with their predictions, errors, inputs and names.
 
 mod condition;
 mod density;

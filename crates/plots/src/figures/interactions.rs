@@ -20,7 +20,7 @@ const TOP: f64 = 30.0;
 const RIGHT: f64 = 76.0;
 /// Maximum height of the names on top.
 const ABOVE: f64 = 130.0;
-/// Minimum width of a cell, which is also the height of its line.
+/// Minimum width of a cell; its height is the same.
 const LEAST_CELL: f64 = 15.0;
 /// Maximum width of a cell.
 const CELL: f64 = 46.0;
