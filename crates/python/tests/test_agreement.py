@@ -14,7 +14,7 @@ CAT = dict(verbose=0, allow_writing_files=False, thread_count=1)
 
 
 def compared(model, rows, ensemble=None, **options):
-    """Returns how many rows the check compares."""
+    """Returns the number of rows that the check compares."""
     ensemble = apportion.Ensemble(model) if ensemble is None else ensemble
     values = table(rows, ensemble.wanted()).values
     return check(model, ensemble, rows, values, **options)

@@ -80,7 +80,8 @@ def pandas_series(kind, cells):
 
 
 def made(make):
-    """Returns the table that a library makes of cells; None if it cannot hold them or is not installed."""
+    """Returns the table that a library creates from cells; None if it cannot store them or is not installed.
+    """
     try:
         return make()
     except (TypeError, ValueError, OverflowError, AttributeError):

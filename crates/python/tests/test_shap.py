@@ -361,7 +361,7 @@ def test_types_and_shapes_are_those_of_shap(numbers, family, task):
                     found, own, of_own = _forms(ours.TreeExplainer(model, data, model_output=output),
                                                 table[:5])
                 if data is None and family == "catboost" and task == "three classes":
-                    wanted["before"] = found["before"]  # shap has a single number for three outputs
+                    wanted["before"] = found["before"]  # shap returns a single number for three outputs
                 assert found == wanted, (output, data is None)
                 # shap computes probabilities for another game, and its tree reader ignores the bias of
                 # CatBoost and of XGBoost's classes.

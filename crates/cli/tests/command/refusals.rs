@@ -1,5 +1,5 @@
-//! Invalid input: the exit status is 1 if files do not fit, and 2 if the request is invalid. The message
-//! suggests a fix, and nothing is written.
+//! Invalid input: the exit status is 1 for invalid or mismatched files, and 2 for an invalid request. The
+//! message suggests a fix, and nothing is written.
 
 use std::fs;
 use std::io::Read;
