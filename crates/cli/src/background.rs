@@ -106,8 +106,8 @@ fn weighted(data: Data, columns: usize) -> Result<Background> {
 fn sample(args: &Explain, input: &Input) -> Result<Background> {
     let count = row_count(input)?;
     if count == 1 {
-        let says = "the rows file has a single row, and with itself as the background every value would be \
-            0; pass --background FILE";
+        let says = "the rows file has a single row, which cannot be its own background (every value \
+            would be 0); pass --background FILE";
         return Err(Usage(says.to_owned()).into());
     }
     let chosen = Background::sampled_rows(count, SAMPLE, args.seed);

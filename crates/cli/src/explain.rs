@@ -267,10 +267,9 @@ fn interrupted(args: &Explain, runs: &Runs<'_>, error: ExplainError) -> anyhow::
         return error.into();
     }
     match &args.checkpoint {
-        Some(path) if was_interrupted => anyhow!(
-            "interrupted; pass --resume {} with otherwise the same options to continue",
-            path.display()
-        ),
+        Some(path) if was_interrupted => {
+            anyhow!("interrupted; to continue, pass --resume {} and the same other options", path.display())
+        }
         _ => error.into(),
     }
 }

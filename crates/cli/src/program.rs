@@ -20,13 +20,13 @@ pub(crate) struct ProgramArgs {
     ///
     /// The program is started once, reads batches of rows from its standard input and writes their outputs to
     /// its standard output. The features are the columns of the rows file. docs/predict_program.md contains
-    /// servers of ten lines in Python, R and Julia.
+    /// ten-line servers in Python, R and Julia.
     #[arg(id = "predict", long = "predict", value_name = "COMMAND")]
     pub(crate) command: Option<String>,
 
     /// Format of the rows and outputs that are exchanged with the program
     ///
-    /// Arrow costs a tenth of CSV or less.
+    /// Arrow takes a tenth of the time of CSV or less.
     #[arg(
         id = "predict_format",
         long = "predict-format",

@@ -110,7 +110,8 @@ impl OptionError {
     ///
     /// let error = Options::default().set("relative-to", "mean").unwrap_err();
     /// let message = error.in_words(|name| format!("--{name}"));
-    /// assert_eq!(message, "unknown value \"mean\" of --relative-to; expected one of: norm, range, nothing");
+    /// let expected = "unknown value \"mean\" for --relative-to; expected one of: norm, range, nothing";
+    /// assert_eq!(message, expected);
     /// ```
     pub fn in_words(&self, option: impl Fn(&str) -> String) -> String {
         match self {
@@ -120,13 +121,13 @@ impl OptionError {
             }
             Self::Word { option: name, given, expected } => {
                 format!(
-                    "unknown value {given:?} of {}; expected one of: {}",
+                    "unknown value {given:?} for {}; expected one of: {}",
                     option(name),
                     expected.join(", ")
                 )
             }
             Self::Form { option: name, given, expected } => {
-                format!("invalid value {given:?} of {}; expected {expected}", option(name))
+                format!("invalid value {given:?} for {}; expected {expected}", option(name))
             }
             Self::Invalid { problem, .. } => problem.clone(),
             Self::Requires { option: name, other } => format!("{} requires {}", option(name), option(other)),

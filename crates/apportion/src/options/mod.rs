@@ -204,7 +204,7 @@ impl Options {
             Some(groups) => Some(groups.structure(names)?.ok_or_else(|| OptionError::Form {
                 option: "groups",
                 given: groups.words(),
-                expected: "groups that do not have to be found in data".to_owned(),
+                expected: "explicit groups, e.g. age,sex;bmi".to_owned(),
             })?),
         };
         let graph = self.graph.as_ref().map(|graph| graph.graph(names)).transpose()?;

@@ -64,7 +64,7 @@ class Function:
                 first = self._first_answer(rows)
             except Error:
                 raise error from error.__cause__
-            self._note(f"{self.name} is called with NumPy arrays, because it raises for tables of {library}")
+            self._note(f"{self.name} is called with NumPy arrays, because it fails for tables of {library}")
         again = self._answer(rows.copy())
         if (first.shape != again.shape
                 or not np.allclose(first, again, rtol=_TOLERANCE, atol=1e-9, equal_nan=True)):

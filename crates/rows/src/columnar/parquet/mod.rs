@@ -174,8 +174,10 @@ impl Column {
         // The column was checked already, as a child of the schema's root.
         let kind = kind(&column, &column.self_type_ptr()).map_err(|_| damaged())?;
         if chunk.file_path().is_some() {
-            let problem =
-                format!("column {:?} is stored in another file; write the table to one file", column.name());
+            let problem = format!(
+                "column {:?} is stored in another file; write the table to a single file",
+                column.name()
+            );
             return Err(RowsError::columns(problem));
         }
         let offsets = [Some(chunk.data_page_offset()), chunk.dictionary_page_offset()];
