@@ -61,7 +61,7 @@ impl Default for GameExplainer {
 pub(crate) struct Followed<'f> {
     pub(crate) row: usize,
     pub(crate) follow: &'f dyn Follow,
-    /// The number of draws of the conditional game, if the run is one of several with growing numbers of
+    /// The number of draws of the conditional game, if the run is one of several with an increasing number of
     /// draws.
     pub(crate) draws: Option<usize>,
 }

@@ -464,8 +464,8 @@ pub(crate) struct Predict {
 pub(crate) struct Inspect {
     /// File to inspect: a model, rows, a compiled background, results or a checkpoint
     ///
-    /// The kind is detected from the content. Rows that contain words as categories require --model, a model
-    /// with these categories, or --ignore.
+    /// The kind is detected from the content. Rows with strings as categories require --model, a model with
+    /// these categories, or --ignore.
     pub(crate) file: Option<PathBuf>,
 
     /// Model file, in any format that `explain` reads

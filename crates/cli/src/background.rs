@@ -152,7 +152,7 @@ fn row_count(input: &Input) -> Result<usize> {
     Ok(count)
 }
 
-/// Describes the background in words, if the options do not determine it.
+/// Returns a description of the background, if the options do not determine it.
 pub(crate) fn in_words(args: &Explain, game: Game, input: &Input) -> Option<String> {
     let names_rows = args.background.is_some() || args.background_select.is_some();
     match game {

@@ -282,8 +282,8 @@ fn progress(rows: Option<usize>) -> ProgressBar {
     }
 }
 
-/// Returns the destination of the checkpoint, which must not be another file of this run. The checkpoint that
-/// is resumed may be overwritten.
+/// Returns the destination of the checkpoint, which must differ from all other files of this run. The
+/// checkpoint that is resumed may be overwritten.
 fn checkpoint_destination(
     args: &Explain,
     inputs: &[&Path],

@@ -13,7 +13,7 @@ use crate::failure::Usage;
 
 pub(crate) use apportion_rows::{Ids, Table, Wanted};
 
-/// The path that stands for standard input.
+/// The path that denotes standard input.
 const STANDARD_INPUT: &str = "-";
 
 /// The options for the columns of rows.

@@ -48,7 +48,7 @@ const TIGHTEST: f64 = 0.2;
 /// A number of players that have more coalitions than the default budget.
 const MANY_PLAYERS: usize = 30;
 
-/// Minimum evaluations per player for estimating the errors of the draws with another method.
+/// Minimum evaluations per player for estimating the errors of the draws with a different method.
 const LEAST_TIMES: usize = 10;
 
 impl<'a> Explainer<'a> {

@@ -100,7 +100,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// Writes the number of a cell, with as many digits as fit.
+/// Writes the number in a cell, with as many digits as fit.
 fn draw_number(scene: &mut Scene, at: (f64, f64), cell: f64, number: f64) {
     let text = [3, 2, 1]
         .map(|count| digits(number, count))

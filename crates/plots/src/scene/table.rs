@@ -1,4 +1,4 @@
-//! Tables of the numbers of a figure.
+//! Tables with the data of a figure.
 
 use crate::shown::shown;
 

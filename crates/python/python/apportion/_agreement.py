@@ -341,7 +341,7 @@ def _containers(model: Model, ensemble: Ensemble, given: Rows, places: Places,
         try:
             rows = way()
         except Exception:
-            # A container of another library may lack a method; the next form requires less.
+            # A container of a different library may lack a method; the next form requires less.
             continue
         if rows is not None:
             yield rows

@@ -87,7 +87,9 @@ def of_call(name: str, error: BaseException) -> CallError:
 
 
 def imported(name: str, install: str) -> Any:
-    """Imports a module of another library; raises UsageError with how to install it if it is missing."""
+    """Imports a module of another library; if it is missing, raises a UsageError that explains how to install
+    it.
+    """
     import importlib
 
     try:

@@ -17,7 +17,7 @@ from ._types import AnyArray, Form, Numbers, Path, Places
 if TYPE_CHECKING:
     from ._plots import Page, Plots
 
-# A key of one axis: a number, a slice, or an array of places or booleans.
+# A key of one axis: a number, a slice, or an array of positions or booleans.
 _Key: TypeAlias = int | slice | AnyArray
 
 _FORMS: tuple[Form, ...] = ("index", "remainder")
@@ -391,7 +391,7 @@ class Explanation:
 
     def report(self, path: Path | None = None, *, interactions: Explanation | None = None,
                title: str | None = None, seed: int = 0) -> Page:
-        """Returns a report as a page in one file, which opens in any browser without a network. Notebooks
+        """Returns a report as a single HTML file, which opens in any browser without a network. Notebooks
         show it.
 
         path: the path of a file that it is written to (default None: it is not written).
@@ -481,7 +481,7 @@ class Explanation:
         return part(self.data, *((_ROW, _INPUT) if has_rows else (_INPUT,)))
 
     def _chosen(self, axis: str, key: Any) -> _Key:
-        """Returns a key of one axis as a number, a slice or an array of places or booleans."""
+        """Returns a key of one axis as a number, a slice or an array of positions or booleans."""
         size = self.shape[self._axes.index(axis)]
         if isinstance(key, slice):
             for end in (key.start, key.stop, key.step):
@@ -698,7 +698,7 @@ class Explanation:
 
         library: "pandas" (the default) or "polars", which has to be installed.
 
-        Raises UsageError for another library, and DataError if the predictions are missing.
+        Raises UsageError for any other library, and DataError if the predictions are missing.
         """
         _checks.choice("library", library, ("pandas", "polars"))
         columns = self._columns()
@@ -1143,7 +1143,8 @@ def _read_inputs(lines: Sequence[Sequence[Any]]) -> tuple[Numbers, dict[int, lis
             if isinstance(cell, str) and feature not in words_of:
                 data[row, feature] = _INFINITE[cell]
             elif feature in words_of and cell is not None:
-                # True, 1, 1.0 and "1" are different cells; a number next to words is not the code of one.
+                # True, 1, 1.0 and "1" are different cells; a number in a column with strings is not the code
+                # of one of them.
                 words = categories.setdefault(feature, {})
                 data[row, feature] = words.setdefault((type(cell), cell), len(words))
             else:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # The maximum number of rows of one call of a check.
 _ROWS = 4096
-# The relative tolerance for predictions of the same rows: libraries may add in 32 bits, in any order.
+# The relative tolerance for predictions of the same rows: libraries may sum in 32 bits, in any order.
 _TOLERANCE = 1e-6
 _TOLERANCE_OF_SINGLE = 1e-4
 

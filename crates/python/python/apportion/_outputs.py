@@ -76,8 +76,8 @@ def _method(model: Model, method: str, names: list[str] | None = None, note: str
 
 
 def at_times(model: Model, method: str) -> Output | None:
-    """Returns the output of a method that returns functions of time, at the times of the training; None for
-    other methods.
+    """Returns the output of a method that returns functions of time, at the training times; None for other
+    methods.
     """
     times = next((getattr(_last(model), name) for name in ("unique_times_", "event_times_")
                   if getattr(_last(model), name, None) is not None), None)

@@ -133,8 +133,8 @@ class Plots:
     """The figures of an explanation, each a method with its name: `explanation.plot.waterfall(row=3)`.
 
     With matplotlib a figure is drawn into axes, which are returned. Without it a `Figure` is returned, which
-    notebooks show; `figure` returns one in any case. Estimates are drawn with their errors. All figures have
-    these options:
+    notebooks show; `figure` always returns one. Estimates are drawn with their errors. All figures have these
+    options:
 
     ax: the axes of matplotlib (default None: those of a new figure).
     width: the width in CSS pixels (default None: that of `ax`, else 720). The height follows from it.

@@ -94,7 +94,7 @@ def _read(pool: Any, rows: list[int]) -> Numbers:
 
 def _bisected(quantized: Callable[[list[list[float]]], _File], numeric: Sequence[int],
               is_missing: Booleans) -> Numbers:
-    """Returns the numbers of columns, by the borders between which they lie."""
+    """Returns the numbers in columns, found from the borders between which they lie."""
     count, columns = is_missing.shape
     # The number of a row is above `low` and at most `high`, in the order of 32-bit numbers.
     low = np.full((count, columns), _key(-np.finfo(np.float32).max) - 1)

@@ -97,7 +97,7 @@ class Summary:
         self.rows += len(values)
 
     def merge(self, other: Summary) -> None:
-        """Adds the rows of another summary.
+        """Adds the rows of another summary to this one.
 
         Raises UsageError for an object that is not a summary, and DataError for a summary of a different
         model or different options.

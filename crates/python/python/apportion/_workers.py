@@ -44,7 +44,7 @@ def on_workers(explainer: BatchExplainer, dumps: Callable[[Any], bytes], summed:
     summed: whether the result is one batch with the bytes of the summary of all values (default False).
 
     The explainer is sent as bytes, which are unpickled once in each process. The errors state whether the
-    package is missing there, has another version, or cannot read the model.
+    package is missing there, has a different version, or cannot read the model.
     """
     sent, version = dumps(explainer), __version__
     digest = hashlib.sha256(sent).hexdigest()

@@ -760,7 +760,7 @@ def as_sum(model, view):
 
 
 def refuse_unknown(model, kind, known_reason_only=False):
-    """Raises Refused for a model of another kind, with the known reason if there is one."""
+    """Raises Refused for any other kind of model, with the reason if known."""
     name = (kind if kind.partition(".")[0] in ("econml", "quantile_forest", "catboost")
             else type(model).__name__)
     why = next((why for part, why in REFUSED.items() if part in name or part.lower() in name), None)
@@ -864,8 +864,8 @@ def of_ngboost(model, kind, view):
     return Sum(np.append(np.zeros(first), np.ravel(model.init_params)), trees, link)
 
 
-# Boosting of other libraries after transformers or in an ensemble. Such models alone are read from their
-# files.
+# Boosting models of other libraries after transformers or in an ensemble. On their own, such models are read
+# from their files.
 
 
 def of_xgboost(model, view):
@@ -974,7 +974,7 @@ class Table:
         self.names = list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
         # For each column: the categories of encoders, numbers and strings that mark missing values, and the
         # kinds of missing cells that steps know; columns of objects, even if they are numbers; and keys of
-        # columns that the same encoders are applied to.
+        # columns to which the same encoders are applied.
         self.categories = {}
         self.numbers_apart = {}
         self.words_apart = {}

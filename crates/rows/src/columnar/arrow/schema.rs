@@ -185,7 +185,7 @@ pub(super) struct Span {
 
 impl Field {
     /// Advances `at` past this column and its children, and returns the position of the column; `None` if
-    /// `more` has too few numbers of additional buffers.
+    /// `more` has too few entries.
     pub(super) fn span(&self, at: &mut Span, more: &mut impl Iterator<Item = i64>) -> Option<Span> {
         let (buffers, has_more) = if self.dictionary.is_some() { (2, false) } else { self.kind.buffers() };
         let own = at.buffers.end..at.buffers.end.checked_add(buffers)?;
