@@ -44,8 +44,8 @@ class BatchExplainer:
         none).
     layout: "columns" (the default) for a column for each player, or "lists" for one list of values for each
         row; `schema` describes both.
-    interactions: whether the results are the interaction indices of all pairs (default False): a column
-        `a × b` for each pair among those of single players, `a`.
+    interactions: whether the results are the interaction indices of all pairs (default False): a column `a ×
+        b` for each pair, in addition to those of single players, `a`.
 
     All other options are those of `Explainer`. Raises UsageError for invalid options, and otherwise what
     `Explainer` raises.

@@ -42,15 +42,15 @@ _Watch: TypeAlias = Callable[[int, int], object]
 
 
 class Explainer:
-    """Explains predictions of any model: exactly if it is read as trees or as linear, else by estimates.
+    """Explains predictions of any model: exactly for trees and linear models, otherwise with estimates.
 
     The model:
 
     model: an object of xgboost, lightgbm, catboost or scikit-learn, a path, the bytes of a model file, or a
         function from an array of shape (n_rows, n_features) (or a data frame, if the background is one) to an
         array of shape (n_rows,) or (n_rows, n_outputs).
-    background: the rows that replace absent features, and that conditional games are fitted on. Default None:
-        trees that store cover use the path-dependent game, other models at most 100 rows of X.
+    background: the rows that replace absent features, and to which conditional games are fitted. Default
+        None: trees that store cover use the path-dependent game, other models at most 100 rows of X.
     weights: a weight for each row of the background (default None: all weights are equal).
     model_output: the output that is explained: "raw" (the default) for the margin, "probability" for the
         output of trees after the link function, "log_loss" for the loss with the targets y, or the name of a
@@ -75,9 +75,9 @@ class Explainer:
     bandwidth: the width of the kernel of the empirical game, a number or "aicc" (default None: 0.1).
     share: the share of the total weight that the empirical game keeps (default None: 0.95).
     variant: the variant of the empirical game: "paper" or "shapr" (default None: "paper").
-    fallback: the value of a coalition of the frequency game that no row agrees with: "refuse" raises an
-        error, "marginal" uses the mean over all rows, "nearest" the rows that agree on most features
-        (default None: "refuse").
+    fallback: the value of a coalition in the frequency game if no row agrees with it: "refuse" raises an
+        error, "marginal" uses the mean over all rows, "nearest" the rows that agree on most features (default
+        None: "refuse").
 
     The computation:
 
@@ -98,7 +98,7 @@ class Explainer:
         any number of threads.
     kernel: the algorithm for exact values of trees: "tables", "quadrature", "walk", "cohorts" or "masks"
         (default None: the fastest).
-    precision: the numbers in tables of trees: "f64" or "f32" (default None: "f64").
+    precision: the floating-point type of the tables for trees: "f64" or "f32" (default None: "f64").
     rows: the number of rows for which the algorithm for trees is chosen (default None: the number of rows of
         each call). With a fixed number the values of a row do not depend on the other rows, to the last bit.
     keep_null_players: whether features that cannot affect the prediction are evaluated like all others

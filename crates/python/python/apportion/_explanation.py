@@ -60,14 +60,14 @@ class Explanation:
     output_names: the names of the outputs (default None).
     predictions: the predictions, like base_values (default None).
     std_errors: a standard error for each value (default None: the values are exact).
-    evaluations, draws: the numbers of evaluations and of draws of each row (default None).
-    degrees_of_freedom: those of the standard errors of each row (default None: infinitely many).
+    evaluations, draws: the number of evaluations and of draws for each row (default None).
+    degrees_of_freedom: those of the standard errors, for each row (default None: infinitely many).
     certificates: a dictionary for each row with a certified accuracy, None for others (default None).
     index: the labels of the rows (default None).
-    row_numbers: the numbers of the rows in their file (default None: 0, 1, …).
-    categories: the categories of features by the numbers of these (default None).
+    row_numbers: the indices of the rows in their file (default None: 0, 1, …).
+    categories: a dictionary from the index of a feature to its categories (default None).
     interactions: "index" or "remainder" for interactions (default None).
-    about: what was computed: a dictionary with value, game, method, … (default None).
+    about: a description of the computation: a dictionary with value, game, method, … (default None).
 
     Slices are explanations, too: by position, name, class or mask. A string selects a class by its label: "2"
     is the class with the label 2, and 2 is the third output. An explanation of a `text` has the range of each

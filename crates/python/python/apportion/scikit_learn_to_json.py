@@ -347,7 +347,7 @@ def encode(transformer, feature, known, table):
             if not isinstance(category, (str, bool, np.bool_, int, float,
                                          np.number)) and not is_missing(category):
                 refuse(transformer, f"its category {category!r} is a {type(category).__name__}; "
-                       "expected strings, numbers and booleans")
+                       "expected a string, a number or a boolean")
         table.add(feature.column, known)
     return feature._replace(encoded=feature.raw or feature.encoded, raw=False, slope=None, shift=0.0,
                             steps=())
@@ -822,8 +822,8 @@ def votes(model, view):
     trees = []
     for member, weight in zip(model.estimators_, weights / weights.sum()):
         if kind_of(member) not in TREES:
-            refuse(model, f"its members are {type(member).__name__}; only votes of single trees add up, so "
-                   "use DecisionTreeClassifier")
+            refuse(model, f"its members are {type(member).__name__}; only votes of single trees can be summed, "
+                   "so use DecisionTreeClassifier")
         class_of = np.searchsorted(model.classes_, member.classes_[member.tree_.value[:, 0].argmax(axis=1)])
         if classes == 2:
             value = np.where(class_of == 1, 1.0 - against, against - 1.0)
@@ -874,7 +874,7 @@ def of_xgboost(model, view):
     """
     if not is_missing(model.get_params().get("missing", np.nan)):
         refuse(model,
-               f"it treats {model.get_params()['missing']!r} as missing; replace that by NaN in the table")
+               f"it treats {model.get_params()['missing']!r} as missing; replace it with NaN in the table")
     booster = model.get_booster()
     if getattr(model, "early_stopping_rounds", None):
         booster = booster[:model.best_iteration + 1]
@@ -1750,7 +1750,7 @@ def written(model, method=None):
     trees = [{key: value for key, value in tree.items() if key not in ("view", "width", "sets", "complete")}
              for tree in whole.trees]
     if not all(np.isfinite(tree["value"]).all() for tree in trees):
-        refuse(model, "it has leaves that are not finite")
+        refuse(model, "it has leaf values that are not finite")
     return dict(format="apportion-trees", version=1, width=whole.trees[0]["width"] if trees else "double",
                 features=table.count, base_margins=whole.base, **link, operator="<=", trees=trees, **names,
                 **words, **refused, **outputs,
