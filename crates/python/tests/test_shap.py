@@ -571,7 +571,7 @@ def test_a_pool_that_cannot_be_read_back_is_refused(of_pools):
                           text_features=["t"])
     quantized = catboost.Pool(frame[:9], cat_features=["c", "k"])
     quantized.quantize()
-    for pool, words in ((texts, "texts or embeddings"), (quantized, "quantized Pool")):
+    for pool, words in ((texts, "text or embedding features"), (quantized, "quantized Pool")):
         with pytest.raises(apportion.DataError, match=f"{words} cannot be read back; pass the data frame"):
             apportion.TreeExplainer(model)(pool)
     lightgbm = pytest.importorskip("lightgbm")

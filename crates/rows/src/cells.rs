@@ -595,7 +595,7 @@ mod tests {
             ("1.234,5", "\"1.234,5\" contains thousands separators; write \"1234,5\""),
             ("1,2,3", "\"1,2,3\" is not numeric"),
             (",", "\",\" is not numeric"),
-            ("9007199254740993", "integer beyond 2^53"),
+            ("9007199254740993", "integers beyond 2^53"),
         ] {
             let message = text(&mut plain, cell).unwrap_err().to_string();
             assert!(message.contains(says), "{message}");
@@ -618,7 +618,7 @@ mod tests {
         {
             for feature in [&mut plain, &mut of_words] {
                 let message = text(feature, cell).unwrap_err().to_string();
-                assert!(message.contains("integer beyond 2^53"), "{message}");
+                assert!(message.contains("integers beyond 2^53"), "{message}");
             }
         }
         for (cell, wanted) in [

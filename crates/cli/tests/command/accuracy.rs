@@ -302,7 +302,7 @@ fn exact_methods_stop_between_rows() {
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("error: interrupted; pass --resume"), "{stderr}");
+    assert!(stderr.contains("error: interrupted; to continue, pass --resume"), "{stderr}");
 }
 
 #[test]

@@ -376,7 +376,9 @@ fn an_interrupt_ends_the_program_at_once_and_keeps_what_was_done() {
     let case = Case::new();
     let checkpoint = case.path("checkpoint");
     let keep = ["--checkpoint", checkpoint.to_str().unwrap()];
-    for (more, status, says) in [(&[][..], 130, ""), (&keep[..], 1, "error: interrupted; pass --resume")] {
+    for (more, status, says) in
+        [(&[][..], 130, ""), (&keep[..], 1, "error: interrupted; to continue, pass --resume")]
+    {
         let (child, id) = hanging(&case, more);
         let begun = std::time::Instant::now();
         let send = |signal: &str, id: &str| {

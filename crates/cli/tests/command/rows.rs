@@ -314,7 +314,7 @@ fn infinite_values_are_explained_drawn_and_read_back() {
     for (more, says) in [
         (
             &["--game", "gaussian"][..],
-            "row 0 of the data has the value inf in \"a\", and --game gaussian computes means",
+            "--game gaussian requires finite values, but row 0 of the data has the value inf in \"a\"",
         ),
         (
             &["--game", "marginal", "--background", "mean"],
