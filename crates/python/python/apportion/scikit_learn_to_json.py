@@ -822,8 +822,8 @@ def votes(model, view):
     trees = []
     for member, weight in zip(model.estimators_, weights / weights.sum()):
         if kind_of(member) not in TREES:
-            refuse(model, f"its members are {type(member).__name__}; only votes of single trees can be summed, "
-                   "so use DecisionTreeClassifier")
+            refuse(model, f"its members are {type(member).__name__}; only votes of single trees can be "
+                   "summed, so use DecisionTreeClassifier")
         class_of = np.searchsorted(model.classes_, member.classes_[member.tree_.value[:, 0].argmax(axis=1)])
         if classes == 2:
             value = np.where(class_of == 1, 1.0 - against, against - 1.0)
