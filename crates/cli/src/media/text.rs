@@ -124,7 +124,7 @@ fn unknown_words(text: &Text, vocabulary: &Vocabulary) -> Result<Option<String>>
         );
     }
     let stands_in = vocabulary.unknown().and_then(|id| vocabulary.token(id)).unwrap_or_default();
-    Ok(Some(format!("not in the vocabulary, and replaced by {stands_in}: {shown}{more}")))
+    Ok(Some(format!("words that are not in the vocabulary are replaced by {stands_in}: {shown}{more}")))
 }
 
 /// Reads the vocabulary, with the special tokens that the options specify.

@@ -167,7 +167,7 @@ def _rounds(rounds: Any) -> _CoreRounds:
     except Exception:  # unpacking may raise any exception
         pass
     raise UsageError(f'invalid rounds {_checks.shown(rounds)}; expected "all", a number of rounds, or a pair '
-                     'of the first and the one after the last')
+                     '(first, last + 1)')
 
 
 def _kind(model: Model) -> str:
