@@ -383,7 +383,7 @@ impl<'a> Feature<'a> {
             _ => "as missing",
         };
         Some(format!(
-            "column {:?}: {cells} with {categories} treated {taken}, as the library of the model does; the \
+            "column {:?}: {cells} with {categories} treated {taken}, as in the model's library; the \
              first is {first:?}",
             self.name
         ))
