@@ -49,8 +49,8 @@ impl Allowance {
         let packed = self.packed.load(Ordering::Relaxed);
         if bytes > packed.saturating_mul(RATIO).max(SMALL) {
             let problem = format!(
-                "missing values declared in {packed} bytes of the file would take {bytes} bytes in memory; if \
-                 the file is not corrupt, remove the empty column"
+                "missing values declared in {packed} bytes of the file would take {bytes} bytes in memory; \
+                 if the file is not corrupt, remove the empty column"
             );
             return Err(RowsError::damaged(problem));
         }
