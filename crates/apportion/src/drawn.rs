@@ -28,7 +28,7 @@ use crate::batch::batch;
 ///
 /// # Errors
 ///
-/// [`PlotError::Results`] if the numbers of names, rows and explanations do not match;
+/// [`PlotError::Results`] if the number of names or rows does not match the explanations;
 /// [`PlotError::NotFinite`] for numbers that cannot be plotted.
 pub fn explained(
     explanations: &[Explanation],

@@ -104,7 +104,7 @@ pub(crate) struct ErrorOfDraws {
     parts: Vec<Parts>,
     /// The distribution of the method's own errors.
     of_method: Option<ErrorLaw>,
-    /// The number of directions of the errors of the draws, for each output.
+    /// For each output, the effective number of independent directions of the draws' errors.
     directions: Vec<f64>,
     /// The number of independent draws per coalition.
     independent: usize,
@@ -114,7 +114,7 @@ impl ErrorOfDraws {
     /// Estimates the errors of the draws for `explanation`, which `explain` computed for `game`, with
     /// `independent` independent draws per coalition. `None` without standard errors.
     ///
-    /// Calls `explain` for the copies of the game, which requires as many predictions again.
+    /// Calls `explain` for the copies of the game, which doubles the number of predictions.
     pub(crate) fn of(
         game: &Conditional<'_>,
         independent: usize,
@@ -254,8 +254,8 @@ impl Parts {
         Self { unit, method, seen, own: (method - seen).max(0.0), of_draws }
     }
 
-    /// Returns the parts for a method that draws scenarios: its errors lack D − C, as measured with another
-    /// method.
+    /// Returns the parts for a method that draws scenarios: its errors lack D − C, as measured with a
+    /// different method.
     fn lacking(self) -> Self {
         Self { seen: 0.0, own: self.method, of_draws: (self.of_draws - self.seen).max(0.0), ..self }
     }

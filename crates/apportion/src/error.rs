@@ -83,8 +83,8 @@ pub enum ExplainError {
     },
     /// The method evaluates the game, which requires the rows of the background, but it was compiled.
     #[error(
-        "a compiled background has no rows to evaluate the game with; use method auto or tree, or pass the \
-         rows of the background"
+        "a compiled background contains no rows to evaluate the game with; use method auto or tree, or pass \
+         the rows of the background"
     )]
     NoRows,
     /// The options are not valid.

@@ -13,10 +13,11 @@ use crate::follow::Follow;
 use crate::method::Method;
 use crate::plan::Plan;
 
-/// Computes attributions for the players of a game: which value, with which method and which budget.
+/// Computes attributions for the players of a game, with a given value, method and budget.
 ///
-/// For games that are not rows of a model: words, pixels, training rows, and anything else that implements
-/// [`Game`]. [`Explainer`](crate::Explainer) creates the games of rows and explains them in the same way.
+/// Use it for games that are not about the features of a row: with words, pixels or training rows as players,
+/// or anything else that implements [`Game`]. [`Explainer`](crate::Explainer) creates the games of rows and
+/// explains them in the same way.
 ///
 /// ```
 /// use apportion::games::{Graph, SumOfUnanimity};
@@ -60,7 +61,7 @@ impl Default for GameExplainer {
 pub(crate) struct Followed<'f> {
     pub(crate) row: usize,
     pub(crate) follow: &'f dyn Follow,
-    /// The number of draws of the conditional game, if the run is one of several with growing numbers of
+    /// The number of draws of the conditional game, if the run is one of several with an increasing number of
     /// draws.
     pub(crate) draws: Option<usize>,
 }
@@ -119,8 +120,8 @@ impl GameExplainer {
     ///
     /// # Errors
     ///
-    /// [`ExplainError`] if the method does not support the value, the groups or the graph are for a different
-    /// number of players, the budget is too small, or the game fails.
+    /// [`ExplainError`] if the method does not support the value, the groups or the graph are defined for a
+    /// different number of players, the budget is too small, or the game fails.
     pub fn explain(&self, game: &dyn Game) -> Result<Explanation, ExplainError> {
         self.check_without_oracle()?;
         if game.players() == 0 {

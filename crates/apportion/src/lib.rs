@@ -26,7 +26,7 @@
 //! |---|---|---|
 //! | [`games`] | `apportion-games` | coalitions, value functions, models, backgrounds, conditional games, partitions, graphs, textbook games |
 //! | [`partitions`] | `apportion-partitions` | groups of features from data: measures of dependence, clustering, dendrograms |
-//! | [`media`] | `apportion-media` | texts and images as games: tokens, pixels, patches and superpixels as players; scores, pictures |
+//! | [`media`] | `apportion-media` | text and images as games: tokens, pixels, patches and superpixels as players; scores, pictures |
 //! | [`plots`] | `apportion-plots` | figures of attributions with their errors, as SVG and PNG; a report in one file |
 //! | [`results`] | `apportion-results` | attributions of rows in memory and in result files |
 //! | [`values`] | `apportion-values` | solution concepts, quadrature, exact enumeration, axioms |

@@ -56,7 +56,7 @@ impl<'a> Trees<'a> {
         Self::new(ensemble, Plays::PathDependent)
     }
 
-    /// Returns whether exact values can be computed, in any time.
+    /// Returns whether exact values can be computed, however long it takes.
     pub(crate) fn has_exact(&self) -> bool {
         match self.plays {
             Plays::Linked(..) => LinkedOracle::check(&self.ensemble).is_ok(),

@@ -70,12 +70,12 @@ pub(crate) struct Explain {
     /// Features are listed by name or index; quote names that contain a comma or semicolon. A file contains
     /// {"GROUP": ["FEATURE", …], …} or [["FEATURE", …], …].
     ///
-    /// owen, banzhaf-owen and coalitional values support groups within groups: "(age,sex;bmi);bp", or in a
-    /// file a group instead of a feature.
+    /// owen, banzhaf-owen and coalitional values support nested groups: "(age,sex;bmi);bp", or in a file, a
+    /// group instead of a feature.
     ///
     /// auto finds groups of dependent features (significantly, and at least by 0.1) in the data of
     /// --background, otherwise in the rows file. auto=K finds K groups; auto=tree uses the whole dendrogram,
-    /// as groups within groups. See also `apportion groups`.
+    /// as nested groups. See also `apportion groups`.
     #[arg(long, value_name = "GROUPS")]
     pub(crate) groups: Option<Groups>,
 
@@ -109,16 +109,16 @@ pub(crate) struct Explain {
 
     /// Method; `apportion methods` lists all
     ///
-    /// If a method cannot compute the value, the error lists those that can. Two names may be one estimator
-    /// with the same draws; JSON results then contain `same_as`.
+    /// If a method does not support the value, the error lists those that do. Two names may refer to the same
+    /// estimator with the same draws; JSON results then contain `same_as`.
     #[arg(long, default_value = "auto", value_parser = method)]
     pub(crate) method: Method,
 
     /// Evaluations of the game per row for sampling methods: a number (2000), or a multiple of the number of
     /// features (10n) [default: the larger of 2048 and 20n]
     ///
-    /// One evaluation takes a prediction for each background row. Methods that use one background row at a
-    /// time make as many predictions as the others.
+    /// An evaluation takes one prediction per background row. Methods that use one background row at a time
+    /// make the same total number of predictions.
     #[arg(long, value_name = "M|Kn")]
     pub(crate) budget: Option<Budget>,
 
@@ -129,7 +129,7 @@ pub(crate) struct Explain {
     /// index.
     ///
     /// The game is then the mean of these outputs over the background. Exact values enumerate the outputs
-    /// that mixtures of a row with the background can reach; it is an error if this would take too long.
+    /// that mixtures of a row with the background can reach; the run fails if this would take too long.
     #[arg(
         long = "output",
         value_parser = str::parse::<Space>,
@@ -138,7 +138,7 @@ pub(crate) struct Explain {
     )]
     pub(crate) space: Space,
 
-    /// Compute exact pairwise interactions too, or an interaction index of coalitions
+    /// Also compute exact pairwise interactions, or an interaction index of coalitions
     ///
     /// index: the interaction index of --value for each pair, with the values on the diagonal. remainder, the
     /// convention of shap and XGBoost: each index is split between the two features, and the diagonal
@@ -464,8 +464,8 @@ pub(crate) struct Predict {
 pub(crate) struct Inspect {
     /// File to inspect: a model, rows, a compiled background, results or a checkpoint
     ///
-    /// The kind is detected from the content. Rows that contain words as categories require --model, a model
-    /// with these categories, or --ignore.
+    /// The kind is detected from the content. Rows with strings as categories require --model, a model with
+    /// these categories, or --ignore.
     pub(crate) file: Option<PathBuf>,
 
     /// Model file, in any format that `explain` reads

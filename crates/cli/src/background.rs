@@ -25,7 +25,7 @@ pub(crate) struct Data {
 
 /// The description of the background in results.
 pub(crate) struct Described {
-    /// The number of rows, unless only a compiled file is at hand.
+    /// The number of rows, unless only a compiled file is available.
     rows: Option<usize>,
     digest: String,
 }
@@ -41,7 +41,8 @@ impl Described {
         Self { rows: Some(rows.len()), digest }
     }
 
-    /// Describes rows whose numbers stand for texts. The digest depends on the texts, not on their codes.
+    /// Describes rows whose numbers are codes of strings. The digest depends on the strings, not on their
+    /// codes.
     pub(crate) fn of_texts(rows: Rows<'_>, weights: Option<&[f64]>, texts: &Texts) -> Self {
         let mut told = Vec::with_capacity(rows.values().len());
         for row in rows.iter() {
@@ -105,8 +106,8 @@ fn weighted(data: Data, columns: usize) -> Result<Background> {
 fn sample(args: &Explain, input: &Input) -> Result<Background> {
     let count = row_count(input)?;
     if count == 1 {
-        let says = "the rows file has a single row, and with itself as the background every value would be \
-            0; pass --background FILE";
+        let says = "the rows file has a single row, which cannot be its own background (every value \
+            would be 0); pass --background FILE";
         return Err(Usage(says.to_owned()).into());
     }
     let chosen = Background::sampled_rows(count, SAMPLE, args.seed);
@@ -151,7 +152,7 @@ fn row_count(input: &Input) -> Result<usize> {
     Ok(count)
 }
 
-/// Describes the background in words, if the options do not determine it.
+/// Returns a description of the background, if the options do not determine it.
 pub(crate) fn in_words(args: &Explain, game: Game, input: &Input) -> Option<String> {
     let names_rows = args.background.is_some() || args.background_select.is_some();
     match game {
@@ -166,7 +167,7 @@ pub(crate) fn in_words(args: &Explain, game: Game, input: &Input) -> Option<Stri
 fn sample_in_words(args: &Explain, count: usize) -> String {
     match count {
         all @ ..=SAMPLE => format!("all {all} rows of the rows file"),
-        all => format!("{SAMPLE} of the {all} rows of the rows file, drawn by seed {}", args.seed),
+        all => format!("{SAMPLE} of the {all} rows of the rows file, drawn with seed {}", args.seed),
     }
 }
 
@@ -191,7 +192,7 @@ pub(crate) fn counted(args: &Explain, input: &Input) -> Result<Option<(Ensemble,
 
 /// Reads a background that was compiled for `model`.
 pub(crate) fn compiled(path: &Path, model: &Ensemble) -> Result<CompiledBackground> {
-    let says = || format!("cannot read the compiled background {}", path.display());
+    let says = || format!("cannot read the compiled background from {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
     CompiledBackground::read(&bytes, model).with_context(says)
 }
@@ -265,8 +266,8 @@ fn read(path: &Path, input: &Input) -> Result<Table> {
     Ok(table)
 }
 
-/// Returns the column means. Categories have no mean, so they are an error; a mean that is unlike every row
-/// gets a note.
+/// Returns the column means. Categories have no mean, so they are an error; a note is printed for a mean that
+/// no row can have.
 fn checked_means(input: &Input) -> Result<Vec<f64>> {
     let listed = |features: &[usize]| {
         let names = features.iter().map(|&feature| format!("{:?}", input.features[feature]));
@@ -292,16 +293,16 @@ fn checked_means(input: &Input) -> Result<Vec<f64>> {
     let odd: Vec<usize> = (0..table.columns).filter(|&column| is_odd(table, column, means[column])).collect();
     if !odd.is_empty() {
         messages::note(format_args!(
-            "--background mean: no row has the mean of {}, whose values are integers or only two numbers; \
-             use background rows instead",
+            "--background mean: no row has the mean of {}, which only takes integers or two values; use \
+             background rows instead",
             listed(&odd)
         ));
     }
     Ok(means)
 }
 
-/// Returns whether a mean is unlike all values of its column: between the only two values, or fractional
-/// although all values are integers.
+/// Returns whether no row can have the mean of a column: between the only two values, or fractional although
+/// all values are integers.
 fn is_odd(table: &Table, column: usize, mean: f64) -> bool {
     let cells =
         table.values.iter().skip(column).step_by(table.columns).copied().filter(|cell| !cell.is_nan());
@@ -339,13 +340,13 @@ fn pairwise_sum(numbers: &[f64]) -> f64 {
     }
 }
 
-/// Returns an error if cells are texts (for a program), because `what` computes with numbers.
+/// Returns an error if cells are strings (for a program), because `what` requires numbers.
 pub(crate) fn refuse_texts(what: &str, instead: &str, input: &Input) -> Result<()> {
     let texts = if input.model.texts().is_some() { input.model.categorical_features() } else { Vec::new() };
     match texts.first() {
         None => Ok(()),
         Some(&feature) => Err(anyhow!(
-            "{what} requires numbers, but the cells of {:?} are texts; use {instead}",
+            "{what} requires numbers, but {:?} contains strings; use {instead}",
             input.features[feature]
         )),
     }

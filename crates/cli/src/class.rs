@@ -49,7 +49,7 @@ impl Classes {
             (true, _) => {
                 let second = self.names.as_ref().map_or("1", |names| &names[1]);
                 Err(Usage(format!(
-                    "invalid value {class} for --class: the single output of the model is that of class \
+                    "invalid value {class} for --class: the only output of the model is that of class \
                      {second}; use --class {second}"
                 ))
                 .into())
@@ -88,7 +88,7 @@ impl Classes {
         let Some(names) = &self.names else {
             let known = match count {
                 1 => "the model has a single output, 0".to_owned(),
-                _ => format!("the model has classes 0 to {} and stores no names of classes", count - 1),
+                _ => format!("the model has classes 0 to {} and stores no class names", count - 1),
             };
             let invalid = || Usage(format!("invalid value {class} for {option}: {known}")).into();
             return number().ok_or_else(invalid);

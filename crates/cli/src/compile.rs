@@ -1,5 +1,4 @@
-//! `apportion compile-background`: compiles a background for the trees of a model, once for many
-//! explanations.
+//! `apportion compile-background`: compiles a background for the trees of a model, for repeated use.
 
 use anyhow::{Context, Result};
 use apportion::Rows;
@@ -43,7 +42,7 @@ fn compile(model: &AnyModel, args: &CompileBackground) -> Result<CompiledBackgro
         let weights = args.columns.weights.is_some().then_some(&block.weights[..]);
         compiler.add(rows, weights).with_context(|| match rows_before {
             0 => "cannot use the background".to_owned(),
-            rows => format!("cannot use the background (rows are counted from row {rows} of the file)"),
+            rows => format!("cannot use the background (rows are numbered from row {rows} of the file on)"),
         })?;
         rows_before += rows.len();
         Ok(())

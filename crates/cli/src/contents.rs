@@ -316,8 +316,8 @@ impl Column {
     }
 }
 
-/// Returns the facts of rows: how many there are, and statistics of the columns. With a model, only its
-/// features, in its encoding.
+/// Returns the number of rows and statistics of their columns; with a model, only those of its features, in
+/// its encoding.
 fn of_rows(file: &Path, args: &Inspect) -> Result<Facts> {
     let model = args
         .model_file()

@@ -267,10 +267,9 @@ fn interrupted(args: &Explain, runs: &Runs<'_>, error: ExplainError) -> anyhow::
         return error.into();
     }
     match &args.checkpoint {
-        Some(path) if was_interrupted => anyhow!(
-            "interrupted; pass --resume {} with otherwise the same options to continue",
-            path.display()
-        ),
+        Some(path) if was_interrupted => {
+            anyhow!("interrupted; to continue, pass --resume {} and the same other options", path.display())
+        }
         _ => error.into(),
     }
 }
@@ -283,8 +282,8 @@ fn progress(rows: Option<usize>) -> ProgressBar {
     }
 }
 
-/// Returns the destination of the checkpoint, which must not be another file of this run. The checkpoint that
-/// is resumed may be overwritten.
+/// Returns the destination of the checkpoint, which must differ from all other files of this run. The
+/// checkpoint that is resumed may be overwritten.
 fn checkpoint_destination(
     args: &Explain,
     inputs: &[&Path],
@@ -367,7 +366,8 @@ struct Stored<'a> {
 impl<'a> Stored<'a> {
     /// The number of rows to compare.
     const ROWS: usize = 20;
-    /// The maximum difference of predictions, relative to the larger one. Some programs sum in varying order.
+    /// The maximum difference between predictions, relative to the larger one. Some programs sum in varying
+    /// order.
     const TOLERANCE: f64 = 1e-9;
 
     fn new(runs: Option<&'a Runs<'_>>, input: &Input) -> Self {
@@ -500,7 +500,7 @@ fn check_files(inputs: &[&Path]) -> Result<()> {
     match inputs.iter().find(|path| !is_file(path)) {
         None => Ok(()),
         Some(path) => Err(Usage(format!(
-            "{}: --checkpoint and --resume require inputs that are regular files; save it to a file first",
+            "--checkpoint and --resume require regular files, but {} is not one; save it to a file first",
             path.display()
         ))
         .into()),
@@ -541,7 +541,7 @@ fn check_engine(args: &Explain, options: &Options, game: Game) -> Result<()> {
         (
             game == Game::PathDependent && args.background.as_deref() == Some(Path::new("mean")),
             "--background mean cannot be combined with --game path-dependent, which counts rows; pass a \
-             file, or remove it"
+             file, or remove the option"
                 .to_owned(),
         ),
         (

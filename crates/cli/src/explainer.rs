@@ -44,7 +44,7 @@ pub(crate) fn explainer<'a>(
     if matches!(game, Game::Gaussian | Game::Copula | Game::Empirical) {
         refuse_texts(
             &format!("--game {}", game.name()),
-            "--game marginal or --game frequency, which do not compute with cells",
+            "--game marginal or --game frequency, which accept strings",
             input,
         )?;
     }
@@ -54,12 +54,12 @@ pub(crate) fn explainer<'a>(
         if let Some(at) = data.values.iter().position(|value| value.is_infinite() && game != Game::Frequency)
         {
             bail!(
-                "row {} of the data has the value {} in {:?}, and --game {} computes means and distances \
-                 with it; pass a finite number, or use --game marginal, which takes infinite values",
+                "--game {} requires finite values, but row {} of the data has the value {} in {:?}; pass a \
+                 finite number, or use --game marginal, which accepts infinite values",
+                game.name(),
                 at / input.columns,
                 data.values[at],
-                input.features[at % input.columns],
-                game.name()
+                input.features[at % input.columns]
             );
         }
         let (rows, weights) = (Rows::new(&data.values, input.columns), data.weights.as_deref());
@@ -128,7 +128,7 @@ fn refuse_what_is_of_trees(args: &Explain, options: &Options, game: Game, input:
         (game == Game::PathDependent, "--game path-dependent"),
         (args.space.is_behind_link(), &*format!("--output {}", args.space)),
         (args.background_compiled.is_some(), "--background-compiled"),
-        (options.engine.is_given(), "a choice of --kernel or --precision"),
+        (options.engine.is_given(), "--kernel or --precision"),
         (args.method == Method::Tree, "--method tree"),
     ];
     given

@@ -119,6 +119,8 @@ fn read(
     };
     rows::each_block(path, &wanted, |block| {
         // Taking the block also takes the names and the number of columns, which only the first block needs.
-        sender.send(Message::Rows(std::mem::take(block))).map_err(|_| anyhow!("nobody takes the rows"))
+        sender
+            .send(Message::Rows(std::mem::take(block)))
+            .map_err(|_| anyhow!("the receiver of the rows has stopped"))
     })
 }

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &FindGroups) -> Result<()> {
         ("option", json!(words_of_groups(found.partition.groups(), &names))),
         ("groups", json!(members)),
     ];
-    // The dendrogram is for programs; for people, there is the figure.
+    // The dendrogram is meant for programs; people can read the figure.
     if args.output.format == Format::Json {
         facts.push(("dendrogram", json!(dendrogram)));
     }

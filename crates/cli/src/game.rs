@@ -34,7 +34,7 @@ pub(crate) fn note_what_was_chosen(args: &Explain, game: Game, input: &Input) {
         (_, Game::Marginal) => {
             if let Some(words) = background::in_words(args, game, input) {
                 messages::note(format_args!(
-                    "using {words} as the background; pass --background FILE for another one"
+                    "using {words} as the background; pass --background FILE for a different one"
                 ));
             }
         }

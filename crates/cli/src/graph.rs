@@ -44,7 +44,7 @@ impl GraphOption {
             Self::Words(graph) => return Ok(graph.clone()),
             Self::File(path) => path,
         };
-        let says = || format!("cannot read the graph {}", path.display());
+        let says = || format!("cannot read the graph from {}", path.display());
         let text = std::fs::read_to_string(path).with_context(says)?;
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let edges = options::GraphOption::Edges(lines.map(str::to_owned).collect());

@@ -88,7 +88,7 @@ impl Groups {
             Self::Words(groups) => groups.structure(names),
             Self::File(path) => options::Groups::Names(groups_file::read(path)?).structure(names),
         };
-        groups.map_err(usage)?.context("groups are found in data")
+        groups.map_err(usage)?.context("finding groups requires data")
     }
 
     /// Returns the groups, or an error if they are nested.
@@ -146,7 +146,7 @@ pub(crate) fn find(
     };
     if let Some(count) = count.filter(|count| !(1..=columns).contains(count)) {
         let says = format!(
-            "invalid value auto={count} for --groups: the number of groups must be 1 to {columns}, the \
+            "invalid value auto={count} for --groups: the number of groups must be from 1 to {columns}, the \
              number of features"
         );
         return Err(Usage(says).into());

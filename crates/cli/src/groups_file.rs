@@ -11,7 +11,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// Reads the groups in the order of the file. Features are names, or numbers as text.
 pub(crate) fn read(path: &Path) -> Result<Vec<Member<String>>> {
-    let says = || format!("cannot read the groups {}", path.display());
+    let says = || format!("cannot read the groups from {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
     let Listed(groups) = serde_json::from_slice(&bytes)
         .context(
@@ -22,7 +22,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Member<String>>> {
     Ok(groups)
 }
 
-/// Groups in either form. Their names are only for the reader of the file.
+/// Groups in either form. Group names only document the file.
 struct Listed(Vec<Member<String>>);
 
 impl<'de> Deserialize<'de> for Listed {

@@ -56,7 +56,7 @@ fn facts(model: &Ensemble) -> Vec<(&'static str, Value)> {
 
 /// Returns the plans for Shapley values with a background, given as rows or compiled.
 pub(crate) fn against(model: &Ensemble, path: &Path) -> Result<Value> {
-    let says = || format!("cannot read the background {}", path.display());
+    let says = || format!("cannot read the background from {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
     let columns = Columns::default();
     let any = AnyModel::Trees(Box::new(model.clone()));

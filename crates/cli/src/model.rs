@@ -108,7 +108,7 @@ impl AnyModel {
         }
     }
 
-    /// Returns the texts that the numbers in rows stand for, if the model is a program.
+    /// Returns the strings whose codes occur in the rows, if the model is a program.
     pub(crate) fn texts(&self) -> Option<&Arc<Texts>> {
         match self {
             Self::Program(running) => Some(&running.texts),
@@ -219,7 +219,7 @@ fn is_other_onnx(error: &anyhow::Error) -> bool {
 fn read_network(path: &Path, predictor: &Predictor) -> Result<AnyModel> {
     let options = predictor.model_output.iter().fold(NetworkOptions::new(), NetworkOptions::output);
     let network =
-        options.from_path(path).with_context(|| format!("cannot read the model {}", path.display()))?;
+        options.from_path(path).with_context(|| format!("cannot read the model from {}", path.display()))?;
     ensure!(
         network.row_shape().len() == 1 && !network.takes_whole_numbers(),
         "the network in {} expects rows of {} of shape {:?}, not a table of numbers; use explain-text or \
@@ -237,7 +237,7 @@ pub(crate) fn read_trees(file: &ModelFile) -> Result<Ensemble> {
 }
 
 fn read_trees_of(path: &Path, Reading { trees, most_features }: &Reading) -> Result<Ensemble> {
-    let says = || format!("cannot read the model {}", path.display());
+    let says = || format!("cannot read the model from {}", path.display());
     let bytes = std::fs::read(path).with_context(says)?;
     let options = ReadOptions::default().rounds(trees.clone().unwrap_or_default());
     let options = most_features.iter().fold(options, |options, &count| options.most_features(count));
@@ -254,7 +254,7 @@ fn read_trees_of(path: &Path, Reading { trees, most_features }: &Reading) -> Res
     Ok(model)
 }
 
-/// The texts of the rows for a program, for use in results.
+/// The strings in the rows for a program, for use in results.
 #[derive(Debug)]
 pub(crate) struct TextsOfRows(pub(crate) Arc<Texts>);
 

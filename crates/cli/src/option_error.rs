@@ -14,7 +14,7 @@ pub(crate) fn usage(error: OptionError) -> Error {
         }
         OptionError::Feature { option, name, features } => {
             let given = match name.as_str() {
-                "" => "feature without a name, or group without features,".to_owned(),
+                "" => "empty feature name or empty group".to_owned(),
                 name => format!("unknown feature {name:?}"),
             };
             let known = plots::listed(&name, features.iter().map(String::as_str));

@@ -6,8 +6,8 @@ use apportion::{Budget, Method, Plan, Value};
 
 use crate::messages;
 
-/// Returns the method to use, and its maximum number of evaluations per row, or `None` if it takes as many as
-/// it needs.
+/// Returns the method to use, and its maximum number of evaluations per row, or `None` if there is no
+/// maximum.
 ///
 /// # Errors
 ///

@@ -20,13 +20,13 @@ pub(crate) struct ProgramArgs {
     ///
     /// The program is started once, reads batches of rows from its standard input and writes their outputs to
     /// its standard output. The features are the columns of the rows file. docs/predict_program.md contains
-    /// servers of ten lines in Python, R and Julia.
+    /// ten-line servers in Python, R and Julia.
     #[arg(id = "predict", long = "predict", value_name = "COMMAND")]
     pub(crate) command: Option<String>,
 
     /// Format of the rows and outputs that are exchanged with the program
     ///
-    /// Arrow costs a tenth of CSV or less.
+    /// Arrow takes a tenth of the time of CSV or less.
     #[arg(
         id = "predict_format",
         long = "predict-format",
@@ -98,7 +98,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     seconds.ok_or_else(|| "expected a number of seconds ≥ 0.001".to_owned())
 }
 
-/// The texts of one feature.
+/// The strings of one feature.
 #[derive(Debug)]
 struct TextsOf {
     texts: Arc<Texts>,
@@ -120,15 +120,15 @@ pub(crate) struct Running {
     pub(crate) program: Program,
     /// The names of the columns, if the rows have a header.
     pub(crate) names: Option<Vec<String>>,
-    /// The texts in the rows, which the program reads.
+    /// The strings in the rows, which the program reads.
     pub(crate) texts: Arc<Texts>,
     /// The names of its outputs, if there are several and it names them.
     pub(crate) classes: Option<Vec<String>>,
 }
 
 impl ProgramArgs {
-    /// Starts the program for rows with these column names, whose numbers stand for these texts. `rows` must
-    /// contain at least one of them.
+    /// Starts the program for rows with these column names, whose numbers are codes of these strings. `rows`
+    /// must contain at least one of them.
     pub(crate) fn start(
         &self,
         names: Option<Vec<String>>,
@@ -153,9 +153,9 @@ impl ProgramArgs {
             .with_context(|| format!("--predict {command:?}"))?;
         if let Some(line) = program.decimal_comma() {
             messages::note(format_args!(
-                "the program returns {} outputs per row, separated by commas, as in {line:?}; if they are \
-                 numbers with a decimal comma, write them with a point, and if not, name the outputs in a \
-                 first line such as \"# a, b\"",
+                "the program returns {} outputs per row, separated by commas, as in {line:?}; if these \
+                 are decimal commas, write decimal points; otherwise, name the outputs in a first line such \
+                 as \"# a, b\"",
                 program.output_count()
             ));
         }

@@ -13,7 +13,7 @@ use crate::failure::Usage;
 
 pub(crate) use apportion_rows::{Ids, Table, Wanted};
 
-/// The path that stands for standard input.
+/// The path that denotes standard input.
 const STANDARD_INPUT: &str = "-";
 
 /// The options for the columns of rows.
@@ -33,8 +33,8 @@ pub(crate) struct Columns {
     /// Column of the weights of background rows, by name or index
     ///
     /// The column belongs to the background file, or to the rows file if that is the background. It is not a
-    /// feature, unless the model has one of this name. Integer weights are repetitions of rows; of other
-    /// weights only the proportions matter.
+    /// feature, unless the model has one of this name. Integer weights are equivalent to repeated rows; for
+    /// other weights, only the proportions matter.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) weights: Option<String>,
 
@@ -46,7 +46,7 @@ pub(crate) struct Columns {
 
     /// Value that marks missing cells, e.g. -999
     ///
-    /// Empty cells and the usual words (NA, NaN, null, None, ?, …) are always missing. Can be repeated.
+    /// Empty cells and the usual markers (NA, NaN, null, None, ?, …) are always missing. Can be repeated.
     #[arg(long, value_name = "VALUE", value_parser = sentinel, allow_negative_numbers = true)]
     #[serde(serialize_with = "sentinels")]
     missing: Vec<Sentinel>,

@@ -12,8 +12,9 @@ use rayon::ThreadPool;
 use crate::input::{Batch, Batches};
 use crate::output::{Format, Summary, Text, write_all, writer};
 
-/// Computes each batch of rows with `compute` and writes the results in this format. `results` creates what
-/// all rows have in common, from the first batch. Returns the time at which the last batch was computed.
+/// Computes each batch of rows with `compute` and writes the results in this format. `results` creates the
+/// part that all rows have in common, from the first batch. Returns the time at which the last batch was
+/// computed.
 ///
 /// At most three batches are in memory: one being read, one being computed, one being written.
 pub(crate) fn write<R: Text>(

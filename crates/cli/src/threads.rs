@@ -31,7 +31,7 @@ pub(crate) fn check_environment() -> Result<()> {
     }
 }
 
-/// Starts the requested number of threads; 0 stands for the number in the environment, or one per core.
+/// Starts the requested number of threads; 0 means the number in the environment, or one per core.
 pub(crate) fn pool(threads: &Threads) -> Result<ThreadPool> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads.threads)).build();
     pool.with_context(|| match threads.threads {

@@ -1,7 +1,7 @@
-// Screenshots as small grey pictures, and how far two of them differ.
+// Reduces screenshots to small grey pictures, and measures their difference.
 import { PNG } from "pngjs";
 
-/** The mean of each square of `factor` × `factor` pixels, as a grey picture in 16 steps, which packs well. */
+/** Returns the mean of each square of `factor` × `factor` pixels, as a grey picture with 16 levels, which compresses well. */
 export function reduced(bytes, factor) {
   const from = PNG.sync.read(bytes);
   const [width, height] = [Math.max(Math.floor(from.width / factor), 1), Math.max(Math.floor(from.height / factor), 1)];
@@ -23,8 +23,8 @@ export function reduced(bytes, factor) {
   return PNG.sync.write(to, { colorType: 0, inputHasAlpha: true, deflateLevel: 9 });
 }
 
-/** The mean difference of two pictures, from 0 to 1, where one is higher by the part that both have; sizes that differ by more than a
- * twentieth are all the difference there is. */
+/** Returns the mean difference of two pictures, from 0 to 1. If only their heights differ, by up to 5%, the common part is compared;
+ * for any other difference in size, the result is 1. */
 export function difference(one, other) {
   const [a, b] = [PNG.sync.read(one), PNG.sync.read(other)];
   if (a.width !== b.width || Math.abs(a.height - b.height) > 0.05 * Math.max(a.height, b.height, 40)) return 1;

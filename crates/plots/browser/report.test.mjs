@@ -1,4 +1,4 @@
-// The report in a real browser, without a network. The pages are made by the example `report` of the crate, into PAGES where that is given.
+// Tests the report in a real browser, without a network. The pages are those in PAGES, or are created by the example `report`.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
@@ -16,15 +16,15 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const update = process.env.UPDATE === "1";
 const names = ["classes", "estimated", "exact", "groups", "hostile", "huge", "interactions", "large", "million", "no_rows", "one_feature",
   "image", "one_row", "right_to_left", "text", "tiny", "wide", "zeros"].sort();
-// What is looked at on every page, on these alone where QUICK is 1: they have figures of every kind, hostile names and no rows.
+// With QUICK=1 only these pages are tested: they include figures of every kind, hostile names, and a report without rows.
 const isQuick = process.env.QUICK === "1";
 const looked = isQuick ? ["classes", "estimated", "groups", "hostile", "image", "interactions", "no_rows", "text"] : names;
-// Together they have figures of every kind.
+// Together they contain figures of every kind.
 const ofAllKinds = ["estimated", "groups", "interactions", "text", "image"];
 const ofFigures = isQuick ? ofAllKinds : [...ofAllKinds, "exact", "classes", "large", "hostile", "right_to_left"];
 const sections = ["asked", "quality", "importance", "features", "interactions", "rows", "cohorts", "inputs", "words", "cite", "again"];
 const widths = [320, 1024, 3840];
-// In dark nothing differs but colours.
+// In the dark theme only colours differ.
 const darkToo = isQuick ? ["estimated"] : ofAllKinds;
 const schemesOf = name => darkToo.includes(name) ? ["light", "dark"] : ["light"];
 
@@ -35,10 +35,10 @@ const address = name => pathToFileURL(join(pages, `${name}.html`)).href;
 
 let browser, areFontsKnown = true;
 before(async () => {
-  // The shell without a window takes half the time.
+  // The headless shell takes half the time.
   const executablePath = process.env.CHROMIUM ?? ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find(existsSync);
   browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-  // Pictures with other letters are others.
+  // Screenshots can only be compared if the fonts are the same.
   const page = await browser.newPage();
   const widths = await page.evaluate(() => ["system-ui", "monospace"].map(family => {
     const canvas = document.createElement("canvas").getContext("2d");
@@ -49,11 +49,11 @@ before(async () => {
   const file = join(pictures, "fonts.json");
   if (update || !existsSync(file)) writeFileSync(file, `${JSON.stringify(widths)}\n`);
   areFontsKnown = JSON.stringify(widths) === readFileSync(file, "utf8").trim();
-  if (!areFontsKnown) console.log("The fonts of this machine are not those of the pictures, which are not compared.");
+  if (!areFontsKnown) console.log("Screenshots are not compared, because the fonts of this machine differ from theirs.");
 });
 after(() => browser?.close());
 
-/** Opens a page and does something with it; it must be silent all the while. */
+/** Opens a page and runs `act` on it; nothing may be logged to the console. */
 async function within(name, act, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1400, height: 1000 }, colorScheme: "light", ...options });
   await context.setOffline(true);
@@ -61,7 +61,7 @@ async function within(name, act, options = {}) {
   const said = [];
   page.on("console", message => said.push(message.text()));
   page.on("pageerror", error => said.push(error.stack));
-  page.on("request", request => { if (!/^(file|data|blob):/.test(request.url())) said.push(`asked for ${request.url()}`); });
+  page.on("request", request => { if (!/^(file|data|blob):/.test(request.url())) said.push(`requested ${request.url()}`); });
   page.setDefaultTimeout(30_000);
   if (options.javaScriptEnabled !== false) {
     await page.addInitScript(() => {
@@ -73,9 +73,9 @@ async function within(name, act, options = {}) {
     await page.goto(address(name));
     await act(page);
     if (options.javaScriptEnabled !== false && !options.bypassCSP) {
-      assert.deepEqual(await page.evaluate(() => window.violations), [], "the policy was kept");
+      assert.deepEqual(await page.evaluate(() => window.violations), [], "no violation of the content security policy");
     }
-    assert.deepEqual(said, [], "nothing was said to the console");
+    assert.deepEqual(said, [], "nothing was logged to the console");
   } finally {
     await context.close();
   }
@@ -91,7 +91,7 @@ async function type(page, condition) {
   return status(page);
 }
 
-/** The middle of a dot in the window: the first of a figure that passes a test. */
+/** Returns the centre in the window of a dot of a figure, and its row. */
 async function dotOf(figure, place = 0) {
   await figure.scrollIntoViewIfNeeded();
   return figure.evaluate((element, place) => {
@@ -102,7 +102,7 @@ async function dotOf(figure, place = 0) {
   }, place);
 }
 
-/** The lines of the CSV that a button saves. */
+/** Returns the lines of the CSV file that a button downloads. */
 async function savedBy(page, saver) {
   const [download] = await Promise.all([page.waitForEvent("download"), saver.click()]);
   const text = readFileSync(await download.path(), "utf8");
@@ -115,7 +115,7 @@ async function numbersBehind(page, figure) {
   return savedBy(page, figure.getByRole("button", { name: "Download CSV" }));
 }
 
-/** The page has come to its end, with all its sections; the number of its figures. */
+/** Checks that the script has finished and all sections exist. Returns the number of figures. */
 async function checkSections(name, page, context) {
   const found = await page.evaluate(() => ({
     ready: Number(document.documentElement.dataset.ready),
@@ -127,14 +127,14 @@ async function checkSections(name, page, context) {
     styled: document.querySelectorAll("main [style]").length,
     figures: document.querySelectorAll("main figure.card[data-kind] svg").length,
   }));
-  assert.ok(found.ready > 0, "the script came to its end");
+  assert.ok(found.ready > 0, "the script has finished");
   context.diagnostic(`ready after ${found.ready} ms`);
   const isOfRows = section => !["asked", "quality", "words", "cite", "again"].includes(section);
   assert.deepEqual(found.sections, sections.filter(section => name !== "no_rows" || !isOfRows(section)));
   assert.deepEqual(found.links, found.sections);
   assert.equal(found.titles, 1);
   assert.equal(found.owned, undefined);
-  assert.equal(new Set(found.ids).size, found.ids.length, "ids differ");
+  assert.equal(new Set(found.ids).size, found.ids.length, "ids are unique");
   assert.equal(found.styled, 0);
   assert.equal(await page.locator("html").getAttribute("lang"), "en");
   return found.figures;
@@ -146,7 +146,7 @@ describe("every page", () => {
   });
   for (const name of looked) {
     let figures;
-    test(`${name} has no violation that axe finds, in ${schemesOf(name).join(" and in ")}`, () => within(name, async page => {
+    test(`${name} passes axe, in ${schemesOf(name).join(" and in ")}`, () => within(name, async page => {
       await page.evaluate(axe);
       if (name !== "no_rows") {
         await type(page, "prediction > 0");
@@ -162,23 +162,23 @@ describe("every page", () => {
       }
     }, { bypassCSP: true }));
 
-    // Wide pages take long to look at, and are columns of the same cards.
+    // Wide pages take long to test, and show the same cards in columns.
     const isWide = (isQuick ? ["estimated", "hostile"] : ["classes", "estimated", "hostile", "interactions", "no_rows", "text"]).includes(name);
     for (const width of widths.filter(width => width < 3840 || isWide)) {
-      test(`${name} is ${width} px wide: it opens in silence, does not scroll sideways, no text lies on another, and it looks as before`, context => within(name, async page => {
+      test(`${name} is ${width} px wide: no console output, no horizontal scrolling, no overlapping text, and the same screenshot`, context => within(name, async page => {
         if (width === 1024) figures = await checkSections(name, page, context);
         const found = await page.evaluate(() => ({ has: document.documentElement.scrollWidth, room: document.documentElement.clientWidth }));
         assert.ok(found.has <= found.room, `${found.has} px`);
         assert.deepEqual(await page.evaluate(overlaps), []);
         const main = await page.locator("main").boundingBox();
-        assert.ok(Math.abs(main.x - (width - main.x - main.width)) <= 16, "in the middle");
+        assert.ok(Math.abs(main.x - (width - main.x - main.width)) <= 16, "the page is centred");
         if (width === 3840) assert.ok(await page.evaluate(areCardsInColumns), "columns");
         const full = await page.screenshot({ fullPage: true });
         compare(`${name}-${width}`, full, { 320: 10, 1024: 14, 3840: 28 }[width]);
       }, { viewport: { width, height: 900 }, reducedMotion: "reduce" }));
     }
 
-    test(`${name} has all figures and readable tables without scripts`, () => within(name, async page => {
+    test(`${name} has all figures and readable tables without JavaScript`, () => within(name, async page => {
       const shown = await page.locator("main figure.card[data-kind] svg").evaluateAll(all => all.map(svg => svg.checkVisibility()));
       assert.deepEqual(shown, Array(figures).fill(true));
       for (const details of (await page.locator("details").all()).slice(0, 3)) {
@@ -186,11 +186,11 @@ describe("every page", () => {
         assert.ok(await details.locator("tbody tr").first().isVisible());
         assert.ok(await details.locator("tbody tr").count() <= 100);
       }
-      assert.equal(await page.locator("button, input, select").count(), 0, "nothing that does nothing");
+      assert.equal(await page.locator("button, input, select").count(), 0, "no controls without a function");
     }, { javaScriptEnabled: false }));
   }
 
-  test("pages are as small as promised", () => {
+  test("pages are within the size limits", () => {
     const most = { one_row: 150e3, no_rows: 150e3, one_feature: 150e3, large: 2.5e6, million: 3e6 };
     for (const [name, bytes] of Object.entries(most)) {
       const size = statSync(join(pages, `${name}.html`)).size;
@@ -201,7 +201,7 @@ describe("every page", () => {
   });
 });
 
-/** Leaves two figures of each kind and three rows of each table, as axe takes as long for each of the others; runs in the page. */
+/** Keeps only two figures of each kind and three rows of each table, to limit the time of axe; runs in the page. */
 function keepAFewOfEach() {
   const counts = {};
   for (const figure of document.querySelectorAll("main figure.card[data-kind]")) {
@@ -212,7 +212,7 @@ function keepAFewOfEach() {
   document.querySelectorAll("tbody tr:nth-child(n + 4)").forEach(row => row.remove());
 }
 
-/** Texts of figures that lie on each other or beyond the figure; runs in the page. */
+/** Returns the labels of figures that overlap or extend beyond the figure; runs in the page. */
 function overlaps() {
   const found = [];
   for (const svg of document.querySelectorAll("figure svg")) {
@@ -225,7 +225,7 @@ function overlaps() {
       }
       for (const [other, its] of texts.slice(place + 1)) {
         const across = Math.min(box.right, its.right) - Math.max(box.left, its.left);
-        // Lines of letters have some room above and below them.
+        // The boxes of lines include some space above and below the letters.
         const down = Math.min(box.bottom, its.bottom) - Math.max(box.top, its.top);
         if (across > 1 && down > 0.3 * Math.min(box.height, its.height)) {
           found.push(`in ${svg.closest("figure").dataset.kind}: “${text}” and “${other}”`);
@@ -236,7 +236,7 @@ function overlaps() {
   return found;
 }
 
-/** Whether cards lie side by side, as many as there is room for; runs in the page. */
+/** Returns whether up to four cards are side by side; runs in the page. */
 function areCardsInColumns() {
   return [...document.querySelectorAll(".cards:not(.small)")].every(cards => {
     const tops = [...cards.children].map(card => Math.round(card.getBoundingClientRect().top));
@@ -259,12 +259,12 @@ function compare(name, bytes, factor) {
     mkdirSync(join(here, "seen"), { recursive: true });
     writeFileSync(join(here, "seen", `${name}.png`), found);
   }
-  assert.ok(differs <= 0.02, `${name} differs by ${differs.toFixed(4)}; see seen/${name}.png, and UPDATE=1 takes it`);
+  assert.ok(differs <= 0.02, `${name} differs by ${differs.toFixed(4)}; see seen/${name}.png; UPDATE=1 accepts it`);
 }
 
 describe("figures", () => {
   for (const name of ofFigures) {
-    test(`the figures of ${name} look as before, in ${schemesOf(name).join(" and in ")}`, async () => {
+    test(`the figures of ${name} match their screenshots, in ${schemesOf(name).join(" and in ")}`, async () => {
       for (const colorScheme of schemesOf(name)) {
         await within(name, async page => {
           const told = new Set();
@@ -279,14 +279,14 @@ describe("figures", () => {
     });
   }
 
-  test("all pictures together take at most 1.5 MB", () => {
+  test("all screenshots together take at most 1.5 MB", () => {
     const sum = readdirSync(pictures).reduce((sum, name) => sum + statSync(join(pictures, name)).size, 0);
     assert.ok(sum <= 1.5e6, `${sum} bytes`);
   });
 });
 
-describe("pointing and choosing", () => {
-  test("a dot tells its row, its input and its value", () => within("exact", async page => {
+describe("pointer and keyboard", () => {
+  test("hovering over a dot shows its row, input and value", () => within("exact", async page => {
     for (const kind of ["scatter", "beeswarm"]) {
       const dot = await dotOf(card(page, kind));
       await page.mouse.move(dot.x, dot.y);
@@ -299,7 +299,7 @@ describe("pointing and choosing", () => {
     }
   }));
 
-  test("an estimate tells its interval, and an error that is not known", () => within("estimated", async page => {
+  test("hovering over an estimate shows its interval, or that its error is unknown", () => within("estimated", async page => {
     const figure = page.locator("figure[data-kind=scatter][data-player='4']");
     const said = new Set();
     await figure.locator(".dots").focus();
@@ -310,7 +310,7 @@ describe("pointing and choosing", () => {
     assert.deepEqual([...said].sort(), ["value # ± #", "value #, error unknown"]);
   }));
 
-  test("arrow keys walk through dots, and Enter chooses", () => within("exact", async page => {
+  test("arrow keys move between dots, and Enter selects one", () => within("exact", async page => {
     const figure = card(page, "beeswarm");
     await figure.locator(".dots").focus();
     await page.keyboard.press("Home");
@@ -334,7 +334,7 @@ describe("pointing and choosing", () => {
     assert.ok(await page.locator("#chosen").isHidden());
   }));
 
-  test("a click on a dot chooses its row, and figures ring it", () => within("exact", async page => {
+  test("a click on a dot selects its row, which is circled in all figures", () => within("exact", async page => {
     const dot = await dotOf(card(page, "scatter"), 3);
     await page.mouse.click(dot.x, dot.y);
     assert.match(await page.locator("#chosen h2").textContent(), /^row \d+$/);
@@ -343,7 +343,7 @@ describe("pointing and choosing", () => {
     assert.equal(await page.locator("circle.chosen").count(), 0);
   }));
 
-  test("the waterfall of the script says what that of the page says", async () => {
+  test("the waterfall drawn by the script has the same labels as the static one", async () => {
     for (const name of ["exact", "estimated", "groups", "large", "right_to_left", "hostile"]) {
       await within(name, async page => {
         const figure = card(page, "waterfall");
@@ -351,9 +351,9 @@ describe("pointing and choosing", () => {
         const wanted = await figure.evaluate(texts);
         await figure.getByRole("button", { name: "Select row" }).click();
         const found = await page.locator("#chosen").evaluate(texts);
-        // The width of letters is measured by the one and known by the other, so names are shortened in other places.
+        // The script measures the width of letters, and the library assumes it, so names may be shortened differently.
         const plain = list => list.map(text => text.replace(/^(.{3}).*….*$/, "$1…"));
-        // Values are kept to 16 bits.
+        // Values are stored with 16 bits.
         const near = (one, other) => {
           const [a, b] = [one, other].map(text => Number(text.replace(/^[a-z ]+ /, "").replaceAll("−", "-")));
           return one === other || Math.abs(a - b) <= 2e-4 * Math.abs(a);
@@ -367,7 +367,7 @@ describe("pointing and choosing", () => {
     }
   });
 
-  test("rows are found by number, by id and by a part of it", async () => {
+  test("rows are found by index, by ID and by a part of the ID", async () => {
     await within("exact", async page => {
       for (const [text, row] of [["17", "row 17"], ["row 230", "row 230"]]) {
         await page.fill("#find", text);
@@ -388,7 +388,7 @@ describe("pointing and choosing", () => {
   });
 });
 
-describe("selecting", () => {
+describe("selections", () => {
   const conditions = {
     "age >= 40": person => person.age >= 40,
     "hours per week < 35 and age > 30": person => person["hours per week"] < 35 && person.age > 30,
@@ -405,7 +405,7 @@ describe("selecting", () => {
     "age < −3": () => false,
   };
 
-  test("a condition that is typed selects the rows that meet it", () => within("exact", async page => {
+  test("a typed condition selects the rows that meet it", () => within("exact", async page => {
     const lines = await numbersBehind(page, card(page, "beeswarm"));
     const people = new Map();
     for (const [row, feature, input, value] of lines.slice(1)) {
@@ -427,7 +427,7 @@ describe("selecting", () => {
     assert.equal(await page.inputValue("#select"), "");
   }));
 
-  test("a condition that cannot be read says what is wrong with it", () => within("exact", async page => {
+  test("an invalid condition shows an error message", () => within("exact", async page => {
     for (const [condition, why] of [
       ["agee > 3", "unknown feature “agee”"], ["age", "unknown feature “age”"], ["age >", "missing number or category"],
       ["age > old", "“old” is not a number"], ["occupation = king", "“occupation” is never “king”"], ["occupation < sales", "are categories"],
@@ -443,7 +443,7 @@ describe("selecting", () => {
     assert.equal(await page.getAttribute("#select", "aria-invalid"), null);
   }));
 
-  test("what is selected is seen in all figures", () => within("exact", async page => {
+  test("the selection is visible in all figures", () => within("exact", async page => {
     assert.equal(await page.locator("#selected").isVisible(), false);
     const said = await type(page, "capital gain > 5000");
     const count = countOf(said);
@@ -457,7 +457,7 @@ describe("selecting", () => {
       return { thin: element.querySelectorAll("path.extra").length, gain: long(3), age: long(0) };
     });
     assert.equal(bars.thin, 6);
-    // Where gains are large, they matter more than over all.
+    // In rows with large gains, gains are more important than over all rows.
     assert.ok(bars.gain > 2 && bars.age < 2, JSON.stringify(bars));
     assert.match(await page.locator("[data-rows-of] .note:visible").textContent(), new RegExp(`^${count} of ${count} selected rows`));
     const texts = await page.locator("#selected svg text").allTextContents();
@@ -481,7 +481,7 @@ describe("selecting", () => {
     return status(page);
   }
 
-  test("dragging over a scatter selects by inputs", () => within("exact", async page => {
+  test("dragging over a scatter plot selects by inputs", () => within("exact", async page => {
     const figure = page.locator("figure[data-kind=scatter][data-player='0']");
     const ticks = await figure.evaluate(element => [...element.querySelectorAll("text[text-anchor=middle]")]
       .filter(text => text.textContent === "30" || text.textContent === "50").map(text => +text.getAttribute("x")));
@@ -492,7 +492,7 @@ describe("selecting", () => {
     assert.equal(typed, countOf(said));
   }));
 
-  test("dragging over words selects these words", () => within("exact", async page => {
+  test("dragging over categories selects these categories", () => within("exact", async page => {
     const figure = page.locator("figure[data-kind=scatter][data-player='4']");
     const place = await figure.evaluate(element => Object.fromEntries([...element.querySelectorAll("text[text-anchor=middle]")]
       .map(text => [text.textContent, +text.getAttribute("x")])));
@@ -511,7 +511,7 @@ describe("selecting", () => {
     assert.ok(Math.abs(typed - countOf(said)) <= 3, `${said} and ${typed}`);
   }));
 
-  test("of many rows, the page says which it holds", () => within("million", async page => {
+  test("a report of many rows states which ones it stores", () => within("million", async page => {
     assert.match(await page.locator("#asked").textContent(), /Aggregates use all 1000000 rows. The report stores \d+ individual rows/);
     const said = await type(page, "feature 0 > 0");
     const [, some, all] = /^(\d+) of (\d+) rows in this report/.exec(said);
@@ -523,7 +523,7 @@ describe("selecting", () => {
 });
 
 describe("tables", () => {
-  test("the rows are sorted by any column, both ways", () => within("exact", async page => {
+  test("rows are sorted by any column, in either direction", () => within("exact", async page => {
     const numbers = column => page.locator(`[data-rows-of="0"] tbody tr td:nth-child(${column})`).evaluateAll(cells =>
       cells.map(cell => Number(cell.textContent.replace("−", "-").replace("row ", ""))));
     for (const [name, column] of [["prediction", 2], ["education", 3], ["row", 1]]) {
@@ -544,7 +544,7 @@ describe("tables", () => {
     assert.equal(await page.locator("tr.chosen").count(), 1);
   }));
 
-  test("the numbers behind figures are saved with their digits", () => within("estimated", async page => {
+  test("the data of figures are downloaded with full precision", () => within("estimated", async page => {
     const bar = await numbersBehind(page, card(page, "bar"));
     assert.deepEqual(bar[0].slice(0, 3), ["feature", "mean |value|", "95% CI half-width"]);
     assert.equal(bar.length, 7);
@@ -554,11 +554,11 @@ describe("tables", () => {
     const rows = await savedBy(page, page.locator("[data-rows-of] >> text=Download CSV"));
     assert.equal(rows.length, 251);
     assert.equal(rows[1][0], "person 0000");
-    // The values of a row sum to its prediction, but for their errors.
+    // All cells are numbers.
     assert.ok(rows.slice(1).every(line => line.slice(1).every(cell => Number.isFinite(Number(cell)))));
   }));
 
-  test("no cell that is saved is a formula", () => within("hostile", async page => {
+  test("no cell of a download is a formula", () => within("hostile", async page => {
     await page.locator("#output").selectOption("1");
     const lines = await numbersBehind(page, card(page, "beeswarm"));
     assert.ok(lines.flat().some(cell => cell.startsWith("'=cmd")));
@@ -566,7 +566,7 @@ describe("tables", () => {
   }));
 });
 
-describe("outputs, colours and paper", () => {
+describe("outputs, themes and printing", () => {
   test("one output is shown at a time", () => within("classes", async page => {
     const shown = () => page.locator(".output[data-output]:visible").evaluateAll(parts => [...new Set(parts.map(part => part.dataset.output))]);
     assert.deepEqual(await shown(), ["0"]);
@@ -577,14 +577,14 @@ describe("outputs, colours and paper", () => {
     await page.locator("#output").selectOption({ label: "high" });
     assert.deepEqual(await shown(), ["2"]);
     assert.notEqual(await page.locator("#chosen").textContent(), before);
-    assert.ok(await card(page, "scatter").locator("path.extra").count() > 0, "what is selected stays so");
+    assert.ok(await card(page, "scatter").locator("path.extra").count() > 0, "the selection is kept");
     assert.equal(countOf(await type(page, "prediction > 0")), await page.evaluate(() => {
-      // The third output, by the table of its rows.
+      // Count the rows of the third output in its table.
       return [...document.querySelectorAll("[data-rows-of='2'] tbody tr")].length;
     }).then(async shown => { await page.locator("[data-rows-of='2'] >> text=Show more").click().catch(() => {}); return page.locator("[data-rows-of='2'] tbody tr").count(); }));
   }));
 
-  test("light and dark are switched, and kept in the address", () => within("exact", async page => {
+  test("the theme can be switched, and is stored in the address", () => within("exact", async page => {
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const light = await ground();
     await page.getByRole("button", { name: "Dark" }).click();
@@ -596,7 +596,7 @@ describe("outputs, colours and paper", () => {
     assert.equal(await ground(), light);
   }));
 
-  test("paper has all figures in light, and no controls", () => within("classes", async page => {
+  test("printed pages have all figures in the light theme, and no controls", () => within("classes", async page => {
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     assert.equal(await page.locator(".controls:visible, button:visible, input:visible, nav:visible").count(), 0);
     const figures = page.locator("figure.card[data-kind]");
@@ -609,7 +609,7 @@ describe("outputs, colours and paper", () => {
 });
 
 describe("hostile results", () => {
-  test("nothing in names, words, ids and titles runs", () => within("hostile", async page => {
+  test("nothing in names, categories, IDs and titles is executed", () => within("hostile", async page => {
     await page.waitForTimeout(300);
     assert.equal(await page.evaluate(() => window.__owned), undefined);
     assert.equal(await page.locator("body script:not(#data)").count(), 1);

@@ -22,7 +22,7 @@ impl Callable {
     ///
     /// # Errors
     ///
-    /// `UsageError` if the garbage collector took the function, as in a finalizer of the same cycle.
+    /// `UsageError` if the garbage collector has dropped the function, as in a finalizer of the same cycle.
     pub(crate) fn get(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let function = self.lock().as_ref().map(|function| function.clone_ref(py));
         function.ok_or_else(|| {
@@ -34,7 +34,7 @@ impl Callable {
         })
     }
 
-    /// Shows the function to the garbage collector.
+    /// Reports the function to the garbage collector.
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         // While another thread holds the lock, the function is in use and is not collected. Waiting for the
         // lock is not allowed here.

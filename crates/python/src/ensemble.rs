@@ -176,7 +176,7 @@ impl Ensemble {
         (used.start, used.end, self.trees.round_count(), self.trees.best_round_count())
     }
 
-    /// Why the covers do not define the path-dependent game; None if they do.
+    /// The reason why the cover does not define the path-dependent game; None if it does.
     #[getter]
     fn lacks_covers(&self) -> Option<String> {
         self.trees.check_covers().err().map(|error| error.to_string())
@@ -246,7 +246,7 @@ impl Ensemble {
         Ok(Self::new(model.map_err(|error| errors::of_reading(py, &error))?))
     }
 
-    /// Returns the model with covers counted on rows, instead of those in its file.
+    /// Returns the model with cover counted on rows, instead of that in its file.
     #[pyo3(signature = (array, weights=None))]
     fn with_covers_of(
         &self,

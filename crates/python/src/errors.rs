@@ -70,7 +70,7 @@ pub(crate) fn of_checkpoint(py: Python<'_>, error: &FileError) -> PyErr {
 
 /// Returns the exception for a panic with this message.
 pub(crate) fn internal(py: Python<'_>, says: &str) -> PyErr {
-    let says = format!("internal error of apportion; please report it: {says}");
+    let says = format!("internal error in apportion; please report it: {says}");
     raised(py, Class::Internal, says)
 }
 

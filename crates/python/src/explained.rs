@@ -86,7 +86,7 @@ fn model_rows(done: &[(usize, Explanation)]) -> Vec<i64> {
     done.iter().map(|(_, explanation)| explanation.model_rows as i64).collect()
 }
 
-/// Returns the exact values of the finished rows, as [`of_attributions`] does, and the numbers of the rows.
+/// Returns the exact values of the finished rows, as [`of_attributions`] does, and the row numbers.
 pub(crate) fn of_exact_runs<'py>(
     py: Python<'py>,
     done: Vec<(usize, Explanation)>,

@@ -26,7 +26,7 @@ use crate::pool::Pool;
 use crate::serve::{Line, Question, beside, serve};
 use crate::watch::Watch;
 
-/// Maximum number of rows that a plan is based on.
+/// Maximum number of rows on which a plan is based.
 const SAMPLE: usize = 64;
 
 /// Maximum number of rows that are explained at once with a checkpoint.
@@ -198,8 +198,8 @@ impl Explainer {
         }
     }
 
-    /// Returns how rows would be explained: the method, the minimum and maximum number of evaluations per
-    /// row, and the seconds, each if it is known.
+    /// Returns the plan for explaining rows: the method, the minimum and maximum number of evaluations per
+    /// row, and the seconds, each if known.
     fn plan(
         &self,
         py: Python<'_>,
@@ -371,7 +371,7 @@ fn in_blocks(
     explain_in_blocks(explainer, rows, at_once.clamp(1, MAX_BLOCK), (watch, file))
 }
 
-/// Returns the rows that a plan is based on.
+/// Returns the rows on which a plan is based.
 fn sample(rows: Rows<'_>) -> Rows<'_> {
     rows.slice(0..rows.len().min(SAMPLE))
 }

@@ -63,7 +63,7 @@ pub(crate) struct Asked {
 }
 
 impl Request {
-    /// Returns the request for a number of players.
+    /// Returns the request for this number of players.
     pub(crate) fn asked(&mut self, py: Python<'_>, players: usize) -> PyResult<Asked> {
         let groups = self.groups.as_ref().map(|groups| structure(groups.bind(py), players)).transpose()?;
         let graph = self.graph.take().map(|graph| graph.graph(py, players)).transpose()?;
@@ -80,8 +80,8 @@ impl Request {
 }
 
 impl Asked {
-    /// Returns the index of pairs that belongs to the value, and the groups that it is for; `None` for values
-    /// without such an index.
+    /// Returns the interaction index of pairs for the value, and its groups; `None` for values without such
+    /// an index.
     pub(crate) fn index(&self) -> Option<(InteractionIndex, Option<&Partition>)> {
         match &self.value {
             Value::Semivalue(value) => Some((value.clone().into(), None)),
@@ -90,12 +90,12 @@ impl Asked {
         }
     }
 
-    /// Returns an explainer with the options.
+    /// Returns the explainer, configured with these options.
     pub(crate) fn explainer<'a>(&self, explainer: Explainer<'a>) -> Result<Explainer<'a>, ExplainError> {
         Ok(self.options.explainer(explainer, self.value.clone())?)
     }
 
-    /// Returns an explainer of games with the options.
+    /// Returns a game explainer configured with these options.
     pub(crate) fn game_explainer(&self) -> Result<GameExplainer, ExplainError> {
         Ok(self.options.game_explainer(self.value.clone())?)
     }
@@ -106,7 +106,7 @@ impl Asked {
     }
 }
 
-/// Returns the accuracy of a request in words, as results store it; None if there is no tolerance.
+/// Returns the requested accuracy as a string, as stored in results; None if there is no tolerance.
 #[pyfunction]
 pub(crate) fn accuracy_in_words(py: Python<'_>, options: Request) -> PyResult<Option<String>> {
     let until = options.options.accuracy.until().map_err(|error| of_options(py, &error))?;

@@ -63,8 +63,8 @@ fn failed(py: Python<'_>, error: &PlotError) -> PyErr {
 
 #[pymethods]
 impl Gathered {
-    /// Gathers all rows: `heading` contains what is common to them, `arrays` their row-major arrays. The row
-    /// `wanted` is kept in any case.
+    /// Gathers all rows: `heading` contains the part that they have in common, `arrays` their row-major
+    /// arrays. The row `wanted` is always kept.
     #[new]
     fn new(
         py: Python<'_>,
@@ -105,7 +105,7 @@ pub(crate) struct Figure {
 
 #[pymethods]
 impl Figure {
-    /// Width and height in pixels of a page.
+    /// Width and height in CSS pixels.
     #[getter]
     fn size(&self) -> (f64, f64) {
         (self.scene.width, self.scene.height)

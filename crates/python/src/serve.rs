@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The thread that shuts down the interpreter.
 static ENDING: OnceLock<ThreadId> = OnceLock::new();
 
-/// Ends the work of all other threads: their functions are no longer called.
+/// Stops the work of all other threads: their functions are no longer called.
 #[pyfunction]
 pub(crate) fn end() {
     let _ = ENDING.set(std::thread::current().id());
@@ -142,7 +142,7 @@ pub(crate) fn serve<R: Send>(
         let stopped = threads.in_place_scope(|scope| {
             scope.spawn(move |_| {
                 *place = caught(|| token.run(|| work(line)));
-                // Ends `answer_all`, unless it has ended already.
+                // Stops `answer_all`, unless it has returned already.
                 let _ = sender.send(Message::Done);
             });
             answer_all(&messages, function, token, tick)

@@ -1,4 +1,4 @@
-//! Groups and graphs of features as Python passes them.
+//! Groups and graphs of features, as passed by Python.
 
 use apportion::games::{Adjacency, Graph, Member};
 use apportion::options::{GraphOption, Structure};

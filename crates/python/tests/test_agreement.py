@@ -14,7 +14,7 @@ CAT = dict(verbose=0, allow_writing_files=False, thread_count=1)
 
 
 def compared(model, rows, ensemble=None, **options):
-    """Returns how many rows the check compares."""
+    """Returns the number of rows that the check compares."""
     ensemble = apportion.Ensemble(model) if ensemble is None else ensemble
     values = table(rows, ensemble.wanted()).values
     return check(model, ensemble, rows, values, **options)
@@ -62,7 +62,7 @@ def test_xgboost_agrees(mixed, kind):
     if "missing" not in kind:
         assert compared(model.get_booster(), rows) == compared(
             model.get_booster(), xgboost.DMatrix(rows)) == 20
-    # Columns in another order, with others between them, and single rows.
+    # Columns in a different order, with others between them, and single rows.
     assert compared(model, rows.iloc[:, ::-1].assign(extra=1.0)) == 20
     assert compared(model, rows.iloc[3]) == compared(model, rows.to_numpy(dtype=float)[3]) == 1
     chosen = apportion.Ensemble(model, rounds=(0, 1))

@@ -269,7 +269,7 @@ def test_short_threads_leave_no_threads():
 
 
 def test_pools_in_use_are_not_taken_away():
-    """Each call uses another number of threads, and thereby drops the pool that other calls are using."""
+    """Each call uses a different number of threads, and thereby drops the pool that other calls are using."""
     def model(rows):
         time.sleep(0.002)
         return rows.sum(axis=1)

@@ -158,7 +158,7 @@ def test_none_before_an_encoder_is_what_its_imputer_makes_of_it():
         with pytest.raises(ValueError):
             model.predict(refused)
         with pytest.raises(apportion.DataError,
-                           match='invalid value NaN in column "deck" of X: the model refuses it'):
+                           match='invalid value NaN in column "deck" of X: the model rejects it'):
             apportion.TreeExplainer(model, frame)(refused)
 
 

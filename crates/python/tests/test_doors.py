@@ -45,7 +45,7 @@ POLARS = {
 
 
 class Cannot(Exception):
-    """The library cannot hold this table."""
+    """The library cannot store this table."""
 
 
 def cell(kind, given):
@@ -191,7 +191,7 @@ DOORS = {
 
 
 def answers(table, folder):
-    """Returns the result of each interface that can hold the table."""
+    """Returns the result of each interface that can store the table."""
     found = {}
     for door, answer in DOORS.items():
         try:

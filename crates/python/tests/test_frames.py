@@ -1,5 +1,5 @@
-"""Random data frames: each is explained, with values that sum to the prediction less the base, or the error
-states what is wrong with it.
+"""Random data frames: each is explained, with values that sum to the prediction minus the base value, or the
+error states what is wrong with it.
 """
 import datetime
 import decimal
@@ -85,7 +85,7 @@ def column(draw, count):
 
 
 def in_form(form, frame):
-    """Converts the rows to another library if that can hold them."""
+    """Converts the rows to another library if that can store them."""
     try:
         if form == "polars":
             return pytest.importorskip("polars").from_pandas(frame)

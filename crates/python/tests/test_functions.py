@@ -1,4 +1,4 @@
-"""Callable models, and the mistakes that they can make."""
+"""Callable models, and their possible errors."""
 import pickle
 
 import numpy as np

@@ -80,7 +80,7 @@ def pandas_series(kind, cells):
 
 
 def made(make):
-    """Returns the table that a library makes of cells; None if it cannot hold them or is not installed."""
+    """Returns a library's table of these cells; None if it cannot store them or is not installed."""
     try:
         return make()
     except (TypeError, ValueError, OverflowError, AttributeError):

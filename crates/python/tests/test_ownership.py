@@ -15,7 +15,7 @@ pandas = pytest.importorskip("pandas")
 
 
 def lengths(rows):
-    """A model of frames with a column of texts and one of numbers."""
+    """A model of frames with a column of strings and one of numbers."""
     return rows["word"].map(len).to_numpy(dtype=float) * 10 + rows["number"].to_numpy(dtype=float)
 
 

@@ -361,7 +361,7 @@ def test_types_and_shapes_are_those_of_shap(numbers, family, task):
                     found, own, of_own = _forms(ours.TreeExplainer(model, data, model_output=output),
                                                 table[:5])
                 if data is None and family == "catboost" and task == "three classes":
-                    wanted["before"] = found["before"]  # shap has a single number for three outputs
+                    wanted["before"] = found["before"]  # shap returns a single number for three outputs
                 assert found == wanted, (output, data is None)
                 # shap computes probabilities for another game, and its tree reader ignores the bias of
                 # CatBoost and of XGBoost's classes.
@@ -571,7 +571,7 @@ def test_a_pool_that_cannot_be_read_back_is_refused(of_pools):
                           text_features=["t"])
     quantized = catboost.Pool(frame[:9], cat_features=["c", "k"])
     quantized.quantize()
-    for pool, words in ((texts, "texts or embeddings"), (quantized, "quantized Pool")):
+    for pool, words in ((texts, "text or embedding features"), (quantized, "quantized Pool")):
         with pytest.raises(apportion.DataError, match=f"{words} cannot be read back; pass the data frame"):
             apportion.TreeExplainer(model)(pool)
     lightgbm = pytest.importorskip("lightgbm")

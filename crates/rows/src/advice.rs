@@ -45,7 +45,7 @@ pub(crate) fn may_be_missing(text: &str) -> bool {
     LIKELY_MISSING.contains(&text.to_lowercase().as_str())
 }
 
-/// Returns advice for a text that may be a missing value. Empty for other texts: their information would be
+/// Returns advice for a cell that may be a missing value; empty for other cells, whose information would be
 /// lost.
 pub(crate) fn mark_as_missing(text: &str) -> String {
     if may_be_missing(text) {
@@ -55,8 +55,8 @@ pub(crate) fn mark_as_missing(text: &str) -> String {
     }
 }
 
-/// Describes a text that is not a number, and how to write it instead. `is_of_a_model` is whether the numbers
-/// are inputs of a model.
+/// Describes a text that is not a number, and how to write it instead. If `is_of_a_model`, the numbers are
+/// inputs of a model.
 pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> String {
     let given = shown(text);
     let trained = if is_of_a_model { ", as in training" } else { "" };
@@ -92,11 +92,12 @@ pub(crate) fn describe(text: &str, decimal_comma: bool, is_of_a_model: bool) -> 
         }
         None => format!("encode it as a number{trained}"),
     };
-    let explain = if is_of_a_model { ", or explain the program that encodes it with --predict" } else { "" };
+    let explain =
+        if is_of_a_model { ", or use --predict to explain the program that encodes it" } else { "" };
     format!("{given} is not numeric{known}; {encode}{explain}{}", mark_as_missing(text))
 }
 
-/// Returns the supported spelling of an infinite number in another spelling.
+/// Returns the supported spelling of infinity, given a different one.
 fn infinite(text: &str) -> Option<&'static str> {
     match text {
         "∞" | "+∞" | "1.#INF" | "+1.#INF" => Some("inf"),
@@ -195,7 +196,7 @@ mod tests {
             ("-1.#INF", "spelling of infinity; write -inf"),
             ("yes", "is not numeric, and the model has no categories for this column; encode it as a number"),
             ("No", "e.g. 1 for \"yes\" and 0 for \"no\""),
-            ("tall", "; encode it as a number, as in training, or explain the program that encodes it"),
+            ("tall", "; encode it as a number, as in training, or use --predict to explain the program"),
             ("Unknown", "(if it is a missing value, pass --missing \"Unknown\")"),
             ("-", "pass --missing \"-\""),
             ("#DIV/0!", "pass --missing"),

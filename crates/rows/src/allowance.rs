@@ -42,15 +42,15 @@ impl Allowance {
         }
     }
 
-    /// Checks the size of values that take no bytes in the file, such as missing ones. No limit of the user
-    /// allows more, because a few digits can declare any number of them.
+    /// Checks the size of values that take no bytes in the file, such as missing ones. The user cannot raise
+    /// this limit, because a few digits can declare any number of them.
     #[cfg(feature = "columnar")]
     pub(crate) fn of_nothing(&self, bytes: u64) -> Result<()> {
         let packed = self.packed.load(Ordering::Relaxed);
         if bytes > packed.saturating_mul(RATIO).max(SMALL) {
             let problem = format!(
-                "missing values of {bytes} bytes are declared in {packed} bytes; the file is corrupt, or the \
-                 column must be removed"
+                "missing values declared in {packed} bytes of the file would take {bytes} bytes in memory; \
+                 if the file is not corrupt, remove the empty column"
             );
             return Err(RowsError::damaged(problem));
         }

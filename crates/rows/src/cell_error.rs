@@ -18,8 +18,8 @@ pub enum CellError {
         /// The text.
         text: String,
     },
-    /// An integer is not exact as a 64-bit floating-point number.
-    #[error("integer beyond 2^53 is not exact as float64")]
+    /// A 64-bit floating-point number cannot represent an integer exactly.
+    #[error("integers beyond 2^53 cannot be represented exactly as float64")]
     Inexact,
     /// A number is too large for a 64-bit floating-point number.
     #[error("{} overflows float64 (largest magnitude 1.8e308)", shown(text))]
@@ -37,7 +37,8 @@ pub enum CellError {
         /// All categories.
         categories: Vec<String>,
     },
-    /// A text occurs in a column whose first cells are numbers, for a program that reads texts.
+    /// A cell contains text although the first cells of the column are numbers, for a program that reads
+    /// strings.
     #[error("{} is text in a column whose first rows contain numbers", shown(text))]
     TextAmongNumbers {
         /// The text.

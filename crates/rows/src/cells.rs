@@ -55,7 +55,7 @@ pub struct Feature<'a> {
     words: Option<&'a Words>,
     sentinels: &'a [Sentinel],
     decimal_comma: bool,
-    /// The store for texts that are not numbers, and the index of the feature in it.
+    /// The store for strings that are not numbers, and the index of the feature in it.
     texts: Option<(&'a Texts, usize)>,
     /// The name in the file, or the index if columns have no names.
     name: String,
@@ -296,7 +296,7 @@ impl<'a> Feature<'a> {
     ///
     /// # Errors
     ///
-    /// If the integer is not exact as f64, or not one of the categories.
+    /// If f64 cannot represent the integer exactly, or it is not one of the categories.
     pub fn whole(&mut self, value: i128) -> CellResult {
         match exact(value) {
             Some(value) => self.number(value),
@@ -383,7 +383,7 @@ impl<'a> Feature<'a> {
             _ => "as missing",
         };
         Some(format!(
-            "column {:?}: {cells} with {categories} treated {taken}, as in the library of the model; the \
+            "column {:?}: {cells} with {categories} treated {taken}, as in the model's library; the \
              first is {first:?}",
             self.name
         ))
@@ -595,7 +595,7 @@ mod tests {
             ("1.234,5", "\"1.234,5\" contains thousands separators; write \"1234,5\""),
             ("1,2,3", "\"1,2,3\" is not numeric"),
             (",", "\",\" is not numeric"),
-            ("9007199254740993", "integer beyond 2^53"),
+            ("9007199254740993", "integers beyond 2^53"),
         ] {
             let message = text(&mut plain, cell).unwrap_err().to_string();
             assert!(message.contains(says), "{message}");
@@ -618,7 +618,7 @@ mod tests {
         {
             for feature in [&mut plain, &mut of_words] {
                 let message = text(feature, cell).unwrap_err().to_string();
-                assert!(message.contains("integer beyond 2^53"), "{message}");
+                assert!(message.contains("integers beyond 2^53"), "{message}");
             }
         }
         for (cell, wanted) in [

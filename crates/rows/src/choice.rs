@@ -12,7 +12,7 @@ use crate::choice_error::{ChoiceError, ColumnUse};
 use crate::nearest::nearest;
 use crate::wanted::Wanted;
 
-/// The target by default.
+/// The default name of the target column.
 const DEFAULT_TARGET: &str = "target";
 
 /// The columns of a table.

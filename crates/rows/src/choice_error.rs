@@ -37,7 +37,7 @@ pub enum ChoiceError {
         /// The name.
         name: String,
     },
-    /// A column specified for another use does not exist.
+    /// A column specified for a use other than as a feature does not exist.
     UnknownColumn {
         /// Its use.
         used_as: ColumnUse,
@@ -92,7 +92,7 @@ pub enum ChoiceError {
         /// The source of the features.
         named_by: String,
     },
-    /// There are as many columns as features, but no common name.
+    /// The number of columns matches the number of features, but they have no name in common.
     OtherNames {
         /// The first column.
         column: String,
@@ -142,7 +142,7 @@ impl ChoiceError {
             }
             Self::IgnoredFeature { name: column, named_by } => {
                 format!(
-                    "invalid column {column:?} in {}; it is a feature of {named_by}",
+                    "invalid column {column:?} in {}: it is a feature of {named_by}",
                     name(ColumnUse::Ignored)
                 )
             }

@@ -71,7 +71,7 @@ fn note(choice: &Choice, header: &[String], wanted: &Wanted<'_>) -> Option<Strin
     if let (true, [first, ..], Some([of_first, ..])) = (choice.in_order, &choice.features[..], wanted.names) {
         let first = &header[*first];
         return Some(format!(
-            "no column is named like a feature of {named_by}; using columns in order, {first:?} as \
+            "no column has the name of a feature of {named_by}; using columns in order, {first:?} as \
              {of_first:?} and so on"
         ));
     }

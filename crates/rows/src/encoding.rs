@@ -1,4 +1,4 @@
-//! Text encodings other than UTF-8: decodes UTF-16, and suggests the encoding of other texts.
+//! Text encodings other than UTF-8: decodes UTF-16, and suggests the encoding of other text.
 
 use std::io::Read;
 

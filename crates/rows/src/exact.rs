@@ -1,9 +1,9 @@
-//! Integers that are exact as 64-bit floating-point numbers.
+//! Integers that 64-bit floating-point numbers represent exactly.
 
 /// All integers up to this one are exact.
 pub(crate) const ALL_EXACT: u64 = 1 << 53;
 
-/// Returns an integer as f64 if it is exact, i.e. if it has at most 53 bits between the highest and the
+/// Returns an integer as f64 if that is exact, i.e. if it has at most 53 bits between the highest and the
 /// lowest one.
 ///
 /// ```

@@ -42,7 +42,7 @@ pub(crate) fn packing(start: &[u8]) -> Option<Packing> {
 /// Returns the format of content from its first bytes. For other formats, the error names the format.
 pub(crate) fn format(start: &[u8]) -> Result<Format> {
     let refuse = |what: &str, remedy: &'static str| Err(RowsError::Format { what: what.to_owned(), remedy });
-    // The names of columns may begin like the magic bytes of formats that are letters.
+    // A header may begin with letters that are also the magic bytes of a format.
     let is_binary = start.iter().any(|&byte| byte < b'\t');
     match start {
         [] => Err(RowsError::Empty),

@@ -38,7 +38,7 @@ pub(crate) fn guarded<T>(what: &str, decode: impl FnOnce() -> Result<T>) -> Resu
     let result = catch_unwind(AssertUnwindSafe(decode));
     IS_GUARDED.set(was_guarded);
     result.unwrap_or_else(|panic| match panic.downcast::<OfTheReceiver>() {
-        // The panic is not one of a decoder.
+        // The panic did not occur in a decoder.
         Ok(panic) => std::panic::resume_unwind(panic.0),
         Err(_) => Err(RowsError::damaged(format!("the {what} is corrupt"))),
     })

@@ -18,7 +18,7 @@
 //! | [`Source`] | a file or stream of rows, in any supported format |
 //! | [`Wanted`], [`Sentinel`] | which columns are the features, and how to interpret their cells |
 //! | [`Table`], [`Ids`] | the rows as numbers, with their IDs |
-//! | [`Texts`] | cells as they occur in the file, for a program that predicts from texts |
+//! | [`Texts`] | cells as written in the file, for a program that predicts from strings |
 //! | [`Block`] | some of the rows, to process a file block by block |
 //! | [`choose`], [`Choice`], [`ChoiceError`] | the choice of columns, also for tables read by other code |
 //! | [`Feature`], [`CellError`] | the conversion of cells to numbers, also for columns in memory |

@@ -52,7 +52,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Reads rows from `bytes`. Messages call them `name`.
+    /// Reads rows from `bytes`. Messages use `name` for the source.
     pub fn stream(name: &str, bytes: impl Read + 'a) -> Self {
         Self { name: name.to_owned(), bytes: Box::new(BufReader::with_capacity(PIECE, bytes)), file: None }
     }

@@ -1,4 +1,4 @@
-//! Cells of features as texts, for a program that predicts from the cells as they occur in the file.
+//! Cells of features as strings, for a program that predicts from the cells as written in the file.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -12,15 +12,15 @@ const MAX_SPELLINGS: usize = 1 << 16;
 pub(crate) enum Kind {
     /// Numbers and booleans: values are the numbers, and their spelling is stored.
     Numbers,
-    /// Words, dates, numbers with leading zeros: values are codes of the distinct texts.
+    /// Words, dates, numbers with leading zeros: values are codes of the distinct strings.
     Texts,
 }
 
-/// The texts of the features in all files of a run, for [`Wanted::texts`](crate::Wanted::texts).
+/// The strings in the features of all files of a run, for [`Wanted::texts`](crate::Wanted::texts).
 ///
 /// If some cell of the first rows is not a number, the column contains text, and its values are the codes 0,
-/// 1, 2, … of the texts in order of appearance. Any other column contains numbers, and the first spelling of
-/// each is stored if it is not the shortest (`1.50`, `True`), for up to 65,536 numbers.
+/// 1, 2, … of the strings in order of appearance. Any other column contains numbers, and the first spelling
+/// of each is stored if it is not the shortest (`1.50`, `True`), for up to 65,536 numbers.
 #[derive(Debug, Default)]
 pub struct Texts {
     columns: RwLock<Vec<Column>>,
@@ -54,13 +54,13 @@ impl Texts {
         self.kind(feature) == Some(Kind::Texts)
     }
 
-    /// Returns the texts of a feature in the order of their codes; empty for a feature of numbers.
+    /// Returns the strings of a feature in the order of their codes; empty for a numeric feature.
     pub fn list(&self, feature: usize) -> Vec<String> {
         self.read().get(feature).map(|column| column.texts.clone()).unwrap_or_default()
     }
 
-    /// Calls `with` with the stored text of a value of a feature. Returns `false` if no text is stored for
-    /// it.
+    /// Calls `with` with the stored string for a value of a feature. Returns `false` if no string is stored
+    /// for it.
     pub fn with_text(&self, feature: usize, value: f64, with: &mut dyn FnMut(&str)) -> bool {
         let columns = self.read();
         let Some(column) = columns.get(feature) else { return false };
@@ -82,7 +82,7 @@ impl Texts {
         *self.write(feature)[feature].kind.get_or_insert(kind)
     }
 
-    /// Returns the code of a text, adding the text if it is new.
+    /// Returns the code of a string, adding the string if it is new.
     pub(crate) fn code(&self, feature: usize, text: &str) -> f64 {
         let known = |column: &Column| column.codes.get(text).copied();
         if let Some(code) = self.read().get(feature).and_then(known) {
@@ -129,7 +129,7 @@ impl Survey {
         };
         self.has_numbers = true;
         if !self.is_text && self.spellings.len() < MAX_SPELLINGS {
-            // A number with two spellings may be a code, for which they differ.
+            // A number with two spellings may be a code, and its spellings different codes.
             let spelling = self.spellings.entry(number.to_bits()).or_insert_with(|| text.to_owned());
             self.is_text = spelling != text;
         }

@@ -5,7 +5,7 @@
 const MARKS: [char; 8] = [',', '.', '\'', '’', '_', ' ', '\u{a0}', '\u{202f}'];
 
 /// Removes the thousands separators from a number, and gives it a decimal comma if `decimal_comma` is set.
-/// Returns `None` for other texts.
+/// Returns `None` for any other text.
 ///
 /// Groups have three digits; with commas, those before the last one may have two, as in India.
 pub(crate) fn without_marks(text: &str, decimal_comma: bool) -> Option<String> {

@@ -21,8 +21,8 @@ pub struct Wanted<'a> {
     pub count: Option<usize>,
     /// The categories of each feature, if it has some; may be shorter than the list of features.
     pub words: Vec<Option<&'a Words>>,
-    /// The store for texts that are not numbers, for features without categories. Without it, such texts are
-    /// errors.
+    /// The store for strings that are not numbers, for features without categories. Without it, such strings
+    /// are errors.
     pub texts: Option<&'a Texts>,
     /// The target, by name or index, which is excluded. Defaults to the column named `target`, if there is
     /// one.
@@ -76,7 +76,7 @@ impl<'a> Wanted<'a> {
 pub enum Sentinel {
     /// A number.
     Number(f64),
-    /// A text.
+    /// A string.
     Text(String),
 }
 

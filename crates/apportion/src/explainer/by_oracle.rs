@@ -30,8 +30,8 @@ impl Explainer<'_> {
     }
 
     /// Returns the exact values of all rows without evaluating a game, or `None` if the explainer would
-    /// evaluate one: the numbers of [`explain_rows`](Self::explain_rows) without an [`Explanation`] per row,
-    /// for tables of any length.
+    /// evaluate one: the same numbers as [`explain_rows`](Self::explain_rows), but without an [`Explanation`]
+    /// per row, for tables of any length.
     ///
     /// The kernel is chosen by the number of rows, so the last bits of a row's values may depend on whether
     /// it is explained alone or in a large table. [`Settings::rows`](apportion_trees::Settings::rows) makes

@@ -48,7 +48,7 @@ const TIGHTEST: f64 = 0.2;
 /// A number of players that have more coalitions than the default budget.
 const MANY_PLAYERS: usize = 30;
 
-/// Minimum evaluations per player for estimating the errors of the draws with another method.
+/// Minimum evaluations per player for estimating the errors of the draws with a different method.
 const LEAST_TIMES: usize = 10;
 
 impl<'a> Explainer<'a> {
@@ -57,9 +57,9 @@ impl<'a> Explainer<'a> {
     ///
     /// Nothing is drawn if the model is [affine](Model::is_affine) and the distribution [knows its
     /// means](ConditionalLaw::mean), like a Gaussian. If the distribution draws rows, standard errors include
-    /// the sampling error of the draws, for exact values as well as for estimates; this requires as many
-    /// predictions again. They do not include the error of a distribution that was fitted on finitely many
-    /// rows or is misspecified
+    /// the sampling error of the draws, for exact values as well as for estimates; this doubles the number of
+    /// predictions. They do not include the error of a distribution that was fitted on finitely many rows or
+    /// is misspecified
     /// ([`ConditionalGame::standard_errors`](apportion_games::ConditionalGame::standard_errors)).
     pub fn conditional(
         model: impl Into<Shared<'a, dyn Model + 'a>>,

@@ -24,7 +24,7 @@ impl Explainer<'_> {
     ///
     /// Rows are explained in blocks: 16 rows per thread, one row if the model can only be called from one
     /// thread, and 4096 rows for the tree method. This is the number of explanations in memory, and the
-    /// maximum number of rows explained in vain when `receive` stops. The explanations equal those of
+    /// maximum number of rows explained unnecessarily when `receive` stops. The explanations equal those of
     /// [`explain_rows`](Self::explain_rows) bit for bit; for the tree method, which chooses its kernel by the
     /// number of rows, they are equal up to rounding.
     ///

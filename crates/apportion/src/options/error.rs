@@ -20,13 +20,13 @@ pub enum OptionError {
         /// The given name.
         name: String,
     },
-    /// The value is not one of the known words.
+    /// The value is not one of the known names.
     Word {
         /// The option.
         option: &'static str,
         /// The given value.
         given: String,
-        /// The known words.
+        /// The known names.
         expected: Vec<&'static str>,
     },
     /// The value has the wrong form.
@@ -110,7 +110,8 @@ impl OptionError {
     ///
     /// let error = Options::default().set("relative-to", "mean").unwrap_err();
     /// let message = error.in_words(|name| format!("--{name}"));
-    /// assert_eq!(message, "unknown value \"mean\" of --relative-to; expected one of: norm, range, nothing");
+    /// let expected = "unknown value \"mean\" for --relative-to; expected one of: norm, range, nothing";
+    /// assert_eq!(message, expected);
     /// ```
     pub fn in_words(&self, option: impl Fn(&str) -> String) -> String {
         match self {
@@ -120,13 +121,13 @@ impl OptionError {
             }
             Self::Word { option: name, given, expected } => {
                 format!(
-                    "unknown value {given:?} of {}; expected one of: {}",
+                    "unknown value {given:?} for {}; expected one of: {}",
                     option(name),
                     expected.join(", ")
                 )
             }
             Self::Form { option: name, given, expected } => {
-                format!("invalid value {given:?} of {}; expected {expected}", option(name))
+                format!("invalid value {given:?} for {}; expected {expected}", option(name))
             }
             Self::Invalid { problem, .. } => problem.clone(),
             Self::Requires { option: name, other } => format!("{} requires {}", option(name), option(other)),
@@ -145,12 +146,12 @@ impl OptionError {
                 )
             }
             Self::NoModel => format!(
-                "{} aicc is supported only for tree ensembles here; use a number",
+                "{} aicc is only supported if the model is a tree ensemble; use a number",
                 option("bandwidth")
             ),
             Self::Feature { option: name, name: feature, features } => {
                 let given = match feature.as_str() {
-                    "" => "feature without a name, or group without features,".to_owned(),
+                    "" => "empty feature name or empty group".to_owned(),
                     feature => format!("unknown feature {feature:?}"),
                 };
                 format!("{given} in {}; available features: {}", option(name), listed(features))

@@ -39,8 +39,8 @@ impl FromStr for GraphOption {
             Some(("grid", size)) => grid(size).ok_or_else(|| OptionError::Invalid {
                 option: "graph",
                 problem: format!(
-                    "invalid grid {text:?}; expected grid=ROWSxCOLUMNS, e.g. grid=4x5, or grid=4x5,8 with \
-                     neighbours at corners"
+                    "invalid grid {text:?}; expected grid=ROWSxCOLUMNS, e.g. grid=4x5, or grid=4x5,8 to \
+                     connect diagonal neighbours, too"
                 ),
             }),
             _ => Ok(Self::Edges(text.trim_end_matches(';').split(';').map(str::to_owned).collect())),

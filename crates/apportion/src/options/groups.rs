@@ -84,7 +84,8 @@ pub enum Structure {
 }
 
 impl Structure {
-    /// Returns the groups of `players` players. Two levels are plain groups, even if nested in groups of one.
+    /// Returns the groups of `players` players. Nested groups become plain groups if all nesting comes from
+    /// groups with a single member.
     ///
     /// # Errors
     ///
@@ -254,7 +255,7 @@ mod tests {
         for (text, wanted) in [
             ("age,sex;bmi", "1 of 4 players are in no group, the first being 2"),
             ("age,sex,0;bmi,age", "player 0 is in both group 0 and group 1"),
-            ("age,sex,0;;bmi", "feature without a name"),
+            ("age,sex,0;;bmi", "empty feature name or empty group"),
             ("age,sex,weight;0,bmi", "unknown feature \"weight\""),
             ("age,sex,0;4", "unknown feature \"4\""),
         ] {
@@ -325,7 +326,7 @@ mod tests {
             ("((age,sex);bmi,weight)", "unknown feature \"weight\""),
             ("((age;sex),sex)", "player 1 is listed twice"),
             ("(age,(sex,age));bmi", "player 0 is listed twice"),
-            ("((age,sex),());bmi", "feature without a name"),
+            ("((age,sex),());bmi", "empty feature name or empty group"),
         ] {
             let message = nested(text, &names).unwrap_err().to_string();
             assert!(message.contains(wanted), "{text}: {message}");

@@ -204,7 +204,7 @@ impl Options {
             Some(groups) => Some(groups.structure(names)?.ok_or_else(|| OptionError::Form {
                 option: "groups",
                 given: groups.words(),
-                expected: "groups that are found already".to_owned(),
+                expected: "explicit groups, e.g. age,sex;bmi".to_owned(),
             })?),
         };
         let graph = self.graph.as_ref().map(|graph| graph.graph(names)).transpose()?;
@@ -253,7 +253,7 @@ impl Options {
     }
 }
 
-/// Parses a value whose parser has messages that quote it.
+/// Parses a value with a parser whose messages quote it.
 fn parse<T: FromStr<Err: ToString>>(option: &'static str, words: &str) -> Result<T, OptionError> {
     words.parse().map_err(|error: T::Err| OptionError::Invalid { option, problem: error.to_string() })
 }

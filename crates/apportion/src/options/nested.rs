@@ -8,7 +8,7 @@ use super::quoted::unquoted;
 /// Maximum nesting depth of groups, the same as for groups in JSON.
 const MAX_DEPTH: usize = 120;
 
-/// A parser of nested groups: `(a,b;c);d`, with groups in parentheses in place of a feature.
+/// A parser of nested groups: `(a,b;c);d`, in which a group in parentheses can replace a feature.
 pub(super) struct Nested<'t> {
     rest: &'t str,
     /// The number of open parentheses.

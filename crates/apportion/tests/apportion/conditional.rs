@@ -213,7 +213,7 @@ fn runs_with_more_draws_resume_to_the_same_bytes() {
             raised += 1;
             continue;
         }
-        // Runs with another seed reject the checkpoint.
+        // Runs with a different seed reject the checkpoint.
         let other = Keeper { reports: AtomicUsize::new(0), stop_after: usize::MAX, begun: kept() };
         assert!(explainer(5).explain_rows_followed(rows, &other).is_err());
     }

@@ -38,12 +38,12 @@ pub(crate) struct ExplainText {
     #[arg(long, value_enum, default_value = "tokens")]
     pub(super) players: Players,
 
-    /// Token that replaces absent ones and fills up short texts [default: `<pad>` or a similar token, else
-    /// the first of the vocabulary]
+    /// Token that replaces absent tokens and pads short texts [default: `<pad>` or a similar token, else the
+    /// first of the vocabulary]
     #[arg(long, value_name = "TOKEN")]
     pub(super) padding: Option<String>,
 
-    /// Token of words that are not in the vocabulary [default: `<unk>` or a similar token]
+    /// Token for words that are not in the vocabulary [default: `<unk>` or a similar token]
     #[arg(long, value_name = "TOKEN")]
     pub(super) unknown: Option<String>,
 
@@ -158,15 +158,15 @@ pub(super) struct Division {
 
     /// Method; `apportion methods` lists all
     ///
-    /// If a method cannot compute the value, the error lists those that can. Two names may be one estimator
-    /// with the same draws; JSON results then contain `same_as`.
+    /// If a method does not support the value, the error lists those that do. Two names may refer to the same
+    /// estimator with the same draws; JSON results then contain `same_as`.
     #[arg(long, default_value = "auto", value_parser = methods::method)]
     pub(super) method: Method,
 
     /// Evaluations of the game for sampling methods: a number (2000), or a multiple of the number of players
     /// (10n) [default: the larger of 2048 and 20n]
     ///
-    /// For values on graphs the budget is a maximum; without one they take as many evaluations as needed.
+    /// For values on graphs the budget is a maximum; without it, they take as many evaluations as needed.
     #[arg(long, value_name = "M|Kn")]
     pub(super) budget: Option<Budget>,
 

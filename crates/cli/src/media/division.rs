@@ -168,7 +168,8 @@ fn refusal(args: &Division, asked: &Value, method: Method, error: ExplainError) 
              players, alone has at least {coalitions}"
         ),
         EstimatorError::Graph(GraphError::ConnectedCoalitions { at_least, limit, .. }) => format!(
-            "more than the limit of {limit} coalitions: the graph has at least {at_least} connected ones"
+            "more than the limit of {limit} coalitions: the graph has at least {at_least} connected \
+             coalitions"
         ),
         _ => return error.into(),
     };
@@ -230,7 +231,7 @@ fn what_it_reduces_to(value: &GraphValue, graph: &Graph) -> Option<String> {
 }
 
 impl Divided {
-    /// Returns the values that pictures show, which are positive if they speak for the class.
+    /// Returns the values that pictures show, which are positive if they support the class.
     pub(super) fn shown(&self) -> Vec<f64> {
         let values = self.explanation.output(self.output);
         if self.speaks_against { values.into_iter().map(|value| -value).collect() } else { values }
@@ -261,7 +262,7 @@ impl Divided {
         )
     }
 
-    /// Returns the explanation, with the facts for its readers.
+    /// Returns the explanation, with the facts that describe it.
     pub(super) fn values(
         self,
         args: &Division,

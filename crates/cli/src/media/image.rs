@@ -100,7 +100,7 @@ fn read(what: &str, path: &Path) -> Result<Image> {
         Err(MediaError::File { source, .. }) => Err(source.into()),
         image => image.map_err(anyhow::Error::from),
     };
-    image.with_context(|| format!("cannot read {what} {}", path.display()))
+    image.with_context(|| format!("cannot read {what} from {}", path.display()))
 }
 
 /// Returns the position of the image's pixels in a row of the network. A flat row does not determine the
@@ -117,9 +117,9 @@ fn layout(network: &Network, image: &Image) -> Result<Layout> {
             Ok(Layout::new(image.height(), image.width(), 1, ChannelOrder::First)?)
         }
         (&[features], channels) => bail!(
-            "the model expects rows of {features} numbers, but the image has {} × {} pixels and channels: \
-             {channels}; use a grey image with as many pixels, or a network whose input is [channels, \
-             height, width]",
+            "the model expects rows of {features} numbers, but the image has shape {} × {} × {channels} \
+             (height × width × channels); use a grey image with {features} pixels, or a network whose input \
+             is [channels, height, width]",
             image.height(),
             image.width()
         ),

@@ -14,5 +14,7 @@ pub(super) fn read(args: &args::Network) -> Result<Network> {
     if !args.row_shape.is_empty() {
         options = options.row_shape(&args.row_shape);
     }
-    options.from_path(&args.model).with_context(|| format!("cannot read the model {}", args.model.display()))
+    options
+        .from_path(&args.model)
+        .with_context(|| format!("cannot read the model from {}", args.model.display()))
 }

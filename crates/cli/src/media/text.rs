@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ExplainText) -> Result<()> {
     let network = network::read(&args.network)?;
     if !network.takes_whole_numbers() {
         bail!(
-            "the model does not accept texts: its input {} expects fractional numbers, not token ids, which \
+            "the model does not accept text: its input {} expects fractional numbers, not token ids, which \
              are integers",
             network.input_name()
         );
@@ -119,17 +119,17 @@ fn unknown_words(text: &Text, vocabulary: &Vocabulary) -> Result<Option<String>>
     let more = if unknown.len() > MOST_SHOWN { ", …" } else { "" };
     if text.tokens().iter().all(|token| !token.known) {
         bail!(
-            "the text contains no token of the vocabulary ({shown}{more}); use another --vocab or --split, \
-             or --keep-case if the vocabulary contains capitals"
+            "the text contains no token of the vocabulary ({shown}{more}); use a different --vocab or \
+             --split, or --keep-case if the vocabulary contains capitals"
         );
     }
     let stands_in = vocabulary.unknown().and_then(|id| vocabulary.token(id)).unwrap_or_default();
-    Ok(Some(format!("not in the vocabulary, and replaced by {stands_in}: {shown}{more}")))
+    Ok(Some(format!("words that are not in the vocabulary are replaced by {stands_in}: {shown}{more}")))
 }
 
 /// Reads the vocabulary, with the special tokens that the options specify.
 fn vocabulary(args: &ExplainText) -> Result<Vocabulary> {
-    let says = || format!("cannot read the vocabulary {}", args.vocab.display());
+    let says = || format!("cannot read the vocabulary from {}", args.vocab.display());
     let bytes = std::fs::read(&args.vocab).with_context(says)?;
     let mut vocabulary = Vocabulary::from_bytes(&bytes).with_context(says)?;
     if let Some(token) = &args.padding {
@@ -146,7 +146,7 @@ fn text(args: &ExplainText, vocabulary: &Vocabulary) -> Result<Text> {
     let source = match (&args.text, &args.text_file) {
         (Some(text), _) => text.clone(),
         (None, Some(path)) => std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read the text {}", path.display()))?,
+            .with_context(|| format!("cannot read the text from {}", path.display()))?,
         (None, None) => String::new(),
     };
     let tokenizer = Tokenizer::default()

@@ -17,7 +17,8 @@ const MAX_LINE: usize = 100;
 pub(crate) struct Facts(pub(crate) Vec<(&'static str, Value)>);
 
 impl Facts {
-    /// Returns the name of each fact and its entries as text without quotes, with `missing` for unknown ones.
+    /// Returns the name of each fact and its entries as strings without quotes, with `missing` for unknown
+    /// ones.
     fn lines(&self, missing: &str) -> impl Iterator<Item = (&'static str, Vec<String>)> {
         let text = move |value: &Value| match value {
             Value::Null => missing.to_owned(),
@@ -36,7 +37,7 @@ impl Facts {
             Format::Json | Format::Jsonl => Ok(writeln!(out, "{}", object(&self.0)?)?),
             Format::Csv => Ok(self.write_csv(out)?),
             Format::Table => Ok(self.write_table(out)?),
-            _ => bail!("this format cannot store facts; use --format json, csv or table"),
+            _ => bail!("--format {} is not supported by this command; use json, csv or table", format.name()),
         }
     }
 

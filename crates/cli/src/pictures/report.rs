@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Report) -> Result<()> {
     write_page(&page, &destination)
 }
 
-/// Writes the report of `explain`, whose results took this long.
+/// Writes the report of `explain`, whose computation took this long.
 pub(super) fn write(explained: &Explained, args: &Explain, took: Duration, page: &Destination) -> Result<()> {
     let report = plots::Report::new(explained).seconds(took.as_secs_f64());
     let mut report = with_command(report, &args.command);

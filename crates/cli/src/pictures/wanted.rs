@@ -66,8 +66,8 @@ impl<'a> Wanted<'a> {
         Ok(wanted)
     }
 
-    /// Returns whether results are written. A figure replaces them, and so does a report if there is no file
-    /// for them.
+    /// Returns whether results are written. They are replaced by a figure, and by a report if there is no
+    /// file for them.
     pub(crate) fn are_results_written(&self) -> bool {
         self.figure.is_none() && (self.page.is_none() || self.args.output.out.is_some())
     }
@@ -80,7 +80,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// Draws the figure and the report of all rows, which took this long.
+    /// Draws the figure and the report of all rows, whose explanation took this long.
     pub(crate) fn draw(self, results: &Destination, took: Duration) -> Result<()> {
         if self.figure.is_none() && self.page.is_none() {
             return Ok(());

@@ -198,7 +198,10 @@ fn an_interrupted_run_says_how_it_goes_on() {
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains(&format!("error: interrupted; pass --resume {file} with otherwise")), "{stderr}");
+    assert!(
+        stderr.contains(&format!("error: interrupted; to continue, pass --resume {file} and")),
+        "{stderr}"
+    );
     assert!(output.stdout.is_empty());
     assert_eq!(bytes(&long(&["--resume", file])), bytes(&long(&[])));
 }
@@ -299,7 +302,7 @@ fn exact_methods_stop_between_rows() {
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{stderr}");
-    assert!(stderr.contains("error: interrupted; pass --resume"), "{stderr}");
+    assert!(stderr.contains("error: interrupted; to continue, pass --resume"), "{stderr}");
 }
 
 #[test]

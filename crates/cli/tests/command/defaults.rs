@@ -91,7 +91,7 @@ fn a_model_without_covers_is_explained_against_a_sample_of_the_rows() {
     // value of the flag would have been 0.
     assert_eq!(numbers(&results["explanations"][0]["values"]), [1.5, 2.5]);
     let (note, results) = told(&explain(&many, &["--seed", "4"]));
-    let words = "100 of the 250 rows of the rows file, drawn by seed 4";
+    let words = "100 of the 250 rows of the rows file, drawn with seed 4";
     assert!(note.contains(words) && results["background"] == words, "{note}");
     assert_eq!(
         text(&explain(&many, &["--seed", "4"])),

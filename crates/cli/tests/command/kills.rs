@@ -23,7 +23,7 @@ fn finish(arguments: &[String]) {
     assert!(start(arguments).wait().unwrap().success(), "{arguments:?}");
 }
 
-/// Returns how often each kind of run is killed.
+/// Returns the number of times that each kind of run is killed.
 fn kills() -> u32 {
     std::env::var("APPORTION_KILLS").map_or(2, |kills| kills.parse().unwrap())
 }

@@ -102,7 +102,7 @@ fn numbers_of_classes_are_taken_where_no_label_is_one() {
     assert_eq!(json(&on(&words, &["--class", "1"]))["class"], "so-so");
     let nameless = model(3, None);
     assert_eq!(json(&on(&nameless, &["--class", "1"]))["class"], 1);
-    assert!(refusal(&on(&nameless, &["--class", "3"])).contains("classes 0 to 2 and stores no names"));
+    assert!(refusal(&on(&nameless, &["--class", "3"])).contains("classes 0 to 2 and stores no class names"));
     let from_one = model(3, Some(("output_names", &["1", "2", "3"])));
     assert!(refusal(&on(&from_one, &["--class", "0"])).contains("available classes: 1, 2, 3"));
     assert_eq!(json(&on(&from_one, &["--class", "1.0"]))["class"], "1");

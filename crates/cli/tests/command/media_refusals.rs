@@ -23,7 +23,7 @@ fn image(bench: &Bench, status: i32, says: &[&str], more: &[&str]) {
     refuses(bench, status, says, &on_image("digits.onnx", "digit.png", more));
 }
 
-/// Checks that the digits' network rejects another file.
+/// Checks that the digits' network rejects this file.
 fn file(bench: &Bench, says: &[&str], path: &str) {
     bench.refuses(1, says, &["explain-image", "--model", &fixture("digits.onnx"), "--image", path]);
 }
@@ -72,7 +72,7 @@ fn models_that_take_no_images_or_no_texts_are_refused() {
     let says = &["does not accept images", "token ids", "explain-text"];
     refuses(&bench, 1, says, &on_image("words.onnx", "digit.png", &[]));
     for model in ["digits.onnx", "flat.onnx", "colours.onnx"] {
-        refuses(&bench, 1, &["does not accept texts", "input x", "integers"], &on_text(model, "good", &[]));
+        refuses(&bench, 1, &["does not accept text", "input x", "integers"], &on_text(model, "good", &[]));
     }
     let trees = fixture("diabetes_xgb_1_7.ubj");
     let says = &["cannot read the model", "ONNX"];

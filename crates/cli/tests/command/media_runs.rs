@@ -265,7 +265,10 @@ fn values_beyond_the_diameter_are_those_that_the_note_names() {
 #[test]
 fn words_that_are_not_in_the_vocabulary_are_noted() {
     let note = said(&on_text("words.onnx", "a quirky film, a quirky plot indeed", &[]));
-    assert_eq!(note, "note: not in the vocabulary, and replaced by <unk>: \"quirky\", \"indeed\"\n");
+    assert_eq!(
+        note,
+        "note: words that are not in the vocabulary are replaced by <unk>: \"quirky\", \"indeed\"\n"
+    );
     let many = "good a1 a2 a3 a4 a5 a6 a7 a8 a9";
     let note = said(&on_text("words.onnx", many, &["--unknown", "plot"]));
     assert!(note.contains("replaced by plot: \"a1\"") && note.ends_with("\"a8\", …\n"), "{note}");

@@ -40,7 +40,7 @@ fn check(arguments: &[&str], value: &str, expected: &Value, output: usize) {
     assert_close(&got, &expected, largest(&expected), SINGLE, &format!("{arguments:?}, {value}"));
 }
 
-/// Returns the keys of the reference document and the values that they stand for, up to this order.
+/// Returns the keys of the reference document and the values that they denote, up to this order.
 fn values(orders: usize) -> Vec<(String, String)> {
     let of_order = |order: usize| {
         [

@@ -7,8 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use crate::support::{files, fixture};
 
-/// Runs the command in a shell that sets up its descriptors and limits; `"$@"` in the script stands for the
-/// command.
+/// Runs the command in a shell that sets up its descriptors and limits; `"$@"` in the script is the command.
 fn shell(script: &str, directory: &std::path::Path, arguments: &[&str]) -> Output {
     Command::new("sh")
         .args(["-c", script, "sh"])

@@ -230,8 +230,8 @@ fn what_does_not_go_with_a_program_is_refused() {
     assert!(told.contains("--model <FILE>"), "{told}");
 }
 
-/// A program that sums a term for each of the texts city, code, day, price and flag, and a product of the
-/// first two.
+/// A program that sums a term for each of the string features city, code, day, price and flag, and a product
+/// of the first two.
 const OF_TEXTS: &str = "read header; while read count; do while [ $count -gt 0 ]; do \
      IFS=, read city code day price flag; \
      v=0; rome=0; [ \"$city\" = Rome ] && rome=1; seven=0; [ \"$code\" = 007 ] && seven=1; \
@@ -240,7 +240,7 @@ const OF_TEXTS: &str = "read header; while read count; do while [ $count -gt 0 ]
      [ \"$flag\" = True ] && v=$((v + 16)); \
      [ \"$city\" = NA ] && v=$((v + 64)); echo $v; count=$((count - 1)); done; echo; done";
 
-/// Returns the same for the texts of a row.
+/// Returns the same for the strings of a row.
 fn of_texts(row: [&str; 5]) -> f64 {
     let is = |at: usize, text: &str| f64::from(u8::from(row[at] == text));
     let (rome, seven) = (is(0, "Rome"), is(1, "007"));
@@ -291,7 +291,7 @@ fn a_program_reads_the_cells_as_the_file_has_them() {
         for (value, wanted) in numbers(&explained["values"]).into_iter().zip(wanted) {
             assert!((value - wanted).abs() < 1e-12, "{row:?}: {value}, not {wanted}");
         }
-        // Texts are shown as texts, and numbers as numbers.
+        // Strings are shown as strings, and numbers as numbers.
         let price: f64 = row[3].parse().unwrap();
         let flag = f64::from(u8::from(row[4] == "True"));
         assert_eq!(explained["input"], serde_json::json!([row[0], row[1], row[2], price, flag]));
@@ -303,20 +303,17 @@ fn a_program_reads_the_cells_as_the_file_has_them() {
     for (line, row) in predicted.lines().skip(1).zip(rows) {
         assert_eq!(line.split(',').nth(1).unwrap().parse::<f64>().unwrap(), of_texts(row), "{row:?}");
     }
-    // Texts can be compared for equality, but have no means or distances.
+    // Strings can be compared for equality, but have no means or distances.
     json(&case.arguments("explain", OF_TEXTS, &["--game", "frequency", "--fallback", "marginal"]));
     for (more, says) in [
-        (
-            &["--game", "gaussian"][..],
-            "--game gaussian requires numbers, but the cells of \"city\" are texts",
-        ),
+        (&["--game", "gaussian"][..], "--game gaussian requires numbers, but \"city\" contains strings"),
         (&["--game", "empirical"], "use --game marginal or --game frequency"),
         (&["--value", "owen", "--groups", "auto"], "--groups auto requires numbers"),
     ] {
         let (_, told) = case.failure("explain", OF_TEXTS, more);
         assert!(told.contains(says), "{told}");
     }
-    // A column whose first rows are numbers must not contain texts.
+    // A column whose first rows are numbers must not contain strings.
     write("background.csv", &[["Rome", "7", "x", "cheap", "True"]]);
     let (_, told) = case.failure("explain", OF_TEXTS, &[]);
     assert!(
@@ -379,7 +376,9 @@ fn an_interrupt_ends_the_program_at_once_and_keeps_what_was_done() {
     let case = Case::new();
     let checkpoint = case.path("checkpoint");
     let keep = ["--checkpoint", checkpoint.to_str().unwrap()];
-    for (more, status, says) in [(&[][..], 130, ""), (&keep[..], 1, "error: interrupted; pass --resume")] {
+    for (more, status, says) in
+        [(&[][..], 130, ""), (&keep[..], 1, "error: interrupted; to continue, pass --resume")]
+    {
         let (child, id) = hanging(&case, more);
         let begun = std::time::Instant::now();
         let send = |signal: &str, id: &str| {

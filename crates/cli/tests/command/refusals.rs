@@ -1,5 +1,5 @@
-//! Invalid input: the exit status is 1 if files do not fit, and 2 if the request is invalid. The message
-//! suggests a fix, and nothing is written.
+//! Invalid input: the exit status is 1 for invalid or mismatched files, and 2 for an invalid request. The
+//! message suggests a fix, and nothing is written.
 
 use std::fs;
 use std::io::Read;
@@ -90,7 +90,7 @@ fn groups_that_are_none_are_refused_with_the_features() {
             &["--value", "owen", "--groups", "age,sex;age,bmi,bp,s1,s2,s3,s4,s5,s6"],
         ),
         (&["unknown feature \"weight\" in --groups"], &["--value", "two-step", "--groups", "age,weight"]),
-        (&["group without features, in --groups"], &["--value", "two-step", "--groups", "age;;sex"]),
+        (&["empty group in --groups"], &["--value", "two-step", "--groups", "age;;sex"]),
         (&["auto=3"], &["--value", "owen", "--groups", "auto=x"]),
         (&["3 players", "4"], &["--value", "quotient-size-law=0.2,0.8,0", "--groups", "0;1;2;3,4,5,6,7,8,9"]),
         (

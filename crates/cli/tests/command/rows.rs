@@ -158,7 +158,7 @@ fn columns_and_cells_that_do_not_fit_are_refused_with_what_to_type() {
         (
             "age,blood pressure\n1,2\n",
             &["--ignore", "age"],
-            &["invalid column \"age\" in --ignore; it is a feature of the model"],
+            &["invalid column \"age\" in --ignore: it is a feature of the model"],
         ),
         ("age,blood pressure\n1,2\n", &["--id", "name"], &["unknown column \"name\" in --id"]),
         ("x,y;z\n1,2;3\n", &[], &["comma or semicolon", "--separator"]),
@@ -314,7 +314,7 @@ fn infinite_values_are_explained_drawn_and_read_back() {
     for (more, says) in [
         (
             &["--game", "gaussian"][..],
-            "row 0 of the data has the value inf in \"a\", and --game gaussian computes means",
+            "--game gaussian requires finite values, but row 0 of the data has the value inf in \"a\"",
         ),
         (
             &["--game", "marginal", "--background", "mean"],

@@ -93,7 +93,7 @@ fn a_sample_of_more_rows_than_a_batch_is_that_of_all_rows() {
         json(&[&common[..], arguments].concat())
     };
     let sampled = of(&["--select", "5"]);
-    assert_eq!(sampled["background"], "100 of the 215000 rows of the rows file, drawn by seed 3");
+    assert_eq!(sampled["background"], "100 of the 215000 rows of the rows file, drawn with seed 3");
     assert_eq!(sampled["background_rows"], 100);
     // The same rows, selected by their indices.
     let chosen = apportion::Background::sampled_rows(MANY, 100, 3);

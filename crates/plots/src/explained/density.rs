@@ -73,7 +73,7 @@ impl Density {
         self.counts = counts;
     }
 
-    /// Returns the number of counted numbers.
+    /// Returns the total count.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }

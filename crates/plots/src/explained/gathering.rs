@@ -11,7 +11,7 @@ use crate::error::PlotError;
 
 /// Collects rows into an [`Explained`].
 ///
-/// Memory holds at most twice the number of rows to keep, regardless of the number of rows. The kept rows
+/// At most twice the number of rows to keep are in memory, regardless of the number of rows. The kept rows
 /// depend on the seed and on the order of the rows, but not on their division into batches. They are the
 /// first row, a random sample, the first rows with the minimum and the maximum of every value, prediction and
 /// input, and rows marked by [`keeping`](Self::keeping).
@@ -145,8 +145,8 @@ impl Gathering {
         Ok(())
     }
 
-    /// Sets the categories of a feature, in the order of their codes, if they are only known after all rows
-    /// are read.
+    /// Sets the categories of a feature, in the order of their codes, if they are only known once all rows
+    /// have been read.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! The data of figures: attributions of rows, with everything that belongs to them.
+//! The data for figures: attributions of rows, with their predictions, errors, inputs and names.
 
 mod condition;
 mod density;
@@ -222,7 +222,7 @@ impl Explained {
     pub fn place_of_output(&self, name: Option<&str>) -> Result<usize, PlotError> {
         let Some(name) = name else { return Ok(0) };
         let outputs = &self.heading.outputs;
-        // If class names are numbers, a number is never interpreted as an index, to avoid selecting another
+        // If class names are numbers, a number is never interpreted as an index, to avoid selecting the wrong
         // class.
         let are_numbers = outputs.iter().any(|output| output.parse::<f64>().is_ok());
         let by_number = || name.parse().ok().filter(|&output: &usize| output < outputs.len() && !are_numbers);

@@ -34,7 +34,7 @@ pub(super) struct ColourBar<'a> {
 /// The label of an end.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum End {
-    /// A text, which may be shortened.
+    /// Text, which may be shortened.
     Word(String),
     /// A number with this number of digits.
     Number(f64, usize),

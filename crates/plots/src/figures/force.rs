@@ -151,7 +151,8 @@ fn draw_block(scene: &mut Scene, block: &Block, scale: &Scale) {
     }
 }
 
-/// Marks base value and prediction above the axis. Moves their texts apart if they would overlap.
+/// Marks the base value and the prediction above the axis, and moves their labels apart if they would
+/// overlap.
 fn draw_ends(scene: &mut Scene, scale: &Scale, base: f64, prediction: f64) {
     let y = 42.0;
     let mut ends = [("base value", base), ("prediction", prediction)].map(|(name, number)| {

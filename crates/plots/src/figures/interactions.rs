@@ -20,7 +20,7 @@ const TOP: f64 = 30.0;
 const RIGHT: f64 = 76.0;
 /// Maximum height of the names on top.
 const ABOVE: f64 = 130.0;
-/// Minimum width of a cell, which is also the height of its line.
+/// Minimum width of a cell; its height is the same.
 const LEAST_CELL: f64 = 15.0;
 /// Maximum width of a cell.
 const CELL: f64 = 46.0;
@@ -100,7 +100,7 @@ pub(super) fn scene(explained: &Explained, options: &Options) -> Result<Scene, P
     Ok(scene)
 }
 
-/// Writes the number of a cell, with as many digits as fit.
+/// Writes the number in a cell, with as many digits as fit.
 fn draw_number(scene: &mut Scene, at: (f64, f64), cell: f64, number: f64) {
     let text = [3, 2, 1]
         .map(|count| digits(number, count))

@@ -5,7 +5,7 @@ use crate::scene::{Anchor, Mark, Paint, SMALL, Scene, shortened, width_of};
 const LEFT: f64 = 12.0;
 const LINE: f64 = 17.0;
 
-/// Draws a square and a text for each entry, in as many lines as needed. Returns the y coordinate of the
+/// Draws a square and a label for each entry, in as many lines as needed. Returns the y coordinate of the
 /// bottom.
 pub(super) fn draw(scene: &mut Scene, top: f64, entries: &[(Paint, String)]) -> f64 {
     let (mut x, mut y) = (LEFT, top + 0.5 * LINE);

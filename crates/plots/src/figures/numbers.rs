@@ -3,7 +3,7 @@
 use crate::explained::Explained;
 use crate::scene::{Cell, Table};
 
-/// Returns the numbers of a row: the players by descending absolute value, then base value and prediction.
+/// Returns the table of a row: the players by descending absolute value, then base value and prediction.
 pub(super) fn of_row(explained: &Explained, row: usize, output: usize) -> Table {
     let mut table = Table::new(["feature", "input", "value", "95% CI half-width"]);
     for player in explained.by_size(row, output) {

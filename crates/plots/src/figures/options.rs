@@ -41,8 +41,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Returns the maximum number of players that are shown separately, where `usual` is the default of the
-    /// figure.
+    /// Returns the maximum number of players that are shown separately, given the figure's default `usual`.
     pub(crate) fn most_players(&self, usual: usize) -> usize {
         self.most_players.unwrap_or(usual)
     }

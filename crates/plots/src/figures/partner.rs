@@ -10,8 +10,8 @@ const PARTS: usize = 10;
 pub struct Partner {
     /// The index of the player.
     pub player: usize,
-    /// The share of the variance that the inputs of the other player leave unexplained and that the inputs of
-    /// this player explain. With interactions, the mean absolute interaction.
+    /// The share of the variance left unexplained by the other player's inputs that the inputs of this player
+    /// explain. With interactions, the mean absolute interaction.
     pub strength: f64,
     /// Whether interactions are known.
     pub is_known: bool,

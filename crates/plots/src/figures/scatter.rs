@@ -165,7 +165,7 @@ fn draw_axis_of_inputs(
     }
     let words = &explained.heading.categories[feature];
     let room = x.length() / words.len() as f64;
-    // Draw only as many categories as fit.
+    // Draw only the categories that fit.
     let every = (28.0 / room).ceil().max(1.0) as usize;
     for (code, word) in words.iter().enumerate().step_by(every) {
         let word = shortened(&crate::explained::shown(word), room * every as f64 - 4.0, SMALL);

@@ -1,4 +1,4 @@
-//! Occupied areas, to keep texts from overlapping.
+//! Occupied areas, to keep labels from overlapping.
 
 /// The occupied rectangles.
 #[derive(Debug, Default)]

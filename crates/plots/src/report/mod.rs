@@ -6,7 +6,7 @@
 //! - The file opens from disk without a network or a server, and loads nothing. A content security policy
 //!   forbids everything except its own style sheet and script, which are identified by their SHA-256. There
 //!   are no inline styles and no inline event handlers.
-//! - Data cannot be executed: texts are escaped everywhere, and the script only creates text nodes from them.
+//! - Data cannot be executed: text is escaped everywhere, and the script only creates text nodes from it.
 //! - The report works without scripts: it contains all figures, for one output after the other, and the first
 //!   100 lines of the tables of their numbers. With scripts, it shows one output at a time, and rows can be
 //!   searched, selected, filtered by a condition and compared.

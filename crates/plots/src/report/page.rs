@@ -60,7 +60,7 @@ pub(super) struct Card {
     pub(super) row: Option<usize>,
 }
 
-/// The results that a figure is laid out from.
+/// The results from which a figure is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
     /// The values of all kept rows.

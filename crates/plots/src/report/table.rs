@@ -1,4 +1,4 @@
-//! Tables of the numbers of figures, for reading and for download.
+//! Tables with the data of figures, for reading and for download.
 
 use super::html::{Html, named};
 use crate::scene::{Cell, Table, digits};
@@ -54,7 +54,7 @@ pub(super) fn lines_of(html: &mut Html, table: &Table, numbers: Numbers, title: 
     html.raw("</tbody></table></div>");
 }
 
-/// Writes a text. The browser detects its direction if it may not be left-to-right.
+/// Writes text. The browser detects its direction if it may not be left-to-right.
 fn write_text(html: &mut Html, text: &str) {
     match text.is_ascii() {
         true if text.is_empty() => html.raw("<td></td>"),

@@ -29,8 +29,8 @@ impl Scene {
     /// Draws the scene as a PNG file on a light background, with `scale` pixels per CSS pixel (2 for
     /// high-resolution screens, 3 for print).
     ///
-    /// The font has Latin, Greek and Cyrillic letters, whereas SVG can use any font of the reader. [Letters
-    /// that the font lacks](Self::letters_without_font) are drawn as boxes.
+    /// The font has Latin, Greek and Cyrillic letters, whereas SVG can use any font on the reader's system.
+    /// [Letters that the font lacks](Self::letters_without_font) are drawn as boxes.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl Scene {
 }
 
 impl Scene {
-    /// Returns the letters in its texts that the font of [PNG files](Self::png) lacks, in the order of their
+    /// Returns the letters in its text that the font of [PNG files](Self::png) lacks, in the order of their
     /// first occurrence.
     ///
     /// ```

@@ -37,7 +37,7 @@ pub struct Scene {
     pub description: String,
     /// From the background to the foreground.
     pub shapes: Vec<Shape>,
-    /// The numbers of the figure.
+    /// The data of the figure.
     pub table: Table,
 }
 

@@ -1,4 +1,4 @@
-//! Tables of the numbers of a figure.
+//! Tables with the data of a figure.
 
 use crate::shown::shown;
 
@@ -14,7 +14,7 @@ pub struct Table {
 /// A cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// A text.
+    /// A string.
     Text(String),
     /// A number; NaN if it is missing.
     Number(f64),
@@ -48,8 +48,8 @@ impl Table {
     }
 
     /// Returns the table as CSV with a header. Numbers have the fewest digits that identify them exactly;
-    /// missing ones are empty cells. A text that a spreadsheet would interpret as a formula is prefixed with
-    /// `'`.
+    /// missing ones are empty cells. A string that a spreadsheet would interpret as a formula is prefixed
+    /// with `'`.
     ///
     /// ```
     /// use apportion_plots::{Cell, Table};

@@ -9,7 +9,7 @@ const WIDTHS: [u8; 95] = [
     63, 61, 64, 64, 41, 52, 39, 63, 59, 82, 59, 59, 53, 64, 34, 64, 84,
 ];
 
-/// Returns the approximate width of a text in pixels at this font size. It is usually an overestimate.
+/// Returns the approximate width of text in pixels at this font size. It is usually an overestimate.
 ///
 /// ```
 /// assert!(apportion_plots::width_of("iii", 13.0) < apportion_plots::width_of("mmm", 13.0));

@@ -166,7 +166,7 @@ fn errors_that_are_unknown_are_never_zero() {
     }
 }
 
-/// A part of a number could be misread as another number.
+/// A part of a number could be misread as a different number.
 #[test]
 fn no_number_is_cut() {
     let names = ["age", "income of the last year that is known", "city", "hours"];

@@ -30,7 +30,8 @@ SINGLE, DOUBLE = 1e-5, 1e-9
 
 def check(model: Model, ensemble: Ensemble, given: Rows, values: Numbers, what: str = "X", *,
           linked: bool = False, threads: int | None = None) -> int:
-    """Raises ModelError if a model predicts differently than the ensemble that was read from it.
+    """Raises ModelError if the predictions of a model differ from those of the ensemble that was read from
+    it.
 
     model: the object, or a list of objects whose mean the ensemble is; None for the object that the ensemble
         was read from, if it still exists.
@@ -340,7 +341,7 @@ def _containers(model: Model, ensemble: Ensemble, given: Rows, places: Places,
         try:
             rows = way()
         except Exception:
-            # A container of another library may lack a method; the next form requires less.
+            # A container of a different library may lack a method; the next form requires less.
             continue
         if rows is not None:
             yield rows

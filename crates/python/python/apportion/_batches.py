@@ -1,4 +1,4 @@
-"""Explanations of Arrow record batches one after the other, as the workers of data engines run them."""
+"""Explanations of Arrow record batches one after the other, as run by the workers of data engines."""
 from __future__ import annotations
 
 import copy
@@ -27,27 +27,28 @@ if TYPE_CHECKING:
 # The version of the schema of results.
 SCHEMA = 1
 LAYOUTS: tuple[Layout, ...] = ("columns", "lists")
-# The tree algorithm is chosen for this number of rows, whatever the batches have, so that values do not
-# depend on how a table is cut, to the last bit.
+# The tree algorithm is chosen for this number of rows, regardless of the size of batches, so that values are
+# the same to the last bit however a table is split.
 ROWS = 4096
 # The maximum number of rows of a result; larger batches have several results.
 MOST_ROWS = 1 << 16
 
 
 class BatchExplainer:
-    """Explains record batches of Arrow: an `Explainer` and the layout of its results. It can be pickled, as
-    engines of data do that send it to their workers.
+    """Explains Arrow record batches with an `Explainer`, in a fixed layout of results. It can be pickled, so
+    that data engines can send it to their workers.
 
     model: a model as in `Explainer`, or an `Explainer`, which has its background and options already.
     background: as in `Explainer`. All batches are explained with the same one.
-    keep: the name of a column of the batches, or a list of names, that results contain, too (default: none).
+    keep: the name of a column of the batches that is copied to the results, or a list of names (default:
+        none).
     layout: "columns" (the default) for a column for each player, or "lists" for one list of values for each
         row; `schema` describes both.
-    interactions: whether the results are the interaction indices of all pairs (default False): a column
-        `a × b` for each pair among those of single players, `a`.
+    interactions: whether the results are the interaction indices of all pairs (default False): a column `a ×
+        b` for each pair, in addition to those of single players, `a`.
 
-    All other options are those of `Explainer`. Raises UsageError for options that do not fit, and otherwise
-    what `Explainer` raises.
+    All other options are those of `Explainer`. Raises UsageError for invalid options, and otherwise what
+    `Explainer` raises.
 
     >>> import numpy as np, pyarrow, apportion
     >>> explainer = apportion.BatchExplainer(lambda rows: rows[:, 0] * rows[:, 1], np.zeros((1, 2)),
@@ -150,15 +151,15 @@ class BatchExplainer:
         return other
 
     def with_inputs(self) -> BatchExplainer:
-        """Returns the same explainer with lists whose results contain the features, too, as summaries
-        require.
+        """Returns the same explainer with the layout "lists" and results that also contain the features, as
+        summaries require.
         """
         other = copy.copy(self)
         other.layout, other._has_inputs = "lists", True
         return other
 
     def _kept(self, given: Sequence[str]) -> list[str]:
-        """Returns the columns of batches that results contain, too."""
+        """Returns the columns of batches that are copied to the results."""
         return [*self.keep, *(self._columns(given) if self._has_inputs else [])]
 
     def columns(self, given: Sequence[str]) -> list[str]:
@@ -239,11 +240,11 @@ class BatchExplainer:
         return pyarrow.schema(fields, {"apportion": json.dumps(about, ensure_ascii=False)})
 
     def __call__(self, batches: Any) -> Iterator[Any]:
-        """Explains batches, in the memory of one: returns an iterator of record batches with the values.
+        """Explains batches one at a time: returns an iterator of record batches with the values.
 
         batches: as in `explain_batches`. A batch of more than 65,536 rows has several results.
 
-        Raises DataError for batches that do not fit the model.
+        Raises DataError for batches that do not match the model.
         """
         schema = None
         for batch in record_batches(batches):
@@ -253,9 +254,9 @@ class BatchExplainer:
                 yield self._explained(batch.slice(start, MOST_ROWS), schema)
 
     def plan(self, sample: Any, rows: int, seconds: float = 2.0) -> dict[str, Any]:
-        """Measures on a sample, with one thread, what the explanation of many rows takes.
+        """Estimates the cost of explaining many rows, measured on a sample with one thread.
 
-        sample: a record batch or a table with some of the rows. rows: the number of rows that are planned.
+        sample: a record batch or a table with some of the rows. rows: the number of rows to plan for.
         seconds: the maximum time of the measurement (default 2).
 
         Returns a dictionary: "method"; "evaluations_per_row" and "evaluations", 0 for trees; "seconds" of one
@@ -283,7 +284,7 @@ class BatchExplainer:
         schema = alone.schema(batch.schema)
         _, _, method, _ = alone._prepare(batch.schema)
         batch = batch.slice(0, MOST_ROWS)
-        # Exclude from the measurement what the first call prepares for later ones.
+        # Exclude the one-time work of the first call from the measurement.
         list(alone([batch.slice(0, 1)]))
         started, done, size = time.perf_counter(), 0, 1
         before = _peak(reset=True)
@@ -441,14 +442,14 @@ def explain_batches(
     fallback: Literal["refuse", "marginal", "nearest"] | None = None,
     keep_null_players: bool = False,
 ) -> Iterator[Any]:
-    """Explains record batches of Arrow one after the other, in the memory of one.
+    """Explains Arrow record batches one after the other, with one in memory at a time.
 
     batches: an iterator of `pyarrow.RecordBatch`, or anything that exports a stream of them: a reader, a
         table.
     model, background, keep, layout, interactions: as in `BatchExplainer`, and so are all other options.
 
     Returns an iterator of record batches with the values. Raises what `BatchExplainer` raises, and DataError
-    for batches that do not fit the model.
+    for batches that do not match the model.
 
     >>> import numpy as np, pyarrow, apportion
     >>> table = pyarrow.table({"a": [1.0, 2.0], "b": [3.0, 4.0]})
@@ -508,7 +509,7 @@ def summarize(
     fallback: Literal["refuse", "marginal", "nearest"] | None = None,
     keep_null_players: bool = False,
 ) -> Summary:
-    """Returns the `Summary` of the values of all rows of record batches, in the memory of one.
+    """Returns the `Summary` of the values of all rows of record batches, with one in memory at a time.
 
     keep: the names of columns that are not features (default: none).
     batches and all other arguments: as in `explain_batches`, and so are the errors.

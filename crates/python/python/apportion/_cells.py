@@ -12,7 +12,8 @@ import numpy as np
 
 from ._types import Places
 
-# The keys of distinct cells, the row of the first cell of each, and the place of each row's cell among them.
+# The keys of distinct cells, the row of the first cell of each, and the position of each row's cell among
+# them.
 Distinct: TypeAlias = tuple[list[Any], Places, Places]
 
 # Integers up to this size are 64-bit floats without rounding.
@@ -72,7 +73,7 @@ def _is_value(cell: Any) -> bool:
 
 
 def is_plain(cell: Any) -> bool:
-    """Returns whether a cell is a value, or nested containers of the standard library or arrays that hold
+    """Returns whether a cell is a value, or nested containers of the standard library or arrays that contain
     nothing else.
     """
     kind = type(cell)

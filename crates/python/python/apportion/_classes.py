@@ -54,7 +54,7 @@ class Classes:
     def places(self, given: Any, rows: int, what: str = "y") -> Places:
         """Returns the position of each label among the classes, an array of shape (n_rows,).
 
-        Raises DataError for unknown labels, and for another number of labels than rows.
+        Raises DataError for unknown labels, and if the number of labels differs from that of rows.
         """
         labels = plain(given)
         if len(labels) != rows:

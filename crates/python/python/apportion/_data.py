@@ -121,7 +121,7 @@ def real_numbers(given: Any) -> Numbers:
     Raises TypeError for complex numbers; NumPy would discard their imaginary parts.
     """
     if np.iscomplexobj(given):
-        raise TypeError("expected real numbers, got complex ones")
+        raise TypeError("expected real numbers, got complex numbers")
     if np.ma.isMaskedArray(given):
         masked: Any = given
         given = masked.astype(np.float64).filled(np.nan)
@@ -188,7 +188,7 @@ def _of_sparse(matrix: Any, rest: float) -> Numbers:
 
 
 def arrow_table(rows: Rows, what: str) -> Any:
-    """Returns what exports a stream of Arrow as a table."""
+    """Returns an object that exports an Arrow stream as a table."""
     try:
         import pyarrow
     except ImportError:
@@ -262,7 +262,7 @@ def _of_columns(frame: _Frame, wanted: Wanted, what: str) -> Table:
 
 
 def chosen(names: Sequence[Any], wanted: Wanted, what: str) -> list[int]:
-    """Returns the places of the features among columns of these names."""
+    """Returns the positions of the features among columns with these names."""
     return _core.choose_columns(names_as(wanted.library, names), wanted.names, wanted.count, what)
 
 
@@ -417,8 +417,8 @@ class Coder:
 
     def _not_a_number(self, text: object) -> DataError:
         return DataError(f'column "{self.name}" of {self.what} contains {text!r}, which is not a number, and '
-                         'the model has no categories for this column; use the number or code of the '
-                         'training, or a missing value')
+                         'the model has no categories for this column; use the number or code used '
+                         'in training, or a missing value')
 
     def refuse(self, kind: str) -> NoReturn:
         raise DataError(f'column "{self.name}" of {self.what} contains {kind}; '
@@ -529,7 +529,7 @@ class _Pandas:
         if isinstance(dtype, self.pandas.CategoricalDtype):
             codes = column.cat.codes.to_numpy()
             if coder.list is not None and not coder.is_coded:
-                # Like LightGBM, use the codes of the training, and NaN for other categories.
+                # Like LightGBM, use the training codes, and NaN for other categories.
                 codes = column.cat.set_categories(coder.list).cat.codes.to_numpy()
                 coder.table_categories[coder.feature] = list(coder.list)
                 return np.where(codes < 0, np.nan, codes.astype(np.float64))
@@ -560,7 +560,7 @@ def _as_stored(categories: Any, coder: Coder) -> Any:
     """Returns the categories of a pandas frame as the model stores them.
 
     XGBoost before 3.4 cuts the bytes of all categories by their lengths in characters, so that categories
-    after a character beyond ASCII are stored incorrectly. Cutting those of the frame in the same way makes
+    after a character beyond ASCII are stored incorrectly. Truncating those of the frame in the same way makes
     them equal again.
     """
     words = list(categories)

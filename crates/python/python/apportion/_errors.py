@@ -50,11 +50,11 @@ class AccuracyWarning(UserWarning):
 
 
 class ModelWarning(UserWarning):
-    """What users should know of a model: what its file lacks, and what is used instead."""
+    """Something that users should know about a model, e.g. what its file lacks and what is used instead."""
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warns at the line that called the package, however many functions of the package are between."""
+    """Warns at the line that called the package, regardless of the number of its functions in between."""
     level, frame = 1, sys._getframe()
     while (caller := frame.f_back) is not None and _is_own(frame):
         level, frame = level + 1, caller
@@ -74,7 +74,7 @@ def of_call(name: str, error: BaseException) -> CallError:
     """
     words = f"{name} raised {type(error).__name__}: {error}"
     try:
-        # Other processes do not know the class, so only the words are pickled.
+        # Other processes do not know the class, so only the message is pickled.
         own = {"__str__": lambda self: words, "__reduce__": lambda self: (CallError, (words,)),
                "__module__": type(error).__module__}
         both: Any = type(type(error).__name__, (CallError, type(error)), own)
@@ -87,7 +87,9 @@ def of_call(name: str, error: BaseException) -> CallError:
 
 
 def imported(name: str, install: str) -> Any:
-    """Imports a module of another library; raises UsageError with how to install it if it is missing."""
+    """Imports a module of another library; if it is missing, raises a UsageError that explains how to install
+    it.
+    """
     import importlib
 
     try:

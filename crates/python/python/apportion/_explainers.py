@@ -42,15 +42,15 @@ _Watch: TypeAlias = Callable[[int, int], object]
 
 
 class Explainer:
-    """Explains predictions of any model: exactly if it is read as trees or as linear, else by estimates.
+    """Explains predictions of any model: exactly for trees and linear models, otherwise with estimates.
 
     The model:
 
     model: an object of xgboost, lightgbm, catboost or scikit-learn, a path, the bytes of a model file, or a
         function from an array of shape (n_rows, n_features) (or a data frame, if the background is one) to an
         array of shape (n_rows,) or (n_rows, n_outputs).
-    background: the rows that replace absent features, and that conditional games are fitted on. Default None:
-        trees that store cover use the path-dependent game, other models at most 100 rows of X.
+    background: the rows that replace absent features, and to which conditional games are fitted. Default
+        None: trees that store cover use the path-dependent game, other models at most 100 rows of X.
     weights: a weight for each row of the background (default None: all weights are equal).
     model_output: the output that is explained: "raw" (the default) for the margin, "probability" for the
         output of trees after the link function, "log_loss" for the loss with the targets y, or the name of a
@@ -73,11 +73,11 @@ class Explainer:
         marginal game if there is a background, else the path-dependent game if trees store cover).
     draws: the number of rows for each coalition of a conditional game (default None: 500).
     bandwidth: the width of the kernel of the empirical game, a number or "aicc" (default None: 0.1).
-    share: the share of all weight that the rows of the empirical game hold (default None: 0.95).
+    share: the share of the total weight that the empirical game keeps (default None: 0.95).
     variant: the variant of the empirical game: "paper" or "shapr" (default None: "paper").
-    fallback: the value of a coalition of the frequency game that no row agrees with: "refuse" raises an
-        error, "marginal" uses the mean over all rows, "nearest" the rows that agree on most features
-        (default None: "refuse").
+    fallback: the value of a coalition in the frequency game if no row agrees with it: "refuse" raises an
+        error, "marginal" uses the mean over all rows, "nearest" the rows that agree on most features (default
+        None: "refuse").
 
     The computation:
 
@@ -98,17 +98,18 @@ class Explainer:
         any number of threads.
     kernel: the algorithm for exact values of trees: "tables", "quadrature", "walk", "cohorts" or "masks"
         (default None: the fastest).
-    precision: the numbers in tables of trees: "f64" or "f32" (default None: "f64").
+    precision: the floating-point type of the tables for trees: "f64" or "f32" (default None: "f64").
     rows: the number of rows for which the algorithm for trees is chosen (default None: the number of rows of
         each call). With a fixed number the values of a row do not depend on the other rows, to the last bit.
-    keep_null_players: whether features that cannot matter are evaluated like all others (default False: their
-        value is 0 without any evaluation).
+    keep_null_players: whether features that cannot affect the prediction are evaluated like all others
+        (default False: their value is 0 without any evaluation).
     threads: the number of threads, 0 for one per core (default None: as `set_threads` specifies).
     progress: True for a progress bar of tqdm (default False), or a function that is called with the number of
         finished rows and the evaluations of the next one.
 
-    Raises UsageError for invalid options, ModelError for models that cannot be explained, and DataError for
-    a background that does not fit the model. Warns with ModelWarning of what users should know of the model.
+    Raises UsageError for invalid options, ModelError for models that cannot be explained, and DataError for a
+    background that does not match the model. Issues a ModelWarning for anything that users should know about
+    the model.
 
     >>> import numpy as np, apportion
     >>> explainer = apportion.Explainer(lambda rows: rows.sum(axis=1), np.zeros((1, 30)),
@@ -207,7 +208,7 @@ class Explainer:
                                  + ("" if reason is None else f": {reason}"))
             self.function = Function(model, method_of_model)
             if reason is not None:
-                self._reasons.append(f"not exact, explained as a function: {reason}")
+                self._reasons.append(f"explained as a function, not exactly: {reason}")
             self._wanted = Wanted(self._names)
             if background is not None:
                 self._own_background(background)
@@ -256,18 +257,18 @@ class Explainer:
         progress: the progress bar of this call (default None: that of the explainer).
         checkpoint: the path of a file that stores the finished rows and the evaluations of the current one,
             every few seconds and when the run stops (default None). The same call resumes from it, also in
-            another process; the file remains when all rows are done. A file of another model, of other rows,
-            background or options, or of another version is refused, and so is one that another run uses. A
-            function is compared by its predictions for all rows of X and of the background, and for some rows
-            between both, so each call with a checkpoint evaluates these once more.
+            another process; the file remains when all rows are done. A file from a different model, rows,
+            background, options or version is rejected, and so is one that another run uses. A function is
+            compared by its predictions for all rows of X and of the background, and for some rows between
+            both, so each call with a checkpoint evaluates these once more.
 
         The algorithm for exact values of trees is chosen by the number of rows, so a row alone and the same
         row in a large table may differ in the last bits. The option rows= fixes the choice.
 
-        Raises DataError for rows that do not fit the model, UsageError for options that do not fit, and
-        ModelError if the model fails or predicts something else than its trees. Warns with AccuracyWarning if
-        the values are less accurate than `until`. If the run is interrupted, the error has the finished rows
-        in its attribute `explanation`.
+        Raises DataError for rows that do not match the model, UsageError for invalid options, and ModelError
+        if the model fails or its predictions differ from those of its trees. Issues an AccuracyWarning if the
+        values are less accurate than `until`. If the run is interrupted, the attribute `explanation` of the
+        exception contains the finished rows.
         """
         form: Form | None = None
         if interactions is not False and interactions is not None:
@@ -392,7 +393,7 @@ class Explainer:
 
     @property
     def notes(self) -> list[str]:
-        """What users should know of the model and of the choice of the output, as sentences."""
+        """Notes for users about the model and the choice of the output, as sentences."""
         return list(self.ensemble.notes if self.ensemble is not None else self._called.notes) + self._reasons
 
     def _output(self) -> str:
@@ -409,8 +410,8 @@ class Explainer:
         return _MARGINS.get(link, "margin")
 
     def plan(self, X: Rows) -> dict[str, Any]:
-        """Returns how rows would be explained: a dictionary with the method, the minimum ("least") and
-        maximum ("most") number of evaluations for each row, and the seconds, each None if it is not known.
+        """Returns the plan for explaining rows: a dictionary with the method, the minimum ("least") and
+        maximum ("most") number of evaluations for each row, and the seconds, each None if not known.
 
         X: the rows, as in the call.
         """
@@ -442,8 +443,8 @@ class Explainer:
         return _core.Checkpoint(path, key(self, rows, background, self._game_for(rows)))
 
     def _compare(self, given: Rows, rows: Table, what: str, model: Model = None) -> None:
-        """Raises ModelError if the model predicts differently for rows as they are passed on, or than its
-        trees as they were read.
+        """Raises ModelError if the model's predictions for the original rows differ from those for the rows
+        as passed on, or from those of the trees as read.
         """
         if not self._check or not len(rows.values):
             return

@@ -1,4 +1,4 @@
-"""Explanations: values of rows with everything that belongs to them."""
+"""Explanations: the values of rows, with their base values, predictions, names and metadata."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from ._types import AnyArray, Form, Numbers, Path, Places
 if TYPE_CHECKING:
     from ._plots import Page, Plots
 
-# A key of one axis: a number, a slice, or an array of places or booleans.
+# A key of one axis: a number, a slice, or an array of positions or booleans.
 _Key: TypeAlias = int | slice | AnyArray
 
 _FORMS: tuple[Form, ...] = ("index", "remainder")
@@ -29,7 +29,7 @@ _OTHER_FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".npy", ".np
 
 
 def _part_of(name: str, is_array: bool) -> Any:
-    """Returns the property of a part. Setting it raises an error if the value does not fit the other parts.
+    """Returns the property of a part. Setting it raises an error if the value does not match the other parts.
     """
     def get(self: Explanation) -> Any:
         return self._parts[name]
@@ -60,20 +60,20 @@ class Explanation:
     output_names: the names of the outputs (default None).
     predictions: the predictions, like base_values (default None).
     std_errors: a standard error for each value (default None: the values are exact).
-    evaluations, draws: the numbers of evaluations and of draws of each row (default None).
-    degrees_of_freedom: those of the standard errors of each row (default None: infinitely many).
+    evaluations, draws: the number of evaluations and of draws for each row (default None).
+    degrees_of_freedom: those of the standard errors, for each row (default None: infinitely many).
     certificates: a dictionary for each row with a certified accuracy, None for others (default None).
     index: the labels of the rows (default None).
-    row_numbers: the numbers of the rows in their file (default None: 0, 1, …).
-    categories: the categories of features by the numbers of these (default None).
+    row_numbers: the indices of the rows in their file (default None: 0, 1, …).
+    categories: a dictionary from the index of a feature to its categories (default None).
     interactions: "index" or "remainder" for interactions (default None).
-    about: what was computed: a dictionary with value, game, method, … (default None).
+    about: a description of the computation: a dictionary with value, game, method, … (default None).
 
     Slices are explanations, too: by position, name, class or mask. A string selects a class by its label: "2"
     is the class with the label 2, and 2 is the third output. An explanation of a `text` has the range of each
     player in `spans`; one of an `image` has the player of each pixel in `segments`.
 
-    Raises DataError for arrays that do not fit each other, and UsageError for parts of other types.
+    Raises DataError for arrays whose shapes do not match, and UsageError for arguments of the wrong type.
 
     >>> import numpy as np, apportion
     >>> found = apportion.explain(lambda rows: rows[:, :2], np.array([[1.0, 2.0], [3.0, 4.0]]),
@@ -171,7 +171,7 @@ class Explanation:
     @classmethod
     def _of(cls, values: Any, base_values: Any, data: Any = None, *, axes: tuple[str, ...] | None = None,
             **parts: Any) -> Explanation:
-        """Returns an explanation of arrays that are not shared and are known to fit."""
+        """Returns an explanation of arrays that are not shared and whose shapes are known to match."""
         made = cls.__new__(cls)
         made._set(values, base_values, data, axes=axes, **parts)
         return made
@@ -197,7 +197,7 @@ class Explanation:
                            about=about or {})
 
     def _check(self) -> None:
-        """Raises DataError if a part was changed and does not fit the others."""
+        """Raises DataError if a part was changed and no longer matches the others."""
         arrays, axes, values = self._parts, self._axes, self._parts["values"]
         if not _are_numbers(values) or np.ndim(values) != len(axes):
             raise DataError(f"invalid values {_checks.shown(values)}; "
@@ -262,7 +262,7 @@ class Explanation:
             raise DataError("invalid certificates; expected a dictionary or None for each row")
         numbers = self._parts["row_numbers"]
         if numbers is not None and (np.asarray(numbers) < 0).any():
-            raise DataError("row_numbers has negative numbers, expected the numbers of rows")
+            raise DataError("row_numbers contains negative numbers; row numbers must be non-negative")
 
     # Properties of the whole explanation.
 
@@ -293,12 +293,12 @@ class Explanation:
 
     @property
     def output(self) -> str | None:
-        """What the predictions are: "log-odds", "decision_function", "predict", …"""
+        """The kind of predictions: "log-odds", "decision_function", "predict", …"""
         return self.about.get("output") or (self.about.get("more") or {}).get("output")
 
     @property
     def notes(self) -> list[str]:
-        """What users should know of the model and of the choice of the output, as sentences."""
+        """Notes for users about the model and the choice of the output, as sentences."""
         return list(self.about.get("notes") or ())
 
     @property
@@ -340,7 +340,7 @@ class Explanation:
         return found
 
     def intervals(self, confidence: float = 0.95) -> tuple[Any, Any]:
-        """Returns a confidence interval for each value by itself: an array with the lower ends and one with
+        """Returns a pointwise confidence interval for each value: an array with the lower ends and one with
         the upper ends, of the shape of the values.
 
         confidence: the confidence level (default 0.95).
@@ -391,7 +391,7 @@ class Explanation:
 
     def report(self, path: Path | None = None, *, interactions: Explanation | None = None,
                title: str | None = None, seed: int = 0) -> Page:
-        """Returns a report as a page in one file, which opens in any browser without a network. Notebooks
+        """Returns a report as a single HTML file, which opens in any browser without a network. Notebooks
         show it.
 
         path: the path of a file that it is written to (default None: it is not written).
@@ -481,7 +481,7 @@ class Explanation:
         return part(self.data, *((_ROW, _INPUT) if has_rows else (_INPUT,)))
 
     def _chosen(self, axis: str, key: Any) -> _Key:
-        """Returns a key of one axis as a number, a slice or an array of places or booleans."""
+        """Returns a key of one axis as a number, a slice or an array of positions or booleans."""
         size = self.shape[self._axes.index(axis)]
         if isinstance(key, slice):
             for end in (key.start, key.stop, key.step):
@@ -698,7 +698,7 @@ class Explanation:
 
         library: "pandas" (the default) or "polars", which has to be installed.
 
-        Raises UsageError for another library, and DataError if the predictions are missing.
+        Raises UsageError for any other library, and DataError if the predictions are missing.
         """
         _checks.choice("library", library, ("pandas", "polars"))
         columns = self._columns()
@@ -724,10 +724,10 @@ class Explanation:
     def save(self, path: Path) -> None:
         """Writes the explanation as `apportion explain --format json` does.
 
-        path: the path of the file. If it ends in .gz, the file is gzipped; an ending of another format, such
-            as .csv, is refused.
+        path: the path of the file. If it ends in .gz, the file is gzipped; the extension of another format,
+            such as .csv, is rejected.
 
-        The file is written under a temporary name and renamed, so it is never half written. Raises UsageError
+        The file is written under a temporary name and renamed, so it is never incomplete. Raises UsageError
         for a path of another format, and DataError for an explanation without predictions or with infinite
         numbers.
         """
@@ -812,7 +812,7 @@ class Explanation:
 
         path: the path of the file, which may be gzipped.
 
-        Raises DataError for any other file, also for one with a summary (`--summary`) or with a part of the
+        Raises DataError for any other file, including one with a summary (`--summary`) or only some of the
         values (`--top`), and OSError if the file cannot be read.
         """
         path = _checks.path("path", path)
@@ -1022,7 +1022,7 @@ def load(path: Path) -> Explanation:
 
 
 def _check_shapes(found: Explanation) -> None:
-    """Raises ValueError for results whose parts do not fit each other."""
+    """Raises ValueError for results whose parts do not match."""
     names, inputs, outputs = found.feature_names, found.input_names, found.output_names
     if (not _are_names(names) or not (inputs is None or _are_names(inputs))
             or not (outputs is None or isinstance(outputs, str) or _are_names(outputs))):
@@ -1143,7 +1143,8 @@ def _read_inputs(lines: Sequence[Sequence[Any]]) -> tuple[Numbers, dict[int, lis
             if isinstance(cell, str) and feature not in words_of:
                 data[row, feature] = _INFINITE[cell]
             elif feature in words_of and cell is not None:
-                # True, 1, 1.0 and "1" are different cells; a number next to words is not the code of one.
+                # True, 1, 1.0 and "1" are different cells; a number in a column with strings is not the code
+                # of one of them.
                 words = categories.setdefault(feature, {})
                 data[row, feature] = words.setdefault((type(cell), cell), len(words))
             else:

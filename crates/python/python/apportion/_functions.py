@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # The maximum number of rows of one call of a check.
 _ROWS = 4096
-# The relative tolerance for predictions of the same rows: libraries may add in 32 bits, in any order.
+# The relative tolerance for predictions of the same rows: libraries may sum in 32 bits, in any order.
 _TOLERANCE = 1e-6
 _TOLERANCE_OF_SINGLE = 1e-4
 
@@ -50,7 +50,7 @@ class Function:
     def settle(self, rows: Numbers) -> None:
         """Chooses the output that is explained by calling the model with some rows.
 
-        Raises ModelError if a second call returns something else.
+        Raises ModelError if a second call returns a different result.
         """
         try:
             first = self._first_answer(rows)
@@ -64,7 +64,7 @@ class Function:
                 first = self._first_answer(rows)
             except Error:
                 raise error from error.__cause__
-            self._note(f"{self.name} is called with NumPy arrays, because it raises for tables of {library}")
+            self._note(f"{self.name} is called with NumPy arrays, because it fails for tables of {library}")
         again = self._answer(rows.copy())
         if (first.shape != again.shape
                 or not np.allclose(first, again, rtol=_TOLERANCE, atol=1e-9, equal_nan=True)):
@@ -97,8 +97,8 @@ class Function:
         self.notes, self.warnings = [*self.notes, note], [*self.warnings, note]
 
     def check(self, table: LibraryTable, values: Numbers, what: str) -> None:
-        """Raises ModelError if the model predicts differently for rows as they are passed on to it than for
-        the rows as they were passed in.
+        """Raises ModelError if the model's predictions for the rows as passed on to it differ from those for
+        the original rows.
         """
         if not table.as_given or self.takes_arrays:
             return
@@ -132,10 +132,10 @@ class Function:
         rows = np.flatnonzero(differs.reshape(len(given), -1).any(axis=1))
         shown = "; ".join(f"row {start + row}: {_shown(given[row])} as given, "
                           f"{_shown(passed[row])} as passed on" for row in rows[:3])
-        raise ModelError(f"{self.name} predicts differently for {what} as it is passed on to it "
+        raise ModelError(f"{self.name} returns different predictions if apportion passes {what} on "
                          f"({len(rows)} of {len(given)} rows; {shown}); pass {what} and the background with "
                          "the same types as in training, "
-                         "or check=False to explain the rows as they are passed on")
+                         "or check=False to explain the rows as passed on")
 
     def __call__(self, rows: Numbers) -> Numbers:
         answer = self._answer(rows)

@@ -1,4 +1,4 @@
-"""Groups of features and graphs on features, by name or number."""
+"""Groups of features and graphs of features, by name or number."""
 import operator
 import re
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ def groups(X: Rows, *, count: int | None = None, tree: bool = False, dependence:
     """Returns groups of features that depend on each other in data.
 
     X: a data frame or an array of shape (n_rows, n_features).
-    count: the number of groups; by default as many as are significant.
+    count: the number of groups (default None: the groups with significant dependence).
     tree: whether groups are nested: the whole dendrogram as nested groups (default False).
     dependence: the measure of dependence: "spearman" (the default), "mutual-information",
         "nearest-neighbours" or "mic".

@@ -107,7 +107,7 @@ def explain_text(
 
     The attribute `spans` of the explanation contains the range of each player in the text. For a list of
     texts a list of explanations is returned. Raises DataError for a text without players, UsageError for
-    options that do not fit, and ModelError if the model fails.
+    invalid options, and ModelError if the model fails.
 
     >>> import apportion
     >>> def model(texts):
@@ -143,8 +143,8 @@ def _explained_text(model: Model, text: str, split: _Split, absent: str, groups:
         raise DataError("the text has no players; pass a text with words, or split")
     if (any(not 0 <= start < end <= len(text) for start, end in spans)
             or any(after[0] < before[1] for before, after in zip(spans, spans[1:]))):
-        raise UsageError("invalid ranges of split; expected non-empty ranges within the text, in its order "
-                         "and without overlap")
+        raise UsageError("invalid ranges of split; expected non-empty ranges within the text, in increasing "
+                         "order and without overlap")
     words = [text[start:end] for start, end in spans]
     if isinstance(groups, str) and groups == "sentences":
         groups = _sentences(text, spans)
@@ -192,8 +192,8 @@ def explain_image(
     image: an array of shape (height, width) or (height, width, n_channels).
     segments: the parts: "8x8" (the default) for eight rows of eight patches, or an array of integers of shape
         (height, width) with the part of each pixel, as scikit-image returns it.
-    reference: what replaces absent parts: "mean" (the default) for the mean of each channel, a number, or an
-        image.
+    reference: the replacement for absent parts: "mean" (the default) for the mean of each channel, a number,
+        or an image.
     batch: the number of images that the model is called with at once (default 32).
     value: as in `apportion.Explainer` (default "shapley").
     graph: the graph of the parts (default None); "borders" connects parts with a common border.
@@ -203,7 +203,7 @@ def explain_image(
 
     The attribute `segments` of the explanation contains the number of the player of each pixel, so that
     `explanation.values[explanation.segments]` is a picture; `image` is the image. Raises DataError for an
-    array that is not an image, UsageError for options that do not fit, and ModelError if the model fails.
+    array that is not an image, UsageError for invalid options, and ModelError if the model fails.
 
     >>> import numpy as np, apportion
     >>> image = np.arange(16.0).reshape(4, 4)
@@ -318,7 +318,7 @@ def _of_lists(model: Model) -> Callable[[list[str]], Any]:
             model = getattr(model, method)
             break
     if not callable(model):
-        raise ModelError(f"{type(model).__name__} can neither be called nor predict; "
+        raise ModelError(f"{type(model).__name__} is not callable and has no predict method; "
                          "pass a function of a list of texts")
     return lambda texts: _plain(model(texts))
 

@@ -66,9 +66,9 @@ class Cells:
             return None if found is None else Text(found)
         taken = [_kind_in_words(other) for other, way in self.kinds.items() if way is not False]
         instead = (f"missing values that it accepts in this column: {', '.join(taken)}" if taken
-                   else "the model accepts no missing value in this column")
+                   else "the model does not accept missing values in this column")
         raise DataError(f'invalid value {_kind_in_words(kind)} in column "{coder.name}" of {coder.what}: '
-                        f'the model refuses it; {instead}')
+                        f'the model rejects it; {instead}')
 
     def objects(self, values: Any, coder: Coder) -> AnyArray:
         """Returns the cells of a column of objects; missing ones are None, or the text of their category."""

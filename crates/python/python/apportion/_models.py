@@ -39,7 +39,7 @@ class Ensemble:
         after the last.
 
     Raises ModelError for a model that is not read as trees, NotFittedError for one that is not fitted, and
-    UsageError for invalid rounds. Warns with ModelWarning of what users should know of the model.
+    UsageError for invalid rounds. Issues a ModelWarning for anything that users should know about the model.
 
     >>> import apportion
     >>> tree = b'''{"format": "apportion-trees", "version": 1, "width": "double", "features": 1,
@@ -88,7 +88,7 @@ class Ensemble:
 
     @property
     def notes(self) -> list[str]:
-        """What users should know of the model, as sentences: what its file lacks, which rounds are used."""
+        """Notes for users about the model, as sentences: what its file lacks, which rounds are used."""
         return [*self._core.notes, *self._notes]
 
     def _member(self, place: int) -> Ensemble:
@@ -124,7 +124,7 @@ class Ensemble:
         return self._core.lacks_covers is None
 
     def wanted(self) -> Wanted:
-        """Returns what the model expects of rows."""
+        """Returns the model's requirements for rows."""
         core = self._core
         library = core.origin[0].partition(" ")[0]
         return Wanted(core.feature_names, core.feature_count, core, library=library, missing=self.missing,
@@ -139,7 +139,7 @@ class Ensemble:
         output: "raw" (the default) for margins, "probability" for outputs after the link function.
         threads: the number of threads (default None: as `set_threads` specifies).
 
-        Raises DataError for rows that do not fit the model, and UsageError for another output.
+        Raises DataError for rows that do not match the model, and UsageError for an unknown output.
         """
         output = _checks.choice("output", output, ("raw", "probability"))
         rows = table(X, self.wanted()).values
@@ -167,7 +167,7 @@ def _rounds(rounds: Any) -> _CoreRounds:
     except Exception:  # unpacking may raise any exception
         pass
     raise UsageError(f'invalid rounds {_checks.shown(rounds)}; expected "all", a number of rounds, or a pair '
-                     'of the first and the one after the last')
+                     '(first, last + 1)')
 
 
 def _kind(model: Model) -> str:
@@ -196,7 +196,7 @@ class _Reading:
 
     rounds: those that its `predict` uses, in the form of the core: None for the best of the file, True for
         all, or a range.
-    missing: the number that stands for a missing value besides NaN.
+    missing: the number that represents a missing value, in addition to NaN.
     is_object: whether it was an object that can predict, and not a file.
     note: a function from the rounds of the core to a note and whether it is a warning, or None.
     lists: for LightGBM the categories of each categorical column of the training frame, in the order of the
@@ -294,7 +294,9 @@ def _rounds_of_wrapper(model: Model) -> Literal[True] | None:
 
 
 def _missing(model: Model) -> float | None:
-    """Returns the number that means missing besides NaN, which wrappers of xgboost have as an option."""
+    """Returns the number that represents a missing value in addition to NaN, an option of the wrappers of
+    xgboost.
+    """
     missing = getattr(model, "missing", None)
     return None if missing is None or missing != missing else float(missing)
 
@@ -310,7 +312,7 @@ def _of_lightgbm(model: Model) -> _Reading | None:
             raise NotFittedError(f"{_kind(model)} is not fitted; call fit first") from error
     options = model.get_params() if callable(getattr(model, "get_params", None)) else {}
     if options.get("pred_early_stop"):
-        raise Unknown(f"{_kind(model)} does not add up all its trees for each row (pred_early_stop)")
+        raise Unknown(f"{_kind(model)} does not sum all its trees for every row (pred_early_stop)")
     best, count = booster.best_iteration, booster.current_iteration()
     used = min(best, count) if best is not None and best > 0 else count
 
@@ -537,7 +539,7 @@ def ensemble(model: Model, rounds: Rounds = None) -> Ensemble:
     if found is not None:
         return found
     problem = (reason or f"{_kind(model)} is not a tree or linear model of xgboost, lightgbm, "
-               "catboost or scikit-learn, nor a file of one")
+               "catboost or scikit-learn, nor a file with one")
     remedy = ("" if "apportion.Explainer" in problem
               else "; apportion.Explainer(model, X) explains any model that can be called")
     raise ModelError(f"{problem}{remedy}")

@@ -140,7 +140,9 @@ def _of_engine(asked: Asked) -> dict[str, Any]:
 
 
 def accuracy_in_words(asked: Asked) -> str | None:
-    """Returns the requested accuracy as results of the command state it; None if there is no tolerance."""
+    """Returns the requested accuracy as a string, as in results of the command; None if there is no
+    tolerance.
+    """
     return _core.accuracy_in_words(_of_engine(asked))
 
 

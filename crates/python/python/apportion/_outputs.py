@@ -66,8 +66,8 @@ def outputs(model: Model, method: str | None = None) -> list[Output]:
                                           "predict_log_proba"):
             return [Output(model, name, _class_names(owner) if name != "predict" else None)]
         return [Output(model, "output of the function")]
-    raise ModelError(f"{type(model).__module__}.{type(model).__qualname__} can neither be called nor "
-                     "predict; pass a function of rows")
+    raise ModelError(f"{type(model).__module__}.{type(model).__qualname__} is not callable and has no "
+                     "predict method; pass a function of rows")
 
 
 def _method(model: Model, method: str, names: list[str] | None = None, note: str | None = None,
@@ -76,8 +76,8 @@ def _method(model: Model, method: str, names: list[str] | None = None, note: str
 
 
 def at_times(model: Model, method: str) -> Output | None:
-    """Returns the output of a method that returns functions of time, at the times of the training; None for
-    other methods.
+    """Returns the output of a method that returns functions of time, at the training times; None for other
+    methods.
     """
     times = next((getattr(_last(model), name) for name in ("unique_times_", "event_times_")
                   if getattr(_last(model), name, None) is not None), None)
@@ -92,8 +92,8 @@ def at_times(model: Model, method: str) -> Output | None:
 
 def compare_at_times(output: Output, ensemble: Ensemble, given: Rows, values: Numbers, what: str,
                      threads: int | None) -> None:
-    """Raises ModelError if the trees that were read predict differently than the model at some time, on up to
-    20 rows.
+    """Raises ModelError if the predictions of the trees as read differ from those of the model at some time,
+    on up to 20 rows.
     """
     rows = given.iloc[:20] if hasattr(given, "iloc") else given[:20]
     try:
@@ -122,7 +122,9 @@ def _class_names(model: Model) -> list[str] | None:
 
 
 def _last(model: Model) -> Model:
-    """Returns what predicts in the end: the last step of a pipeline, the best estimator of a search."""
+    """Returns the object that makes the predictions: the last step of a pipeline, the best estimator of a
+    search.
+    """
     for _ in range(9):
         if getattr(model, "best_estimator_", None) is not None:
             model = model.best_estimator_
@@ -134,7 +136,7 @@ def _last(model: Model) -> Model:
 
 
 def _margins(model: Model, names: list[str] | None) -> Iterator[Output]:
-    """Yields how to call a model for its margins."""
+    """Yields the ways to call a model for its margins."""
     last = _last(model)
     library = family(last)
     of_library: dict[str | None, tuple[str, object]] = {

@@ -17,7 +17,7 @@ from ._types import AnyArray, Numbers, Path
 if TYPE_CHECKING:
     from ._explanation import Explanation
 
-# Pixels of a page per inch, and points of text per inch.
+# CSS pixels per inch, and points of text per inch.
 _PIXELS, _POINTS = 96.0, 72.0
 
 
@@ -52,7 +52,7 @@ class Figure:
         """Writes the figure to a file.
 
         path: a path that ends in .svg, .png or .csv; a .csv file contains the data of the figure.
-        scale: the pixels of a .png file for each pixel of a page (default 2).
+        scale: the number of pixels of a .png file per CSS pixel (default 2).
 
         Raises UsageError for any other path.
         """
@@ -69,7 +69,7 @@ class Figure:
         write_whole(path, content)
 
     def draw(self, ax: Any = None) -> Any:
-        """Draws the figure with matplotlib and returns the axes, whose coordinates are pixels of a page.
+        """Draws the figure with matplotlib and returns the axes, whose coordinates are CSS pixels.
 
         ax: the axes to draw into (default None: those of a new figure).
         """
@@ -89,7 +89,7 @@ def _draw(inner: _core.Figure, ax: Any) -> None:
 
     width, height = inner.size
     box = ax.get_window_extent()
-    # Points per pixel of the page, so that text and lines scale with the axes.
+    # Points per CSS pixel, so that text and lines scale with the axes.
     points = min(box.width / width, box.height / height) * _POINTS / ax.figure.dpi
     ax.set_xlim(0.0, width)
     ax.set_ylim(height, 0.0)
@@ -133,15 +133,15 @@ class Plots:
     """The figures of an explanation, each a method with its name: `explanation.plot.waterfall(row=3)`.
 
     With matplotlib a figure is drawn into axes, which are returned. Without it a `Figure` is returned, which
-    notebooks show; `figure` returns one in any case. Estimates are drawn with their errors. All figures have
-    these options:
+    notebooks show; `figure` always returns one. Estimates are drawn with their errors. All figures have these
+    options:
 
     ax: the axes of matplotlib (default None: those of a new figure).
-    width: the width in pixels of a page (default None: that of `ax`, else 720). The height follows from it.
+    width: the width in CSS pixels (default None: that of `ax`, else 720). The height follows from it.
     seed: the seed of the sample of rows whose dots are drawn if there are many rows (default 0).
 
-    A figure raises UsageError for options that do not fit the explanation, and DataError for an explanation
-    that lacks what it shows.
+    A figure raises UsageError for options that do not match the explanation, and DataError for an explanation
+    that lacks the data for it.
     """
 
     def __init__(self, explanation: Explanation) -> None:
@@ -166,7 +166,7 @@ class Plots:
         kind: the name of the figure, such as "bar".
         row, output, feature, partner, top, where, seed: as in the method of the same name as the figure; a
             figure ignores options that its method does not have.
-        width: the width in pixels of a page (default 720).
+        width: the width in CSS pixels (default 720).
 
         Raises what the method of the figure raises.
         """

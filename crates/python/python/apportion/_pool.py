@@ -1,4 +1,4 @@
-"""The cells of a CatBoost Pool with categories, which CatBoost has no function to return.
+"""Reads the cells of a CatBoost Pool with categorical features, for which CatBoost has no function.
 
 A quantized pool can be saved, and its file contains the bin of each number and the hash of each category.
 Numbers are therefore found by bisection over all 32-bit floats, many borders at a time, and categories become
@@ -36,14 +36,14 @@ def cells(pool: Any, wanted: Wanted, what: str) -> Numbers:
         return _in_order(np.asarray(pool.get_features(), dtype=np.float64), pool, wanted)
     except Exception as problem:  # catboost's own, which is not imported here
         error = problem
-    frame = f"pass the data frame that the Pool was made from instead of {what}"
+    frame = f"pass the data frame that the Pool was built from instead of {what}"
     if pool.get_text_feature_indices() or pool.get_embedding_feature_indices():
-        raise DataError(f"a Pool with texts or embeddings cannot be read back; {frame}") from error
+        raise DataError(f"a Pool with text or embedding features cannot be read back; {frame}") from error
     if pool.is_quantized():
         raise DataError(f"a quantized Pool cannot be read back; {frame}") from error
     origin = getattr(wanted.coder, "origin", None)
     if origin is None or not origin[0].startswith("CatBoost"):
-        raise DataError(f"a Pool with categories requires a CatBoost model; {frame}") from error
+        raise DataError(f"a Pool with categorical features requires a CatBoost model; {frame}") from error
     starts = range(0, pool.num_row(), _MAX_ROWS)
     try:
         parts = [_read(pool, list(range(start, min(start + _MAX_ROWS, pool.num_row())))) for start in starts]
@@ -54,7 +54,7 @@ def cells(pool: Any, wanted: Wanted, what: str) -> Numbers:
 
 
 def _in_order(values: Numbers, pool: Any, wanted: Wanted) -> Numbers:
-    """Columns in the order of the model, if the pool has the same ones in another order."""
+    """Columns in the order of the model, if the pool has them in a different order."""
     names = pool.get_feature_names()
     if (not wanted.names or names == list(wanted.names) or len(set(names)) != len(names)
             or set(names) != set(wanted.names)):
@@ -94,7 +94,7 @@ def _read(pool: Any, rows: list[int]) -> Numbers:
 
 def _bisected(quantized: Callable[[list[list[float]]], _File], numeric: Sequence[int],
               is_missing: Booleans) -> Numbers:
-    """Returns the numbers of columns, by the borders between which they lie."""
+    """Returns the numbers in columns, found from the borders between which they lie."""
     count, columns = is_missing.shape
     # The number of a row is above `low` and at most `high`, in the order of 32-bit numbers.
     low = np.full((count, columns), _key(-np.finfo(np.float32).max) - 1)

@@ -93,7 +93,7 @@ class Schema:
         """Returns the rows of a table as numbers, in a `Table` with the schema of their cells: this one, or
         one with additional cells.
 
-        Raises Grown if a column must be stored in another way.
+        Raises Grown if a column must be stored differently.
         """
         at = self.places(table, what)
         if self.columns is None:
@@ -274,7 +274,7 @@ class _Column:
         return made, np.array([made.codes[key] for key in keys], dtype=np.float64)
 
     def _converted(self, cells: Sequence[Any], name: str) -> Any:
-        """Returns cells of another type as those of this column."""
+        """Converts cells of another type to that of this column."""
         dtype = self.template.dtype(self.place)
         known = [str(word) for word in getattr(dtype, "categories", ())]
         try:

@@ -45,7 +45,7 @@ class _AnyExplainer:
         feature_names, output_names: the names of features and outputs (default None).
         seed: the seed of all draws (default 0).
 
-        Raises UsageError for any other masker and for another link.
+        Raises UsageError for any other masker or link.
         """
         import shap
 
@@ -258,7 +258,7 @@ def frame_of(masker: Any) -> Any:
 
 
 def _as_type(column: Any, dtype: Any) -> Any:
-    """Returns a column as another type; unchanged if that would change any cell."""
+    """Converts a column to another type; returns it unchanged if that would change any cell."""
     try:
         typed = column.astype(dtype)
     except (TypeError, ValueError, OverflowError):

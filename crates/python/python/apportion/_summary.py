@@ -40,8 +40,8 @@ class Summary:
     `summarize` computes the summary of rows, `Summary.of` that of results, and `Summary()` is empty.
 
     Sums are exact and histograms are counts; the sample contains the thousand different rows whose numbers
-    have the smallest digests. So the bytes of a summary do not depend on how rows were cut into parts, or on
-    the order in which parts were merged. Its size does not grow with the rows: some tens of kilobytes for
+    have the smallest digests. So the bytes of a summary do not depend on how rows were split into parts, or
+    on the order in which parts were merged. Its size does not grow with the rows: some tens of kilobytes for
     each player.
 
     Properties raise DataError if the summary is empty.
@@ -97,9 +97,10 @@ class Summary:
         self.rows += len(values)
 
     def merge(self, other: Summary) -> None:
-        """Adds the rows of another summary.
+        """Adds the rows of another summary to this one.
 
-        Raises UsageError for another object, and DataError for a summary of another model or other options.
+        Raises UsageError for an object that is not a summary, and DataError for a summary of a different
+        model or different options.
         """
         if not isinstance(other, Summary):
             raise UsageError(f"invalid summary {_checks.shown(other)}; expected an apportion.Summary")
@@ -276,7 +277,7 @@ class Summary:
     def from_bytes(cls, written: bytes) -> Summary:
         """Returns the summary that `to_bytes` wrote, also in an earlier version.
 
-        Raises DataError for other bytes, and for those of a later version.
+        Raises DataError for any other bytes, and for those of a later version.
         """
         try:
             told = json.loads(written)
@@ -313,8 +314,8 @@ class Summary:
             self._about = about
         elif self._about != about:
             differ = next(name for name in about if self._about.get(name) != about[name])
-            raise DataError("cannot merge summaries with different options: "
-                            f"{differ} is {self._about.get(differ)!r} and {about[differ]!r}")
+            raise DataError(f"cannot merge summaries with different options: {differ} is "
+                            f"{self._about.get(differ)!r} in one and {about[differ]!r} in the other")
 
     def _each(self, of: Callable[[_Numbers], float]) -> Numbers:
         self._known()

@@ -91,8 +91,8 @@ def _array(rows: Rows, what: str) -> AnyArray:
         try:
             return np.asarray(rows.get_features(), dtype=np.float64)
         except Exception as error:  # catboost's own, which is not imported here
-            raise DataError(f"{what} is a Pool with categories or texts, which catboost does not return; "
-                            "pass the data frame that it was made from") from error
+            raise DataError(f"{what} is a Pool with categorical or text features, whose values catboost "
+                            "does not return; pass the data frame that the Pool was built from") from error
     if hasattr(rows, "detach") and hasattr(rows, "cpu"):
         return rows.detach().cpu().numpy()
     return _checks.array(what, rows, "a data frame or an array of shape (n_rows, n_features)")

@@ -75,7 +75,7 @@ def engine(work: Callable[_P, _R], *arguments: _P.args, **options: _P.kwargs) ->
             _inside.notify_all()
         if _inside.ending not in (None, thread):
             threading.Event().wait()
-    raise AssertionError("a thread that has to wait returned")
+    raise AssertionError("a thread that waits for the end of the process continued")
 
 
 def set_threads(threads: int) -> None:
@@ -134,8 +134,8 @@ def _forked() -> None:
 
 
 _default, _generation = 0, 0
-# Pools by their numbers of threads, the last used one last. The lock is reentrant, because a signal handler
-# or a finalizer may explain while this thread holds it.
+# Pools by number of threads, the last used one last. The lock is reentrant, because a signal handler or a
+# finalizer may explain while this thread holds it.
 _pools: dict[int, _core.Pool] = {}
 _changing = threading.RLock()
 _inside, _own = _Inside(), threading.local()

@@ -1,4 +1,4 @@
-"""An explainer of batches on the workers of a data engine, where it is created once in each process."""
+"""A batch explainer on the workers of a data engine, created once in each process."""
 from __future__ import annotations
 
 import hashlib
@@ -28,7 +28,7 @@ _MAKING = threading.Lock()
 
 def batch_explainer(model: Model, background: Rows | None, keep: str | Sequence[str], layout: Layout,
                     interactions: bool | Literal["index"], options: Options, threads: int) -> BatchExplainer:
-    """Returns the explainer that workers are sent, with a number of threads for each of their tasks.
+    """Returns the explainer that is sent to workers, with a number of threads for each of their tasks.
 
     It shows no progress, because the output of workers is not visible.
     """
@@ -44,7 +44,7 @@ def on_workers(explainer: BatchExplainer, dumps: Callable[[Any], bytes], summed:
     summed: whether the result is one batch with the bytes of the summary of all values (default False).
 
     The explainer is sent as bytes, which are unpickled once in each process. The errors state whether the
-    package is missing there, has another version, or cannot read the model.
+    package is missing there, has a different version, or cannot read the model.
     """
     sent, version = dumps(explainer), __version__
     digest = hashlib.sha256(sent).hexdigest()

@@ -71,7 +71,7 @@ def explain(
     threads: the number of threads of each task (default 1). A worker runs as many tasks at once as it has
         threads.
 
-    Raises UsageError and DataError before anything runs, if the columns or options do not fit, and on the
+    Raises UsageError and DataError before anything runs, if the columns or options are invalid, and on the
     workers what the call of `apportion.Explainer` raises.
     """
     options = Options(
@@ -135,8 +135,8 @@ def summarize(
 ) -> Summary:
     """Returns the `apportion.Summary` of the values of all rows of a frame.
 
-    It is made in parts where the rows are, and merged here. Its bytes do not depend on the parts. The values
-    are not stored.
+    It is computed in parts by the workers that hold the rows, and merged here. Its bytes do not depend on the
+    parts. The values are not stored.
 
     keep: the names of columns that are not features (default: none).
     All other arguments and the errors: as in `explain`.

@@ -55,7 +55,8 @@ def register(
         returns a struct of `base`, `prediction` and `values`, with a field for each player. They are lists if
         the model has several outputs.
     model, background: as in `apportion.Explainer`, and so are all options that are not described here. A
-        model that does not name its features requires `feature_names`, or a background with as many columns.
+        model that does not name its features requires `feature_names`, or a background with one column per
+        feature.
     threads: the number of threads of each call (default None: as `apportion.set_threads` specifies).
 
     Raises UsageError if the number of features is not known, and otherwise what `apportion.Explainer` raises.

@@ -156,8 +156,8 @@ class Game:
         method, budget, until, confidence, relative_to, error, range, seed, threads: as in
         `apportion.Explainer`.
 
-        Raises UsageError for options that do not fit, and ModelError if the function of the game fails. Warns
-        with AccuracyWarning if the values are less accurate than `until`.
+        Raises UsageError for invalid options, and ModelError if the function of the game fails. Issues an
+        AccuracyWarning if the values are less accurate than `until`.
         """
         names = self.names or [str(player) for player in _range(self.players)]
         members = None if groups is None else numbered(groups, names, None, threads)

@@ -70,7 +70,7 @@ def explain(
     threads: the number of threads of each task (default 1), which requests as many CPUs from Ray.
     batch_size: the number of rows that are explained together (default 8192).
 
-    Raises UsageError and DataError before anything runs, if the columns or options do not fit, and on the
+    Raises UsageError and DataError before anything runs, if the columns or options are invalid, and on the
     workers what the call of `apportion.Explainer` raises.
     """
     options = Options(
@@ -124,8 +124,8 @@ def summarize(
 ) -> Summary:
     """Returns the `apportion.Summary` of the values of all rows of a dataset.
 
-    It is made in parts where the rows are, and merged here. Its bytes do not depend on the parts. The values
-    are not stored.
+    It is computed in parts by the workers that hold the rows, and merged here. Its bytes do not depend on the
+    parts. The values are not stored.
 
     keep: the names of columns that are not features (default: none).
     All other arguments and the errors: as in `explain`.
@@ -147,7 +147,7 @@ def _mapped(dataset: Any, explainer: BatchExplainer, batch_size: int, summed: bo
     cloudpickle = imported("ray.cloudpickle", 'pip install "ray[data]"')
     given = dataset.schema()
     if given is not None:
-        # Columns that do not fit are reported before anything runs.
+        # Invalid columns are reported before anything runs.
         explainer.schema(_of_arrow(given))
     work = on_workers(explainer, cloudpickle.dumps, summed)
 
@@ -155,7 +155,7 @@ def _mapped(dataset: Any, explainer: BatchExplainer, batch_size: int, summed: bo
         import pyarrow
 
         from apportion._workers import batches_of
-        # A block of no rows has no summary.
+        # A block without rows has no summary.
         found = list(work(batches_of(table)))
         if not found:
             return pyarrow.table({"summary": pyarrow.array([], pyarrow.binary())})

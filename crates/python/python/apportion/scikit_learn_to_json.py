@@ -54,7 +54,7 @@ SURVIVAL_FORESTS = {"sksurv.RandomSurvivalForest", "sksurv.ExtraSurvivalTrees"}
 AT_TIMES = ["predict_cumulative_hazard_function", "predict_survival_function"]
 QUANTILE_FORESTS = {"quantile_forest.RandomForestQuantileRegressor",
                     "quantile_forest.ExtraTreesQuantileRegressor"}
-# Classes of imbalanced-learn that predict like these classes of scikit-learn and are only fitted differently.
+# Classes of imbalanced-learn that differ from these classes of scikit-learn only in how they are fitted.
 LIKE = {"imblearn.Pipeline": "Pipeline", "imblearn.BalancedRandomForestClassifier": "RandomForestClassifier",
         "imblearn.BalancedBaggingClassifier": "BaggingClassifier",
         "imblearn.EasyEnsembleClassifier": "BaggingClassifier",
@@ -347,7 +347,7 @@ def encode(transformer, feature, known, table):
             if not isinstance(category, (str, bool, np.bool_, int, float,
                                          np.number)) and not is_missing(category):
                 refuse(transformer, f"its category {category!r} is a {type(category).__name__}; "
-                       "expected strings, numbers and booleans")
+                       "expected a string, a number or a boolean")
         table.add(feature.column, known)
     return feature._replace(encoded=feature.raw or feature.encoded, raw=False, slope=None, shift=0.0,
                             steps=())
@@ -760,7 +760,7 @@ def as_sum(model, view):
 
 
 def refuse_unknown(model, kind, known_reason_only=False):
-    """Raises Refused for a model of another kind, with the known reason if there is one."""
+    """Raises Refused for any other kind of model, with the reason if known."""
     name = (kind if kind.partition(".")[0] in ("econml", "quantile_forest", "catboost")
             else type(model).__name__)
     why = next((why for part, why in REFUSED.items() if part in name or part.lower() in name), None)
@@ -822,8 +822,8 @@ def votes(model, view):
     trees = []
     for member, weight in zip(model.estimators_, weights / weights.sum()):
         if kind_of(member) not in TREES:
-            refuse(model, f"its members are {type(member).__name__}; only votes of single trees add up, so "
-                   "use DecisionTreeClassifier")
+            refuse(model, f"its members are {type(member).__name__}; only votes of single trees can be "
+                   "summed, so use DecisionTreeClassifier")
         class_of = np.searchsorted(model.classes_, member.classes_[member.tree_.value[:, 0].argmax(axis=1)])
         if classes == 2:
             value = np.where(class_of == 1, 1.0 - against, against - 1.0)
@@ -864,8 +864,8 @@ def of_ngboost(model, kind, view):
     return Sum(np.append(np.zeros(first), np.ravel(model.init_params)), trees, link)
 
 
-# Boosting of other libraries after transformers or in an ensemble. Such models alone are read from their
-# files.
+# Boosting models of other libraries after transformers or in an ensemble. On their own, such models are read
+# from their files.
 
 
 def of_xgboost(model, view):
@@ -874,7 +874,7 @@ def of_xgboost(model, view):
     """
     if not is_missing(model.get_params().get("missing", np.nan)):
         refuse(model,
-               f"it treats {model.get_params()['missing']!r} as missing; replace that by NaN in the table")
+               f"it treats {model.get_params()['missing']!r} as missing; replace it with NaN in the table")
     booster = model.get_booster()
     if getattr(model, "early_stopping_rounds", None):
         booster = booster[:model.best_iteration + 1]
@@ -974,7 +974,7 @@ class Table:
         self.names = list(model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
         # For each column: the categories of encoders, numbers and strings that mark missing values, and the
         # kinds of missing cells that steps know; columns of objects, even if they are numbers; and keys of
-        # columns that the same encoders are applied to.
+        # columns to which the same encoders are applied.
         self.categories = {}
         self.numbers_apart = {}
         self.words_apart = {}
@@ -1653,7 +1653,7 @@ def document(model: Any) -> dict[str, Any]:
 
     model: a model of scikit-learn.
 
-    Raises Refused if the model cannot be written as a sum of trees, for whatever reason.
+    Raises Refused if the model cannot be written as a sum of trees, for any reason.
     """
     return document_and_cells(model)[0]
 
@@ -1750,7 +1750,7 @@ def written(model, method=None):
     trees = [{key: value for key, value in tree.items() if key not in ("view", "width", "sets", "complete")}
              for tree in whole.trees]
     if not all(np.isfinite(tree["value"]).all() for tree in trees):
-        refuse(model, "it has leaves that are not finite")
+        refuse(model, "it has leaf values that are not finite")
     return dict(format="apportion-trees", version=1, width=whole.trees[0]["width"] if trees else "double",
                 features=table.count, base_margins=whole.base, **link, operator="<=", trees=trees, **names,
                 **words, **refused, **outputs,

@@ -1,6 +1,6 @@
 """The explainers of shap, with the signatures of shap and the engine of apportion.
 
-Replacing `import shap` by `import apportion.shap as shap`, or `from shap import TreeExplainer` by `from
+Replacing `import shap` with `import apportion.shap as shap`, or `from shap import TreeExplainer` with `from
 apportion.shap import TreeExplainer`, is the only change that a program requires: all other names are those of
 shap, which is imported when they are used.
 """
@@ -42,7 +42,7 @@ class TreeExplainer:
         "log_loss" y and the target of `expected_value` are labels of classes as in training.
     feature_perturbation: "auto" (the default), "interventional" or "tree_path_dependent".
     feature_names: the names of the features (default None: those of the model or of the data frame).
-    approximate: deprecated, as in shap; approximations are refused.
+    approximate: deprecated, as in shap; approximations are rejected.
     link, linearize_link: ignored, as in shap.
 
     Values, `expected_value` and `base_values` have the types and shapes of shap for the library of the model.
@@ -142,7 +142,7 @@ class TreeExplainer:
 
     def _expected_loss(self, target: Any) -> Any:
         """Returns the mean loss over the data, if all of its rows had the class `target`, or each row its own
-        of a list.
+        class from a list.
         """
         background, targets = self._explainer._background, _plain(target)
         assert background is not None

@@ -1,4 +1,5 @@
-"""Explanations on Apache Spark and engines with its protocol: a frame in, a frame out, no rows collected.
+"""Explanations on Apache Spark and engines with its protocol: a frame in, a frame out, without collecting
+rows.
 
 >>> from apportion import spark  # doctest: +SKIP
 >>> values = spark.explain(frame, model, background, keep=["id"])  # doctest: +SKIP
@@ -69,9 +70,9 @@ def explain(
     threads: the number of threads of each task (default 1). A task has one core unless `spark.task.cpus`
         specifies more.
 
-    The explainer is part of the function that is sent, and is made once in each process of Python.
+    The explainer is part of the function that is sent to workers, and is created once in each Python process.
 
-    Raises UsageError and DataError before anything runs, if the columns or options do not fit, and on the
+    Raises UsageError and DataError before anything runs, if the columns or options are invalid, and on the
     workers what the call of `apportion.Explainer` raises.
     """
     cloudpickle, types, StructType = _of_spark()
@@ -131,8 +132,8 @@ def summarize(
 ) -> Summary:
     """Returns the `apportion.Summary` of the values of all rows of a frame.
 
-    It is made in parts where the rows are, and merged here. Its bytes do not depend on the parts. The values
-    are not stored.
+    It is computed in parts by the workers that hold the rows, and merged here. Its bytes do not depend on the
+    parts. The values are not stored.
 
     keep: the names of columns that are not features (default: none).
     All other arguments and the errors: as in `explain`.
@@ -155,7 +156,7 @@ def summarize(
 
 
 def _of_spark() -> tuple[Module, Module, Any]:
-    imported("pyspark", "pip install pyspark, or pyspark-client for an engine elsewhere")
+    imported("pyspark", "pip install pyspark, or pyspark-client for a remote Spark server")
     names = ("pyspark.cloudpickle", "pyspark.sql.pandas.types", "pyspark.sql.types")
     cloudpickle, types, of_sql = (imported(name, "pip install pyspark") for name in names)
     return cloudpickle, types, of_sql.StructType

@@ -1,4 +1,4 @@
-//! Mutations of text tables that replace one cell by another, so that the text mostly remains a table.
+//! Mutations of text tables that replace one cell with another, so that the text mostly remains a table.
 
 /// Special cells: extreme numbers, missing values, booleans, categories, quotes, delimiters and line ends.
 const CELLS: [&str; 40] = [

@@ -1,4 +1,4 @@
-//! The checks that all targets share.
+//! Checks shared by all targets.
 
 use std::io::{Read, Write};
 use std::panic::set_hook;
@@ -107,7 +107,7 @@ pub fn wanted() -> Vec<Wanted<'static>> {
     ]
 }
 
-/// Checks that reading does not panic, and that it gives the same rows at once, in blocks, from a slow pipe
+/// Checks that reading does not panic, and that it returns the same rows at once, in blocks, from a slow pipe
 /// and, for columnar formats, from a file read in parts. Returns the rows with the default options.
 pub fn check(bytes: &[u8], is_columnar: bool) -> Option<Table> {
     tell_own_panics();

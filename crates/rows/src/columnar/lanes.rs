@@ -22,7 +22,7 @@ pub(crate) enum Cell<'a> {
     LongDecimal(f64),
     Boolean(bool),
     Text(&'a str),
-    /// For IDs, and for features whose texts are stored.
+    /// For IDs, and for features whose strings are stored.
     Moment(Moment),
 }
 
@@ -71,7 +71,7 @@ impl<'w> Lanes<'w> {
         lane == self.features.len() && self.chosen.id.is_some()
     }
 
-    /// Returns whether the cells of a lane may be dates and times, as for IDs and for features whose texts
+    /// Returns whether the cells of a lane may be dates and times, as for IDs and for features whose strings
     /// are stored.
     pub(crate) fn takes_moments(&self, lane: usize) -> bool {
         self.is_of_ids(lane) || self.features.get(lane).is_some_and(Feature::keeps_texts)

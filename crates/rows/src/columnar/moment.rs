@@ -37,7 +37,7 @@ pub(crate) enum Unit {
 }
 
 impl Unit {
-    /// Returns the name of the values of a column in messages.
+    /// Returns the name for a column's values in messages.
     pub(crate) fn of_column(self) -> &'static str {
         match self {
             Self::Days => "dates",

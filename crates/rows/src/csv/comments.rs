@@ -15,8 +15,8 @@ pub(super) struct Comments {
 /// Finds the comments at the start of a text.
 ///
 /// Comments are the lines before the first one that does not begin with `#`. The last of them may be the
-/// header, as in `#id,age`: it is if it has as many fields as the line below, unless the names or texts of
-/// the line below show that this is the header.
+/// header, as in `#id,age`: this is the case if it has the same number of fields as the line below, unless
+/// the names or strings in the line below show that that line is the header.
 pub(super) fn find(text: &[u8], wanted: &Wanted<'_>) -> Result<Comments> {
     let mut lines = vec![0];
     let mut rest = text;

@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
         Ok(Self { header, separator, decimal_comma, chosen, features, block, rows: 0, lines })
     }
 
-    /// Determines the kinds of the columns whose texts are stored, from the first rows.
+    /// Determines the kinds of the columns whose strings are stored, from the first rows.
     fn survey(&self, bytes: &[u8]) {
         let kept: Vec<usize> =
             (0..self.features.len()).filter(|&feature| self.features[feature].keeps_texts()).collect();
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
 
     /// Appends the rows in `bytes` to the block.
     fn read(&mut self, bytes: &[u8]) -> Result<()> {
-        // Flexible, so that this crate reports rows of another length.
+        // Flexible, so that this crate reports rows of a different length.
         let mut reader = ::csv::ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
@@ -227,8 +227,8 @@ fn last_line(text: &[u8]) -> usize {
     1 + line_feeds(&text[..end])
 }
 
-/// Returns whether the record at `start` follows an empty line. The reader counts the second byte of CRLF to
-/// the next record.
+/// Returns whether the record at `start` follows an empty line. The reader counts the second byte of CRLF as
+/// part of the next record.
 fn begins_with_empty_line(text: &[u8], start: usize) -> bool {
     let record = &text[start..];
     let record =

@@ -200,8 +200,8 @@ impl Matrix {
         RowsError::Cell {
             place: format!("row {row}, column {column}"),
             problem: format!(
-                "integer of type {:?} beyond 2^53 is not exact as float64; convert it, or pass the column to \
-                 --ignore",
+                "float64 cannot represent an integer of type {:?} beyond 2^53 exactly; convert it, or pass \
+                 the column to --ignore",
                 self.descr
             ),
         }

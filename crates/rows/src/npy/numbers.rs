@@ -7,7 +7,7 @@ use crate::exact::exact;
 pub(super) struct Kind {
     /// The number of bytes.
     pub(super) width: usize,
-    /// Reads a number; `None` if it is not exact as f64.
+    /// Reads a number; `None` if f64 cannot represent it exactly.
     pub(super) read: fn(&[u8]) -> Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Decimals, dates and times as IDs: texts with all digits.
+//! Decimals, dates and times as IDs: strings with all digits.
 
 use std::sync::Arc;
 

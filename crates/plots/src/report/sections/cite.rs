@@ -5,7 +5,7 @@ use crate::report::page::Page;
 
 const APPORTION: &str = "The Apportion authors. Apportion: game-theoretic attribution. Software.";
 
-/// Papers, with the words in names of values and methods that refer to them.
+/// Papers, each with the parts of value and method names that refer to it.
 const PAPERS: [(&[&str], &str); 6] = [
     (
         &["tree"],

@@ -61,10 +61,10 @@ fn check_places(scene: &Scene, shape: &Shape) -> Result<(), String> {
     }
 }
 
-/// A text with its top left and bottom right corner.
+/// A label with its top left and bottom right corner.
 type Room<'a> = (&'a str, Point, Point);
 
-/// Checks that all texts are within the figure and do not overlap.
+/// Checks that all labels are within the figure and do not overlap.
 fn check_texts(scene: &Scene) -> Result<(), String> {
     let mut rooms: Vec<Room<'_>> = Vec::new();
     for shape in &scene.shapes {
@@ -94,7 +94,7 @@ fn check_texts(scene: &Scene) -> Result<(), String> {
         }
         rooms.push((text, x, y));
     }
-    // Sorted by the left edge, so that only texts whose horizontal ranges overlap are compared.
+    // Sorted by the left edge, so that only labels whose horizontal ranges overlap are compared.
     rooms.sort_by(|a, b| a.1.0.total_cmp(&b.1.0));
     for (place, one) in rooms.iter().enumerate() {
         let mut beside = rooms[place + 1..].iter().take_while(|other| other.1.0 < one.1.1 - 0.1);

@@ -192,7 +192,7 @@ fn signed(bytes: &[u8]) -> i64 {
 
 fn text(bytes: Option<&[u8]>) -> Result<Cell<'_>> {
     let text = std::str::from_utf8(bytes.ok_or_else(damaged)?);
-    text.map(Cell::Text).map_err(|_| RowsError::damaged("a text is not valid UTF-8"))
+    text.map(Cell::Text).map_err(|_| RowsError::damaged("a string is not valid UTF-8"))
 }
 
 /// Returns the text of a view, which contains its length, followed by a short text itself or the position of

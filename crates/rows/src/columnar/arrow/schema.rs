@@ -6,7 +6,7 @@ use super::flatbuffer::Table;
 use crate::columnar::moment::Unit;
 use crate::error::{Result, RowsError};
 
-/// The name of the values of a duration column in messages.
+/// The name for durations in messages.
 pub(crate) const DURATIONS: &str = "durations";
 /// Maximum nesting depth of columns.
 const DEPTH: usize = 32;
@@ -38,11 +38,11 @@ pub(super) enum Kind {
         bytes: usize,
         scale: i32,
     },
-    /// Texts with offsets of `offset` bytes.
+    /// Strings with offsets of `offset` bytes.
     Text {
         offset: usize,
     },
-    /// Texts of which short ones are stored inline.
+    /// Strings, with short ones stored inline.
     TextView,
     /// Counts of days or of fractions of a second; with 8 bytes, days are counted in milliseconds.
     Moment {
@@ -185,7 +185,7 @@ pub(super) struct Span {
 
 impl Field {
     /// Advances `at` past this column and its children, and returns the position of the column; `None` if
-    /// `more` has too few numbers of additional buffers.
+    /// `more` has too few entries.
     pub(super) fn span(&self, at: &mut Span, more: &mut impl Iterator<Item = i64>) -> Option<Span> {
         let (buffers, has_more) = if self.dictionary.is_some() { (2, false) } else { self.kind.buffers() };
         let own = at.buffers.end..at.buffers.end.checked_add(buffers)?;

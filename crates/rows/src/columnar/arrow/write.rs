@@ -69,9 +69,9 @@ pub struct ArrowColumn {
     missing: usize,
     /// The validity bitmap.
     present: Vec<u8>,
-    /// Numbers, or the offsets of texts.
+    /// Numbers, or the offsets of strings.
     values: Vec<u8>,
-    /// Concatenated texts.
+    /// Concatenated strings.
     texts: Vec<u8>,
 }
 
@@ -110,13 +110,13 @@ impl ArrowColumn {
         column
     }
 
-    /// Creates a column of texts. `None` is a missing cell.
+    /// Creates a column of strings. `None` is a missing cell.
     pub fn text<'a>(cells: impl IntoIterator<Item = Option<&'a str>>) -> Self {
         let mut column = Self::new(ArrowKind::Text);
         column.values.extend([0; 4]);
         for cell in cells {
             column.texts.extend(cell.unwrap_or_default().as_bytes());
-            // Texts whose length overflows 32 bits are rejected when the batch is written.
+            // Strings whose total length does not fit in 32 bits are rejected when the batch is written.
             column.values.extend((column.texts.len() as u32).to_le_bytes());
             column.cell(cell.is_some());
         }
@@ -183,8 +183,8 @@ fn bit(bits: &mut Vec<u8>, index: usize, set: bool) {
     bits[index / 8] |= u8::from(set) << (index % 8);
 }
 
-/// Writes batches of rows as an Arrow stream or file, each at once, so that memory does not grow with their
-/// number.
+/// Writes batches of rows as an Arrow stream or file, one at a time, so that memory use does not grow with
+/// their number.
 ///
 /// ```
 /// use apportion_rows::{ArrowColumn, ArrowKind, ArrowWriter};
@@ -285,8 +285,8 @@ impl<W: Write> ArrowWriter<W> {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::InvalidInput`] for columns of other kinds or unequal length, and for 2 GiB of text or
-    /// more; errors of the sink.
+    /// [`io::ErrorKind::InvalidInput`] for columns of the wrong kinds or unequal length, and for a column
+    /// with 2 GiB of text or more; errors of the sink.
     pub fn write(&mut self, columns: &[ArrowColumn]) -> io::Result<()> {
         let rows = columns.first().map_or(0, ArrowColumn::len);
         if !columns.iter().map(|column| column.kind).eq(self.kinds.iter().copied())
@@ -300,7 +300,7 @@ impl<W: Write> ArrowWriter<W> {
         }
         if columns.iter().any(|column| column.texts.len() > i32::MAX as usize) {
             return Err(invalid(
-                "the texts of a batch must be shorter than 2 GiB; write fewer rows at a time",
+                "the strings of a column in a batch must take less than 2 GiB; write fewer rows at a time",
             ));
         }
         let buffers: Vec<&[u8]> = columns.iter().flat_map(ArrowColumn::buffers).collect();

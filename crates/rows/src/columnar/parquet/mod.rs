@@ -76,7 +76,7 @@ fn read_groups(
 }
 
 /// Returns the index of the schema leaf for each lane. Fails if a column is nested, or its values are not
-/// numbers or texts.
+/// numbers or strings.
 fn leaves(contents: &ParquetMetaData, lanes: &Lanes<'_>) -> Result<Vec<usize>> {
     let schema = contents.file_metadata().schema_descr();
     let roots = schema.root_schema().get_fields();
@@ -174,8 +174,10 @@ impl Column {
         // The column was checked already, as a child of the schema's root.
         let kind = kind(&column, &column.self_type_ptr()).map_err(|_| damaged())?;
         if chunk.file_path().is_some() {
-            let problem =
-                format!("column {:?} is stored in another file; write the table to one file", column.name());
+            let problem = format!(
+                "column {:?} is stored in another file; write the table to a single file",
+                column.name()
+            );
             return Err(RowsError::columns(problem));
         }
         let offsets = [Some(chunk.data_page_offset()), chunk.dictionary_page_offset()];
@@ -230,7 +232,7 @@ impl Column {
             }
             (ColumnReader::ByteArrayColumnReader(reader), _) => to.read(reader, |value| {
                 let text = std::str::from_utf8(value.data());
-                text.map(Cell::Text).map_err(|_| RowsError::damaged("a text is not valid UTF-8"))
+                text.map(Cell::Text).map_err(|_| RowsError::damaged("a string is not valid UTF-8"))
             }),
             (ColumnReader::FixedLenByteArrayColumnReader(reader), Kind::Half) => {
                 to.read(reader, |value| match *value.as_bytes() {

@@ -30,7 +30,8 @@ pub(super) enum Kind {
 }
 
 /// Returns the struct at the start of `bytes` without the fields for whose path `keep` returns `None`.
-/// Returns `None` if the struct is truncated or invalid, or if a field has another type than `keep` returns.
+/// Returns `None` if the struct is truncated or invalid, or if the type of a field differs from that returned
+/// by `keep`.
 ///
 /// A reader that identifies these fields by number reads the result correctly, whatever the other fields
 /// were.

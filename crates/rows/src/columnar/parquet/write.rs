@@ -35,7 +35,7 @@ pub enum ParquetKind {
     Text,
 }
 
-/// Writes a Parquet file row group by row group. Memory does not grow with their number.
+/// Writes a Parquet file row group by row group. Memory use does not grow with their number.
 ///
 /// Values are not compressed: those of results hardly compress, and compression takes longer than the disk.
 ///
