@@ -249,7 +249,7 @@ fn what_is_not_there_is_an_error_of_use_and_leaves_nothing() {
     let folder = out.path().join("results");
     let folder = folder.to_str().unwrap();
     for (arguments, says) in [
-        (vec!["fig99", "--out", folder], "there is no \"fig99\""),
+        (vec!["fig99", "--out", folder], "unknown figure or table \"fig99\""),
         (vec!["leverage-shap/fig99", "--out", folder], "leverage-shap/fig1"),
         (vec!["fig2", "--data", "no/such/folder", "--out", folder], "no/such/folder"),
         (vec!["fig2", "--preset", "fast", "--out", folder], "quick"),

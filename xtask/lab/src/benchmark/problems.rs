@@ -153,7 +153,8 @@ pub(super) fn trees(
     let problem = |dataset: &Arc<Dataset>| {
         let known = dataset.known;
         let instance = |row| {
-            of_trees(dataset, row, session.seed).with_context(|| format!("{}: no exact values", known.name))
+            of_trees(dataset, row, session.seed)
+                .with_context(|| format!("cannot compute exact values for {}", known.name))
         };
         Ok(Problem {
             name: known.name.to_owned(),

@@ -59,12 +59,14 @@ impl Checkpoints {
         let store = Store::open_if_free(&path, fresh)?;
         let earlier = store.as_ref().map_or(0, Store::len);
         match &store {
-            None => aside!("the same command is at work elsewhere; an interrupt keeps nothing of this one"),
+            None => aside!(
+                "the same command is already running; if this one is interrupted, its finished runs are lost"
+            ),
             Some(_) => interrupt::keep(&path),
         }
         if earlier > 0 {
             let runs = in_runs(earlier);
-            aside!("continues with {runs} left by an interrupted command; --fresh discards them");
+            aside!("resuming with {runs} left by an interrupted command; --fresh discards them");
         }
         Ok(Self { path, store, earlier, told: Once::new() })
     }
@@ -84,7 +86,9 @@ impl Checkpoints {
     pub(crate) fn put(&self, run: &RunKey<'_>, ended: &Ended) {
         let Some(store) = &self.store else { return };
         if let Err(error) = key(run).and_then(|key| store.put(key, run, ended)) {
-            self.told.call_once(|| aside!("an interrupt would lose runs: {error:#}"));
+            self.told.call_once(|| {
+                aside!("cannot store finished runs, which will be lost on an interrupt: {error:#}")
+            });
         }
     }
 

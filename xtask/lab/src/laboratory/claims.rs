@@ -128,7 +128,7 @@ impl Claimed {
         match named.into_iter().find(|name| !known.contains(name)) {
             None => Ok(()),
             Some(name) => bail!(Usage(format!(
-                "the claim {:?} names the {what} {name:?}, which is not one of this run; there is {}",
+                "the claim {:?} refers to an unknown {what} {name:?}; available in this run: {}",
                 self.claim,
                 known.join(", ")
             ))),

@@ -182,8 +182,9 @@ impl FromStr for DatasetFiles {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wanted =
-            || format!("{text:?} is no dataset; write NAME=ROWS,MODEL, such as iris=iris.csv,iris_xgb.json");
+        let wanted = || {
+            format!("invalid dataset {text:?}; expected NAME=ROWS,MODEL, e.g. iris=iris.csv,iris_xgb.json")
+        };
         let (name, files) = text.split_once('=').ok_or_else(wanted)?;
         // Model file names rarely contain a comma; those of rows may.
         let (rows, model) = files.rsplit_once(',').ok_or_else(wanted)?;
@@ -210,7 +211,7 @@ impl FromStr for NamedCommand {
                 Ok(Self { name: shown_name(name)?, command: command.to_owned() })
             }
             _ => Err(format!(
-                "{text:?} has no name before a = and something behind it; write mine='python3 mine.py'"
+                "invalid estimator program {text:?}; expected NAME=COMMAND, e.g. mine='python3 mine.py'"
             )),
         }
     }
@@ -230,7 +231,7 @@ impl FromStr for Rivals {
         match text.split_once('=') {
             Some((a, b)) if !a.is_empty() && !b.is_empty() => Ok(Self { a: a.to_owned(), b: b.to_owned() }),
             _ => Err(format!(
-                "{text:?} is no pair of estimators; write one of A, = and one of B, such as \
+                "invalid pair {text:?}; expected an estimator of A, =, and one of B, e.g. \
                  kernel-shap=leverage-shap"
             )),
         }
@@ -253,12 +254,10 @@ impl FromStr for BackgroundChoice {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match (text, text.parse()) {
-            ("", _) => {
-                Err("an empty text is no background; write mean, a file, or a number of rows".to_owned())
-            }
+            ("", _) => Err("empty background; expected mean, a file, or a number of rows".to_owned()),
             ("mean", _) => Ok(Self::Mean),
             (_, Ok(0)) => {
-                Err("a background has at least 1 row; write mean, a file, or a number of rows".to_owned())
+                Err("invalid background 0; expected mean, a file, or a number of rows ≥ 1".to_owned())
             }
             (_, Ok(count)) => Ok(Self::Count(count)),
             (_, Err(_)) => Ok(Self::File(text.into())),
@@ -300,7 +299,7 @@ fn separator(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"tab" => Ok(b'\t'),
         &[byte] if byte.is_ascii() && byte != b'"' => Ok(byte),
-        _ => Err(format!("{text:?} separates no cells; write one character, or tab")),
+        _ => Err(format!("invalid separator {text:?}; expected a single character or tab")),
     }
 }
 
@@ -309,7 +308,7 @@ fn shown_name(text: &str) -> Result<String, String> {
     match text.trim() == text && !text.is_empty() && !text.contains(char::is_control) {
         true => Ok(text.to_owned()),
         false => Err(format!(
-            "{text:?} is no name; write one line, with no space before and behind it, such as iris \
+            "invalid name {text:?}; expected a single line without leading or trailing spaces, e.g. iris \
              or \"iris, scaled\""
         )),
     }
@@ -321,8 +320,8 @@ pub(crate) fn label(text: &str) -> Result<String, String> {
     match text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(fits) {
         true => Ok(text.to_owned()),
         false => Err(format!(
-            "{text:?} is no label; write letters, digits, dots, hyphens and underscores, a letter or digit \
-             first"
+            "invalid label {text:?}; expected letters, digits, dots, hyphens and underscores, starting with \
+             a letter or digit"
         )),
     }
 }

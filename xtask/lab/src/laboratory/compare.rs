@@ -48,9 +48,13 @@ pub(crate) fn run(arguments: &Compare, out: &Path) -> Result<()> {
     let compared = compare(&a, &b, &rivals)?;
     ensure!(
         !compared.is_empty(),
-        "the two runs have nothing in common that could be compared: it takes the same values, and a dataset \
-         (of the same rows, model and background), an estimator, a budget and a seed that both have; {}",
-        if told.is_empty() { "what both have was skipped in both".to_owned() } else { told.join("; ") }
+        "the two runs cannot be compared: both must estimate the same value and share a dataset (same rows, \
+         model and background), an estimator, a budget and a seed; {}",
+        if told.is_empty() {
+            "everything that they share was skipped in both".to_owned()
+        } else {
+            told.join("; ")
+        }
     );
     let folder = Unfinished::new(out, format!("compare-{}-{}", a.record.label, b.record.label))?;
     let table = table(&compared, &rivals);
@@ -79,7 +83,10 @@ fn rivals(a: &Record, b: &Record, asked: &[Rivals]) -> Result<Vec<Rivals>> {
             if !has(record, name) {
                 let known: Vec<&str> =
                     record.estimators.iter().map(|estimator| estimator.name.as_str()).collect();
-                bail!(Usage(format!("{side} has no estimator {name:?}; it has {}", known.join(", "))));
+                bail!(Usage(format!(
+                    "unknown estimator {name:?} in {side}; available estimators: {}",
+                    known.join(", ")
+                )));
             }
         }
     }
@@ -138,8 +145,8 @@ fn pairs<'a>(
         if let Some(other) = others.iter().find(|other| other.seed == line.seed) {
             ensure!(
                 line.explicand_row == other.explicand_row,
-                "seed {} on {} explains row {} in A and row {} in B, although the datasets are the same: the \
-                 runs were made by different programs; make one of them again",
+                "seed {} on {} explains row {} in A and row {} in B, although the datasets are the same, so \
+                 the runs come from different versions of this program; repeat one of them",
                 line.seed,
                 dataset.name,
                 line.explicand_row,

@@ -52,7 +52,7 @@ impl Contestant {
         let least = estimator.minimum_budget(players);
         (budget < least).then(|| {
             format!(
-                "{} needs at least {least} evaluations for {players} players, and the budget is {budget}",
+                "{} requires at least {least} evaluations for {players} players, but the budget is {budget}",
                 self.name
             )
         })

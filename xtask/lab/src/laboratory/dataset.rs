@@ -83,10 +83,13 @@ fn output(model: &Ensemble, asked: Option<usize>) -> Result<usize> {
     match asked {
         _ if outputs == 1 => Ok(0),
         Some(output) if output < outputs => Ok(output),
-        Some(output) => {
-            bail!("has {outputs} outputs, numbered from 0, but no output {output}; pass another --output")
+        Some(output) => bail!(
+            "invalid value {output} for --output: the model has {outputs} outputs (0 to {})",
+            outputs - 1
+        ),
+        None => {
+            bail!("the model has {outputs} outputs; select one with --output K (0 to {})", outputs - 1)
         }
-        None => bail!("has {outputs} outputs; select one with --output K, numbered from 0"),
     }
 }
 
@@ -152,8 +155,8 @@ fn background(name: &str, arguments: &Laboratory, table: &Table, model: &Ensembl
         }
         _ if table.len() == 1 => {
             bail!(
-                "there is one row, which would be its own background: every value would be 0; \
-                 give at least 2 rows, or a background in a file (--background FILE)"
+                "the dataset has a single row, which would be its own background, so every value would be 0; \
+                 pass at least 2 rows, or a background file (--background FILE)"
             )
         }
         BackgroundChoice::Count(count) => {
@@ -164,8 +167,7 @@ fn background(name: &str, arguments: &Laboratory, table: &Table, model: &Ensembl
         BackgroundChoice::Mean => {
             if let Some(&feature) = model.categorical_features().first() {
                 bail!(
-                    "column {} holds categories, which have no mean; take rows as background (--background \
-                     50)",
+                    "column {} is categorical and has no mean; use rows as the background (--background 50)",
                     column(table, feature)
                 );
             }
@@ -181,7 +183,8 @@ fn mean(table: &Table, feature: usize) -> Result<f64> {
         (0..table.len()).map(|row| table.row(row)[feature]).filter(|value| !value.is_nan()).collect();
     ensure!(
         !present.is_empty(),
-        "column {} has no value in any row, and so no mean; take rows as background (--background 50)",
+        "all values of column {} are missing, so it has no mean; use rows as the background (--background \
+         50)",
         column(table, feature)
     );
     Ok(present.iter().sum::<f64>() / present.len() as f64)

@@ -117,7 +117,7 @@ pub(crate) fn biases(record: &Record, estimates: &[EstimateLine]) -> Vec<String>
                 if shares.len() >= FEWEST_RUNS && is_biased {
                     told.push(format!(
                         "{estimator} on {dataset} at {budget} is biased: its estimates are {} of the truth \
-                         in the mean over the runs (standard error {})",
+                         on average over the runs (standard error {})",
                         significant(mean.value),
                         significant(mean.error)
                     ));

@@ -109,7 +109,7 @@ pub(crate) fn select(
     for name in names {
         let known = papers.iter().any(|p| p.artefacts.iter().any(|a| mentions(name, p, a)));
         if !known {
-            bail!(Usage(format!("there is no {name:?} to reproduce; there is\n{}  all", list(papers))));
+            bail!(Usage(format!("unknown figure or table {name:?}; available:\n{}  all", list(papers))));
         }
     }
     let wanted = |paper: &'static Paper| {

@@ -121,7 +121,7 @@ pub(crate) static KNOWN: &[Known] = known! {
 pub(crate) fn known(name: &str) -> &'static Known {
     match KNOWN.iter().find(|known| known.name == name) {
         Some(known) => known,
-        None => panic!("no dataset is called {name:?}"),
+        None => panic!("unknown dataset {name:?}"),
     }
 }
 
@@ -217,7 +217,7 @@ impl Library {
         let home = workspace.join("data");
         let folders = match named {
             Some((how, folder)) if !folder.is_dir() => {
-                bail!(Usage(format!("{how} names {}, which is no folder", folder.display())))
+                bail!(Usage(format!("{how} is not a directory: {}", folder.display())))
             }
             Some((_, folder)) => vec![folder],
             None => vec![home.clone(), workspace.join("../shared")],
@@ -287,7 +287,7 @@ impl Library {
                 let given = sha256(&bytes);
                 ensure!(
                     given == source.sha256,
-                    "{} has SHA-256 {given}, but the known {} has {}; replace the file or take it away",
+                    "{} has SHA-256 {given}, but the expected {} has {}; replace or remove the file",
                     path.display(),
                     source.file,
                     source.sha256
@@ -356,12 +356,12 @@ fn read_table(known: &Known, data: &[u8]) -> Result<(Vec<String>, Vec<f64>, Vec<
     let names = reader.headers()?.iter().take(known.players).map(str::to_owned).collect();
     let mut features = Vec::with_capacity(known.rows * known.players);
     let mut target = Vec::with_capacity(known.rows);
-    let number = |cell: &str| cell.parse::<f64>().with_context(|| format!("{cell:?} is no number"));
+    let number = |cell: &str| cell.parse::<f64>().with_context(|| format!("{cell:?} is not a number"));
     for record in reader.records() {
         let record = record?;
         ensure!(
             record.len() == known.players + 1,
-            "a row has {} columns, not {}",
+            "a row has {} columns, expected {}",
             record.len(),
             known.players + 1
         );
@@ -372,7 +372,7 @@ fn read_table(known: &Known, data: &[u8]) -> Result<(Vec<String>, Vec<f64>, Vec<
     }
     ensure!(
         features.len() == known.rows * known.players,
-        "there are {} rows, not {}",
+        "found {} rows, expected {}",
         features.len() / known.players,
         known.rows
     );

@@ -49,7 +49,7 @@ impl Provenance {
             command: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
             made_at: SystemTime::now()
                 .duration_since(UNIX_EPOCH)
-                .context("the clock stands before 1970")?
+                .context("the system clock is set to a time before 1970")?
                 .as_secs(),
             machine: machine(),
         })

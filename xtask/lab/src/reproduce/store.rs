@@ -48,7 +48,9 @@ impl Store {
         let file = file(path)?;
         if is_locked(&file) {
             let at = at(path);
-            aside!("another run is writing {at}; waiting for it to end (another --out needs no waiting)");
+            aside!(
+                "another run is writing {at}; waiting for it to finish (a different --out avoids the wait)"
+            );
             file.lock().context(at)?;
         }
         Self::read(file, path, fresh)
@@ -108,7 +110,7 @@ impl Store {
 }
 
 fn at(path: &Path) -> String {
-    format!("the checkpoints in {}", path.display())
+    format!("cannot open the checkpoints in {}", path.display())
 }
 
 /// Opens or creates the file at `path`.

@@ -60,7 +60,7 @@ impl Instance {
             .collect();
         let banzhaf = PathDependentOracle::new(&dataset.model)
             .and_then(|oracle| oracle.values(Semivalue::Banzhaf, Rows::new(&explicand, explicand.len())))
-            .with_context(|| format!("{name}, run {run}: no exact Banzhaf values"))?
+            .with_context(|| format!("cannot compute exact Banzhaf values for {name}, run {run}"))?
             .values;
         Ok(Self {
             dataset: Arc::clone(dataset),
@@ -93,7 +93,10 @@ impl Instance {
         let values = InterventionalOracle::new(&self.dataset.model, background.as_rows(), None)
             .and_then(|oracle| oracle.values(Semivalue::Shapley, rows))
             .with_context(|| {
-                format!("{}, run {}: no exact Shapley values", self.dataset.known.name, self.run)
+                format!(
+                    "cannot compute exact Shapley values for {}, run {}",
+                    self.dataset.known.name, self.run
+                )
             })?
             .values;
         Ok(shapley.get_or_init(|| values))
@@ -107,7 +110,7 @@ impl Instance {
 
     /// Returns `‖Aφ − b‖²`, after [`least_objectives`] has computed it.
     pub(crate) fn least_objective(&self) -> Result<f64> {
-        self.least_objective.get().copied().context("the least objective was not computed")
+        self.least_objective.get().copied().context("the minimum of the objective was not computed")
     }
 }
 

@@ -192,7 +192,7 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
          Kernel Banzhaf draws k times is observed with k independent errors. Within an estimate the two \
          differ only where coalitions are drawn again, which is rare unless m is a good part of 2^n",
     ]);
-    let made = all.into_iter().reduce(Made::followed_by).context("there are readings")?;
+    let made = all.into_iter().reduce(Made::followed_by).context("the list of readings is empty")?;
     let claims = Claim::over_readings(readings);
     Ok(Made { claims, notes, datasets: datasets(|_| true), ..made })
 }

@@ -73,7 +73,7 @@ impl Lime {
         );
         ensure!(
             width.is_finite() && width > 0.0,
-            "the kernel width is {width}; it must be positive and finite"
+            "invalid kernel width {width}; expected a positive finite number"
         );
         ensure!(self.ridge.is_finite() && self.ridge >= 0.0, "the penalty is {}", self.ridge);
         let (coalitions, times) = draw(players, budget, seed);

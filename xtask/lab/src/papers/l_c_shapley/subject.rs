@@ -332,7 +332,7 @@ fn network(
         found.skip(session, name, &files.how_to_get_it());
         return Ok(None);
     };
-    let model = networks::network(&bytes).with_context(|| format!("the network of {name}"))?;
+    let model = networks::network(&bytes).with_context(|| format!("cannot load the network of {name}"))?;
     let (parameters, explained, file) = (bytes.len() / 4, kind.explained, Some(sha256(&bytes)));
     Ok(Some(Had { name, title, parameters, model, trained: None, explained, file }))
 }

@@ -54,7 +54,7 @@ impl Instance {
         let background = Background::baseline(dataset.means.clone())?;
         let truth = InterventionalOracle::new(&dataset.model, background.as_rows(), None)
             .and_then(|oracle| oracle.values(Semivalue::Shapley, Rows::new(&explicand, explicand.len())))
-            .with_context(|| format!("{name}, run {run}: no exact values"))?
+            .with_context(|| format!("cannot compute exact values for {name}, run {run}"))?
             .values;
         Ok(Self { dataset: Arc::clone(dataset), run, explicand, background, truth, small: OnceLock::new() })
     }

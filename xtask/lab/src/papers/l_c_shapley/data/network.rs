@@ -52,7 +52,7 @@ impl SmallNetwork {
                 && network.kernels.iter().all(|kernel| kernel.len() == 9)
                 && network.biases.len() == MAPS
                 && network.dense.len() == POOLED * MAPS,
-            "the network is no 8 convolutions of 3 × 3 and a dense output of 128"
+            "invalid network; expected 8 convolutions of 3 × 3 and a dense layer with 128 inputs"
         );
         Ok(network)
     }
