@@ -1,5 +1,5 @@
-//! Benchmarks of graph values with a game of negligible cost: the time to find the coalitions and add up the
-//! values.
+//! Benchmarks of graph values with a game of negligible cost: the time to enumerate the coalitions and sum up
+//! the values.
 
 use std::sync::Arc;
 

@@ -77,7 +77,7 @@ struct Measured {
     value: String,
     truths: Vec<f64>,
     budget: usize,
-    /// By run and game.
+    /// Estimates by run and game.
     runs: Vec<Vec<Estimate>>,
 }
 
@@ -86,7 +86,7 @@ impl Measured {
         format!("{}, {}, {} evaluations", self.problem, self.value, self.budget)
     }
 
-    /// Averages a number over the games of each run.
+    /// Averages a quantity over the games of each run.
     fn by_run(&self, of: impl Fn(&Estimate) -> f64) -> Vec<f64> {
         self.runs.iter().map(|games| games.iter().map(&of).sum::<f64>() / games.len() as f64).collect()
     }
@@ -147,8 +147,8 @@ impl Measured {
     }
 }
 
-/// Returns the number of intervals that contain the truth, and the number of intervals, pooled over some
-/// settings; also the share by run.
+/// Returns the number of intervals that contain the truth and the total number of intervals, pooled over some
+/// settings, and the share in each run.
 fn coverage(measured: &[&Measured]) -> (usize, usize, Vec<f64>) {
     let runs = measured.iter().map(|one| one.runs.len()).min().unwrap_or_default();
     let of_run = |run: usize| {

@@ -95,7 +95,7 @@ impl Instance {
     }
 }
 
-/// Creates a textbook game from a seed, which most games ignore.
+/// A function that creates a textbook game from a seed; most games ignore the seed.
 type Make = fn(u64) -> Result<Box<dyn ClosedForm + Send>>;
 
 /// Textbook games.
@@ -181,11 +181,11 @@ fn of_trees(dataset: &Arc<Dataset>, row: usize, seed: u64) -> Result<Instance> {
     Instance::new(held, truths)
 }
 
-/// Numbers of players and background rows of the game with grouped players.
+/// Number of players of the game with grouped players, and number of its background rows.
 const PREDICTORS: usize = 12;
 const BACKGROUND: usize = 100;
 
-/// A probability with interactions between neighbours, within and across groups.
+/// Returns a probability with interactions between neighbours, within and across groups.
 fn logistic(row: &[f64]) -> f64 {
     let alone: f64 = row.iter().enumerate().map(|(at, x)| x * (0.3 + 0.1 * at as f64)).sum();
     let pairs: f64 = row.windows(2).map(|pair| pair[0] * pair[1]).sum();

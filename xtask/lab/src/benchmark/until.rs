@@ -23,7 +23,7 @@ const CONFIDENCE: f64 = 0.95;
 const LEAST_SHARE: f64 = 0.93;
 const MOST_RATIO: f64 = 3.0;
 
-/// The default for Shapley values.
+/// The default method for Shapley values.
 const DEFAULT: &MethodSpec = &methods::LEVERAGE_SHAP;
 
 /// Methods with the index of their value, and the numbers of tolerances used for games of up to [`WIDE`]
@@ -201,7 +201,7 @@ pub(super) fn until(session: &Session) -> Result<Made> {
     })
 }
 
-/// Returns the case that the mean ratio of evaluations to the minimum is within the required limit.
+/// Tests that the mean ratio of evaluations to the minimum is within the required limit.
 fn ratio_case(method: &MethodSpec, measured: &[&Measured]) -> Option<Case> {
     let known: Vec<(f64, &str)> =
         measured.iter().filter_map(|one| Some((one.ratio()?, one.title.as_str()))).collect();

@@ -37,8 +37,8 @@ pub(crate) trait Run: Send + Sync {
     /// Returns the game for a contender.
     fn game(&self, contender: Self::Contender) -> Result<Box<dyn Game + '_>>;
 
-    /// Returns how often the published algorithm evaluates each coalition, if it evaluates repeated draws
-    /// again while our estimator evaluates them once.
+    /// Returns the number of times that the published algorithm evaluates each coalition, if it evaluates
+    /// repeated draws again, while our estimator evaluates them once.
     fn times_evaluated(_: Self::Contender, _players: usize, _budget: usize, _seed: u64) -> Result<Times> {
         Ok(Times::new())
     }
@@ -279,7 +279,7 @@ mod tests {
     use apportion::games::SumOfUnanimity;
 
     contenders! {
-        /// An estimator before and after a change that keeps its name.
+        /// An estimator before and after a change of its behaviour but not of its name.
         subject Before;
         Before: "changing", LEVERAGE_SHAP, LeverageShap::default();
         After: "changing", LEVERAGE_SHAP,

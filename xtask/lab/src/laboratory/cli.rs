@@ -12,10 +12,10 @@ use clap::{Args, ValueEnum};
 /// Compare estimators with exact values on your own datasets, and store every number
 #[derive(Debug, Args)]
 pub(crate) struct Laboratory {
-    /// Dataset: its name, a file of rows with a header, and a tree model file
+    /// Dataset: a name, a file of rows with a header, and a tree model file
     #[arg(long = "dataset", value_name = "NAME=ROWS,MODEL", required = true)]
     pub(crate) datasets: Vec<DatasetFiles>,
-    /// Estimators by method name in the library (docs/methods.md)
+    /// Estimators, by the method names of the library (docs/methods.md)
     #[arg(
         long,
         value_delimiter = ',',
@@ -25,8 +25,7 @@ pub(crate) struct Laboratory {
     )]
     #[arg(required_unless_present = "programs")]
     pub(crate) estimators: Vec<String>,
-    /// Estimator that is a program: its name and a shell command, which is started for every run
-    /// (docs/laboratory.md)
+    /// External estimator: a name, and a shell command that is started for every run (docs/laboratory.md)
     #[arg(long = "estimator-program", value_name = "NAME=COMMAND")]
     pub(crate) programs: Vec<NamedCommand>,
     /// Budgets: evaluations of the game (2000), or multiples of the number of players (10n)
@@ -51,7 +50,7 @@ pub(crate) struct Laboratory {
     /// Whether there are more datasets with missing files, which may contain a named column or output
     #[arg(skip)]
     pub(crate) some_are_missing: bool,
-    /// Output to explain, from 0, for models with several
+    /// Index of the output to explain, from 0, for models with several outputs
     #[arg(long, value_name = "K")]
     pub(crate) output: Option<usize>,
     #[command(flatten)]
@@ -90,7 +89,8 @@ pub(crate) struct Reading {
     /// Columns that are not features
     #[arg(long, value_delimiter = ',', value_name = "COLUMN,…")]
     pub(crate) ignore: Vec<String>,
-    /// Additional numbers or words for missing values, besides empty cells and the usual words
+    /// Additional numbers or strings that mark missing values, besides empty cells and NA, NaN, null, None,
+    /// ?, …
     #[arg(long, value_delimiter = ',', value_name = "VALUE,…", allow_negative_numbers = true)]
     pub(crate) missing: Vec<Sentinel>,
     /// Delimiter (default: detected from the header)
@@ -126,10 +126,11 @@ pub(crate) struct Compare {
     pub(crate) a: PathBuf,
     /// Directory B, whose squared errors are the numerators of the ratios
     pub(crate) b: PathBuf,
-    /// Compare an estimator of A with another one of B, instead of all that have the same name in both
+    /// Compare an estimator of A with a different one of B, instead of all estimators with the same name in
+    /// both
     #[arg(long = "pair", value_name = "OF_A=OF_B")]
     pub(crate) pairs: Vec<Rivals>,
-    /// Directory in which the directory of the comparison is created (default: target/laboratory)
+    /// Directory in which the result directory is created (default: target/laboratory)
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -159,11 +160,11 @@ pub(crate) struct PaperFolder {
     pub(crate) fresh: bool,
 }
 
-/// Print BibTeX entries of the papers of the given figures, as for `reproduce`, and of this library
+/// Print BibTeX entries for this library, and for the papers of the given figures
 #[derive(Debug, Args)]
 pub(crate) struct Cite {
-    /// What to cite: `fig2`, `leverage-shap/fig2`, `leverage-shap`, the directory of a paper (default: the
-    /// library only)
+    /// What to cite, as for `reproduce`: `fig2`, `leverage-shap/fig2`, `leverage-shap`, or the directory of a
+    /// paper (default: the library only)
     pub(crate) what: Vec<String>,
     /// Result directory of the laboratory: cite the version of the library that created it
     #[arg(long, value_name = "FOLDER")]
@@ -217,7 +218,7 @@ impl FromStr for NamedCommand {
     }
 }
 
-/// An estimator of A and one of B.
+/// An estimator of A, and the estimator of B to compare it with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rivals {
     pub(crate) a: String,

@@ -43,7 +43,7 @@ impl Contestant {
         EstimatorRecord { name: self.name.clone(), program, files }
     }
 
-    /// Returns why it does not support this budget, if that is known before running it.
+    /// Returns the reason why the estimator does not support this budget, if known before running it.
     pub(crate) fn refuses(&self, value: &Value, players: usize, budget: usize) -> Option<String> {
         let Way::Method(method) = self.way else { return None };
         let Some(estimator) = method.estimator(value) else {

@@ -77,7 +77,7 @@ impl OwnDataset {
     }
 }
 
-/// Returns the explained output: the only one, or the requested one.
+/// Returns the index of the explained output: the only one, or the requested one.
 fn output(model: &Ensemble, asked: Option<usize>) -> Result<usize> {
     let outputs = model.output_count();
     match asked {

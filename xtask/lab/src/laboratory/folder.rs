@@ -27,8 +27,7 @@ pub(crate) fn make(out: &Path, name: &str) -> Result<PathBuf> {
     at_first_free(out, name, |folder| std::fs::create_dir(folder))
 }
 
-/// Calls `make` with the first directory with this name, or with this name and a number from 2, for which it
-/// does not report that it exists.
+/// Calls `make` with `name`, then `name-2`, `name-3`, …, until it does not report that the directory exists.
 fn at_first_free(out: &Path, name: &str, make: impl Fn(&Path) -> io::Result<()>) -> Result<PathBuf> {
     let names = std::iter::once(name.to_owned()).chain((2_u64..).map(|number| format!("{name}-{number}")));
     for folder in names.map(|name| out.join(name)) {

@@ -23,7 +23,7 @@ const TOLD: usize = 3;
 /// Why no line was received.
 #[derive(Debug)]
 pub(crate) enum Ending {
-    /// No complete line in time, only this number of bytes of one.
+    /// The timeout expired after this number of bytes of an incomplete line.
     Silent(usize),
     /// The process has ended, with a description of how.
     Ended(String),
@@ -35,9 +35,9 @@ pub(crate) enum Ending {
 /// cause a deadlock.
 pub(crate) struct Process {
     child: Child,
-    /// Whether it has been seen to end, after which its ID may be reused by another process.
+    /// Whether the process is known to have ended, after which its ID may be reused by another process.
     has_ended: bool,
-    /// Lines to be written; dropping the sender closes standard input.
+    /// Lines to write to standard input; dropping the sender closes it.
     input: Option<Sender<String>>,
     output: Receiver<io::Result<String>>,
     /// Number of bytes of an incomplete line.

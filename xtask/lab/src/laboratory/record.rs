@@ -50,7 +50,7 @@ pub(crate) struct DatasetRecord {
     /// Index of the explained output of the model, from 0.
     pub(crate) output: usize,
     pub(crate) background_rows: usize,
-    /// SHA-256 computed in the same way.
+    /// SHA-256 of the background, computed in the same way as `numbers_sha256`.
     pub(crate) background_sha256: String,
     pub(crate) players: usize,
     pub(crate) rows: usize,

@@ -248,7 +248,7 @@ impl Library {
         Ok(dataset)
     }
 
-    /// Returns the network trained by us on a dataset, or a line on why it is not available.
+    /// Returns the network trained by us on a dataset, or a line with the reason why it is not available.
     #[cfg_attr(not(feature = "onnx"), expect(dead_code, reason = "only builds with networks read them"))]
     pub(crate) fn trained_on(
         &self,
@@ -259,7 +259,7 @@ impl Library {
         self.trained(&Wanted { name, data: &data, input: trained::Input::Columns, row: &row, outputs: 1 })
     }
 
-    /// Returns a network trained by us, or a line on why it is not available.
+    /// Returns a network trained by us, or a line with the reason why it is not available.
     pub(crate) fn trained(&self, wanted: &Wanted<'_>) -> std::result::Result<Trained, String> {
         trained::find(&self.networks, wanted)
     }

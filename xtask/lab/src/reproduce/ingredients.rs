@@ -1,7 +1,7 @@
 //! Ingredients of a result: everything it depends on, which is part of its checkpoint key.
 //!
-//! Names of data, models and methods do not show later changes. So games are probed as evaluated, including
-//! their noise, and methods by their estimates on small games.
+//! The names of data, models and methods stay the same when these change. So games are probed as they are
+//! evaluated, including noise, and methods are identified by their estimates on small games.
 
 use anyhow::Result;
 use apportion::estimators::{EstimatorError, GradientError};
@@ -19,7 +19,7 @@ pub(crate) struct Cell<K, W> {
     pub(crate) key: K,
     /// Everything else that it depends on.
     pub(crate) made_of: Ingredients,
-    /// Input of the computation, not part of the key.
+    /// Input of the computation, which is not part of the key.
     pub(crate) with: W,
 }
 

@@ -63,7 +63,7 @@ impl Artefact {
     ///
     /// # Errors
     ///
-    /// If the cases of a claim give other numbers than its stored evidence.
+    /// If the numbers from the cases of a claim differ from its stored evidence.
     fn judged_again(&self, name: &str) -> Result<Vec<Claim>> {
         let again = |kept: &Kept| {
             let Kept { claim, source, printed, evidence, judged } = kept.clone();

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Provenance {
     /// Version of the library.
     pub(crate) version: String,
-    /// Commit of the source, if git knows it.
+    /// Commit of the source, if available from git.
     pub(crate) commit: Option<String>,
-    /// Whether the source has uncommitted changes, if git knows it.
+    /// Whether the source has uncommitted changes, if available from git.
     pub(crate) has_changes: Option<bool>,
     pub(crate) command: Vec<String>,
     /// Start of the run, in seconds since the beginning of 1970.

@@ -1,4 +1,4 @@
-//! Output of an artefact: data, figure and report.
+//! Output of an artefact: data, figure and report, written as files.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -128,7 +128,7 @@ impl Played {
         self.partition.groups().iter().map(sum).collect()
     }
 
-    /// Returns the maximum of a number over the explicands.
+    /// Returns the maximum of a quantity over the explicands.
     fn largest(&self, of: impl Fn(&Explained) -> f64) -> f64 {
         self.explained.iter().map(of).fold(0.0, f64::max)
     }
@@ -139,7 +139,7 @@ impl Played {
         self.largest(|one| furthest(&self.sums(&one.values[form as usize]), &one.of_groups))
     }
 
-    /// Returns the same difference for groups with one member only.
+    /// Same as [`Self::off_quotient`], for groups with a single member only.
     fn off_alone(&self, form: Form) -> f64 {
         let groups = self.partition.groups();
         let single: Vec<usize> = (0..groups.len()).filter(|&group| groups[group].len() == 1).collect();

@@ -85,7 +85,7 @@ pub(super) fn joined(ours: &Table, theirs: &Table, (who, keys): (&str, usize)) -
     table
 }
 
-/// Returns the numbers of players of the authors' panels.
+/// Returns the number of players in each of the authors' panels.
 pub(super) fn their_players(authors: &Authors, columns: &[usize]) -> Vec<usize> {
     columns.iter().map(|&column| authors.players(column)).collect()
 }

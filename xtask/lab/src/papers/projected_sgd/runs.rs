@@ -38,7 +38,7 @@ struct ErrorsKey<'a> {
     pair: usize,
     method: Method,
     passes: &'a [usize],
-    /// Number of permutations of the truth, which changes with the sample.
+    /// Number of permutations used to estimate the ground truth, which depends on it.
     orders: Option<usize>,
 }
 

@@ -50,7 +50,7 @@ impl Tail {
         self.errors.iter().map(|run| run[level]).collect()
     }
 
-    /// Returns how many errors are at least `limit`.
+    /// Returns the number of errors of at least `limit`.
     pub(super) fn exceeding(&self, level: usize, limit: f64) -> usize {
         self.errors.iter().filter(|run| run[level] >= limit).count()
     }

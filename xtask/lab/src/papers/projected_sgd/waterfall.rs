@@ -43,7 +43,7 @@ struct Waterfall {
     prediction: f64,
     /// Bars by attribute.
     bars: Vec<Bar>,
-    /// Largest difference between these values and the means of those with single references.
+    /// Largest difference between these values and the means of the values for each single reference.
     single_games: f64,
 }
 

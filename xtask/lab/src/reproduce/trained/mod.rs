@@ -48,7 +48,7 @@ pub(crate) fn how_to_train(name: &str) -> String {
 ///
 /// # Errors
 ///
-/// A line on why it is not available, and how to get it.
+/// A line with the reason why it is not available, and how to get it.
 pub(crate) fn find(folders: &[PathBuf], wanted: &Wanted<'_>) -> Result<Trained, String> {
     let how = how_to_train(wanted.name);
     for folder in folders.iter().filter(|folder| folder.join("index.json").is_file()) {
