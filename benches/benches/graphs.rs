@@ -26,7 +26,7 @@ fn values(criterion: &mut Criterion) {
         let estimator = OnGraph::new(Arc::clone(graph), value.parse().expect("it is a value"));
         let game = FreeGame { players: graph.nodes() };
         group.bench_function(BenchmarkId::new(value, name), |bencher| {
-            bencher.iter(|| estimator.values(&game).expect("a free game cannot fail"));
+            bencher.iter(|| estimator.values(&game).expect("the game cannot fail"));
         });
     }
     group.finish();

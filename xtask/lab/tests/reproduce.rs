@@ -148,8 +148,8 @@ fn without_networks_their_figure_says_how_to_get_it() {
     let out = tempfile::tempdir().unwrap();
     let done = output(&["kernel-banzhaf/fig6", "--out", out.path().to_str().unwrap()]);
     assert!(done.status.success());
-    let says = "kernel-banzhaf/fig6: skipped; this build reads no neural networks: cargo xtask-onnx \
-        reproduce kernel-banzhaf/fig6";
+    let says = "kernel-banzhaf/fig6: skipped; this build does not support neural networks; run cargo \
+        xtask-onnx reproduce kernel-banzhaf/fig6";
     assert!(String::from_utf8_lossy(&done.stderr).contains(says));
     let report = std::fs::read_to_string(out.path().join("kernel-banzhaf/fig6/report.md")).unwrap();
     assert!(report.contains("cargo xtask-onnx reproduce kernel-banzhaf/fig6"));

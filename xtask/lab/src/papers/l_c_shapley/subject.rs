@@ -141,7 +141,8 @@ impl Found {
 }
 
 /// Instructions for getting networks in a build without support for them.
-const NO_NETWORKS: &str = "this build reads no neural networks: cargo xtask-onnx reproduce l-c-shapley";
+const NO_NETWORKS: &str = "this build does not support neural networks; run cargo xtask-onnx reproduce \
+                           l-c-shapley";
 
 /// Number of parameters of the embedded network: 8 feature maps with 9 weights and a bias each, then 128
 /// weights and a bias.
