@@ -5,10 +5,10 @@
 //! ```
 //!
 //! Here ν are the directions and f the degrees of freedom of [`ErrorLaw`](apportion::estimators::ErrorLaw),
-//! and the coverage is taken over many seeds and games. Also measures the share of single values within ±1.96
-//! standard errors. Columns: method, game, players, evaluations; the coverage of the bounds and the share of
-//! single values; medians of ν and f; the mean squared error divided by the mean of Σ_i V_i; the number of
-//! runs without standard errors.
+//! and the coverage is taken over many seeds and games. Also measures the share of individual values within
+//! ±1.96 standard errors. Columns: method, game, players, evaluations; the coverage of the bounds and the
+//! share of individual values; medians of ν and f; the mean squared error divided by the mean of Σ_i V_i; the
+//! number of runs without standard errors.
 //!
 //! `cargo run --release -p apportion-benches --bin error_law -- [seeds]`
 

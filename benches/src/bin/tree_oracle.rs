@@ -17,7 +17,7 @@
 //! - `--kernel` is the name of a kernel.
 //! - `--fresh` creates a new oracle for each run.
 //! - `--indices` computes the interaction indices of coalitions of up to S features instead of values. OUT
-//!   then contains those of the first row, one line for each coalition.
+//!   then contains the indices for the first row, one line for each coalition.
 
 use std::path::Path;
 use std::time::Instant;

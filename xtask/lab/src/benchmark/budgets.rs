@@ -30,8 +30,8 @@ const FEWER: f64 = 0.25;
 enum On {
     /// Tree ensembles: 10n and 20n evaluations, for the value with this index.
     Trees(usize),
-    /// All four values of grouped players: 12, 32 and 80 evaluations, each with as many model rows as the
-    /// background has.
+    /// All four values of grouped players: 12, 32 and 80 evaluations, each of which takes one prediction per
+    /// background row.
     Groups,
 }
 

@@ -26,7 +26,7 @@ const MOST_RATIO: f64 = 3.0;
 /// The default method for Shapley values.
 const DEFAULT: &MethodSpec = &methods::LEVERAGE_SHAP;
 
-/// Methods with the index of their value, and the numbers of tolerances used for games of up to [`WIDE`]
+/// Methods with the index of their value, and the number of tolerances used for games of up to [`WIDE`]
 /// players and for larger ones. Tolerances that would use up the whole budget on almost all games are
 /// omitted.
 const METHODS: [(&MethodSpec, usize, [usize; 2]); 7] = [
@@ -77,8 +77,8 @@ impl Measured {
     }
 }
 
-/// Numbers of runs that stopped because of the tolerance, and of those within it; the same without runs that
-/// ended exact.
+/// Number of runs that stopped because of the tolerance, and how many of them are within it; both also
+/// without the runs whose results are exact.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     reached: usize,

@@ -6,8 +6,8 @@ use crate::reproduce::statistics::{Summary, slope};
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test};
 
 impl<C: Compete> Curves<C> {
-    /// Restricts the curves to the panels and contenders of a claim: claims of a paper are judged on those of
-    /// the paper only.
+    /// Restricts the curves to the panels and contenders of a claim: claims of a paper are judged only on the
+    /// panels and contenders of that paper.
     pub(crate) fn only(&self, panel: impl Fn(usize) -> bool, contenders: &[C]) -> Self {
         let points =
             self.points.iter().filter(|point| panel(point.panel) && contenders.contains(&point.contender));
@@ -19,7 +19,7 @@ impl<C: Compete> Curves<C> {
         }
     }
 
-    /// Returns all points, including those where m covers all coalitions.
+    /// Returns all points, including points where m covers all coalitions.
     pub(crate) fn places(&self) -> Vec<(usize, usize)> {
         let mut places: Vec<_> = self.points.iter().map(|point| (point.panel, point.level)).collect();
         places.sort_unstable();
@@ -43,7 +43,7 @@ impl<C: Compete> Curves<C> {
         Test::ratio_below(&one, &other, factor)
     }
 
-    /// Returns a case for each point with both contenders, named by the ratio of their centres.
+    /// Returns a case for each point with both contenders; its name contains the ratio of their centres.
     pub(crate) fn cases(
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,

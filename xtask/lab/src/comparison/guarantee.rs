@@ -37,9 +37,9 @@ pub(crate) struct Guarantee<'a> {
 
 /// Measures the excess ε of an estimate.
 pub(crate) struct Excess<Here, Growing> {
-    /// On a dataset; runs without an excess are skipped.
+    /// Measures it on a dataset; runs without an excess are skipped.
     pub(crate) on_datasets: Here,
-    /// On a game of the growing family.
+    /// Measures it on a game of the growing family.
     pub(crate) on_growing: Growing,
 }
 

@@ -17,7 +17,7 @@ use crate::reproduce::report::in_runs;
 use crate::reproduce::store::{Store, key};
 use xtask::aside;
 
-/// Identifies a run among those of the same command.
+/// Identifies a run among all runs of the same command.
 #[derive(Serialize)]
 pub(crate) struct RunKey<'a> {
     pub(crate) dataset: &'a str,
@@ -45,8 +45,8 @@ pub(crate) struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// Opens the checkpoints of the command with this name, record and digest, in `out`; `fresh` discards
-    /// those of an earlier command.
+    /// Opens the checkpoints of the command with this name, record and digest, in `out`; `fresh` discards the
+    /// checkpoints of an earlier command.
     ///
     /// # Errors
     ///

@@ -187,7 +187,8 @@ impl FromStr for DatasetFiles {
             format!("invalid dataset {text:?}; expected NAME=ROWS,MODEL, e.g. iris=iris.csv,iris_xgb.json")
         };
         let (name, files) = text.split_once('=').ok_or_else(wanted)?;
-        // Model file names rarely contain a comma; those of rows may.
+        // Split at the last comma, because names of table files contain commas more often than names of model
+        // files.
         let (rows, model) = files.rsplit_once(',').ok_or_else(wanted)?;
         if [name, rows, model].iter().any(|part| part.is_empty()) {
             return Err(wanted());

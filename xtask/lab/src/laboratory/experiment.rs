@@ -147,7 +147,7 @@ fn without_rounding(truth: Vec<f64>, [base, prediction]: [f64; 2]) -> Vec<f64> {
     if truth.iter().all(|value| value.abs() <= most) { vec![0.0; truth.len()] } else { truth }
 }
 
-/// Returns the estimates to compute, and those that are skipped because they are known to be impossible.
+/// Returns the estimates to compute, and the ones skipped because they are known to be impossible.
 fn cells(plan: &Plan<'_>, contestant: &Contestant) -> (Vec<Cell>, Vec<Skipped>) {
     let (mut cells, mut skipped) = (Vec::new(), Vec::new());
     for (dataset, own) in plan.datasets.iter().enumerate() {

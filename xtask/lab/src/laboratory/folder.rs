@@ -139,7 +139,7 @@ pub(crate) fn record(folder: &Path) -> Result<Record> {
 ///
 /// # Errors
 ///
-/// If they do not exist, or differ from those that the record was written with.
+/// If their files do not exist, or differ from the files that the record was written with.
 pub(crate) fn runs(folder: &Path, record: &Record) -> Result<Vec<RunLine>> {
     let path = folder.join(RUNS);
     let bytes = std::fs::read(&path).with_context(|| {
@@ -199,7 +199,7 @@ mod tests {
         let other = RunLine { relative_squared_error: Some(1.0 / 3.0), ..line.clone() };
         let bytes = csv(RunLine::COLUMNS, &[line.clone(), other.clone()]).unwrap();
         assert_eq!(lines::<RunLine>(&bytes).unwrap(), [line.clone(), other]);
-        // The column names match those of the lines.
+        // The column names match the fields of the lines.
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.serialize(line).unwrap();
         let named = writer.into_inner().unwrap();

@@ -197,7 +197,7 @@ fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder
     Ok(Wanted { artefact, prepared: Prepared::of(&laboratory)?, absent })
 }
 
-/// Returns the values of an option: a single one, or those of a list.
+/// Returns the values of an option: a single value, or the elements of a list.
 fn texts(name: &str, value: &toml::Value) -> Result<Vec<String>> {
     match value {
         toml::Value::String(text) => Ok(vec![text.clone()]),

@@ -30,7 +30,7 @@ pub(crate) struct Artefact {
     pub(crate) name: &'static str,
     pub(crate) shows: &'static str,
     pub(crate) make: fn(&Session) -> Result<Made>,
-    /// For a figure of error over budget, the comparison that it shows.
+    /// The comparison that a figure of error by budget shows; `None` for other artefacts.
     pub(crate) contest: Option<Contest>,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Made {
     /// All underlying numbers.
     pub(crate) data: Table,
     pub(crate) figure: Option<Figure>,
-    /// Our numbers next to those of the paper.
+    /// Our numbers next to the paper's.
     pub(crate) tables: Vec<Table>,
     pub(crate) claims: Vec<Claim>,
     /// Conventions and departures from the paper that a reader must know.

@@ -130,7 +130,7 @@ impl Preset {
         }
     }
 
-    /// Returns the number of runs, given that of the paper and the reduced one.
+    /// Returns the number of runs, given the paper's number and the reduced number.
     pub(crate) fn runs(self, of_paper: usize, quick: usize) -> usize {
         match self {
             Self::Quick => quick,

@@ -15,9 +15,9 @@ use super::store::hex;
 
 /// A result that is computed once and stored.
 pub(crate) struct Cell<K, W> {
-    /// Identifies it among others of its kind.
+    /// Identifies the result among results of the same kind.
     pub(crate) key: K,
-    /// Everything else that it depends on.
+    /// Everything else that the result depends on.
     pub(crate) made_of: Ingredients,
     /// Input of the computation, which is not part of the key.
     pub(crate) with: W,

@@ -162,7 +162,7 @@ pub(super) fn check(papers: &[Paper], workspace: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Stores new results, keeping those of other artefacts, and writes the tables of the page.
+/// Stores new results, keeping the results of other artefacts, and writes the tables of the page.
 ///
 /// # Errors
 ///

@@ -89,8 +89,8 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
             .build_global()
             .context("cannot start the threads")?;
     }
-    // Other seeds and numbers of runs use other directories, so that no results are overwritten; checkpoints
-    // are shared by all of them.
+    // Each other seed or number of runs has a separate directory, so that no results are overwritten; all
+    // share the checkpoints.
     let folders = Folders::of(arguments, &workspace);
     let out = folders.results.clone();
     let provenance = Provenance::of_this_run(&workspace)?;

@@ -22,7 +22,7 @@ const RATIOS: (f64, f64) = (0.9, 1.1);
 struct Series {
     predictors: usize,
     runs: usize,
-    /// By number of draws.
+    /// MISE by number of draws.
     mise: Vec<Measurement>,
     /// Mean of the variances estimated with the values.
     estimated: Vec<Measurement>,
@@ -58,7 +58,7 @@ impl Series {
         format!("p = {}", self.predictors)
     }
 
-    /// Returns the log of the geometric mean of MISE over the numbers of draws.
+    /// Returns the log of the geometric mean of MISE over all K.
     fn log_mise(&self) -> Measurement {
         let count = self.mise.len() as f64;
         let relative = self.mise.iter().map(|mise| (mise.error / mise.value).powi(2)).sum::<f64>();
@@ -68,7 +68,7 @@ impl Series {
         }
     }
 
-    /// Returns MISE · K / σ², averaged over the numbers of draws.
+    /// Returns MISE · K / σ², averaged over all K.
     fn of_rate(&self) -> Measurement {
         let ratios =
             self.mise.iter().zip(DRAWS).map(|(mise, draws)| mise.times(draws as f64 / self.variance));

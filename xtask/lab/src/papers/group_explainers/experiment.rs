@@ -109,7 +109,7 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// Draws D with `seed`. Experiments with the same distribution have the same D; those with more
+    /// Draws D with `seed`. Experiments with the same distribution have the same D; experiments with more
     /// predictors have additional columns.
     pub(super) fn new(experiment: &'static Experiment, predictors: usize, seed: u64) -> Result<Self> {
         let law = experiment.law;

@@ -14,7 +14,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Numbers of rows of the samples, starting with that of D.
+/// Sample sizes, starting with the number of rows of D.
 const ROWS: [usize; 3] = [100, 300, 1000];
 
 /// Sample sizes used for verdicts.

@@ -109,7 +109,7 @@ impl Runs {
     }
 }
 
-/// Computes the runs of `experiment` for each of its numbers of predictors.
+/// Computes the runs of `experiment` for each number of predictors.
 pub(super) fn runs(session: &Session, experiment: &'static Experiment) -> Result<Vec<Runs>> {
     let explicands = explicands(session);
     let mut all = Vec::new();

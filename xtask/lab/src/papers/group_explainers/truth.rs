@@ -2,10 +2,10 @@
 //!
 //! # Method
 //!
-//! f = √6 / (1 + exp η) with η linear, so if entries of the explicand replace those of a background row b,
-//! the odds `exp η` are multiplied: `v_b(S) = √6 / (1 + exp η(b) · Π_{i ∈ S} r_i)`,
-//! `r_i = exp(a_i (x_i − b_i))`. The value of one player requires products over subsets, and one division for
-//! each. All subsets are evaluated, as in an enumeration, with which the tests compare it.
+//! f = √6 / (1 + exp η) with η linear, so if entries of the explicand replace entries of a background row b,
+//! the odds `exp η` are multiplied: `v_b(S) = √6 / (1 + exp η(b) · Π_{i ∈ S} r_i)`, `r_i = exp(a_i (x_i −
+//! b_i))`. The value of one player requires products over subsets, and one division for each. All subsets are
+//! evaluated, as in an enumeration, with which the tests compare it.
 
 use apportion::Background;
 use apportion::games::Partition;

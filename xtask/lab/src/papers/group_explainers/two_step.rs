@@ -9,9 +9,9 @@
 //! TSh_i = φ_i[S_j, v] + (φ_j[M, v^P] − [v(S_j) − v(∅)]) / |S_j|         as corrected
 //! ```
 //!
-//! The Shapley values of a group's members in the game restricted to the group sum to v(S_j) − v(∅), so those
-//! of (3.19) sum to `φ_j[M, v^P] − v(∅)`. The paper defines games with v(∅) = 0 but uses marginal games,
-//! whose v(∅) is the mean prediction (section 2.2.1).
+//! The Shapley values of a group's members in the game restricted to the group sum to v(S_j) − v(∅), so the
+//! values of (3.19) sum to `φ_j[M, v^P] − v(∅)`. The paper defines games with v(∅) = 0 but uses marginal
+//! games, whose v(∅) is the mean prediction (section 2.2.1).
 
 use anyhow::Result;
 use apportion::games::{Centred, Game, Partition, QuotientGame, SubGame};
@@ -26,7 +26,7 @@ use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
-/// The experiments on two-step values, by index, and their numbers of predictors for enumeration.
+/// The experiments on two-step values: index, and number of predictors for enumeration.
 const PLAYED: [(usize, usize); 3] = [(4, 6), (5, 6), (5, 10)];
 
 /// Tolerance for rounding errors of values near 1.

@@ -26,9 +26,8 @@ pub(crate) const SMALL: usize = 20;
 /// Number of background rows of an interventional game without a single baseline.
 pub(crate) const BACKGROUND: usize = 50;
 
-/// A dataset's trees and an explicand. Banzhaf values are those of the path-dependent game. Shapley values
-/// are those of the interventional game, with the column means as baseline or with 50 other rows as
-/// background.
+/// A dataset's trees and an explicand. Banzhaf values are computed for the path-dependent game, and Shapley
+/// values for the interventional game, with the column means as baseline or with 50 other rows as background.
 pub(crate) struct Instance {
     dataset: Arc<Dataset>,
     run: usize,

@@ -52,7 +52,7 @@ fn median(curves: &Curves, (panel, level): (usize, usize), contender: Contender)
     curves.point(panel, contender, level).map_or(f64::NAN, |point| point.summary.median)
 }
 
-/// Returns the case that each of `ones` is below each of `others`.
+/// Tests that each of `ones` is below each of `others`.
 fn all_below(curves: &Curves, place: (usize, usize), ones: &[Contender], others: &[Contender]) -> Case {
     let worst = ones.iter().map(|&one| median(curves, place, one)).fold(0.0, f64::max);
     let best = others.iter().map(|&other| median(curves, place, other)).fold(f64::INFINITY, f64::min);

@@ -129,7 +129,7 @@ fn margin(curves: &Curves, rival: Contender, factor: f64) -> Claim {
     )
 }
 
-/// Creates a table of Kernel Banzhaf's median error divided by those of the others, at m = 20n.
+/// Creates a table of the ratios of Kernel Banzhaf's median error to the other estimators', at m = 20n.
 fn ratios(curves: &Curves) -> Table {
     let rivals = [KernelBanzhafUnpaired, MonteCarlo, MonteCarloTwice, Msr];
     let mut table = Table::new(

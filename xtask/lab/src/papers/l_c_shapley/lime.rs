@@ -96,7 +96,7 @@ impl Lime {
     }
 }
 
-/// Returns the distinct coalitions among `draws`, in order of first occurrence, with their numbers of draws.
+/// Returns the distinct coalitions among `draws`, in order of first occurrence, and how often each was drawn.
 /// The first is the coalition of all players. For the others, a number of players, uniform in 1..=n, is
 /// removed at random.
 fn draw(players: usize, draws: usize, seed: u64) -> (Coalitions, Vec<u32>) {

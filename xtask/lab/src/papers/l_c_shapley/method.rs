@@ -1,4 +1,4 @@
-//! The compared methods, with their numbers of evaluations.
+//! The compared methods, and the number of evaluations that each requires.
 
 use anyhow::Result;
 use apportion::estimators::{
@@ -57,7 +57,7 @@ pub(super) enum Method {
 }
 
 impl Method {
-    /// Methods for texts: the paper's, followed by ours.
+    /// Methods for texts: the methods of the paper, followed by ours.
     pub(super) const OF_TEXTS: [Self; 9] = [
         Self::LShapley,
         Self::CShapley,
@@ -70,7 +70,7 @@ impl Method {
         Self::LeverageShap,
     ];
 
-    /// Methods for images: the paper's, followed by ours.
+    /// Methods for images: the methods of the paper, followed by ours.
     pub(super) const OF_IMAGES: [Self; 8] = [
         Self::CShapley,
         Self::CShapleyPresent,

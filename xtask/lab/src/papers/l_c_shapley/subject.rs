@@ -122,7 +122,7 @@ impl Found {
         self.skipped.push(line);
     }
 
-    /// Returns the lines on those of `names` that are missing.
+    /// Returns the messages about the missing ones among `names`.
     pub(super) fn skipped(&self, names: &[&str]) -> Vec<&str> {
         let is_of = |line: &&str| names.iter().any(|name| line.starts_with(&format!("{name}: ")));
         self.skipped.iter().map(String::as_str).filter(is_of).collect()
@@ -168,8 +168,8 @@ struct Kind {
     printed: &'static str,
     /// Names of the subject and of the model for the network in the data directory.
     given: Option<(&'static str, &'static str)>,
-    /// Number of test samples in figures of the preset paper: the paper's thousand, or as many as take an
-    /// hour.
+    /// Number of test samples in figures of the preset `paper`: 1,000 as in the paper, or as many as can be
+    /// explained in an hour.
     explained: usize,
 }
 
@@ -433,8 +433,8 @@ impl Subject {
         Ok(subject)
     }
 
-    /// Returns a hash of all test samples and the model: its file, or its predictions if it is embedded, as
-    /// those of a large network would take minutes.
+    /// Returns a hash of all test samples and the model: its file, or its predictions if it is embedded,
+    /// since predictions of a large network would take minutes.
     fn hash(&self, file: Option<String>) -> Result<String> {
         let mut bytes = Vec::new();
         for index in 0..self.len() {

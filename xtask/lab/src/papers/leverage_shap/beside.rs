@@ -15,8 +15,8 @@ pub(super) const NOTE: &str = "rows and panels of the authors are their own runs
                                from the file `xtask/lab/data/leverage_shap_authors.csv.gz`; whatever is \
                                claimed is judged on them by the same rule";
 
-/// Adds the panels and rows of the authors' runs to ours. The first `keys` columns of the tables identify the
-/// subject of a row.
+/// Adds the panels and rows of the authors' runs to the ones of our runs. The first `keys` columns of the
+/// tables identify the subject of a row.
 ///
 /// `columns` contains, for each of our panels, its column in the paper's tables, or `None` if the paper does
 /// not use the dataset; `theirs` has one panel for each of `their_columns`.
@@ -40,7 +40,7 @@ pub(super) fn beside(
     Made { data, tables, figure, ..ours }
 }
 
-/// Places the panels of each dataset next to each other, followed by those without a partner.
+/// Places the panels of each dataset next to each other, followed by the panels without a counterpart.
 fn paired(
     ours: Vec<Panel>,
     theirs: Vec<Panel>,

@@ -122,7 +122,7 @@ fn error_grows(curves: &Curves, claim: &str, source: &str) -> Claim {
     )
 }
 
-/// Combines our curves with the authors': first those of the same quantity, then others.
+/// Combines our curves with the authors': first curves of the same quantity, then other curves.
 fn made(
     ours: &Curves,
     theirs: &[(&str, &Curves)],
@@ -326,7 +326,7 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
     })
 }
 
-/// Returns the quartiles of a lower bound of γ on a dataset, ours and the authors'.
+/// Returns the quartiles of a lower bound of γ on a dataset, for our runs and for the authors'.
 fn bound_row(authors: &Authors, known: &Known, ours: &[f64]) -> Vec<Entry> {
     let theirs: Vec<f64> = printed::column(known.name)
         .map(|column| authors.residuals(column))

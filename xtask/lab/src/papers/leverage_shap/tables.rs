@@ -1,4 +1,4 @@
-//! Tables 1, 2 and 4: our errors next to those of the authors' runs, which the paper prints.
+//! Tables 1, 2 and 4: our errors next to the errors of the authors' runs, which the paper prints.
 
 use anyhow::Result;
 
@@ -264,7 +264,7 @@ fn made(errors: Errors, claims: impl Fn(&Compared) -> Vec<Claim>) -> Made {
     }
 }
 
-/// Table 2: average error of Leverage SHAP over that of Optimized Kernel SHAP.
+/// Table 2: average error of Leverage SHAP divided by the average error of Optimized Kernel SHAP.
 pub(crate) fn table2(session: &Session) -> Result<Made> {
     let experiment = experiment(session, &all_datasets())?;
     let contenders = [OptimizedKernelShap, LeverageShap, LeverageShapDeterministic];

@@ -48,7 +48,7 @@ const STEPS: [usize; 5] = [256, 1024, 4096, 16384, 65536];
 /// Constant steps in units of 1/μ, with the corrected μ.
 const CONSTANTS: [f64; 3] = [0.02, 0.005, 0.00125];
 
-/// Maximum excess of a slope in T over that of the bound.
+/// Maximum excess of a slope in T over the slope of the bound.
 const SLACK: f64 = 0.2;
 
 /// Maximum deviation from 1 of the slope of the remaining error in a constant step.
@@ -58,7 +58,7 @@ const PROPORTION: f64 = 0.2;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
-    /// With the printed μ, so that steps are twice as long as those of [`Self::Inverse`].
+    /// With the printed μ, so that steps are twice as long as with [`Self::Inverse`].
     PrintedInverse,
     Inverse,
     SquareRoot,

@@ -170,7 +170,8 @@ fn panel(measured: &Measured, methods: &[Method], x: &Axis, remark: &str) -> Pan
     };
     for curve in curves() {
         let band = points(curve).into_iter().map(|(x, mean)| {
-            // Use the interval of the logarithm, as on the axis; that of the mean itself may reach zero.
+            // Use the interval of the logarithm, as on the axis; the interval of the mean itself may reach
+            // zero.
             let factor = (HALF_WIDTH * mean.error / mean.value).exp();
             (x, mean.value / factor, mean.value * factor)
         });

@@ -2,7 +2,7 @@
 //! the model (that is to say the estimated model tends to an additive model), then the Monte Carlo methods
 //! are better suited"; "when the model output depends more strongly on attribute associations (like in the
 //! previous simulated classification task), gradient based alternatives offer interesting results"). The
-//! classification tasks are those of figures 2 and 3, d = 16 and d = 300.
+//! classification tasks are taken from figures 2 and 3, with d = 16 and d = 300.
 
 use anyhow::Result;
 use apportion::games::TabulatedGame;

@@ -7,9 +7,9 @@
 //! γ < 1/μ              (1 − γμ)^T ‖φ_0 − φ*‖²/ε + γB²/(εμ)
 //! ```
 //!
-//! Markov's inequality holds for every non-negative random variable, so these bounds are as valid as those on
-//! the mean. The experiment shows whether runs exceed them, whether errors can be as large as ε at all, and
-//! how far the runs are from the bounds.
+//! Markov's inequality holds for every non-negative random variable, so these bounds hold if the bounds on
+//! the mean hold. The experiment shows whether runs exceed them, whether errors can be as large as ε at all,
+//! and how far the runs are from the bounds.
 
 use anyhow::Result;
 

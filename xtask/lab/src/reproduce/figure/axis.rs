@@ -120,7 +120,7 @@ impl Axis {
         placed
     }
 
-    /// Returns the range of the lines, extended by that of the areas as far as this does not flatten the
+    /// Returns the range of the lines, extended to include the areas as far as this does not flatten the
     /// lines. Lines at a single level cannot be flattened.
     fn widened(&self, (low, high): (f64, f64), areas: (f64, f64)) -> (f64, f64) {
         let room = if low < high { WIDENING * (high - low) } else { f64::INFINITY };

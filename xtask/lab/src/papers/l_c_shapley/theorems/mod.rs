@@ -1,5 +1,5 @@
 //! Theorems 1 and 2: the difference between L-Shapley or C-Shapley values and Shapley values when a feature
-//! depends little on those outside its neighbourhood. This is not a figure of the paper.
+//! depends little on the features outside its neighbourhood. This is not a figure of the paper.
 //!
 //! # Notation
 //!

@@ -38,12 +38,13 @@ pub(super) struct Compared {
     printed: f64,
     /// Maximum difference with the actual number of neighbours of each connected set.
     counted: f64,
-    /// Number of connected sets, of those with two neighbours outside, and of those whose coefficient agrees
-    /// with equation 6.
+    /// Number of connected sets, of connected sets with two neighbours outside, and of connected sets whose
+    /// coefficient agrees with equation 6.
     connected: usize,
     with_two: usize,
     agreeing: usize,
-    /// Whether the last two are the same sets.
+    /// Whether the sets with two neighbours outside and the sets with the coefficient of equation 6 are the
+    /// same.
     are_those: bool,
 }
 
