@@ -191,7 +191,7 @@ fn runs_without_a_relative_error_are_counted() {
         "3",
     ]);
     let table = std::fs::read_to_string(folder.join("table.md")).unwrap();
-    assert!(table.contains("leverage-shap on tiny at 4: in 3 of 3 runs all true values are 0"), "{table}");
+    assert!(table.contains("leverage-shap on tiny at 4: in 3 of 3 runs, all true values are 0"), "{table}");
     // The background does not depend on the seed.
     let digest = |seed: &str| {
         let folder = bench.done(&[

@@ -214,15 +214,15 @@ pub(super) fn budgets(session: &Session) -> Result<Made> {
         claims,
         notes: notes![
             format!(
-                "tree ensembles: {EXPLICANDS} rows of each dataset against the column means, Shapley and \
-                 Banzhaf values; logistic: the marginal game of 12 dependent predictors in four groups (1, 2 \
-                 | 3, 4 | 5, 6 | 7 to 12), {EXPLICANDS} rows against a background of 100 rows"
+                "tree ensembles: {EXPLICANDS} rows of each dataset with the column means as background, \
+                 Shapley and Banzhaf values; logistic: the marginal game of 12 dependent predictors in four \
+                 groups (1, 2 | 3, 4 | 5, 6 | 7 to 12), {EXPLICANDS} rows with 100 background rows"
             ),
-            "error: mean of ‖φ̃ − φ‖²/‖φ‖² over rows and runs; model rows: a coalition against one \
-             background row takes one; bias: means over the runs less the truth, in proportion to it; z: \
-             over their standard errors",
-            "a zero standard error says that a value is exact: such intervals are not counted; pooling \
-             weighs every player of every run alike, so wide datasets weigh more",
+            "error: mean of ‖φ̃ − φ‖²/‖φ‖² over rows and runs; model rows: one for each evaluated coalition \
+             and background row; bias: mean over the runs minus the truth, relative to the truth; z: the \
+             mean minus the truth, divided by its standard error",
+            "a standard error of zero means that a value is exact; such intervals are not counted. Pooling \
+             gives the same weight to every player of every run, so datasets with many features weigh more",
         ],
         datasets: DATASETS.to_vec(),
     })

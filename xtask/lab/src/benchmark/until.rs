@@ -182,20 +182,21 @@ pub(super) fn until(session: &Session) -> Result<Made> {
             ),
         ],
         notes: notes![
-            "errors are ‖φ̃ − φ‖/‖φ‖ against closed forms, and against interventional values of the tree \
-             ensembles with the column means as baseline; every run of a dataset explains another row, every \
-             run of unanimity games plays another game",
+            "errors are ‖φ̃ − φ‖/‖φ‖, where φ is known in closed form or, for tree ensembles, is the \
+             interventional value with the column means as baseline; each run on a dataset explains a \
+             different row, and each run of the unanimity games uses a different game",
             format!(
                 "budget: the default, all 2^n coalitions or 1000 n, whichever is less, but 100 000 at least; \
                  confidence {CONFIDENCE}; {} runs on games of more than {WIDE} players",
                 runs_on(session, usize::MAX)
             ),
             "kernel-banzhaf-without-replacement estimates Banzhaf values, all others Shapley values",
-            "both evaluations spent and least budgets are of samples that grow, repeated coalitions counted \
-             once; least budgets are found between two of a grid, 1/m linear in the squared mean error",
-            "an error in one direction takes 6.03 times the least budget to be within the tolerance with \
-             confidence 0.95, whatever the method: its mean is √(2/π) σ, its 0.95 quantile 1.96 σ, and π/2 · \
-             1.96² = 6.03. Ratios above 3 are there the price of confidence",
+            "evaluations spent and minimum budgets are measured with growing samples, and repeated \
+             coalitions are counted once; minimum budgets are interpolated between two points of a grid, \
+             with the squared mean error linear in 1/m",
+            "if the error has a single direction, every method needs 6.03 times the minimum budget to be \
+             within the tolerance with confidence 0.95: the mean error is √(2/π) σ, its 0.95 quantile is \
+             1.96 σ, and π/2 · 1.96² = 6.03. In such games, ratios above 3 are the price of confidence",
         ],
         datasets: DATASETS.to_vec(),
     })

@@ -228,8 +228,8 @@ fn markdown(arguments: &Compare, told: &[String], table: &Table) -> String {
         table.markdown()
     );
     text.push_str(
-        "Each pair is one seed: the same explicand for both. Errors ‖φ̃ − φ‖ that differ by at most 1e-10 of \
-         ‖φ‖ differ by rounding, and are equal.\n",
+        "Each pair has the same seed, and thus the same explicand. Errors ‖φ̃ − φ‖ that differ by at most \
+         1e-10 of ‖φ‖ are considered equal, because such differences are rounding errors.\n",
     );
     if !told.is_empty() {
         text.push_str("\nIn what the runs differ:\n\n");

@@ -100,14 +100,15 @@ pub(super) fn figure(session: &Session, number: usize) -> Result<Made> {
 fn notes(session: &Session, experiment: &Experiment) -> Vec<String> {
     let mut notes = super::notes::notes(session);
     notes.push(format!(
-        "experiment {}: {} in the empirical marginal game, K independent draws from coalitions × background \
-         for each explicand, each K with draws of its own, each run too",
+        "experiment {}: {} in the empirical marginal game, from K independent draws from coalitions × \
+         background for each explicand; draws are independent across K and runs",
         experiment.name, experiment.quantity
     ));
     notes.extend(notes![
-        "MISE: mean over the explicands of (ĝ − g)² (equation 4.1), RMISE: over the mean of g² (equation \
-         4.2); means over the runs with their standard errors; exact rate: σ²/K, σ² the variance of one \
-         draw, by enumeration; estimated variance: mean of s²/K, s² each estimate's own sample variance",
+        "MISE: mean over the explicands of (ĝ − g)² (equation 4.1); RMISE: MISE divided by the mean of g² \
+         (equation 4.2); both are means over the runs, with standard errors. Exact rate: σ²/K, where σ² is \
+         the variance of one draw, computed by enumeration. Estimated variance: mean of s²/K, where s² is \
+         the sample variance of each estimate",
     ]);
     if experiment.sizes.len() > 1 {
         notes.push(

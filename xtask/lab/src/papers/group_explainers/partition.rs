@@ -80,8 +80,8 @@ pub(super) fn partition(session: &Session) -> Result<Made> {
     let judged = all.iter().filter(|found| JUDGED.contains(&found.rows));
     let mut notes = super::notes::notes(session)[..2].to_vec();
     notes.push(format!(
-        "{} samples from the law of experiment 2a for each number of rows; average linkage; automatic: cut \
-         where dependence is not significant at 5 %, or below 0.1",
+        "{} samples from the distribution of experiment 2a for each number of rows; average linkage; \
+         automatic: cut where dependence is not significant at 5 % or is below 0.1",
         session.runs
     ));
     notes.push("the paper clusters on the maximal information coefficient".to_owned());

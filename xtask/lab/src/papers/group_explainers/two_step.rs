@@ -197,8 +197,8 @@ pub(super) fn two_step(session: &Session) -> Result<Made> {
     notes.extend(notes![
         "exact, by enumeration, in the empirical marginal games of experiments 3a and 3b; v(∅) is the mean \
          prediction over D",
-        "Algorithm 4 as printed is not of one form: groups of one it takes to Algorithm 2, which is the \
-         corrected value, and from the shares of larger groups it takes v(S_j) off",
+        "Algorithm 4 as printed is inconsistent: it passes groups with a single member to Algorithm 2, which \
+         gives the corrected value, but subtracts v(S_j) from the shares in larger groups",
         "figures 5 and 6 estimate the corrected values",
     ]);
     Ok(Made {

@@ -196,11 +196,11 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
         claims = claims.into_iter().map(|claim| claim.and(&missing)).collect();
     }
     let mut notes = notes![
-        "models: two-layer networks of our own training on the paper's Diabetes (Pima), Census Income \
-         (adult), Bank (all rows) and German Credit, which come with the repository (xtask/lab/networks)",
+        "models: two-layer networks trained by this project on the paper's Diabetes (Pima), Census Income \
+         (adult), Bank (all rows) and German Credit, which are part of the repository (xtask/lab/networks)",
         format!(
-            "game: interventional, the mean over {BACKGROUND} random rows other than the explicand, new in \
-             every run; truth: all 2^n coalitions"
+            "game: interventional, the mean over {BACKGROUND} random rows other than the explicand, drawn \
+             again in every run; truth: computed from all 2^n coalitions"
         ),
         super::notes::ESTIMATORS,
     ];
