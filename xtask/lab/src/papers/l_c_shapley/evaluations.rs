@@ -232,10 +232,10 @@ pub(super) fn evaluations(session: &Session) -> Result<Made> {
         claims: claims(&all),
         notes: notes![
             "distinct coalitions, v(∅) and v(N) included, each evaluated once whichever players need it",
-            "per player: what each further player adds, exactly the same from every size to the next; on \
-             grids the coefficient of d, beside terms of the border that grow as √d",
-            "with the paper's coefficients C-Shapley asks for U and U \\ i, and k² pairs of arms; with true \
-             boundaries for connected coalitions alone, 2k + 1 n-grams for each word",
+            "per player: the number of evaluations added by each further player, exactly the same from every \
+             size to the next; on grids, the coefficient of d, in addition to border terms that grow as √d",
+            "with the paper's coefficients, C-Shapley requires U and U \\ i, and k² pairs of arms; with true \
+             boundaries, it only requires connected coalitions, 2k + 1 n-grams for each word",
         ],
         datasets: Vec::new(),
     })

@@ -232,16 +232,17 @@ fn notes(found: &Found) -> Vec<String> {
     let mut notes = super::notes::notes(found);
     notes.push(SALIENCY.to_owned());
     notes.extend(notes![
-        "columns: the first test images of each class that are predicted rightly; single pictures: \
-         DATASET-SAMPLE-METHOD-PERCENT.png beside this report",
+        "columns: the first correctly predicted test images of each class; individual pictures: \
+         DATASET-SAMPLE-METHOD-PERCENT.png next to this report",
     ]);
     notes
 }
 
 /// Note on saliency in reports on images.
-pub(super) const SALIENCY: &str = "Saliency: the model is a black box, so that gradients of log P(ŷ | x) are \
-     numerical, by central differences: two predictions for each number of a pixel; of several channels the \
-     derivative of largest size";
+pub(super) const SALIENCY: &str = "Saliency: since the model is a black box, gradients of log P(ŷ | x) are \
+                                   computed by central differences, with two predictions for each value of a \
+                                   pixel; for several channels, the derivative with the largest absolute \
+                                   value is used";
 
 /// Creates the panel of misclassified digits, with their top pixels by C-Shapley masked; `None` if all are
 /// classified correctly.

@@ -10,10 +10,10 @@ const OURS: &str = "this project";
 const THEIRS: &str = "the authors";
 
 /// Note for readers of a figure that contains both.
-pub(super) const NOTE: &str = "rows and panels of the authors are their own runs (their repository at commit \
-                               0de0a80: 100 runs, models and rows of their own, NHANES with 79 features), \
-                               from the file `xtask/lab/data/leverage_shap_authors.csv.gz`; whatever is \
-                               claimed is judged on them by the same rule";
+pub(super) const NOTE: &str = "rows and panels of the authors show the authors' own runs (their repository \
+                               at commit 0de0a80: 100 runs, with their own models and rows, and NHANES with \
+                               79 features), from the file `xtask/lab/data/leverage_shap_authors.csv.gz`; \
+                               claims are judged on them by the same rule";
 
 /// Adds the panels and rows of the authors' runs to the ones of our runs. The first `keys` columns of the
 /// tables identify the subject of a row.

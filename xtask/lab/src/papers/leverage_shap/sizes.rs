@@ -102,8 +102,8 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
         claims: claims(&ratios, agrees).into_iter().chain(algorithms::claims(session.seed)).collect(),
         notes: notes![
             "the probability axis is logarithmic, so that both laws can be read at n = 1000",
-            "the authors' repository has this figure as a picture only, so there is nothing of theirs to set \
-             beside it",
+            "the authors' repository contains this figure as a picture only, so there are no numbers to \
+             compare with",
         ],
         datasets: Vec::new(),
     })

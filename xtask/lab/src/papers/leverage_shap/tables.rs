@@ -251,8 +251,8 @@ fn made(errors: Errors, claims: impl Fn(&Compared) -> Vec<Claim>) -> Made {
     all.extend(claims(&errors.theirs).into_iter().map(on_the_authors_runs));
     let mut notes = NOTES.map(str::to_owned).to_vec();
     notes.extend(notes![
-        "the columns \"authors\" are computed from the authors' runs, which give the numbers that the paper \
-         prints, digit for digit; their NHANES has 79 features, ours 18",
+        "the columns \"authors\" are computed from the authors' runs, which reproduce the numbers printed in \
+         the paper exactly; their NHANES has 79 features, ours 18",
     ]);
     Made {
         data: errors.data,
@@ -275,8 +275,8 @@ pub(crate) fn table2(session: &Session) -> Result<Made> {
     notes.extend(notes![
         "entries with m ≥ 2^n, where both estimators are exact, are left out of the averages, as in the \
          paper",
-        "the authors' runs give the ratios that the paper prints, digit for digit; their NHANES has 79 \
-         features, ours 18",
+        "the authors' runs reproduce the ratios printed in the paper exactly; their NHANES has 79 features, \
+         ours 18",
     ]);
     let mut claims = ratio_claims(&of_paper(&experiment, &curves));
     claims.extend(ratio_claims(&theirs).into_iter().map(on_the_authors_runs));

@@ -282,18 +282,18 @@ pub(super) fn bounds(session: &Session) -> Result<Made> {
         tables: vec![constants(&games, &gradients), table(&all)],
         claims: claims(&all, &games, &gradients),
         notes: notes![
-            "the paper's simulated regression task with few features, so that games are known whole: C is \
-             the largest |v(S)|, D is 1.1 ‖φ*‖; iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; importance \
-             sampling; one coalition a step",
-            "F has the Hessian 2XᵀWX, whose smallest eigenvalue is 2(1 − 1/d); printed is 1 − 1/d. F is \
-             strongly convex with any μ up to the smallest eigenvalue, so the printed μ is valid, and bounds \
-             with it are larger than they need be",
-            "claims of the paper are judged with what it prints: μ = 1 − 1/d, steps by this μ, and κ = B/μ \
-             by it. The sum that it prints for κ is twice B/μ, so that bounds with the sum are larger still \
-             and hold with these",
-            "for steps as 1/√t the sums of the paper's source come to 3DB/√T, where 2DB/√T is printed; from \
-             3DB/√T follows 6Dκ/√T with κ = B/(2(1 − 1/d)), which is 3Dκ/√T with the printed μ: the printed \
-             4Dκ/√T is true, though not by the steps that lead to it",
+            "the paper's simulated regression task with few features, so that all coalition values are \
+             known: C is the largest |v(S)|, D is 1.1 ‖φ*‖; iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; \
+             importance sampling; one coalition per step",
+            "F has the Hessian 2XᵀWX, whose smallest eigenvalue is 2(1 − 1/d); the paper prints 1 − 1/d. F \
+             is strongly convex with any μ up to the smallest eigenvalue, so the printed μ is valid, but the \
+             bounds with it are larger than necessary",
+            "claims of the paper are judged as printed: μ = 1 − 1/d, steps with this μ, and κ = B/μ. The sum \
+             printed for κ is twice B/μ, so bounds with this sum are even larger, and hold if these bounds \
+             do",
+            "for steps proportional to 1/√t, the sums in the paper's source give 3DB/√T, where 2DB/√T is \
+             printed; 3DB/√T implies 6Dκ/√T with κ = B/(2(1 − 1/d)), which is 3Dκ/√T with the printed μ: the \
+             printed 4Dκ/√T is true, but does not follow from the printed steps",
         ],
         datasets: Vec::new(),
     })

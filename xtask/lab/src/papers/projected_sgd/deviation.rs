@@ -110,10 +110,10 @@ pub(super) fn deviation(session: &Session) -> Result<Made> {
         notes: {
             let mut notes = markov::notes(&tails);
             notes.push(
-                "what holds in place of the deviation inequality is the inequality of Azuma and Hoeffding: \
-                 by importance sampling every gradient, and not only the mean of their squares, is within B. \
-                 With steps as 1/√t it gives more than appendix 8.2 prints; with steps as 1/t a tail as \
-                 exp(−ε²T), and not as exp(−ε²T²)"
+                "what holds instead of the deviation inequality is the Azuma–Hoeffding inequality: with \
+                 importance sampling every gradient, and not only the mean of their squares, is bounded by \
+                 B. For steps proportional to 1/√t it gives a stronger result than appendix 8.2 prints; for \
+                 steps proportional to 1/t it gives a tail like exp(−ε²T), not exp(−ε²T²)"
                     .to_owned(),
             );
             notes

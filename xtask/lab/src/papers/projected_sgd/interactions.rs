@@ -58,10 +58,10 @@ pub(super) fn interactions(session: &Session) -> Result<Made> {
     notes.extend(notes![
         "the reward is the logistic function of (Σz² − median)/width, from nearly additive (width 64) to the \
          paper's classification (width 0), on the same pairs",
-        "classification with d = 300 is that of figure 3, with its truth and its T; there is no share of \
-         interactions of so many features",
-        "share of interactions: Σ_S w_S (v(S) − Σ_{j∈S} φ_j)² over the same sum with v(M)/d in place of φ_j, \
-         w_S the weights of the paper's regression; 0 in an additive game",
+        "classification with d = 300 is taken from figure 3, with the same truth and T; the share of \
+         interactions is not computed for this many features",
+        "share of interactions: Σ_S w_S (v(S) − Σ_{j∈S} φ_j)² divided by the same sum with v(M)/d instead of \
+         φ_j, where w_S are the weights of the paper's regression; 0 in an additive game",
     ]);
     Ok(Made {
         data: table("data", &points),

@@ -52,11 +52,12 @@ pub(super) fn markov(session: &Session) -> Result<Made> {
 pub(super) fn notes(tails: &[Tail]) -> Vec<String> {
     let runs = tails.first().map_or(0, Tail::runs);
     notes![
-        "the paper's simulated regression task with 3 and 4 features, the first game of each, known whole: C \
-         is the largest |v(S)|, D is 1.1 ‖φ*‖; iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; importance \
-         sampling; one coalition a step; steps, averages and bounds by the printed μ = 1 − 1/d, κ = B/μ",
+        "the paper's simulated regression task with 3 and 4 features, the first game of each, with all \
+         coalition values known: C is the largest |v(S)|, D is 1.1 ‖φ*‖; iterates are projected on Σφ = \
+         v(M), ‖φ‖ ≤ D; importance sampling; one coalition per step; steps, averages and bounds with the \
+         printed μ = 1 − 1/d, κ = B/μ",
         format!(
-            "{runs} runs of each rule in each game; errors are in units of D²; none can be above {LARGEST}, \
+            "{runs} runs of each rule in each game; errors are in units of D² and cannot exceed {LARGEST}, \
              the squared diameter of the ball"
         ),
     ]

@@ -58,8 +58,8 @@ pub(super) fn steps(session: &Session) -> Result<Made> {
         .collect::<Result<Vec<Measured>>>()?;
     let mut notes = super::notes::notes();
     notes.push(format!(
-        "{} pairs for each task, none of which is among those of figures 2 and 3; step sizes {}; a step size \
-         at which the iterates of a pair diverge has no mean",
+        "{} pairs for each task, different from the pairs of figures 2 and 3; step sizes {}; there is no \
+         mean for a step size at which the iterates of a pair diverge",
         pairs(session),
         SIZES.map(|size| size.to_string()).join(", ")
     ));

@@ -61,26 +61,26 @@ pub(super) fn fig1(session: &Session) -> Result<Made> {
     let (mut notes, mut tables) = (Vec::new(), Vec::new());
     let (recidivist, quality) = compas(session)?;
     notes.push(format!(
-        "COMPAS: the paper's model is not published, so its 70 %, 14 %, 46 % and 9 % cannot be met; ours is \
-         a logistic regression of \"score Medium or High\" (with which individuals like the paper's come \
-         near its 70 %) trained by this program on four of five rows (accuracy {:.3} on the {} others, {:.3} \
-         by the more frequent class)",
+        "COMPAS: the paper's model is not published, so its 70 %, 14 %, 46 % and 9 % cannot be reproduced; \
+         ours is a logistic regression of \"score Medium or High\" (whose predictions for individuals like \
+         the paper's are close to its 70 %), trained by this program on four of five rows (accuracy {:.3} on \
+         the {} others, {:.3} for always predicting the more frequent class)",
         quality.accuracy, quality.rows, quality.accuracy_of_majority
     ));
     notes.push(format!(
-        "COMPAS: explained is, of the rows held out of age 21 without priors as in the paper's figure, that \
-         whose probability is nearest to the paper's {PROBABILITY_OF_PAPER}; references: {REFERENCES} rows \
-         drawn from those trained on that are not predicted recidivist"
+        "COMPAS: the explained row is, among the held-out rows with age 21 and no priors as in the paper's \
+         figure, the one whose probability is closest to the paper's {PROBABILITY_OF_PAPER}; references: \
+         {REFERENCES} rows drawn from the training rows that are not predicted recidivist"
     ));
     tables.push(quality_table(&quality));
     let waterfalls = [recidivist, diabetes(session)?];
     notes.push(format!(
-        "diabetes: the embedded XGBoost model; explained is a row drawn from those predicted above the \
-         median, against {REFERENCES} drawn from those below"
+        "diabetes: the embedded XGBoost model; the explained row is drawn from rows with predictions above \
+         the median, with {REFERENCES} references drawn from rows below"
     ));
     notes.push(format!(
-        "values are exact: all coalitions, each averaged over the references; beside them Algorithm 1 with \
-         {ITERATIONS} iterations, one reference drawn for each"
+        "values are exact: all coalitions, each averaged over the references; shown next to them is \
+         Algorithm 1 with {ITERATIONS} iterations, each with one reference"
     ));
     tables.insert(0, table("Importance of each attribute", &waterfalls));
     let adds_up = [
