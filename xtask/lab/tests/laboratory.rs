@@ -507,7 +507,7 @@ fn a_model_may_refuse_missing_values_and_have_several_outputs() {
     assert!(said.contains("invalid value 2 for --output"), "{said}");
     let holes = dataset("a,b\n1,1\n0,\n");
     let said = bench.refused(&["--dataset", &holes, "--estimators", "msr", "--output", "0"], 1);
-    assert!(said.contains("row 1 (the first is 0) has no value in column \"b\""), "{said}");
+    assert!(said.contains("row 1 (counted from 0) has no value in column \"b\""), "{said}");
 }
 
 #[test]

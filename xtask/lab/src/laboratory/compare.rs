@@ -172,7 +172,8 @@ fn table(compared: &[Compared<'_>], rivals: &[Rivals]) -> Table {
         "chance",
     ];
     let mut table = Table::new(
-        "Squared error of B over that of A: median over the pairs, 95 % interval, sign test",
+        "Squared error of B divided by the squared error of A: median over the pairs, 95 % interval, sign \
+         test",
         columns,
     );
     for Compared { dataset, rivals: place, budget, paired } in compared {
@@ -222,7 +223,8 @@ fn number(ratio: f64) -> String {
 
 fn markdown(arguments: &Compare, told: &[String], table: &Table) -> String {
     let mut text = format!(
-        "A is `{}`, B is `{}`. Below 1 B has the smaller errors.\n\n![figure](figure.png)\n\n{}\n",
+        "A is `{}`, B is `{}`. If a ratio is below 1, B has the smaller \
+         errors.\n\n![figure](figure.png)\n\n{}\n",
         arguments.a.display(),
         arguments.b.display(),
         table.markdown()
@@ -232,7 +234,7 @@ fn markdown(arguments: &Compare, told: &[String], table: &Table) -> String {
          1e-10 of ‖φ‖ are considered equal, because such differences are rounding errors.\n",
     );
     if !told.is_empty() {
-        text.push_str("\nIn what the runs differ:\n\n");
+        text.push_str("\nDifferences between the runs:\n\n");
         told.iter().for_each(|line| text.push_str(&format!("- {line}\n")));
     }
     text
@@ -291,7 +293,7 @@ fn picture(compared: &[Compared<'_>], rivals: &[Rivals], record: &Record) -> Fig
     };
     let panels: Vec<Panel> = panels.collect();
     Figure {
-        title: "Squared error of B over that of A".to_owned(),
+        title: "Squared error of B divided by the squared error of A".to_owned(),
         columns: looks::COLUMNS,
         legend: looks::legend(
             drawn.iter().enumerate().map(|(look, &place)| (rivals[place].title(), looks::look(look))),

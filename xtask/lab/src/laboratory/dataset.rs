@@ -37,7 +37,7 @@ impl OwnDataset {
             .with_context(|| format!("cannot read the model {}", files.model.display()))?;
         ensure!(
             model.feature_count() > 0,
-            "the model {} has no features: nothing can be attributed",
+            "the model {} has no features, so there is nothing to explain",
             files.model.display()
         );
         let output = output(&model, arguments.output)
@@ -137,8 +137,8 @@ fn refuse_missing(table: &Table, model: &Ensemble) -> Result<()> {
         for (feature, value) in table.row(row).iter().enumerate() {
             ensure!(
                 !(value.is_nan() && model.refuses_missing(feature)),
-                "row {row} (the first is 0) has no value in column {}, and the model does not support \
-                 missing values there; remove the row, or fill in the value",
+                "row {row} (counted from 0) has no value in column {}, but the model does not support \
+                 missing values in this column; remove the row, or fill in the value",
                 column(table, feature)
             );
         }

@@ -70,7 +70,7 @@ struct Wanted<'a> {
 pub(crate) fn read(folder: &Path) -> Result<Described> {
     let path = folder.join(FILE);
     let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("cannot read {}; pass the directory of a paper", path.display()))?;
+        .with_context(|| format!("cannot read {}; expected the directory of a paper", path.display()))?;
     let paper: Described = toml::from_str(&text).with_context(|| {
         format!(
             "{} is not a valid description of a paper; see the example in docs/laboratory.md",

@@ -141,7 +141,7 @@ impl Report {
         for note in &self.notes {
             let _ = writeln!(text, "- {note}");
         }
-        let _ = writeln!(text, "- every number behind the artefact is in {numbers}");
+        let _ = writeln!(text, "- all numbers of this artefact are in {numbers}");
         text
     }
 }

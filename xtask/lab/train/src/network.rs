@@ -128,7 +128,7 @@ impl<'a> Builder<'a> {
         for places in &mut self.places {
             *places = (*places + 2 * padding + 1)
                 .checked_sub(size)
-                .context("a convolution is wider than its input")?;
+                .context("the window of a convolution is wider than its input")?;
         }
         self.channels = outputs;
         Ok(self.with(Layer::Convolution { weight, bias, size, padding }).with(Layer::Relu))

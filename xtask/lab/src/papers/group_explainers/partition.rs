@@ -146,7 +146,7 @@ fn clustered(
 fn height(clustered: &ClusteredFeatures) -> Result<f64> {
     match clustered.cut {
         Cut::Height(height) => Ok(height),
-        Cut::Groups(_) => bail!("a cut by significance is at a height"),
+        Cut::Groups(_) => bail!("expected a cut at a height, found a number of groups"),
     }
 }
 

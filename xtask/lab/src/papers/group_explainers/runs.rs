@@ -158,7 +158,7 @@ fn estimate(setting: &Setting, explicand: usize, draws: usize, seed: u64) -> Res
     let game = MarginalGame::new(&setting.model, setting.background.row(explicand), &setting.background)?;
     let estimator = setting.estimator(experiment.kind);
     let estimates = estimator.estimate_players(&game, &[experiment.subject], draws, seed)?;
-    let std_errors = estimates.std_errors.context("an estimate without standard errors")?;
+    let std_errors = estimates.std_errors.context("the estimate has no standard errors")?;
     Ok((estimates.values[0], std_errors[0]))
 }
 

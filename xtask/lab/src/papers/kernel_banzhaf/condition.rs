@@ -38,7 +38,7 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
         all.push(curves.made(["dataset", "m"], &Look { y, ..look }, &caption));
         readings.push((title.to_owned(), judged(curves, |curves| claims(&experiment, curves, &errors))));
     }
-    let mut made = all.into_iter().reduce(Made::followed_by).context("there are two readings")?;
+    let mut made = all.into_iter().reduce(Made::followed_by).context("the list of readings is empty")?;
     made.claims = Claim::over_readings(readings);
     made.notes = shapley_notes();
     made.notes.extend(notes![

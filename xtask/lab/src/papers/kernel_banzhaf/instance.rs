@@ -150,7 +150,7 @@ impl Run for Instance {
             return Ok(Times::new());
         }
         if contender != Contender::KernelBanzhaf {
-            bail!("figure 4 has three regressions");
+            bail!("evaluations are only counted for the three regressions of figure 4");
         }
         let sampler = WithReplacement { law: SizeLaw::binomial(players)?, pairing: Pairing::Paired };
         let mut times = Times::new();

@@ -68,7 +68,9 @@ impl SampledRows {
                 let (coalitions, weights) = OptimizedKernelShap::weighted_coalitions(players, budget, seed)?;
                 Ok(Self { coalitions, weights, origin: 0.0 })
             }
-            _ => bail!("figure 5 has three regressions"),
+            _ => bail!(
+                "K is not defined for this estimator; expected one of the three regressions of figure 5"
+            ),
         }
     }
 

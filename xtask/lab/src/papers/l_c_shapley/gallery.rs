@@ -31,8 +31,10 @@ const FACTOR: usize = 8;
 /// Figure 4: digits.
 pub(super) fn fig4(session: &Session) -> Result<Made> {
     let found = images(session)?;
-    let subject =
-        found.subject("mnist38").or_else(|| found.subject(DIGITS)).context("the digits are embedded")?;
+    let subject = found
+        .subject("mnist38")
+        .or_else(|| found.subject(DIGITS))
+        .context("the embedded digits are missing")?;
     let title = format!("Figure 4: {} with the top pixels masked", subject.title);
     let note = "Masked pixels: red where activated, blue where not.";
     let (figure, data) = gallery(session, subject, &SHOWN, &title, note)?;
@@ -102,7 +104,7 @@ fn gallery(
 ) -> Result<(Figure, Table)> {
     let columns = columns(session, subject)?;
     let scores = scores(session, subject, &METHODS, &columns)?;
-    let reference = Reference::Value(subject.reference().context("images have a reference")?);
+    let reference = Reference::Value(subject.reference().context("the dataset contains no images")?);
     let mut data = data_table();
     let mut panels = Vec::new();
     for &percent in shares {
@@ -260,7 +262,7 @@ pub(super) fn misclassified(session: &Session, subject: &Subject) -> Result<Opti
         return Ok(None);
     }
     let scores = scores(session, subject, &[Method::CShapley], &found)?.concat();
-    let reference = Reference::Value(subject.reference().context("images have a reference")?);
+    let reference = Reference::Value(subject.reference().context("the dataset contains no images")?);
     let (width, height, side) = (260.0, 184.0, 116.0);
     let mut marks = Vec::new();
     for (place, (&index, scores)) in found.iter().zip(&scores).enumerate() {

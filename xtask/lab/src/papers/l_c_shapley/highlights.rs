@@ -94,7 +94,7 @@ pub(super) fn table2(session: &Session) -> Result<Made> {
 }
 
 fn explain<'a>(session: &Session, subject: &'a Subject) -> Result<Explained<'a>> {
-    let sample = subject.table_2().context("no texts")??;
+    let sample = subject.table_2().context("the subject is not a text dataset")??;
     let model = subject.model.as_ref();
     let exact = exact(model, &sample)?;
     let mut methods = Vec::new();
@@ -115,7 +115,7 @@ fn explain<'a>(session: &Session, subject: &'a Subject) -> Result<Explained<'a>>
     }
     let alone = alone(subject, &sample)?;
     let class = subject.classes[sample.class];
-    let Shown::Text(text) = sample.shown else { anyhow::bail!("no text") };
+    let Shown::Text(text) = sample.shown else { anyhow::bail!("the sample is not a text") };
     let words = (0..text.players().len()).map(|player| text.words(player)).collect();
     Ok(Explained { subject, class, text, words, alone, exact, methods })
 }

@@ -562,7 +562,9 @@ impl Subject {
     /// Returns a text truncated to the width of the model, and its words as players.
     fn text(&self, tokens: &[String], ids: &[usize]) -> Result<(Text, Masked)> {
         let text = Text::from_tokens(tokens, ids)?;
-        let Inputs::Texts { reading, .. } = self.inputs else { anyhow::bail!("{} are images", self.name) };
+        let Inputs::Texts { reading, .. } = self.inputs else {
+            anyhow::bail!("{} is a dataset of images, expected texts", self.name)
+        };
         Ok(match reading {
             Reading::AllTokens => {
                 let masked = text.masked(text.tokens().len(), PADDING)?;
@@ -631,6 +633,6 @@ pub(super) fn predict(model: &dyn Model, rows: &[f64], count: usize) -> Result<V
     let mut outputs = vec![0.0; count * model.outputs()];
     model
         .predict(Rows::new(rows, rows.len() / count), &mut outputs)
-        .map_err(|error| anyhow::anyhow!("the model: {error}"))?;
+        .map_err(|error| anyhow::anyhow!("cannot evaluate the model: {error}"))?;
     Ok(outputs)
 }

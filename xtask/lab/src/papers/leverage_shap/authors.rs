@@ -70,7 +70,7 @@ pub(super) struct Authors {
 /// If the embedded file is invalid, which the tests rule out.
 pub(super) fn authors() -> Result<&'static Authors> {
     static READ: LazyLock<Result<Authors>> = LazyLock::new(|| Authors::read(PACKED));
-    READ.as_ref().map_err(|error| anyhow::anyhow!("the authors' runs: {error:#}"))
+    READ.as_ref().map_err(|error| anyhow::anyhow!("cannot read the authors' runs: {error:#}"))
 }
 
 /// Returns the name of an estimator in the authors' files, or `None` if it does not occur there.
@@ -96,7 +96,7 @@ impl Authors {
         let (mut players, mut measured) = (BTreeMap::new(), BTreeMap::<Setting, Measured>::new());
         for record in csv::Reader::from_reader(bytes.as_slice()).records() {
             let record = record?;
-            let cell = |at: usize| record.get(at).context("a column is missing");
+            let cell = |at: usize| record.get(at).context("a row has too few columns");
             let runs: Vec<f64> = record.iter().skip(7).map(|run| Ok(run.parse()?)).collect::<Result<_>>()?;
             ensure!(runs.len() == RUNS, "{} runs", runs.len());
             players.insert(cell(0)?.to_owned(), cell(1)?.parse()?);

@@ -159,7 +159,7 @@ impl Fit {
 
     /// Returns the p-value: the probability that draws from the distribution deviate at least as much.
     fn chance(&self) -> Result<f64> {
-        Ok(ChiSquared::new(self.freedom).context("the law of χ²")?.sf(self.statistic))
+        Ok(ChiSquared::new(self.freedom).context("invalid degrees of freedom of χ²")?.sf(self.statistic))
     }
 }
 

@@ -185,7 +185,7 @@ impl Game for PairGame {
 
 /// Returns the median of a χ² distribution, so that half of all individuals belong to each class.
 fn median(degrees: usize) -> Result<f64> {
-    let law = ChiSquared::new(degrees as f64).context("the law of a sum of squares")?;
+    let law = ChiSquared::new(degrees as f64).context("invalid degrees of freedom of χ²")?;
     let (mut low, mut high) = (0.0, degrees as f64);
     for _ in 0..100 {
         let middle = 0.5 * (low + high);

@@ -120,7 +120,7 @@ fn compas(session: &Session) -> Result<(Waterfall, Quality)> {
     let distance = |row: usize| (probability(row) - PROBABILITY_OF_PAPER).abs();
     let explicand = alike
         .min_by(|&one, &other| distance(one).total_cmp(&distance(other)))
-        .context("no row held out is of age 21 without priors")?;
+        .context("none of the held-out rows has age 21 and no priors")?;
     let group: Vec<&[f64]> = (0..data.rows())
         .filter(|&row| !is_held_out(row) && probability(row) < 0.5)
         .map(|row| data.row(row))
@@ -139,7 +139,7 @@ fn compas(session: &Session) -> Result<(Waterfall, Quality)> {
 }
 
 fn diabetes(session: &Session) -> Result<Waterfall> {
-    let data = session.datasets(&["diabetes"])?.pop().context("diabetes is embedded")?;
+    let data = session.datasets(&["diabetes"])?.pop().context("the embedded dataset diabetes is missing")?;
     let predictions = (0..data.rows())
         .map(|row| {
             let mut value = [0.0];
@@ -200,7 +200,7 @@ fn explained<M: Model>(
     // reference.
     let budget = 2 + (ITERATIONS * (players + 1)).div_ceil(REFERENCES);
     let estimated = algorithm_1.estimate(&game, budget, seed)?;
-    let errors = estimated.std_errors.context("an estimate without standard errors")?;
+    let errors = estimated.std_errors.context("the estimate has no standard errors")?;
 
     let bars = labels.into_iter().zip(&exactly.values).zip(estimated.values.iter().zip(errors));
     Ok(Waterfall {

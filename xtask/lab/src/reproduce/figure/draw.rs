@@ -571,7 +571,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
 }
 
 fn done(drawn: std::result::Result<(), impl std::fmt::Display>) -> Result<()> {
-    drawn.map_err(|error| anyhow!("cannot draw: {error}"))
+    drawn.map_err(|error| anyhow!("cannot draw the figure: {error}"))
 }
 
 fn rgb((red, green, blue): Colour) -> RGBColor {
