@@ -66,8 +66,9 @@ const METHODS: [Judged; 10] = [
     judged(&methods::LEVERAGE, On::Groups, NEAR, false),
 ];
 
-/// The method that others must beat in model rows.
+/// The method that [`NESTED`] must beat in model rows.
 const INDEPENDENT: &MethodSpec = &methods::PRODUCT_SPACE;
+/// The methods that must need fewer model rows than [`INDEPENDENT`].
 const NESTED: [&MethodSpec; 2] = [&methods::NESTED_PERMUTATION_PLAIN, &methods::NESTED_PERMUTATION];
 
 /// Results of a method for one value of one problem with one budget.

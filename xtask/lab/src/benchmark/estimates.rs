@@ -21,13 +21,13 @@ const HALF_WIDTH: f64 = 1.96;
 /// Standard errors up to this are rounding error: the value is exact.
 const LEAST_WIDTH: f64 = 1e-9;
 
-/// The request to a method.
+/// What is requested from a method.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Asked {
     /// This number of evaluations.
     Budget(usize),
-    /// This number of evaluations, with the growing sample of a run with a tolerance.
+    /// This number of evaluations, with a growing sample as in runs with a tolerance.
     Grown(usize),
     /// This relative error in the Euclidean norm, with confidence 0.95.
     Until(f64),

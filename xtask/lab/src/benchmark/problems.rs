@@ -181,8 +181,9 @@ fn of_trees(dataset: &Arc<Dataset>, row: usize, seed: u64) -> Result<Instance> {
     Instance::new(held, truths)
 }
 
-/// Number of players of the game with grouped players, and number of its background rows.
+/// Number of players of the game with grouped players.
 const PREDICTORS: usize = 12;
+/// Number of background rows of the game with grouped players.
 const BACKGROUND: usize = 100;
 
 /// Returns a probability with interactions between neighbours, within and across groups.

@@ -18,9 +18,9 @@ const TOLERANCES: [f64; 3] = [0.1, 0.03, 0.01];
 /// Confidence of [`Until::relative`].
 const CONFIDENCE: f64 = 0.95;
 
-/// Requirements: minimum share of the runs within the tolerance, and maximum ratio of evaluations to the
-/// minimum budget.
+/// Required share of the runs within the tolerance.
 const LEAST_SHARE: f64 = 0.93;
+/// Maximum ratio of evaluations to the minimum budget.
 const MOST_RATIO: f64 = 3.0;
 
 /// The default method for Shapley values.

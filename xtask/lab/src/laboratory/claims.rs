@@ -28,8 +28,9 @@ pub(crate) struct Claimed {
     /// Required share of the cases.
     #[serde(rename = "in", default)]
     share: Share,
-    /// The datasets and budgets of the claim; all if omitted.
+    /// The datasets that the claim is about; all if omitted.
     datasets: Option<Vec<String>>,
+    /// The budgets that the claim is about; all if omitted.
     budgets: Option<Vec<String>>,
 }
 

@@ -191,7 +191,7 @@ fn mean(table: &Table, feature: usize) -> Result<f64> {
 }
 
 /// Returns a note on constant columns, whose players are null players if the background is from the dataset;
-/// any estimator that uses this is exact for them.
+/// an estimator that detects them is exact for them.
 fn note_on_constants(table: &Table) -> Option<String> {
     // Compare bits, so that an all-missing column counts as constant.
     let is_constant = |feature: &usize| {

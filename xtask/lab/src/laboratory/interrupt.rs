@@ -1,5 +1,5 @@
-//! Cleanup on a keyboard interrupt: ends running programs, which do not receive it, and removes incomplete
-//! directories. Checkpoints are kept.
+//! Cleanup on a keyboard interrupt: ends running programs, which do not receive the interrupt, and removes
+//! incomplete directories. Checkpoints are kept.
 
 use std::collections::BTreeSet;
 use std::io;

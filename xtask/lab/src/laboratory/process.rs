@@ -16,8 +16,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Time to wait for the rest of its standard error after that.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Number of bytes of standard error that are kept, and number of lines that are shown.
+/// Number of bytes of standard error that are kept.
 const KEPT: usize = 4096;
+/// Number of lines of standard error that are shown.
 const TOLD: usize = 3;
 
 /// Why no line was received.
@@ -42,8 +43,9 @@ pub(crate) struct Process {
     output: Receiver<io::Result<String>>,
     /// Number of bytes of an incomplete line.
     unfinished: Arc<AtomicUsize>,
-    /// The end of its standard error, and the thread that reads it.
+    /// The end of the process's standard error.
     errors: Arc<Mutex<Vec<u8>>>,
+    /// The thread that reads standard error.
     listener: JoinHandle<()>,
     /// Maximum number of bytes of a line.
     max_line: usize,

@@ -71,8 +71,9 @@ impl Network {
 pub(crate) struct Builder<'a> {
     pub(crate) data: &'a DataSet,
     rng: Box<dyn Rng>,
-    /// Number of positions along each axis, and of channels, of the current value.
+    /// Number of positions of the current value along each axis.
     places: Vec<usize>,
+    /// Number of channels of the current value.
     channels: usize,
     layers: Vec<Layer>,
 }

@@ -11,8 +11,9 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::{Measurement, log_log_slope};
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Limits for a slope of −1: for the theory, and for this project's target.
+/// Limits for a slope of −1 in the claim on the theory.
 const SLOPES_OF_THEORY: (f64, f64) = (-1.1, -0.9);
+/// Limits for a slope of −1 in this project's target.
 const SLOPES: (f64, f64) = (-1.05, -0.95);
 
 /// Limits for a ratio of 1.

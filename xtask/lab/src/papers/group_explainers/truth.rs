@@ -68,17 +68,20 @@ pub(super) fn truth(
 /// Number of rows in a block.
 const BLOCK: usize = 1024;
 
-/// Unions of players that join together.
+/// The coalitions that the value of the subject averages over: unions of the other groups, joined with
+/// members of the subject's group.
 struct Structure {
     kind: Kind,
     /// The group of the subject, or the subject itself if there are no groups.
     group: Vec<usize>,
     /// The other groups.
     others: Vec<Vec<usize>>,
-    /// The subject and the other members of its group; for Shapley values, all other players.
     subject: usize,
+    /// The other members of the subject's group; for Shapley values, all other players.
     fellows: Vec<usize>,
+    /// Weights of unions of the other groups.
     between: Weights,
+    /// Weights of coalitions of `fellows`.
     within: Weights,
 }
 

@@ -106,7 +106,8 @@ fn exact_at_all(curves: &Curves) -> Claim {
     )
 }
 
-/// Returns the target that sampling without replacement halves the error at m = 0.6 · 2^n.
+/// Returns the claim on this project's target: sampling without replacement halves the error at m = 0.6 ·
+/// 2^n.
 fn target(curves: &Curves) -> Claim {
     let level = SHARES.iter().position(|share| share.0 == TARGET_SHARE);
     let places = curves.open_places().filter(|place| Some(place.1) == level);

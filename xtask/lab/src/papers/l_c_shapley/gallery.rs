@@ -20,9 +20,11 @@ const METHODS: [Method; 4] = [Method::CShapley, Method::KernelShap, Method::Samp
 /// Number of images per class.
 const OF_CLASS: usize = 4;
 
-/// Sizes in points.
+/// Width and height of a picture, in points.
 const CELL: f64 = 70.0;
+/// Gap between pictures, in points.
 const GAP: f64 = 8.0;
+/// Width of the column of names, in points.
 const NAMES: f64 = 96.0;
 
 /// Pixels of a separate picture per pixel of the image.

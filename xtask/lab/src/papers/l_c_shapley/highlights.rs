@@ -269,10 +269,13 @@ fn foreground(share: f64) -> Colour {
     if share > 0.55 { (255, 255, 255) } else { (0, 0, 0) }
 }
 
-/// Sizes in points.
+/// Width of the column of names, in points.
 const NAMES: f64 = 150.0;
+/// Height of a row, in points.
 const ROW: f64 = 27.0;
+/// Width of a character, in points.
 const CHARACTER: f64 = 7.0;
+/// Additional width of a word, in points.
 const GAP: f64 = 10.0;
 
 fn panel(explained: &Explained<'_>) -> Panel {

@@ -471,7 +471,7 @@ impl Subject {
         }
     }
 
-    /// Returns whether one sample takes seconds.
+    /// Returns whether explaining a single sample takes seconds.
     pub(super) fn is_dear(&self) -> bool {
         self.is_image() && !self.is_embedded
     }

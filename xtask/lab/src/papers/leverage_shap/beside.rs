@@ -5,8 +5,9 @@ use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::Panel;
 use crate::reproduce::report::{Entry, Table};
 
-/// Origin of a row or a panel.
+/// Origin of the rows and panels of our runs.
 const OURS: &str = "this project";
+/// Origin of the rows and panels of the authors' runs.
 const THEIRS: &str = "the authors";
 
 /// Note for readers of a figure that contains both.

@@ -298,7 +298,7 @@ pub(crate) fn table2(session: &Session) -> Result<Made> {
     })
 }
 
-/// The pair of table 2, first over second.
+/// The pair of table 2: the error of the first is divided by the error of the second.
 const RATIO: (Contender, Contender) = (LeverageShap, OptimizedKernelShap);
 
 /// The pair of this project's target, with the default of the library.

@@ -56,9 +56,9 @@ const DEVIATIONS: [f64; 4] = [1.0, 1.5, 2.0, 3.0];
 /// Values of a for the bounds that hold.
 const OWN_DEVIATIONS: [f64; 3] = [0.5, 1.0, 1.5];
 
-/// Numbers of steps T in the event that all draws agree, for a rule whose printed bound fails and for one
-/// whose bound holds.
+/// Numbers of steps T in the event that all draws agree, for the rule whose printed bound fails.
 const INVERSE_STEPS: [usize; 4] = [1 << 14, 1 << 17, 1 << 20, 1 << 23];
+/// Numbers of steps T in the event that all draws agree, for a rule whose printed bound holds.
 const SQUARE_ROOT_STEPS: [usize; 2] = [1 << 14, 1 << 20];
 
 /// Constant steps in units of 1/μ, each for 1/γ steps.

@@ -35,8 +35,9 @@ pub(super) const ATTRIBUTES: [(&str, &[&str]); 7] = [
     ("priors", &[]),
 ];
 
-/// Column indices of age and of the number of priors.
+/// Column index of the age.
 pub(super) const AGE: usize = 5;
+/// Column index of the number of priors.
 pub(super) const PRIORS: usize = 6;
 
 /// Minimum score that counts as predicted recidivism: Medium or High.

@@ -15,8 +15,9 @@ use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Numbers of features of figures 2 and 3.
+/// Number of features in figure 2.
 pub(super) const LOW: usize = 16;
+/// Number of features in figure 3.
 pub(super) const HIGH: usize = 300;
 
 /// Returns the T of the figures, with budgets `2 + T (d − 1)`.

@@ -1,8 +1,10 @@
 //! Axes: mapping from data to the unit interval, and tick placement.
 
-/// Positions on an axis with a separate zero: the zero, the gap, and the start of the remaining axis.
+/// Position of the zero on an axis with a separate zero.
 const ZERO: f64 = 0.045;
+/// Position of the gap on an axis with a separate zero.
 const GAP: f64 = 0.085;
+/// Start of the remaining axis on an axis with a separate zero.
 const REST: f64 = 0.11;
 
 /// Maximum extension of the range for areas on either side, relative to the range of the lines, which thus

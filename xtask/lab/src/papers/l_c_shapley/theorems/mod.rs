@@ -80,8 +80,8 @@ impl Kind {
         }
     }
 
-    /// Returns the theorem on this approximation (0 or 1), disregarding whether its neighbours are the true
-    /// ones.
+    /// Returns the index (0 or 1) of the theorem on this approximation, regardless of whether its neighbours
+    /// are the true ones.
     fn theorem(self) -> usize {
         usize::from(!matches!(self, Self::Local | Self::LocalElsewhere))
     }
