@@ -25,7 +25,7 @@ const BIAS: f64 = 0.05;
 /// error.
 const FEWER: f64 = 0.25;
 
-/// The problems and budgets of a method.
+/// The problems and budgets on which a method is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum On {
     /// Tree ensembles: 10n and 20n evaluations, for the value with this index.
@@ -50,7 +50,7 @@ const fn judged(method: &'static MethodSpec, on: On, covers: (f64, f64), is_unbi
 
 const NEAR: (f64, f64) = (0.93, 0.97);
 const ABOUT: (f64, f64) = (0.92, 0.98);
-/// Conservative intervals are acceptable.
+/// Required range of the coverage for methods whose intervals may be conservative.
 const AT_LEAST: (f64, f64) = (0.92, 1.0);
 
 const METHODS: [Judged; 10] = [

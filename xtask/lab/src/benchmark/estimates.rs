@@ -25,7 +25,7 @@ const LEAST_WIDTH: f64 = 1e-9;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Asked {
-    /// This number of evaluations.
+    /// An estimate with this number of evaluations.
     Budget(usize),
     /// This number of evaluations, with a growing sample as in runs with a tolerance.
     Grown(usize),
@@ -84,9 +84,9 @@ struct EstimateKey<'a> {
 /// Result of a method on one game.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Estimate {
-    /// φ̃ − φ.
+    /// Errors `φ̃ − φ`, by player.
     pub(super) deviations: Vec<f64>,
-    /// ‖φ̃ − φ‖² / ‖φ‖².
+    /// Relative squared error, `‖φ̃ − φ‖² / ‖φ‖²`.
     pub(super) error: f64,
     pub(super) evaluations: usize,
     /// Number of model rows.

@@ -57,7 +57,7 @@ impl Problem {
     }
 }
 
-/// One game.
+/// One game with its exact values.
 pub(super) struct Instance {
     held: Held,
     players: usize,
@@ -98,7 +98,7 @@ impl Instance {
 /// A function that creates a textbook game from a seed; most games ignore the seed.
 type Make = fn(u64) -> Result<Box<dyn ClosedForm + Send>>;
 
-/// Textbook games.
+/// The textbook games, with their names.
 const TEXTBOOK: [(&str, Make); 9] = [
     ("unanimity 8", |seed| Ok(Box::new(SumOfUnanimity::random(8, 20, 3, seed)))),
     ("unanimity 12", |seed| Ok(Box::new(SumOfUnanimity::random(12, 30, 3, seed)))),

@@ -70,7 +70,7 @@ impl<R: Send> Series<R> {
     }
 }
 
-/// Setting of an estimate, for all runs.
+/// The setting of an estimate, which is computed for all runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Setting<C> {
     /// Index into [`Experiment::datasets`].
@@ -115,7 +115,7 @@ impl Played {
 /// Result of a contender.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Estimate {
-    /// φ̃.
+    /// The estimated values φ̃.
     pub(crate) values: Vec<f64>,
     pub(crate) evaluations: usize,
     /// Condition number of the regression's Gram matrix, if there is a regression.
@@ -314,7 +314,7 @@ mod tests {
         }
     }
 
-    /// Everything that an estimate depends on.
+    /// Everything that an estimate in these tests depends on.
     #[derive(Debug, Clone)]
     struct Made {
         data: &'static str,

@@ -26,7 +26,7 @@ pub(crate) struct RunKey<'a> {
     pub(crate) run: usize,
 }
 
-/// Result of a run.
+/// Result of a finished run, as stored.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Ended {
     pub(crate) answered: Answered,

@@ -14,7 +14,7 @@ use xtask::workspace;
 /// File with the citation of the library.
 const CITATION: &str = "CITATION.cff";
 
-/// Prints the requested entries.
+/// Prints the requested BibTeX entries.
 pub(crate) fn run(arguments: &Cite, papers: &'static [Paper]) -> Result<()> {
     let mut text = String::new();
     // Directories are separate papers; other names are from the catalogue.

@@ -18,7 +18,7 @@ use xtask::Usage;
 pub(crate) struct Claimed {
     claim: String,
     source: String,
-    /// Numbers printed in the paper.
+    /// The numbers that the paper prints for the claim.
     prints: Option<String>,
     /// Why the claim does not hold, if investigated.
     why: Option<String>,

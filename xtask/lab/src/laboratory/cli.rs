@@ -243,11 +243,11 @@ impl FromStr for Rivals {
 /// Background for absent players.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BackgroundChoice {
-    /// Means of the columns.
+    /// A single row with the means of the columns.
     Mean,
     /// A number of rows of the dataset, drawn with a seed derived from its name.
     Count(usize),
-    /// Rows of a file.
+    /// The rows of a file.
     File(PathBuf),
 }
 

@@ -19,7 +19,7 @@ use xtask::Usage;
 use xtask::files::write_atomically;
 use xtask::{aside, say};
 
-/// A result directory.
+/// One of the two compared result directories.
 struct Side {
     record: Record,
     runs: Vec<RunLine>,

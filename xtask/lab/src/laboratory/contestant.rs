@@ -10,7 +10,7 @@ use super::cli::NamedCommand;
 use super::program::{self, Answered};
 use super::record::EstimatorRecord;
 
-/// A named estimator.
+/// An estimator with its name: a method of the library, or a program.
 pub(crate) struct Contestant {
     pub(crate) name: String,
     way: Way,

@@ -64,7 +64,7 @@ impl Outcome {
     }
 }
 
-/// Result of one cell.
+/// Outcome of one estimate.
 enum Told {
     Numbers(RunLine, Vec<EstimateLine>),
     /// Reason why the estimator rejects this budget.
@@ -78,7 +78,7 @@ struct Explicand {
     truth: Vec<f64>,
 }
 
-/// A requested estimate.
+/// A requested estimate, identified by indices.
 #[derive(Clone, Copy)]
 struct Cell {
     dataset: usize,

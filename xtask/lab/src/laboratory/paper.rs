@@ -54,7 +54,7 @@ struct Artefact {
     options: toml::Table,
 }
 
-/// A requested run.
+/// A run requested for an artefact.
 struct Wanted<'a> {
     artefact: &'a Artefact,
     prepared: Prepared,

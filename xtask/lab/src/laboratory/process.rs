@@ -28,7 +28,7 @@ pub(crate) enum Ending {
     Silent(usize),
     /// The process has ended, with a description of how.
     Ended(String),
-    /// A line exceeds this number of bytes.
+    /// A line is longer than this number of bytes.
     LongLine(usize),
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Artefact {
 /// The comparison in a figure of error over budget, as options of the laboratory, which can run it on any
 /// dataset.
 pub(crate) struct Contest {
-    /// The estimated value.
+    /// The estimated value, `shapley` or `banzhaf`.
     pub(crate) value: &'static str,
     /// The estimators of the paper, by method name in the library.
     pub(crate) estimators: &'static str,
@@ -62,7 +62,7 @@ impl Artefact {
 
 /// Output of an artefact.
 pub(crate) struct Made {
-    /// All underlying numbers.
+    /// All numbers that the figure and the tables are based on.
     pub(crate) data: Table,
     pub(crate) figure: Option<Figure>,
     /// Our numbers next to the paper's.

@@ -20,7 +20,7 @@ type Verdicts = BTreeMap<String, Verdict>;
 /// Contents of the recorded file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// Version of the rules.
+    /// Version of the rules for verdicts.
     rules: u32,
     /// Verdicts by artefact, e.g. `leverage-shap/table2`.
     artefacts: BTreeMap<String, Verdicts>,

@@ -29,7 +29,7 @@ pub(crate) struct Reproduce {
     /// Number of runs: reduced (quick), or as in the papers (paper)
     #[arg(long, value_enum, default_value_t = Preset::Quick)]
     pub(crate) preset: Preset,
-    /// Runs per setting (default: from the preset)
+    /// Number of runs per setting (default: from the preset)
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) runs: Option<u16>,
     /// Random seed

@@ -128,11 +128,11 @@ pub(crate) fn known(name: &str) -> &'static Known {
 /// A dataset in memory, with its model.
 pub(crate) struct Dataset<M = Ensemble> {
     pub(crate) known: &'static Known,
-    /// Rows × players, row-major, without the target.
+    /// Feature values, rows × players, row-major.
     features: Vec<f64>,
     /// Feature names.
     pub(crate) names: Vec<String>,
-    /// The last column.
+    /// The target, stored in the last column of the file.
     pub(crate) target: Vec<f64>,
     /// Column means: the baseline.
     pub(crate) means: Vec<f64>,

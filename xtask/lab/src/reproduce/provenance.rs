@@ -68,7 +68,7 @@ pub(crate) fn commit(workspace: &Path) -> Option<(String, bool)> {
     Some((commit, !changes.is_empty()))
 }
 
-/// Describes this machine.
+/// Returns a description of this machine.
 fn machine() -> Machine {
     Machine {
         cpu: cpu(),

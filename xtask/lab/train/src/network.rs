@@ -15,7 +15,7 @@ const BATCH: usize = 256;
 /// Random stream of initial weights; training epochs use streams from 1.
 const FIRST_WEIGHTS: u64 = 0;
 
-/// Sequential layers.
+/// A network of sequential layers.
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) element: Element,

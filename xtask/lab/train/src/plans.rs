@@ -11,7 +11,7 @@ use crate::network::{Builder, Network};
 use crate::record::Input;
 use crate::training::{Augmentation, Training};
 
-/// One network.
+/// A network to be trained: its data, layers and training parameters.
 pub(crate) struct Plan {
     /// Name on the command line and of the file.
     pub(crate) name: &'static str,

@@ -15,7 +15,7 @@ use crate::reproduce::store::derive_seed;
 /// are not reused.
 const PROTOCOL: u32 = 2;
 
-/// Numbers of draws K of an estimate.
+/// The numbers of draws K for which estimates are computed.
 pub(super) const DRAWS: [usize; 6] = [1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14];
 
 /// Half-width of a 95% interval in standard errors.

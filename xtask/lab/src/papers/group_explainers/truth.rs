@@ -96,7 +96,7 @@ impl Weights {
     }
 }
 
-/// Buffers for the products.
+/// Reusable buffers for the products over subsets.
 #[derive(Default)]
 struct Scratch {
     ratios: Vec<f64>,

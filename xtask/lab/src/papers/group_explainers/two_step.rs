@@ -35,9 +35,9 @@ const ROUNDING: f64 = 1e-12;
 /// Amount subtracted from a group's value before the rest is shared equally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// v(S_j).
+    /// v(S_j), as printed.
     Printed,
-    /// v(S_j) − v(∅).
+    /// v(S_j) − v(∅), which makes the values of the members sum to the value of the group.
     Corrected,
 }
 
@@ -89,7 +89,7 @@ fn printed(game: &dyn Game, partition: &Partition) -> Result<Vec<f64>> {
     Ok(values)
 }
 
-/// One explicand in one game.
+/// The values for one explicand in one game.
 struct Explained {
     explicand: usize,
     base: f64,

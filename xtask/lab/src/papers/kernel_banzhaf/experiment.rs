@@ -34,9 +34,9 @@ pub(crate) const MANY: usize = 79;
 /// Distance of an estimate from the truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Metric {
-    /// `‖φ̃ − φ‖²`.
+    /// Squared error, `‖φ̃ − φ‖²`.
     SquaredError,
-    /// `‖φ̃ − φ‖² / ‖φ‖²`.
+    /// Squared error relative to the truth, `‖φ̃ − φ‖² / ‖φ‖²`.
     NormalizedError,
     /// `‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1`; for small n.
     ObjectiveError,

@@ -132,7 +132,7 @@ const READINGS: [Reading; 3] = [
 /// When noise is drawn: the name in titles, and the corresponding noise.
 type Drawn = (&'static str, fn(Noise) -> Noise);
 
-/// Once per run, or at each evaluation.
+/// The two choices: once per run, or at each evaluation.
 const DRAWN: [Drawn; 2] = [("drawn once", |noise| noise), ("drawn each time", Noise::at_each_evaluation)];
 
 /// Figure 4: median and quartiles of the normalized error of the three regressions, for each reading of its

@@ -61,7 +61,7 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
     Ok(made)
 }
 
-/// Estimators without a guarantee.
+/// Estimators for which the paper proves no such guarantee.
 const RIVALS: [Contender; 3] = [KernelBanzhafUnpaired, MonteCarlo, Msr];
 
 fn theorem_3_3(experiment: &Experiment<'_>) -> Result<Claim> {

@@ -25,9 +25,9 @@ const QUICK: usize = 20;
 /// Cost of an estimate.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
-    /// CPU time.
+    /// CPU time in seconds.
     seconds: f64,
-    /// Evaluations of the game.
+    /// Number of evaluations of the game.
     evaluations: f64,
 }
 

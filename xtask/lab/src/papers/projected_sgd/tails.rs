@@ -40,7 +40,7 @@ impl PrintedRule {
 pub(super) struct Tail {
     pub(super) known: Known,
     pub(super) rule: PrintedRule,
-    /// `‖φ̄ − φ*‖²/D²` by run and T.
+    /// Errors `‖φ̄ − φ*‖²/D²`, by run and T.
     errors: Vec<Vec<f64>>,
 }
 

@@ -107,7 +107,7 @@ impl Reward {
 pub(super) struct PairGame {
     /// Change of the sum when a feature value of x* replaces the one of r*, by feature.
     differences: Vec<f64>,
-    /// Sum at the reference.
+    /// The sum for the reference r*.
     start: f64,
     /// For each block of eight players, the sum of the differences of the players in each mask.
     tables: Vec<[f64; 256]>,

@@ -35,13 +35,13 @@ pub(super) enum Constants {
 /// Step rule of a bound, with its average.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum StepRule {
-    /// `γ_t = 2/(μ(t+1))`, the weighted average.
+    /// `γ_t = 2/(μ(t+1))`, with the weighted average of the iterates as the result.
     Inverse,
-    /// `γ_t = 2D/(B√t)` ([`GradientBounds::square_root_step`]), the uniform average.
+    /// `γ_t = 2D/(B√t)` ([`GradientBounds::square_root_step`]), with the uniform average as the result.
     SquareRoot,
-    /// γ, the last iterate.
+    /// A constant step γ, with the last iterate as the result.
     Constant {
-        /// γ.
+        /// The step γ.
         step: f64,
         /// `‖φ_0 − φ*‖²`, or an upper bound on it.
         start: f64,

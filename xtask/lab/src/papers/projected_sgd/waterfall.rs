@@ -41,7 +41,7 @@ struct Waterfall {
     percent: bool,
     base: f64,
     prediction: f64,
-    /// Bars by attribute.
+    /// The bars, one for each attribute.
     bars: Vec<Bar>,
     /// Largest difference between these values and the means of the values for each single reference.
     single_games: f64,

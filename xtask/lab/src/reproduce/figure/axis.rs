@@ -192,7 +192,7 @@ pub(super) struct Placed {
     /// Range of the transformed values, excluding zero.
     low: f64,
     high: f64,
-    /// Position and label.
+    /// Position and label of each tick.
     ticks: Vec<(f64, String)>,
     /// Whether a separate piece of the axis is reserved for zero.
     has_zero: bool,

@@ -13,7 +13,7 @@ use super::report::{Table, table};
 use super::source::Source;
 use super::store::sha256;
 
-/// Requirements on a network.
+/// The requirements that a network must meet.
 pub(crate) struct Wanted<'a> {
     pub(crate) name: &'static str,
     /// Files that it must have been trained on.
