@@ -16,13 +16,13 @@ use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Numbers of players on lines.
+/// The numbers of players of the lines.
 const LINES: [usize; 6] = [25, 50, 100, 200, 500, 1000];
 
 /// Sides of grids, in steps of 5, and large enough for complete inner neighbourhoods.
 const SIDES: [usize; 4] = [10, 15, 20, 25];
 
-/// Kind of a value.
+/// The value whose evaluations are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
@@ -314,14 +314,14 @@ fn claims(all: &[Series]) -> Vec<Claim> {
     ]
 }
 
-/// Shapes of the orders k, from 1.
+/// Shapes of the points for the orders k, starting from 1.
 const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
 
 fn style(kind: Kind, order: usize) -> Style {
     Style { colour: kind.colour(), shape: SHAPES[(order - 1) % SHAPES.len()] }
 }
 
-/// Explains colours and shapes.
+/// Returns the legend of colours and shapes.
 fn legend() -> Vec<(String, Style)> {
     let kind = |kind: Kind| (kind.title().to_owned(), Style { colour: kind.colour(), shape: Shape::None });
     let order =

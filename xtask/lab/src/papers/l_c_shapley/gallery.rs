@@ -167,13 +167,13 @@ fn data_table() -> Table {
     )
 }
 
-/// Places a picture.
+/// Returns the picture at its position in the grid.
 fn cell(image: &Image, row: usize, column: usize) -> Result<Mark> {
     let (left, top) = (NAMES + column as f64 * (CELL + GAP), row as f64 * (CELL + GAP) + GAP / 2.0);
     Ok(Mark::Picture { picture: picture(image)?, from: (left, top), to: (left + CELL, top + CELL) })
 }
 
-/// Converts an image for figures.
+/// Converts an image to a picture for figures.
 pub(super) fn picture(image: &Image) -> Result<Picture> {
     let bytes = image.to_rgb().pixels().iter().map(|value| (255.0 * value).round() as u8).collect();
     Picture::new(image.width(), image.height(), bytes)

@@ -41,7 +41,7 @@ struct Explained<'a> {
     class: &'static str,
     text: Text,
     words: Vec<String>,
-    /// v({i}) − v(∅).
+    /// The effect of each word alone, v({i}) − v(∅).
     alone: Vec<f64>,
     exact: Scores,
     methods: Vec<Row>,
@@ -58,7 +58,7 @@ struct Row {
     correlations: Vec<f64>,
 }
 
-/// Table 2.
+/// Generates table 2.
 pub(super) fn table2(session: &Session) -> Result<Made> {
     let found = texts(session)?;
     let mut all = Vec::new();

@@ -30,7 +30,7 @@ pub(super) fn levels(subject: &Subject) -> Vec<usize> {
     (0..=10).map(|level| step * level).collect()
 }
 
-/// Shares of figure 4, in percent.
+/// Shares of masked pixels in figure 4, in percent.
 pub(super) const SHOWN: [usize; 2] = [15, 20];
 
 /// Returns the number of players for a share in percent, rounded to the nearest integer.

@@ -48,7 +48,7 @@ pub(super) enum Method {
     Saliency,
     /// Not in the paper: C-Shapley of order 1 with true boundaries.
     Connected,
-    /// Not in the paper.
+    /// Leverage SHAP; not in the paper.
     LeverageShap,
     /// Not in the paper: the regression of C-Shapley with equal weights.
     EqualWeights,

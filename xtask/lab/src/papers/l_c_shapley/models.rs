@@ -18,7 +18,7 @@ const COLUMNS: [&str; 8] = [
     "accuracy",
 ];
 
-/// Table 1.
+/// Generates table 1.
 pub(super) fn table1(session: &Session) -> Result<Made> {
     let mut found = texts(session)?;
     let images = images(session)?;

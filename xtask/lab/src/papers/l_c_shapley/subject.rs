@@ -28,7 +28,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::store::sha256;
 use crate::reproduce::trained::{self, Entry, Input, Trained, Wanted, how_to_train};
 
-/// A model of any kind.
+/// A model of any type.
 pub(super) type AnyModel = Box<dyn Model + Send>;
 
 /// A dataset with its model.
@@ -56,11 +56,11 @@ pub(super) struct Subject {
     pub(super) fingerprint: String,
 }
 
-/// Test samples.
+/// The test samples, and how the model reads them.
 enum Inputs {
     Texts {
         sentences: Vec<Sentence>,
-        /// Input of the model.
+        /// The input that the model expects.
         reading: Reading,
         /// Returns the ID of a token.
         id: Box<dyn Fn(&str) -> usize + Send + Sync>,
@@ -75,7 +75,7 @@ enum Inputs {
 /// Input of a text model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// All token IDs, of any number.
+    /// Token IDs of the whole text, of any length.
     AllTokens,
     /// A fixed number of token IDs.
     Tokens(usize),
@@ -159,7 +159,7 @@ pub(super) const DIGITS: &str = "digits38";
 
 /// A network used in the reproduction, and its replacement if it was not trained.
 struct Kind {
-    /// Name for `cargo xtask train`.
+    /// Name of the network on the command line of `cargo xtask train`.
     network: &'static str,
     /// Name of the subject.
     name: &'static str,

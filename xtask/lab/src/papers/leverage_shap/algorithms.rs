@@ -19,7 +19,7 @@ pub(super) fn claims(seed: u64) -> Vec<Claim> {
     claims
 }
 
-/// Version of an algorithm.
+/// The version of an algorithm: as printed, or corrected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Text {
     Printed,

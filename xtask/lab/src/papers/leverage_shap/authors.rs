@@ -49,7 +49,7 @@ struct Setting {
     alpha: String,
 }
 
-/// Measurements of each run.
+/// The measurements in each run.
 #[derive(Debug, Clone, Default)]
 struct Measured {
     error: Vec<f64>,

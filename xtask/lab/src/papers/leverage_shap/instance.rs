@@ -30,9 +30,9 @@ pub(crate) struct Instance {
 
 /// Quantities that require the evaluation of all coalitions.
 pub(crate) struct Small {
-    /// v(S) for all masks S.
+    /// The coalition values v(S), by mask.
     pub(crate) values: Vec<f64>,
-    /// `‖Aφ − b‖²`.
+    /// Minimum of the objective, `‖Aφ − b‖²`.
     pub(crate) residual: f64,
     /// `‖Aφ‖²`.
     pub(crate) span: f64,

@@ -145,7 +145,7 @@ fn claims(ratios: &[(&str, usize, f64)], agrees: Vec<Case>) -> Vec<Claim> {
     ]
 }
 
-/// Deviation of draws from a distribution.
+/// Goodness of fit of draws to a distribution.
 struct Fit {
     statistic: f64,
     freedom: f64,

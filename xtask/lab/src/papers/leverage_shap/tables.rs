@@ -17,7 +17,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test};
 
-/// Errors at m = 10n.
+/// The errors in tables 1 and 4, at m = 10n.
 struct Errors {
     ours: Compared,
     theirs: Compared,
@@ -35,7 +35,7 @@ struct DatasetErrors {
     title: String,
     /// Whether claims are judged on it: the paper uses it, and 10n does not cover all coalitions.
     is_judged: bool,
-    /// Errors by run.
+    /// The errors of each contender, by run.
     errors: Vec<(Contender, Vec<f64>)>,
 }
 

@@ -42,7 +42,7 @@ use crate::reproduce::verdict::{By, Case, Claim, Resamples, Test, Verdict, are_c
 
 const PLAYERS: [usize; 3] = [4, 8, 12];
 
-/// Numbers of steps T.
+/// The numbers of steps T.
 const STEPS: [usize; 5] = [256, 1024, 4096, 16384, 65536];
 
 /// Constant steps in units of 1/μ, with the corrected μ.
@@ -54,7 +54,7 @@ const SLACK: f64 = 0.2;
 /// Maximum deviation from 1 of the slope of the remaining error in a constant step.
 const PROPORTION: f64 = 0.2;
 
-/// Estimator of a run.
+/// The estimator used in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
@@ -64,7 +64,7 @@ enum Kind {
     SquareRoot,
     /// Index of the step in [`CONSTANTS`].
     Constant(usize),
-    /// Optimized Monte Carlo with the same evaluations.
+    /// Optimized Monte Carlo with the same number of evaluations.
     Orders,
 }
 
@@ -173,7 +173,7 @@ struct RunKey {
     steps: [usize; 5],
 }
 
-/// ‖φ̂ − φ*‖²/D², by T.
+/// Squared errors `‖φ̂ − φ*‖²/D²`, by T.
 #[derive(Serialize, Deserialize)]
 struct Errors(Vec<f64>);
 
@@ -191,7 +191,7 @@ struct Series {
     errors: Vec<Vec<f64>>,
     /// Bounds as printed; empty if there are none.
     printed: Vec<Vec<f64>>,
-    /// Bounds with corrected constants.
+    /// Bounds with corrected constants, by game and T.
     corrected: Vec<Vec<f64>>,
 }
 

@@ -235,7 +235,7 @@ fn outperforms(
 /// Errors used for classical Monte Carlo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Classical {
-    /// The method itself.
+    /// Errors of classical Monte Carlo itself.
     Drawn,
     /// The errors that the authors plot under its name: optimized Monte Carlo at half of T.
     AsPlotted,

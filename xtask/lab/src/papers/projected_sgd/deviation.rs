@@ -50,7 +50,7 @@ use crate::reproduce::report::{Table, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Values of a.
+/// The values of a for the printed bounds.
 const DEVIATIONS: [f64; 4] = [1.0, 1.5, 2.0, 3.0];
 
 /// Values of a for the bounds that hold.

@@ -23,7 +23,7 @@ use crate::reproduce::verdict::{Case, Claim};
 /// Numbers of permutations T whose evaluations each method may use.
 const PASSES: [usize; 3] = [16, 64, 256];
 
-/// From nearly additive to a threshold.
+/// The tasks, from nearly additive games to a threshold.
 const TASKS: [Task; 5] = [
     Task::Softened { width: 64 },
     Task::Softened { width: 16 },

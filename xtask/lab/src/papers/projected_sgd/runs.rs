@@ -43,7 +43,7 @@ struct ErrorsKey<'a> {
     orders: Option<usize>,
 }
 
-/// Result of a cell.
+/// The errors of one method on one pair, as stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Errors {
     /// ‖φ̂ − φ‖² by budget; `None` if the iterates diverged.
@@ -57,7 +57,7 @@ struct Errors {
 pub(super) struct Curve {
     pub(super) method: Method,
     pub(super) players: usize,
-    /// T by level.
+    /// The number of permutations T, by level.
     pub(super) passes: Vec<usize>,
     /// Errors by level and pair; empty at a level if the iterates diverged on any pair.
     pub(super) errors: Vec<Vec<f64>>,

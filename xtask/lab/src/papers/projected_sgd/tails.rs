@@ -14,7 +14,7 @@ use crate::reproduce::store::derive_seed;
 /// Few players, so that bounds are below the diameter of K within thousands of steps.
 const PLAYERS: [usize; 2] = [3, 4];
 
-/// Numbers of steps T.
+/// The numbers of steps T.
 pub(super) const STEPS: [usize; 3] = [1024, 4096, 16384];
 
 /// A constant step in units of 1/μ.

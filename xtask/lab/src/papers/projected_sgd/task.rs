@@ -88,7 +88,7 @@ enum Reward {
     SameClass { threshold: f64, above: bool },
     /// exp(sum) minus exp(sum at the reference).
     Product { reference: f64 },
-    /// The logistic function.
+    /// The logistic function of (sum − threshold) / width.
     Softened { threshold: f64, width: f64 },
 }
 

@@ -26,9 +26,9 @@ use apportion::estimators::GradientLaw;
 /// Constants used in a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Constants {
-    /// μ = 1 − 1/n, and 4Dκ/√T.
+    /// As printed: μ = 1 − 1/n, and the bound 4Dκ/√T.
     Printed,
-    /// μ = 2 (1 − 1/n), and 6Dκ/√T.
+    /// As corrected: μ = 2 (1 − 1/n), and the bound 6Dκ/√T.
     Corrected,
 }
 

@@ -49,7 +49,7 @@ struct Waterfall {
 
 struct Bar {
     label: String,
-    /// Exact Shapley value.
+    /// The exact Shapley value.
     value: f64,
     /// Estimate of Algorithm 1, with its standard error.
     estimate: f64,

@@ -4,13 +4,13 @@ use anyhow::{Context, Result, ensure};
 
 use super::byte_matrix::byte_matrix;
 
-/// Rows of pixels between 0 and 1.
+/// A set of images of one size, with pixels between 0 and 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ImageSet {
     pub(crate) channels: usize,
     /// Height and width in pixels; images are squares.
     pub(crate) side: usize,
-    /// Names of the targets.
+    /// Names of the classes.
     pub(crate) classes: &'static [&'static str],
     /// Images × channels × rows × columns: channel by channel, each row by row, as expected by convolutions.
     pixels: Vec<f64>,

@@ -11,7 +11,7 @@ const WEIGHTS: &[u8] = include_bytes!("../../../../data/digits38_cnn.json");
 /// Hash of the file of weights.
 const SHA256: &str = "67871dc52611de3d256b43eec683541f9ca31922edc63cffea07ec8ad6fc3c0c";
 
-/// Height and width in pixels.
+/// Height and width of an image, in pixels.
 const SIDE: usize = 8;
 
 /// Number of feature maps of the convolution.

@@ -173,7 +173,7 @@ pub(crate) static CIFAR_DEER_HORSE: KnownImages = KnownImages {
     packed: None,
 };
 
-/// Images in memory.
+/// The images of a dataset, in memory.
 pub(crate) struct PackImages {
     /// Images that the network was not trained on.
     pub(crate) test: ImageSet,

@@ -27,7 +27,7 @@ pub(crate) struct TextSet {
     /// Tokens by ID; the first two are `<pad>` and `<unk>`.
     pub(crate) vocabulary: Vec<String>,
     pub(crate) sentences: Vec<Sentence>,
-    /// Names of the targets.
+    /// Names of the classes.
     pub(crate) classes: &'static [&'static str],
 }
 

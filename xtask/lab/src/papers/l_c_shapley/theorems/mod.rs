@@ -39,7 +39,7 @@ use myerson::ROUNDING;
 /// Strengths of the coupling between the block and the other features.
 const MEMORIES: [f64; 8] = [0.0, 1.0 / 256.0, 1.0 / 128.0, 1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 1.0];
 
-/// Orders of neighbourhoods.
+/// The orders k of the neighbourhoods.
 const ORDERS: [usize; 2] = [1, 2];
 
 /// A line in which neighbours on the true line are at least three steps apart.
@@ -210,7 +210,7 @@ struct LawKey {
     memory: f64,
 }
 
-/// Results for a distribution.
+/// Results for one distribution.
 #[derive(Serialize, Deserialize)]
 struct Found {
     /// ε of both theorems, by order.
@@ -275,7 +275,7 @@ impl Series {
     }
 }
 
-/// Compares errors with ε.
+/// Compares the errors with their bounds in terms of ε.
 pub(crate) fn theorems(session: &Session) -> Result<Made> {
     let maps = Maps::new()?;
     let method = maps.digest();

@@ -48,7 +48,7 @@ pub(super) struct Compared {
     are_those: bool,
 }
 
-/// Compares on graphs with few players.
+/// Compares C-Shapley of order d with the Myerson value on graphs with few players.
 pub(super) fn compare() -> Result<Vec<Compared>> {
     let star = Graph::from_edges(5, (1..5).map(|leaf| (0, leaf)))?;
     let ring = Graph::from_edges(7, (0..7).map(|node| (node, (node + 1) % 7)))?;
