@@ -51,7 +51,7 @@ fn everything() -> &'static Path {
     PAPERS.map(made)[0]
 }
 
-/// Artefact of measured times, which are not reproducible.
+/// The artefact that consists of measured times, which are not reproducible.
 const TIMES: &str = "kernel-banzhaf/fig8";
 
 /// Returns the results of a paper below `out` by path, excluding checkpoints and measured times.

@@ -29,7 +29,7 @@ pub(super) enum Asked {
     Budget(usize),
     /// This number of evaluations, with a growing sample as in runs with a tolerance.
     Grown(usize),
-    /// This relative error in the Euclidean norm, with confidence 0.95.
+    /// A run with this relative error in the Euclidean norm as tolerance, with confidence 0.95.
     Until(f64),
 }
 

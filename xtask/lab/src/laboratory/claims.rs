@@ -96,7 +96,8 @@ impl Claimed {
     ///
     /// # Errors
     ///
-    /// [`Usage`] if it has no statement or two, or names something that the run does not have.
+    /// [`Usage`] if it does not have exactly one statement, or refers to something that the run does not
+    /// contain.
     pub(crate) fn check(&self, estimators: &[String], datasets: &[String], budgets: &[String]) -> Result<()> {
         let statement = self.statement()?;
         let named = match &statement {

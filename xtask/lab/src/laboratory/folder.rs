@@ -52,7 +52,7 @@ pub(crate) struct Unfinished<'a> {
 }
 
 impl<'a> Unfinished<'a> {
-    /// Creates one in `out`, for a directory with this name.
+    /// Creates a temporary directory in `out`, which [`finish`](Self::finish) renames to `name`.
     ///
     /// # Errors
     ///

@@ -26,7 +26,7 @@ pub(crate) struct Plan {
     pub(crate) training: Training,
 }
 
-/// Networks with two layers of weights, as in Kernel Banzhaf.
+/// Description of networks with two layers of weights, as in Kernel Banzhaf.
 const TWO_LAYERS: &str = "standardized columns, a hidden layer of 64 with dropout of one half, an output";
 
 const NOT_PRINTED: &str = "the paper prints no accuracy";

@@ -14,7 +14,7 @@ use crate::reproduce::verdict::{By, Claim};
 /// Maximum number of players for which sample sizes reach 2^n.
 const ENUMERABLE: usize = 16;
 
-/// Share of all coalitions in the target of this project.
+/// Share of all coalitions at which this project's target is judged.
 const TARGET_SHARE: f64 = 0.6;
 
 /// Sample sizes as shares of 2^n, with axis labels.

@@ -209,9 +209,9 @@ mod tests {
         for method in Method::OF_TEXTS {
             assert!(evaluations(method) <= 4 * 30, "{method:?}");
         }
-        // Distinct subsets of three neighbours: d + (d − 1) + (d − 2) + (d − 2), plus both ends.
+        // Distinct subsets of three neighbours: d + (d − 1) + (d − 2) + (d − 2), plus v(∅) and v(N).
         assert_eq!(evaluations(Method::LShapley), 4 * 30 - 5 + 2);
-        // n-grams up to 4: 4d − 6, plus both ends.
+        // n-grams up to 4: 4d − 6, plus v(∅) and v(N).
         assert_eq!(evaluations(Method::CShapley), 4 * 30 - 6 + 2);
         assert_eq!(evaluations(Method::Connected), 3 * 30 - 3 + 2);
         // The same subsets are removed; they include U \ i.

@@ -10,7 +10,7 @@ const OURS: &str = "this project";
 /// Origin of the rows and panels of the authors' runs.
 const THEIRS: &str = "the authors";
 
-/// Note for readers of a figure that contains both.
+/// Note for readers of a figure that contains our runs and the authors'.
 pub(super) const NOTE: &str = "rows and panels of the authors show the authors' own runs (their repository \
                                at commit 0de0a80: 100 runs, with their own models and rows, and NHANES with \
                                79 features), from the file `xtask/lab/data/leverage_shap_authors.csv.gz`; \

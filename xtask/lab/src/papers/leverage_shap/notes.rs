@@ -3,7 +3,7 @@
 use super::{instance, printed};
 use crate::reproduce::datasets::known;
 
-/// Notes in every report on the datasets.
+/// Notes that appear in every report on datasets.
 pub(super) const NOTES: [&str; 5] = [
     "model: XGBoost regressor, 100 trees of depth 4; baseline: column means; explicand: a random row, the \
      same for all estimators of a run; an entry that equals the baseline is replaced by the entry of another \

@@ -20,7 +20,7 @@ pub(super) const LOW: usize = 16;
 /// Number of features in figure 3.
 pub(super) const HIGH: usize = 300;
 
-/// Returns the T of the figures, with budgets `2 + T (d − 1)`.
+/// Returns the numbers of permutations T in the figures; the budgets are `2 + T (d − 1)`.
 pub(super) fn passes(session: &Session, players: usize) -> Vec<usize> {
     let last = match (players > LOW, session.preset) {
         (false, _) => 11,
@@ -61,7 +61,7 @@ pub(super) struct Curve {
     pub(super) passes: Vec<usize>,
     /// Errors by level and pair; empty at a level if the iterates diverged on any pair.
     pub(super) errors: Vec<Vec<f64>>,
-    /// Evaluations used, averaged over the pairs, by level.
+    /// Number of evaluations used, averaged over the pairs, by level.
     pub(super) evaluations: Vec<f64>,
 }
 
