@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(model.logit(&[2, 3, 0]), 1.75);
         for id in [4.0, -1.0, 0.5, f64::NAN, f64::INFINITY] {
             let error = model.predict(Rows::new(&[id], 1), &mut out[..1]).unwrap_err().to_string();
-            assert!(error.contains("no token id"), "{error}");
+            assert!(error.contains("invalid token ID"), "{error}");
         }
     }
 }
