@@ -167,7 +167,7 @@ pub(crate) struct Cite {
     /// paper (default: the library only)
     pub(crate) what: Vec<String>,
     /// Result directory of the laboratory: cite the version of the library that created it
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "DIR")]
     pub(crate) run: Option<PathBuf>,
 }
 
