@@ -13,7 +13,7 @@ fn overhead(criterion: &mut Criterion) {
             let game = FreeGame { players };
             let id = BenchmarkId::new(method.name(), format!("n{players}_m{budget}"));
             group.bench_function(id, |bencher| {
-                bencher.iter(|| estimator.estimate(&game, budget, 1).expect("a free game cannot fail"));
+                bencher.iter(|| estimator.estimate(&game, budget, 1).expect("the game cannot fail"));
             });
         }
     }

@@ -1,5 +1,5 @@
-//! Benchmarks of graph values with a game of negligible cost: the time to find the coalitions and add up the
-//! values.
+//! Benchmarks of graph values with a game of negligible cost: the time to enumerate the coalitions and sum up
+//! the values.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn values(criterion: &mut Criterion) {
         let estimator = OnGraph::new(Arc::clone(graph), value.parse().expect("it is a value"));
         let game = FreeGame { players: graph.nodes() };
         group.bench_function(BenchmarkId::new(value, name), |bencher| {
-            bencher.iter(|| estimator.values(&game).expect("a free game cannot fail"));
+            bencher.iter(|| estimator.values(&game).expect("the game cannot fail"));
         });
     }
     group.finish();

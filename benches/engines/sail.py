@@ -2,12 +2,13 @@
 
     python benches/engines/sail.py [--rows 5000000] [--workers 2] [--folder FOLDER]
 
-Sail is an engine with Spark's protocol. The model has 100 trees of depth 6, explained with the path-dependent
-game and with 100 background rows; the data are a Parquet table with 12 columns. The time runs from the first
-row read to the sum of the values of one column, or to the summary of all values, whose digest is the same for
-all setups. Each setup runs in a separate process and prints a line of JSON: rows per second and core, and the
-peak memory of the process. The setup `pass` only sends rows to Python and back, so the difference from it is
-the cost of the explanation. Needs pysail, pyspark-client, pyarrow, pandas, xgboost, apportion.
+Sail is an engine that implements Spark's protocol. The model has 100 trees of depth 6, explained with the
+path-dependent game and with 100 background rows; the data are a Parquet table with 12 columns. The time is
+measured from the first row read to the sum of the values of one column, or to the summary of all values,
+whose digest is the same for all setups. Each setup runs in a separate process and prints a line of JSON: rows
+per second and core, and the peak memory of the process. The setup `pass` only sends rows to Python and back,
+so the difference from it is the cost of the explanation. Needs pysail, pyspark-client, pyarrow, pandas,
+xgboost, apportion.
 """
 import argparse
 import hashlib

@@ -4,8 +4,8 @@
 
 Needs a JVM, pyspark, pyarrow, pandas, xgboost and apportion in one environment. Runs Spark in local-cluster
 mode, with a master and two executors in separate processes. One executor gets SIGKILL while rows are
-explained, and Spark reruns its tasks. Compares values of trees, summaries, and certificates of a function;
-prints each comparison, and exits with an error if bytes differ.
+explained, and Spark reruns its tasks. Compares attributions for trees, summaries, and certificates for a
+function; prints each comparison, and exits with an error if bytes differ.
 """
 import argparse
 import hashlib

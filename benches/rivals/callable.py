@@ -1,4 +1,4 @@
-"""Callable models explained to an error of 1%: calls, time and true error of apportion, shap and shapiq.
+"""Explains a callable model to an error of 1%: calls, time and true error of apportion, shap and shapiq.
 
     python benches/rivals/callable.py [--rows 5] [--players 20]
 

@@ -7,11 +7,11 @@ import numpy as np
 
 
 class Refused(Exception):
-    """The command failed; the message is its error."""
+    """Raised if the command fails; the message is its error."""
 
 
 class Command:
-    """Runs the command `binary` with files in `directory`."""
+    """Runs the command `binary` on files in `directory`."""
 
     def __init__(self, binary, directory, rows_as="csv"):
         self.binary, self.directory, self.rows_as = str(binary), pathlib.Path(directory), rows_as

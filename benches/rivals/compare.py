@@ -8,15 +8,16 @@ Creates a virtual environment (shap, xgboost, numpy, pandas) in target/rivals-ve
 and builds the release binaries. DIR contains data/*.csv and models/*.json (default: ../shared if it exists);
 without it, the data in xtask/lab/data are used.
 
-All runs use one thread. Times are CPU seconds without loading models and reading files, the minimum over the
-repetitions; each repetition runs all tools in turn.
+All runs use one thread. Times are CPU seconds, excluding the loading of models and files: the minimum over
+the repetitions, each of which runs all tools in turn.
 
 Sections:
   trees      interventional Shapley values of a tree ensemble: shap.TreeExplainer against
              `apportion explain --method tree`. shap samples 100 rows of a background array, so an explicit
              masker makes it use all rows.
-  overhead   cost of the estimators with a free game: shap.KernelExplainer (l1_reg off) and a plain numpy
-             implementation of Leverage SHAP (dense rows, numpy.linalg.lstsq) against the `overhead` program.
+  overhead   cost of the estimators on a game of negligible cost: shap.KernelExplainer (l1_reg off) and a
+             plain numpy implementation of Leverage SHAP (dense rows, numpy.linalg.lstsq) against the
+             `overhead` program.
 """
 import argparse
 import gzip

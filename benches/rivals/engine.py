@@ -10,10 +10,10 @@ Trains the models that DIR does not contain: MODEL.json (XGBoost), DATA.X.npy (r
 scikit-learn and pandas; FastTreeSHAP needs a separate one (3.10, numpy < 2). Libraries that are missing or
 fail are skipped and named.
 
-All runs use one thread. Times are CPU seconds without loading, but include everything that a tool computes
-from the background or the rows, since each of our runs starts with a new oracle. Each round runs all tools in
-turn; the minimum over the rounds counts. Other libraries explain as many rows as take a second or two, except
-WOODELF, which always explains all rows, since its cost per row falls with their number.
+All runs use one thread. Times are CPU seconds excluding loading, but including everything that a tool
+computes from the background or the rows, since each of our runs creates a new oracle. Each round runs all
+tools in turn; the minimum over the rounds counts. Other libraries explain as many rows as take a second or
+two, except WOODELF, which always explains all rows, since its cost per row falls with their number.
 
 Sections and targets (speed relative to the best of the libraries named):
   path          path-dependent Shapley, 1000 rows: 12 times XGBoost; 20 000 rows: 3.5 times WOODELF, 15 times
@@ -281,7 +281,7 @@ def try_rival(name, make):
     try:
         return make()
     except Exception as problem:  # continue with the other libraries after any failure
-        print(f"{name} is left out: {type(problem).__name__}: {problem}", file=sys.stderr)
+        print(f"{name} is skipped: {type(problem).__name__}: {problem}", file=sys.stderr)
         return None
 
 

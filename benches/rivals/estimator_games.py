@@ -54,7 +54,7 @@ class Game:
         return self._ours
 
     def truth(self, section):
-        """Returns the true values or interactions of all pairs i < j in order; None if they are unknown."""
+        """Returns the true values, or the interactions of all pairs i < j in order; None if unknown."""
         return self.truths(section)
 
     def mark(self):

@@ -16,7 +16,7 @@ import numpy as np
 
 import apportion
 
-# The method that all others are compared with.
+# The reference, to which the errors of all other methods are relative.
 REFERENCE = {"values": "leverage-shap", "banzhaf": "kernel-banzhaf-without-replacement"}
 OURS = {
     "values": ("auto", "learned-spectrum", "proxy-residual", "odd-shap", "poly-shap", "proxy-shap",

@@ -4,8 +4,8 @@
                                         [--section NAME] [--methods NAMES] [--report]
 
 Sections: `values` (Shapley values), `banzhaf`, `pairs` (Shapley interaction indices of all pairs), `overhead`
-(CPU time with a free game), `use` (a callable model of 50 features, explained to an error of 1%). Without
---section, all of them run.
+(CPU time on a game of negligible cost), `use` (a callable model of 50 features, explained to an error of 1%).
+Without --section, all of them run.
 
 The error of an estimate is |estimate - true|² / |true|². The tables show the ratio of this error to that of
 our paired Leverage SHAP on the same game, seed and budget: the median over games and seeds, with the 90%
@@ -25,9 +25,9 @@ of the game.
 --out stores one line of JSON for each cell (game, seed, budget, estimator). Stored cells are not repeated
 unless the game, the version of the library or the build of apportion changes: other libraries run once, and
 each build of apportion runs again. --report prints the stored cells without running anything. `leverageshap`
-is not on a registry: clone https://github.com/rtealwitter/leverageshap, install tabulate, and pass the
-directory with --leverageshap. Needs shap, shapiq, xgboost, lightgbm, pandas and scikit-learn. All runs use
-one thread.
+is not in a package registry: clone https://github.com/rtealwitter/leverageshap, install tabulate, and pass
+the directory with --leverageshap. Needs shap, shapiq, xgboost, lightgbm, pandas and scikit-learn. All runs
+use one thread.
 """
 import os
 
@@ -96,7 +96,7 @@ class Cells:
         return [cell for cell in self.kept.values() if cell["section"] == section]
 
     def drop_other_builds(self):
-        """Ignores our cells of other builds of apportion in this run; the file keeps them."""
+        """Ignores our cells from other builds of apportion in this run; they stay in the file."""
         others = {key for key,
                   cell in self.kept.items() if cell["section"] != "truth" and not is_rival(cell["estimator"])
                   and cell["version"] != build()}
@@ -361,7 +361,7 @@ def main():
             chosen = budgets if section == "values" else [times for times in budgets if times >= 5]
             run_games(section, games, runners, cells, seeds, chosen, asked.only, late)
     if not asked.leverageshap and not asked.report:
-        print("leverageshap is skipped because it is not on a registry; pass a clone with --leverageshap")
+        print("leverageshap is skipped because it is not in any registry; pass a clone with --leverageshap")
     for path in sorted(games.missing):
         print(f"{path} is missing; its games are skipped")
     if not asked.report:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes interaction indices of shapiq and shap on random games and a tree, for comparison in a test.
+"""Writes interaction indices computed by shapiq and shap on random games and a tree, for use in a test.
 
     python3 benches/rivals/indices.py DIR
     APPORTION_INDICES=DIR cargo test -p apportion-values --test values published -- --nocapture

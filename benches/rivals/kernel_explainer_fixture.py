@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records shap's KernelExplainer on fixed games, for the test of Optimized Kernel SHAP.
 
-Each case has the subsets drawn (in order, with repetitions), and the resulting rows, weights and values.
+Each case contains the subsets drawn (in order, with repetitions), and the resulting rows, weights and values.
 Usage: kernel_explainer_fixture.py OUT.json   (needs: shap numpy)
 """
 import json

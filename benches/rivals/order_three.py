@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Times and compares interaction indices of order 3 on trees, of Apportion and shapiq on the same models.
+"""Times and compares interaction indices of order 3 computed by Apportion and shapiq on the same trees.
 
     cargo build --release -p apportion-benches --bin tree_oracle
     python3 benches/rivals/order_three.py [--binary target/release/tree_oracle] [--rows 20] [--background 50]
                                           [--order 3]
 
 The interpreter needs xgboost, numpy and shapiq (1.8). All runs use one thread; times are CPU microseconds per
-row without loading. shapiq explains single rows, as does our column for one row; our other column is for 1000
-rows at once, and includes their share of the work that is done once.
+row without loading. shapiq explains single rows, as does our column for one row; our other column is the time
+per row for 1000 rows at once, including their share of the work that is done once.
 """
 import argparse
 import json

@@ -1,4 +1,4 @@
-r"""Makes the model for timing Owen values: 500 trees of depth 8 on 100 features, 1000 rows, one baseline.
+r"""Creates the model for timing Owen values: 500 trees of depth 8 on 100 features, 1000 rows, one baseline.
 
     python3 benches/rivals/owen_model.py DIR
     cargo build --release -p apportion-benches

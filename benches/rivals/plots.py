@@ -3,8 +3,8 @@
 
     python3 benches/rivals/plots.py [--out target/rivals/plots.html]
 
-Needs the package `apportion`, shap, scikit-learn and matplotlib. The order of names comes from shap's axes
-and its numbers from the texts of its figures; ours come from the data tables of our figures. Exits with
+Needs the package `apportion`, shap, scikit-learn and matplotlib. Names and their order are read from shap's
+axes, and numbers from the text in its figures; ours are read from the data tables of our figures. Exits with
 status 1 if they differ.
 """
 import argparse
@@ -95,7 +95,7 @@ def named(labels, names):
 
 
 def read_off(words, ours):
-    """Returns how many of shap's signed numbers equal ours, to the digits shown, and their total."""
+    """Returns how many of shap's signed numbers equal ours, to the digits shown, and how many there are."""
     shown = [word for word in words if re.fullmatch(r"[+-]\d+(\.\d+)?", word)]
     near = [any(abs(float(word) - value) <= 0.5 * 10.0 ** -len(word.partition(".")[2]) + 1e-12
                 for value in ours) for word in shown]

@@ -9,7 +9,7 @@ features are explained by leverage-shap with 10n evaluations per row and 50 back
 servers of docs/predict_program.md, which here measure their time in `model.predict`. Each line of the table
 shows the rows predicted; the seconds of the model, of the start of the server until its first batch, and of
 the whole run; and the overhead: the time of the run without the start and the model, relative to the time of
-the model. The last column is the overhead in CPU time of both processes, which depends less on other work on
+the model. The last column is the overhead in CPU time of both processes, which depends less on other load on
 the machine.
 """
 import argparse

@@ -9,7 +9,7 @@ optionally truth_MODEL.npz with `pd_sv` and `pd_bz`, the enumerated values of th
 needs xgboost (3.3 or later for its newest algorithm), numpy and, for the columns of shapiq, shapiq (1.8) with
 scikit-learn; missing libraries are skipped and named.
 
-Runs use one thread; times are CPU seconds without loading, the minimum over the rounds, each of which runs
+Runs use one thread; times are CPU seconds excluding loading: the minimum over the rounds, each of which runs
 all tools in turn. Runs with two threads are measured in wall-clock time, which is meaningful only on an idle
 machine.
 """
@@ -95,7 +95,7 @@ def compare(arguments, name):
     booster.set_param({"nthread": 1})
     matrix = xgboost.DMatrix(rows, nthread=1)
     explainers, shapiq_version = shapiq_explainers(model)
-    # Fewer rows for shapiq, whose time per row does not depend on their number.
+    # Use fewer rows for shapiq, whose time per row does not depend on the number of rows.
     some = rows[:100]
     times = {}
 

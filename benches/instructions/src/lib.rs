@@ -1,5 +1,5 @@
-//! Inputs of the kernels: models of the repository, rows spread over their thresholds, coalitions drawn as by
-//! the estimators.
+//! Inputs of the kernels: models in the repository, rows spread over their thresholds, and coalitions drawn
+//! as in the estimators.
 //!
 //! All inputs are created before instructions are counted, and are the same in every run.
 
@@ -8,7 +8,7 @@ use std::path::Path;
 use apportion::samplers::{FixedCounts, Order, Pairing, Sample, Sampler, SizeLaw};
 use apportion::trees::Ensemble;
 
-/// Reads a model of the repository.
+/// Reads a model in the repository.
 pub fn model(name: &str) -> Ensemble {
     one_thread();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/lab/data");
@@ -20,7 +20,7 @@ pub fn rows(count: usize, features: usize) -> Vec<f64> {
     (0..count * features).map(|k| ((k as f64 * 0.618_033_988_75) % 1.0 - 0.5) * 4.0).collect()
 }
 
-/// Makes the current thread do all work, because its instructions are counted.
+/// Makes the current thread do all work, because only its instructions are counted.
 fn one_thread() {
     // Ignore the error of a second call: the pool exists already.
     let _ = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global();

@@ -18,7 +18,7 @@ MOST_PLAYERS = 12  # for enumeration
 
 
 class Differs(Exception):
-    """The command differs; `is_right` if enumeration of all coalitions confirms it."""
+    """Raised if the command differs; `is_right` if enumeration of all coalitions confirms the command."""
 
     def __init__(self, what, is_right=False):
         super().__init__(what)

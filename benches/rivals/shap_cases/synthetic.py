@@ -116,8 +116,8 @@ def test_tree_explainer_with_sparse_data(bench):
 
 @case()
 def test_tree_explainer_with_approximate(bench):
-    raise Refused("values by differences along the path (approximate=True) are not offered: they are no "
-                  "Shapley values")
+    raise Refused("approximate=True (differences along the path) is not supported, because it does not "
+                  "return Shapley values")
 
 
 @case()

@@ -5,9 +5,10 @@
 //! ```
 //!
 //! Here ν are the directions and f the degrees of freedom of [`ErrorLaw`](apportion::estimators::ErrorLaw),
-//! and the coverage is taken over many seeds and games. Also measures the share of single values within ±1.96
-//! standard errors. Columns: method, game, players, evaluations; both shares; medians of ν and f; the mean
-//! squared error divided by the mean of Σ_i V_i; the number of runs without standard errors.
+//! and the coverage is taken over many seeds and games. Also measures the share of individual values within
+//! ±1.96 standard errors. Columns: method, game, players, evaluations; the coverage of the bounds and the
+//! share of individual values; medians of ν and f; the mean squared error divided by the mean of Σ_i V_i; the
+//! number of runs without standard errors.
 //!
 //! `cargo run --release -p apportion-benches --bin error_law -- [seeds]`
 
@@ -20,7 +21,7 @@ use apportion::values::Semivalue;
 use rand::RngExt;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
-/// Returns a game of this kind for a seed.
+/// Creates a game of this kind from a seed.
 fn game(kind: &str, players: usize, seed: u64) -> Box<dyn Game> {
     let mut rng = stream(seed, Purpose::Experiment, 1);
     let sum = |sizes: &[usize], seed: u64| {

@@ -1,13 +1,13 @@
-//! Compares the errors of the regression estimators for players in groups with Monte Carlo with nested
-//! permutations, at equal evaluations.
+//! Compares the errors of the regression estimators for grouped players with those of Monte Carlo with nested
+//! permutations, at the same number of evaluations.
 //!
 //! `cargo run --release -p apportion-benches --bin groups -- [repetitions] [value]`
 //!
-//! There are two kinds of games. *leaves* is a sum of terms that are non-zero if some features are those of
-//! the explicand and some others are not, as in a marginal game of a tree ensemble; half of their features
-//! are from one group. *terms* is a random sum of unanimity games of 1 to 4 players. Squared errors are
-//! relative to the squared norm of the values, averaged over the repetitions. Permutations are paired with
-//! their reverse. Coverage is that of ±1.96 standard errors, if the method has any.
+//! There are two kinds of games. *leaves* is a sum of terms that are non-zero if some features are present
+//! and some others are absent, as in a marginal game of a tree ensemble; half of their features are from one
+//! group. *terms* is a random sum of unanimity games of 1 to 4 players. Squared errors are relative to the
+//! squared norm of the values, averaged over the repetitions. Permutations are paired with their reverse.
+//! Coverage is the share of values within ±1.96 standard errors, for methods that report standard errors.
 
 use apportion::estimators::{CoalitionalRegression, Estimator, NestedPermutation};
 use apportion::games::{Coalitions, Game, GameError, Partition, Purpose, SumOfUnanimity, stream};

@@ -1,4 +1,4 @@
-//! Compares Monte Carlo estimators: their errors at equal evaluations, and their CPU time.
+//! Compares Monte Carlo estimators: their errors at the same number of evaluations, and their CPU time.
 //!
 //! `monte_carlo errors [N…]` prints one JSON line for each game, number of players n and budget, with 40
 //! seeds: the mean squared error of each method, summed over the players, divided by that of antithetic
@@ -74,7 +74,7 @@ fn errors(sizes: &[usize]) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Creates interactions among the first third of the players; the others are dummy players.
+/// Creates a game with interactions among the first third of the players; the others are dummy players.
 fn few_players(n: usize) -> Result<SumOfUnanimity, Box<dyn std::error::Error>> {
     let active = (n / 3).max(2);
     let drawn = SumOfUnanimity::random(active, 5 * active, 4.min(active), 3);

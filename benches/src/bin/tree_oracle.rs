@@ -12,12 +12,12 @@
 //! - VALUE is any name of a solution concept (`owen`, `two-step`, `quotient-shapley`, …). The default is
 //!   `shapley`, with 1 thread and 5 repetitions.
 //! - `--background` selects the marginal game; the default is the path-dependent game.
-//! - `--groups` is the size of groups of adjacent features, or feature numbers such as `0,1;2;3,4`.
+//! - `--groups` is the size of groups of adjacent features, or a list of feature indices such as `0,1;2;3,4`.
 //! - `--interactions` computes matrices of pairs, with the value or the remainder on the diagonal.
 //! - `--kernel` is the name of a kernel.
 //! - `--fresh` creates a new oracle for each run.
 //! - `--indices` computes the interaction indices of coalitions of up to S features instead of values. OUT
-//!   then contains those of the first row, one line for each coalition.
+//!   then contains the indices for the first row, one line for each coalition.
 
 use std::path::Path;
 use std::time::Instant;
@@ -100,7 +100,7 @@ struct Task<'a> {
     fresh: bool,
 }
 
-/// Computes the values, or the matrices of pairs.
+/// Computes the values, or the matrices of pairwise interactions.
 fn explain(
     oracle: &dyn Exact,
     value: &Value,
@@ -207,8 +207,8 @@ impl Task<'_> {
 }
 
 impl Task<'_> {
-    /// Measures the indices of coalitions of all rows, with an existing oracle or with a new one for each
-    /// run.
+    /// Measures the interaction indices of coalitions for all rows, with an existing oracle or with a new one
+    /// for each run.
     fn measure_indices<'o>(
         &self,
         oracle: &dyn Exact,
@@ -316,7 +316,7 @@ fn read(path: &Path, features: usize) -> Result<Vec<f64>, Failure> {
     }
 }
 
-/// Writes a `.npy` matrix of f64.
+/// Writes a matrix of `f64` as `.npy`.
 fn write(path: &str, numbers: &[f64], rows: usize, columns: usize) -> Result<(), Failure> {
     let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
     header.push_str(&" ".repeat(63 - (10 + header.len()) % 64));

@@ -51,7 +51,7 @@ fn everything() -> &'static Path {
     PAPERS.map(made)[0]
 }
 
-/// Artefact of measured times, which are not reproducible.
+/// The artefact that consists of measured times, which are not reproducible.
 const TIMES: &str = "kernel-banzhaf/fig8";
 
 /// Returns the results of a paper below `out` by path, excluding checkpoints and measured times.
@@ -148,8 +148,8 @@ fn without_networks_their_figure_says_how_to_get_it() {
     let out = tempfile::tempdir().unwrap();
     let done = output(&["kernel-banzhaf/fig6", "--out", out.path().to_str().unwrap()]);
     assert!(done.status.success());
-    let says = "kernel-banzhaf/fig6: skipped; this build reads no neural networks: cargo xtask-onnx \
-        reproduce kernel-banzhaf/fig6";
+    let says = "kernel-banzhaf/fig6: skipped; this build does not support neural networks; run cargo \
+        xtask-onnx reproduce kernel-banzhaf/fig6";
     assert!(String::from_utf8_lossy(&done.stderr).contains(says));
     let report = std::fs::read_to_string(out.path().join("kernel-banzhaf/fig6/report.md")).unwrap();
     assert!(report.contains("cargo xtask-onnx reproduce kernel-banzhaf/fig6"));
@@ -249,7 +249,7 @@ fn what_is_not_there_is_an_error_of_use_and_leaves_nothing() {
     let folder = out.path().join("results");
     let folder = folder.to_str().unwrap();
     for (arguments, says) in [
-        (vec!["fig99", "--out", folder], "there is no \"fig99\""),
+        (vec!["fig99", "--out", folder], "unknown figure or table \"fig99\""),
         (vec!["leverage-shap/fig99", "--out", folder], "leverage-shap/fig1"),
         (vec!["fig2", "--data", "no/such/folder", "--out", folder], "no/such/folder"),
         (vec!["fig2", "--preset", "fast", "--out", folder], "quick"),

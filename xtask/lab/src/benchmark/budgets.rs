@@ -25,13 +25,13 @@ const BIAS: f64 = 0.05;
 /// error.
 const FEWER: f64 = 0.25;
 
-/// The problems and budgets of a method.
+/// The problems and budgets on which a method is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum On {
     /// Tree ensembles: 10n and 20n evaluations, for the value with this index.
     Trees(usize),
-    /// All four values of grouped players: 12, 32 and 80 evaluations, each with as many model rows as the
-    /// background has.
+    /// All four values of grouped players: 12, 32 and 80 evaluations, each of which takes one prediction per
+    /// background row.
     Groups,
 }
 
@@ -50,7 +50,7 @@ const fn judged(method: &'static MethodSpec, on: On, covers: (f64, f64), is_unbi
 
 const NEAR: (f64, f64) = (0.93, 0.97);
 const ABOUT: (f64, f64) = (0.92, 0.98);
-/// Conservative intervals are acceptable.
+/// Required range of the coverage for methods whose intervals may be conservative.
 const AT_LEAST: (f64, f64) = (0.92, 1.0);
 
 const METHODS: [Judged; 10] = [
@@ -66,8 +66,9 @@ const METHODS: [Judged; 10] = [
     judged(&methods::LEVERAGE, On::Groups, NEAR, false),
 ];
 
-/// The method that others must beat in model rows.
+/// The method that [`NESTED`] must beat in model rows.
 const INDEPENDENT: &MethodSpec = &methods::PRODUCT_SPACE;
+/// The methods that must need fewer model rows than [`INDEPENDENT`].
 const NESTED: [&MethodSpec; 2] = [&methods::NESTED_PERMUTATION_PLAIN, &methods::NESTED_PERMUTATION];
 
 /// Results of a method for one value of one problem with one budget.
@@ -77,7 +78,7 @@ struct Measured {
     value: String,
     truths: Vec<f64>,
     budget: usize,
-    /// By run and game.
+    /// Estimates by run and game.
     runs: Vec<Vec<Estimate>>,
 }
 
@@ -86,7 +87,7 @@ impl Measured {
         format!("{}, {}, {} evaluations", self.problem, self.value, self.budget)
     }
 
-    /// Averages a number over the games of each run.
+    /// Averages a quantity over the games of each run.
     fn by_run(&self, of: impl Fn(&Estimate) -> f64) -> Vec<f64> {
         self.runs.iter().map(|games| games.iter().map(&of).sum::<f64>() / games.len() as f64).collect()
     }
@@ -147,8 +148,8 @@ impl Measured {
     }
 }
 
-/// Returns the number of intervals that contain the truth, and the number of intervals, pooled over some
-/// settings; also the share by run.
+/// Returns the number of intervals that contain the truth and the total number of intervals, pooled over some
+/// settings, and the share in each run.
 fn coverage(measured: &[&Measured]) -> (usize, usize, Vec<f64>) {
     let runs = measured.iter().map(|one| one.runs.len()).min().unwrap_or_default();
     let of_run = |run: usize| {
@@ -214,15 +215,15 @@ pub(super) fn budgets(session: &Session) -> Result<Made> {
         claims,
         notes: notes![
             format!(
-                "tree ensembles: {EXPLICANDS} rows of each dataset against the column means, Shapley and \
-                 Banzhaf values; logistic: the marginal game of 12 dependent predictors in four groups (1, 2 \
-                 | 3, 4 | 5, 6 | 7 to 12), {EXPLICANDS} rows against a background of 100 rows"
+                "tree ensembles: {EXPLICANDS} rows of each dataset with the column means as background, \
+                 Shapley and Banzhaf values; logistic: the marginal game of 12 dependent predictors in four \
+                 groups (1, 2 | 3, 4 | 5, 6 | 7 to 12), {EXPLICANDS} rows with 100 background rows"
             ),
-            "error: mean of ‖φ̃ − φ‖²/‖φ‖² over rows and runs; model rows: a coalition against one \
-             background row takes one; bias: means over the runs less the truth, in proportion to it; z: \
-             over their standard errors",
-            "a zero standard error says that a value is exact: such intervals are not counted; pooling \
-             weighs every player of every run alike, so wide datasets weigh more",
+            "error: mean of ‖φ̃ − φ‖²/‖φ‖² over rows and runs; model rows: one for each evaluated coalition \
+             and background row; bias: mean over the runs minus the truth, relative to the truth; z: the \
+             mean minus the truth, divided by its standard error",
+            "a standard error of zero means that a value is exact; such intervals are not counted. Pooling \
+             gives the same weight to every player of every run, so datasets with many features weigh more",
         ],
         datasets: DATASETS.to_vec(),
     })

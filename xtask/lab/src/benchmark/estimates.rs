@@ -21,15 +21,15 @@ const HALF_WIDTH: f64 = 1.96;
 /// Standard errors up to this are rounding error: the value is exact.
 const LEAST_WIDTH: f64 = 1e-9;
 
-/// The request to a method.
+/// What is requested from a method.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Asked {
-    /// This number of evaluations.
+    /// An estimate with this number of evaluations.
     Budget(usize),
-    /// This number of evaluations, with the growing sample of a run with a tolerance.
+    /// This number of evaluations, with a growing sample as in runs with a tolerance.
     Grown(usize),
-    /// This relative error in the Euclidean norm, with confidence 0.95.
+    /// A run with this relative error in the Euclidean norm as tolerance, with confidence 0.95.
     Until(f64),
 }
 
@@ -84,9 +84,9 @@ struct EstimateKey<'a> {
 /// Result of a method on one game.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Estimate {
-    /// φ̃ − φ.
+    /// Errors `φ̃ − φ`, by player.
     pub(super) deviations: Vec<f64>,
-    /// ‖φ̃ − φ‖² / ‖φ‖².
+    /// Relative squared error, `‖φ̃ − φ‖² / ‖φ‖²`.
     pub(super) error: f64,
     pub(super) evaluations: usize,
     /// Number of model rows.

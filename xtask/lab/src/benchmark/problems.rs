@@ -57,7 +57,7 @@ impl Problem {
     }
 }
 
-/// One game.
+/// One game with its exact values.
 pub(super) struct Instance {
     held: Held,
     players: usize,
@@ -95,10 +95,10 @@ impl Instance {
     }
 }
 
-/// Creates a textbook game from a seed, which most games ignore.
+/// A function that creates a textbook game from a seed; most games ignore the seed.
 type Make = fn(u64) -> Result<Box<dyn ClosedForm + Send>>;
 
-/// Textbook games.
+/// The textbook games, with their names.
 const TEXTBOOK: [(&str, Make); 9] = [
     ("unanimity 8", |seed| Ok(Box::new(SumOfUnanimity::random(8, 20, 3, seed)))),
     ("unanimity 12", |seed| Ok(Box::new(SumOfUnanimity::random(12, 30, 3, seed)))),
@@ -153,7 +153,8 @@ pub(super) fn trees(
     let problem = |dataset: &Arc<Dataset>| {
         let known = dataset.known;
         let instance = |row| {
-            of_trees(dataset, row, session.seed).with_context(|| format!("{}: no exact values", known.name))
+            of_trees(dataset, row, session.seed)
+                .with_context(|| format!("cannot compute exact values for {}", known.name))
         };
         Ok(Problem {
             name: known.name.to_owned(),
@@ -180,11 +181,12 @@ fn of_trees(dataset: &Arc<Dataset>, row: usize, seed: u64) -> Result<Instance> {
     Instance::new(held, truths)
 }
 
-/// Numbers of players and background rows of the game with grouped players.
+/// Number of players of the game with grouped players.
 const PREDICTORS: usize = 12;
+/// Number of background rows of the game with grouped players.
 const BACKGROUND: usize = 100;
 
-/// A probability with interactions between neighbours, within and across groups.
+/// Returns a probability with interactions between neighbours, within and across groups.
 fn logistic(row: &[f64]) -> f64 {
     let alone: f64 = row.iter().enumerate().map(|(at, x)| x * (0.3 + 0.1 * at as f64)).sum();
     let pairs: f64 = row.windows(2).map(|pair| pair[0] * pair[1]).sum();

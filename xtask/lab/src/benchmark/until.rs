@@ -18,15 +18,15 @@ const TOLERANCES: [f64; 3] = [0.1, 0.03, 0.01];
 /// Confidence of [`Until::relative`].
 const CONFIDENCE: f64 = 0.95;
 
-/// Requirements: minimum share of the runs within the tolerance, and maximum ratio of evaluations to the
-/// minimum budget.
+/// Required share of the runs within the tolerance.
 const LEAST_SHARE: f64 = 0.93;
+/// Maximum ratio of evaluations to the minimum budget.
 const MOST_RATIO: f64 = 3.0;
 
-/// The default for Shapley values.
+/// The default method for Shapley values.
 const DEFAULT: &MethodSpec = &methods::LEVERAGE_SHAP;
 
-/// Methods with the index of their value, and the numbers of tolerances used for games of up to [`WIDE`]
+/// Methods with the index of their value, and the number of tolerances used for games of up to [`WIDE`]
 /// players and for larger ones. Tolerances that would use up the whole budget on almost all games are
 /// omitted.
 const METHODS: [(&MethodSpec, usize, [usize; 2]); 7] = [
@@ -77,8 +77,8 @@ impl Measured {
     }
 }
 
-/// Numbers of runs that stopped because of the tolerance, and of those within it; the same without runs that
-/// ended exact.
+/// Number of runs that stopped because of the tolerance, and how many of them are within it; both also
+/// without the runs whose results are exact.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     reached: usize,
@@ -182,26 +182,27 @@ pub(super) fn until(session: &Session) -> Result<Made> {
             ),
         ],
         notes: notes![
-            "errors are ‖φ̃ − φ‖/‖φ‖ against closed forms, and against interventional values of the tree \
-             ensembles with the column means as baseline; every run of a dataset explains another row, every \
-             run of unanimity games plays another game",
+            "errors are ‖φ̃ − φ‖/‖φ‖, where φ is known in closed form or, for tree ensembles, is the \
+             interventional value with the column means as baseline; each run on a dataset explains a \
+             different row, and each run of the unanimity games uses a different game",
             format!(
                 "budget: the default, all 2^n coalitions or 1000 n, whichever is less, but 100 000 at least; \
                  confidence {CONFIDENCE}; {} runs on games of more than {WIDE} players",
                 runs_on(session, usize::MAX)
             ),
             "kernel-banzhaf-without-replacement estimates Banzhaf values, all others Shapley values",
-            "both evaluations spent and least budgets are of samples that grow, repeated coalitions counted \
-             once; least budgets are found between two of a grid, 1/m linear in the squared mean error",
-            "an error in one direction takes 6.03 times the least budget to be within the tolerance with \
-             confidence 0.95, whatever the method: its mean is √(2/π) σ, its 0.95 quantile 1.96 σ, and π/2 · \
-             1.96² = 6.03. Ratios above 3 are there the price of confidence",
+            "evaluations spent and minimum budgets are measured with growing samples, and repeated \
+             coalitions are counted once; minimum budgets are interpolated between two points of a grid, \
+             with the squared mean error linear in 1/m",
+            "if the error has a single direction, every method needs 6.03 times the minimum budget to be \
+             within the tolerance with confidence 0.95: the mean error is √(2/π) σ, its 0.95 quantile is \
+             1.96 σ, and π/2 · 1.96² = 6.03. In such games, ratios above 3 are the price of confidence",
         ],
         datasets: DATASETS.to_vec(),
     })
 }
 
-/// Returns the case that the mean ratio of evaluations to the minimum is within the required limit.
+/// Tests that the mean ratio of evaluations to the minimum is within the required limit.
 fn ratio_case(method: &MethodSpec, measured: &[&Measured]) -> Option<Case> {
     let known: Vec<(f64, &str)> =
         measured.iter().filter_map(|one| Some((one.ratio()?, one.title.as_str()))).collect();

@@ -6,8 +6,8 @@ use crate::reproduce::statistics::{Summary, slope};
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test};
 
 impl<C: Compete> Curves<C> {
-    /// Restricts the curves to the panels and contenders of a claim: claims of a paper are judged on those of
-    /// the paper only.
+    /// Restricts the curves to the panels and contenders of a claim: claims of a paper are judged only on the
+    /// panels and contenders of that paper.
     pub(crate) fn only(&self, panel: impl Fn(usize) -> bool, contenders: &[C]) -> Self {
         let points =
             self.points.iter().filter(|point| panel(point.panel) && contenders.contains(&point.contender));
@@ -19,7 +19,7 @@ impl<C: Compete> Curves<C> {
         }
     }
 
-    /// Returns all points, including those where m covers all coalitions.
+    /// Returns all points, including points where m covers all coalitions.
     pub(crate) fn places(&self) -> Vec<(usize, usize)> {
         let mut places: Vec<_> = self.points.iter().map(|point| (point.panel, point.level)).collect();
         places.sort_unstable();
@@ -43,7 +43,7 @@ impl<C: Compete> Curves<C> {
         Test::ratio_below(&one, &other, factor)
     }
 
-    /// Returns a case for each point with both contenders, named by the ratio of their centres.
+    /// Returns a case for each point with both contenders; its name contains the ratio of their centres.
     pub(crate) fn cases(
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,
@@ -57,7 +57,7 @@ impl<C: Compete> Curves<C> {
         cases.collect()
     }
 
-    /// Returns the cases that `one` is below `factor` times `other`, at `places`.
+    /// Returns a case for each of `places`: `one` is below `factor` times `other`.
     pub(crate) fn below_cases(
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,
@@ -67,7 +67,7 @@ impl<C: Compete> Curves<C> {
         self.cases(places, pair, |place| self.is_below(place, pair, factor))
     }
 
-    /// Returns the cases that the two are within `factor` of each other, at `places`.
+    /// Returns a case for each of `places`: the two are within a factor of `factor` of each other.
     pub(crate) fn alike_cases(
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,
@@ -132,8 +132,8 @@ impl<C: Compete> Curves<C> {
         Claim::over_cases(claim, source, &case, By::SignedRanks, needed, cases)
     }
 
-    /// Returns the cases that a statistic of `one`'s error is below `factor` times one of `other`'s, by
-    /// resampling the runs.
+    /// Returns a case for each place: a statistic of `one`'s error is below `factor` times a statistic of
+    /// `other`'s, tested by resampling the runs.
     pub(crate) fn summary_cases(
         &self,
         places: impl IntoIterator<Item = (usize, usize)>,
@@ -176,7 +176,7 @@ pub(crate) fn picked(sample: &[f64], runs: &[usize]) -> Vec<f64> {
     runs.iter().map(|&run| sample[run]).collect()
 }
 
-/// Returns two samples, restricted to the runs with both.
+/// Returns two samples, restricted to the runs that both contain.
 pub(crate) fn paired(one: &[f64], other: &[f64]) -> (Vec<f64>, Vec<f64>) {
     one.iter().zip(other).filter(|(one, other)| !one.is_nan() && !other.is_nan()).unzip()
 }

@@ -93,6 +93,7 @@ pub(crate) struct Look<'a> {
     pub(crate) y: &'a str,
     /// Values up to this are numerical zeros and drawn as zeros.
     pub(crate) floor: f64,
+    /// Panels per row.
     pub(crate) columns: usize,
 }
 

@@ -37,8 +37,8 @@ pub(crate) trait Run: Send + Sync {
     /// Returns the game for a contender.
     fn game(&self, contender: Self::Contender) -> Result<Box<dyn Game + '_>>;
 
-    /// Returns how often the published algorithm evaluates each coalition, if it evaluates repeated draws
-    /// again while our estimator evaluates them once.
+    /// Returns the number of times that the published algorithm evaluates each coalition, if it evaluates
+    /// repeated draws again, while our estimator evaluates them once.
     fn times_evaluated(_: Self::Contender, _players: usize, _budget: usize, _seed: u64) -> Result<Times> {
         Ok(Times::new())
     }
@@ -70,7 +70,7 @@ impl<R: Send> Series<R> {
     }
 }
 
-/// Setting of an estimate, for all runs.
+/// The setting of an estimate, which is computed for all runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Setting<C> {
     /// Index into [`Experiment::datasets`].
@@ -115,7 +115,7 @@ impl Played {
 /// Result of a contender.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Estimate {
-    /// φ̃.
+    /// The estimated values φ̃.
     pub(crate) values: Vec<f64>,
     pub(crate) evaluations: usize,
     /// Condition number of the regression's Gram matrix, if there is a regression.
@@ -279,7 +279,7 @@ mod tests {
     use apportion::games::SumOfUnanimity;
 
     contenders! {
-        /// An estimator before and after a change that keeps its name.
+        /// An estimator before and after a change of its behaviour but not of its name.
         subject Before;
         Before: "changing", LEVERAGE_SHAP, LeverageShap::default();
         After: "changing", LEVERAGE_SHAP,
@@ -314,7 +314,7 @@ mod tests {
         }
     }
 
-    /// Everything that an estimate depends on.
+    /// Everything that an estimate in these tests depends on.
     #[derive(Debug, Clone)]
     struct Made {
         data: &'static str,

@@ -30,7 +30,7 @@ pub(crate) enum Grows {
     /// n, starting from 32 players; with fewer, draws without replacement soon cover all coalitions of some
     /// sizes, which makes them more accurate.
     Players,
-    /// c, with 32 players.
+    /// The constant c of the additive part, with 32 players.
     AdditivePart,
 }
 

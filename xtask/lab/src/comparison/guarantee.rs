@@ -29,7 +29,7 @@ const SLACK: f64 = 0.2;
 /// out, from 32 players to 256, `ln(ln 256 / ln 32) / ln 8`.
 const GROWTH_SLACK: f64 = 0.11;
 
-/// A theorem of this form.
+/// A theorem with such a guarantee.
 pub(crate) struct Guarantee<'a> {
     pub(crate) claim: &'a str,
     pub(crate) source: &'a str,
@@ -37,9 +37,9 @@ pub(crate) struct Guarantee<'a> {
 
 /// Measures the excess ε of an estimate.
 pub(crate) struct Excess<Here, Growing> {
-    /// On a dataset; runs without an excess are skipped.
+    /// Measures it on a dataset; runs without an excess are skipped.
     pub(crate) on_datasets: Here,
-    /// On a game of the growing family.
+    /// Measures it on a game of the growing family.
     pub(crate) on_growing: Growing,
 }
 

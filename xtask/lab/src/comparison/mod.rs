@@ -9,7 +9,7 @@
 //! | [`mod@sweep`] | error against sample size, noise, or other steps |
 //! | [`curves`] | summaries of the errors: figure, data, table |
 //! | [`claims`] | claims about curves, comparing contenders run by run |
-//! | [`guarantee`] | theorems on sufficient numbers of evaluations |
+//! | [`guarantee`] | theorems on how many evaluations are sufficient |
 //! | [`growing`] | games of one family in which one quantity grows |
 //! | [`vectors`] | norms, and sums over all coalitions |
 

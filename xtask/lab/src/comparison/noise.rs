@@ -11,7 +11,7 @@ use super::noisy::{Noisy, Times};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Scale {
-    /// Units of the game.
+    /// The unit of the game itself.
     Absolute,
     /// The value that the noise is added to.
     Relative,
@@ -34,7 +34,7 @@ enum Drawn {
 /// Normal noise on every value of a game.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Noise {
-    /// Standard deviation.
+    /// Standard deviation σ, in the chosen unit.
     pub(crate) sigma: f64,
     scale: Scale,
     /// Not serialized for noise that is drawn once, to keep the checkpoint keys from before there was a

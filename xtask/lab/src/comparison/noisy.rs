@@ -7,7 +7,8 @@ use apportion::games::{Coalitions, GameError, Purpose, coalition_unit, stream};
 use rand::distr::Distribution;
 use rand_distr::StandardNormal;
 
-/// Number of evaluations of coalitions, keyed by their words; one for missing coalitions.
+/// Number of evaluations of each coalition, keyed by the words of its bit set; 1 for coalitions that are not
+/// in the map.
 pub(crate) type Times = HashMap<Vec<u64>, u32>;
 
 /// The game `v(S) + ζ(S)`, ζ(S) ~ N(0, σ²) independent for each coalition and output (Leverage SHAP, appendix

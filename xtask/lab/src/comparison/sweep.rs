@@ -16,7 +16,7 @@ const SIGMAS: [(f64, &str); 7] =
 /// Number of evaluations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Budget {
-    /// This multiple of n.
+    /// This multiple of the number of players n.
     Multiple(usize),
     /// This share of all 2^n coalitions, rounded to an even number.
     Share(f64),

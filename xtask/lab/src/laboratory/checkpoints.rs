@@ -17,7 +17,7 @@ use crate::reproduce::report::in_runs;
 use crate::reproduce::store::{Store, key};
 use xtask::aside;
 
-/// Identifies a run among those of the same command.
+/// Identifies a run among all runs of the same command.
 #[derive(Serialize)]
 pub(crate) struct RunKey<'a> {
     pub(crate) dataset: &'a str,
@@ -26,7 +26,7 @@ pub(crate) struct RunKey<'a> {
     pub(crate) run: usize,
 }
 
-/// Result of a run.
+/// Result of a finished run, as stored.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Ended {
     pub(crate) answered: Answered,
@@ -45,8 +45,8 @@ pub(crate) struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// Opens the checkpoints of the command with this name, record and digest, in `out`; `fresh` discards
-    /// those of an earlier command.
+    /// Opens the checkpoints of the command with this name, record and digest, in `out`; `fresh` discards the
+    /// checkpoints of an earlier command.
     ///
     /// # Errors
     ///
@@ -59,12 +59,14 @@ impl Checkpoints {
         let store = Store::open_if_free(&path, fresh)?;
         let earlier = store.as_ref().map_or(0, Store::len);
         match &store {
-            None => aside!("the same command is at work elsewhere; an interrupt keeps nothing of this one"),
+            None => aside!(
+                "the same command is already running; if this one is interrupted, its finished runs are lost"
+            ),
             Some(_) => interrupt::keep(&path),
         }
         if earlier > 0 {
             let runs = in_runs(earlier);
-            aside!("continues with {runs} left by an interrupted command; --fresh discards them");
+            aside!("resuming with {runs} left by an interrupted command; --fresh discards them");
         }
         Ok(Self { path, store, earlier, told: Once::new() })
     }
@@ -84,7 +86,9 @@ impl Checkpoints {
     pub(crate) fn put(&self, run: &RunKey<'_>, ended: &Ended) {
         let Some(store) = &self.store else { return };
         if let Err(error) = key(run).and_then(|key| store.put(key, run, ended)) {
-            self.told.call_once(|| aside!("an interrupt would lose runs: {error:#}"));
+            self.told.call_once(|| {
+                aside!("cannot store finished runs, which will be lost on an interrupt: {error:#}")
+            });
         }
     }
 

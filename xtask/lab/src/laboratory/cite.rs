@@ -14,7 +14,7 @@ use xtask::workspace;
 /// File with the citation of the library.
 const CITATION: &str = "CITATION.cff";
 
-/// Prints the requested entries.
+/// Prints the requested BibTeX entries.
 pub(crate) fn run(arguments: &Cite, papers: &'static [Paper]) -> Result<()> {
     let mut text = String::new();
     // Directories are separate papers; other names are from the catalogue.
@@ -50,8 +50,8 @@ pub(crate) fn run(arguments: &Cite, papers: &'static [Paper]) -> Result<()> {
 /// Returns a single-line text field of the citation file.
 fn field(citation: &str, name: &str) -> Result<String> {
     let value = citation.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-    let value =
-        value.with_context(|| format!("{CITATION} has no field {name} on a line of its own; add one"))?;
+    let value = value
+        .with_context(|| format!("{CITATION} does not contain a line with the field {name}; add one"))?;
     Ok(value.trim().trim_matches('"').to_owned())
 }
 

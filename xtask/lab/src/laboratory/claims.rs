@@ -18,7 +18,7 @@ use xtask::Usage;
 pub(crate) struct Claimed {
     claim: String,
     source: String,
-    /// Numbers printed in the paper.
+    /// The numbers that the paper prints for the claim.
     prints: Option<String>,
     /// Why the claim does not hold, if investigated.
     why: Option<String>,
@@ -28,8 +28,9 @@ pub(crate) struct Claimed {
     /// Required share of the cases.
     #[serde(rename = "in", default)]
     share: Share,
-    /// The datasets and budgets of the claim; all if omitted.
+    /// The datasets that the claim is about; all if omitted.
     datasets: Option<Vec<String>>,
+    /// The budgets that the claim is about; all if omitted.
     budgets: Option<Vec<String>>,
 }
 
@@ -95,7 +96,8 @@ impl Claimed {
     ///
     /// # Errors
     ///
-    /// [`Usage`] if it has no statement or two, or names something that the run does not have.
+    /// [`Usage`] if it does not have exactly one statement, or refers to something that the run does not
+    /// contain.
     pub(crate) fn check(&self, estimators: &[String], datasets: &[String], budgets: &[String]) -> Result<()> {
         let statement = self.statement()?;
         let named = match &statement {
@@ -128,7 +130,7 @@ impl Claimed {
         match named.into_iter().find(|name| !known.contains(name)) {
             None => Ok(()),
             Some(name) => bail!(Usage(format!(
-                "the claim {:?} names the {what} {name:?}, which is not one of this run; there is {}",
+                "the claim {:?} refers to an unknown {what} {name:?}; available in this run: {}",
                 self.claim,
                 known.join(", ")
             ))),

@@ -12,10 +12,10 @@ use clap::{Args, ValueEnum};
 /// Compare estimators with exact values on your own datasets, and store every number
 #[derive(Debug, Args)]
 pub(crate) struct Laboratory {
-    /// Dataset: its name, a file of rows with a header, and a tree model file
+    /// Dataset: a name, a file of rows with a header, and a tree model file
     #[arg(long = "dataset", value_name = "NAME=ROWS,MODEL", required = true)]
     pub(crate) datasets: Vec<DatasetFiles>,
-    /// Estimators by method name in the library (docs/methods.md)
+    /// Estimators, by the method names of the library (docs/methods.md)
     #[arg(
         long,
         value_delimiter = ',',
@@ -25,8 +25,7 @@ pub(crate) struct Laboratory {
     )]
     #[arg(required_unless_present = "programs")]
     pub(crate) estimators: Vec<String>,
-    /// Estimator that is a program: its name and a shell command, which is started for every run
-    /// (docs/laboratory.md)
+    /// External estimator: a name, and a shell command that is started for every run (docs/laboratory.md)
     #[arg(long = "estimator-program", value_name = "NAME=COMMAND")]
     pub(crate) programs: Vec<NamedCommand>,
     /// Budgets: evaluations of the game (2000), or multiples of the number of players (10n)
@@ -51,7 +50,7 @@ pub(crate) struct Laboratory {
     /// Whether there are more datasets with missing files, which may contain a named column or output
     #[arg(skip)]
     pub(crate) some_are_missing: bool,
-    /// Output to explain, from 0, for models with several
+    /// Index of the output to explain, from 0, for models with several outputs
     #[arg(long, value_name = "K")]
     pub(crate) output: Option<usize>,
     #[command(flatten)]
@@ -90,7 +89,8 @@ pub(crate) struct Reading {
     /// Columns that are not features
     #[arg(long, value_delimiter = ',', value_name = "COLUMN,…")]
     pub(crate) ignore: Vec<String>,
-    /// Additional numbers or words for missing values, besides empty cells and the usual words
+    /// Additional numbers or strings that mark missing values, besides empty cells and NA, NaN, null, None,
+    /// ?, …
     #[arg(long, value_delimiter = ',', value_name = "VALUE,…", allow_negative_numbers = true)]
     pub(crate) missing: Vec<Sentinel>,
     /// Delimiter (default: detected from the header)
@@ -126,10 +126,11 @@ pub(crate) struct Compare {
     pub(crate) a: PathBuf,
     /// Directory B, whose squared errors are the numerators of the ratios
     pub(crate) b: PathBuf,
-    /// Compare an estimator of A with another one of B, instead of all that have the same name in both
+    /// Compare an estimator of A with a different one of B, instead of all estimators with the same name in
+    /// both
     #[arg(long = "pair", value_name = "OF_A=OF_B")]
     pub(crate) pairs: Vec<Rivals>,
-    /// Directory in which the directory of the comparison is created (default: target/laboratory)
+    /// Directory in which the result directory is created (default: target/laboratory)
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -159,14 +160,14 @@ pub(crate) struct PaperFolder {
     pub(crate) fresh: bool,
 }
 
-/// Print BibTeX entries of the papers of the given figures, as for `reproduce`, and of this library
+/// Print BibTeX entries for this library, and for the papers of the given figures
 #[derive(Debug, Args)]
 pub(crate) struct Cite {
-    /// What to cite: `fig2`, `leverage-shap/fig2`, `leverage-shap`, the directory of a paper (default: the
-    /// library only)
+    /// What to cite, as for `reproduce`: `fig2`, `leverage-shap/fig2`, `leverage-shap`, or the directory of a
+    /// paper (default: the library only)
     pub(crate) what: Vec<String>,
     /// Result directory of the laboratory: cite the version of the library that created it
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "DIR")]
     pub(crate) run: Option<PathBuf>,
 }
 
@@ -182,10 +183,12 @@ impl FromStr for DatasetFiles {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wanted =
-            || format!("{text:?} is no dataset; write NAME=ROWS,MODEL, such as iris=iris.csv,iris_xgb.json");
+        let wanted = || {
+            format!("invalid dataset {text:?}; expected NAME=ROWS,MODEL, e.g. iris=iris.csv,iris_xgb.json")
+        };
         let (name, files) = text.split_once('=').ok_or_else(wanted)?;
-        // Model file names rarely contain a comma; those of rows may.
+        // Split at the last comma, because names of table files contain commas more often than names of model
+        // files.
         let (rows, model) = files.rsplit_once(',').ok_or_else(wanted)?;
         if [name, rows, model].iter().any(|part| part.is_empty()) {
             return Err(wanted());
@@ -210,13 +213,13 @@ impl FromStr for NamedCommand {
                 Ok(Self { name: shown_name(name)?, command: command.to_owned() })
             }
             _ => Err(format!(
-                "{text:?} has no name before a = and something behind it; write mine='python3 mine.py'"
+                "invalid estimator program {text:?}; expected NAME=COMMAND, e.g. mine='python3 mine.py'"
             )),
         }
     }
 }
 
-/// An estimator of A and one of B.
+/// An estimator of A, and the estimator of B to compare it with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Rivals {
     pub(crate) a: String,
@@ -230,7 +233,7 @@ impl FromStr for Rivals {
         match text.split_once('=') {
             Some((a, b)) if !a.is_empty() && !b.is_empty() => Ok(Self { a: a.to_owned(), b: b.to_owned() }),
             _ => Err(format!(
-                "{text:?} is no pair of estimators; write one of A, = and one of B, such as \
+                "invalid pair {text:?}; expected an estimator of A, =, and one of B, e.g. \
                  kernel-shap=leverage-shap"
             )),
         }
@@ -240,11 +243,11 @@ impl FromStr for Rivals {
 /// Background for absent players.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BackgroundChoice {
-    /// Means of the columns.
+    /// A single row with the means of the columns.
     Mean,
     /// A number of rows of the dataset, drawn with a seed derived from its name.
     Count(usize),
-    /// Rows of a file.
+    /// The rows of a file.
     File(PathBuf),
 }
 
@@ -253,12 +256,10 @@ impl FromStr for BackgroundChoice {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match (text, text.parse()) {
-            ("", _) => {
-                Err("an empty text is no background; write mean, a file, or a number of rows".to_owned())
-            }
+            ("", _) => Err("empty background; expected mean, a file, or a number of rows".to_owned()),
             ("mean", _) => Ok(Self::Mean),
             (_, Ok(0)) => {
-                Err("a background has at least 1 row; write mean, a file, or a number of rows".to_owned())
+                Err("invalid background 0; expected mean, a file, or a number of rows ≥ 1".to_owned())
             }
             (_, Ok(count)) => Ok(Self::Count(count)),
             (_, Err(_)) => Ok(Self::File(text.into())),
@@ -300,7 +301,7 @@ fn separator(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"tab" => Ok(b'\t'),
         &[byte] if byte.is_ascii() && byte != b'"' => Ok(byte),
-        _ => Err(format!("{text:?} separates no cells; write one character, or tab")),
+        _ => Err(format!("invalid separator {text:?}; expected a single character or tab")),
     }
 }
 
@@ -309,7 +310,7 @@ fn shown_name(text: &str) -> Result<String, String> {
     match text.trim() == text && !text.is_empty() && !text.contains(char::is_control) {
         true => Ok(text.to_owned()),
         false => Err(format!(
-            "{text:?} is no name; write one line, with no space before and behind it, such as iris \
+            "invalid name {text:?}; expected a single line without leading or trailing spaces, e.g. iris \
              or \"iris, scaled\""
         )),
     }
@@ -321,8 +322,8 @@ pub(crate) fn label(text: &str) -> Result<String, String> {
     match text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(fits) {
         true => Ok(text.to_owned()),
         false => Err(format!(
-            "{text:?} is no label; write letters, digits, dots, hyphens and underscores, a letter or digit \
-             first"
+            "invalid label {text:?}; expected letters, digits, dots, hyphens and underscores, starting with \
+             a letter or digit"
         )),
     }
 }

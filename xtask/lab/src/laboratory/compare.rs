@@ -19,7 +19,7 @@ use xtask::Usage;
 use xtask::files::write_atomically;
 use xtask::{aside, say};
 
-/// A result directory.
+/// One of the two compared result directories.
 struct Side {
     record: Record,
     runs: Vec<RunLine>,
@@ -48,9 +48,13 @@ pub(crate) fn run(arguments: &Compare, out: &Path) -> Result<()> {
     let compared = compare(&a, &b, &rivals)?;
     ensure!(
         !compared.is_empty(),
-        "the two runs have nothing in common that could be compared: it takes the same values, and a dataset \
-         (of the same rows, model and background), an estimator, a budget and a seed that both have; {}",
-        if told.is_empty() { "what both have was skipped in both".to_owned() } else { told.join("; ") }
+        "the two runs cannot be compared: both must estimate the same value and share a dataset (same rows, \
+         model and background), an estimator, a budget and a seed; {}",
+        if told.is_empty() {
+            "everything that they share was skipped in both".to_owned()
+        } else {
+            told.join("; ")
+        }
     );
     let folder = Unfinished::new(out, format!("compare-{}-{}", a.record.label, b.record.label))?;
     let table = table(&compared, &rivals);
@@ -79,7 +83,10 @@ fn rivals(a: &Record, b: &Record, asked: &[Rivals]) -> Result<Vec<Rivals>> {
             if !has(record, name) {
                 let known: Vec<&str> =
                     record.estimators.iter().map(|estimator| estimator.name.as_str()).collect();
-                bail!(Usage(format!("{side} has no estimator {name:?}; it has {}", known.join(", "))));
+                bail!(Usage(format!(
+                    "unknown estimator {name:?} in {side}; available estimators: {}",
+                    known.join(", ")
+                )));
             }
         }
     }
@@ -138,8 +145,8 @@ fn pairs<'a>(
         if let Some(other) = others.iter().find(|other| other.seed == line.seed) {
             ensure!(
                 line.explicand_row == other.explicand_row,
-                "seed {} on {} explains row {} in A and row {} in B, although the datasets are the same: the \
-                 runs were made by different programs; make one of them again",
+                "seed {} on {} explains row {} in A and row {} in B, although the datasets are the same, so \
+                 the runs come from different versions of this program; repeat one of them",
                 line.seed,
                 dataset.name,
                 line.explicand_row,
@@ -165,7 +172,8 @@ fn table(compared: &[Compared<'_>], rivals: &[Rivals]) -> Table {
         "chance",
     ];
     let mut table = Table::new(
-        "Squared error of B over that of A: median over the pairs, 95 % interval, sign test",
+        "Squared error of B divided by the squared error of A: median over the pairs, 95 % interval, sign \
+         test",
         columns,
     );
     for Compared { dataset, rivals: place, budget, paired } in compared {
@@ -215,17 +223,18 @@ fn number(ratio: f64) -> String {
 
 fn markdown(arguments: &Compare, told: &[String], table: &Table) -> String {
     let mut text = format!(
-        "A is `{}`, B is `{}`. Below 1 B has the smaller errors.\n\n![figure](figure.png)\n\n{}\n",
+        "A is `{}`, B is `{}`. If a ratio is below 1, B has the smaller \
+         errors.\n\n![figure](figure.png)\n\n{}\n",
         arguments.a.display(),
         arguments.b.display(),
         table.markdown()
     );
     text.push_str(
-        "Each pair is one seed: the same explicand for both. Errors ‖φ̃ − φ‖ that differ by at most 1e-10 of \
-         ‖φ‖ differ by rounding, and are equal.\n",
+        "Each pair has the same seed, and thus the same explicand. Errors ‖φ̃ − φ‖ that differ by at most \
+         1e-10 of ‖φ‖ are considered equal, because such differences are rounding errors.\n",
     );
     if !told.is_empty() {
-        text.push_str("\nIn what the runs differ:\n\n");
+        text.push_str("\nDifferences between the runs:\n\n");
         told.iter().for_each(|line| text.push_str(&format!("- {line}\n")));
     }
     text
@@ -284,7 +293,7 @@ fn picture(compared: &[Compared<'_>], rivals: &[Rivals], record: &Record) -> Fig
     };
     let panels: Vec<Panel> = panels.collect();
     Figure {
-        title: "Squared error of B over that of A".to_owned(),
+        title: "Squared error of B divided by the squared error of A".to_owned(),
         columns: looks::COLUMNS,
         legend: looks::legend(
             drawn.iter().enumerate().map(|(look, &place)| (rivals[place].title(), looks::look(look))),

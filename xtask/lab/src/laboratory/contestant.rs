@@ -10,7 +10,7 @@ use super::cli::NamedCommand;
 use super::program::{self, Answered};
 use super::record::EstimatorRecord;
 
-/// A named estimator.
+/// An estimator with its name: a method of the library, or a program.
 pub(crate) struct Contestant {
     pub(crate) name: String,
     way: Way,
@@ -43,7 +43,7 @@ impl Contestant {
         EstimatorRecord { name: self.name.clone(), program, files }
     }
 
-    /// Returns why it does not support this budget, if that is known before running it.
+    /// Returns the reason why the estimator does not support this budget, if known before running it.
     pub(crate) fn refuses(&self, value: &Value, players: usize, budget: usize) -> Option<String> {
         let Way::Method(method) = self.way else { return None };
         let Some(estimator) = method.estimator(value) else {
@@ -52,7 +52,7 @@ impl Contestant {
         let least = estimator.minimum_budget(players);
         (budget < least).then(|| {
             format!(
-                "{} needs at least {least} evaluations for {players} players, and the budget is {budget}",
+                "{} requires at least {least} evaluations for {players} players, but the budget is {budget}",
                 self.name
             )
         })

@@ -37,7 +37,7 @@ impl OwnDataset {
             .with_context(|| format!("cannot read the model {}", files.model.display()))?;
         ensure!(
             model.feature_count() > 0,
-            "the model {} has no features: nothing can be attributed",
+            "the model {} has no features, so there is nothing to explain",
             files.model.display()
         );
         let output = output(&model, arguments.output)
@@ -77,16 +77,19 @@ impl OwnDataset {
     }
 }
 
-/// Returns the explained output: the only one, or the requested one.
+/// Returns the index of the explained output: the only one, or the requested one.
 fn output(model: &Ensemble, asked: Option<usize>) -> Result<usize> {
     let outputs = model.output_count();
     match asked {
         _ if outputs == 1 => Ok(0),
         Some(output) if output < outputs => Ok(output),
-        Some(output) => {
-            bail!("has {outputs} outputs, numbered from 0, but no output {output}; pass another --output")
+        Some(output) => bail!(
+            "invalid value {output} for --output: the model has {outputs} outputs (0 to {})",
+            outputs - 1
+        ),
+        None => {
+            bail!("the model has {outputs} outputs; select one with --output K (0 to {})", outputs - 1)
         }
-        None => bail!("has {outputs} outputs; select one with --output K, numbered from 0"),
     }
 }
 
@@ -134,8 +137,8 @@ fn refuse_missing(table: &Table, model: &Ensemble) -> Result<()> {
         for (feature, value) in table.row(row).iter().enumerate() {
             ensure!(
                 !(value.is_nan() && model.refuses_missing(feature)),
-                "row {row} (the first is 0) has no value in column {}, and the model does not support \
-                 missing values there; remove the row, or fill in the value",
+                "row {row} (counted from 0) has no value in column {}, but the model does not support \
+                 missing values in this column; remove the row, or fill in the value",
                 column(table, feature)
             );
         }
@@ -152,8 +155,8 @@ fn background(name: &str, arguments: &Laboratory, table: &Table, model: &Ensembl
         }
         _ if table.len() == 1 => {
             bail!(
-                "there is one row, which would be its own background: every value would be 0; \
-                 give at least 2 rows, or a background in a file (--background FILE)"
+                "the dataset has a single row, which would be its own background, so every value would be 0; \
+                 pass at least 2 rows, or a background file (--background FILE)"
             )
         }
         BackgroundChoice::Count(count) => {
@@ -164,8 +167,7 @@ fn background(name: &str, arguments: &Laboratory, table: &Table, model: &Ensembl
         BackgroundChoice::Mean => {
             if let Some(&feature) = model.categorical_features().first() {
                 bail!(
-                    "column {} holds categories, which have no mean; take rows as background (--background \
-                     50)",
+                    "column {} is categorical and has no mean; use rows as the background (--background 50)",
                     column(table, feature)
                 );
             }
@@ -181,14 +183,15 @@ fn mean(table: &Table, feature: usize) -> Result<f64> {
         (0..table.len()).map(|row| table.row(row)[feature]).filter(|value| !value.is_nan()).collect();
     ensure!(
         !present.is_empty(),
-        "column {} has no value in any row, and so no mean; take rows as background (--background 50)",
+        "all values of column {} are missing, so it has no mean; use rows as the background (--background \
+         50)",
         column(table, feature)
     );
     Ok(present.iter().sum::<f64>() / present.len() as f64)
 }
 
 /// Returns a note on constant columns, whose players are null players if the background is from the dataset;
-/// any estimator that uses this is exact for them.
+/// an estimator that detects them is exact for them.
 fn note_on_constants(table: &Table) -> Option<String> {
     // Compare bits, so that an all-missing column counts as constant.
     let is_constant = |feature: &usize| {

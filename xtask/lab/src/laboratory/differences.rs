@@ -46,7 +46,7 @@ pub(crate) fn differences(a: &Record, b: &Record) -> Vec<String> {
     told
 }
 
-/// Describes an estimator: `the library's method`, or the command with the digests of its files.
+/// Describes an estimator: `the library's method`, or the command and the digests of its files.
 fn way(estimator: &EstimatorRecord) -> String {
     let Some(command) = &estimator.program else { return "the library's method".to_owned() };
     let files: Vec<String> =
@@ -54,7 +54,7 @@ fn way(estimator: &EstimatorRecord) -> String {
     if files.is_empty() { command.clone() } else { format!("{command} ({})", files.join(", ")) }
 }
 
-/// Lists what only one of them skipped, and is therefore not compared.
+/// Lists what only one of the runs skipped and is therefore not compared.
 fn skipped(name: &str, record: &Record, other: &Record) -> Vec<String> {
     let is_of_both = |skipped: &&Skipped| {
         let is_same = |one: &Skipped| {
@@ -76,7 +76,7 @@ fn commit(record: &Record) -> String {
     }
 }
 
-/// Lists what only one of them has.
+/// Lists what only one of the runs contains.
 fn only<T: Ord + Display>(what: &str, of_a: &BTreeSet<T>, of_b: &BTreeSet<T>) -> Vec<String> {
     let line = |name: &str, mine: &BTreeSet<T>, others: &BTreeSet<T>| {
         let alone: Vec<String> = mine.difference(others).map(ToString::to_string).collect();

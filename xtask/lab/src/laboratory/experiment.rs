@@ -64,7 +64,7 @@ impl Outcome {
     }
 }
 
-/// Result of one cell.
+/// Outcome of one estimate.
 enum Told {
     Numbers(RunLine, Vec<EstimateLine>),
     /// Reason why the estimator rejects this budget.
@@ -78,7 +78,7 @@ struct Explicand {
     truth: Vec<f64>,
 }
 
-/// A requested estimate.
+/// A requested estimate, identified by indices.
 #[derive(Clone, Copy)]
 struct Cell {
     dataset: usize,
@@ -125,13 +125,13 @@ pub(crate) fn run(plan: &Plan<'_>, contestants: &[Contestant], checkpoints: &Che
 /// depend on the other explained rows.
 fn explicands(plan: &Plan<'_>, dataset: &OwnDataset) -> Result<Vec<Explicand>> {
     let oracle = InterventionalOracle::new(&dataset.model, dataset.background.as_rows(), None)
-        .with_context(|| format!("the dataset {:?}: no exact values", dataset.name))?;
+        .with_context(|| format!("cannot compute exact values for the dataset {:?}", dataset.name))?;
     parallel::try_map(plan.seeds, |&seed| {
         let row = row_index(dataset.table.len(), derive_seed(&("explicand", &dataset.name, seed))?);
         let values = dataset.table.row(row).to_vec();
-        let exact = oracle
-            .values_of(plan.value, Rows::new(&values, values.len()))
-            .with_context(|| format!("the dataset {:?}: no exact values of row {row}", dataset.name))?;
+        let exact = oracle.values_of(plan.value, Rows::new(&values, values.len())).with_context(|| {
+            format!("cannot compute exact values for row {row} of the dataset {:?}", dataset.name)
+        })?;
         let ends = [exact.base[dataset.output], exact.predictions[dataset.output]];
         let truth = exact.values.into_iter().skip(dataset.output).step_by(dataset.model.output_count());
         Ok(Explicand { row, values, truth: without_rounding(truth.collect(), ends) })
@@ -147,7 +147,7 @@ fn without_rounding(truth: Vec<f64>, [base, prediction]: [f64; 2]) -> Vec<f64> {
     if truth.iter().all(|value| value.abs() <= most) { vec![0.0; truth.len()] } else { truth }
 }
 
-/// Returns the estimates to compute, and those that are skipped because they are known to be impossible.
+/// Returns the estimates to compute, and the ones skipped because they are known to be impossible.
 fn cells(plan: &Plan<'_>, contestant: &Contestant) -> (Vec<Cell>, Vec<Skipped>) {
     let (mut cells, mut skipped) = (Vec::new(), Vec::new());
     for (dataset, own) in plan.datasets.iter().enumerate() {
@@ -218,8 +218,7 @@ fn against_truth(
         let largest = |one: &usize, other: &usize| values[*one].abs().total_cmp(&values[*other].abs());
         let player = (0..values.len()).max_by(largest).unwrap_or_default();
         return Err(anyhow!(
-            "the estimate of player {player} is {:e}, whose squared error is no finite number; the exact \
-             value is {:e}",
+            "the squared error for player {player} is not finite: the estimate is {:e}, the exact value {:e}",
             values[player],
             explicand.truth[player]
         ));

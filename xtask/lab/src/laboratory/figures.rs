@@ -29,18 +29,18 @@ pub(super) fn run(arguments: &Reproduce, papers: &'static [Paper], out: &Path) -
                     let asked = laboratory(arguments, contest, &name, runs)?;
                     wanted.push((Prepared::of(&asked)?, name));
                 }
-                None => aside!("{name}: left out; it is no figure of estimators by budget"),
+                None => aside!("{name}: omitted; it does not compare estimators by budget"),
             }
         }
     }
     if wanted.is_empty() {
         bail!(Usage(format!(
-            "nothing that was named takes datasets of your own; these do: {}",
+            "none of the selected figures supports --dataset; supported: {}",
             all_with_a_contest(papers).join(", ")
         )));
     }
     for (prepared, name) in wanted {
-        say!("{name}, without verdicts, which are of the paper's own datasets:\n");
+        say!("{name}, without verdicts, which only apply to the paper's own datasets:\n");
         let cannot = || format!("cannot make {name}");
         let checkpoints =
             prepared.checkpoints(out, &name.replace('/', "-"), arguments.fresh).with_context(cannot)?;

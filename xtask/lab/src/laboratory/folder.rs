@@ -22,13 +22,12 @@ const ESTIMATES: &str = "estimates.csv";
 ///
 /// If it cannot be created.
 pub(crate) fn make(out: &Path, name: &str) -> Result<PathBuf> {
-    std::fs::create_dir_all(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
+    std::fs::create_dir_all(out).with_context(|| format!("cannot create the directory {}", out.display()))?;
     // Creation is atomic, so that two concurrent runs get two directories.
     at_first_free(out, name, |folder| std::fs::create_dir(folder))
 }
 
-/// Calls `make` with the first directory with this name, or with this name and a number from 2, for which it
-/// does not report that it exists.
+/// Calls `make` with `name`, then `name-2`, `name-3`, …, until it does not report that the directory exists.
 fn at_first_free(out: &Path, name: &str, make: impl Fn(&Path) -> io::Result<()>) -> Result<PathBuf> {
     let names = std::iter::once(name.to_owned()).chain((2_u64..).map(|number| format!("{name}-{number}")));
     for folder in names.map(|name| out.join(name)) {
@@ -37,11 +36,12 @@ fn at_first_free(out: &Path, name: &str, make: impl Fn(&Path) -> io::Result<()>)
             Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty) => {
             }
             Err(error) => {
-                return Err(error).with_context(|| format!("cannot make the folder {}", folder.display()));
+                return Err(error)
+                    .with_context(|| format!("cannot create the directory {}", folder.display()));
             }
         }
     }
-    bail!("all numbers behind {name} are taken in {}", out.display())
+    bail!("cannot create a directory {name}-N in {}: all numbers N are taken", out.display())
 }
 
 /// A directory that is being written, under a temporary name. It is removed unless finished.
@@ -52,7 +52,7 @@ pub(crate) struct Unfinished<'a> {
 }
 
 impl<'a> Unfinished<'a> {
-    /// Creates one in `out`, for a directory with this name.
+    /// Creates a temporary directory in `out`, which [`finish`](Self::finish) renames to `name`.
     ///
     /// # Errors
     ///
@@ -121,13 +121,13 @@ pub(crate) fn record(folder: &Path) -> Result<Record> {
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
     };
     // Check the format first: other versions may have other fields.
-    let read = || format!("cannot read {}: it is damaged; make the run again", path.display());
+    let read = || format!("cannot read {}: it is corrupt; repeat the run", path.display());
     let json: serde_json::Value = serde_json::from_slice(&bytes).with_context(read)?;
     let form = json.get("format").and_then(serde_json::Value::as_u64);
     ensure!(
         form == Some(FORMAT.into()),
-        "{} is of form {}, and this program reads form {FORMAT}; make the run again, or read it with the \
-         version {} that wrote it",
+        "{} has format version {}, but this program expects {FORMAT}; repeat the run, or use version {} of \
+         the program, which wrote it",
         path.display(),
         form.map_or("unknown".to_owned(), |form| form.to_string()),
         json.get("version").and_then(serde_json::Value::as_str).unwrap_or("(unknown)")
@@ -139,12 +139,12 @@ pub(crate) fn record(folder: &Path) -> Result<Record> {
 ///
 /// # Errors
 ///
-/// If they do not exist, or differ from those that the record was written with.
+/// If their files do not exist, or differ from the files that the record was written with.
 pub(crate) fn runs(folder: &Path, record: &Record) -> Result<Vec<RunLine>> {
     let path = folder.join(RUNS);
     let bytes = std::fs::read(&path).with_context(|| {
         format!(
-            "cannot read {}, which {RECORD} is about; copy the whole folder, or make the run again",
+            "cannot read {}, which {RECORD} refers to; copy the whole directory, or repeat the run",
             path.display()
         )
     })?;
@@ -152,8 +152,8 @@ pub(crate) fn runs(folder: &Path, record: &Record) -> Result<Vec<RunLine>> {
     let is_it = |(name, written): &(String, String)| name == RUNS && *written == digest;
     ensure!(
         record.results.iter().any(is_it),
-        "{} is not the file that {RECORD} was written with (its SHA-256 is {digest:.12}…): it was changed, \
-         or cut; copy the whole folder again, or make the run again",
+        "{} differs from the file that {RECORD} was written with (its SHA-256 is {digest:.12}…): it was \
+         modified or truncated; copy the whole directory again, or repeat the run",
         path.display()
     );
     lines(&bytes).with_context(|| format!("cannot read {}", path.display()))
@@ -199,7 +199,7 @@ mod tests {
         let other = RunLine { relative_squared_error: Some(1.0 / 3.0), ..line.clone() };
         let bytes = csv(RunLine::COLUMNS, &[line.clone(), other.clone()]).unwrap();
         assert_eq!(lines::<RunLine>(&bytes).unwrap(), [line.clone(), other]);
-        // The column names match those of the lines.
+        // The column names match the fields of the lines.
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.serialize(line).unwrap();
         let named = writer.into_inner().unwrap();

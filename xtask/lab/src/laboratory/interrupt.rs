@@ -1,5 +1,5 @@
-//! Cleanup on a keyboard interrupt: ends running programs, which do not receive it, and removes incomplete
-//! directories. Checkpoints are kept.
+//! Cleanup on a keyboard interrupt: ends running programs, which do not receive the interrupt, and removes
+//! incomplete directories. Checkpoints are kept.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -39,8 +39,8 @@ pub(crate) fn listen() -> Result<()> {
             }
             let checkpoints = CHECKPOINTS.lock().unwrap_or_else(PoisonError::into_inner);
             match checkpoints.iter().filter(|path| keep_if_filled(path)).count() {
-                0 => aside!("interrupted: no run had ended, and nothing is kept"),
-                _ => aside!("interrupted: completed runs are kept, and the same command continues with them"),
+                0 => aside!("interrupted before any run finished; nothing is stored"),
+                _ => aside!("interrupted: finished runs are stored; repeat the command to resume"),
             }
             std::process::exit(STATUS);
         });

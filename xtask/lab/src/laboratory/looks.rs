@@ -32,8 +32,9 @@ pub(crate) fn look(place: usize) -> Style {
 /// Number of panels per row.
 pub(crate) const COLUMNS: usize = 3;
 
-/// Maximum length of the dataset name above a panel, and of a name in the legend for each panel of a row.
+/// Maximum number of characters of the dataset name above a panel.
 const TITLE: usize = 28;
+/// Maximum number of characters of a name in the legend, per panel of a row.
 const NAME: usize = 30;
 
 /// Returns the title of the panel of a dataset.

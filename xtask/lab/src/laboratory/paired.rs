@@ -20,7 +20,7 @@ pub(crate) struct Paired {
     pub(crate) pairs: usize,
     /// Median ratio of the errors of B to those of A: below 1 if B is better.
     pub(crate) ratio: f64,
-    /// `None` if there are too few pairs.
+    /// 95% interval of the median ratio; `None` if there are too few pairs.
     pub(crate) interval: Option<(f64, f64)>,
     /// Number of pairs in which A has the smaller error.
     pub(crate) a_is_better: usize,

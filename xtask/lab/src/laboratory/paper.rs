@@ -54,7 +54,7 @@ struct Artefact {
     options: toml::Table,
 }
 
-/// A requested run.
+/// A run requested for an artefact.
 struct Wanted<'a> {
     artefact: &'a Artefact,
     prepared: Prepared,
@@ -70,9 +70,12 @@ struct Wanted<'a> {
 pub(crate) fn read(folder: &Path) -> Result<Described> {
     let path = folder.join(FILE);
     let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("cannot read {}; pass the directory of a paper", path.display()))?;
+        .with_context(|| format!("cannot read {}; expected the directory of a paper", path.display()))?;
     let paper: Described = toml::from_str(&text).with_context(|| {
-        format!("{} describes no paper; docs/laboratory.md has an example", path.display())
+        format!(
+            "{} is not a valid description of a paper; see the example in docs/laboratory.md",
+            path.display()
+        )
     })?;
     Ok(paper)
 }
@@ -90,7 +93,7 @@ pub(super) fn run(arguments: &PaperFolder, out: &Path) -> Result<()> {
         .into_iter()
         .map(|artefact| {
             wanted(&paper, artefact, arguments)
-                .with_context(|| format!("the artefact {:?} of {FILE}", artefact.name))
+                .with_context(|| format!("cannot prepare the artefact {:?} of {FILE}", artefact.name))
         })
         .collect::<Result<_>>()?;
     let whole = folder::make(&out, &paper.name)?;
@@ -128,14 +131,14 @@ pub(super) fn run(arguments: &PaperFolder, out: &Path) -> Result<()> {
 fn selected<'a>(paper: &'a Described, only: &[String]) -> Result<Vec<&'a Artefact>> {
     let names: Vec<&str> = paper.artefacts.iter().map(|artefact| artefact.name.as_str()).collect();
     // The names are used as directory names.
-    label(&paper.name).map_err(|error| Usage(format!("the name of {FILE}: {error}")))?;
+    label(&paper.name).map_err(|error| Usage(format!("invalid name in {FILE}: {error}")))?;
     names.iter().try_for_each(|name| label(name).map(drop)).map_err(Usage)?;
     refuse_repeated("artefact", names.iter().map(|&name| name.to_owned()))?;
     if let Some(unknown) = only.iter().find(|name| !names.contains(&name.as_str())) {
-        bail!(Usage(format!("{FILE} has no artefact {unknown:?}; it has {}", names.join(", "))));
+        bail!(Usage(format!("unknown artefact {unknown:?}; {FILE} contains {}", names.join(", "))));
     }
     if names.is_empty() {
-        bail!(Usage(format!("{FILE} has no [[artefact]]: there is nothing to make")));
+        bail!(Usage(format!("{FILE} does not contain any [[artefact]]; add at least one")));
     }
     Ok(paper.artefacts.iter().filter(|artefact| only.is_empty() || only.contains(&artefact.name)).collect())
 }
@@ -170,7 +173,7 @@ fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder
             None => line.push(format!("--dataset={dataset}")),
             Some(file) => absent.push(Skipped {
                 name: files.name,
-                how_to_get_it: format!("there is no {} in the folder of the paper", file.display()),
+                how_to_get_it: format!("{} is not in the directory of the paper", file.display()),
             }),
         }
     }
@@ -194,7 +197,7 @@ fn wanted<'a>(paper: &Described, artefact: &'a Artefact, arguments: &PaperFolder
     Ok(Wanted { artefact, prepared: Prepared::of(&laboratory)?, absent })
 }
 
-/// Returns the values of an option: a single one, or those of a list.
+/// Returns the values of an option: a single value, or the elements of a list.
 fn texts(name: &str, value: &toml::Value) -> Result<Vec<String>> {
     match value {
         toml::Value::String(text) => Ok(vec![text.clone()]),

@@ -16,18 +16,19 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Time to wait for the rest of its standard error after that.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Number of bytes of standard error that are kept, and number of lines that are shown.
+/// Number of bytes of standard error that are kept.
 const KEPT: usize = 4096;
+/// Number of lines of standard error that are shown.
 const TOLD: usize = 3;
 
 /// Why no line was received.
 #[derive(Debug)]
 pub(crate) enum Ending {
-    /// No complete line in time, only this number of bytes of one.
+    /// The timeout expired after this number of bytes of an incomplete line.
     Silent(usize),
     /// The process has ended, with a description of how.
     Ended(String),
-    /// A line exceeds this number of bytes.
+    /// A line is longer than this number of bytes.
     LongLine(usize),
 }
 
@@ -35,15 +36,16 @@ pub(crate) enum Ending {
 /// cause a deadlock.
 pub(crate) struct Process {
     child: Child,
-    /// Whether it has been seen to end, after which its ID may be reused by another process.
+    /// Whether the process is known to have ended, after which its ID may be reused by another process.
     has_ended: bool,
-    /// Lines to be written; dropping the sender closes standard input.
+    /// Lines to write to standard input; dropping the sender closes it.
     input: Option<Sender<String>>,
     output: Receiver<io::Result<String>>,
     /// Number of bytes of an incomplete line.
     unfinished: Arc<AtomicUsize>,
-    /// The end of its standard error, and the thread that reads it.
+    /// The end of the process's standard error.
     errors: Arc<Mutex<Vec<u8>>>,
+    /// The thread that reads standard error.
     listener: JoinHandle<()>,
     /// Maximum number of bytes of a line.
     max_line: usize,

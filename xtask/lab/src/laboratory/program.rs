@@ -28,7 +28,7 @@ pub(crate) enum ProgramError {
     )]
     Silent { seconds: u64, last_words: String },
     #[error(
-        "the program wrote {bytes} bytes and no end of a line in {seconds} seconds ({last_words}); write a \
+        "the program wrote {bytes} bytes without a line feed in {seconds} seconds ({last_words}); write a \
          line feed after every JSON object, or increase --time-limit"
     )]
     Unfinished { bytes: usize, seconds: u64, last_words: String },
@@ -38,31 +38,30 @@ pub(crate) enum ProgramError {
     )]
     Ended { status: String, evaluations: usize, last_words: String },
     #[error(
-        "a line of the program has no end within {0} bytes, more than the whole budget takes; write one JSON \
-         object per line, and end it with a line feed"
+        "the program wrote {0} bytes without a line feed, more than the whole budget requires; write one \
+         JSON object per line, each ended by a line feed"
     )]
     LongLine(usize),
     #[error(
-        "the program wrote {line:?}, which is no line of the protocol ({why}); write {{\"coalitions\": \
-         [\"0110\", …]}}, {{\"estimate\": [0.5, …]}} or {{\"refused\": \"why\"}}, and everything else to \
-         standard error"
+        "the program wrote the invalid line {line:?} ({why}); expected {{\"coalitions\": [\"0110\", …]}}, \
+         {{\"estimate\": [0.5, …]}} or {{\"refused\": \"why\"}} (write everything else to standard error)"
     )]
     Line { line: String, why: String },
     #[error(
-        "the program requested the coalition {given:?}; with {players} players, write a string of {players} \
-         characters 0 and 1, 1 for the members"
+        "the program requested the invalid coalition {given:?}; expected a string of {players} characters, 1 \
+         for each member and 0 for each other player"
     )]
     Coalition { given: String, players: usize },
-    #[error("the program requested no coalitions at all; request at least one, or write the estimate")]
+    #[error("the program requested an empty list of coalitions; request at least one, or write the estimate")]
     Nothing,
     #[error(
         "the program requested {asked} evaluations, but the budget is {budget}; stop at the budget, which \
-         includes repetitions, v(∅) and v(N)"
+         includes repeated coalitions, v(∅) and v(N)"
     )]
     OverBudget { asked: usize, budget: usize },
-    #[error("the estimate has {given} numbers; with {wanted} players write {wanted}")]
+    #[error("the estimate has {given} numbers, expected {wanted} (one per player)")]
     Length { given: usize, wanted: usize },
-    #[error("the estimate has a number that is not finite ({line:?}); write finite numbers alone")]
+    #[error("the estimate contains a number that is not finite ({line:?}); write finite numbers only")]
     NotFinite { line: String },
     #[error(transparent)]
     Game(#[from] GameError),
@@ -269,18 +268,18 @@ mod tests {
             ("sleep 20", "wrote nothing for 1 seconds"),
             (
                 r#"printf '{"estimate": [1, 2, 3]}'; sleep 20"#,
-                "wrote 23 bytes and no end of a line in 1 seconds",
+                "wrote 23 bytes without a line feed in 1 seconds",
             ),
             (r#"printf '{"estimate": [1, 2, 3]}'"#, "an estimate"),
-            ("echo hello", "wrote \"hello\""),
+            ("echo hello", "wrote the invalid line \"hello\""),
             (r#"echo '{"estimate": [1, 2, 3], "note": 1}'"#, "expected 1 key, found 2"),
             (r#"echo '{"estimates": [1]}'"#, "unknown variant `estimates`"),
-            (r#"echo '{"estimate": [1, 2]}'"#, "has 2 numbers; with 3 players write 3"),
+            (r#"echo '{"estimate": [1, 2]}'"#, "has 2 numbers, expected 3"),
             (r#"echo '{"estimate": [1, NaN, 2]}'"#, "not finite"),
             (r#"echo '{"estimate": [1, 1e999, 2]}'"#, "number out of range"),
-            (r#"echo '{"coalitions": []}'"#, "no coalitions at all"),
-            (r#"echo '{"coalitions": ["01"]}'"#, "the coalition \"01\"; with 3 players"),
-            (r#"echo '{"coalitions": ["012"]}'"#, "the coalition \"012\""),
+            (r#"echo '{"coalitions": []}'"#, "empty list of coalitions"),
+            (r#"echo '{"coalitions": ["01"]}'"#, "invalid coalition \"01\"; expected a string of 3"),
+            (r#"echo '{"coalitions": ["012"]}'"#, "invalid coalition \"012\""),
             (
                 r#"echo '{"coalitions": ["000", "001", "010", "011", "111"]}'"#,
                 "requested 5 evaluations, but the budget is 4",
@@ -330,7 +329,7 @@ mod tests {
              while :; do printf '1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, '; done",
         ] {
             let message = message(endless);
-            assert!(message.contains("has no end within 65728 bytes"), "{endless}: {message}");
+            assert!(message.contains("wrote 65728 bytes without a line feed"), "{endless}: {message}");
         }
     }
 

@@ -14,7 +14,7 @@ pub(crate) struct Record {
     #[serde(flatten)]
     pub(crate) made: Provenance,
     pub(crate) label: String,
-    /// `shapley` or `banzhaf`.
+    /// The estimated value: `shapley` or `banzhaf`.
     pub(crate) value: String,
     /// `mean`, a number of rows, or a file.
     pub(crate) background: String,
@@ -50,7 +50,7 @@ pub(crate) struct DatasetRecord {
     /// Index of the explained output of the model, from 0.
     pub(crate) output: usize,
     pub(crate) background_rows: usize,
-    /// SHA-256 computed in the same way.
+    /// SHA-256 of the background, computed in the same way as `numbers_sha256`.
     pub(crate) background_sha256: String,
     pub(crate) players: usize,
     pub(crate) rows: usize,
@@ -73,7 +73,7 @@ impl DatasetRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EstimatorRecord {
     pub(crate) name: String,
-    /// Command of a program.
+    /// Shell command of a program; `None` for a method of the library.
     pub(crate) program: Option<String>,
     /// Files named in the command, each with its SHA-256.
     #[serde(default)]
@@ -84,9 +84,9 @@ pub(crate) struct EstimatorRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Skipped {
     pub(crate) estimator: String,
-    /// Dataset; `None` for all.
+    /// The dataset concerned; `None` for all.
     pub(crate) dataset: Option<String>,
-    /// Budget; `None` for all.
+    /// The budget concerned; `None` for all.
     pub(crate) budget: Option<String>,
     pub(crate) reason: String,
 }
@@ -116,7 +116,7 @@ pub(crate) struct RunLine {
     pub(crate) seed: u64,
     pub(crate) explicand_row: usize,
     pub(crate) evaluations: usize,
-    /// `‖φ̃ − φ‖²`.
+    /// Squared error, `‖φ̃ − φ‖²`.
     pub(crate) squared_error: f64,
     /// `‖φ̃ − φ‖² / ‖φ‖²`; empty if all true values are 0.
     pub(crate) relative_squared_error: Option<f64>,
@@ -146,7 +146,7 @@ pub(crate) struct EstimateLine {
     pub(crate) estimator: String,
     pub(crate) budget: String,
     pub(crate) run: usize,
-    /// Column index.
+    /// Index of the column that is the player.
     pub(crate) player: usize,
     pub(crate) estimate: f64,
     pub(crate) truth: f64,

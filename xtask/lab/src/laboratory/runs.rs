@@ -39,7 +39,7 @@ impl Finished {
         let Self { record, outcome, folder } = self;
         ensure!(
             !outcome.runs.is_empty(),
-            "no estimator could be run; {} says why",
+            "no estimator could be run; see {} for the reasons",
             folder.join("run.json").display()
         );
         say!("{}", summary::table(record, &outcome.runs).markdown().trim_end());
@@ -128,7 +128,7 @@ impl Prepared {
         let drawn = draw(&record, &outcome.runs, &folder.path);
         let folder = folder.finish()?;
         drawn.with_context(|| {
-            format!("the numbers are whole, in {}; their figure or table is not", folder.display())
+            format!("cannot write the figure or the table; all numbers are stored in {}", folder.display())
         })?;
         for dataset in &record.datasets {
             dataset.notes.iter().for_each(|note| aside!("{}: {note}", dataset.name));
@@ -162,7 +162,7 @@ fn draw(record: &Record, runs: &[RunLine], folder: &Path) -> Result<()> {
 fn refuse_unknown_output(asked: Option<usize>, datasets: &[OwnDataset]) -> Result<()> {
     match asked {
         Some(output) if datasets.iter().all(|dataset| dataset.output != output) => bail!(Usage(format!(
-            "the models have a single output, 0, and no output {output}; remove --output"
+            "invalid value {output} for --output: the models have a single output, 0; remove --output"
         ))),
         _ => Ok(()),
     }
@@ -212,8 +212,8 @@ fn seeds(arguments: &Laboratory) -> Result<Vec<u64>> {
     let seeds: Option<Vec<u64>> = (0..arguments.runs).map(seed).collect();
     let says = || {
         Usage(format!(
-            "there are no {} seeds from {} on; use a smaller --seed",
-            arguments.runs, arguments.seed
+            "--seed {} is too large for {} runs with consecutive seeds; use a smaller --seed",
+            arguments.seed, arguments.runs
         ))
     };
     Ok(seeds.ok_or_else(says)?)

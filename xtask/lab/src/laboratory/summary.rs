@@ -117,7 +117,7 @@ pub(crate) fn biases(record: &Record, estimates: &[EstimateLine]) -> Vec<String>
                 if shares.len() >= FEWEST_RUNS && is_biased {
                     told.push(format!(
                         "{estimator} on {dataset} at {budget} is biased: its estimates are {} of the truth \
-                         in the mean over the runs (standard error {})",
+                         on average over the runs (standard error {})",
                         significant(mean.value),
                         significant(mean.error)
                     ));
@@ -146,8 +146,8 @@ pub(crate) fn without_relative_errors(record: &Record, runs: &[RunLine]) -> Vec<
                     .collect();
                 if !null.is_empty() {
                     told.push(format!(
-                        "{estimator} on {dataset} at {budget}: in {} of {} all true values are 0, so that \
-                         there is no relative error; the largest squared error there is {}",
+                        "{estimator} on {dataset} at {budget}: in {} of {}, all true values are 0, so the \
+                         relative error is undefined; the largest squared error in these runs is {}",
                         null.len(),
                         in_runs(lines.len()),
                         significant(null.iter().copied().fold(0.0, f64::max))

@@ -30,14 +30,14 @@ pub(crate) struct Artefact {
     pub(crate) name: &'static str,
     pub(crate) shows: &'static str,
     pub(crate) make: fn(&Session) -> Result<Made>,
-    /// For a figure of error over budget, the comparison that it shows.
+    /// The comparison that a figure of error by budget shows; `None` for other artefacts.
     pub(crate) contest: Option<Contest>,
 }
 
 /// The comparison in a figure of error over budget, as options of the laboratory, which can run it on any
 /// dataset.
 pub(crate) struct Contest {
-    /// The estimated value.
+    /// The estimated value, `shapley` or `banzhaf`.
     pub(crate) value: &'static str,
     /// The estimators of the paper, by method name in the library.
     pub(crate) estimators: &'static str,
@@ -62,10 +62,10 @@ impl Artefact {
 
 /// Output of an artefact.
 pub(crate) struct Made {
-    /// All underlying numbers.
+    /// All numbers that the figure and the tables are based on.
     pub(crate) data: Table,
     pub(crate) figure: Option<Figure>,
-    /// Our numbers next to those of the paper.
+    /// Our numbers next to the paper's.
     pub(crate) tables: Vec<Table>,
     pub(crate) claims: Vec<Claim>,
     /// Conventions and departures from the paper that a reader must know.
@@ -109,7 +109,7 @@ pub(crate) fn select(
     for name in names {
         let known = papers.iter().any(|p| p.artefacts.iter().any(|a| mentions(name, p, a)));
         if !known {
-            bail!(Usage(format!("there is no {name:?} to reproduce; there is\n{}  all", list(papers))));
+            bail!(Usage(format!("unknown figure or table {name:?}; available:\n{}  all", list(papers))));
         }
     }
     let wanted = |paper: &'static Paper| {

@@ -20,7 +20,7 @@ type Verdicts = BTreeMap<String, Verdict>;
 /// Contents of the recorded file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// Version of the rules.
+    /// Version of the rules for verdicts.
     rules: u32,
     /// Verdicts by artefact, e.g. `leverage-shap/table2`.
     artefacts: BTreeMap<String, Verdicts>,
@@ -41,7 +41,7 @@ impl Record {
         let mut verdicts = Verdicts::new();
         for claim in report.claims.iter().filter(|claim| !claim.is_of_times) {
             let before = verdicts.insert(claim.claim.clone(), claim.verdict);
-            ensure!(before.is_none(), "{artefact} makes this claim twice: {}", claim.claim);
+            ensure!(before.is_none(), "duplicate claim of {artefact}: {}", claim.claim);
         }
         self.artefacts.insert(artefact, verdicts);
         Ok(())
@@ -80,7 +80,8 @@ fn path(workspace: &Path) -> PathBuf {
 
 fn read(path: &Path) -> Result<Record> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    serde_json::from_slice(&bytes).with_context(|| format!("{} is no record of verdicts", path.display()))
+    serde_json::from_slice(&bytes)
+        .with_context(|| format!("{} is not a valid record of verdicts", path.display()))
 }
 
 /// Compares new verdicts with the recorded ones.
@@ -95,7 +96,7 @@ pub(super) fn check(found: &Record, workspace: &Path) -> Result<()> {
             aside!("{change}");
         }
         bail!(
-            "{} changes against the record in xtask/lab/verdicts.json; where they are meant, cargo xtask \
+            "{} changes compared with xtask/lab/verdicts.json; if they are intended, run cargo xtask \
              reproduce --record",
             changes.len()
         );

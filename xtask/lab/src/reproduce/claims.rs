@@ -1,9 +1,9 @@
 //! The table of all judged claims of a run, `claims.md`.
 //!
-//! The claims of this project itself (targets, and results that hold instead of those printed in a paper) are
-//! in a separate table with a separate total. A claim that does not hold, or holds partly, has a reason in
-//! its row, or a note that it is missing ([`MISSING_REASON`](super::verdict::MISSING_REASON));
-//! `cargo xtask check` finds rows of `docs/claims.md` without a reason.
+//! The claims of this project itself (targets, and corrected versions of printed results) are in a separate
+//! table with a separate total. A claim that does not hold, or holds partly, has a reason in its row, or a
+//! note that it is missing ([`MISSING_REASON`](super::verdict::MISSING_REASON)); `cargo xtask check` finds
+//! rows of `docs/claims.md` without a reason.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

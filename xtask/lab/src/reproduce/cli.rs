@@ -29,7 +29,7 @@ pub(crate) struct Reproduce {
     /// Number of runs: reduced (quick), or as in the papers (paper)
     #[arg(long, value_enum, default_value_t = Preset::Quick)]
     pub(crate) preset: Preset,
-    /// Runs per setting (default: from the preset)
+    /// Number of runs per setting (default: from the preset)
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) runs: Option<u16>,
     /// Random seed
@@ -60,20 +60,20 @@ pub(crate) struct Reproduce {
 #[derive(Debug, Default, Args)]
 #[group(multiple = true, conflicts_with_all = ["list", "check", "record", "keep", "data"])]
 pub(crate) struct Own {
-    /// Dataset: its name, a file of rows with a header, and a tree model file
+    /// Dataset: a name, a file of rows with a header, and a tree model file
     #[arg(long = "dataset", value_name = "NAME=ROWS,MODEL")]
     pub(crate) datasets: Vec<String>,
-    /// Estimators by method name in the library (default: those of the figure)
+    /// Estimators, by the method names of the library (default: those of the figure)
     #[arg(long, value_name = "NAME,…", requires = "datasets")]
     pub(crate) estimators: Option<String>,
-    /// Additional estimator that is a program
+    /// Additional external estimator: a name and a shell command
     #[arg(long = "estimator-program", value_name = "NAME=COMMAND", requires = "datasets")]
     pub(crate) programs: Vec<String>,
     /// Budgets: evaluations (2000), or multiples of the number of players (10n) (default: those of the
     /// figure)
     #[arg(long, value_name = "M,…", requires = "datasets")]
     pub(crate) budgets: Option<String>,
-    /// Output to explain, from 0, for models with several
+    /// Index of the output to explain, from 0, for models with several outputs
     #[arg(long, value_name = "K", requires = "datasets")]
     pub(crate) output: Option<String>,
     /// Column that the model predicts, which is not a feature (default: the column named target, if any)
@@ -82,7 +82,8 @@ pub(crate) struct Own {
     /// Columns that are not features
     #[arg(long, value_name = "COLUMN,…", requires = "datasets")]
     pub(crate) ignore: Option<String>,
-    /// Additional numbers or words for missing values, besides empty cells and the usual words
+    /// Additional numbers or strings that mark missing values, besides empty cells and NA, NaN, null, None,
+    /// ?, …
     #[arg(long, value_name = "VALUE,…", requires = "datasets", allow_hyphen_values = true)]
     pub(crate) missing: Option<String>,
     /// Delimiter (default: detected from the header)
@@ -129,7 +130,7 @@ impl Preset {
         }
     }
 
-    /// Returns the number of runs, given that of the paper and the reduced one.
+    /// Returns the number of runs, given the paper's number and the reduced number.
     pub(crate) fn runs(self, of_paper: usize, quick: usize) -> usize {
         match self {
             Self::Quick => quick,

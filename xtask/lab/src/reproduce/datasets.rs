@@ -84,8 +84,8 @@ pub(crate) static KNOWN: &[Known] = known! {
     "nhanes18" "NHANES18" 18 9932,
         "nhanes.csv" "0e3a3798214b033235af43346c701a03b88ec7dcde9cf3f1992d358b2f037f56",
         "nhanes_xgb.json" "a3b28266d6ec228bf35394b3b4f1dac509756bd04c6a6db5d93751f99385c5ff",
-        "nhanes18 has 18 of the 79 features of the paper's NHANES: the other columns could not be had, so \
-                 its numbers are those of another, smaller game";
+        "nhanes18 has 18 of the 79 features of the paper's NHANES, because the other columns are not \
+         available, so its numbers are for a different, smaller game";
     "communities" "Communities" 101 1994,
         "communities.csv" "e3b6c170fd83aca5befac080729a7df31a84dd0d97d8f57e901391cd1f81f44f",
         "communities_xgb.json" "94934f77b808cdd6a915e27d3c9563561928d64751a9e2c3397a993a2b11fe2c";
@@ -121,18 +121,18 @@ pub(crate) static KNOWN: &[Known] = known! {
 pub(crate) fn known(name: &str) -> &'static Known {
     match KNOWN.iter().find(|known| known.name == name) {
         Some(known) => known,
-        None => panic!("no dataset is called {name:?}"),
+        None => panic!("unknown dataset {name:?}"),
     }
 }
 
 /// A dataset in memory, with its model.
 pub(crate) struct Dataset<M = Ensemble> {
     pub(crate) known: &'static Known,
-    /// Rows × players, row-major, without the target.
+    /// Feature values, rows × players, row-major.
     features: Vec<f64>,
     /// Feature names.
     pub(crate) names: Vec<String>,
-    /// The last column.
+    /// The target, stored in the last column of the file.
     pub(crate) target: Vec<f64>,
     /// Column means: the baseline.
     pub(crate) means: Vec<f64>,
@@ -217,7 +217,7 @@ impl Library {
         let home = workspace.join("data");
         let folders = match named {
             Some((how, folder)) if !folder.is_dir() => {
-                bail!(Usage(format!("{how} names {}, which is no folder", folder.display())))
+                bail!(Usage(format!("{how} is not a directory: {}", folder.display())))
             }
             Some((_, folder)) => vec![folder],
             None => vec![home.clone(), workspace.join("../shared")],
@@ -248,7 +248,7 @@ impl Library {
         Ok(dataset)
     }
 
-    /// Returns the network trained by us on a dataset, or a line on why it is not available.
+    /// Returns the network trained by us on a dataset, or a line with the reason why it is not available.
     #[cfg_attr(not(feature = "onnx"), expect(dead_code, reason = "only builds with networks read them"))]
     pub(crate) fn trained_on(
         &self,
@@ -259,7 +259,7 @@ impl Library {
         self.trained(&Wanted { name, data: &data, input: trained::Input::Columns, row: &row, outputs: 1 })
     }
 
-    /// Returns a network trained by us, or a line on why it is not available.
+    /// Returns a network trained by us, or a line with the reason why it is not available.
     pub(crate) fn trained(&self, wanted: &Wanted<'_>) -> std::result::Result<Trained, String> {
         trained::find(&self.networks, wanted)
     }
@@ -287,7 +287,7 @@ impl Library {
                 let given = sha256(&bytes);
                 ensure!(
                     given == source.sha256,
-                    "{} has SHA-256 {given}, but the known {} has {}; replace the file or take it away",
+                    "{} has SHA-256 {given}, but the expected {} has {}; replace or remove the file",
                     path.display(),
                     source.file,
                     source.sha256
@@ -356,12 +356,12 @@ fn read_table(known: &Known, data: &[u8]) -> Result<(Vec<String>, Vec<f64>, Vec<
     let names = reader.headers()?.iter().take(known.players).map(str::to_owned).collect();
     let mut features = Vec::with_capacity(known.rows * known.players);
     let mut target = Vec::with_capacity(known.rows);
-    let number = |cell: &str| cell.parse::<f64>().with_context(|| format!("{cell:?} is no number"));
+    let number = |cell: &str| cell.parse::<f64>().with_context(|| format!("{cell:?} is not a number"));
     for record in reader.records() {
         let record = record?;
         ensure!(
             record.len() == known.players + 1,
-            "a row has {} columns, not {}",
+            "a row has {} columns, expected {}",
             record.len(),
             known.players + 1
         );
@@ -372,7 +372,7 @@ fn read_table(known: &Known, data: &[u8]) -> Result<(Vec<String>, Vec<f64>, Vec<
     }
     ensure!(
         features.len() == known.rows * known.players,
-        "there are {} rows, not {}",
+        "found {} rows, expected {}",
         features.len() / known.players,
         known.rows
     );

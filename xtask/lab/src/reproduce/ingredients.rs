@@ -1,7 +1,7 @@
 //! Ingredients of a result: everything it depends on, which is part of its checkpoint key.
 //!
-//! Names of data, models and methods do not show later changes. So games are probed as evaluated, including
-//! their noise, and methods by their estimates on small games.
+//! The names of data, models and methods stay the same when these change. So games are probed as they are
+//! evaluated, including noise, and methods are identified by their estimates on small games.
 
 use anyhow::Result;
 use apportion::estimators::{EstimatorError, GradientError};
@@ -15,11 +15,11 @@ use super::store::hex;
 
 /// A result that is computed once and stored.
 pub(crate) struct Cell<K, W> {
-    /// Identifies it among others of its kind.
+    /// Identifies the result among results of the same kind.
     pub(crate) key: K,
-    /// Everything else that it depends on.
+    /// Everything else that the result depends on.
     pub(crate) made_of: Ingredients,
-    /// Input of the computation, not part of the key.
+    /// Input of the computation, which is not part of the key.
     pub(crate) with: W,
 }
 

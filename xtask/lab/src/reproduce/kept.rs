@@ -63,14 +63,14 @@ impl Artefact {
     ///
     /// # Errors
     ///
-    /// If the cases of a claim give other numbers than its stored evidence.
+    /// If the numbers from the cases of a claim differ from its stored evidence.
     fn judged_again(&self, name: &str) -> Result<Vec<Claim>> {
         let again = |kept: &Kept| {
             let Kept { claim, source, printed, evidence, judged } = kept.clone();
             if let Some(found) = judged.evidence() {
                 ensure!(
                     evidence.starts_with(&found),
-                    "{name}: \"{claim}\": kept is {evidence:?}, but its cases come to {found:?}"
+                    "{name}: \"{claim}\": the stored evidence is {evidence:?}, but its cases give {found:?}"
                 );
             }
             Ok(Claim::kept(claim, source, printed, evidence, judged).looked_into(name))
@@ -88,7 +88,7 @@ fn page(workspace: &Path) -> PathBuf {
 }
 
 fn read(path: &Path) -> Result<Artefacts> {
-    let at = || format!("the claims in {}", path.display());
+    let at = || format!("cannot read the claims from {}", path.display());
     let bytes = std::fs::read(path).with_context(at)?;
     serde_json::from_slice(&unpack(&bytes).with_context(at)?).with_context(at)
 }
@@ -114,7 +114,9 @@ fn tables(artefacts: &Artefacts, papers: &[Paper]) -> Result<String> {
 
 /// Splits the page into the text before its tables, and the tables.
 fn parts(page: &str) -> Result<(&str, &str)> {
-    let at = page.find(OF_PAPERS).with_context(|| format!("the page has no heading {OF_PAPERS:?}"))?;
+    let at = page
+        .find(OF_PAPERS)
+        .with_context(|| format!("the page does not contain the heading {OF_PAPERS:?}"))?;
     Ok(page.split_at(at))
 }
 
@@ -132,13 +134,13 @@ pub(super) fn check(papers: &[Paper], workspace: &Path) -> Result<()> {
     let differing: Vec<(&str, &str)> =
         tables.lines().zip(found.lines()).filter(|(on_page, found)| on_page != found).collect();
     for (on_page, found) in differing.iter().take(10) {
-        aside!("docs/claims.md has:\n  {on_page}\nwhat is kept comes to:\n  {found}");
+        aside!("docs/claims.md contains:\n  {on_page}\nthe stored claims give:\n  {found}");
     }
     if tables != found {
         bail!(
-            "docs/claims.md and xtask/lab/claims.json.gz differ in {} lines, and have {} and {}; where rules \
-             or reasons have changed, run cargo xtask reproduce fig1 --record, which writes the page again; \
-             where results have, cargo xtask-onnx reproduce all --preset paper --keep",
+            "docs/claims.md and xtask/lab/claims.json.gz differ in {} lines, and have {} and {} lines; if \
+             rules or reasons have changed, run cargo xtask reproduce fig1 --record, which rewrites the \
+             page; if results have changed, run cargo xtask-onnx reproduce all --preset paper --keep",
             differing.len(),
             tables.lines().count(),
             found.lines().count()
@@ -148,19 +150,19 @@ pub(super) fn check(papers: &[Paper], workspace: &Path) -> Result<()> {
     if !unexplained.is_empty() {
         unexplained.iter().for_each(|line| aside!("{line}"));
         bail!(
-            "rows without a reason: {}; measure, and write it into xtask/lab/reasons.json",
+            "rows without a reason: {}; find the reason by measurement, and add it to xtask/lab/reasons.json",
             unexplained.len()
         );
     }
     let count: usize = artefacts.values().map(|artefact| artefact.claims.len()).sum();
     say!(
-        "docs/claims.md: verdicts equal to those of the runs that are kept: {count} (artefacts: {})",
+        "docs/claims.md: verdicts equal to those of the stored runs: {count} (artefacts: {})",
         artefacts.len()
     );
     Ok(())
 }
 
-/// Stores new results, keeping those of other artefacts, and writes the tables of the page.
+/// Stores new results, keeping the results of other artefacts, and writes the tables of the page.
 ///
 /// # Errors
 ///

@@ -62,11 +62,15 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
         return Ok(());
     }
     if arguments.is_gate() && cfg!(feature = "onnx") {
-        bail!(Usage("verdicts are recorded for builds without the feature onnx".to_owned()));
+        bail!(Usage(
+            "--check and --record are not supported with the feature onnx; use cargo xtask reproduce"
+                .to_owned()
+        ));
     }
     if arguments.keep && (arguments.preset != Preset::Paper || cfg!(not(feature = "onnx"))) {
         bail!(Usage(
-            "--keep needs --preset paper, and a build with networks: cargo xtask-onnx reproduce".to_owned()
+            "--keep requires --preset paper and a build with networks; use cargo xtask-onnx reproduce"
+                .to_owned()
         ));
     }
     let workspace = workspace();
@@ -85,8 +89,8 @@ pub(crate) fn run(arguments: &Reproduce, papers: &'static [Paper]) -> Result<()>
             .build_global()
             .context("cannot start the threads")?;
     }
-    // Other seeds and numbers of runs use other directories, so that no results are overwritten; checkpoints
-    // are shared by all of them.
+    // Each other seed or number of runs has a separate directory, so that no results are overwritten; all
+    // share the checkpoints.
     let folders = Folders::of(arguments, &workspace);
     let out = folders.results.clone();
     let provenance = Provenance::of_this_run(&workspace)?;

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Provenance {
     /// Version of the library.
     pub(crate) version: String,
-    /// Commit of the source, if git knows it.
+    /// Commit of the source, if available from git.
     pub(crate) commit: Option<String>,
-    /// Whether the source has uncommitted changes, if git knows it.
+    /// Whether the source has uncommitted changes, if available from git.
     pub(crate) has_changes: Option<bool>,
     pub(crate) command: Vec<String>,
     /// Start of the run, in seconds since the beginning of 1970.
@@ -49,7 +49,7 @@ impl Provenance {
             command: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
             made_at: SystemTime::now()
                 .duration_since(UNIX_EPOCH)
-                .context("the clock stands before 1970")?
+                .context("the system clock is set to a time before 1970")?
                 .as_secs(),
             machine: machine(),
         })
@@ -68,7 +68,7 @@ pub(crate) fn commit(workspace: &Path) -> Option<(String, bool)> {
     Some((commit, !changes.is_empty()))
 }
 
-/// Describes this machine.
+/// Returns a description of this machine.
 fn machine() -> Machine {
     Machine {
         cpu: cpu(),

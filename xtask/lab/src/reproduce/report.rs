@@ -1,4 +1,4 @@
-//! Output of an artefact: data, figure and report.
+//! Output of an artefact: data, figure and report, written as files.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -141,7 +141,7 @@ impl Report {
         for note in &self.notes {
             let _ = writeln!(text, "- {note}");
         }
-        let _ = writeln!(text, "- every number behind the artefact is in {numbers}");
+        let _ = writeln!(text, "- all numbers of this artefact are in {numbers}");
         text
     }
 }

@@ -20,7 +20,7 @@ use xtask::aside;
 /// Runs, seed, datasets and checkpoints of one paper in one invocation.
 pub(crate) struct Session {
     pub(crate) preset: Preset,
-    /// Runs per setting.
+    /// Number of runs per setting.
     pub(crate) runs: usize,
     /// Whether the number of runs was given explicitly, rather than by the preset.
     pub(crate) runs_are_asked: bool,

@@ -90,8 +90,8 @@ impl Measurement {
     }
 }
 
-/// Returns the slope of the least-squares line through `(log x, log y)`, with its standard error from those
-/// of the independent y.
+/// Returns the slope of the least-squares line through `(log x, log y)`, with its standard error computed
+/// from the standard errors of the independent y.
 pub(crate) fn log_log_slope(points: &[(f64, Measurement)]) -> Measurement {
     let logarithms: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.value.ln())).collect();
     let mean = logarithms.iter().map(|point| point.0).sum::<f64>() / points.len() as f64;

@@ -1,10 +1,10 @@
 //! Checkpoints: every finished cell is one line of a file, so that an interrupted run can resume.
 //!
 //! A line is a JSON object `{"key", "cell", "result"}`. The key is a hash of the cell, and a cell contains
-//! everything that its result depends on ([`super::ingredients`]), so lines never become stale. Runs with
-//! another preset, another selection or more runs reuse existing results, and results of another game, noise
-//! or estimator are not found. A line is appended with a single write when the cell is done. A killed process
-//! leaves at most one incomplete line, the last; opening the store truncates it.
+//! everything that its result depends on ([`super::ingredients`]), so lines never become stale. Commands with
+//! a different preset, selection or number of runs reuse existing results, and results for a different game,
+//! noise or estimator are never reused. A line is appended with a single write when the cell is done. A
+//! killed process leaves at most one incomplete line, the last; opening the store truncates it.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -48,7 +48,9 @@ impl Store {
         let file = file(path)?;
         if is_locked(&file) {
             let at = at(path);
-            aside!("another run is writing {at}; waiting for it to end (another --out needs no waiting)");
+            aside!(
+                "another run is writing {at}; waiting for it to finish (a different --out avoids the wait)"
+            );
             file.lock().context(at)?;
         }
         Self::read(file, path, fresh)
@@ -108,7 +110,7 @@ impl Store {
 }
 
 fn at(path: &Path) -> String {
-    format!("the checkpoints in {}", path.display())
+    format!("cannot open the checkpoints in {}", path.display())
 }
 
 /// Opens or creates the file at `path`.
@@ -131,7 +133,7 @@ pub(crate) fn key(cell: &impl Serialize) -> Result<String> {
     Ok(hex(&Sha256::digest(serde_json::to_vec(cell)?))[..32].to_owned())
 }
 
-/// Derives a seed from all named parts, so that different names have different streams.
+/// Derives a seed from `parts`, so that different parts have different random streams.
 pub(crate) fn derive_seed(parts: &impl Serialize) -> Result<u64> {
     let digest = Sha256::digest(serde_json::to_vec(parts)?);
     Ok(digest.iter().take(8).fold(0, |seed, &byte| seed << 8 | u64::from(byte)))

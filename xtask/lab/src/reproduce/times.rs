@@ -20,8 +20,9 @@ impl Times {
     pub(crate) fn open(out: &Path, fresh: bool) -> Result<Self> {
         let file = out.join("checkpoints/seconds.json");
         let seconds = match std::fs::read(&file) {
-            Ok(bytes) if !fresh => serde_json::from_slice(&bytes)
-                .with_context(|| format!("{} holds no times; remove it, or use --fresh", file.display()))?,
+            Ok(bytes) if !fresh => serde_json::from_slice(&bytes).with_context(|| {
+                format!("{} is not a valid file of run times; remove it, or use --fresh", file.display())
+            })?,
             _ => BTreeMap::new(),
         };
         Ok(Self { file, seconds })

@@ -33,7 +33,7 @@ impl Folders {
             }
         };
         if let Some((how, folder)) = &named {
-            ensure!(folder.is_dir(), "{how} names {}, which is no folder", folder.display());
+            ensure!(folder.is_dir(), "{how} is not a directory: {}", folder.display());
         }
         let home = workspace.join("data");
         let out = out.unwrap_or_else(|| named.as_ref().map_or(&home, |(_, folder)| folder).join("networks"));
@@ -64,7 +64,7 @@ impl Folders {
                 return Ok((bytes, hash));
             }
         }
-        bail!("{file} is not there: put it into a folder and name that with --data or APPORTION_DATA")
+        bail!("{file} not found; put it into a directory, and pass that with --data or APPORTION_DATA")
     }
 }
 

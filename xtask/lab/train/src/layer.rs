@@ -8,7 +8,7 @@ use candle_core::{Result, Tensor, Var};
 use crate::lstm::BidirectionalLstm;
 use crate::windows::{largest, unfolded};
 
-/// A layer.
+/// A layer of a network.
 #[derive(Debug)]
 pub(crate) enum Layer {
     /// `scale · x + shift` by channel; not trained.
@@ -17,7 +17,7 @@ pub(crate) enum Layer {
     Embedding { table: Var },
     /// Weighted sums over windows of `size` positions along each axis, with `padding` zeros at either end.
     Convolution {
-        /// Taps × inputs, by outputs.
+        /// Matrix with (window positions · input channels) rows and one column per output channel.
         weight: Var,
         bias: Var,
         size: usize,

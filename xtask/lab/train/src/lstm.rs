@@ -17,9 +17,9 @@ pub(crate) struct BidirectionalLstm {
 /// One direction. Gates are in ONNX's order: input, output, forget, cell.
 #[derive(Debug)]
 pub(crate) struct Direction {
-    /// Inputs × (4 · hidden units).
+    /// Input weights, inputs × (4 · hidden units).
     pub(crate) input: Var,
-    /// Hidden units × (4 · hidden units).
+    /// Recurrent weights, hidden units × (4 · hidden units).
     pub(crate) recurrent: Var,
     pub(crate) bias: Var,
 }

@@ -55,15 +55,21 @@ pub(crate) fn make(plan: &Plan, data: &DataSet, seed: u64, after: impl FnMut(usi
 
 /// Returns the predictions of the file for the samples, which must match those of the network.
 fn read_back(network: &Network, file: &[u8], samples: &Samples) -> Result<Vec<f64>> {
-    let of_file = ReadBack::from_bytes(file).context("the file that was written cannot be read")?;
+    let of_file = ReadBack::from_bytes(file).context("cannot read the written file")?;
     let of_file = of_file.predictions(Rows::new(&samples.rows, samples.width()))?;
     let own = network.predictions(samples)?;
-    ensure!(of_file.len() == own.len(), "the file has {} outputs, the network {}", of_file.len(), own.len());
+    ensure!(
+        of_file.len() == own.len(),
+        "the file returns {} outputs, but the network {}",
+        of_file.len(),
+        own.len()
+    );
     let largest = own.iter().fold(1.0_f64, |largest, value| largest.max(value.abs()));
     for (at, (of_file, own)) in of_file.iter().zip(&own).enumerate() {
         ensure!(
             (of_file - own).abs() <= AGREEMENT * largest,
-            "output {at} of the file is {of_file}, of the network {own}: a layer is written wrongly"
+            "output {at} of the file is {of_file}, but that of the network is {own}: a layer was not written \
+             correctly"
         );
     }
     Ok(of_file)

@@ -59,7 +59,7 @@ struct Arguments {
     validate: bool,
 }
 
-/// Exits with status 0 or 1.
+/// Runs the command; exits with status 0, or 1 if anything failed.
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,

@@ -15,7 +15,7 @@ const BATCH: usize = 256;
 /// Random stream of initial weights; training epochs use streams from 1.
 const FIRST_WEIGHTS: u64 = 0;
 
-/// Sequential layers.
+/// A network of sequential layers.
 #[derive(Debug)]
 pub(crate) struct Network {
     pub(crate) element: Element,
@@ -71,8 +71,9 @@ impl Network {
 pub(crate) struct Builder<'a> {
     pub(crate) data: &'a DataSet,
     rng: Box<dyn Rng>,
-    /// Number of positions along each axis, and of channels, of the current value.
+    /// Number of positions of the current value along each axis.
     places: Vec<usize>,
+    /// Number of channels of the current value.
     channels: usize,
     layers: Vec<Layer>,
 }
@@ -128,7 +129,7 @@ impl<'a> Builder<'a> {
         for places in &mut self.places {
             *places = (*places + 2 * padding + 1)
                 .checked_sub(size)
-                .context("a convolution is wider than its input")?;
+                .context("the window of a convolution is wider than its input")?;
         }
         self.channels = outputs;
         Ok(self.with(Layer::Convolution { weight, bias, size, padding }).with(Layer::Relu))

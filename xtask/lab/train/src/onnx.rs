@@ -65,7 +65,7 @@ fn value(name: &str, elements: DataType, row: &[usize]) -> ValueInfoProto {
 /// A graph under construction.
 struct Writer {
     graph: GraphProto,
-    /// Name of the last value.
+    /// Name of the value written last.
     value: String,
     /// Number of its axes, excluding the batch.
     axes: usize,

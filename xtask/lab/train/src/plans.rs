@@ -11,7 +11,7 @@ use crate::network::{Builder, Network};
 use crate::record::Input;
 use crate::training::{Augmentation, Training};
 
-/// One network.
+/// A network to be trained: its data, layers and training parameters.
 pub(crate) struct Plan {
     /// Name on the command line and of the file.
     pub(crate) name: &'static str,
@@ -26,7 +26,7 @@ pub(crate) struct Plan {
     pub(crate) training: Training,
 }
 
-/// Networks with two layers of weights, as in Kernel Banzhaf.
+/// Description of networks with two layers of weights, as in Kernel Banzhaf.
 const TWO_LAYERS: &str = "standardized columns, a hidden layer of 64 with dropout of one half, an output";
 
 const NOT_PRINTED: &str = "the paper prints no accuracy";

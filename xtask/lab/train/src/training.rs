@@ -67,10 +67,7 @@ pub(crate) fn train(
             step += 1.0;
         }
         let mean = total / count as f64;
-        ensure!(
-            mean.is_finite(),
-            "the loss is {mean} after {epoch} epochs: the learning rate is too large for these data"
-        );
+        ensure!(mean.is_finite(), "the loss is {mean} after {epoch} epochs; reduce the learning rate");
         after(epoch, mean);
     }
     Ok(())

@@ -11,8 +11,9 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::{Measurement, log_log_slope};
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Limits for a slope of −1: for the theory, and for this project's target.
+/// Limits for a slope of −1 in the claim on the theory.
 const SLOPES_OF_THEORY: (f64, f64) = (-1.1, -0.9);
+/// Limits for a slope of −1 in this project's target.
 const SLOPES: (f64, f64) = (-1.05, -0.95);
 
 /// Limits for a ratio of 1.
@@ -22,7 +23,7 @@ const RATIOS: (f64, f64) = (0.9, 1.1);
 struct Series {
     predictors: usize,
     runs: usize,
-    /// By number of draws.
+    /// MISE by number of draws.
     mise: Vec<Measurement>,
     /// Mean of the variances estimated with the values.
     estimated: Vec<Measurement>,
@@ -58,7 +59,7 @@ impl Series {
         format!("p = {}", self.predictors)
     }
 
-    /// Returns the log of the geometric mean of MISE over the numbers of draws.
+    /// Returns the log of the geometric mean of MISE over all K.
     fn log_mise(&self) -> Measurement {
         let count = self.mise.len() as f64;
         let relative = self.mise.iter().map(|mise| (mise.error / mise.value).powi(2)).sum::<f64>();
@@ -68,7 +69,7 @@ impl Series {
         }
     }
 
-    /// Returns MISE · K / σ², averaged over the numbers of draws.
+    /// Returns MISE · K / σ², averaged over all K.
     fn of_rate(&self) -> Measurement {
         let ratios =
             self.mise.iter().zip(DRAWS).map(|(mise, draws)| mise.times(draws as f64 / self.variance));
@@ -100,14 +101,15 @@ pub(super) fn figure(session: &Session, number: usize) -> Result<Made> {
 fn notes(session: &Session, experiment: &Experiment) -> Vec<String> {
     let mut notes = super::notes::notes(session);
     notes.push(format!(
-        "experiment {}: {} in the empirical marginal game, K independent draws from coalitions × background \
-         for each explicand, each K with draws of its own, each run too",
+        "experiment {}: {} in the empirical marginal game, from K independent draws from coalitions × \
+         background for each explicand; draws are independent across K and runs",
         experiment.name, experiment.quantity
     ));
     notes.extend(notes![
-        "MISE: mean over the explicands of (ĝ − g)² (equation 4.1), RMISE: over the mean of g² (equation \
-         4.2); means over the runs with their standard errors; exact rate: σ²/K, σ² the variance of one \
-         draw, by enumeration; estimated variance: mean of s²/K, s² each estimate's own sample variance",
+        "MISE: mean over the explicands of (ĝ − g)² (equation 4.1); RMISE: MISE divided by the mean of g² \
+         (equation 4.2); both are means over the runs, with standard errors. Exact rate: σ²/K, where σ² is \
+         the variance of one draw, computed by enumeration. Estimated variance: mean of s²/K, where s² is \
+         the sample variance of each estimate",
     ]);
     if experiment.sizes.len() > 1 {
         notes.push(

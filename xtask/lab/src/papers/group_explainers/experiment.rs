@@ -17,10 +17,10 @@ pub(super) const BACKGROUND: usize = 100;
 /// An experiment of section 4.2, shown in one figure.
 #[derive(Debug)]
 pub(super) struct Experiment {
-    /// Number in the paper.
+    /// Name of the experiment in the paper, e.g. `1a`.
     pub(super) name: &'static str,
     law: Law,
-    /// Numbers of predictors p.
+    /// The numbers of predictors p with which the experiment is run.
     pub(super) sizes: &'static [usize],
     /// The groups of the first predictors (from 0); the remaining predictors form another group.
     groups: &'static [&'static [usize]],
@@ -31,7 +31,7 @@ pub(super) struct Experiment {
     pub(super) quantity: &'static str,
 }
 
-/// Values in the experiments.
+/// The values that the experiments estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Shapley,
@@ -109,7 +109,7 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// Draws D with `seed`. Experiments with the same distribution have the same D; those with more
+    /// Draws D with `seed`. Experiments with the same distribution have the same D; experiments with more
     /// predictors have additional columns.
     pub(super) fn new(experiment: &'static Experiment, predictors: usize, seed: u64) -> Result<Self> {
         let law = experiment.law;

@@ -34,9 +34,9 @@ impl Law {
             let mut rng = stream(seed, Purpose::Experiment, of as u64);
             values.chunks_exact_mut(predictors).for_each(|row| row[of] = draw(row, &mut rng));
         };
-        let gamma = Gamma::new(3.0, 1.0).context("the law of X2")?;
-        let beta = Beta::new(2.0, 5.0).context("the law of X3")?;
-        let uniform = Uniform::new(-1.0, 1.0).context("the law of X4")?;
+        let gamma = Gamma::new(3.0, 1.0).context("invalid distribution of X2")?;
+        let beta = Beta::new(2.0, 5.0).context("invalid distribution of X3")?;
+        let uniform = Uniform::new(-1.0, 1.0).context("invalid distribution of X4")?;
         column(0, &mut |_, rng| 5.0 + normal(rng));
         column(1, &mut |row, rng| row[0].abs() * gamma.sample(rng));
         column(2, &mut |_, rng| beta.sample(rng));

@@ -14,7 +14,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Numbers of rows of the samples, starting with that of D.
+/// Sample sizes, starting with the number of rows of D.
 const ROWS: [usize; 3] = [100, 300, 1000];
 
 /// Sample sizes used for verdicts.
@@ -80,8 +80,8 @@ pub(super) fn partition(session: &Session) -> Result<Made> {
     let judged = all.iter().filter(|found| JUDGED.contains(&found.rows));
     let mut notes = super::notes::notes(session)[..2].to_vec();
     notes.push(format!(
-        "{} samples from the law of experiment 2a for each number of rows; average linkage; automatic: cut \
-         where dependence is not significant at 5 %, or below 0.1",
+        "{} samples from the distribution of experiment 2a for each number of rows; average linkage; \
+         automatic: cut where dependence is not significant at 5 % or is below 0.1",
         session.runs
     ));
     notes.push("the paper clusters on the maximal information coefficient".to_owned());
@@ -146,7 +146,7 @@ fn clustered(
 fn height(clustered: &ClusteredFeatures) -> Result<f64> {
     match clustered.cut {
         Cut::Height(height) => Ok(height),
-        Cut::Groups(_) => bail!("a cut by significance is at a height"),
+        Cut::Groups(_) => bail!("expected a cut at a height, found a number of groups"),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::reproduce::store::derive_seed;
 /// are not reused.
 const PROTOCOL: u32 = 2;
 
-/// Numbers of draws K of an estimate.
+/// The numbers of draws K for which estimates are computed.
 pub(super) const DRAWS: [usize; 6] = [1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14];
 
 /// Half-width of a 95% interval in standard errors.
@@ -109,7 +109,7 @@ impl Runs {
     }
 }
 
-/// Computes the runs of `experiment` for each of its numbers of predictors.
+/// Computes the runs of `experiment` for each number of predictors.
 pub(super) fn runs(session: &Session, experiment: &'static Experiment) -> Result<Vec<Runs>> {
     let explicands = explicands(session);
     let mut all = Vec::new();
@@ -158,7 +158,7 @@ fn estimate(setting: &Setting, explicand: usize, draws: usize, seed: u64) -> Res
     let game = MarginalGame::new(&setting.model, setting.background.row(explicand), &setting.background)?;
     let estimator = setting.estimator(experiment.kind);
     let estimates = estimator.estimate_players(&game, &[experiment.subject], draws, seed)?;
-    let std_errors = estimates.std_errors.context("an estimate without standard errors")?;
+    let std_errors = estimates.std_errors.context("the estimate has no standard errors")?;
     Ok((estimates.values[0], std_errors[0]))
 }
 

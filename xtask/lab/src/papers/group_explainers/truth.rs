@@ -2,10 +2,10 @@
 //!
 //! # Method
 //!
-//! f = √6 / (1 + exp η) with η linear, so if entries of the explicand replace those of a background row b,
-//! the odds `exp η` are multiplied: `v_b(S) = √6 / (1 + exp η(b) · Π_{i ∈ S} r_i)`,
-//! `r_i = exp(a_i (x_i − b_i))`. The value of one player requires products over subsets, and one division for
-//! each. All subsets are evaluated, as in an enumeration, with which the tests compare it.
+//! f = √6 / (1 + exp η) with η linear, so if entries of the explicand replace entries of a background row b,
+//! the odds `exp η` are multiplied: `v_b(S) = √6 / (1 + exp η(b) · Π_{i ∈ S} r_i)`, `r_i = exp(a_i (x_i −
+//! b_i))`. The value of one player requires products over subsets, and one division for each. All subsets are
+//! evaluated, as in an enumeration, with which the tests compare it.
 
 use apportion::Background;
 use apportion::games::Partition;
@@ -68,17 +68,20 @@ pub(super) fn truth(
 /// Number of rows in a block.
 const BLOCK: usize = 1024;
 
-/// Unions of players that join together.
+/// The coalitions that the value of the subject averages over: unions of the other groups, joined with
+/// members of the subject's group.
 struct Structure {
     kind: Kind,
     /// The group of the subject, or the subject itself if there are no groups.
     group: Vec<usize>,
     /// The other groups.
     others: Vec<Vec<usize>>,
-    /// The subject and the other members of its group; for Shapley values, all other players.
     subject: usize,
+    /// The other members of the subject's group; for Shapley values, all other players.
     fellows: Vec<usize>,
+    /// Weights of unions of the other groups.
     between: Weights,
+    /// Weights of coalitions of `fellows`.
     within: Weights,
 }
 
@@ -93,7 +96,7 @@ impl Weights {
     }
 }
 
-/// Buffers for the products.
+/// Reusable buffers for the products over subsets.
 #[derive(Default)]
 struct Scratch {
     ratios: Vec<f64>,

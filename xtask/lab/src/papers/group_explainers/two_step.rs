@@ -9,9 +9,9 @@
 //! TSh_i = φ_i[S_j, v] + (φ_j[M, v^P] − [v(S_j) − v(∅)]) / |S_j|         as corrected
 //! ```
 //!
-//! The Shapley values of a group's members in the game restricted to the group sum to v(S_j) − v(∅), so those
-//! of (3.19) sum to `φ_j[M, v^P] − v(∅)`. The paper defines games with v(∅) = 0 but uses marginal games,
-//! whose v(∅) is the mean prediction (section 2.2.1).
+//! The Shapley values of a group's members in the game restricted to the group sum to v(S_j) − v(∅), so the
+//! values of (3.19) sum to `φ_j[M, v^P] − v(∅)`. The paper defines games with v(∅) = 0 but uses marginal
+//! games, whose v(∅) is the mean prediction (section 2.2.1).
 
 use anyhow::Result;
 use apportion::games::{Centred, Game, Partition, QuotientGame, SubGame};
@@ -26,7 +26,7 @@ use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::Claim;
 
-/// The experiments on two-step values, by index, and their numbers of predictors for enumeration.
+/// The experiments on two-step values: index, and number of predictors for enumeration.
 const PLAYED: [(usize, usize); 3] = [(4, 6), (5, 6), (5, 10)];
 
 /// Tolerance for rounding errors of values near 1.
@@ -35,9 +35,9 @@ const ROUNDING: f64 = 1e-12;
 /// Amount subtracted from a group's value before the rest is shared equally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// v(S_j).
+    /// v(S_j), as printed.
     Printed,
-    /// v(S_j) − v(∅).
+    /// v(S_j) − v(∅), which makes the values of the members sum to the value of the group.
     Corrected,
 }
 
@@ -89,7 +89,7 @@ fn printed(game: &dyn Game, partition: &Partition) -> Result<Vec<f64>> {
     Ok(values)
 }
 
-/// One explicand in one game.
+/// The values for one explicand in one game.
 struct Explained {
     explicand: usize,
     base: f64,
@@ -128,7 +128,7 @@ impl Played {
         self.partition.groups().iter().map(sum).collect()
     }
 
-    /// Returns the maximum of a number over the explicands.
+    /// Returns the maximum of a quantity over the explicands.
     fn largest(&self, of: impl Fn(&Explained) -> f64) -> f64 {
         self.explained.iter().map(of).fold(0.0, f64::max)
     }
@@ -139,7 +139,7 @@ impl Played {
         self.largest(|one| furthest(&self.sums(&one.values[form as usize]), &one.of_groups))
     }
 
-    /// Returns the same difference for groups with one member only.
+    /// Same as [`Self::off_quotient`], for groups with a single member only.
     fn off_alone(&self, form: Form) -> f64 {
         let groups = self.partition.groups();
         let single: Vec<usize> = (0..groups.len()).filter(|&group| groups[group].len() == 1).collect();
@@ -197,8 +197,8 @@ pub(super) fn two_step(session: &Session) -> Result<Made> {
     notes.extend(notes![
         "exact, by enumeration, in the empirical marginal games of experiments 3a and 3b; v(∅) is the mean \
          prediction over D",
-        "Algorithm 4 as printed is not of one form: groups of one it takes to Algorithm 2, which is the \
-         corrected value, and from the shares of larger groups it takes v(S_j) off",
+        "Algorithm 4 as printed is inconsistent: it passes groups with a single member to Algorithm 2, which \
+         gives the corrected value, but subtracts v(S_j) from the shares in larger groups",
         "figures 5 and 6 estimate the corrected values",
     ]);
     Ok(Made {

@@ -38,20 +38,20 @@ pub(crate) fn fig5(session: &Session) -> Result<Made> {
         all.push(curves.made(["dataset", "m"], &Look { y, ..look }, &caption));
         readings.push((title.to_owned(), judged(curves, |curves| claims(&experiment, curves, &errors))));
     }
-    let mut made = all.into_iter().reduce(Made::followed_by).context("there are two readings")?;
+    let mut made = all.into_iter().reduce(Made::followed_by).context("the list of readings is empty")?;
     made.claims = Claim::over_readings(readings);
     made.notes = shapley_notes();
     made.notes.extend(notes![
         "two readings of K, which the paper prints in two ways. Section 4.2: K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{½}, \
-         on all of ℝⁿ, A having the rows √w(z)·z for Shapley values. It is similar to ÃᵀÃ, and so does not \
-         measure how close Ã is to A: with every coalition sampled its condition number is that of AᵀA, \
-         which is 1 for Banzhaf and n·H − n + 1 for Shapley values, H = 1 + ½ + … + 1/(n − 1) (419 for n = \
-         100)",
-        "equation 17: K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{−½}, which is the identity when every coalition is sampled. \
-         As AᵀA is a multiple of the identity (Banzhaf) or of the projection onto Σx = 0 (Shapley, whose \
-         regression is on that plane), its condition number is that of the Gram matrix of the weighted \
-         sampled rows, on Σx = 0 for Shapley",
-        "the samples are those of figure 9",
+         on all of ℝⁿ, where A has the rows √w(z)·z for Shapley values. This matrix is similar to ÃᵀÃ and \
+         thus does not measure how close Ã is to A: if every coalition is sampled, it has the condition \
+         number of AᵀA, which is 1 for Banzhaf and n·H − n + 1 for Shapley values, H = 1 + ½ + … + 1/(n − 1) \
+         (419 for n = 100)",
+        "equation 17: K = (AᵀA)^{−½} ÃᵀÃ (AᵀA)^{−½}, which is the identity if every coalition is sampled. \
+         Since AᵀA is a multiple of the identity (Banzhaf) or of the projection onto Σx = 0 (Shapley, whose \
+         regression is restricted to this plane), K has the condition number of the Gram matrix of the \
+         weighted sampled rows, restricted to Σx = 0 for Shapley",
+        "the samples are the same as in figure 9",
         "no value where an estimator enumerates all coalitions (m ≥ 2^n) and so has no sampled regression",
     ]);
     made.datasets = datasets(|_| true);

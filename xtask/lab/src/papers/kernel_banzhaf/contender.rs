@@ -26,8 +26,8 @@ fn monte_carlo(accounting: Accounting) -> MonteCarlo {
 }
 
 contenders! {
-    /// One of the paper's estimators: of Banzhaf values and, for comparison, two of Shapley values, each on
-    /// two games. MC occurs with both ways of counting its samples.
+    /// One of the paper's estimators: those of Banzhaf values and, for comparison, two of Shapley values,
+    /// each on two games. MC is included twice, once for each way of counting its samples.
     ///
     /// All are without standard errors. Those that draw with replacement keep sampling at budgets of 2^n and
     /// more, as in the paper: they never become exact.

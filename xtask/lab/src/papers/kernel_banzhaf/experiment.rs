@@ -34,9 +34,9 @@ pub(crate) const MANY: usize = 79;
 /// Distance of an estimate from the truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Metric {
-    /// `‖φ̃ − φ‖²`.
+    /// Squared error, `‖φ̃ − φ‖²`.
     SquaredError,
-    /// `‖φ̃ − φ‖² / ‖φ‖²`.
+    /// Squared error relative to the truth, `‖φ̃ − φ‖² / ‖φ‖²`.
     NormalizedError,
     /// `‖Aφ̃ − b‖ / ‖Aφ − b‖ − 1`; for small n.
     ObjectiveError,
@@ -75,7 +75,7 @@ pub(crate) fn small_experiment(session: &Session) -> Result<Experiment<'_>> {
     Ok(experiment)
 }
 
-/// Creates the runs on those datasets that `wanted` accepts.
+/// Creates the runs on the datasets that `wanted` accepts.
 pub(crate) fn experiment_over(session: &Session, wanted: impl Fn(&Known) -> bool) -> Result<Experiment<'_>> {
     let datasets = session.datasets(&datasets(wanted))?;
     let series = datasets.iter().map(|dataset| Series::new(session, dataset, Instance::new));
@@ -92,7 +92,7 @@ pub(crate) fn look<'a>(title: &'a str, y: &'a str) -> Look<'a> {
     Look { title, x: "evaluations m", y, floor: 1e-14, columns: 4 }
 }
 
-/// Returns the names of those datasets that `wanted` accepts.
+/// Returns the names of the datasets that `wanted` accepts.
 pub(crate) fn datasets(wanted: impl Fn(&Known) -> bool) -> Vec<&'static str> {
     DATASETS.into_iter().filter(|name| wanted(known(name))).collect()
 }

@@ -26,9 +26,8 @@ pub(crate) const SMALL: usize = 20;
 /// Number of background rows of an interventional game without a single baseline.
 pub(crate) const BACKGROUND: usize = 50;
 
-/// A dataset's trees and an explicand. Banzhaf values are those of the path-dependent game. Shapley values
-/// are those of the interventional game, with the column means as baseline or with 50 other rows as
-/// background.
+/// A dataset's trees and an explicand. Banzhaf values are computed for the path-dependent game, and Shapley
+/// values for the interventional game, with the column means as baseline or with 50 other rows as background.
 pub(crate) struct Instance {
     dataset: Arc<Dataset>,
     run: usize,
@@ -60,7 +59,7 @@ impl Instance {
             .collect();
         let banzhaf = PathDependentOracle::new(&dataset.model)
             .and_then(|oracle| oracle.values(Semivalue::Banzhaf, Rows::new(&explicand, explicand.len())))
-            .with_context(|| format!("{name}, run {run}: no exact Banzhaf values"))?
+            .with_context(|| format!("cannot compute exact Banzhaf values for {name}, run {run}"))?
             .values;
         Ok(Self {
             dataset: Arc::clone(dataset),
@@ -93,7 +92,10 @@ impl Instance {
         let values = InterventionalOracle::new(&self.dataset.model, background.as_rows(), None)
             .and_then(|oracle| oracle.values(Semivalue::Shapley, rows))
             .with_context(|| {
-                format!("{}, run {}: no exact Shapley values", self.dataset.known.name, self.run)
+                format!(
+                    "cannot compute exact Shapley values for {}, run {}",
+                    self.dataset.known.name, self.run
+                )
             })?
             .values;
         Ok(shapley.get_or_init(|| values))
@@ -107,7 +109,7 @@ impl Instance {
 
     /// Returns `‖Aφ − b‖²`, after [`least_objectives`] has computed it.
     pub(crate) fn least_objective(&self) -> Result<f64> {
-        self.least_objective.get().copied().context("the least objective was not computed")
+        self.least_objective.get().copied().context("the minimum of the objective was not computed")
     }
 }
 
@@ -148,7 +150,7 @@ impl Run for Instance {
             return Ok(Times::new());
         }
         if contender != Contender::KernelBanzhaf {
-            bail!("figure 4 has three regressions");
+            bail!("evaluations are only counted for the three regressions of figure 4");
         }
         let sampler = WithReplacement { law: SizeLaw::binomial(players)?, pairing: Pairing::Paired };
         let mut times = Times::new();

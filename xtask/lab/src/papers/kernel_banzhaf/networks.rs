@@ -122,7 +122,7 @@ fn runs(session: &Session, dataset: &Dataset<Network>) -> Result<Series<NetworkR
 
 fn read(bytes: &[u8]) -> Result<Network> {
     let network = Network::from_bytes(bytes)?;
-    ensure!(network.output_count() == 1, "the network has {} outputs, not 1", network.output_count());
+    ensure!(network.output_count() == 1, "the network has {} outputs, expected 1", network.output_count());
     Ok(network)
 }
 
@@ -165,7 +165,7 @@ fn trained(session: &Session, dataset: &str, name: &'static str) -> Result<Resul
     Ok(read(&network.bytes)
         .and_then(|model| {
             let (given, wanted) = (model.feature_count(), dataset.players);
-            ensure!(given == wanted, "the network takes {given} columns, not {wanted}");
+            ensure!(given == wanted, "the network expects {given} columns, but the dataset has {wanted}");
             Ok((dataset.with_trained(name, &network, model)?, network.entry))
         })
         .map_err(|error| format!("{error:#}: {}", how_to_train(name))))
@@ -175,7 +175,7 @@ fn trained(session: &Session, dataset: &str, name: &'static str) -> Result<Resul
 pub(crate) fn fig6(session: &Session) -> Result<Made> {
     let found = find(session)?;
     let series = found.datasets.iter().map(|dataset| {
-        runs(session, dataset).with_context(|| format!("the games of {}", dataset.known.name))
+        runs(session, dataset).with_context(|| format!("cannot evaluate the games of {}", dataset.known.name))
     });
     let experiment = Experiment::new(session, series.collect::<Result<Vec<_>>>()?)?;
     let curves =
@@ -196,11 +196,11 @@ pub(crate) fn fig6(session: &Session) -> Result<Made> {
         claims = claims.into_iter().map(|claim| claim.and(&missing)).collect();
     }
     let mut notes = notes![
-        "models: two-layer networks of our own training on the paper's Diabetes (Pima), Census Income \
-         (adult), Bank (all rows) and German Credit, which come with the repository (xtask/lab/networks)",
+        "models: two-layer networks trained by this project on the paper's Diabetes (Pima), Census Income \
+         (adult), Bank (all rows) and German Credit, which are part of the repository (xtask/lab/networks)",
         format!(
-            "game: interventional, the mean over {BACKGROUND} random rows other than the explicand, new in \
-             every run; truth: all 2^n coalitions"
+            "game: interventional, the mean over {BACKGROUND} random rows other than the explicand, drawn \
+             again in every run; truth: computed from all 2^n coalitions"
         ),
         super::notes::ESTIMATORS,
     ];

@@ -8,7 +8,8 @@ use crate::reproduce::session::Session;
 
 /// Figure 6, skipped.
 pub(crate) fn fig6(session: &Session) -> Result<Made> {
-    let how = "this build reads no neural networks: cargo xtask-onnx reproduce kernel-banzhaf/fig6";
+    let how = "this build does not support neural networks; run cargo xtask-onnx reproduce \
+               kernel-banzhaf/fig6";
     session.say_once(&format!("kernel-banzhaf/fig6: skipped; {how}"));
     Ok(Made {
         data: Table::new("data", ["dataset", "estimator", "m"]),

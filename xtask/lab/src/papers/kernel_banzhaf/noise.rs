@@ -36,10 +36,10 @@ pub(crate) fn fig3(session: &Session) -> Result<Made> {
     });
     let mut notes = notes();
     notes.extend(notes![
-        "σ is a standard deviation in the units of the prediction, so it matters less where predictions are \
-         large (communities: hundreds); the noise of a coalition is the same whenever it is asked for",
+        "σ is a standard deviation in the units of the prediction, so its effect is smaller if predictions \
+         are large (communities: hundreds); every evaluation of a coalition has the same noise",
     ]);
-    notes.push(format!("σ ≤ {LOW} is called low: the paper does not say which levels it means"));
+    notes.push(format!("σ ≤ {LOW} counts as low, since the paper does not specify which levels it means"));
     Ok(Made { claims, notes, datasets: datasets(|_| true), ..made })
 }
 
@@ -52,7 +52,7 @@ fn median(curves: &Curves, (panel, level): (usize, usize), contender: Contender)
     curves.point(panel, contender, level).map_or(f64::NAN, |point| point.summary.median)
 }
 
-/// Returns the case that each of `ones` is below each of `others`.
+/// Tests that each of `ones` is below each of `others`.
 fn all_below(curves: &Curves, place: (usize, usize), ones: &[Contender], others: &[Contender]) -> Case {
     let worst = ones.iter().map(|&one| median(curves, place, one)).fold(0.0, f64::max);
     let best = others.iter().map(|&other| median(curves, place, other)).fold(f64::INFINITY, f64::min);
@@ -132,7 +132,7 @@ const READINGS: [Reading; 3] = [
 /// When noise is drawn: the name in titles, and the corresponding noise.
 type Drawn = (&'static str, fn(Noise) -> Noise);
 
-/// Once per run, or at each evaluation.
+/// The two choices: once per run, or at each evaluation.
 const DRAWN: [Drawn; 2] = [("drawn once", |noise| noise), ("drawn each time", Noise::at_each_evaluation)];
 
 /// Figure 4: median and quartiles of the normalized error of the three regressions, for each reading of its
@@ -184,15 +184,17 @@ pub(crate) fn fig4(session: &Session) -> Result<Made> {
     let mut notes = shapley_notes();
     notes.extend(notes![
         "the paper describes the noise as \"normalized based on the raw output of the set function\". Each \
-         reading of it has its own panels: noise in proportion to the value of each coalition, to that of \
-         all players, and to what these add to that of none. A claim is judged in each, and counted once. \
-         The game with 50 background rows is played with the first of them",
-        "noise drawn once: the noise of a coalition is the same in a run for every estimator, σ being the \
-         same. Drawn each time: at each evaluation, as in the authors' code, so that a coalition which \
-         Kernel Banzhaf draws k times is observed with k independent errors. Within an estimate the two \
-         differ only where coalitions are drawn again, which is rare unless m is a good part of 2^n",
+         reading of this has separate panels: noise proportional to the value of each coalition, to the \
+         value of all players, or to the difference between the values of all and of no players. A claim is \
+         judged in each reading, and counted once. The game with 50 background rows is only evaluated in the \
+         first reading",
+        "noise drawn once: within a run, the noise of a coalition is the same for every estimator at the \
+         same σ. Drawn each time: noise is drawn at each evaluation, as in the authors' code, so that a \
+         coalition that Kernel Banzhaf draws k times is observed with k independent errors. Within an \
+         estimate, the two differ only for coalitions that are drawn again, which is rare unless m is a \
+         large part of 2^n",
     ]);
-    let made = all.into_iter().reduce(Made::followed_by).context("there are readings")?;
+    let made = all.into_iter().reduce(Made::followed_by).context("the list of readings is empty")?;
     let claims = Claim::over_readings(readings);
     Ok(Made { claims, notes, datasets: datasets(|_| true), ..made })
 }

@@ -52,15 +52,16 @@ pub(crate) fn fig7(session: &Session) -> Result<Made> {
     }
     made.notes = notes();
     made.notes.extend(notes![
-        "‖Ax − b‖² = ‖Aφ − b‖² + 2^{n−2} ‖x − φ‖², so within a run the objective error orders estimators as \
-         the squared error does; it is computed from this identity, which does not cancel; ‖Aφ − b‖² from \
-         all 2^n coalitions. A has no intercept, so the least objective holds the mean of v as well",
+        "‖Ax − b‖² = ‖Aφ − b‖² + 2^{n−2} ‖x − φ‖², so within a run the objective error ranks estimators in \
+         the same order as the squared error. It is computed from this identity, which avoids cancellation, \
+         with ‖Aφ − b‖² from all 2^n coalitions. A has no intercept, so the minimum of the objective also \
+         includes the mean of v",
     ]);
     made.datasets = datasets(is_small);
     Ok(made)
 }
 
-/// Estimators without a guarantee.
+/// Estimators for which the paper proves no such guarantee.
 const RIVALS: [Contender; 3] = [KernelBanzhafUnpaired, MonteCarlo, Msr];
 
 fn theorem_3_3(experiment: &Experiment<'_>) -> Result<Claim> {

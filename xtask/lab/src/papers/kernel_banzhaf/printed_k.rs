@@ -68,7 +68,9 @@ impl SampledRows {
                 let (coalitions, weights) = OptimizedKernelShap::weighted_coalitions(players, budget, seed)?;
                 Ok(Self { coalitions, weights, origin: 0.0 })
             }
-            _ => bail!("figure 5 has three regressions"),
+            _ => bail!(
+                "K is not defined for this estimator; expected one of the three regressions of figure 5"
+            ),
         }
     }
 
@@ -151,7 +153,7 @@ mod tests {
 
     const REGRESSIONS: [Contender; 3] = Contender::REGRESSIONS;
 
-    /// Builds A row by row.
+    /// Builds the matrix A row by row.
     fn all_rows(contender: Contender, players: usize) -> Mat<f64> {
         let z = |mask: usize, player: usize| f64::from(u8::from(mask >> player & 1 == 1));
         if contender == Contender::KernelBanzhaf {

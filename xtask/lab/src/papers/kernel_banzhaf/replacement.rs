@@ -14,7 +14,7 @@ use crate::reproduce::verdict::{By, Claim};
 /// Maximum number of players for which sample sizes reach 2^n.
 const ENUMERABLE: usize = 16;
 
-/// Share of all coalitions in the target of this project.
+/// Share of all coalitions at which this project's target is judged.
 const TARGET_SHARE: f64 = 0.6;
 
 /// Sample sizes as shares of 2^n, with axis labels.
@@ -106,7 +106,8 @@ fn exact_at_all(curves: &Curves) -> Claim {
     )
 }
 
-/// Returns the target that sampling without replacement halves the error at m = 0.6 · 2^n.
+/// Returns the claim on this project's target: sampling without replacement halves the error at m = 0.6 ·
+/// 2^n.
 fn target(curves: &Curves) -> Claim {
     let level = SHARES.iter().position(|share| share.0 == TARGET_SHARE);
     let places = curves.open_places().filter(|place| Some(place.1) == level);

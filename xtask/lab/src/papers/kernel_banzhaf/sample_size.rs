@@ -113,7 +113,8 @@ fn at_multiple(curves: &Curves) -> impl Iterator<Item = (usize, usize)> {
     curves.open_places().filter(|&(_, level)| MULTIPLES[level] == MULTIPLE)
 }
 
-/// Returns the target that Kernel Banzhaf's error at m = 20n is at most that of `rival` divided by `factor`.
+/// Returns the claim on this project's target: Kernel Banzhaf's error at m = 20n is at most the error of
+/// `rival` divided by `factor`.
 fn margin(curves: &Curves, rival: Contender, factor: f64) -> Claim {
     let pair = (KernelBanzhaf, rival);
     By::SignedRanks.in_all(
@@ -129,7 +130,7 @@ fn margin(curves: &Curves, rival: Contender, factor: f64) -> Claim {
     )
 }
 
-/// Creates a table of Kernel Banzhaf's median error divided by those of the others, at m = 20n.
+/// Creates a table of the ratios of Kernel Banzhaf's median error to the other estimators', at m = 20n.
 fn ratios(curves: &Curves) -> Table {
     let rivals = [KernelBanzhafUnpaired, MonteCarlo, MonteCarloTwice, Msr];
     let mut table = Table::new(

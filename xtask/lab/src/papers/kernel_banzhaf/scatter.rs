@@ -90,8 +90,8 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
     let legend = experiment.datasets.iter().zip(STYLES);
     let mut notes = notes();
     notes.extend(notes![
-        "drawn is one explicand of each dataset (the first run), its values divided by the largest exact \
-         one; the error in a title is the mean of ‖φ̃ − φ‖² / ‖φ‖² over the explicands drawn",
+        "the figure shows one explicand of each dataset (from the first run), with values divided by the \
+         largest exact value; the error in a title is the mean of ‖φ̃ − φ‖² / ‖φ‖² over the explicands shown",
     ]);
     Ok(Made {
         data,

@@ -25,9 +25,9 @@ const QUICK: usize = 20;
 /// Cost of an estimate.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
-    /// CPU time.
+    /// CPU time in seconds.
     seconds: f64,
-    /// Evaluations of the game.
+    /// Number of evaluations of the game.
     evaluations: f64,
 }
 
@@ -62,15 +62,15 @@ pub(crate) fn fig8(session: &Session) -> Result<Made> {
     }));
     made.notes = notes();
     made.notes.push(format!(
-        "timed on another game than the errors: interventional, a value of which takes the predictions of \
-         {BACKGROUND} background rows by the model, as in the authors' code. In the paper values are what \
-         takes time (appendix E); a value of the path-dependent game takes well below a microsecond here, so \
-         that drawing and solving would be timed"
+        "times are measured on a different game than the errors: interventional, where each coalition value \
+         requires predictions of the model for {BACKGROUND} background rows, as in the authors' code. In the \
+         paper, coalition values take most of the time (appendix E); here, a value of the path-dependent \
+         game takes well below a microsecond, so mainly drawing and solving would be timed"
     ));
     made.notes.push(format!(
-        "times depend on the machine, and are measured again each time: CPU time of one thread, whatever \
-         --threads says, evaluations of the game included, standard errors left out, for each of \
-         {EXPLICANDS} explicands; with the quick preset up to m = {QUICK}n"
+        "times depend on the machine and are measured again in each run of the program: CPU time of one \
+         thread, regardless of --threads, including evaluations of the game, without standard errors, for \
+         each of {EXPLICANDS} explicands; with the quick preset up to m = {QUICK}n"
     ));
     made.datasets = datasets(|_| true);
     Ok(made)
@@ -135,7 +135,7 @@ fn claims_of_times(times: &Curves) -> Vec<Claim> {
     ]
 }
 
-/// Returns the claim that MC takes about twice the given cost.
+/// Returns the claim that MC costs about twice as much as the other estimators, for the given kind of cost.
 fn twice(costs: &Curves, mc: Contender, what: &str, how: &str) -> Claim {
     let pair = (mc, KernelBanzhaf);
     let cases = costs.cases(costs.places(), pair, |place| {

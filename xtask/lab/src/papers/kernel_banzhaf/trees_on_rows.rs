@@ -22,10 +22,14 @@ pub(crate) struct TreesOnRows<'a> {
 
 impl<'a> TreesOnRows<'a> {
     pub(crate) fn new(model: &'a Ensemble, explicand: &[f64], background: &Background) -> Result<Self> {
-        ensure!((1..=64).contains(&background.len()), "{} background rows, not 1 to 64", background.len());
+        ensure!(
+            (1..=64).contains(&background.len()),
+            "expected 1 to 64 background rows, got {}",
+            background.len()
+        );
         ensure!(
             model.output_count() == 1 && model.joint().is_none(),
-            "trees with one output and plain splits"
+            "the game requires trees with one output and plain splits"
         );
         let round =
             |row: &[f64]| -> Vec<f64> { row.iter().map(|&value| model.width().round(value)).collect() };

@@ -4,7 +4,7 @@
 //! v*(S) = v(N) − v(N \ S)
 //! ```
 //!
-//! Here the players outside S are present. The Shapley values of v* are those of v. So L-Shapley of v* is
+//! Here the players outside S are present. The Shapley values of v* and v are equal. So L-Shapley of v* is
 //! L-Shapley of v with the players outside neighbourhoods present. The regression of section 4.3.2, which has
 //! no neighbourhoods, also has them present when applied to v*.
 

@@ -16,13 +16,13 @@ use crate::reproduce::report::{Table, notes, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Numbers of players on lines.
+/// The numbers of players of the lines.
 const LINES: [usize; 6] = [25, 50, 100, 200, 500, 1000];
 
 /// Sides of grids, in steps of 5, and large enough for complete inner neighbourhoods.
 const SIDES: [usize; 4] = [10, 15, 20, 25];
 
-/// Kind of a value.
+/// The value whose evaluations are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
@@ -232,10 +232,10 @@ pub(super) fn evaluations(session: &Session) -> Result<Made> {
         claims: claims(&all),
         notes: notes![
             "distinct coalitions, v(∅) and v(N) included, each evaluated once whichever players need it",
-            "per player: what each further player adds, exactly the same from every size to the next; on \
-             grids the coefficient of d, beside terms of the border that grow as √d",
-            "with the paper's coefficients C-Shapley asks for U and U \\ i, and k² pairs of arms; with true \
-             boundaries for connected coalitions alone, 2k + 1 n-grams for each word",
+            "per player: the number of evaluations added by each further player, exactly the same from every \
+             size to the next; on grids, the coefficient of d, in addition to border terms that grow as √d",
+            "with the paper's coefficients, C-Shapley requires U and U \\ i, and k² pairs of arms; with true \
+             boundaries, it only requires connected coalitions, 2k + 1 n-grams for each word",
         ],
         datasets: Vec::new(),
     })
@@ -314,14 +314,14 @@ fn claims(all: &[Series]) -> Vec<Claim> {
     ]
 }
 
-/// Shapes of the orders k, from 1.
+/// Shapes of the points for the orders k, starting from 1.
 const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
 
 fn style(kind: Kind, order: usize) -> Style {
     Style { colour: kind.colour(), shape: SHAPES[(order - 1) % SHAPES.len()] }
 }
 
-/// Explains colours and shapes.
+/// Returns the legend of colours and shapes.
 fn legend() -> Vec<(String, Style)> {
     let kind = |kind: Kind| (kind.title().to_owned(), Style { colour: kind.colour(), shape: Shape::None });
     let order =

@@ -20,9 +20,11 @@ const METHODS: [Method; 4] = [Method::CShapley, Method::KernelShap, Method::Samp
 /// Number of images per class.
 const OF_CLASS: usize = 4;
 
-/// Sizes in points.
+/// Width and height of a picture, in points.
 const CELL: f64 = 70.0;
+/// Gap between pictures, in points.
 const GAP: f64 = 8.0;
+/// Width of the column of names, in points.
 const NAMES: f64 = 96.0;
 
 /// Pixels of a separate picture per pixel of the image.
@@ -31,8 +33,10 @@ const FACTOR: usize = 8;
 /// Figure 4: digits.
 pub(super) fn fig4(session: &Session) -> Result<Made> {
     let found = images(session)?;
-    let subject =
-        found.subject("mnist38").or_else(|| found.subject(DIGITS)).context("the digits are embedded")?;
+    let subject = found
+        .subject("mnist38")
+        .or_else(|| found.subject(DIGITS))
+        .context("the embedded digits are missing")?;
     let title = format!("Figure 4: {} with the top pixels masked", subject.title);
     let note = "Masked pixels: red where activated, blue where not.";
     let (figure, data) = gallery(session, subject, &SHOWN, &title, note)?;
@@ -102,7 +106,7 @@ fn gallery(
 ) -> Result<(Figure, Table)> {
     let columns = columns(session, subject)?;
     let scores = scores(session, subject, &METHODS, &columns)?;
-    let reference = Reference::Value(subject.reference().context("images have a reference")?);
+    let reference = Reference::Value(subject.reference().context("the dataset contains no images")?);
     let mut data = data_table();
     let mut panels = Vec::new();
     for &percent in shares {
@@ -163,13 +167,13 @@ fn data_table() -> Table {
     )
 }
 
-/// Places a picture.
+/// Returns the picture at its position in the grid.
 fn cell(image: &Image, row: usize, column: usize) -> Result<Mark> {
     let (left, top) = (NAMES + column as f64 * (CELL + GAP), row as f64 * (CELL + GAP) + GAP / 2.0);
     Ok(Mark::Picture { picture: picture(image)?, from: (left, top), to: (left + CELL, top + CELL) })
 }
 
-/// Converts an image for figures.
+/// Converts an image to a picture for figures.
 pub(super) fn picture(image: &Image) -> Result<Picture> {
     let bytes = image.to_rgb().pixels().iter().map(|value| (255.0 * value).round() as u8).collect();
     Picture::new(image.width(), image.height(), bytes)
@@ -232,16 +236,17 @@ fn notes(found: &Found) -> Vec<String> {
     let mut notes = super::notes::notes(found);
     notes.push(SALIENCY.to_owned());
     notes.extend(notes![
-        "columns: the first test images of each class that are predicted rightly; single pictures: \
-         DATASET-SAMPLE-METHOD-PERCENT.png beside this report",
+        "columns: the first correctly predicted test images of each class; individual pictures: \
+         DATASET-SAMPLE-METHOD-PERCENT.png next to this report",
     ]);
     notes
 }
 
 /// Note on saliency in reports on images.
-pub(super) const SALIENCY: &str = "Saliency: the model is a black box, so that gradients of log P(ŷ | x) are \
-     numerical, by central differences: two predictions for each number of a pixel; of several channels the \
-     derivative of largest size";
+pub(super) const SALIENCY: &str = "Saliency: since the model is a black box, gradients of log P(ŷ | x) are \
+                                   computed by central differences, with two predictions for each value of a \
+                                   pixel; for several channels, the derivative with the largest absolute \
+                                   value is used";
 
 /// Creates the panel of misclassified digits, with their top pixels by C-Shapley masked; `None` if all are
 /// classified correctly.
@@ -259,7 +264,7 @@ pub(super) fn misclassified(session: &Session, subject: &Subject) -> Result<Opti
         return Ok(None);
     }
     let scores = scores(session, subject, &[Method::CShapley], &found)?.concat();
-    let reference = Reference::Value(subject.reference().context("images have a reference")?);
+    let reference = Reference::Value(subject.reference().context("the dataset contains no images")?);
     let (width, height, side) = (260.0, 184.0, 116.0);
     let mut marks = Vec::new();
     for (place, (&index, scores)) in found.iter().zip(&scores).enumerate() {

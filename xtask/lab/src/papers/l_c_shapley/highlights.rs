@@ -41,7 +41,7 @@ struct Explained<'a> {
     class: &'static str,
     text: Text,
     words: Vec<String>,
-    /// v({i}) − v(∅).
+    /// The effect of each word alone, v({i}) − v(∅).
     alone: Vec<f64>,
     exact: Scores,
     methods: Vec<Row>,
@@ -58,7 +58,7 @@ struct Row {
     correlations: Vec<f64>,
 }
 
-/// Table 2.
+/// Generates table 2.
 pub(super) fn table2(session: &Session) -> Result<Made> {
     let found = texts(session)?;
     let mut all = Vec::new();
@@ -94,7 +94,7 @@ pub(super) fn table2(session: &Session) -> Result<Made> {
 }
 
 fn explain<'a>(session: &Session, subject: &'a Subject) -> Result<Explained<'a>> {
-    let sample = subject.table_2().context("no texts")??;
+    let sample = subject.table_2().context("the subject is not a text dataset")??;
     let model = subject.model.as_ref();
     let exact = exact(model, &sample)?;
     let mut methods = Vec::new();
@@ -115,7 +115,7 @@ fn explain<'a>(session: &Session, subject: &'a Subject) -> Result<Explained<'a>>
     }
     let alone = alone(subject, &sample)?;
     let class = subject.classes[sample.class];
-    let Shown::Text(text) = sample.shown else { anyhow::bail!("no text") };
+    let Shown::Text(text) = sample.shown else { anyhow::bail!("the sample is not a text") };
     let words = (0..text.players().len()).map(|player| text.words(player)).collect();
     Ok(Explained { subject, class, text, words, alone, exact, methods })
 }
@@ -269,10 +269,13 @@ fn foreground(share: f64) -> Colour {
     if share > 0.55 { (255, 255, 255) } else { (0, 0, 0) }
 }
 
-/// Sizes in points.
+/// Width of the column of names, in points.
 const NAMES: f64 = 150.0;
+/// Height of a row, in points.
 const ROW: f64 = 27.0;
+/// Width of a character, in points.
 const CHARACTER: f64 = 7.0;
+/// Additional width of a word, in points.
 const GAP: f64 = 10.0;
 
 fn panel(explained: &Explained<'_>) -> Panel {

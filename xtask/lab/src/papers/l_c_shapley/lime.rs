@@ -73,7 +73,7 @@ impl Lime {
         );
         ensure!(
             width.is_finite() && width > 0.0,
-            "the kernel width is {width}; it must be positive and finite"
+            "invalid kernel width {width}; expected a positive finite number"
         );
         ensure!(self.ridge.is_finite() && self.ridge >= 0.0, "the penalty is {}", self.ridge);
         let (coalitions, times) = draw(players, budget, seed);
@@ -96,7 +96,7 @@ impl Lime {
     }
 }
 
-/// Returns the distinct coalitions among `draws`, in order of first occurrence, with their numbers of draws.
+/// Returns the distinct coalitions among `draws`, in order of first occurrence, and how often each was drawn.
 /// The first is the coalition of all players. For the others, a number of players, uniform in 1..=n, is
 /// removed at random.
 fn draw(players: usize, draws: usize, seed: u64) -> (Coalitions, Vec<u32>) {

@@ -30,7 +30,7 @@ pub(super) fn levels(subject: &Subject) -> Vec<usize> {
     (0..=10).map(|level| step * level).collect()
 }
 
-/// Shares of figure 4, in percent.
+/// Shares of masked pixels in figure 4, in percent.
 pub(super) const SHOWN: [usize; 2] = [15, 20];
 
 /// Returns the number of players for a share in percent, rounded to the nearest integer.
@@ -50,7 +50,7 @@ pub(super) fn ranked(scores: &[f64]) -> Vec<usize> {
 pub(super) struct Outcome {
     pub(super) players: usize,
     pub(super) evaluations: usize,
-    /// Log-odds with masked players minus those without, by level.
+    /// Log-odds with masked players minus log-odds without masking, by level.
     pub(super) changes: Vec<f64>,
     /// For grey images: the share of the masked pixels that are activated or next to an activated one, for
     /// the shares of [`SHOWN`].

@@ -1,4 +1,4 @@
-//! The compared methods, with their numbers of evaluations.
+//! The compared methods, and the number of evaluations that each requires.
 
 use anyhow::Result;
 use apportion::estimators::{
@@ -48,7 +48,7 @@ pub(super) enum Method {
     Saliency,
     /// Not in the paper: C-Shapley of order 1 with true boundaries.
     Connected,
-    /// Not in the paper.
+    /// Leverage SHAP; not in the paper.
     LeverageShap,
     /// Not in the paper: the regression of C-Shapley with equal weights.
     EqualWeights,
@@ -57,7 +57,7 @@ pub(super) enum Method {
 }
 
 impl Method {
-    /// Methods for texts: the paper's, followed by ours.
+    /// Methods for texts: the methods of the paper, followed by ours.
     pub(super) const OF_TEXTS: [Self; 9] = [
         Self::LShapley,
         Self::CShapley,
@@ -70,7 +70,7 @@ impl Method {
         Self::LeverageShap,
     ];
 
-    /// Methods for images: the paper's, followed by ours.
+    /// Methods for images: the methods of the paper, followed by ours.
     pub(super) const OF_IMAGES: [Self; 8] = [
         Self::CShapley,
         Self::CShapleyPresent,
@@ -209,9 +209,9 @@ mod tests {
         for method in Method::OF_TEXTS {
             assert!(evaluations(method) <= 4 * 30, "{method:?}");
         }
-        // Distinct subsets of three neighbours: d + (d − 1) + (d − 2) + (d − 2), plus both ends.
+        // Distinct subsets of three neighbours: d + (d − 1) + (d − 2) + (d − 2), plus v(∅) and v(N).
         assert_eq!(evaluations(Method::LShapley), 4 * 30 - 5 + 2);
-        // n-grams up to 4: 4d − 6, plus both ends.
+        // n-grams up to 4: 4d − 6, plus v(∅) and v(N).
         assert_eq!(evaluations(Method::CShapley), 4 * 30 - 6 + 2);
         assert_eq!(evaluations(Method::Connected), 3 * 30 - 3 + 2);
         // The same subsets are removed; they include U \ i.

@@ -18,7 +18,7 @@ const COLUMNS: [&str; 8] = [
     "accuracy",
 ];
 
-/// Table 1.
+/// Generates table 1.
 pub(super) fn table1(session: &Session) -> Result<Made> {
     let mut found = texts(session)?;
     let images = images(session)?;
@@ -42,13 +42,13 @@ pub(super) fn table1(session: &Session) -> Result<Made> {
     printed.push(row!["AG's News", 4, 120_000, 7_600, 43.3, "CharCNN", 11_337_988, 0.9009]);
     printed.push(row!["Yahoo! Answers", 10, 1_400_000, 60_000, 108.4, "LSTM", 7_146_166, 0.7084]);
     let mut notes = notes![
-        "IMDB, MNIST and CIFAR-10 are the paper's data, with networks of our own training; of AG news its \
-         test part alone can be had, and Yahoo! Answers not at all. Of images the paper prints, in section \
-         5.2: MNIST 3 and 8, 12 000 images to train on and 1000 to test, 99.7 %; CIFAR-10 deer and horse, 10 \
-         000 and 2000, 96.1 %",
-        "average words: tokens of the test samples before they are cut to the length that a network takes; \
-         parameters of networks that lie in the data directory: the size of the file in numbers of four \
-         bytes, an upper bound",
+        "IMDB, MNIST and CIFAR-10 are the paper's data, with networks trained by this project; of AG news \
+         only the test part is available, and Yahoo! Answers is not available at all. For images, section \
+         5.2 of the paper prints: MNIST 3 and 8, 12 000 training images and 1000 test images, 99.7 %; \
+         CIFAR-10 deer and horse, 10 000 and 2000, 96.1 %",
+        "average words: tokens of the test samples before they are truncated to the input length of a \
+         network; parameters of networks in the data directory: the file size divided by four bytes, an \
+         upper bound",
     ];
     let tables = [Some(own.clone()), Some(printed), found.trained()].into_iter().flatten().collect();
     notes.extend(found.skipped);

@@ -9,5 +9,5 @@ pub(super) const CAN_READ: bool = false;
 
 /// Returns an error.
 pub(super) fn network(_: &[u8]) -> Result<Box<dyn Model + Send>> {
-    bail!("this build reads no neural networks")
+    bail!("this build does not support neural networks")
 }

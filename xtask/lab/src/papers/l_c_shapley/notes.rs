@@ -6,24 +6,24 @@ use crate::reproduce::report::notes;
 /// Returns the notes in reports on comparisons of methods.
 pub(super) fn notes(found: &Found) -> Vec<String> {
     let mut notes = notes![
-        "what is explained: v(S) = log P(ŷ | x_S), ŷ the class predicted from the whole sample; absent words \
-         are padding, absent pixels the mean of the data set's pixels",
-        "all methods may make 4d evaluations, d being the players of the sample, v(∅) and v(N) among them; \
-         the table says what each made. L-Shapley of order 1 and the regression C-Shapley need that many by \
-         themselves; repeated coalitions are evaluated once",
+        "explained quantity: v(S) = log P(ŷ | x_S), where ŷ is the class predicted from the whole sample; \
+         absent words are replaced by padding, absent pixels by the mean of the dataset's pixels",
+        "all methods may use 4d evaluations, where d is the number of players of the sample, including v(∅) \
+         and v(N); the table shows how many each used. L-Shapley of order 1 and the regression C-Shapley \
+         require this many; repeated coalitions are evaluated once",
         "C-Shapley is the regression of section 4.3.2 with the weights as printed, on all n-grams up to 4 or \
          squares up to 4 × 4; C-Shapley, order 1, exact: equation 6 with true boundaries, without regression",
-        "other players absent: the definitions' v(T) with T within the neighbourhood, as printed. Other \
-         players present (present*): v(T ∪ (N \\ N_k(i))), as the authors' released code has it. That code \
-         is for texts alone: L-Shapley, and C-Shapley by equation 6 as printed; it joins the last word to \
-         the first, which is not done here. For images no code was released: the regression with other \
-         players present, F_S = v(N) − v(N \\ S), is our reading",
-        "KernelSHAP: as first published, without pairs, coalitions drawn with replacement; SampleShapley: \
-         whole random orders, independent, d − 1 evaluations each after both ends",
-        "our: a network of our own training (cargo xtask train); as given: one that lies in the data \
+        "other players absent: v(T) as in the definitions, with T within the neighbourhood, as printed. \
+         Other players present (present*): v(T ∪ (N \\ N_k(i))), as in the authors' released code. This code \
+         supports texts only: L-Shapley, and C-Shapley by equation 6 as printed; it treats the last and the \
+         first word as neighbours, which is not done here. No code was released for images: the regression \
+         with other players present, F_S = v(N) − v(N \\ S), is our reading",
+        "KernelSHAP: as first published, without pairing, with coalitions drawn with replacement; \
+         SampleShapley: independent complete permutations, with d − 1 evaluations each in addition to v(∅) \
+         and v(N)",
+        "our: a network trained by this project (cargo xtask train); as given: a network from the data \
          directory",
-        "players are ranked by score, the highest first, and of equal scores the earlier one first. With a \
-         star: not in the paper",
+        "players are ranked by descending score; ties keep their order. With a star: not in the paper",
     ];
     notes.extend(found.skipped.iter().cloned());
     notes

@@ -28,7 +28,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::store::sha256;
 use crate::reproduce::trained::{self, Entry, Input, Trained, Wanted, how_to_train};
 
-/// A model of any kind.
+/// A model of any type.
 pub(super) type AnyModel = Box<dyn Model + Send>;
 
 /// A dataset with its model.
@@ -56,11 +56,11 @@ pub(super) struct Subject {
     pub(super) fingerprint: String,
 }
 
-/// Test samples.
+/// The test samples, and how the model reads them.
 enum Inputs {
     Texts {
         sentences: Vec<Sentence>,
-        /// Input of the model.
+        /// The input that the model expects.
         reading: Reading,
         /// Returns the ID of a token.
         id: Box<dyn Fn(&str) -> usize + Send + Sync>,
@@ -75,7 +75,7 @@ enum Inputs {
 /// Input of a text model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// All token IDs, of any number.
+    /// Token IDs of the whole text, of any length.
     AllTokens,
     /// A fixed number of token IDs.
     Tokens(usize),
@@ -122,7 +122,7 @@ impl Found {
         self.skipped.push(line);
     }
 
-    /// Returns the lines on those of `names` that are missing.
+    /// Returns the messages about the missing ones among `names`.
     pub(super) fn skipped(&self, names: &[&str]) -> Vec<&str> {
         let is_of = |line: &&str| names.iter().any(|name| line.starts_with(&format!("{name}: ")));
         self.skipped.iter().map(String::as_str).filter(is_of).collect()
@@ -141,7 +141,8 @@ impl Found {
 }
 
 /// Instructions for getting networks in a build without support for them.
-const NO_NETWORKS: &str = "this build reads no neural networks: cargo xtask-onnx reproduce l-c-shapley";
+const NO_NETWORKS: &str = "this build does not support neural networks; run cargo xtask-onnx reproduce \
+                           l-c-shapley";
 
 /// Number of parameters of the embedded network: 8 feature maps with 9 weights and a bias each, then 128
 /// weights and a bias.
@@ -158,7 +159,7 @@ pub(super) const DIGITS: &str = "digits38";
 
 /// A network used in the reproduction, and its replacement if it was not trained.
 struct Kind {
-    /// Name for `cargo xtask train`.
+    /// Name of the network on the command line of `cargo xtask train`.
     network: &'static str,
     /// Name of the subject.
     name: &'static str,
@@ -167,8 +168,8 @@ struct Kind {
     printed: &'static str,
     /// Names of the subject and of the model for the network in the data directory.
     given: Option<(&'static str, &'static str)>,
-    /// Number of test samples in figures of the preset paper: the paper's thousand, or as many as take an
-    /// hour.
+    /// Number of test samples in figures of the preset `paper`: 1,000 as in the paper, or as many as can be
+    /// explained in an hour.
     explained: usize,
 }
 
@@ -332,7 +333,7 @@ fn network(
         found.skip(session, name, &files.how_to_get_it());
         return Ok(None);
     };
-    let model = networks::network(&bytes).with_context(|| format!("the network of {name}"))?;
+    let model = networks::network(&bytes).with_context(|| format!("cannot load the network of {name}"))?;
     let (parameters, explained, file) = (bytes.len() / 4, kind.explained, Some(sha256(&bytes)));
     Ok(Some(Had { name, title, parameters, model, trained: None, explained, file }))
 }
@@ -432,8 +433,8 @@ impl Subject {
         Ok(subject)
     }
 
-    /// Returns a hash of all test samples and the model: its file, or its predictions if it is embedded, as
-    /// those of a large network would take minutes.
+    /// Returns a hash of all test samples and the model: its file, or its predictions if it is embedded,
+    /// since predictions of a large network would take minutes.
     fn hash(&self, file: Option<String>) -> Result<String> {
         let mut bytes = Vec::new();
         for index in 0..self.len() {
@@ -470,7 +471,7 @@ impl Subject {
         }
     }
 
-    /// Returns whether one sample takes seconds.
+    /// Returns whether explaining a single sample takes seconds.
     pub(super) fn is_dear(&self) -> bool {
         self.is_image() && !self.is_embedded
     }
@@ -561,7 +562,9 @@ impl Subject {
     /// Returns a text truncated to the width of the model, and its words as players.
     fn text(&self, tokens: &[String], ids: &[usize]) -> Result<(Text, Masked)> {
         let text = Text::from_tokens(tokens, ids)?;
-        let Inputs::Texts { reading, .. } = self.inputs else { anyhow::bail!("{} are images", self.name) };
+        let Inputs::Texts { reading, .. } = self.inputs else {
+            anyhow::bail!("{} is a dataset of images, expected texts", self.name)
+        };
         Ok(match reading {
             Reading::AllTokens => {
                 let masked = text.masked(text.tokens().len(), PADDING)?;
@@ -630,6 +633,6 @@ pub(super) fn predict(model: &dyn Model, rows: &[f64], count: usize) -> Result<V
     let mut outputs = vec![0.0; count * model.outputs()];
     model
         .predict(Rows::new(rows, rows.len() / count), &mut outputs)
-        .map_err(|error| anyhow::anyhow!("the model: {error}"))?;
+        .map_err(|error| anyhow::anyhow!("cannot evaluate the model: {error}"))?;
     Ok(outputs)
 }

@@ -27,8 +27,8 @@ fn interval(mean: Measurement, count: usize) -> Option<(f64, f64)> {
     half.is_finite().then_some((mean.value - half, mean.value + half))
 }
 
-/// Adds the networks used for a claim, or the reasons why they are missing. `names` are those of subjects and
-/// networks.
+/// Adds the networks used for a claim, or the reasons why they are missing. `names` contains the names of
+/// subjects and networks.
 pub(super) fn with_networks(found: &Found, names: &[&str], claim: Claim) -> Claim {
     let named = found.subjects.iter().filter(|subject| names.contains(&subject.name));
     let networks: Vec<String> = named

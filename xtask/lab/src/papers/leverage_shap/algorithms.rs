@@ -7,7 +7,7 @@ use crate::comparison::MULTIPLES;
 use crate::reproduce::report::significant;
 use crate::reproduce::verdict::Claim;
 
-/// Numbers of players for which operations are counted; their numbers of coalitions of one size fit into 128
+/// Numbers of players for which operations are counted; the number of coalitions of any size fits in 128
 /// bits.
 const PLAYERS: [usize; 4] = [12, 25, 50, 100];
 
@@ -19,7 +19,7 @@ pub(super) fn claims(seed: u64) -> Vec<Claim> {
     claims
 }
 
-/// Version of an algorithm.
+/// The version of an algorithm: as printed, or corrected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Text {
     Printed,
@@ -48,8 +48,8 @@ fn choose(n: usize, k: usize) -> u128 {
 /// Algorithm 3: returns the members (from 1) of the coalition of `size` among `players` with an index (from
 /// 0), and the number of iterations of the inner loop.
 ///
-/// The paper prints the count C(n − s − 1, k − 1) in line 6 and the start s + 1 in line 10; correct are C(n −
-/// j, k − 1) and j + 1.
+/// The paper prints the count C(n − s − 1, k − 1) in line 6 and the start s + 1 in line 10; the correct ones
+/// are C(n − j, k − 1) and j + 1.
 fn combo(text: Text, players: usize, size: usize, mut index: u128) -> (Vec<usize>, usize) {
     let (mut members, mut left, mut start, mut rounds) = (Vec::new(), size, 1, 0);
     for _ in 0..size {

@@ -14,14 +14,14 @@ use super::printed;
 use crate::comparison::{Centre, Level, MULTIPLES, Point, covers_all};
 use crate::reproduce::datasets::unpack;
 
-/// The gzipped file of their runs.
+/// The gzipped file of the authors' runs.
 const PACKED: &[u8] = include_bytes!("../../../data/leverage_shap_authors.csv.gz");
 
-/// Dataset names in their files, in the order of [`printed::DATASETS`].
+/// Dataset names in the authors' files, in the order of [`printed::DATASETS`].
 const DATASETS: [&str; 8] =
     ["IRIS", "California", "Diabetes", "Adult", "Correlated", "Independent", "NHANES", "Communities"];
 
-/// Their noise levels, with axis labels.
+/// The authors' noise levels, with axis labels.
 const SIGMAS: [(f64, &str); 9] = [
     (0.0, "0"),
     (0.0005, ""),
@@ -34,7 +34,7 @@ const SIGMAS: [(f64, &str); 9] = [
     (1.0, "1"),
 ];
 
-/// Values of `n ‖Aφ − b‖² / ‖φ‖²` up to this are rounding error, since their models predict in single
+/// Values of `n ‖Aφ − b‖² / ‖φ‖²` up to this are rounding error, since the authors' models predict in single
 /// precision. Such games are additive.
 const ROUNDING: f64 = 1e-6;
 
@@ -44,36 +44,36 @@ struct Setting {
     dataset: String,
     estimator: String,
     evaluations: usize,
-    /// As written in the file.
+    /// Noise level, as written in the file.
     sigma: String,
     alpha: String,
 }
 
-/// Measurements of each run.
+/// The measurements in each run.
 #[derive(Debug, Clone, Default)]
 struct Measured {
     error: Vec<f64>,
-    /// Empty if they did not compute it.
+    /// Excess of the objective; empty if the authors did not compute it.
     excess: Vec<f64>,
 }
 
-/// All their runs.
+/// All runs of the authors.
 pub(super) struct Authors {
     players: BTreeMap<String, usize>,
     measured: BTreeMap<Setting, Measured>,
 }
 
-/// Returns all their runs, read once.
+/// Returns all runs of the authors, read once.
 ///
 /// # Errors
 ///
 /// If the embedded file is invalid, which the tests rule out.
 pub(super) fn authors() -> Result<&'static Authors> {
     static READ: LazyLock<Result<Authors>> = LazyLock::new(|| Authors::read(PACKED));
-    READ.as_ref().map_err(|error| anyhow::anyhow!("the authors' runs: {error:#}"))
+    READ.as_ref().map_err(|error| anyhow::anyhow!("cannot read the authors' runs: {error:#}"))
 }
 
-/// Returns the name of an estimator in their files, or `None` if it does not occur there.
+/// Returns the name of an estimator in the authors' files, or `None` if it does not occur there.
 ///
 /// For the synthetic games, Leverage SHAP (Unpaired) occurs only under its other name.
 fn name(contender: Contender, is_synthetic: bool) -> Option<&'static str> {
@@ -96,7 +96,7 @@ impl Authors {
         let (mut players, mut measured) = (BTreeMap::new(), BTreeMap::<Setting, Measured>::new());
         for record in csv::Reader::from_reader(bytes.as_slice()).records() {
             let record = record?;
-            let cell = |at: usize| record.get(at).context("a column is missing");
+            let cell = |at: usize| record.get(at).context("a row has too few columns");
             let runs: Vec<f64> = record.iter().skip(7).map(|run| Ok(run.parse()?)).collect::<Result<_>>()?;
             ensure!(runs.len() == RUNS, "{} runs", runs.len());
             players.insert(cell(0)?.to_owned(), cell(1)?.parse()?);
@@ -136,7 +136,7 @@ impl Authors {
         self.measured.get(&setting)
     }
 
-    /// Returns the number of players of their dataset in a column of the paper's tables.
+    /// Returns the number of players of the authors' dataset in a column of the paper's tables.
     pub(super) fn players(&self, column: usize) -> usize {
         self.players.get(DATASETS[column]).copied().unwrap_or_default()
     }
@@ -190,8 +190,8 @@ impl Authors {
         runs.map(of).collect()
     }
 
-    /// Returns the curves of one of their figures on datasets. Panels are the columns of the paper's tables;
-    /// for the objective, only those with few players.
+    /// Returns the curves of one of the authors' figures on datasets. Panels are the columns of the paper's
+    /// tables; for the objective, only those with few players.
     pub(super) fn curves(
         &self,
         along: Along,
@@ -241,7 +241,8 @@ impl Authors {
         }
     }
 
-    /// Returns their runs of a contender on a synthetic game with `players` players, m = 500 and level α.
+    /// Returns the authors' runs of a contender on a synthetic game with `players` players, m = 500 and level
+    /// α.
     pub(super) fn synthetic(
         &self,
         contender: Contender,

@@ -11,7 +11,7 @@ pub(crate) type Curves = comparison::Curves<Contender>;
 /// The varied parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Along {
-    /// m = 5n … 160n, without noise.
+    /// The sample size m = 5n … 160n, without noise.
     SampleSize,
     /// σ = 0 … 1 on v, at m = 10n.
     Noise,
@@ -23,7 +23,7 @@ pub(crate) const TABLE_MULTIPLE: usize = 10;
 /// Distance of an estimate from the truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Metric {
-    /// `‖φ̃ − φ‖² / ‖φ‖²`.
+    /// Squared error relative to the truth, `‖φ̃ − φ‖² / ‖φ‖²`.
     Error,
     /// `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`; for small n.
     ObjectiveExcess,

@@ -5,18 +5,19 @@ use crate::reproduce::catalogue::Made;
 use crate::reproduce::figure::Panel;
 use crate::reproduce::report::{Entry, Table};
 
-/// Origin of a row or a panel.
+/// Origin of the rows and panels of our runs.
 const OURS: &str = "this project";
+/// Origin of the rows and panels of the authors' runs.
 const THEIRS: &str = "the authors";
 
-/// Note for readers of a figure that contains both.
-pub(super) const NOTE: &str = "rows and panels of the authors are their own runs (their repository at commit \
-                               0de0a80: 100 runs, models and rows of their own, NHANES with 79 features), \
-                               from the file `xtask/lab/data/leverage_shap_authors.csv.gz`; whatever is \
-                               claimed is judged on them by the same rule";
+/// Note for readers of a figure that contains our runs and the authors'.
+pub(super) const NOTE: &str = "rows and panels of the authors show the authors' own runs (their repository \
+                               at commit 0de0a80: 100 runs, with their own models and rows, and NHANES with \
+                               79 features), from the file `xtask/lab/data/leverage_shap_authors.csv.gz`; \
+                               claims are judged on them by the same rule";
 
-/// Adds the panels and rows of the authors' runs to ours. The first `keys` columns of the tables identify the
-/// subject of a row.
+/// Adds the panels and rows of the authors' runs to the ones of our runs. The first `keys` columns of the
+/// tables identify the subject of a row.
 ///
 /// `columns` contains, for each of our panels, its column in the paper's tables, or `None` if the paper does
 /// not use the dataset; `theirs` has one panel for each of `their_columns`.
@@ -40,7 +41,7 @@ pub(super) fn beside(
     Made { data, tables, figure, ..ours }
 }
 
-/// Places the panels of each dataset next to each other, followed by those without a partner.
+/// Places the panels of each dataset next to each other, followed by the panels without a counterpart.
 fn paired(
     ours: Vec<Panel>,
     theirs: Vec<Panel>,
@@ -85,7 +86,7 @@ pub(super) fn joined(ours: &Table, theirs: &Table, (who, keys): (&str, usize)) -
     table
 }
 
-/// Returns the numbers of players of the authors' panels.
+/// Returns the number of players in each of the authors' panels.
 pub(super) fn their_players(authors: &Authors, columns: &[usize]) -> Vec<usize> {
     columns.iter().map(|&column| authors.players(column)).collect()
 }

@@ -25,17 +25,18 @@ const PLAYERS: [usize; 4] = [10, 12, 14, 16];
 const ALPHAS: [(f64, &str); 7] =
     [(0.2, "1/16"), (0.3, ""), (0.4, "4/9"), (0.5, "1"), (0.6, "9/4"), (0.7, ""), (0.8, "16")];
 
-const GAME_NOTE: &str = "the games of the authors' code, of n = 10, 12, 14, 16 players with m = 500 (the \
-                         paper says only: small n): b = (1 − α) a/‖a‖ + αr, a the first column of A, r a \
-                         unit vector orthogonal to its span, v(∅) = 0, v(N) = 1; γ = ‖Aφ − b‖² / ‖Aφ‖² = \
-                         (α/(1 − α))², as in Corollary 4.1; r is the last column of a QR decomposition in \
-                         theirs, the same in all runs, and drawn in each run in ours";
+const GAME_NOTE: &str = "the games of the authors' code, with n = 10, 12, 14, 16 players and m = 500 (the \
+                         paper only specifies small n): b = (1 − α) a/‖a‖ + αr, where a is the first column \
+                         of A and r a unit vector orthogonal to its span, v(∅) = 0, v(N) = 1; γ = ‖Aφ − b‖² \
+                         / ‖Aφ‖² = (α/(1 − α))², as in Corollary 4.1. In the authors' games, r is the last \
+                         column of a QR decomposition, the same in all runs; in ours, it is drawn in each \
+                         run";
 
 /// Note on errors in figures 5 and 6.
-const OFFSET_NOTE: &str = "the authors' errors are distances to x, the solution of min ‖Ax − b‖ that adds up \
-                           to 0, where the Shapley values are x + 1/n and add up to v(N) − v(∅) = 1, as \
-                           their estimates do: what they plotted is (‖φ̃ − φ‖² + 1/n) / ‖x‖². \
-                           Panels \"authors\" have ‖φ̃ − φ‖² / ‖φ‖², panels \"as plotted\" what they plotted";
+const OFFSET_NOTE: &str = "the authors' errors are distances to x, the solution of min ‖Ax − b‖ that sums to \
+                           0, whereas the Shapley values are x + 1/n and sum to v(N) − v(∅) = 1, like their \
+                           estimates. So they plotted (‖φ̃ − φ‖² + 1/n) / ‖x‖². Panels \"authors\" show ‖φ̃ \
+                           − φ‖² / ‖φ‖², panels \"as plotted\" the plotted quantity";
 
 /// Returns γ for a share α.
 fn gamma(alpha: f64) -> f64 {
@@ -122,7 +123,7 @@ fn error_grows(curves: &Curves, claim: &str, source: &str) -> Claim {
     )
 }
 
-/// Combines our curves with the authors': first those of the same quantity, then others.
+/// Combines our curves with the authors': first curves of the same quantity, then other curves.
 fn made(
     ours: &Curves,
     theirs: &[(&str, &Curves)],
@@ -316,17 +317,18 @@ pub(crate) fn table3(session: &Session) -> Result<Made> {
         notes: notes![
             "the paper defines γ twice; its table reports a quartile above 1, which only the definition of \
              Corollary 4.1 allows",
-            "the paper speaks of randomness from different models; here, as in its published code, one model \
-             is fitted and the explicand varies",
-            "the authors' files have no γ of these datasets; n‖Aφ − b‖² / ‖φ‖², a lower bound of it as ‖Aφ‖² \
-             = ‖Pφ‖²/n ≤ ‖φ‖²/n, follows from the errors in them. The explicands of table 3 are others",
+            "the paper mentions randomness from different models; here, as in its published code, a single \
+             model is fitted and the explicand varies",
+            "the authors' files do not contain γ for these datasets; n‖Aφ − b‖² / ‖φ‖², a lower bound of γ \
+             because ‖Aφ‖² = ‖Pφ‖²/n ≤ ‖φ‖²/n, is computed from the errors in the files. Table 3 uses \
+             different explicands",
             NOTES[0],
         ],
         datasets: small_datasets(),
     })
 }
 
-/// Returns the quartiles of a lower bound of γ on a dataset, ours and the authors'.
+/// Returns the quartiles of a lower bound of γ on a dataset, for our runs and for the authors'.
 fn bound_row(authors: &Authors, known: &Known, ours: &[f64]) -> Vec<Entry> {
     let theirs: Vec<f64> = printed::column(known.name)
         .map(|column| authors.residuals(column))

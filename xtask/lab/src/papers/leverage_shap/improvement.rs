@@ -10,9 +10,9 @@ use crate::reproduce::verdict::{By, Case, Claim, Test};
 /// Measure of an improvement, which the paper does not specify.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Measure {
-    /// Error of the rival divided by that of Leverage SHAP.
+    /// Error of the rival divided by the error of Leverage SHAP.
     Ratio,
-    /// Error of the rival minus that of Leverage SHAP.
+    /// Error of the rival minus the error of Leverage SHAP.
     Difference,
 }
 

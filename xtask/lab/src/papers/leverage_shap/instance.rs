@@ -30,9 +30,9 @@ pub(crate) struct Instance {
 
 /// Quantities that require the evaluation of all coalitions.
 pub(crate) struct Small {
-    /// v(S) for all masks S.
+    /// The coalition values v(S), by mask.
     pub(crate) values: Vec<f64>,
-    /// `‖Aφ − b‖²`.
+    /// Minimum of the objective, `‖Aφ − b‖²`.
     pub(crate) residual: f64,
     /// `‖Aφ‖²`.
     pub(crate) span: f64,
@@ -54,7 +54,7 @@ impl Instance {
         let background = Background::baseline(dataset.means.clone())?;
         let truth = InterventionalOracle::new(&dataset.model, background.as_rows(), None)
             .and_then(|oracle| oracle.values(Semivalue::Shapley, Rows::new(&explicand, explicand.len())))
-            .with_context(|| format!("{name}, run {run}: no exact values"))?
+            .with_context(|| format!("cannot compute exact values for {name}, run {run}"))?
             .values;
         Ok(Self { dataset: Arc::clone(dataset), run, explicand, background, truth, small: OnceLock::new() })
     }

@@ -69,7 +69,8 @@ pub(crate) fn fig11(session: &Session) -> Result<Made> {
     sweep.made(session, of_paper, |_, _| Ok(Vec::new()))
 }
 
-/// Returns the claim of section 1.2 on noise, over Kernel SHAP as in section 1.1 and over the optimized one.
+/// Returns the claim of section 1.2 on improvements under noise, once over Kernel SHAP (as in section 1.1)
+/// and once over Optimized Kernel SHAP.
 fn more_substantial_when_noisy(curves: &Curves) -> Vec<Claim> {
     let last = curves.levels.len() - 1;
     let rivals = [KernelShap, OptimizedKernelShap];

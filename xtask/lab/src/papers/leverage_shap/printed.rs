@@ -69,8 +69,8 @@ pub(crate) const ERRORS: [(Contender, [[f64; 8]; 4]); 6] = [
     ),
 ];
 
-/// Average error of Leverage SHAP divided by that of Optimized Kernel SHAP at m = 5n, 10n, … 160n per
-/// dataset; 1 for m ≥ 2^n: table 2.
+/// Average error of Leverage SHAP divided by the average error of Optimized Kernel SHAP at m = 5n, 10n, …
+/// 160n per dataset; 1 for m ≥ 2^n: table 2.
 #[expect(clippy::approx_constant, reason = "0.318 is a ratio of errors, not 1/π")]
 pub(crate) const RATIOS: [[f64; 6]; 8] = [
     [1.00, 1.00, 1.00, 1.00, 1.00, 1.00],

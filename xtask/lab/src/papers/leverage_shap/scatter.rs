@@ -71,7 +71,8 @@ pub(crate) fn fig1(session: &Session) -> Result<Made> {
     }
     let mut notes = NOTES.map(str::to_owned).to_vec();
     notes.push(format!(
-        "drawn are the first runs, about {POINTS} values per panel and estimator; the table uses all runs"
+        "the figure shows the first runs, about {POINTS} values per panel and estimator; the table uses all \
+         runs"
     ));
     Ok(Made {
         data,

@@ -102,8 +102,8 @@ pub(crate) fn fig2(session: &Session) -> Result<Made> {
         claims: claims(&ratios, agrees).into_iter().chain(algorithms::claims(session.seed)).collect(),
         notes: notes![
             "the probability axis is logarithmic, so that both laws can be read at n = 1000",
-            "the authors' repository has this figure as a picture only, so there is nothing of theirs to set \
-             beside it",
+            "the authors' repository contains this figure as a picture only, so there are no numbers to \
+             compare with",
         ],
         datasets: Vec::new(),
     })
@@ -145,7 +145,7 @@ fn claims(ratios: &[(&str, usize, f64)], agrees: Vec<Case>) -> Vec<Claim> {
     ]
 }
 
-/// Deviation of draws from a distribution.
+/// Goodness of fit of draws to a distribution.
 struct Fit {
     statistic: f64,
     freedom: f64,
@@ -159,7 +159,7 @@ impl Fit {
 
     /// Returns the p-value: the probability that draws from the distribution deviate at least as much.
     fn chance(&self) -> Result<f64> {
-        Ok(ChiSquared::new(self.freedom).context("the law of χ²")?.sf(self.statistic))
+        Ok(ChiSquared::new(self.freedom).context("invalid degrees of freedom of χ²")?.sf(self.statistic))
     }
 }
 

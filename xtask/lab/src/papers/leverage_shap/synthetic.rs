@@ -20,9 +20,9 @@ const PROTOCOL: u32 = 2;
 /// A game with its Shapley values.
 pub(crate) struct Synthetic {
     pub(crate) game: TabulatedGame,
-    /// φ.
+    /// The exact Shapley values φ.
     pub(crate) truth: Vec<f64>,
-    /// `‖Aφ − b‖²`.
+    /// Minimum of the objective, `‖Aφ − b‖²`.
     pub(crate) residual: f64,
 }
 
@@ -94,7 +94,7 @@ impl Drawn {
 /// Errors of an estimate.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Errors {
-    /// `‖φ̃ − φ‖² / ‖φ‖²`.
+    /// Squared error relative to the truth, `‖φ̃ − φ‖² / ‖φ‖²`.
     pub(crate) error: f64,
     /// `‖Aφ̃ − b‖² / ‖Aφ − b‖² − 1`.
     pub(crate) excess: f64,

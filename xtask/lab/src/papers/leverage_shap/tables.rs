@@ -1,4 +1,4 @@
-//! Tables 1, 2 and 4: our errors next to those of the authors' runs, which the paper prints.
+//! Tables 1, 2 and 4: our errors next to the errors of the authors' runs, which the paper prints.
 
 use anyhow::Result;
 
@@ -17,7 +17,7 @@ use crate::reproduce::session::Session;
 use crate::reproduce::statistics::Summary;
 use crate::reproduce::verdict::{By, Case, Claim, Needed, Resamples, Test};
 
-/// Errors at m = 10n.
+/// The errors in tables 1 and 4, at m = 10n.
 struct Errors {
     ours: Compared,
     theirs: Compared,
@@ -35,7 +35,7 @@ struct DatasetErrors {
     title: String,
     /// Whether claims are judged on it: the paper uses it, and 10n does not cover all coalitions.
     is_judged: bool,
-    /// Errors by run.
+    /// The errors of each contender, by run.
     errors: Vec<(Contender, Vec<f64>)>,
 }
 
@@ -251,8 +251,8 @@ fn made(errors: Errors, claims: impl Fn(&Compared) -> Vec<Claim>) -> Made {
     all.extend(claims(&errors.theirs).into_iter().map(on_the_authors_runs));
     let mut notes = NOTES.map(str::to_owned).to_vec();
     notes.extend(notes![
-        "the columns \"authors\" are computed from the authors' runs, which give the numbers that the paper \
-         prints, digit for digit; their NHANES has 79 features, ours 18",
+        "the columns \"authors\" are computed from the authors' runs, which reproduce the numbers printed in \
+         the paper exactly; their NHANES has 79 features, ours 18",
     ]);
     Made {
         data: errors.data,
@@ -264,7 +264,7 @@ fn made(errors: Errors, claims: impl Fn(&Compared) -> Vec<Claim>) -> Made {
     }
 }
 
-/// Table 2: average error of Leverage SHAP over that of Optimized Kernel SHAP.
+/// Table 2: average error of Leverage SHAP divided by the average error of Optimized Kernel SHAP.
 pub(crate) fn table2(session: &Session) -> Result<Made> {
     let experiment = experiment(session, &all_datasets())?;
     let contenders = [OptimizedKernelShap, LeverageShap, LeverageShapDeterministic];
@@ -275,8 +275,8 @@ pub(crate) fn table2(session: &Session) -> Result<Made> {
     notes.extend(notes![
         "entries with m ≥ 2^n, where both estimators are exact, are left out of the averages, as in the \
          paper",
-        "the authors' runs give the ratios that the paper prints, digit for digit; their NHANES has 79 \
-         features, ours 18",
+        "the authors' runs reproduce the ratios printed in the paper exactly; their NHANES has 79 features, \
+         ours 18",
     ]);
     let mut claims = ratio_claims(&of_paper(&experiment, &curves));
     claims.extend(ratio_claims(&theirs).into_iter().map(on_the_authors_runs));
@@ -298,7 +298,7 @@ pub(crate) fn table2(session: &Session) -> Result<Made> {
     })
 }
 
-/// The pair of table 2, first over second.
+/// The pair of table 2: the error of the first is divided by the error of the second.
 const RATIO: (Contender, Contender) = (LeverageShap, OptimizedKernelShap);
 
 /// The pair of this project's target, with the default of the library.

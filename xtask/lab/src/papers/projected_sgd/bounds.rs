@@ -42,29 +42,29 @@ use crate::reproduce::verdict::{By, Case, Claim, Resamples, Test, Verdict, are_c
 
 const PLAYERS: [usize; 3] = [4, 8, 12];
 
-/// Numbers of steps T.
+/// The numbers of steps T.
 const STEPS: [usize; 5] = [256, 1024, 4096, 16384, 65536];
 
 /// Constant steps in units of 1/μ, with the corrected μ.
 const CONSTANTS: [f64; 3] = [0.02, 0.005, 0.00125];
 
-/// Maximum excess of a slope in T over that of the bound.
+/// Maximum excess of a slope in T over the slope of the bound.
 const SLACK: f64 = 0.2;
 
 /// Maximum deviation from 1 of the slope of the remaining error in a constant step.
 const PROPORTION: f64 = 0.2;
 
-/// Estimator of a run.
+/// The estimator used in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
-    /// With the printed μ, so that steps are twice as long as those of [`Self::Inverse`].
+    /// With the printed μ, so that steps are twice as long as with [`Self::Inverse`].
     PrintedInverse,
     Inverse,
     SquareRoot,
     /// Index of the step in [`CONSTANTS`].
     Constant(usize),
-    /// Optimized Monte Carlo with the same evaluations.
+    /// Optimized Monte Carlo with the same number of evaluations.
     Orders,
 }
 
@@ -173,7 +173,7 @@ struct RunKey {
     steps: [usize; 5],
 }
 
-/// ‖φ̂ − φ*‖²/D², by T.
+/// Squared errors `‖φ̂ − φ*‖²/D²`, by T.
 #[derive(Serialize, Deserialize)]
 struct Errors(Vec<f64>);
 
@@ -191,7 +191,7 @@ struct Series {
     errors: Vec<Vec<f64>>,
     /// Bounds as printed; empty if there are none.
     printed: Vec<Vec<f64>>,
-    /// Bounds with corrected constants.
+    /// Bounds with corrected constants, by game and T.
     corrected: Vec<Vec<f64>>,
 }
 
@@ -282,18 +282,18 @@ pub(super) fn bounds(session: &Session) -> Result<Made> {
         tables: vec![constants(&games, &gradients), table(&all)],
         claims: claims(&all, &games, &gradients),
         notes: notes![
-            "the paper's simulated regression task with few features, so that games are known whole: C is \
-             the largest |v(S)|, D is 1.1 ‖φ*‖; iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; importance \
-             sampling; one coalition a step",
-            "F has the Hessian 2XᵀWX, whose smallest eigenvalue is 2(1 − 1/d); printed is 1 − 1/d. F is \
-             strongly convex with any μ up to the smallest eigenvalue, so the printed μ is valid, and bounds \
-             with it are larger than they need be",
-            "claims of the paper are judged with what it prints: μ = 1 − 1/d, steps by this μ, and κ = B/μ \
-             by it. The sum that it prints for κ is twice B/μ, so that bounds with the sum are larger still \
-             and hold with these",
-            "for steps as 1/√t the sums of the paper's source come to 3DB/√T, where 2DB/√T is printed; from \
-             3DB/√T follows 6Dκ/√T with κ = B/(2(1 − 1/d)), which is 3Dκ/√T with the printed μ: the printed \
-             4Dκ/√T is true, though not by the steps that lead to it",
+            "the paper's simulated regression task with few features, so that all coalition values are \
+             known: C is the largest |v(S)|, D is 1.1 ‖φ*‖; iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; \
+             importance sampling; one coalition per step",
+            "F has the Hessian 2XᵀWX, whose smallest eigenvalue is 2(1 − 1/d); the paper prints 1 − 1/d. F \
+             is strongly convex with any μ up to the smallest eigenvalue, so the printed μ is valid, but the \
+             bounds with it are larger than necessary",
+            "claims of the paper are judged as printed: μ = 1 − 1/d, steps with this μ, and κ = B/μ. The sum \
+             printed for κ is twice B/μ, so bounds with this sum are even larger, and hold if these bounds \
+             do",
+            "for steps proportional to 1/√t, the sums in the paper's source give 3DB/√T, where 2DB/√T is \
+             printed; 3DB/√T implies 6Dκ/√T with κ = B/(2(1 − 1/d)), which is 3Dκ/√T with the printed μ: the \
+             printed 4Dκ/√T is true, but does not follow from the printed steps",
         ],
         datasets: Vec::new(),
     })

@@ -42,9 +42,9 @@ pub(super) fn fig2(session: &Session) -> Result<Made> {
     let mut notes = super::notes::notes();
     notes.push("the truth is exact, by enumeration of all 65 536 coalitions".to_owned());
     notes.push(format!(
-        "the authors' notebooks (publications/experiments of their repository) plot d = 16 from T = \
-         {FIRST_PLOTTED} on, up to 30 000 evaluations; what they plot as classical Monte Carlo is their \
-         optimized Monte Carlo at half of T, none of its own runs"
+        "the authors' notebooks (publications/experiments of their repository) plot d = 16 starting at T = \
+         {FIRST_PLOTTED}, up to 30 000 evaluations; the curve labelled as classical Monte Carlo shows their \
+         optimized Monte Carlo at half of T, not separate runs"
     ));
     let panels = measured
         .iter()
@@ -92,9 +92,10 @@ pub(super) fn fig3(session: &Session) -> Result<Made> {
     ];
     let mut notes = super::notes::notes();
     notes.push(format!(
-        "the truth is the mean over {} random orders and their reverses; its own squared error, by its \
-         standard errors, is {}; that of the paper's truth, {TRUTH_OF_PAPER} iterations of optimized Monte \
-         Carlo, is {}; errors below {ABOVE_NOISE} times that of the truth are no evidence",
+        "the truth is the mean over {} random permutations and their reverses; its own squared error, \
+         estimated from its standard errors, is {}; the squared error of the paper's truth, {TRUTH_OF_PAPER} \
+         iterations of optimized Monte Carlo, is {}; errors below {ABOVE_NOISE} times the squared error of \
+         the truth do not count as evidence",
         measured[0].truths.first().and_then(|truth| truth.orders).unwrap_or_default(),
         significant(measured[0].noise()),
         significant(of_paper),
@@ -170,7 +171,8 @@ fn panel(measured: &Measured, methods: &[Method], x: &Axis, remark: &str) -> Pan
     };
     for curve in curves() {
         let band = points(curve).into_iter().map(|(x, mean)| {
-            // Use the interval of the logarithm, as on the axis; that of the mean itself may reach zero.
+            // Use the interval of the logarithm, as on the axis; the interval of the mean itself may reach
+            // zero.
             let factor = (HALF_WIDTH * mean.error / mean.value).exp();
             (x, mean.value / factor, mean.value * factor)
         });
@@ -233,7 +235,7 @@ fn outperforms(
 /// Errors used for classical Monte Carlo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Classical {
-    /// The method itself.
+    /// Errors of classical Monte Carlo itself.
     Drawn,
     /// The errors that the authors plot under its name: optimized Monte Carlo at half of T.
     AsPlotted,

@@ -1,10 +1,9 @@
 //! Projected stochastic gradient descent as printed in section 4, on a game whose coalition values are all
 //! known.
 //!
-//! One coalition is drawn in each step, by importance sampling (section 4.2).
-//! `φ_t = Proj_K(φ_{t−1} − γ_t (n p)⁻¹ ∇g)`, K = {Σφ = c, ‖φ‖ ≤ D}, starting from φ_0 with v(M)/d in every
-//! entry. The steps use the printed μ = 1 − 1/d, unlike those of the library's estimator, which use the
-//! corrected μ.
+//! One coalition is drawn in each step, by importance sampling (section 4.2). `φ_t = Proj_K(φ_{t−1} − γ_t (n
+//! p)⁻¹ ∇g)`, K = {Σφ = c, ‖φ‖ ≤ D}, starting from φ_0 with v(M)/d in every entry. The steps use the printed
+//! μ = 1 − 1/d, whereas the library's estimator uses the corrected μ.
 
 use apportion::games::{Purpose, stream};
 use rand::RngExt;

@@ -50,15 +50,15 @@ use crate::reproduce::report::{Table, significant, table};
 use crate::reproduce::session::Session;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Values of a.
+/// The values of a for the printed bounds.
 const DEVIATIONS: [f64; 4] = [1.0, 1.5, 2.0, 3.0];
 
 /// Values of a for the bounds that hold.
 const OWN_DEVIATIONS: [f64; 3] = [0.5, 1.0, 1.5];
 
-/// Numbers of steps T in the event that all draws agree, for a rule whose printed bound fails and for one
-/// whose bound holds.
+/// Numbers of steps T in the event that all draws agree, for the rule whose printed bound fails.
 const INVERSE_STEPS: [usize; 4] = [1 << 14, 1 << 17, 1 << 20, 1 << 23];
+/// Numbers of steps T in the event that all draws agree, for a rule whose printed bound holds.
 const SQUARE_ROOT_STEPS: [usize; 2] = [1 << 14, 1 << 20];
 
 /// Constant steps in units of 1/μ, each for 1/γ steps.
@@ -110,10 +110,10 @@ pub(super) fn deviation(session: &Session) -> Result<Made> {
         notes: {
             let mut notes = markov::notes(&tails);
             notes.push(
-                "what holds in place of the deviation inequality is the inequality of Azuma and Hoeffding: \
-                 by importance sampling every gradient, and not only the mean of their squares, is within B. \
-                 With steps as 1/√t it gives more than appendix 8.2 prints; with steps as 1/t a tail as \
-                 exp(−ε²T), and not as exp(−ε²T²)"
+                "what holds instead of the deviation inequality is the Azuma–Hoeffding inequality: with \
+                 importance sampling every gradient, and not only the mean of their squares, is bounded by \
+                 B. For steps proportional to 1/√t it gives a stronger result than appendix 8.2 prints; for \
+                 steps proportional to 1/t it gives a tail like exp(−ε²T), not exp(−ε²T²)"
                     .to_owned(),
             );
             notes

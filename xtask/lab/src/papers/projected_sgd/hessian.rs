@@ -7,7 +7,7 @@ use super::theory::weights;
 pub(super) struct Spectrum {
     /// Eigenvalue of all n − 1 directions along the plane Σφ = c.
     pub(super) along: f64,
-    /// Eigenvalue of the direction across it.
+    /// Eigenvalue of the direction orthogonal to this plane.
     pub(super) across: f64,
 }
 

@@ -2,7 +2,7 @@
 //! the model (that is to say the estimated model tends to an additive model), then the Monte Carlo methods
 //! are better suited"; "when the model output depends more strongly on attribute associations (like in the
 //! previous simulated classification task), gradient based alternatives offer interesting results"). The
-//! classification tasks are those of figures 2 and 3, d = 16 and d = 300.
+//! classification tasks are taken from figures 2 and 3, with d = 16 and d = 300.
 
 use anyhow::Result;
 use apportion::games::TabulatedGame;
@@ -23,7 +23,7 @@ use crate::reproduce::verdict::{Case, Claim};
 /// Numbers of permutations T whose evaluations each method may use.
 const PASSES: [usize; 3] = [16, 64, 256];
 
-/// From nearly additive to a threshold.
+/// The tasks, from nearly additive games to a threshold.
 const TASKS: [Task; 5] = [
     Task::Softened { width: 64 },
     Task::Softened { width: 16 },
@@ -58,10 +58,10 @@ pub(super) fn interactions(session: &Session) -> Result<Made> {
     notes.extend(notes![
         "the reward is the logistic function of (Σz² − median)/width, from nearly additive (width 64) to the \
          paper's classification (width 0), on the same pairs",
-        "classification with d = 300 is that of figure 3, with its truth and its T; there is no share of \
-         interactions of so many features",
-        "share of interactions: Σ_S w_S (v(S) − Σ_{j∈S} φ_j)² over the same sum with v(M)/d in place of φ_j, \
-         w_S the weights of the paper's regression; 0 in an additive game",
+        "classification with d = 300 is taken from figure 3, with the same truth and T; the share of \
+         interactions is not computed for this many features",
+        "share of interactions: Σ_S w_S (v(S) − Σ_{j∈S} φ_j)² divided by the same sum with v(M)/d instead of \
+         φ_j, where w_S are the weights of the paper's regression; 0 in an additive game",
     ]);
     Ok(Made {
         data: table("data", &points),
@@ -97,7 +97,7 @@ fn share_of_interactions(measured: &Measured, seed: u64) -> Result<f64> {
     Ok(shares / measured.truths.len() as f64)
 }
 
-/// Returns the mean errors of the methods, in order, and that of optimized Monte Carlo.
+/// Returns the mean errors of the methods, in order, and the mean error of optimized Monte Carlo.
 fn means(measured: &Measured, level: usize) -> Vec<(Method, Measurement, f64)> {
     let Some(own) = measured.curve(Method::Optimized).and_then(|curve| curve.mean(level)) else {
         return Vec::new();

@@ -27,7 +27,7 @@ pub(super) struct Known {
     pub(super) norm: f64,
     /// C, an upper bound on |v(S) − v(∅)|.
     pub(super) value: f64,
-    /// ‖φ_0 − φ*‖².
+    /// Squared distance of the start from the solution, `‖φ_0 − φ*‖²`.
     pub(super) start: f64,
     pub(super) bounds: GradientBounds,
 }

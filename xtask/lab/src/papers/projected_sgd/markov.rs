@@ -7,9 +7,9 @@
 //! γ < 1/μ              (1 − γμ)^T ‖φ_0 − φ*‖²/ε + γB²/(εμ)
 //! ```
 //!
-//! Markov's inequality holds for every non-negative random variable, so these bounds are as valid as those on
-//! the mean. The experiment shows whether runs exceed them, whether errors can be as large as ε at all, and
-//! how far the runs are from the bounds.
+//! Markov's inequality holds for every non-negative random variable, so these bounds hold if the bounds on
+//! the mean hold. The experiment shows whether runs exceed them, whether errors can be as large as ε at all,
+//! and how far the runs are from the bounds.
 
 use anyhow::Result;
 
@@ -52,11 +52,12 @@ pub(super) fn markov(session: &Session) -> Result<Made> {
 pub(super) fn notes(tails: &[Tail]) -> Vec<String> {
     let runs = tails.first().map_or(0, Tail::runs);
     notes![
-        "the paper's simulated regression task with 3 and 4 features, the first game of each, known whole: C \
-         is the largest |v(S)|, D is 1.1 ‖φ*‖; iterates are projected on Σφ = v(M), ‖φ‖ ≤ D; importance \
-         sampling; one coalition a step; steps, averages and bounds by the printed μ = 1 − 1/d, κ = B/μ",
+        "the paper's simulated regression task with 3 and 4 features, the first game of each, with all \
+         coalition values known: C is the largest |v(S)|, D is 1.1 ‖φ*‖; iterates are projected on Σφ = \
+         v(M), ‖φ‖ ≤ D; importance sampling; one coalition per step; steps, averages and bounds with the \
+         printed μ = 1 − 1/d, κ = B/μ",
         format!(
-            "{runs} runs of each rule in each game; errors are in units of D²; none can be above {LARGEST}, \
+            "{runs} runs of each rule in each game; errors are in units of D² and cannot exceed {LARGEST}, \
              the squared diameter of the ball"
         ),
     ]

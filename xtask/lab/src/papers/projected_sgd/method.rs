@@ -15,9 +15,9 @@ use crate::reproduce::ingredients::Digest;
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Rule {
     Constant,
-    /// γ/√t.
+    /// γ_t = γ/√t.
     SquareRoot,
-    /// γ/t: the "inverse" step in the authors' code.
+    /// γ_t = γ/t, the "inverse" step in the authors' code.
     Inverse,
 }
 
@@ -33,7 +33,7 @@ impl Rule {
     }
 }
 
-/// A step and its rule.
+/// A step size γ and its rule.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(super) struct Step {
     pub(super) rule: Rule,
@@ -58,7 +58,7 @@ impl Step {
     }
 }
 
-/// Result of stochastic gradient descent.
+/// The iterate, or mean of iterates, that stochastic gradient descent returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Answer {
@@ -77,20 +77,20 @@ impl Answer {
     }
 }
 
-/// An estimator.
+/// A compared estimator.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Method {
     /// Štrumbelj and Kononenko: two evaluations per player and sample.
     Classical,
-    /// Algorithm 1.
+    /// Optimized Monte Carlo: algorithm 1.
     Optimized,
     /// Section 4 with the conventions of the authors' code: half the paper's gradient, projection on Σφ =
     /// v(M) only.
     Gradient(Step, Answer),
     /// Not in the paper: Algorithm 1 on permutations and their reverses.
     Antithetic,
-    /// Not in the paper.
+    /// Leverage SHAP; not in the paper.
     LeverageShap,
     /// Not in the paper: this project's default for stochastic gradients.
     DefaultGradient,

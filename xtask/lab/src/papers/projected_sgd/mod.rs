@@ -18,7 +18,7 @@
 //! | [`bounds`] | the bounds of section 4.2 next to errors |
 //! | [`tails`] | many runs in one game |
 //! | [`markov`], [`deviation`] | the high-probability bounds of section 4.2 and appendix 8.2 |
-//! | [`counterexample`] | distributions that violate those of appendix 8.2 |
+//! | [`counterexample`] | distributions that violate the bounds of appendix 8.2 |
 //! | [`notes`] | notes on methods in the reports |
 
 mod bounds;

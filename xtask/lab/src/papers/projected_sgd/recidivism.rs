@@ -35,8 +35,9 @@ pub(super) const ATTRIBUTES: [(&str, &[&str]); 7] = [
     ("priors", &[]),
 ];
 
-/// Column indices of age and of the number of priors.
+/// Column index of the age.
 pub(super) const AGE: usize = 5;
+/// Column index of the number of priors.
 pub(super) const PRIORS: usize = 6;
 
 /// Minimum score that counts as predicted recidivism: Medium or High.
@@ -59,7 +60,7 @@ pub(super) struct Recidivism {
     coefficients: Vec<f64>,
 }
 
-/// Accuracy on the held-out rows.
+/// Quality of the model on the held-out rows.
 pub(super) struct Quality {
     pub(super) rows: usize,
     pub(super) accuracy: f64,
@@ -76,7 +77,7 @@ pub(super) fn is_held_out(row: usize) -> bool {
 }
 
 impl Recidivism {
-    /// Trains on four out of five rows.
+    /// Trains the model on four out of five rows.
     pub(super) fn train(data: &Dataset<()>) -> Result<Self> {
         let rows: Vec<usize> = (0..data.rows()).filter(|&row| !is_held_out(row)).collect();
         let standard = [AGE, PRIORS].map(|of| {

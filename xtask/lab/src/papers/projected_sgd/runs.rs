@@ -15,11 +15,12 @@ use crate::reproduce::statistics::Measurement;
 use crate::reproduce::store::derive_seed;
 use crate::reproduce::verdict::{By, Case, Claim, Test};
 
-/// Numbers of features of figures 2 and 3.
+/// Number of features in figure 2.
 pub(super) const LOW: usize = 16;
+/// Number of features in figure 3.
 pub(super) const HIGH: usize = 300;
 
-/// Returns the T of the figures, with budgets `2 + T (d − 1)`.
+/// Returns the numbers of permutations T in the figures; the budgets are `2 + T (d − 1)`.
 pub(super) fn passes(session: &Session, players: usize) -> Vec<usize> {
     let last = match (players > LOW, session.preset) {
         (false, _) => 11,
@@ -38,11 +39,11 @@ struct ErrorsKey<'a> {
     pair: usize,
     method: Method,
     passes: &'a [usize],
-    /// Number of permutations of the truth, which changes with the sample.
+    /// Number of permutations used to estimate the ground truth, which depends on it.
     orders: Option<usize>,
 }
 
-/// Result of a cell.
+/// The errors of one method on one pair, as stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Errors {
     /// ‖φ̂ − φ‖² by budget; `None` if the iterates diverged.
@@ -56,11 +57,11 @@ struct Errors {
 pub(super) struct Curve {
     pub(super) method: Method,
     pub(super) players: usize,
-    /// T by level.
+    /// The number of permutations T, by level.
     pub(super) passes: Vec<usize>,
     /// Errors by level and pair; empty at a level if the iterates diverged on any pair.
     pub(super) errors: Vec<Vec<f64>>,
-    /// Evaluations used, averaged over the pairs, by level.
+    /// Number of evaluations used, averaged over the pairs, by level.
     pub(super) evaluations: Vec<f64>,
 }
 

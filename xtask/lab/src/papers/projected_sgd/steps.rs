@@ -58,8 +58,8 @@ pub(super) fn steps(session: &Session) -> Result<Made> {
         .collect::<Result<Vec<Measured>>>()?;
     let mut notes = super::notes::notes();
     notes.push(format!(
-        "{} pairs for each task, none of which is among those of figures 2 and 3; step sizes {}; a step size \
-         at which the iterates of a pair diverge has no mean",
+        "{} pairs for each task, different from the pairs of figures 2 and 3; step sizes {}; there is no \
+         mean for a step size at which the iterates of a pair diverge",
         pairs(session),
         SIZES.map(|size| size.to_string()).join(", ")
     ));
@@ -225,12 +225,12 @@ fn best_steps(measured: &[Measured]) -> Table {
     )
 }
 
-/// Returns the rules with their results; constant steps occur with both.
+/// Returns all combinations of rule and result; constant steps are combined with both results.
 fn kinds() -> impl Iterator<Item = (Rule, Answer)> {
     Rule::ALL.map(|rule| (rule, Answer::Mean)).into_iter().chain([(Rule::Constant, Answer::Last)])
 }
 
-/// Returns the style of a rule, which is that of its method in the figures.
+/// Returns the style of a rule, the same as for its method in the figures.
 fn style(rule: Rule, answer: Answer) -> Style {
     Method::Gradient(step(rule, 1.0), answer).style()
 }
@@ -244,8 +244,8 @@ fn drawn(measured: &[Measured]) -> Figure {
         let mut marks: Vec<Mark> = kinds()
             .map(|(rule, answer)| Mark::Line { style: style(rule, answer), points: errors(rule, answer) })
             .collect();
-        // Far too long steps would compress the other curves, so errors far above those of the zero estimate
-        // are drawn at the top.
+        // Far too long steps would compress the other curves, so errors far above the error of the zero
+        // estimate are drawn at the top.
         let top = 10.0 * one.square();
         for mark in &mut marks {
             if let Mark::Line { points, .. } = mark {

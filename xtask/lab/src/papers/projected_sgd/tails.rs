@@ -14,7 +14,7 @@ use crate::reproduce::store::derive_seed;
 /// Few players, so that bounds are below the diameter of K within thousands of steps.
 const PLAYERS: [usize; 2] = [3, 4];
 
-/// Numbers of steps T.
+/// The numbers of steps T.
 pub(super) const STEPS: [usize; 3] = [1024, 4096, 16384];
 
 /// A constant step in units of 1/μ.
@@ -40,7 +40,7 @@ impl PrintedRule {
 pub(super) struct Tail {
     pub(super) known: Known,
     pub(super) rule: PrintedRule,
-    /// `‖φ̄ − φ*‖²/D²` by run and T.
+    /// Errors `‖φ̄ − φ*‖²/D²`, by run and T.
     errors: Vec<Vec<f64>>,
 }
 
@@ -50,7 +50,7 @@ impl Tail {
         self.errors.iter().map(|run| run[level]).collect()
     }
 
-    /// Returns how many errors are at least `limit`.
+    /// Returns the number of errors of at least `limit`.
     pub(super) fn exceeding(&self, level: usize, limit: f64) -> usize {
         self.errors.iter().filter(|run| run[level] >= limit).count()
     }

@@ -36,7 +36,7 @@ impl Setting {
     }
 }
 
-/// Returns the budget of T permutations: their evaluations plus those of v(∅) and v(M).
+/// Returns the budget of T permutations: their evaluations plus the evaluations of v(∅) and v(M).
 pub(super) fn budget(players: usize, passes: usize) -> usize {
     2 + passes * (players - 1)
 }
@@ -45,8 +45,8 @@ pub(super) fn budget(players: usize, passes: usize) -> usize {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Task {
-    /// Y = 1{Σ X_j² > median of χ²_d}; the coalition value is 1 if the class is that of x*, else 0. x* and r*
-    /// are of different classes.
+    /// Y = 1{Σ X_j² > median of χ²_d}; the coalition value is 1 if the class is the same as for x*, else 0.
+    /// x* and r* belong to different classes.
     Classification,
     /// Y = Π ρ(X_j), ρ(t) = √(π/2) exp(−t²/2); the coalition value is f(z) − f(r*).
     Regression,
@@ -84,11 +84,11 @@ pub(super) enum Pairs {
 /// Coalition value as a function of the sum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Reward {
-    /// 1 if the sum is on the same side of the threshold as that of x*.
+    /// 1 if the sum is on the same side of the threshold as for x*.
     SameClass { threshold: f64, above: bool },
-    /// exp(sum) minus that of the reference.
+    /// exp(sum) minus exp(sum at the reference).
     Product { reference: f64 },
-    /// The logistic function.
+    /// The logistic function of (sum − threshold) / width.
     Softened { threshold: f64, width: f64 },
 }
 
@@ -105,11 +105,11 @@ impl Reward {
 /// The game of an individual x* with a reference r*.
 #[derive(Debug, Clone)]
 pub(super) struct PairGame {
-    /// Change of the sum when the feature of x* replaces that of r*, by feature.
+    /// Change of the sum when a feature value of x* replaces the one of r*, by feature.
     differences: Vec<f64>,
-    /// Sum at the reference.
+    /// The sum for the reference r*.
     start: f64,
-    /// For each eight players, the sum of the differences of the players in each mask.
+    /// For each block of eight players, the sum of the differences of the players in each mask.
     tables: Vec<[f64; 256]>,
     reward: Reward,
 }
@@ -185,7 +185,7 @@ impl Game for PairGame {
 
 /// Returns the median of a χ² distribution, so that half of all individuals belong to each class.
 fn median(degrees: usize) -> Result<f64> {
-    let law = ChiSquared::new(degrees as f64).context("the law of a sum of squares")?;
+    let law = ChiSquared::new(degrees as f64).context("invalid degrees of freedom of χ²")?;
     let (mut low, mut high) = (0.0, degrees as f64);
     for _ in 0..100 {
         let middle = 0.5 * (low + high);

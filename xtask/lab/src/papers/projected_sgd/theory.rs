@@ -26,22 +26,22 @@ use apportion::estimators::GradientLaw;
 /// Constants used in a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Constants {
-    /// μ = 1 − 1/n, and 4Dκ/√T.
+    /// As printed: μ = 1 − 1/n, and the bound 4Dκ/√T.
     Printed,
-    /// μ = 2 (1 − 1/n), and 6Dκ/√T.
+    /// As corrected: μ = 2 (1 − 1/n), and the bound 6Dκ/√T.
     Corrected,
 }
 
 /// Step rule of a bound, with its average.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum StepRule {
-    /// `γ_t = 2/(μ(t+1))`, the weighted average.
+    /// `γ_t = 2/(μ(t+1))`, with the weighted average of the iterates as the result.
     Inverse,
-    /// `γ_t = 2D/(B√t)` ([`GradientBounds::square_root_step`]), the uniform average.
+    /// `γ_t = 2D/(B√t)` ([`GradientBounds::square_root_step`]), with the uniform average as the result.
     SquareRoot,
-    /// γ, the last iterate.
+    /// A constant step γ, with the last iterate as the result.
     Constant {
-        /// γ.
+        /// The step γ.
         step: f64,
         /// `‖φ_0 − φ*‖²`, or an upper bound on it.
         start: f64,

@@ -112,7 +112,7 @@ pub(super) fn variance_of_paper(session: &Session, setting: Setting, iterations:
         let game = setting.game(*pair, session.seed)?;
         let seed = derive_seed(&("truth of the paper", task, players, pairs, pair, session.seed))?;
         let explanation = Method::Optimized.estimator().estimate(&game, budget(players, iterations), seed)?;
-        let errors = explanation.std_errors.context("an estimate without standard errors")?;
+        let errors = explanation.std_errors.context("the estimate has no standard errors")?;
         Ok(errors.iter().map(|error| error * error).sum())
     })?;
     Ok(variances.iter().sum::<f64>() / count as f64)

@@ -41,15 +41,15 @@ struct Waterfall {
     percent: bool,
     base: f64,
     prediction: f64,
-    /// Bars by attribute.
+    /// The bars, one for each attribute.
     bars: Vec<Bar>,
-    /// Largest difference between these values and the means of those with single references.
+    /// Largest difference between these values and the means of the values for each single reference.
     single_games: f64,
 }
 
 struct Bar {
     label: String,
-    /// Exact Shapley value.
+    /// The exact Shapley value.
     value: f64,
     /// Estimate of Algorithm 1, with its standard error.
     estimate: f64,
@@ -61,26 +61,26 @@ pub(super) fn fig1(session: &Session) -> Result<Made> {
     let (mut notes, mut tables) = (Vec::new(), Vec::new());
     let (recidivist, quality) = compas(session)?;
     notes.push(format!(
-        "COMPAS: the paper's model is not published, so its 70 %, 14 %, 46 % and 9 % cannot be met; ours is \
-         a logistic regression of \"score Medium or High\" (with which individuals like the paper's come \
-         near its 70 %) trained by this program on four of five rows (accuracy {:.3} on the {} others, {:.3} \
-         by the more frequent class)",
+        "COMPAS: the paper's model is not published, so its 70 %, 14 %, 46 % and 9 % cannot be reproduced; \
+         ours is a logistic regression of \"score Medium or High\" (whose predictions for individuals like \
+         the paper's are close to its 70 %), trained by this program on four of five rows (accuracy {:.3} on \
+         the {} others, {:.3} for always predicting the more frequent class)",
         quality.accuracy, quality.rows, quality.accuracy_of_majority
     ));
     notes.push(format!(
-        "COMPAS: explained is, of the rows held out of age 21 without priors as in the paper's figure, that \
-         whose probability is nearest to the paper's {PROBABILITY_OF_PAPER}; references: {REFERENCES} rows \
-         drawn from those trained on that are not predicted recidivist"
+        "COMPAS: the explained row is, among the held-out rows with age 21 and no priors as in the paper's \
+         figure, the one whose probability is closest to the paper's {PROBABILITY_OF_PAPER}; references: \
+         {REFERENCES} rows drawn from the training rows that are not predicted recidivist"
     ));
     tables.push(quality_table(&quality));
     let waterfalls = [recidivist, diabetes(session)?];
     notes.push(format!(
-        "diabetes: the embedded XGBoost model; explained is a row drawn from those predicted above the \
-         median, against {REFERENCES} drawn from those below"
+        "diabetes: the embedded XGBoost model; the explained row is drawn from rows with predictions above \
+         the median, with {REFERENCES} references drawn from rows below"
     ));
     notes.push(format!(
-        "values are exact: all coalitions, each averaged over the references; beside them Algorithm 1 with \
-         {ITERATIONS} iterations, one reference drawn for each"
+        "values are exact: all coalitions, each averaged over the references; shown next to them is \
+         Algorithm 1 with {ITERATIONS} iterations, each with one reference"
     ));
     tables.insert(0, table("Importance of each attribute", &waterfalls));
     let adds_up = [
@@ -120,7 +120,7 @@ fn compas(session: &Session) -> Result<(Waterfall, Quality)> {
     let distance = |row: usize| (probability(row) - PROBABILITY_OF_PAPER).abs();
     let explicand = alike
         .min_by(|&one, &other| distance(one).total_cmp(&distance(other)))
-        .context("no row held out is of age 21 without priors")?;
+        .context("none of the held-out rows has age 21 and no priors")?;
     let group: Vec<&[f64]> = (0..data.rows())
         .filter(|&row| !is_held_out(row) && probability(row) < 0.5)
         .map(|row| data.row(row))
@@ -139,7 +139,7 @@ fn compas(session: &Session) -> Result<(Waterfall, Quality)> {
 }
 
 fn diabetes(session: &Session) -> Result<Waterfall> {
-    let data = session.datasets(&["diabetes"])?.pop().context("diabetes is embedded")?;
+    let data = session.datasets(&["diabetes"])?.pop().context("the embedded dataset diabetes is missing")?;
     let predictions = (0..data.rows())
         .map(|row| {
             let mut value = [0.0];
@@ -200,7 +200,7 @@ fn explained<M: Model>(
     // reference.
     let budget = 2 + (ITERATIONS * (players + 1)).div_ceil(REFERENCES);
     let estimated = algorithm_1.estimate(&game, budget, seed)?;
-    let errors = estimated.std_errors.context("an estimate without standard errors")?;
+    let errors = estimated.std_errors.context("the estimate has no standard errors")?;
 
     let bars = labels.into_iter().zip(&exactly.values).zip(estimated.values.iter().zip(errors));
     Ok(Waterfall {

@@ -1,8 +1,10 @@
 //! Axes: mapping from data to the unit interval, and tick placement.
 
-/// Positions on an axis with a separate zero: the zero, the gap, and the start of the remaining axis.
+/// Position of the zero on an axis with a separate zero.
 const ZERO: f64 = 0.045;
+/// Position of the gap on an axis with a separate zero.
 const GAP: f64 = 0.085;
+/// Start of the remaining axis on an axis with a separate zero.
 const REST: f64 = 0.11;
 
 /// Maximum extension of the range for areas on either side, relative to the range of the lines, which thus
@@ -120,7 +122,7 @@ impl Axis {
         placed
     }
 
-    /// Returns the range of the lines, extended by that of the areas as far as this does not flatten the
+    /// Returns the range of the lines, extended to include the areas as far as this does not flatten the
     /// lines. Lines at a single level cannot be flattened.
     fn widened(&self, (low, high): (f64, f64), areas: (f64, f64)) -> (f64, f64) {
         let room = if low < high { WIDENING * (high - low) } else { f64::INFINITY };
@@ -190,7 +192,7 @@ pub(super) struct Placed {
     /// Range of the transformed values, excluding zero.
     low: f64,
     high: f64,
-    /// Position and label.
+    /// Position and label of each tick.
     ticks: Vec<(f64, String)>,
     /// Whether a separate piece of the axis is reserved for zero.
     has_zero: bool,

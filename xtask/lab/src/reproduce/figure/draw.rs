@@ -18,11 +18,13 @@ const PANEL_HEIGHT: f64 = 220.0;
 const TITLE_HEIGHT: f64 = 40.0;
 const LEGEND_HEIGHT: f64 = 26.0;
 const NOTE_HEIGHT: f64 = 22.0;
-/// Height of each additional line of the title and of the note.
+/// Height of each additional line of the title.
 const TITLE_LINE: f64 = 22.0;
+/// Height of each additional line of the note.
 const NOTE_LINE: f64 = 15.0;
-/// Approximate width of a character in the title and in the note.
+/// Approximate width of a character in the title.
 const TITLE_CHARACTER: f64 = 7.2;
+/// Approximate width of a character in the note.
 const NOTE_CHARACTER: f64 = 5.2;
 /// Note shown if areas are truncated.
 const BEYOND: &str = " Bands that end at an edge or a break extend beyond it.";
@@ -32,8 +34,9 @@ const RAISED: f64 = 4.0;
 const STROKE: f64 = 4.0;
 /// Half the width of a band at a single x.
 const ALONE: f64 = 4.0;
-/// Width of the sample before a name in the legend, and space after the name.
+/// Width of the sample before a name in the legend.
 const LEGEND_KEY: f64 = 36.0;
+/// Space after a name in the legend.
 const LEGEND_GAP: f64 = 30.0;
 /// Length of a dash, and of the gap after it.
 const DASH: f64 = 5.0;
@@ -44,8 +47,9 @@ const TOP: f64 = 26.0;
 const BOTTOM: f64 = 46.0;
 /// Minimum gap between two labels below an axis.
 const TICK_GAP: f64 = 3.0;
-/// Number of characters of a tick label that fit on the left, and the width of each additional one.
+/// Number of characters of a tick label that fit on the left.
 const TICK_CHARACTERS: usize = 7;
+/// Width of each additional character of a tick label.
 const CHARACTER: f64 = 5.8;
 
 const INK: Colour = (50, 50, 50);
@@ -571,7 +575,7 @@ impl<DB: DrawingBackend> Pen<'_, DB> {
 }
 
 fn done(drawn: std::result::Result<(), impl std::fmt::Display>) -> Result<()> {
-    drawn.map_err(|error| anyhow!("cannot draw: {error}"))
+    drawn.map_err(|error| anyhow!("cannot draw the figure: {error}"))
 }
 
 fn rgb((red, green, blue): Colour) -> RGBColor {

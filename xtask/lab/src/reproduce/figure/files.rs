@@ -46,7 +46,7 @@ fn svg(figure: &Figure) -> Result<String> {
         let [(left, top), (right, bottom)] = corners.map(|(x, y)| (x * SVG_SCALE, y * SVG_SCALE));
         pictures.push_str(&picture.svg(left, top, right - left, bottom - top)?);
     }
-    let end = text.rfind("</svg>").context("an SVG file has an end")?;
+    let end = text.rfind("</svg>").context("the SVG file has no closing tag")?;
     text.insert_str(end, &pictures);
     Ok(text)
 }

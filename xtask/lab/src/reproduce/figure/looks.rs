@@ -32,7 +32,7 @@ looks! {
     OPTIMIZED_KERNEL_SHAP: BLUE, Triangle;
     PERMUTATION_SHAP: BLACK, Cross;
     PERMUTATION_SHAP_WHOLE_BUDGET: BLACK, Diamond;
-    /// Shapley regressions with background rows, next to those with one baseline.
+    /// Shapley regressions with background rows, shown next to regressions with one baseline.
     LEVERAGE_SHAP_ON_ROWS: SKY, Cross;
     OPTIMIZED_KERNEL_SHAP_ON_ROWS: BLACK, Circle;
     KERNEL_BANZHAF: VERMILION, Circle;

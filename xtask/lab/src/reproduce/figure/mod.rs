@@ -148,7 +148,11 @@ impl Figure {
         for panel in &self.panels {
             let styles: Vec<Style> = panel.styles().collect();
             for (at, style) in styles.iter().enumerate() {
-                ensure!(!styles[..at].contains(style), "two series in {:?} are {style:?}", panel.title);
+                ensure!(
+                    !styles[..at].contains(style),
+                    "two series in {:?} have the style {style:?}",
+                    panel.title
+                );
                 ensure!(self.legend.is_empty() || self.explains(*style), "the legend lacks {style:?}");
             }
             for mark in &panel.marks {
@@ -159,7 +163,10 @@ impl Figure {
         }
         for (at, (title, style)) in self.legend.iter().enumerate() {
             for (other, taken) in &self.legend[..at] {
-                ensure!(style != taken && title != other, "{title:?} and {other:?} are alike in the legend");
+                ensure!(
+                    style != taken && title != other,
+                    "{title:?} and {other:?} look the same in the legend"
+                );
             }
         }
         Ok(())

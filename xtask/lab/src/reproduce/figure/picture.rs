@@ -22,7 +22,7 @@ impl Picture {
     pub(crate) fn new(width: usize, height: usize, bytes: Vec<u8>) -> Result<Self> {
         ensure!(
             !bytes.is_empty() && bytes.len() == 3 * width * height,
-            "{} bytes are no {width} × {height} pixels of three",
+            "expected {width} × {height} pixels with 3 bytes each, got {} bytes",
             bytes.len()
         );
         Ok(Self { width, height, bytes })

@@ -13,7 +13,7 @@ use super::report::{Table, table};
 use super::source::Source;
 use super::store::sha256;
 
-/// Requirements on a network.
+/// The requirements that a network must meet.
 pub(crate) struct Wanted<'a> {
     pub(crate) name: &'static str,
     /// Files that it must have been trained on.
@@ -48,12 +48,12 @@ pub(crate) fn how_to_train(name: &str) -> String {
 ///
 /// # Errors
 ///
-/// A line on why it is not available, and how to get it.
+/// A line with the reason why it is not available, and how to get it.
 pub(crate) fn find(folders: &[PathBuf], wanted: &Wanted<'_>) -> Result<Trained, String> {
     let how = how_to_train(wanted.name);
     for folder in folders.iter().filter(|folder| folder.join("index.json").is_file()) {
         let index = read(folder).map_err(|problem| {
-            format!("{} {problem}: take it away, then {how}", folder.join("index.json").display())
+            format!("{} {problem}: remove it, then run {how}", folder.join("index.json").display())
         })?;
         if let Some(entry) = index.networks.into_iter().find(|entry| entry.name == wanted.name) {
             return checked(folder, entry, wanted).map_err(|problem| format!("{problem}: {how}"));
@@ -65,10 +65,10 @@ pub(crate) fn find(folders: &[PathBuf], wanted: &Wanted<'_>) -> Result<Trained, 
 fn read(folder: &Path) -> Result<Index, String> {
     let bytes =
         std::fs::read(folder.join("index.json")).map_err(|error| format!("cannot be read ({error})"))?;
-    let index: Index =
-        serde_json::from_slice(&bytes).map_err(|error| format!("is no index of networks ({error})"))?;
+    let index: Index = serde_json::from_slice(&bytes)
+        .map_err(|error| format!("is not a valid index of networks ({error})"))?;
     if index.version != VERSION {
-        return Err(format!("is of version {}, not {VERSION}", index.version));
+        return Err(format!("has version {}, expected {VERSION}", index.version));
     }
     Ok(index)
 }
@@ -77,7 +77,8 @@ fn checked(folder: &Path, entry: Entry, wanted: &Wanted<'_>) -> Result<Trained, 
     let Entry { input, row, outputs, .. } = &entry;
     if (*input, &row[..], *outputs) != (wanted.input, wanted.row, wanted.outputs) {
         return Err(format!(
-            "it takes rows {row:?} of {input:?} and has {outputs} outputs, not rows {:?} of {:?} and {}",
+            "the network expects rows of shape {row:?} with {input:?} and has {outputs} outputs; expected \
+             shape {:?} with {:?} and {} outputs",
             wanted.row, wanted.input, wanted.outputs
         ));
     }
@@ -86,23 +87,23 @@ fn checked(folder: &Path, entry: Entry, wanted: &Wanted<'_>) -> Result<Trained, 
             Some(data) if data.sha256 == source.sha256 => (),
             Some(data) => {
                 return Err(format!(
-                    "it was trained on a {} of SHA-256 {}, not {}",
+                    "the network was trained on a {} with SHA-256 {}, expected {}",
                     source.file, data.sha256, source.sha256
                 ));
             }
-            None => return Err(format!("it was not trained on {}", source.file)),
+            None => return Err(format!("the network was not trained on {}", source.file)),
         }
     }
     // The name in the index is untrusted: use its last component only.
     let Some(name) = Path::new(&entry.file.file).file_name() else {
-        return Err(format!("its index names no file but {:?}", entry.file.file));
+        return Err(format!("the index contains the invalid file name {:?}", entry.file.file));
     };
     let path = folder.join(name);
     let bytes = std::fs::read(&path).map_err(|error| format!("cannot read {} ({error})", path.display()))?;
     let given = sha256(&bytes);
     if given != entry.file.sha256 {
         let stated = &entry.file.sha256;
-        return Err(format!("{} has SHA-256 {given}, but its index says {stated}", path.display()));
+        return Err(format!("{} has SHA-256 {given}, but the index specifies {stated}", path.display()));
     }
     Ok(Trained { entry, bytes })
 }
@@ -170,14 +171,14 @@ mod tests {
     fn what_is_not_as_wanted_is_left_out_with_the_reason_and_how_to_get_it() {
         let refusals = [
             (b"another", ("", ""), "has SHA-256"),
-            (b"network", ("\"row\": [8]", "\"row\": [9]"), "rows [9] of Columns"),
-            (b"network", ("\"columns\"", "\"tokens\""), "rows [8] of Tokens"),
+            (b"network", ("\"row\": [8]", "\"row\": [9]"), "shape [9] with Columns"),
+            (b"network", ("\"columns\"", "\"tokens\""), "shape [8] with Tokens"),
             (b"network", ("\"outputs\": 1", "\"outputs\": 2"), "has 2 outputs"),
-            (b"network", ("\"c0\"", "\"c1\""), "trained on a pima.csv of SHA-256 c1, not c0"),
+            (b"network", ("\"c0\"", "\"c1\""), "trained on a pima.csv with SHA-256 c1, expected c0"),
             (b"network", ("\"file\": \"pima.csv\"", "\"file\": \"a.csv\""), "not trained on pima.csv"),
             (b"network", ("pima_mlp.onnx", "gone.onnx"), "cannot read"),
             (b"network", ("\"version\": 1", "\"version\": 2"), "of version 2"),
-            (b"network", ("\"seed\": 3", "\"seed\": -3"), "no index of networks"),
+            (b"network", ("\"seed\": 3", "\"seed\": -3"), "not a valid index of networks"),
             (b"network", ("\"name\": \"pima_mlp\"", "\"name\": \"other\""), "not trained yet"),
         ];
         for (bytes, change, why) in refusals {

@@ -10,7 +10,7 @@ pub(crate) const VERSION: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Index {
     pub(crate) version: u32,
-    /// Sorted by name.
+    /// The networks, sorted by name.
     pub(crate) networks: Vec<Entry>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Entry {
     pub(crate) trained_on: usize,
     /// Number of test samples.
     pub(crate) tested_on: usize,
-    /// `accuracy` or `R²`.
+    /// Name of the score: `accuracy` or `R²`.
     pub(crate) measure: String,
     /// Score of the ONNX file on the test set.
     pub(crate) score: f64,

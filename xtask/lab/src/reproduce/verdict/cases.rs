@@ -9,11 +9,11 @@ use super::{FALSE_ALARM, FEWEST_RUNS, Verdict};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Needed {
-    /// "all", "every", "reliably".
+    /// All cases, for claims with "all", "every" or "reliably".
     All,
-    /// "almost all", "generally": four out of five.
+    /// Four out of five cases, for claims with "almost all" or "generally".
     Most,
-    /// "compares favourably": better in one, worse in none of the cases.
+    /// At least one case, and none against, for claims such as "compares favourably".
     NotBehind,
 }
 

@@ -165,7 +165,7 @@ impl Claim {
         self
     }
 
-    /// Appends to the evidence.
+    /// Appends text to the evidence.
     pub(crate) fn and(mut self, more: &str) -> Self {
         self.evidence = format!("{}; {more}", self.evidence);
         self

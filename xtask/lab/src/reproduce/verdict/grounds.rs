@@ -47,9 +47,9 @@ pub(super) enum Grounds {
     },
     /// `count` out of `of`, to be compared with the share `limit`.
     Share { count: usize, of: usize, limit: f64 },
-    /// The negated statement.
+    /// The negation of a statement, with the data of its test.
     Opposite(Box<Self>),
-    /// The conjunction of several statements.
+    /// The conjunction of several statements, with the data of each test.
     All(Vec<Self>),
 }
 
@@ -111,7 +111,7 @@ impl Chances {
     }
 }
 
-/// Uses Student's t distribution.
+/// Returns the p-values of a mean, from Student's t distribution.
 fn measured(distance: f64, error: f64, runs: usize) -> (f64, f64) {
     let chances = match StudentsT::new(0.0, 1.0, runs.saturating_sub(1).max(1) as f64) {
         _ if distance == 0.0 => Some((1.0, 1.0)),
@@ -127,7 +127,7 @@ fn measured(distance: f64, error: f64, runs: usize) -> (f64, f64) {
     chances.unwrap_or((f64::NAN, f64::NAN))
 }
 
-/// Uses the binomial distribution.
+/// Returns the p-values of a share, from the binomial distribution.
 fn share(count: usize, of: usize, limit: f64) -> (f64, f64) {
     match Binomial::new(limit, of as u64) {
         Ok(law) if of > 0 => {

@@ -14,7 +14,7 @@ use super::grounds::{Chances, Grounds};
 /// How a statement is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum By {
-    /// Nothing is sampled.
+    /// Not a statistical test, because nothing is sampled.
     Nothing,
     SignedRanks,
     StandardError,

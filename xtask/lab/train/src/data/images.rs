@@ -40,7 +40,7 @@ fn parse(bytes: &[u8], channels: usize, side: usize) -> Result<Samples> {
         }
         targets.push(f64::from(row[columns]));
     }
-    ensure!(!targets.is_empty(), "there is no image");
+    ensure!(!targets.is_empty(), "the file contains no images");
     check_classes(&targets, 2)?;
     Ok(Samples { element: Element::Number, shape: vec![channels, side, side], rows, targets })
 }
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(samples.row(0), [0.0, 0.0, f64::from(0.2_f32), 0.0, 1.0, 1.0, 0.0, 0.0]);
         assert_eq!(samples.targets, [1.0]);
         let error = |file: &[u8]| format!("{:#}", parse(file, 1, 1).unwrap_err());
-        assert!(error(&file(1, 2, &[1, 2])).contains("none of the 2 classes"));
-        assert!(error(&file(0, 2, &[])).contains("no image"));
+        assert!(error(&file(1, 2, &[1, 2])).contains("one of 2 classes"));
+        assert!(error(&file(0, 2, &[])).contains("no images"));
     }
 }

@@ -29,10 +29,10 @@ pub(crate) enum Element {
     Id,
 }
 
-/// Learning task.
+/// The learning task of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// A number.
+    /// Prediction of a number.
     Regression,
     /// This number of classes: one logit for two, one logit each for more.
     Classes(usize),
@@ -96,7 +96,7 @@ impl Samples {
     }
 }
 
-/// A dataset in two parts.
+/// A dataset, split into a training part and a test part.
 pub(crate) struct DataSet {
     pub(crate) task: Task,
     pub(crate) train: Samples,

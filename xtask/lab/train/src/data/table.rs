@@ -23,17 +23,17 @@ pub(crate) fn table(folders: &Folders, file: &str, task: Task) -> Result<DataSet
 fn parse(bytes: &[u8], task: Task) -> Result<Samples> {
     let mut reader = csv::Reader::from_reader(bytes);
     let columns = reader.headers()?.len();
-    ensure!(columns > 1, "there is no column beside the target");
+    ensure!(columns > 1, "the table contains no columns except the target");
     let (mut rows, mut targets) = (Vec::new(), Vec::new());
     for record in reader.records() {
         let record = record?;
         for (column, cell) in record.iter().enumerate() {
-            let value: f32 = cell.parse().with_context(|| format!("{cell:?} is no number"))?;
+            let value: f32 = cell.parse().with_context(|| format!("{cell:?} is not a number"))?;
             ensure!(value.is_finite(), "{cell} is not finite");
             if column + 1 < columns { rows.push(f64::from(value)) } else { targets.push(f64::from(value)) }
         }
     }
-    ensure!(targets.len() >= TEST_SHARE, "there are {} rows, not {TEST_SHARE} or more", targets.len());
+    ensure!(targets.len() >= TEST_SHARE, "found {} rows, expected at least {TEST_SHARE}", targets.len());
     if let Task::Classes(classes) = task {
         check_classes(&targets, classes)?;
     }
@@ -44,7 +44,9 @@ fn parse(bytes: &[u8], task: Task) -> Result<Samples> {
 pub(super) fn check_classes(targets: &[f64], classes: usize) -> Result<()> {
     let is_class = |target: f64| target.fract() == 0.0 && (0.0..classes as f64).contains(&target);
     match targets.iter().find(|&&target| !is_class(target)) {
-        Some(target) => anyhow::bail!("a target is {target}, none of the {classes} classes"),
+        Some(target) => {
+            anyhow::bail!("invalid target {target}; expected the index of one of {classes} classes")
+        }
         None => Ok(()),
     }
 }
@@ -59,7 +61,7 @@ mod tests {
         let samples = parse(text.as_bytes(), Task::Classes(2)).unwrap();
         assert_eq!((samples.row(1), samples.targets[1]), (&[3.0, 4.0][..], 1.0));
         let error = |text: &str| format!("{:#}", parse(text.as_bytes(), Task::Classes(2)).unwrap_err());
-        assert!(error(&text.replace("4,1", "4,2")).contains("none of the 2 classes"));
+        assert!(error(&text.replace("4,1", "4,2")).contains("one of 2 classes"));
         assert!(error(&text.replace("4,1", "x,1")).contains("no number"));
         assert!(error("a,target\n1,0\n").contains("1 rows"));
     }

@@ -60,7 +60,7 @@ fn parse(
     let columns = if matches!(reading, Reading::Words { .. }) { 3 } else { 4 };
     let records = csv::Reader::from_reader(bytes).into_records().collect::<Result<Vec<_>, _>>()?;
     for record in &records {
-        ensure!(record.len() == columns, "a row has {} columns, not {columns}", record.len());
+        ensure!(record.len() == columns, "a row has {} columns, expected {columns}", record.len());
     }
     let read: Vec<Vec<usize>> = match reading {
         Reading::Tokens { .. } => {
@@ -81,26 +81,29 @@ fn parse(
         let part = match &record[0] {
             "train" => &mut train,
             "test" => &mut test,
-            other => bail!("the split is {other:?}, neither train nor test"),
+            other => bail!("invalid split {other:?}; expected train or test"),
         };
-        ensure!(ids.iter().all(|&id| id < vocabulary), "an id is beyond the vocabulary of {vocabulary}");
+        ensure!(
+            ids.iter().all(|&id| id < vocabulary),
+            "found an ID beyond the vocabulary of {vocabulary} tokens"
+        );
         if matches!(reading, Reading::Words { .. }) {
             ids.drain(..ids.len().saturating_sub(width));
         }
         ids.resize(width, 0);
         part.rows.extend(ids.into_iter().map(|id| id as f64));
         let class = &record[columns - 1];
-        part.targets.push(class.parse().with_context(|| format!("{class:?} is no class"))?);
+        part.targets.push(class.parse().with_context(|| format!("{class:?} is not the index of a class"))?);
     }
     for part in [&train, &test] {
-        ensure!(part.len() > 0, "there is no text in one of the parts train and test");
+        ensure!(part.len() > 0, "expected texts with the split train and texts with the split test");
         check_classes(&part.targets, classes)?;
     }
     Ok((train, test))
 }
 
 fn token_ids(cell: &str) -> Result<Vec<usize>> {
-    let id = |word: &str| word.parse().with_context(|| format!("{word:?} is no token id"));
+    let id = |word: &str| word.parse().with_context(|| format!("{word:?} is not a token ID"));
     cell.split_ascii_whitespace().map(id).collect()
 }
 
@@ -138,8 +141,8 @@ mod tests {
         assert_eq!((train.row(0), test.row(0)), (&[2.0, 3.0, 2.0, 0.0][..], &[3.0, 1.0, 0.0, 0.0][..]));
         let error = |text: &str| format!("{:#}", parse(text.as_bytes(), tokens, 3, 5, 2).unwrap_err());
         assert!(error(&text.replace("2 3", "2 5")).contains("beyond the vocabulary"));
-        assert!(error(&text.replace("c,4,0", "c,4,2")).contains("none of the 2 classes"));
-        assert!(error(&text.replace("test", "dev")).contains("neither train nor test"));
+        assert!(error(&text.replace("c,4,0", "c,4,2")).contains("one of 2 classes"));
+        assert!(error(&text.replace("test", "dev")).contains("invalid split \"dev\""));
         assert!(error(&text.replace("test", "train")).contains("no text"));
     }
 }

@@ -44,7 +44,7 @@ impl BagOfWords {
     ///
     /// If the number of classes differs from two, or the minimum is not reached.
     pub(crate) fn train(set: &TextSet) -> Result<Self> {
-        ensure!(set.classes.len() == 2, "a logit tells two classes apart, not {}", set.classes.len());
+        ensure!(set.classes.len() == 2, "expected 2 classes for a single logit, found {}", set.classes.len());
         let texts: Vec<(Vec<usize>, f64)> = set
             .train()
             .map(|sentence| (known(&sentence.ids).collect(), 2.0 * sentence.target as f64 - 1.0))
@@ -74,7 +74,7 @@ impl BagOfWords {
             here = next;
             momentum = grown;
         }
-        anyhow::bail!("the bag of words is not trained after {MOST_STEPS} steps")
+        anyhow::bail!("training of the bag-of-words model did not converge within {MOST_STEPS} steps")
     }
 
     /// Returns the log-odds of a text.
@@ -142,7 +142,7 @@ impl Model for BagOfWords {
                 let weight =
                     (id >= 0.0 && id.fract() == 0.0).then(|| self.weights.get(id as usize)).flatten();
                 *value += weight.ok_or_else(|| {
-                    format!("{id} is no token id; those of this model are 0 to {}", self.weights.len() - 1)
+                    format!("invalid token ID {id}; expected 0 to {}", self.weights.len() - 1)
                 })?;
             }
         }
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(model.logit(&[2, 3, 0]), 1.75);
         for id in [4.0, -1.0, 0.5, f64::NAN, f64::INFINITY] {
             let error = model.predict(Rows::new(&[id], 1), &mut out[..1]).unwrap_err().to_string();
-            assert!(error.contains("no token id"), "{error}");
+            assert!(error.contains("invalid token ID"), "{error}");
         }
     }
 }

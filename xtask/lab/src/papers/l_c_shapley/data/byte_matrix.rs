@@ -12,26 +12,28 @@ use anyhow::{Context, Result, ensure};
 /// If the file has another format, contains other elements than bytes, is in column-major order, has an
 /// unexpected number of axes or columns, or is truncated.
 pub(crate) fn byte_matrix(file: &[u8], columns: usize) -> Result<Vec<&[u8]>> {
-    let body = file.strip_prefix(b"\x93NUMPY\x01\x00").context("this is no file of NumPy's format 1.0")?;
+    let body = file.strip_prefix(b"\x93NUMPY\x01\x00").context("not a file in NumPy format 1.0")?;
     let (length, rest) = body.split_at_checked(2).context("the header is truncated")?;
     let length = usize::from(u16::from_le_bytes([length[0], length[1]]));
     let (header, elements) = rest.split_at_checked(length).context("the header is truncated")?;
-    let header = std::str::from_utf8(header).context("the header is no text")?;
+    let header = std::str::from_utf8(header).context("the header is not text")?;
     ensure!(
         header.contains("'descr': '|u1'") && header.contains("'fortran_order': False"),
-        "the elements are no bytes row by row: {}",
+        "expected bytes in row-major order, found {}",
         header.trim_end()
     );
     let shape = header.split_once("'shape': (").and_then(|(_, rest)| rest.split_once(')'));
-    let (shape, _) = shape.context("the header has no shape")?;
+    let (shape, _) = shape.context("the header does not contain a shape")?;
     let shape: Vec<usize> = (shape.split(',').map(str::trim).filter(|part| !part.is_empty()))
-        .map(|part| part.parse().with_context(|| format!("{part:?} is no length of an axis")))
+        .map(|part| part.parse().with_context(|| format!("invalid length of an axis {part:?}")))
         .collect::<Result<_>>()?;
-    let &[rows, width] = &shape[..] else { anyhow::bail!("there are {} axes, not 2", shape.len()) };
-    ensure!(width == columns, "a row has {width} columns, not {columns}");
+    let &[rows, width] = &shape[..] else {
+        anyhow::bail!("expected a 2-D array, got {} dimension(s)", shape.len())
+    };
+    ensure!(width == columns, "a row has {width} columns, expected {columns}");
     ensure!(
         rows.checked_mul(width) == Some(elements.len()),
-        "there are {} elements, not {rows} × {width}",
+        "found {} elements, expected {rows} × {width}",
         elements.len()
     );
     Ok(elements.chunks_exact(columns).collect())
@@ -58,14 +60,21 @@ mod tests {
     fn other_files_are_refused() {
         let error = |file: &[u8]| format!("{:#}", byte_matrix(file, 3).unwrap_err());
         let six = [0; 6];
-        assert!(error(b"a,b,c\n").contains("no file of NumPy's format"));
+        assert!(error(b"a,b,c\n").contains("not a file in NumPy format"));
         assert!(error(&file(HEADER, &six)[..20]).contains("header is truncated"));
-        assert!(error(&file(HEADER, &six[..5])).contains("5 elements, not 2 × 3"));
-        assert!(error(&file(&HEADER.replace("|u1", "<f8"), &six)).contains("no bytes row by row"));
-        assert!(error(&file(&HEADER.replace("False", "True"), &six)).contains("no bytes row by row"));
-        assert!(error(&file(&HEADER.replace("(2, 3)", "(2,)"), &six)).contains("1 axes"));
-        assert!(error(&file(&HEADER.replace("(2, 3)", "(2, x)"), &six)).contains("no length of an axis"));
-        assert!(error(&file(&HEADER.replace("(2, 3)", "(3, 2)"), &six)).contains("2 columns, not 3"));
-        assert!(error(&file(&HEADER.replace("shape", "form"), &six)).contains("no shape"));
+        assert!(error(&file(HEADER, &six[..5])).contains("5 elements, expected 2 × 3"));
+        assert!(
+            error(&file(&HEADER.replace("|u1", "<f8"), &six)).contains("expected bytes in row-major order")
+        );
+        assert!(
+            error(&file(&HEADER.replace("False", "True"), &six))
+                .contains("expected bytes in row-major order")
+        );
+        assert!(error(&file(&HEADER.replace("(2, 3)", "(2,)"), &six)).contains("got 1 dimension"));
+        assert!(
+            error(&file(&HEADER.replace("(2, 3)", "(2, x)"), &six)).contains("invalid length of an axis")
+        );
+        assert!(error(&file(&HEADER.replace("(2, 3)", "(3, 2)"), &six)).contains("2 columns, expected 3"));
+        assert!(error(&file(&HEADER.replace("shape", "form"), &six)).contains("does not contain a shape"));
     }
 }

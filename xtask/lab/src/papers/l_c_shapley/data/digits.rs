@@ -25,9 +25,9 @@ const TEST: usize = 100;
 /// The digits, split into two parts.
 #[derive(Debug, Clone)]
 pub(crate) struct Digits {
-    /// 257 images.
+    /// The training part: 257 images.
     pub(crate) train: ImageSet,
-    /// 100 images.
+    /// The test part: 100 images.
     pub(crate) test: ImageSet,
 }
 

@@ -4,13 +4,13 @@ use anyhow::{Context, Result, ensure};
 
 use super::byte_matrix::byte_matrix;
 
-/// Rows of pixels between 0 and 1.
+/// A set of images of one size, with pixels between 0 and 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ImageSet {
     pub(crate) channels: usize,
     /// Height and width in pixels; images are squares.
     pub(crate) side: usize,
-    /// Names of the targets.
+    /// Names of the classes.
     pub(crate) classes: &'static [&'static str],
     /// Images × channels × rows × columns: channel by channel, each row by row, as expected by convolutions.
     pixels: Vec<f64>,
@@ -38,11 +38,19 @@ impl ImageSet {
         let mut reader = csv::Reader::from_reader(bytes);
         for record in reader.records() {
             let record = record?;
-            ensure!(record.len() == columns + 1, "a row has {} columns, not {}", record.len(), columns + 1);
+            ensure!(
+                record.len() == columns + 1,
+                "a row has {} columns, expected {}",
+                record.len(),
+                columns + 1
+            );
             for channel in 0..channels {
                 for cell in record.iter().take(columns).skip(channel).step_by(channels) {
-                    let value: f64 = cell.parse().with_context(|| format!("{cell:?} is no number"))?;
-                    ensure!((0.0..=white).contains(&value), "a pixel is {value}, not within 0 to {white}");
+                    let value: f64 = cell.parse().with_context(|| format!("{cell:?} is not a number"))?;
+                    ensure!(
+                        (0.0..=white).contains(&value),
+                        "invalid pixel value {value}; expected 0 to {white}"
+                    );
                     set.pixels.push(f64::from((value / white) as f32));
                 }
             }
@@ -77,8 +85,11 @@ impl ImageSet {
     }
 
     fn checked(self, rows: usize) -> Result<Self> {
-        ensure!(self.targets.len() == rows, "there are {} images, not {rows}", self.targets.len());
-        ensure!(self.targets.iter().all(|&target| target < self.classes.len()), "an image is of no class");
+        ensure!(self.targets.len() == rows, "found {} images, expected {rows}", self.targets.len());
+        ensure!(
+            self.targets.iter().all(|&target| target < self.classes.len()),
+            "the class of an image is out of range"
+        );
         Ok(self)
     }
 
@@ -145,7 +156,7 @@ mod tests {
         assert_eq!(ImageSet::from_bytes(&file, 2, (3, 2), &["a", "b"]).unwrap(), table);
         let error =
             |rows, classes| ImageSet::from_bytes(&file, rows, (3, 2), classes).unwrap_err().to_string();
-        assert!(error(3, &["a", "b"]).contains("2 images, not 3"));
+        assert!(error(3, &["a", "b"]).contains("2 images, expected 3"));
         assert!(error(2, &["a"]).contains("no class"));
     }
 
@@ -154,9 +165,9 @@ mod tests {
         let error = |text: &str, rows, side| {
             ImageSet::read(text.as_bytes(), rows, (3, side), 10.0, &["a", "b"]).unwrap_err().to_string()
         };
-        assert!(error(TWO, 3, 2).contains("2 images, not 3"));
-        assert!(error(TWO, 2, 1).contains("13 columns, not 4"));
-        assert!(error(&TWO.replace("8,9", "8,11"), 2, 2).contains("a pixel is 11"));
+        assert!(error(TWO, 3, 2).contains("2 images, expected 3"));
+        assert!(error(TWO, 2, 1).contains("13 columns, expected 4"));
+        assert!(error(&TWO.replace("8,9", "8,11"), 2, 2).contains("invalid pixel value 11"));
         assert!(error(&TWO.replace("8,9", "8,x"), 2, 2).contains("no number"));
         assert!(error(&TWO.replace("10,1\n", "10,2\n"), 2, 2).contains("no class"));
     }

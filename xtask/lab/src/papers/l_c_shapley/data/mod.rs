@@ -8,8 +8,8 @@
 //! | [`pack::MNIST38`] | 1 984 digits of 28 × 28 pixels | a network (ONNX) | embedded, `xtask/lab/networks` |
 //! | [`pack::CIFAR_DEER_HORSE`] | 2 000 photographs | a network (ONNX) | data directory |
 //!
-//! Networks in ONNX files are those trained by `cargo xtask train`, or, for texts, those in the data
-//! directory. [`spelling`] converts words to characters, [`vocabulary`] to IDs.
+//! Networks in ONNX files are trained by `cargo xtask train`, or, for texts, taken from the data directory.
+//! [`spelling`] converts words to characters, [`vocabulary`] to IDs.
 
 pub(super) mod bag_of_words;
 mod byte_matrix;

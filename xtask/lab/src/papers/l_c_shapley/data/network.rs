@@ -11,7 +11,7 @@ const WEIGHTS: &[u8] = include_bytes!("../../../../data/digits38_cnn.json");
 /// Hash of the file of weights.
 const SHA256: &str = "67871dc52611de3d256b43eec683541f9ca31922edc63cffea07ec8ad6fc3c0c";
 
-/// Height and width in pixels.
+/// Height and width of an image, in pixels.
 const SIDE: usize = 8;
 
 /// Number of feature maps of the convolution.
@@ -52,7 +52,7 @@ impl SmallNetwork {
                 && network.kernels.iter().all(|kernel| kernel.len() == 9)
                 && network.biases.len() == MAPS
                 && network.dense.len() == POOLED * MAPS,
-            "the network is no 8 convolutions of 3 × 3 and a dense output of 128"
+            "invalid network; expected 8 convolutions of 3 × 3 and a dense layer with 128 inputs"
         );
         Ok(network)
     }

@@ -173,7 +173,7 @@ pub(crate) static CIFAR_DEER_HORSE: KnownImages = KnownImages {
     packed: None,
 };
 
-/// Images in memory.
+/// The images of a dataset, in memory.
 pub(crate) struct PackImages {
     /// Images that the network was not trained on.
     pub(crate) test: ImageSet,
@@ -204,8 +204,9 @@ impl KnownTexts {
         let columns = if matches!(self.ids, Ids::Given(_)) { 4 } else { 3 };
         let mut sentences = Vec::with_capacity(self.rows.0);
         for record in records {
-            ensure!(record.len() == columns, "a row has {} columns, not {columns}", record.len());
-            let id = |cell: &str| cell.parse::<usize>().with_context(|| format!("{cell:?} is no token id"));
+            ensure!(record.len() == columns, "a row has {} columns, expected {columns}", record.len());
+            let id =
+                |cell: &str| cell.parse::<usize>().with_context(|| format!("{cell:?} is not a token ID"));
             let (tokens, ids) = match self.ids {
                 Ids::Frequent => (words(&record[1]), Vec::new()),
                 Ids::Given(tokens) => {
@@ -238,13 +239,13 @@ impl KnownTexts {
         };
         ensure!(
             vocabulary.len() == self.vocabulary_size,
-            "the vocabulary has {} tokens, not {}",
+            "the vocabulary has {} tokens, expected {}",
             vocabulary.len(),
             self.vocabulary_size
         );
         let set = TextSet { vocabulary, sentences, classes: self.classes }.checked()?;
         let rows = (set.sentences.len(), set.train().count());
-        ensure!(rows == self.rows, "there are {} texts, {} of them to train on", rows.0, rows.1);
+        ensure!(rows == self.rows, "found {} texts, {} of them for training", rows.0, rows.1);
         Ok(set)
     }
 }
@@ -349,9 +350,9 @@ mod tests {
         assert!(CIFAR_DEER_HORSE.read(&library).unwrap().is_none());
         assert_eq!(
             AG_NEWS.files.how_to_get_it(),
-            "not embedded: put ag_news.csv (SHA-256 e806f43cc784…), ag_news_vocab.txt (SHA-256 \
-             3100247e42ad…) and ag_news_bag.onnx (SHA-256 50530b99b92f…) into a folder and name it with \
-             --data or APPORTION_DATA"
+            "not embedded; put ag_news.csv (SHA-256 e806f43cc784…), ag_news_vocab.txt (SHA-256 \
+             3100247e42ad…) and ag_news_bag.onnx (SHA-256 50530b99b92f…) into a directory, and pass that \
+             with --data or APPORTION_DATA"
         );
         assert!(MNIST38.files.how_to_get_it().contains("mnist38_full_train.npy"));
     }
@@ -373,16 +374,16 @@ mod tests {
             let data = format!("split,text,ids,target\n{rows}\n");
             format!("{:#}", AG_NEWS.parse(data.as_bytes(), vocabulary.as_bytes()).unwrap_err())
         };
-        assert!(error("train,a b,2 3,1", "<pad>\n<unk>").contains("2 tokens, not 5000"));
-        assert!(error("train,a b,2,1", &vocabulary).contains("2 tokens, but 1 ids"));
+        assert!(error("train,a b,2 3,1", "<pad>\n<unk>").contains("2 tokens, expected 5000"));
+        assert!(error("train,a b,2,1", &vocabulary).contains("2 tokens, but 1 IDs"));
         assert!(error("train,a b,2 5000,1", &vocabulary).contains("beyond the vocabulary"));
-        assert!(error("train,a b,2 x,1", &vocabulary).contains("no token id"));
+        assert!(error("train,a b,2 x,1", &vocabulary).contains("not a token ID"));
         assert!(error("train,a b,2 3,4", &vocabulary).contains("class 4"));
-        assert!(error("dev,a b,2 3,1", &vocabulary).contains("neither train nor test"));
-        assert!(error("train,a b,2 3,1", &vocabulary).contains("there are 1 texts"));
+        assert!(error("dev,a b,2 3,1", &vocabulary).contains("invalid split \"dev\""));
+        assert!(error("train,a b,2 3,1", &vocabulary).contains("found 1 texts"));
         let frequent = |rows: &str| format!("{:#}", IMDB.parse(rows.as_bytes(), &[]).unwrap_err());
-        assert!(frequent("s,t,i,c\ntrain,a b,2 3,1\n").contains("4 columns, not 3"));
-        assert!(frequent("s,t,c\ntrain,a b,1\n").contains("4 tokens, not 5000"));
+        assert!(frequent("s,t,i,c\ntrain,a b,2 3,1\n").contains("4 columns, expected 3"));
+        assert!(frequent("s,t,c\ntrain,a b,1\n").contains("4 tokens, expected 5000"));
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub(crate) fn sentences() -> Result<TextSet> {
             is_test: is_test(cell(0)?)?,
         });
     }
-    ensure!(sentences.len() == 400, "there are {} sentences, not 400", sentences.len());
+    ensure!(sentences.len() == 400, "found {} sentences, expected 400", sentences.len());
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for token in sentences.iter().filter(|sentence| !sentence.is_test).flat_map(|sentence| &sentence.tokens) {
         *counts.entry(token).or_default() += 1;

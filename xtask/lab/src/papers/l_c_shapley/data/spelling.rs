@@ -6,7 +6,7 @@ const ALPHABET: &str = " abcdefghijklmnopqrstuvwxyz0123456789";
 /// Number of character IDs in the input of such networks; longer texts are truncated, shorter ones padded.
 pub(crate) const WIDTH: usize = 256;
 
-/// A text as characters.
+/// A text encoded as characters.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Spelling {
     /// One ID per position, 0 after the last word.

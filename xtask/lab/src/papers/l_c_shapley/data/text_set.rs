@@ -27,7 +27,7 @@ pub(crate) struct TextSet {
     /// Tokens by ID; the first two are `<pad>` and `<unk>`.
     pub(crate) vocabulary: Vec<String>,
     pub(crate) sentences: Vec<Sentence>,
-    /// Names of the targets.
+    /// Names of the classes.
     pub(crate) classes: &'static [&'static str],
 }
 
@@ -52,22 +52,26 @@ impl TextSet {
         ensure!(
             self.vocabulary.first().is_some_and(|token| token == "<pad>")
                 && self.vocabulary.get(1).is_some_and(|token| token == "<unk>"),
-            "the vocabulary begins with {:?}, not with <pad> and <unk>",
+            "the vocabulary starts with {:?}; expected <pad> and <unk>",
             self.vocabulary.iter().take(2).collect::<Vec<_>>()
         );
         for (index, sentence) in self.sentences.iter().enumerate() {
             ensure!(
                 sentence.ids.len() == sentence.tokens.len(),
-                "text {index} has {} tokens, but {} ids",
+                "text {index} has {} tokens, but {} IDs",
                 sentence.tokens.len(),
                 sentence.ids.len()
             );
             ensure!(
                 sentence.ids.iter().all(|&id| id < self.vocabulary.len()),
-                "text {index} has an id beyond the vocabulary of {}",
+                "text {index} contains an ID beyond the vocabulary of {} tokens",
                 self.vocabulary.len()
             );
-            ensure!(sentence.target < self.classes.len(), "text {index} is of class {}", sentence.target);
+            ensure!(
+                sentence.target < self.classes.len(),
+                "text {index} has the unknown class {}",
+                sentence.target
+            );
         }
         Ok(self)
     }
@@ -78,11 +82,11 @@ pub(super) fn is_test(split: &str) -> Result<bool> {
     match split {
         "train" => Ok(false),
         "test" => Ok(true),
-        other => anyhow::bail!("the split is {other:?}, neither train nor test"),
+        other => anyhow::bail!("invalid split {other:?}; expected train or test"),
     }
 }
 
 /// Parses the index of a class.
 pub(super) fn class(cell: &str) -> Result<usize> {
-    cell.parse().with_context(|| format!("the target {cell:?} is no class"))
+    cell.parse().with_context(|| format!("the target {cell:?} is not the index of a class"))
 }

@@ -32,9 +32,9 @@ impl Law {
     /// 0.7 Σ_j [ a_j x_j x_{j+1} + y b_j x_j x_{j+1} + y h_j x_j ]
     /// ```
     ///
-    /// with normal a, b and h. Those of the block, three consecutive features, are used as drawn; all others
-    /// are multiplied by `memory`. Without memory, the label depends on the block only, and the other
-    /// features are fair coins.
+    /// with normal a, b and h. The coefficients within the block, which consists of three consecutive
+    /// features, are used as drawn; all others are multiplied by `memory`. Without memory, the label depends
+    /// on the block only, and the other features are fair coins.
     pub(super) fn new(run: usize, seed: u64, memory: f64) -> Self {
         let middle = 1 + run % (FEATURES - 2);
         let mut rng = stream(seed, Purpose::Experiment, run as u64);

@@ -1,5 +1,5 @@
 //! Theorems 1 and 2: the difference between L-Shapley or C-Shapley values and Shapley values when a feature
-//! depends little on those outside its neighbourhood. This is not a figure of the paper.
+//! depends little on the features outside its neighbourhood. This is not a figure of the paper.
 //!
 //! # Notation
 //!
@@ -39,7 +39,7 @@ use myerson::ROUNDING;
 /// Strengths of the coupling between the block and the other features.
 const MEMORIES: [f64; 8] = [0.0, 1.0 / 256.0, 1.0 / 128.0, 1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 1.0];
 
-/// Orders of neighbourhoods.
+/// The orders k of the neighbourhoods.
 const ORDERS: [usize; 2] = [1, 2];
 
 /// A line in which neighbours on the true line are at least three steps apart.
@@ -80,8 +80,8 @@ impl Kind {
         }
     }
 
-    /// Returns the theorem on this approximation (0 or 1), disregarding whether its neighbours are the true
-    /// ones.
+    /// Returns the index (0 or 1) of the theorem on this approximation, regardless of whether its neighbours
+    /// are the true ones.
     fn theorem(self) -> usize {
         usize::from(!matches!(self, Self::Local | Self::LocalElsewhere))
     }
@@ -210,7 +210,7 @@ struct LawKey {
     memory: f64,
 }
 
-/// Results for a distribution.
+/// Results for one distribution.
 #[derive(Serialize, Deserialize)]
 struct Found {
     /// ε of both theorems, by order.
@@ -275,7 +275,7 @@ impl Series {
     }
 }
 
-/// Compares errors with ε.
+/// Compares the errors with their bounds in terms of ε.
 pub(crate) fn theorems(session: &Session) -> Result<Made> {
     let maps = Maps::new()?;
     let method = maps.digest();
@@ -306,18 +306,20 @@ pub(crate) fn theorems(session: &Session) -> Result<Made> {
         tables: vec![table(&all), myerson::table(&graphs)],
         claims,
         notes: notes![
-            "exact: seven binary features and a label, ln P(x, y) with normal couplings of neighbours and of \
-             the label; those of a block of three features as drawn, all others times the memory. Explained \
-             is the feature in the middle of the block, v_x(S) = E[ln P(Y | x_S) | x]",
-            "equation 6 weighs a connected set as if it had two neighbours outside, also where these are \
-             beyond the neighbourhood: its weights sum to 8/15 (k = 1) and 9/14 (k = 2), so that the value \
-             of a feature which is independent of all others is not its own. Counted in the \
-             neighbourhood, the weights sum to 1, and the theorem's proof holds for them",
-            "as Myerson: the contribution is that of the component that the feature is in, which differs \
-             from v(U) − v(U \\ i) where the parts of U \\ i depend on each other; the theorem says nothing \
-             of it",
-            "Myerson value (section 4.2): d players, neighbourhoods of order d, so that all players are in \
-             each of them; games in which disconnected sets add up, as condition 12 has it",
+            "exact: seven binary features and a label, where ln P(x, y) has normal couplings between \
+             neighbours and with the label; the couplings within a block of three features are used as \
+             drawn, all others are multiplied by the memory. The explained feature is the one in the middle \
+             of the block, with v_x(S) = E[ln P(Y | x_S) | x]",
+            "equation 6 weights a connected set as if it had two neighbours outside, even if these are \
+             beyond the neighbourhood: its weights sum to 8/15 (k = 1) and 9/14 (k = 2), so that a feature \
+             that is independent of all others does not get its own effect as its value. If boundaries are \
+             counted in the neighbourhood, the weights sum to 1, and the theorem's proof holds for them",
+            "as Myerson: the contribution is computed for the component that contains the feature, which \
+             differs from v(U) − v(U \\ i) if the parts of U \\ i depend on each other; the theorem does not \
+             cover this case",
+            "Myerson value (section 4.2): d players and neighbourhoods of order d, so that every \
+             neighbourhood contains all players; games in which disconnected sets are additive, as in \
+             condition 12",
             "with other neighbours: the same value on a line in another order, beside the ε of the true \
              neighbourhood",
         ],

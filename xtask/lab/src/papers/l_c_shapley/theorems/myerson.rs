@@ -38,16 +38,17 @@ pub(super) struct Compared {
     printed: f64,
     /// Maximum difference with the actual number of neighbours of each connected set.
     counted: f64,
-    /// Number of connected sets, of those with two neighbours outside, and of those whose coefficient agrees
-    /// with equation 6.
+    /// Number of connected sets, of connected sets with two neighbours outside, and of connected sets whose
+    /// coefficient agrees with equation 6.
     connected: usize,
     with_two: usize,
     agreeing: usize,
-    /// Whether the last two are the same sets.
+    /// Whether the sets with two neighbours outside and the sets with the coefficient of equation 6 are the
+    /// same.
     are_those: bool,
 }
 
-/// Compares on graphs with few players.
+/// Compares C-Shapley of order d with the Myerson value on graphs with few players.
 pub(super) fn compare() -> Result<Vec<Compared>> {
     let star = Graph::from_edges(5, (1..5).map(|leaf| (0, leaf)))?;
     let ring = Graph::from_edges(7, (0..7).map(|node| (node, (node + 1) % 7)))?;
