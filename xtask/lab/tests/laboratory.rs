@@ -873,7 +873,10 @@ fn a_paper_in_a_folder_has_runs_figures_and_verdicts() {
     let folder = bench.paper(&paper(CLAIMS));
     let output = bench.make(&folder, &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("elsewhere: skipped; nowhere.csv is not in the directory"));
+    assert!(
+        String::from_utf8_lossy(&output.stderr)
+            .contains("elsewhere: skipped; nowhere.csv is not in the directory")
+    );
     let made = bench.out().join("mine");
     for name in ["runs.csv", "estimates.csv", "run.json", "figure.svg", "table.md", "report.md"] {
         assert!(made.join("fig1").join(name).is_file(), "{name}");
